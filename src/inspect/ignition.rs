@@ -25,10 +25,12 @@ const LISTS: [(&str, &str, &str, &str); 8] = [
     ("files", "storage", "links", "path"),
 ];
 
-/// Whether a version has a specification. Which of 3 a machine reads depends on its Ignition; each has its own minor version, and none a patch.
+/// Whether a version has a specification, or had one while it was made. Which of 3 a machine reads depends on its Ignition; each has its own
+/// minor version, and none a patch. The last of 2 never left its experiment.
 fn is_specified(version: &str) -> bool {
     let parts: Vec<&str> = version.strip_suffix("-experimental").unwrap_or(version).split('.').collect();
     match parts[..] {
+        ["2", "5", "0"] => version.ends_with("-experimental"),
         ["2", minor, "0"] => matches!(minor, "0" | "1" | "2" | "3" | "4"),
         ["3", minor, "0"] => minor.parse::<u8>().is_ok_and(|number| number.to_string() == minor),
         _ => false,
@@ -248,7 +250,7 @@ mod tests {
     #[test]
     fn versions_are_those_that_are_specified() {
         let is_told = |version: &str| !read(&format!("{{\"ignition\":{{\"version\":\"{version}\"}}}}")).2.is_empty();
-        for version in ["2.0.0", "2.4.0", "3.0.0", "3.5.0", "3.12.0", "3.6.0-experimental"] {
+        for version in ["2.0.0", "2.4.0", "3.0.0", "3.5.0", "3.12.0", "3.6.0-experimental", "2.4.0-experimental", "2.5.0-experimental"] {
             assert!(!is_told(version), "{version}");
         }
         for version in

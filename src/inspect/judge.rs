@@ -13,8 +13,10 @@ use super::merge;
 use super::scripts;
 use super::shell::{Reading, WHOLE};
 use super::step::{Action, Document, Failure, Form, Step};
+use crate::api::boot::Platform;
 use crate::api::time::Timestamp;
 use crate::diag::{Diagnostic, Place, Report};
+use crate::render::write::cloud_config::Paths;
 use crate::text::source::Source;
 
 /// Seconds in which a certificate that ends is worth a word: thirty days.
@@ -98,17 +100,13 @@ fn document(document: &Document, source: &Source, now: Timestamp, judging: &mut 
     }
 }
 
-/// The file that says that a machine came up (book: bootstrap contract, "Sentinel File").
-const SENTINEL_OF_LINUX: &str = "/run/cluster-api/bootstrap-success.complete";
-const SENTINEL_OF_WINDOWS: &str = r"C:\run\cluster-api\bootstrap-success.complete";
-
 /// Looks at all documents together.
 fn whole(name: &str, documents: &[Document], judging: &mut Judging<'_>) {
     let is_read = |document: &Document| !matches!(document.form, Form::Other | Form::Include) && !document.steps.is_empty();
     let has_further = documents.iter().any(|document| matches!(document.form, Form::Include))
         || documents.iter().any(|document| document.steps.iter().any(|step| step.stage == "fetch"));
     if judging.machine.sentinel.is_none() && !has_further && documents.iter().any(is_read) {
-        let file = if documents.iter().any(is_for_windows) { SENTINEL_OF_WINDOWS } else { SENTINEL_OF_LINUX };
+        let file = Paths::on(if documents.iter().any(is_for_windows) { Platform::Windows } else { Platform::Linux }).sentinel;
         let message = format!("nothing writes {file}");
         let finding = Diagnostic::of(&SENTINEL_MISSING, message).at(Place::file(name));
         let finding = finding

@@ -315,6 +315,55 @@ fn labels_of_contracts_differ_by_kind() {
     assert!(said.contains(assumed), "{said}");
 }
 
+/// What the kustomization puts on all CRDs comes after its patches, so that a kind whose patch adds a contract has both.
+#[test]
+fn labels_of_all_crds_come_after_those_of_patches() {
+    let manager = of_containers(&json!([{"name": "manager", "image": "ghcr.io/harbour/m:v1"}]));
+    let patch = |labels: &str| {
+        format!("kind: CustomResourceDefinition\nmetadata: {{name: boats.infrastructure.harbour.example, labels: {{{labels}}}}}\n")
+    };
+    for (labels, expected) in [
+        ("cluster.x-k8s.io/v1beta1: x", Value::Null),
+        (
+            "cluster.x-k8s.io/v1beta2: v1beta1",
+            json!([{"kinds": ["Boat"], "contracts": {"v1beta1": ["v1beta1"], "v1beta2": ["v1beta1"]}}]),
+        ),
+    ] {
+        let (provider, _) = init(&[
+            (MANAGER, &manager),
+            (
+                "config/crd/kustomization.yaml",
+                "resources: [./bases/boats.yaml]\ncommonLabels: {cluster.x-k8s.io/v1beta1: v1beta1}\npatches: [{path: a.yaml}]\n",
+            ),
+            ("config/crd/a.yaml", &patch(labels)),
+        ]);
+        assert_eq!(provider["contracts"], json!({"v1beta1": ["v1beta1"]}));
+        assert_eq!(provider.get("crdMetadata").cloned().unwrap_or_default(), expected, "{labels}");
+    }
+}
+
+/// Probes that a patch gives are those of the release; a manager without any gets none, which is said.
+#[test]
+fn probes_may_come_from_a_patch() {
+    let manager = of_containers(&json!([{"name": "manager", "image": "ghcr.io/harbour/m:v1"}]));
+    let patch = |field: &str| {
+        format!(
+            "kind: Deployment\nmetadata: {{name: controller-manager}}\nspec: {{template: {{spec: {{containers: [{{name: manager, {field}}}]}}}}}}\n"
+        )
+    };
+    for (field, ports, is_said) in [
+        ("livenessProbe: {periodSeconds: 3}", Value::Null, false),
+        ("readinessProbe: {periodSeconds: 3}", Value::Null, false),
+        ("imagePullPolicy: Always", json!({"health": 0}), true),
+    ] {
+        let default = "resources: [../manager]\npatches: [{path: p.yaml}]\n";
+        let (_, provider, said) = initialised(&[(MANAGER, &manager), (DEFAULT, default), ("config/default/p.yaml", &patch(field))], &[]);
+        assert_eq!(provider["manager"].get("ports").cloned().unwrap_or_default(), ports, "{field}");
+        let assumed = "assumed: manager.ports: no port for probes, because the Deployment has none by HTTP\n";
+        assert_eq!(said.contains(assumed), is_said, "{said}");
+    }
+}
+
 /// An image is what the layers make of it from the inside out: in each patches replace it, and `images` renames what is there then.
 #[test]
 fn images_are_renamed_layer_by_layer() {

@@ -136,6 +136,20 @@ fn names_of_objects_are_judged() {
         assert!(code == Some(1) && report.contains(&format!("error[object-metadata-refused]: {said}")), "{report}");
         assert!(report.contains("a.yaml:3:"), "{report}");
     }
+    let (code, report) = of("metadata: {name: 123}");
+    assert!(code == Some(1) && report.contains("metadata.name is read as `123`, not as text"), "{report}");
+    // Documents that only look like objects of a cluster.
+    for document in [
+        "kustomize.config.k8s.io/v1beta1\nkind: Kustomization",
+        "clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata",
+        "kubeadm.k8s.io/v1beta4\nkind: ClusterConfiguration",
+        "kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration",
+        "networking.k8s.io/v1\nkind: IPAddress\nmetadata: {name: '2001:db8::1'}",
+    ] {
+        let beside = format!("---\napiVersion: {document}\n");
+        let (code, report) = validate(&[&DEPLOYMENT.replace("OWN", "").replace("MACHINES", ""), beside.as_str()].concat());
+        assert_eq!(code, Some(0), "{report}");
+    }
     let role = "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: 'system:a'}\nrules: []\n";
     let (code, report) = validate(&[&DEPLOYMENT.replace("OWN", "").replace("MACHINES", ""), role].concat());
     assert_eq!(code, Some(0), "{report}");

@@ -27,7 +27,7 @@ pub(super) fn find(project: &Project<'_>, made: &mut Made) -> Beside {
     taken.extend(BASES.map(str::to_owned));
     taken.extend(project.overlays().iter().cloned());
     for folder in project.overlays().iter().map(String::as_str).chain(BASES) {
-        for (written, path) in parts(folder, &project.kustomization(folder)) {
+        for (written, path) in parts(folder, project.kustomization(folder)) {
             if taken.insert(path.clone()) {
                 beside.add(project, [folder, &written, &path], made);
             }

@@ -13,15 +13,16 @@ use super::project::Project;
 use crate::contract::{ApiVersion, labels};
 use crate::emit::definitions::versions;
 use crate::objects::{Object, fields};
-use crate::provider::Action;
+use crate::provider::{Action, Kustomization};
+use crate::text::glob::plain;
 
 const CRD_BASES: &str = "config/crd/bases/";
 
 /// The CRD files: one pattern when config/crd takes them all, else those that it takes.
 pub(super) fn files(project: &Project<'_>) -> Vec<String> {
     let kustomization = project.kustomization(CRDS);
-    let named = fields::items(&kustomization, &["resources"]).iter().filter_map(Value::as_str);
-    let taken: BTreeSet<String> = named.map(|path| format!("{CRDS}/{path}")).filter(|path| project.text(path).is_some()).collect();
+    let named = fields::items(kustomization, &["resources"]).iter().filter_map(Value::as_str);
+    let taken: BTreeSet<String> = named.map(|path| plain(&format!("{CRDS}/{path}"))).filter(|path| project.text(path).is_some()).collect();
     let all: BTreeSet<String> = project.crds.iter().map(|(path, _)| path.clone()).collect();
     let is_bases = all.iter().all(|path| path.starts_with(CRD_BASES));
     if is_bases && (taken.is_empty() || taken == all) {
@@ -67,7 +68,11 @@ pub(super) fn contracts(project: &Project<'_>, identity: &Identity, patches: &Pa
         ([(contract, versions)].into_iter().collect(), from)
     };
     made.assumed.push(format!("contracts: {from}{without}"));
-    let others = patched.iter().filter_map(|(crd, labels)| other_contracts(crd, &in_contracts(labels.iter()), &all)).collect();
+    // What the kustomization puts on all CRDs comes after its patches.
+    let is_patched = |labels: &BTreeMap<String, String>| !in_contracts(labels.iter()).is_empty();
+    let of_crd = |labels: &BTreeMap<String, String>| labels.clone().into_iter().chain(of_kustomization.clone()).collect::<BTreeMap<_, _>>();
+    let patched = patched.iter().filter(|(_, labels)| is_patched(labels));
+    let others = patched.filter_map(|(crd, labels)| other_contracts(crd, &in_contracts(of_crd(labels).iter()), &all)).collect();
     Contracts { all: all.into_iter().map(|(contract, versions)| (contract, json!(versions))).collect(), others }
 }
 
@@ -84,8 +89,8 @@ fn in_contracts<'l>(labels: impl Iterator<Item = (&'l String, &'l String)>) -> B
     contracts
 }
 
-/// The entry of `crdMetadata` for a CRD whose patches give it other labels than `contracts` would.
-fn other_contracts(crd: &Object, patched: &BTreeMap<String, Vec<String>>, all: &BTreeMap<String, Vec<String>>) -> Option<Value> {
+/// The entry of `crdMetadata` for a CRD that has other labels than `contracts` would give it.
+fn other_contracts(crd: &Object, own: &BTreeMap<String, Vec<String>>, all: &BTreeMap<String, Vec<String>>) -> Option<Value> {
     let known = versions(crd.value());
     let of_crd = |contracts: &BTreeMap<String, Vec<String>>| -> BTreeMap<String, Vec<String>> {
         let served = |versions: &Vec<String>| versions.iter().filter(|version| known.contains(&version.as_str())).cloned().collect();
@@ -95,8 +100,7 @@ fn other_contracts(crd: &Object, patched: &BTreeMap<String, Vec<String>>, all: &
             .filter(|(_, versions): &(_, Vec<_>)| !versions.is_empty())
             .collect()
     };
-    let is_other = !patched.is_empty() && of_crd(patched) != of_crd(all);
-    is_other.then(|| json!({"kinds": [crd.text(&["spec", "names", "kind"])], "contracts": patched}))
+    (of_crd(own) != of_crd(all)).then(|| json!({"kinds": [crd.text(&["spec", "names", "kind"])], "contracts": own}))
 }
 
 /// `crdMetadata`: the other labels and the annotations that the kustomization puts on all CRDs, and contracts of some kinds.
@@ -115,8 +119,8 @@ pub(super) fn metadata(project: &Project<'_>, contracts: &Contracts) -> Vec<Valu
 
 /// The labels or the annotations that the kustomization puts on all CRDs.
 fn of_all(project: &Project<'_>, wanted: &str) -> BTreeMap<String, String> {
-    let changes = project.kustomization_file(CRDS).map(|kustomization| kustomization.changes(project.budget())).unwrap_or_default();
-    let texts = changes.into_iter().filter_map(|change| match change.action {
+    let changes = project.kustomization_file(CRDS).into_iter().flat_map(Kustomization::metadata);
+    let texts = changes.filter_map(|change| match change.action {
         Action::Metadata(field, texts) if field == wanted => Some(texts),
         _ => None,
     });

@@ -62,11 +62,9 @@ pub(super) fn of(project: &Project<'_>, given: &Given, made: &mut Made) -> Optio
         }
     };
     // Each kustomization puts its own around what those that it wraps have made.
-    let joined = |texts: &mut dyn Iterator<Item = (String, String)>| {
-        Some(texts.map(|(text, _)| text).collect()).filter(|text: &String| !text.is_empty())
-    };
-    let prefix = joined(&mut project.said("namePrefix").into_iter());
-    let suffix = joined(&mut project.said("nameSuffix").into_iter().rev());
+    let prefix: String = project.said("namePrefix").into_iter().map(|(text, _)| text).collect();
+    let suffix: String = project.said("nameSuffix").into_iter().rev().map(|(text, _)| text).collect();
+    let [prefix, suffix] = [prefix, suffix].map(|text| Some(text).filter(|text| !text.is_empty()));
     Some(Identity { groups: groups(project, provider_type), name, provider_type, namespace, prefix, suffix })
 }
 

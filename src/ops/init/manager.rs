@@ -8,7 +8,7 @@ use super::definitions;
 use super::identity::Identity;
 use super::patches::Patches;
 use super::project::Project;
-use crate::contract::{Image, MANAGER_CONTAINER, manager as face};
+use crate::contract::{Image, MANAGER_CONTAINER, manager as face, without_tag};
 use crate::emit::manager::{deployment as deployment_of, environment};
 use crate::emit::names::Names;
 use crate::objects::{Object, fields};
@@ -51,7 +51,7 @@ pub(super) fn find(project: &Project<'_>, identity: &Identity, patches: &Patches
             Some(deployment) => {
                 found.section = Some(section(project, identity, patches, deployment.value(), made));
                 found.namespace = objects.iter().find(|object| object.kind() == "Namespace").and_then(namespace_metadata);
-                made.assumed.push(format!("manager: from {file}; Service, Certificate, Issuer, mount and probes are made"));
+                made.assumed.push(format!("manager: from {file}; what webhooks and probes need is made"));
                 let is_other = |object: &&Object| object.kind() != "Namespace" && object.value() != deployment.value();
                 left_beside(&file, &objects.iter().filter(is_other).collect::<Vec<_>>(), made);
             }
@@ -82,7 +82,7 @@ fn section(project: &Project<'_>, identity: &Identity, patches: &Patches, deploy
     if !environment.is_empty() {
         section.insert("env".to_owned(), json!(environment));
     }
-    let ports = ports(&container, patches);
+    let ports = ports(&container, patches, made);
     if !ports.is_empty() {
         section.insert("ports".to_owned(), Value::Object(ports));
     }
@@ -107,13 +107,17 @@ fn section(project: &Project<'_>, identity: &Identity, patches: &Patches, deploy
 }
 
 /// `ports`, where a number is another than that of Cluster API's managers. A manager without probes, which may not answer any, gets none.
-fn ports(container: &Value, patches: &Patches) -> Map<String, Value> {
+fn ports(container: &Value, patches: &Patches, made: &mut Made) -> Map<String, Value> {
     let named = |name: &str| numbered_ports(container).find(|(known, _)| *known == name).map(|(_, number)| number);
     let number = |port: &Value| port.as_u64().or_else(|| named(port.as_str()?));
     let probed = PROBES.iter().find_map(|probe| container.pointer(&format!("/{probe}/httpGet/port")));
     let health = match probed {
         Some(port) => number(port),
-        None => (!patches.probe()).then_some(0),
+        None if patches.probe() => None,
+        None => {
+            made.assumed.push("manager.ports: no port for probes, because the Deployment has none by HTTP".to_owned());
+            Some(0)
+        }
     };
     let all = [
         ("health", face::HEALTH, health),
@@ -172,19 +176,13 @@ fn layered_image(project: &Project<'_>, written: &str, patches: &Patches) -> Str
         if let Some(patched) = patches.image(folder) {
             patched.clone_into(&mut image);
         }
-        let kustomization = project.kustomization(folder);
-        let renamed = fields::items(&kustomization, &["images"]).iter().find(|entry| fields::text(entry, &["name"]) == without_tag(&image));
+        let mut images = fields::items(project.kustomization(folder), &["images"]).iter();
+        let renamed = images.find(|entry| fields::text(entry, &["name"]) == without_tag(&image));
         if let Some(name) = renamed.and_then(|entry| entry["newName"].as_str()) {
             name.clone_into(&mut image);
         }
     }
     image
-}
-
-/// The name by which `images` knows an image: without tag and digest. A `:` before a `/` is that of a port.
-fn without_tag(image: &str) -> &str {
-    let name = image.split('@').next().unwrap_or_default();
-    name.rsplit_once(':').filter(|(_, tag)| !tag.contains('/')).map_or(name, |(name, _)| name)
 }
 
 /// The Deployment that the section gives.

@@ -24,7 +24,7 @@ pub(super) fn parts(folder: &str, kustomization: &Value) -> Vec<(String, String)
 }
 
 /// The folders of the kustomizations that lead from config/default to those of kubebuilder, outermost first; config/default is always one.
-pub(super) fn overlays(kustomization: &dyn Fn(&str) -> Value) -> Vec<String> {
+pub(super) fn overlays<'k>(kustomization: &dyn Fn(&str) -> &'k Value) -> Vec<String> {
     let mut walk = Walk { kustomization, led: BTreeMap::new(), overlays: Vec::new() };
     walk.leads(DEFAULT, 0);
     let mut overlays = walk.overlays;
@@ -34,15 +34,15 @@ pub(super) fn overlays(kustomization: &dyn Fn(&str) -> Value) -> Vec<String> {
     overlays
 }
 
-struct Walk<'a> {
-    kustomization: &'a dyn Fn(&str) -> Value,
+struct Walk<'a, 'k> {
+    kustomization: &'a dyn Fn(&str) -> &'k Value,
     /// The folders that were looked at, and whether they lead to a folder of kubebuilder.
     led: BTreeMap<String, bool>,
     /// Those that do, innermost first.
     overlays: Vec<String>,
 }
 
-impl Walk<'_> {
+impl Walk<'_, '_> {
     /// Whether a folder leads to one of kubebuilder's. One that leads to itself does not by that.
     fn leads(&mut self, folder: &str, depth: usize) -> bool {
         if let Some(known) = self.led.get(folder) {
@@ -50,7 +50,7 @@ impl Walk<'_> {
         }
         self.led.insert(folder.to_owned(), false);
         let (mut leads, mut wraps) = (false, false);
-        for (_, part) in parts(folder, &(self.kustomization)(folder)) {
+        for (_, part) in parts(folder, (self.kustomization)(folder)) {
             if BASES.contains(&part.as_str()) {
                 leads = true;
             } else if !wraps && depth < DEEPEST && self.leads(&part, depth + 1) {
@@ -80,7 +80,7 @@ mod tests {
             "config/outer/inner": {"resources": ["../../manager/", "namespace.yaml"]},
             "config/extra": {"resources": ["b.yaml"]},
         });
-        let overlays = overlays(&|folder| project[folder].clone());
+        let overlays = overlays(&|folder| &project[folder]);
         assert_eq!(overlays, ["config/default", "config/outer", "config/outer/inner"]);
     }
 
@@ -91,16 +91,26 @@ mod tests {
             "config/a": {"resources": ["../manager"]},
             "config/b": {"resources": ["../crd"]},
         });
-        assert_eq!(overlays(&|folder| project[folder].clone()), ["config/default", "config/b"]);
+        assert_eq!(overlays(&|folder| &project[folder]), ["config/default", "config/b"]);
     }
 
     #[test]
     fn what_leads_nowhere_is_none() {
-        assert_eq!(overlays(&|_| Value::Null), ["config/default"]);
-        let circle = |folder: &str| json!({"resources": [if folder == DEFAULT { "../a" } else { "../default" }]});
-        assert_eq!(overlays(&circle), ["config/default"]);
-        let endless =
-            |folder: &str| if folder.len() < 10_000 { json!({"resources": ["a"]}) } else { json!({"resources": ["/config/crd"]}) };
-        assert_eq!(overlays(&endless), ["config/default"]);
+        assert_eq!(overlays(&|_| &Value::Null), ["config/default"]);
+        let circle = json!({"config/default": {"resources": ["../a"]}, "config/a": {"resources": ["../default"]}});
+        assert_eq!(overlays(&|folder| &circle[folder]), ["config/default"]);
+    }
+
+    #[test]
+    fn chains_are_followed_as_deep_as_real_ones_are_and_not_for_ever() {
+        let chain = |length: usize| {
+            let below = |at: usize| if at == length { "../crd".to_owned() } else { format!("../{}", at + 1) };
+            let links = (1..=length).map(|at| (format!("config/{at}"), json!({"resources": [below(at)]})));
+            let all: Value = links.chain([(DEFAULT.to_owned(), json!({"resources": ["../1"]}))]).collect();
+            overlays(&|folder| &all[folder]).len()
+        };
+        assert_eq!((chain(3), chain(DEEPEST), chain(DEEPEST + 1)), (4, DEEPEST + 1, 1));
+        let endless = json!({"resources": ["a"]});
+        assert_eq!(overlays(&|_| &endless), ["config/default"]);
     }
 }

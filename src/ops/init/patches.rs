@@ -16,7 +16,6 @@ use crate::emit::webhooks;
 use crate::objects::{Object, fields};
 use crate::provider::{Action, Change, Kustomization, ObjectPatch, Patch, Provider};
 use crate::text::glob::{matches, plain};
-use crate::text::source::Source;
 
 /// Words in the names of patches that give what is made: mount and port of webhooks, CA injection, conversion. What they have beyond it is told
 /// when the release is built.
@@ -126,15 +125,9 @@ impl Patches {
 
 /// The patches of one kustomization.
 fn of_folder(project: &Project<'_>, folder: &str) -> Vec<Entry> {
-    let Some(mut kustomization) = project.kustomization_file(folder) else { return Vec::new() };
-    for file in kustomization.patch_files() {
-        let path = plain(&format!("{folder}/{file}"));
-        if let Some(text) = project.text(&path) {
-            kustomization.insert(file, Source::new(path, text));
-        }
-    }
+    let Some(kustomization) = project.kustomization_file(folder) else { return Vec::new() };
     let entries = kustomization.patches(project.budget()).into_iter();
-    entries.map(|(entry, changes)| Entry::new(folder, &kustomization, entry, changes)).collect()
+    entries.map(|(entry, changes)| Entry::new(folder, kustomization, entry, changes)).collect()
 }
 
 impl Entry {

@@ -1,6 +1,6 @@
 //! What a kubebuilder project holds, where kubebuilder puts it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -19,8 +19,10 @@ use crate::text::yaml;
 pub(super) struct Project<'a> {
     tree: &'a Tree,
     budget: &'a Budget,
-    /// What is in `PROJECT`, metadata.yaml and kustomizations.
-    values: BTreeMap<String, Value>,
+    /// What is in `PROJECT` and metadata.yaml.
+    values: BTreeMap<&'static str, Value>,
+    /// The kustomizations with their patches, by folder.
+    kustomizations: BTreeMap<String, Kustomization>,
     /// See [`Project::overlays`].
     overlays: Vec<String>,
     /// The CRDs, with the files that they are in.
@@ -30,10 +32,14 @@ pub(super) struct Project<'a> {
 impl<'a> Project<'a> {
     /// Reads what is looked at more than once; faults of YAML are reported.
     pub(super) fn read(tree: &'a Tree, budget: &'a Budget, report: &mut Report) -> Self {
-        let mut project = Project { tree, budget, values: BTreeMap::new(), overlays: Vec::new(), crds: Vec::new() };
-        let kustomizations = tree.paths().filter(|path| path.starts_with("config/") && is_kustomization(path));
-        for path in kustomizations.chain(["PROJECT", METADATA_FILE]) {
+        let mut project =
+            Project { tree, budget, values: BTreeMap::new(), kustomizations: BTreeMap::new(), overlays: Vec::new(), crds: Vec::new() };
+        for path in ["PROJECT", METADATA_FILE] {
             project.read_value(path, report);
+        }
+        let folders = tree.paths().filter_map(|path| path.rsplit_once('/')).filter(|(_, file)| KUSTOMIZATION_FILES.contains(file));
+        for folder in folders.map(|(folder, _)| folder).filter(|folder| folder.starts_with("config/")).collect::<BTreeSet<_>>() {
+            project.read_kustomization(folder, report);
         }
         project.overlays = overlays::overlays(&|folder| project.kustomization(folder));
         // Patches and configuration of kustomize stand beside the CRDs.
@@ -50,17 +56,33 @@ impl<'a> Project<'a> {
         project
     }
 
-    fn read_value(&mut self, path: &str, report: &mut Report) {
+    /// Reads the kustomization of a folder from the first of the files that kustomize looks for.
+    fn read_kustomization(&mut self, folder: &str, report: &mut Report) {
+        let path = KUSTOMIZATION_FILES.into_iter().map(|name| format!("{folder}/{name}")).find(|path| self.tree.get(path).is_some());
+        let Some((path, text)) = path.and_then(|path| Some((path.clone(), self.text(&path)?))) else { return };
+        let mut kustomization = Kustomization::read(&Source::new(path, text), self.budget);
+        report.extend(kustomization.report().clone());
+        for file in kustomization.patch_files() {
+            let path = plain(&format!("{folder}/{file}"));
+            if let Some(text) = self.text(&path) {
+                kustomization.insert(file, Source::new(path, text));
+            }
+        }
+        self.kustomizations.insert(folder.to_owned(), kustomization);
+    }
+
+    fn read_value(&mut self, path: &'static str, report: &mut Report) {
         let Some(text) = self.text(path) else { return };
         let parsed = yaml::parse(&Source::new(path, text), self.budget);
         report.extend(parsed.report);
         let value = parsed.documents.into_iter().next().map_or(Value::Null, |document| document.root.into_json());
-        self.values.insert(path.to_owned(), value);
+        self.values.insert(path, value);
     }
 
     /// The YAML files below a folder, without kustomize's own.
     pub(super) fn paths(&self, folder: &str) -> Vec<String> {
-        let is_wanted = |path: &&str| path.starts_with(folder) && path.ends_with(".yaml") && !is_kustomization(path);
+        let is_own = |path: &str| path.rsplit('/').next().is_some_and(|name| KUSTOMIZATION_FILES.contains(&name));
+        let is_wanted = |path: &&str| path.starts_with(folder) && path.ends_with(".yaml") && !is_own(path);
         self.tree.paths().filter(is_wanted).map(str::to_owned).collect()
     }
 
@@ -77,25 +99,19 @@ impl<'a> Project<'a> {
         objects
     }
 
-    /// The first document of a file that was read as a value, such as `PROJECT`.
+    /// The first document of `PROJECT` or metadata.yaml.
     pub(super) fn value(&self, path: &str) -> &Value {
         self.values.get(path).unwrap_or(&Value::Null)
     }
 
-    /// The kustomization of a folder such as `config/default`.
-    pub(super) fn kustomization(&self, folder: &str) -> Value {
-        self.kustomization_path(folder).map_or(Value::Null, |path| self.value(&path).clone())
+    /// What the kustomization of a folder such as `config/default` says; null where there is none.
+    pub(super) fn kustomization(&self, folder: &str) -> &Value {
+        self.kustomization_file(folder).map_or(&Value::Null, Kustomization::value)
     }
 
-    /// The file of a folder's kustomization, of the three that kustomize looks for.
-    fn kustomization_path(&self, folder: &str) -> Option<String> {
-        KUSTOMIZATION_FILES.into_iter().map(|name| format!("{folder}/{name}")).find(|path| self.tree.get(path).is_some())
-    }
-
-    /// The same as a file whose patches can be read.
-    pub(super) fn kustomization_file(&self, folder: &str) -> Option<Kustomization> {
-        let path = self.kustomization_path(folder)?;
-        Some(Kustomization::read(&Source::new(path.as_str(), self.text(&path)?), self.budget))
+    /// The kustomization of a folder.
+    pub(super) fn kustomization_file(&self, folder: &str) -> Option<&Kustomization> {
+        self.kustomizations.get(folder)
     }
 
     /// The folders whose kustomizations wrap those of kubebuilder, outermost first; config/default is always the first.
@@ -106,8 +122,8 @@ impl<'a> Project<'a> {
     /// What the overlays say in a field, outermost first, with their files.
     pub(super) fn said(&self, field: &str) -> Vec<(String, String)> {
         let of = |folder: &String| {
-            let path = self.kustomization_path(folder)?;
-            Some((fields::text(self.value(&path), &[field]).to_owned(), path))
+            let kustomization = self.kustomization_file(folder)?;
+            Some((fields::text(kustomization.value(), &[field]).to_owned(), kustomization.source().name().to_string()))
         };
         self.overlays.iter().filter_map(of).filter(|(text, _)| !text.is_empty()).collect()
     }
@@ -121,7 +137,7 @@ impl<'a> Project<'a> {
     pub(super) fn resources(&self, folder: &str) -> Vec<String> {
         let kustomization = self.kustomization(folder);
         let named =
-            fields::items(&kustomization, &["resources"]).iter().filter_map(Value::as_str).map(|path| plain(&format!("{folder}/{path}")));
+            fields::items(kustomization, &["resources"]).iter().filter_map(Value::as_str).map(|path| plain(&format!("{folder}/{path}")));
         let named: Vec<String> = named.filter(|path| self.tree.get(path).is_some()).collect();
         if named.is_empty() { self.paths(&format!("{folder}/")) } else { named }
     }
@@ -129,10 +145,11 @@ impl<'a> Project<'a> {
     /// The labels that kustomizations put on things, each with the file that says so; outer folders first.
     pub(super) fn labels(&self) -> Vec<(String, String, String)> {
         let mut labels = Vec::new();
-        for (file, kustomization) in self.values.iter().filter(|(path, _)| is_kustomization(path)) {
+        for file in self.kustomizations.values() {
+            let (file, kustomization) = (file.source().name(), file.value());
             let pairs = fields::items(kustomization, &["labels"]).iter().map(|entry| &entry["pairs"]);
             for map in pairs.chain([&kustomization["commonLabels"]]).filter_map(Value::as_object) {
-                let texts = map.iter().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned(), file.clone())));
+                let texts = map.iter().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned(), file.to_string())));
                 labels.extend(texts);
             }
         }
@@ -162,10 +179,6 @@ impl<'a> Project<'a> {
     pub(super) fn has_templates(&self) -> bool {
         self.tree.paths().filter_map(|path| path.strip_prefix("templates/")).any(|file| template_flavor(file).is_some())
     }
-}
-
-fn is_kustomization(path: &str) -> bool {
-    path.rsplit('/').next().is_some_and(|name| KUSTOMIZATION_FILES.contains(&name))
 }
 
 fn newest(series: &[Value]) -> Option<&Value> {

@@ -83,9 +83,10 @@ fn dangling(pool: &Pool, object: &Object) -> Option<Diagnostic> {
     };
     if let Some((known_group, known)) = meant(&group, &kind) {
         let of_group = if value.get("apiVersion").is_some() { "apiVersion" } else { "apiGroup" };
-        let (field, help) = match known == kind {
-            true => (of_group, format!("write the group `{known_group}`")),
-            false => ("kind", format!("did you mean `{known}`?")),
+        let (field, help) = if known == kind {
+            (of_group, format!("write the group `{known_group}`"))
+        } else {
+            ("kind", format!("did you mean `{known}`?"))
         };
         return finding(format!("{} names a {kind} of `{group}`, which nobody has", object.title()), field, help);
     }

@@ -98,6 +98,10 @@ fn references_to_kinds_that_nobody_has_are_told() {
     ] {
         assert_eq!(told(&reference(group, kind)), nobody(group, kind, help));
     }
+    let old = reference("bootstrap.windlass.dev", "KubeadmConfig")
+        .replace("apiGroup: bootstrap.windlass.dev", "apiVersion: bootstrap.windlass.dev/v1beta1");
+    let at_version = "reference-dangling 14:19 Machine/m names a KubeadmConfig of `bootstrap.windlass.dev`, which nobody has: write the group `bootstrap.cluster.x-k8s.io`";
+    assert_eq!(told(&old), [at_version]);
     for (group, kind) in [("bootstrap.cluster.x-k8s.io", "RKE2Config"), ("foo.io", "FooConfig"), ("foo.io", "KubeadmThing")] {
         assert_eq!(told(&reference(group, kind)), [""; 0], "{group} {kind}");
     }
