@@ -44,7 +44,7 @@ fn verbs(criterion: &mut Criterion) {
     });
     group.bench_function("why", |bencher| {
         let origins = Origins::default();
-        let asking = Asking::new("/run/kubeadm/kubeadm.yaml", Sources::new().words(), &origins, false, |_| String::new());
+        let asking = Asking::new("/run/kubeadm/kubeadm.yaml", Sources::new().words().clone(), &origins, false, |_| String::new());
         let asking = asking.unwrap_or_else(|_| unreachable!("the question is one"));
         bencher.iter(|| rendered(|pool, rendering, request| why::run(pool, rendering, request, &asking)));
     });

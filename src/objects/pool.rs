@@ -250,6 +250,11 @@ mod tests {
         let expected = "K/a, K/f, K/b, K/c and 2 more are there more than once";
         let all = [&many[..], &[many[1]], &many[..], &many[1..3]].concat();
         assert_eq!(told(&all), [(expected.to_owned(), 27)], "in the order in which they come again");
+        let helped = |copies: usize| {
+            let text = object("K", "a", "").repeat(copies);
+            Pool::read(&[Source::new("f.yaml", text)], &Budget::default()).1.findings()[0].help.as_ref().unwrap().to_string()
+        };
+        assert!(helped(2).starts_with("remove one of the two,") && helped(3).starts_with("remove what is too much,"));
     }
 
     #[test]

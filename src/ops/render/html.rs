@@ -37,7 +37,7 @@ pub fn page(
     let mut sizes = size::run(pool, rendering, &Measuring::default(), budget).machines.into_iter();
     let shown = machines.into_iter().zip(&rendering.machines).map(|(report, machine)| {
         let rendered = machine.rendered.as_ref();
-        let inspected = rendered.map(|rendered| read_back(rendered, &machine.target, (show_secrets, &words), budget));
+        let inspected = rendered.map(|rendered| read_back(rendered, &machine.target, (show_secrets, words), budget));
         Shown { report, name: format!("{} {}", machine.name(), machine.role), inspected, size: rendered.and_then(|_| sizes.next()) }
     });
     let shown: Vec<Shown> = shown.collect();
