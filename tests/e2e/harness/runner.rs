@@ -11,7 +11,7 @@ use tokio::runtime::{Handle, Runtime};
 
 use super::control_plane::ControlPlane;
 use super::queue::Queue;
-use super::{installation, peers};
+use super::{audit, installation, peers};
 
 /// One scenario: something real is started, asked, and compared. It fails by panicking.
 pub(crate) struct Scenario {
@@ -93,6 +93,11 @@ impl Context {
     /// The same, with further arguments of its API server.
     pub(crate) fn control_plane_with(&self, arguments: &[&str]) -> ControlPlane {
         ControlPlane::start_with(&self.folder, &self.runtime, arguments)
+    }
+
+    /// The same, and no controller works there: what is written stays as it is.
+    pub(crate) fn servers_alone(&self) -> ControlPlane {
+        ControlPlane::start_servers(&self.folder, &self.runtime, &audit::ours(), &[])
     }
 
     /// Another one beside it.
