@@ -23,6 +23,7 @@ pub(crate) use demands::{Demand, Need, Reading, demands};
 pub(crate) use image::{Image, ImageFault, without_tag};
 pub(crate) use metadata::{METADATA_API_VERSION, METADATA_FILE, METADATA_KIND, Metadata, ReleaseSeries};
 pub use plural::crd_name;
+pub(crate) use provider_type::CORE_PROVIDER;
 pub use provider_type::ProviderType;
 pub(crate) use roles::{KindFacts, Role, Roles, STANDARD_ROLES};
 pub(crate) use version::ContractVersion;

@@ -22,6 +22,9 @@ pub enum ProviderType {
     AddonProvider,
 }
 
+/// The name of the core provider, which no other provider has (clusterctl, `validateProviderName`).
+pub(crate) const CORE_PROVIDER: &str = "cluster-api";
+
 impl ProviderType {
     /// All types, in clusterctl's order.
     pub const ALL: [ProviderType; 7] = [
@@ -68,6 +71,11 @@ impl ProviderType {
         }
     }
 
+    /// The type that a value of that label begins with; `None` for one without, as the core provider's is.
+    pub(crate) fn of_label(label: &str) -> Option<ProviderType> {
+        ProviderType::ALL.into_iter().find(|known| *known != ProviderType::CoreProvider && label.starts_with(&known.label("")))
+    }
+
     /// Whether the core looks up the kinds of such providers by contract (book: "All resources: version").
     pub(crate) fn has_contract(self) -> bool {
         matches!(
@@ -100,6 +108,7 @@ mod tests {
         ];
         for (provider, (file, label)) in ProviderType::ALL.iter().zip(expected) {
             assert_eq!((provider.components_file().as_str(), provider.label("x").as_str()), (file, label));
+            assert_eq!(ProviderType::of_label(label), (*provider != ProviderType::CoreProvider).then_some(*provider));
         }
     }
 }

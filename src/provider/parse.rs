@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{Crds, ObjectPatch, PROVIDER_API_VERSION, PROVIDER_KIND, Provider, Strayed};
-use crate::contract::{ApiVersion, ProviderType, book, labels};
+use crate::contract::{ApiVersion, CORE_PROVIDER, ProviderType, book, labels};
 use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Segment, Setting, rules};
 use crate::schema::Schema;
 use crate::schema::document::{self, Wording};
@@ -368,11 +368,11 @@ fn crd_metadata(declared: &Declared) -> Report {
 /// clusterctl binds the name `cluster-api` and the core provider to each other.
 fn reserved_name(declared: &Declared) -> Option<Diagnostic> {
     let provider = &declared.provider;
-    let (is_core, has_name) = (provider.provider_type == ProviderType::CoreProvider, provider.name == "cluster-api");
+    let (is_core, has_name) = (provider.provider_type == ProviderType::CoreProvider, provider.name == CORE_PROVIDER);
     (is_core != has_name).then(|| {
         Diagnostic::of(&NAME_RESERVED, format!("name is `{}` and type is {}", provider.name, provider.provider_type.as_str()))
             .at(declared.place(&FieldPath::root().field("name")))
-            .help("name the core provider, and no other one, `cluster-api`")
+            .help(format!("name the core provider, and no other one, `{CORE_PROVIDER}`"))
             .note("clusterctl refuses a configuration that does otherwise")
     })
 }

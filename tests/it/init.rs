@@ -429,6 +429,60 @@ fn wrapped_kustomizations_and_their_patches_are_taken_over() {
     );
 }
 
+/// A project that keeps kubebuilder's folders elsewhere becomes the same, but for their paths: all that is read from config/crd counts there too.
+#[test]
+fn folders_that_stand_elsewhere_are_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("config");
+    lay_out(folder.path());
+    let write = |file: &str, text: &str| {
+        let path = config.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    let crds = "resources: [bases/infrastructure.harbour.example_boats.yaml]\ncommonAnnotations: {deck: upper}\n\
+                labels: [{pairs: {cluster.x-k8s.io/v1beta2: v1beta1}}]\npatches: [{path: webhook_in_boats.yaml}, {path: move.yaml}]\n";
+    let patch = |rest: &str| {
+        format!(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: boats.infrastructure.harbour.example{rest}\n"
+        )
+    };
+    write("crd/kustomization.yaml", crds);
+    write("crd/webhook_in_boats.yaml", &patch("}\nspec: {conversion: {strategy: Webhook}}"));
+    write("crd/move.yaml", &patch(", labels: {clusterctl.cluster.x-k8s.io/move: \"\"}}"));
+    write("webhook/kustomization.yaml", "resources: [manifests.yaml]\n");
+    write(
+        "webhook/manifests.yaml",
+        "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: validating-webhook-configuration}\nwebhooks: []\n",
+    );
+    let default = |folders: &str| {
+        write(
+            "default/kustomization.yaml",
+            &format!("namespace: docks-system\nnamePrefix: docks-\nresources: [{folders}, ../rbac, ../manager]\n"),
+        );
+    };
+    default("../crd, ../webhook");
+    let (code, _, usual) = run(folder.path(), &["init"]);
+    let provider = fs::read_to_string(folder.path().join("provider.yaml")).unwrap();
+    assert_eq!(code, Some(0), "{usual}");
+    for path in ["config/crd/bases/*.yaml", "config/webhook/manifests.yaml", "config/crd/move.yaml"] {
+        assert!(provider.contains(path), "{path} in {provider}");
+    }
+    assert!(provider.contains("deck: upper") && provider.contains("conversion: true"), "{provider}");
+    fs::remove_file(folder.path().join("provider.yaml")).unwrap();
+    fs::rename(config.join("crd"), config.join("default/crd")).unwrap();
+    fs::create_dir(config.join("docks")).unwrap();
+    fs::rename(config.join("webhook"), config.join("docks/webhook")).unwrap();
+    default("./crd, ../docks/webhook");
+    let (code, _, moved) = run(folder.path(), &["init"]);
+    assert_eq!(code, Some(0), "{moved}");
+    let renamed = |text: &str| text.replace("config/crd", "config/default/crd").replace("config/webhook", "config/docks/webhook");
+    assert_eq!(fs::read_to_string(folder.path().join("provider.yaml")).unwrap(), renamed(&provider));
+    // metadata.yaml is there now.
+    let told = |said: &str| said.lines().filter(|line| !line.contains("metadata.yaml")).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(told(&moved), told(&renamed(&usual)));
+}
+
 /// The projects of the corpus that are laid out as kubebuilder does it.
 #[test]
 fn real_projects_become_releases() {

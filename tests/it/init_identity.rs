@@ -113,6 +113,13 @@ fn labels_and_names_are_those_of_the_kustomization() {
             [format!("type: {of_type}, {from}"), format!("name: {of_name}, {from}"), format!("namespace: {namespace}{of_namespace}")];
         assert_eq!(assumed, lines, "{kustomization}");
     }
+    // The core's label has no type, and its group comes before those of other types.
+    let core = [CRD.to_owned(), of_group("addons.cluster.x-k8s.io"), of_group("cluster.x-k8s.io")];
+    let files = [(BOATS, core.join("---\n")), (DEFAULT, label("cluster-api", ""))];
+    let (found, _) = told(&files.each_ref().map(|(path, text)| (*path, text.as_str())), &[], &["type", "name", "group"]);
+    assert_eq!(found, [json!("CoreProvider"), json!("cluster-api"), json!("cluster.x-k8s.io")]);
+    let (found, _) = told(&[(BOATS, &of_group("cluster.x-k8s.io"))], &["--name", "cluster-api"], &["type", "name"]);
+    assert_eq!(found, [json!("CoreProvider"), json!("cluster-api")]);
     // A label that begins with no type tells the name alone.
     let (found, _) = told(&[(BOATS, &crd), (DEFAULT, &label("quay", ""))], &["--type", "infrastructure"], &["type", "name"]);
     assert_eq!(found, [json!("InfrastructureProvider"), json!("quay")]);

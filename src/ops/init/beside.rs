@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::Made;
-use super::overlays::{BASES, parts};
+use super::layout::parts;
 use super::project::Project;
 use crate::contract::labels;
 use crate::objects::Object;
@@ -22,14 +22,15 @@ pub(super) struct Beside {
 /// Looks at all that the kustomizations take; what cannot be named is left to a person.
 pub(super) fn find(project: &Project<'_>, made: &mut Made) -> Beside {
     let mut beside = Beside::default();
-    let mut taken: BTreeSet<String> = BASES.into_iter().flat_map(|base| project.resources(base)).collect();
+    let layout = project.layout();
+    let bases: Vec<String> = layout.folders().collect();
+    let mut taken: BTreeSet<String> = bases.iter().flat_map(|base| project.resources(base)).collect();
     taken.extend(project.crds.iter().map(|(path, _)| path.clone()));
-    taken.extend(BASES.map(str::to_owned));
-    taken.extend(project.overlays().iter().cloned());
-    for folder in project.overlays().iter().map(String::as_str).chain(BASES) {
+    taken.extend(bases.iter().chain(layout.overlays()).cloned());
+    for folder in layout.overlays().iter().chain(&bases) {
         for (written, path) in parts(folder, project.kustomization(folder)) {
             if taken.insert(path.clone()) {
-                beside.add(project, [folder, &written, &path], made);
+                beside.add(project, [folder.as_str(), &written, &path], made);
             }
         }
         unfollowed(project, folder, made);

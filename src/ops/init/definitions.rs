@@ -1,4 +1,4 @@
-//! What config/crd says: the files of the CRDs, their contracts, what labels and annotations they get, and which are converted.
+//! What the folder of the CRDs says: the files of the CRDs, their contracts, what labels and annotations they get, and which are converted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::Made;
 use super::contract_labels::{contract_of, is_former_contract};
 use super::identity::Identity;
-use super::overlays::CRDS;
+use super::layout::Base;
 use super::patches::Patches;
 use super::project::Project;
 use crate::contract::{ApiVersion, labels};
@@ -16,17 +16,18 @@ use crate::objects::{Object, fields};
 use crate::provider::{Action, Kustomization};
 use crate::text::glob::plain;
 
-const CRD_BASES: &str = "config/crd/bases/";
-
-/// The CRD files: one pattern when config/crd takes them all, else those that it takes.
+/// The CRD files: one pattern when its kustomization takes them all, else those that it takes.
 pub(super) fn files(project: &Project<'_>) -> Vec<String> {
-    let kustomization = project.kustomization(CRDS);
+    let folder = project.folder(Base::Crds);
+    let kustomization = project.kustomization(&folder);
     let named = fields::items(kustomization, &["resources"]).iter().filter_map(Value::as_str);
-    let taken: BTreeSet<String> = named.map(|path| plain(&format!("{CRDS}/{path}"))).filter(|path| project.text(path).is_some()).collect();
+    let taken: BTreeSet<String> =
+        named.map(|path| plain(&format!("{folder}/{path}"))).filter(|path| project.text(path).is_some()).collect();
     let all: BTreeSet<String> = project.crds.iter().map(|(path, _)| path.clone()).collect();
-    let is_bases = all.iter().all(|path| path.starts_with(CRD_BASES));
+    let bases = format!("{folder}/bases/");
+    let is_bases = all.iter().all(|path| path.starts_with(&bases));
     if is_bases && (taken.is_empty() || taken == all) {
-        return vec![format!("{CRD_BASES}*.yaml")];
+        return vec![format!("{bases}*.yaml")];
     }
     if taken.is_empty() { all.into_iter().collect() } else { taken.into_iter().collect() }
 }
@@ -40,11 +41,12 @@ pub(super) struct Contracts {
     others: Vec<Value>,
 }
 
-/// The contracts: from the labels of config/crd or of its patches, else all served versions for the contract of the newest series.
+/// The contracts: from the labels of its kustomization or of patches there, else all served versions for the contract of the newest series.
 pub(super) fn contracts(project: &Project<'_>, identity: &Identity, patches: &Patches, made: &mut Made) -> Contracts {
     if !identity.provider_type.has_contract() {
         return Contracts::default();
     }
+    let folder = project.folder(Base::Crds);
     let of_kustomization = of_all(project, "labels");
     let patched: Vec<(&Object, BTreeMap<String, String>)> = project.crds.iter().map(|(_, crd)| (crd, patches.labels_of(crd))).collect();
     let keys = of_kustomization.keys().chain(patched.iter().flat_map(|(_, labels)| labels.keys()));
@@ -55,11 +57,11 @@ pub(super) fn contracts(project: &Project<'_>, identity: &Identity, patches: &Pa
     };
     let labelled = in_contracts(of_kustomization.iter());
     let (all, from) = if !labelled.is_empty() {
-        (labelled, "the labels in config/crd/kustomization.yaml".to_owned())
+        (labelled, format!("the labels in {folder}/kustomization.yaml"))
     } else if patched.iter().any(|(_, labels)| !in_contracts(labels.iter()).is_empty()) {
         (
             in_contracts(patched.iter().flat_map(|(_, labels)| labels)),
-            "the labels that patches of config/crd give".to_owned(),
+            format!("the labels that patches of {folder} give"),
         )
     } else {
         let contract = project.newest_contract().unwrap_or_else(|| "v1beta2".to_owned());
@@ -119,7 +121,7 @@ pub(super) fn metadata(project: &Project<'_>, contracts: &Contracts) -> Vec<Valu
 
 /// The labels or the annotations that the kustomization puts on all CRDs.
 fn of_all(project: &Project<'_>, wanted: &str) -> BTreeMap<String, String> {
-    let changes = project.kustomization_file(CRDS).into_iter().flat_map(Kustomization::metadata);
+    let changes = project.kustomization_file(&project.folder(Base::Crds)).into_iter().flat_map(Kustomization::metadata);
     let texts = changes.filter_map(|change| match change.action {
         Action::Metadata(field, texts) if field == wanted => Some(texts),
         _ => None,

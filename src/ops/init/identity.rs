@@ -2,7 +2,7 @@
 
 use super::project::Project;
 use super::{Given, Made, UNKNOWN};
-use crate::contract::{ProviderType, labels};
+use crate::contract::{CORE_GROUP, CORE_PROVIDER, ProviderType, labels};
 use crate::diag::{Diagnostic, Remedy, Setting};
 use crate::objects::fields;
 
@@ -26,14 +26,15 @@ impl Identity {
     }
 }
 
-/// The groups by which providers of a type are called, as Cluster API's own are.
-const GROUPS: [(&str, ProviderType); 6] = [
+/// The groups by which providers of a type are called, as Cluster API's own are. The core has groups of other types beside its own.
+const GROUPS: [(&str, ProviderType); 7] = [
     ("infrastructure.", ProviderType::InfrastructureProvider),
     ("bootstrap.", ProviderType::BootstrapProvider),
     ("controlplane.", ProviderType::ControlPlaneProvider),
     ("addons.", ProviderType::AddonProvider),
     ("ipam.", ProviderType::IPAMProvider),
     ("runtime.", ProviderType::RuntimeExtensionProvider),
+    (CORE_GROUP, ProviderType::CoreProvider),
 ];
 
 /// Finds out who the provider is. `None` when that cannot be, which the report says.
@@ -71,7 +72,8 @@ pub(super) fn of(project: &Project<'_>, given: &Given, made: &mut Made) -> Optio
 type Label = (String, String, String);
 
 fn found_type(project: &Project<'_>, label: Option<&Label>, made: &mut Made) -> Option<ProviderType> {
-    let of_label = label.and_then(|(_, value, file)| Some((prefix_of(value)?, file)));
+    let core = |value: &str| (value == CORE_PROVIDER).then_some(ProviderType::CoreProvider);
+    let of_label = label.and_then(|(_, value, file)| Some((ProviderType::of_label(value).or_else(|| core(value))?, file)));
     if let Some((provider_type, file)) = of_label {
         made.assumed.push(format!("type: {}, from the label in {file}", provider_type.as_str()));
         return Some(provider_type);
@@ -80,11 +82,6 @@ fn found_type(project: &Project<'_>, label: Option<&Label>, made: &mut Made) -> 
     let (prefix, found) = GROUPS.into_iter().find(|(prefix, _)| groups.iter().any(|group| group.starts_with(prefix)))?;
     made.assumed.push(format!("type: {}, from the group {prefix}… of the CRDs", found.as_str()));
     Some(found)
-}
-
-/// The type that a provider label begins with, such as `infrastructure-nutanix`.
-fn prefix_of(label: &str) -> Option<ProviderType> {
-    GROUPS.into_iter().map(|(_, provider_type)| provider_type).find(|provider_type| label.starts_with(&provider_type.label("")))
 }
 
 fn found_name(project: &Project<'_>, provider_type: ProviderType, label: Option<&Label>, made: &mut Made) -> Option<String> {

@@ -1,4 +1,4 @@
-//! The section `manager`: what config/manager says, beyond what is made anyway, and what is left to a person.
+//! The section `manager`: what config/manager, or where a project has it, says, beyond what is made anyway, and what is left to a person.
 
 use serde_json::{Map, Value, json};
 
@@ -6,6 +6,7 @@ use super::Made;
 use super::beside::{left_beside, namespace_metadata};
 use super::definitions;
 use super::identity::Identity;
+use super::layout::Base;
 use super::patches::Patches;
 use super::project::Project;
 use crate::contract::{Image, MANAGER_CONTAINER, manager as face, without_tag};
@@ -14,8 +15,6 @@ use crate::emit::names::Names;
 use crate::objects::{Object, fields};
 use crate::provider::{Manager, PROVIDER_API_VERSION, PROVIDER_KIND, Provider};
 
-const FOLDER: &str = "config/manager";
-const WEBHOOKS: &str = "config/webhook/manifests.yaml";
 /// Fields of the container that stand in provider.yaml under names of their own, or are made.
 const SAID: [&str; 6] = ["name", "image", "args", "command", "env", "ports"];
 const PROBES: [&str; 2] = ["livenessProbe", "readinessProbe"];
@@ -44,7 +43,8 @@ pub(super) struct Found {
 /// Reads config/manager.
 pub(super) fn find(project: &Project<'_>, identity: &Identity, patches: &Patches, made: &mut Made) -> Found {
     let mut found = Found::default();
-    for file in project.resources(FOLDER) {
+    let folder = project.folder(Base::Manager);
+    for file in project.resources(&folder) {
         let objects = project.objects(&file, &mut made.report);
         let manager = objects.iter().find(|object| object.is("apps", "Deployment") && container_of(object.value()).is_some());
         match manager.filter(|_| found.section.is_none()) {
@@ -60,7 +60,7 @@ pub(super) fn find(project: &Project<'_>, identity: &Identity, patches: &Patches
         }
     }
     if found.section.is_none() {
-        made.left.push(format!("manager: there is no Deployment below {FOLDER}; without the section nothing runs"));
+        made.left.push(format!("manager: there is no Deployment below {folder}; without the section nothing runs"));
     }
     found
 }
@@ -86,8 +86,9 @@ fn section(project: &Project<'_>, identity: &Identity, patches: &Patches, deploy
     if !ports.is_empty() {
         section.insert("ports".to_owned(), Value::Object(ports));
     }
-    if project.text(WEBHOOKS).is_some() {
-        section.insert("webhooks".to_owned(), json!([WEBHOOKS]));
+    let webhooks = format!("{}/manifests.yaml", project.folder(Base::Webhooks));
+    if project.text(&webhooks).is_some() {
+        section.insert("webhooks".to_owned(), json!([webhooks]));
     }
     if let Some((field, value)) = definitions::conversion(project, patches) {
         section.insert(field.to_owned(), value);
@@ -172,7 +173,7 @@ fn image(project: &Project<'_>, container: &Value, identity: &Identity, patches:
 /// What an image becomes from the inside out: in each layer patches replace it, and then `images` renames it.
 fn layered_image(project: &Project<'_>, written: &str, patches: &Patches) -> String {
     let mut image = written.to_owned();
-    for folder in std::iter::once(FOLDER).chain(project.overlays().iter().rev().map(String::as_str)) {
+    for folder in std::iter::once(&project.folder(Base::Manager)).chain(project.layout().overlays().iter().rev()) {
         if let Some(patched) = patches.image(folder) {
             patched.clone_into(&mut image);
         }

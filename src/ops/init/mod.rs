@@ -6,8 +6,8 @@ mod beside;
 mod contract_labels;
 mod definitions;
 mod identity;
+mod layout;
 mod manager;
-mod overlays;
 mod patches;
 mod project;
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::Made;
 use super::contract_labels::labels_for_contracts;
-use super::overlays::{BASES, CRDS};
+use super::layout::Base;
 use super::project::Project;
 use crate::contract::MANAGER_CONTAINER;
 use crate::diag::Report;
@@ -30,6 +30,8 @@ pub(super) struct Patches {
 struct Entry {
     /// The folder of the kustomization.
     folder: String,
+    /// Which folder of kubebuilder that is.
+    base: Option<Base>,
     /// Its file as the kustomization has it; empty without one.
     file: String,
     /// What a person calls it.
@@ -63,14 +65,14 @@ impl Known {
 impl Patches {
     /// Reads the patches of kubebuilder's folders, and then those of what is around them.
     pub(super) fn read(project: &Project<'_>) -> Self {
-        let around = project.overlays().iter().rev().map(String::as_str);
-        let folders = BASES.into_iter().chain(around);
-        Patches { entries: folders.flat_map(|folder| of_folder(project, folder)).collect() }
+        let layout = project.layout();
+        let folders = layout.folders().chain(layout.overlays().iter().rev().cloned());
+        Patches { entries: folders.flat_map(|folder| of_folder(project, &folder)).collect() }
     }
 
     /// The contract labels that patches give a CRD, with their values; those of contracts that are no more are among them.
     pub(super) fn labels_of(&self, crd: &Object) -> BTreeMap<String, String> {
-        let entries = self.entries.iter().filter(|entry| entry.folder == CRDS);
+        let entries = self.entries.iter().filter(|entry| entry.base == Some(Base::Crds));
         let meant =
             entries.flat_map(Entry::patches).filter(|patch| patch.target.fits([crd.group(), crd.version(), crd.kind()], &[crd.name()]));
         meant.flat_map(|patch| labels_for_contracts(&patch.content)).map(|(key, versions)| (key.to_owned(), versions.to_owned())).collect()
@@ -91,7 +93,7 @@ impl Patches {
             Action::Broken(_) => true,
             _ => false,
         };
-        let of_webhooks = self.entries.iter().filter(|entry| entry.folder == CRDS && entry.file.contains("webhook"));
+        let of_webhooks = self.entries.iter().filter(|entry| entry.base == Some(Base::Crds) && entry.file.contains("webhook"));
         of_webhooks.flat_map(|entry| &entry.changes).any(converts)
     }
 
@@ -127,11 +129,12 @@ impl Patches {
 fn of_folder(project: &Project<'_>, folder: &str) -> Vec<Entry> {
     let Some(kustomization) = project.kustomization_file(folder) else { return Vec::new() };
     let entries = kustomization.patches(project.budget()).into_iter();
-    entries.map(|(entry, changes)| Entry::new(folder, kustomization, entry, changes)).collect()
+    let base = project.layout().base(folder);
+    entries.map(|(entry, changes)| Entry::new((folder, base), kustomization, entry, changes)).collect()
 }
 
 impl Entry {
-    fn new(folder: &str, kustomization: &Kustomization, mut entry: ObjectPatch, changes: Vec<Change>) -> Self {
+    fn new((folder, base): (&str, Option<Base>), kustomization: &Kustomization, mut entry: ObjectPatch, changes: Vec<Change>) -> Self {
         let target = entry.target.as_ref().and_then(|target| target.name.as_deref()).unwrap_or("an object");
         let file = entry.path.take().unwrap_or_default();
         if !file.is_empty() {
@@ -141,12 +144,12 @@ impl Entry {
             Some(path) => path.clone(),
             None => format!("the patch of {target} in {}", kustomization.source().name()),
         };
-        Entry { folder: folder.to_owned(), file, title, entry, changes }
+        Entry { folder: folder.to_owned(), base, file, title, entry, changes }
     }
 
     /// Whether a release has what it says, or it says nothing.
     fn is_made(&self) -> bool {
-        let is_given = |merge: &Value| is_image_alone(merge) || (self.folder == CRDS && is_of_contract_labels(merge));
+        let is_given = |merge: &Value| is_image_alone(merge) || (self.base == Some(Base::Crds) && is_of_contract_labels(merge));
         MADE.iter().any(|word| self.file.contains(word)) || (self.merges().count() == self.changes.len() && self.merges().all(is_given))
     }
 
@@ -186,10 +189,10 @@ impl Entry {
 
     /// Where else its changes can be said.
     fn elsewhere(&self) -> &'static str {
-        match self.folder.as_str() {
-            CRDS => "under `crdMetadata` if it is labels or annotations, else into the CRDs, or what makes them",
-            folder if BASES.contains(&folder) => "into the files that it is for",
-            _ => "under `manager.patch` if it is for the manager, else into the files that it is for",
+        match self.base {
+            Some(Base::Crds) => "under `crdMetadata` if it is labels or annotations, else into the CRDs, or what makes them",
+            Some(_) => "into the files that it is for",
+            None => "under `manager.patch` if it is for the manager, else into the files that it is for",
         }
     }
 }

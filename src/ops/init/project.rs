@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::overlays::{self, CRDS};
+use super::layout::{Base, Layout};
 use crate::contract::{METADATA_FILE, template_flavor};
 use crate::diag::Report;
 use crate::objects::{self, Object, fields};
@@ -23,8 +23,7 @@ pub(super) struct Project<'a> {
     values: BTreeMap<&'static str, Value>,
     /// The kustomizations with their patches, by folder.
     kustomizations: BTreeMap<String, Kustomization>,
-    /// See [`Project::overlays`].
-    overlays: Vec<String>,
+    layout: Layout,
     /// The CRDs, with the files that they are in.
     pub(super) crds: Vec<(String, Object)>,
 }
@@ -33,7 +32,7 @@ impl<'a> Project<'a> {
     /// Reads what is looked at more than once; faults of YAML are reported.
     pub(super) fn read(tree: &'a Tree, budget: &'a Budget, report: &mut Report) -> Self {
         let mut project =
-            Project { tree, budget, values: BTreeMap::new(), kustomizations: BTreeMap::new(), overlays: Vec::new(), crds: Vec::new() };
+            Project { tree, budget, values: BTreeMap::new(), kustomizations: BTreeMap::new(), layout: Layout::default(), crds: Vec::new() };
         for path in ["PROJECT", METADATA_FILE] {
             project.read_value(path, report);
         }
@@ -41,12 +40,13 @@ impl<'a> Project<'a> {
         for folder in folders.map(|(folder, _)| folder).filter(|folder| folder.starts_with("config/")).collect::<BTreeSet<_>>() {
             project.read_kustomization(folder, report);
         }
-        project.overlays = overlays::overlays(&|folder| project.kustomization(folder));
+        let is_there = |folder: &str| tree.paths().any(|path| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')));
+        project.layout = Layout::of(&|folder| project.kustomization(folder), &is_there);
         // Patches and configuration of kustomize stand beside the CRDs.
         let is_crds = |path: &String| {
             project.text(path).is_some_and(|text| text.contains("kind: CustomResourceDefinition") && text.contains("openAPIV3Schema"))
         };
-        for path in project.paths(&format!("{CRDS}/")).into_iter().filter(is_crds).collect::<Vec<_>>() {
+        for path in project.paths(&format!("{}/", project.layout.folder(Base::Crds))).into_iter().filter(is_crds).collect::<Vec<_>>() {
             for object in project.objects(&path, report) {
                 if object.kind() == "CustomResourceDefinition" {
                     project.crds.push((path.clone(), object));
@@ -114,9 +114,14 @@ impl<'a> Project<'a> {
         self.kustomizations.get(folder)
     }
 
-    /// The folders whose kustomizations wrap those of kubebuilder, outermost first; config/default is always the first.
-    pub(super) fn overlays(&self) -> &[String] {
-        &self.overlays
+    /// Where it has what.
+    pub(super) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The path of a folder of kubebuilder.
+    pub(super) fn folder(&self, base: Base) -> String {
+        self.layout.folder(base)
     }
 
     /// What the overlays say in a field, outermost first, with their files.
@@ -125,7 +130,7 @@ impl<'a> Project<'a> {
             let kustomization = self.kustomization_file(folder)?;
             Some((fields::text(kustomization.value(), &[field]).to_owned(), kustomization.source().name().to_string()))
         };
-        self.overlays.iter().filter_map(of).filter(|(text, _)| !text.is_empty()).collect()
+        self.layout.overlays().iter().filter_map(of).filter(|(text, _)| !text.is_empty()).collect()
     }
 
     /// What the whole of the work may cost.
@@ -168,11 +173,11 @@ impl<'a> Project<'a> {
         Some(format!("v{}.{}.0", newest["major"].as_u64()?, newest["minor"].as_u64()?))
     }
 
-    /// The files of config/rbac: those with roles, bindings and ServiceAccounts, and those with anything else.
+    /// The files with rights: those with roles, bindings and ServiceAccounts, and those with anything else.
     pub(super) fn rbac_files(&self, report: &mut Report) -> (Vec<String>, Vec<String>) {
         const RIGHTS: [&str; 5] = ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding", "ServiceAccount"];
         let is_rights = |path: &String| self.objects(path, report).iter().all(|object| RIGHTS.contains(&object.kind()));
-        self.resources("config/rbac").into_iter().partition(is_rights)
+        self.resources(&self.folder(Base::Rbac)).into_iter().partition(is_rights)
     }
 
     /// Whether there are cluster templates.

@@ -239,7 +239,7 @@ fn judge(
     budget: &Budget,
 ) -> Report {
     let file = source.file_name();
-    let of_label = || type_of_label(components.labels().next()?);
+    let of_label = || ProviderType::of_label(components.labels().next()?);
     let Some(provider_type) = form::provider_type_of(file).or_else(of_label) else {
         let asked = Asked { namespace: None, provider_type: None, version, audience: Audience::Author(wishes) };
         return components.check(&asked, budget);
@@ -258,11 +258,6 @@ fn judge(
         audience: Audience::Author(wishes),
     };
     release.check_by_itself(budget).report
-}
-
-/// The type that a provider's label begins with; that of the core provider has no such beginning.
-fn type_of_label(label: &str) -> Option<ProviderType> {
-    ProviderType::ALL.into_iter().find(|known| *known != ProviderType::CoreProvider && label.starts_with(&known.label("")))
 }
 
 /// A version of the newest series, of which a provider's next release will be.

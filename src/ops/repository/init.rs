@@ -2,7 +2,7 @@
 
 use super::assets::Assets;
 use crate::clusterctl::CERT_MANAGER;
-use crate::contract::ProviderType;
+use crate::contract::{CORE_PROVIDER, ProviderType};
 
 /// The arguments of `clusterctl init` for some providers: `--bootstrap kubeadm,windlass:v0.1.0 --control-plane kubeadm`. Of several versions
 /// of one provider the newest.
@@ -61,7 +61,7 @@ pub fn implied(providers: &[Assets]) -> Vec<Implied> {
     let has = |wanted: ProviderType| providers.iter().any(|assets| assets.provider_type == wanted);
     let kubeadm = needs_kubeadm(providers);
     let providers = [
-        (ProviderType::CoreProvider, "cluster-api", false),
+        (ProviderType::CoreProvider, CORE_PROVIDER, false),
         (ProviderType::BootstrapProvider, KUBEADM, kubeadm),
         (ProviderType::ControlPlaneProvider, KUBEADM, kubeadm),
     ];

@@ -78,8 +78,7 @@ fn folders(repository: &Tree) -> Vec<(String, String)> {
 
 /// The type that a label stands for: the core provider's has no prefix.
 pub(super) fn type_of(label: &str) -> ProviderType {
-    let prefixed = |provider: &&ProviderType| **provider != ProviderType::CoreProvider && label.starts_with(&provider.label(""));
-    ProviderType::ALL.iter().find(prefixed).copied().unwrap_or(ProviderType::CoreProvider)
+    ProviderType::of_label(label).unwrap_or(ProviderType::CoreProvider)
 }
 
 fn contract_of(files: &Tree, version: &Version, budget: &Budget) -> Option<String> {

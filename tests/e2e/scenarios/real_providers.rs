@@ -75,9 +75,24 @@ const PROVIDERS: &[Real] = &[
     real("vsphere", ("kubernetes-sigs+cluster-api-provider-vsphere", ""), "default", "v1.17.0", "capv-"),
 ];
 
-/// Those whose folders are laid out as kubebuilder does it, so that `init` reads them.
-const INITIALISED: [&str; 9] =
-    ["aws", "azure", "helm", "ipam-in-cluster", "k3s-bootstrap", "k3s-control-plane", "metal3", "nutanix", "rke2-bootstrap"];
+/// Those that do not build from config/default, which is where `init` reads.
+const ELSEWHERE: [&str; 2] = ["k0smotron-bootstrap", "k0smotron-control-plane"];
+
+const CLUSTER_API: &str = "kubernetes-sigs+cluster-api";
+
+/// Cluster API's own, which `init` alone describes.
+const UPSTREAM: &[Real] = &[
+    real("core", (CLUSTER_API, "core"), "default", "v1.14.0", "capi-"),
+    real("kubeadm-bootstrap", (CLUSTER_API, "bootstrap/kubeadm"), "default", "v1.14.0", "capi-kubeadm-bootstrap-"),
+    real(
+        "kubeadm-control-plane",
+        (CLUSTER_API, "controlplane/kubeadm"),
+        "default",
+        "v1.14.0",
+        "capi-kubeadm-control-plane-",
+    ),
+    real("docker", (CLUSTER_API, "test/infrastructure/docker"), "default", "v1.14.0", "capd-"),
+];
 
 /// Builds each provider with ours and with kustomize.
 pub(crate) fn releases_are_what_kustomize_makes(context: &Context) {
@@ -103,7 +118,7 @@ pub(crate) fn releases_are_what_kustomize_makes(context: &Context) {
 pub(crate) fn projects_become_what_kustomize_makes(context: &Context) {
     let common = Listed::read("differences.tsv");
     let mut faults = Vec::new();
-    for provider in PROVIDERS.iter().filter(|provider| INITIALISED.contains(&provider.name)) {
+    for provider in PROVIDERS.iter().filter(|provider| !ELSEWHERE.contains(&provider.name)).chain(UPSTREAM) {
         let folder = context.folder().join(provider.name);
         provider.lay_out_sources(&folder);
         windlass::run(&folder, &["init"]);
