@@ -46,16 +46,16 @@ pub struct PatchTarget {
 /// namespace is not looked at, because that of the sources is another than that of the release.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
-    group: Option<Regex>,
-    version: Option<Regex>,
-    kind: Option<Regex>,
-    name: Option<Regex>,
+    group: Option<Pattern>,
+    version: Option<Pattern>,
+    kind: Option<Pattern>,
+    name: Option<Pattern>,
 }
 
 impl Target {
     /// Whether it is for an object of this group, version and kind, which has one of these names.
     pub(crate) fn fits(&self, [group, version, kind]: [&str; 3], names: &[&str]) -> bool {
-        let is_match = |pattern: &Option<Regex>, text: &str| pattern.as_ref().is_none_or(|pattern| pattern.is_match(text));
+        let is_match = |pattern: &Option<Pattern>, text: &str| pattern.as_ref().is_none_or(|pattern| pattern.is_match(text));
         is_match(&self.group, group)
             && is_match(&self.version, version)
             && is_match(&self.kind, kind)
@@ -73,13 +73,12 @@ impl Target {
             if kind.is_empty() || name.is_empty() {
                 return Err("has no target, and no kind and name of its own");
             }
-            let exactly = |text: &str| expression(&regex::escape(text)).map(Some);
-            let group =
-                content.get("apiVersion").and_then(Value::as_str).map(|version| version.split_once('/').map_or("", |(group, _)| group));
-            let group = group.map_or(Ok(None), exactly)?;
-            return Ok(Target { group, version: None, kind: exactly(kind)?, name: exactly(name)? });
+            let exactly = |text: &str| Some(Pattern::Exactly(text.to_owned()));
+            let version = content.get("apiVersion").and_then(Value::as_str);
+            let group = version.and_then(|version| exactly(version.split_once('/').map_or("", |(group, _)| group)));
+            return Ok(Target { group, version: None, kind: exactly(kind), name: exactly(name) });
         };
-        let pattern = |field: &Option<String>| field.as_deref().filter(|text| !text.is_empty()).map(expression).transpose();
+        let pattern = |field: &Option<String>| field.as_deref().filter(|text| !text.is_empty()).map(Pattern::of).transpose();
         let (group, version) = (pattern(&target.group)?, pattern(&target.version)?);
         Ok(Target { group, version, kind: pattern(&target.kind)?, name: pattern(&target.name)? })
     }
@@ -88,12 +87,28 @@ impl Target {
 /// The most bytes that an expression takes; those of people's targets are a few words.
 const LARGEST_EXPRESSION: usize = 64 << 10;
 
-/// An expression for the whole of a text.
-fn expression(pattern: &str) -> Result<Regex, &'static str> {
-    RegexBuilder::new(&format!("^(?:{pattern})$"))
-        .size_limit(LARGEST_EXPRESSION)
-        .build()
-        .map_err(|_| "has a target that is no regular expression, or too large a one")
+/// What the whole of a text has to be. Most targets are plain words, which need no machine of some ten kilobytes.
+#[derive(Debug, Clone)]
+enum Pattern {
+    Exactly(String),
+    Expression(Regex),
+}
+
+impl Pattern {
+    fn of(pattern: &str) -> Result<Self, &'static str> {
+        if pattern.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+            return Ok(Pattern::Exactly(pattern.to_owned()));
+        }
+        let expression = RegexBuilder::new(&format!("^(?:{pattern})$")).size_limit(LARGEST_EXPRESSION).build();
+        expression.map(Pattern::Expression).map_err(|_| "has a target that is no regular expression, or too large a one")
+    }
+
+    fn is_match(&self, text: &str) -> bool {
+        match self {
+            Pattern::Exactly(word) => word == text,
+            Pattern::Expression(expression) => expression.is_match(text),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -120,6 +135,33 @@ mod tests {
         ] {
             assert_eq!(fits(target.clone(), name), Ok(expected), "{target} {name}");
         }
+        for (name, text, expected) in
+            [("a-b", "a-b", true), ("a-b", "a-bc", false), ("a.b", "axb", true), ("a.b", "a.bc", false), ("é", "é", true)]
+        {
+            assert_eq!(fits(json!({ "name": name }), text), Ok(expected), "{name} {text}");
+        }
         assert!(fits(json!({"name": "("}), "any").is_err());
+    }
+
+    #[test]
+    fn a_merge_patch_is_for_the_object_that_it_names() {
+        let fits = |content: Value, group: &str, name: &str| {
+            Target::of(None, &content).map(|target| target.fits([group, "v2", "Deployment"], &["other", name]))
+        };
+        let of = |version: &str, name: &str| json!({"apiVersion": version, "kind": "Deployment", "metadata": {"name": name}});
+        for (content, group, name, expected) in [
+            (of("apps/v1", "a.b"), "apps", "a.b", true),
+            (of("apps/v1", "a.b"), "apps", "axb", false),
+            (of("apps/v1", "a.b"), "batch", "a.b", false),
+            (of("v1", "a"), "", "a", true),
+            (of("v1", "a"), "apps", "a", false),
+            (json!({"kind": "Deployment", "metadata": {"name": "a"}}), "any", "a", true),
+            (json!({"kind": "Service", "metadata": {"name": "a"}}), "any", "a", false),
+        ] {
+            assert_eq!(fits(content.clone(), group, name), Ok(expected), "{content} {group} {name}");
+        }
+        for content in [json!({"kind": "Deployment"}), json!({"metadata": {"name": "a"}}), json!([])] {
+            assert!(fits(content, "apps", "a").is_err());
+        }
     }
 }

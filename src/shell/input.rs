@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use super::staging::is_commit;
 use super::{WorldError, cores};
-use crate::diag::{Diagnostic, Report};
+use crate::diag::Report;
 use crate::text::nearest::nearest;
-use crate::text::source::{INPUT_NOT_UTF8, Source};
+use crate::text::source::Source;
 
 /// The name under which standard input is shown.
 pub const STDIN_NAME: &str = "<stdin>";
@@ -64,12 +64,12 @@ pub fn read(arguments: &[String], limits: Limits, stdin: &mut dyn Read) -> Resul
         if argument == "-" {
             // A second `-` finds the stream at its end, as every Unix tool does.
             let bytes = stdin.take().map_or(Ok(Vec::new()), |stdin| read_bounded(stdin, STDIN_NAME, limits.file_bytes, 0))?;
-            inputs.add(STDIN_NAME, bytes, &mut total, limits)?;
+            inputs.add(STDIN_NAME, &bytes, &mut total, limits)?;
             continue;
         }
         for Found { path, shown } in files {
             let bytes = read_file(&path, &shown, limits.file_bytes)?;
-            inputs.add(&shown, bytes, &mut total, limits)?;
+            inputs.add(&shown, &bytes, &mut total, limits)?;
         }
     }
     Ok(inputs)
@@ -109,30 +109,21 @@ impl Inputs {
     /// It is too large.
     pub fn of(name: &str, bytes: Vec<u8>) -> Result<Self, WorldError> {
         let mut inputs = Inputs::default();
-        inputs.add(name, bytes, &mut 0, Limits::default())?;
+        inputs.add(name, &bytes, &mut 0, Limits::default())?;
         Ok(inputs)
     }
 
-    fn add(&mut self, name: &str, bytes: Vec<u8>, total: &mut u64, limits: Limits) -> Result<(), WorldError> {
+    fn add(&mut self, name: &str, bytes: &[u8], total: &mut u64, limits: Limits) -> Result<(), WorldError> {
         *total += bytes.len() as u64;
         if *total > limits.total_bytes {
             return Err(too_much(name, limits));
         }
-        match String::from_utf8(bytes) {
-            Ok(text) => self.sources.push(Source::new(name, text)),
-            Err(error) => self.report.push(not_utf8(name, error.as_bytes(), error.utf8_error().valid_up_to())),
+        match Source::of_bytes(name, &bytes) {
+            Ok(source) => self.sources.push(source),
+            Err(fault) => self.report.push(*fault),
         }
         Ok(())
     }
-}
-
-fn not_utf8(name: &str, bytes: &[u8], valid: usize) -> Diagnostic {
-    let text = String::from_utf8_lossy(&bytes[..valid]);
-    let byte = bytes.get(valid).copied().unwrap_or_default();
-    let place = Source::new(name, text).place_at(valid..valid);
-    Diagnostic::of(&INPUT_NOT_UTF8, format!("{name} is not UTF-8 text: byte 0x{byte:02x}"))
-        .at(place)
-        .help("save the file as UTF-8, or leave it out")
 }
 
 /// The files that one argument stands for.

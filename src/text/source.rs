@@ -4,11 +4,20 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use crate::diag::{Place, Position, Span, rules};
+use crate::diag::{Diagnostic, Place, Position, Span, rules};
 
 rules! {
     /// a file is not UTF-8
-    pub INPUT_NOT_UTF8 = error("input-not-utf8");
+    INPUT_NOT_UTF8 = error("input-not-utf8");
+}
+
+fn not_utf8(name: &str, bytes: &[u8], valid: usize) -> Diagnostic {
+    let text = String::from_utf8_lossy(&bytes[..valid]);
+    let byte = bytes.get(valid).copied().unwrap_or_default();
+    let place = Source::new(name, text).place_at(valid..valid);
+    Diagnostic::of(&INPUT_NOT_UTF8, format!("{name} is not UTF-8 text: byte 0x{byte:02x}"))
+        .at(place)
+        .help("save the file as UTF-8, or leave it out")
 }
 
 /// A file that was read, or text that stands in for one. Cheap to clone.
@@ -24,6 +33,14 @@ impl Source {
     /// A text under the name that findings will show: the path as the user gave it, or `<stdin>`.
     pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
         Source { name: name.into(), text: text.into(), lines: Arc::default() }
+    }
+
+    /// Bytes that should be text, under the name that findings will show.
+    ///
+    /// # Errors
+    /// They are not UTF-8: the finding has the place of the first that is none.
+    pub(crate) fn of_bytes(name: &str, bytes: &[u8]) -> Result<Self, Box<Diagnostic>> {
+        std::str::from_utf8(bytes).map(|text| Source::new(name, text)).map_err(|error| Box::new(not_utf8(name, bytes, error.valid_up_to())))
     }
 
     /// The name that findings show.

@@ -51,6 +51,12 @@ impl Tree {
         self.files.keys().map(String::as_str)
     }
 
+    /// Whether there is a file of this path, or one below a folder of this path.
+    pub(crate) fn holds(&self, path: &str) -> bool {
+        let below = format!("{path}/");
+        self.get(path).is_some() || self.files.range(below.clone()..).next().is_some_and(|(first, _)| first.starts_with(&below))
+    }
+
     /// The files, in order of their paths.
     pub fn iter(&self) -> btree_map::Iter<'_, String, Vec<u8>> {
         self.files.iter()
@@ -112,6 +118,14 @@ mod tests {
         let new = tree(&[("a", "1"), ("b", "2"), ("c", "1")]);
         assert_eq!(old.diff(&new), [("b", Change::Modified), ("c", Change::Added), ("d", Change::Removed)]);
         assert!(old.diff(&old).is_empty());
+    }
+
+    #[test]
+    fn folders_are_there_by_their_files() {
+        let all = tree(&[("x-y", ""), ("x/a/b", "1")]);
+        let known = ["x", "x/a", "x/a/b", "x-y"];
+        assert!(known.iter().all(|path| all.holds(path)));
+        assert!(!["", "x/", "x-", "x/a/b/c", "y", "x/a/"].iter().any(|path| all.holds(path)));
     }
 
     #[test]

@@ -158,7 +158,7 @@ fn a_project_becomes_a_provider_and_all_that_was_assumed_is_said() {
         "left to do: metrics_patch.yaml, a patch of config/default/kustomization.yaml, is not read: it is missing, hidden, or outside of the folder of provider.yaml: correct it, or remove it if nobody needs it",
         "left to do: patches/move_in_boats.yaml, a patch of config/crd/kustomization.yaml, is not read: it is missing, hidden, or outside of the folder of provider.yaml: correct it, or remove it if nobody needs it",
         "left to do: the patch of boats.infrastructure.harbour.example in config/crd/kustomization.yaml is for no object that is taken over: write what it changes under `crdMetadata` if it is labels or annotations, else into the CRDs, or what makes them",
-        "left to do: config/default also takes ../prometheus, which is not taken over: name its files under `objects`",
+        "left to do: config/default takes ../prometheus, which is not read (missing, hidden, a link, or elsewhere): put its files into the project and name them in provider.yaml",
         "next: `windlass release build v0.1.0 --to out`",
     ] {
         assert!(said.lines().any(|said| said == line), "{line}\n in\n{said}");
@@ -481,6 +481,44 @@ fn folders_that_stand_elsewhere_are_found() {
     // metadata.yaml is there now.
     let told = |said: &str| said.lines().filter(|line| !line.contains("metadata.yaml")).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(told(&moved), told(&renamed(&usual)));
+}
+
+/// What kustomizations take and nobody read is told; a file that is no text is no reason to guess.
+#[test]
+fn what_is_not_read_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    lay_out(folder.path());
+    let config = folder.path().join("config");
+    let default = |rest: &str| {
+        fs::write(config.join("default/kustomization.yaml"), format!("resources: [../crd, ../manager, ../rbac, {rest}]\n")).unwrap();
+    };
+    default("absent.yaml, https://harbour.example/tides.yaml");
+    fs::write(config.join("rbac/kustomization.yaml"), "resources: [service_account.yaml, gone.yaml]\n").unwrap();
+    let told = || {
+        let (code, _, said) = run(folder.path(), &["init", "--force"]);
+        assert_eq!(code, Some(0), "{said}");
+        let line = |line: &str| Some(line.strip_prefix("left to do: ")?.split_once(", which is not read")?.0.to_owned());
+        said.lines().filter_map(line).collect::<Vec<_>>()
+    };
+    let absent = ["config/default takes absent.yaml", "config/default takes https://harbour.example/tides.yaml"];
+    assert_eq!(told(), [&absent[..], &["config/rbac takes gone.yaml"]].concat());
+    #[cfg(unix)]
+    {
+        fs::rename(config.join("rbac"), folder.path().join("elsewhere")).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("elsewhere"), config.join("rbac")).unwrap();
+        assert_eq!(told(), [&["config/default takes ../rbac"], &absent[..]].concat());
+    }
+    default("odd.yaml");
+    fs::write(config.join("default/odd.yaml"), b"kind: Tide\n# \xff\n").unwrap();
+    fs::create_dir_all(config.join("samples")).unwrap();
+    fs::write(config.join("samples/odd.yaml"), b"\xff").unwrap();
+    let (code, _, said) = run(folder.path(), &["init", "--force"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.contains("error[input-not-utf8]: config/default/odd.yaml is not UTF-8 text: byte 0xff\n  --> config/default/odd.yaml:2:3"),
+        "{said}"
+    );
+    assert!(said.ends_with("1 error; nothing written\n"), "{said}");
 }
 
 /// The projects of the corpus that are laid out as kubebuilder does it.

@@ -260,8 +260,15 @@ fn patches_and_parts_of_kustomize_that_cannot_be_named_are_left_to_a_person() {
                    patches: [{path: manager_webhook_patch.yaml}, {path: webhookcainjection_patch.yaml}, {path: cainjection.yaml}, {path: manager_image_patch.yaml}, {path: metrics.yaml}, {patch: a}]\n";
     let crd = "patches: [{path: patches/cainjection_in_boats.yaml}, {path: patches/move.yaml}, {patch: a, target: {name: boats}}]\n";
     let rbac = "patches: [{patch: a, target: {kind: Sail}}]\nconfigMapGenerator: [{name: a}]\ncomponents: [../b]\n";
-    let (provider, left) =
-        init(&[(MANAGER, &manager), (DEFAULT, default), ("config/crd/kustomization.yaml", crd), ("config/rbac/kustomization.yaml", rbac)]);
+    let (provider, left) = init(&[
+        (MANAGER, &manager),
+        (DEFAULT, default),
+        ("config/crd/kustomization.yaml", crd),
+        ("config/rbac/kustomization.yaml", rbac),
+        ("config/webhook/kustomization.yaml", "resources: []\n"),
+        ("config/certmanager/kustomization.yaml", "resources: []\n"),
+        ("config/prometheus/kustomization.yaml", "resources: []\n"),
+    ]);
     let (of_default, of_crd) = (
         "under `manager.patch` if it is for the manager, else into the files that it is for",
         "under `crdMetadata` if it is labels or annotations, else into the CRDs, or what makes them",
@@ -272,7 +279,7 @@ fn patches_and_parts_of_kustomize_that_cannot_be_named_are_left_to_a_person() {
     };
     let expected = [
         "config/default also takes ../prometheus, which is not taken over: name its files under `objects`".to_owned(),
-        "config/rbac also takes ../b, which is not taken over: name its files under `objects`".to_owned(),
+        "config/rbac takes ../b, which is not read (missing, hidden, a link, or elsewhere): put its files into the project and name them in provider.yaml".to_owned(),
         "`configMapGenerator` of config/rbac/kustomization.yaml is not followed, so the release lacks what it makes or changes: write its objects into files and name them under `objects`, or its changes under `patches`".to_owned(),
         absent("patches/move.yaml", "config/crd"),
         format!("the patch of boats in config/crd/kustomization.yaml is for no object that is taken over: write what it changes {of_crd}"),

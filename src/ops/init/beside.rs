@@ -29,7 +29,11 @@ pub(super) fn find(project: &Project<'_>, made: &mut Made) -> Beside {
     taken.extend(bases.iter().chain(layout.overlays()).cloned());
     for folder in layout.overlays().iter().chain(&bases) {
         for (written, path) in parts(folder, project.kustomization(folder)) {
-            if taken.insert(path.clone()) {
+            if !project.has(&path) {
+                let what =
+                    "is not read (missing, hidden, a link, or elsewhere): put its files into the project and name them in provider.yaml";
+                made.left.push(format!("{folder} takes {written}, which {what}"));
+            } else if taken.insert(path.clone()) {
                 beside.add(project, [folder.as_str(), &written, &path], made);
             }
         }

@@ -40,8 +40,8 @@ impl<'a> Project<'a> {
         for folder in folders.map(|(folder, _)| folder).filter(|folder| folder.starts_with("config/")).collect::<BTreeSet<_>>() {
             project.read_kustomization(folder, report);
         }
-        let is_there = |folder: &str| tree.paths().any(|path| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')));
-        project.layout = Layout::of(&|folder| project.kustomization(folder), &is_there);
+        project.layout = Layout::of(&|folder| project.kustomization(folder), &|folder| project.has(folder));
+        report.extend(project.looked_at().filter_map(|(path, bytes)| Some(*Source::of_bytes(path, bytes).err()?)));
         // Patches and configuration of kustomize stand beside the CRDs.
         let is_crds = |path: &String| {
             project.text(path).is_some_and(|text| text.contains("kind: CustomResourceDefinition") && text.contains("openAPIV3Schema"))
@@ -77,6 +77,21 @@ impl<'a> Project<'a> {
         report.extend(parsed.report);
         let value = parsed.documents.into_iter().next().map_or(Value::Null, |document| document.root.into_json());
         self.values.insert(path, value);
+    }
+
+    /// The files that have to be text.
+    fn looked_at(&self) -> impl Iterator<Item = (&str, &[u8])> {
+        let folders: Vec<String> = self.layout.folders().chain(self.layout.overlays().iter().cloned()).map(|folder| folder + "/").collect();
+        let is_looked_at = move |path: &str| {
+            ["PROJECT", METADATA_FILE].contains(&path)
+                || path.ends_with(".yaml") && folders.iter().any(|folder| path.starts_with(folder.as_str()))
+        };
+        self.tree.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).filter(move |(path, _)| is_looked_at(path))
+    }
+
+    /// Whether there is such a file, or a file below such a folder.
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.tree.holds(path)
     }
 
     /// The YAML files below a folder, without kustomize's own.
