@@ -1,6 +1,8 @@
 //! What kustomizations beside the files of a provider change, and the release does not have: told at its place, so that nothing of it is lost
 //! unseen. kustomize itself is not rebuilt.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::definitions;
@@ -10,7 +12,7 @@ use crate::diag::{Diagnostic, FieldPath, Place, Report, Segment, rules};
 use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
 use crate::objects::strategic_merge::DIRECTIVE;
 use crate::objects::{Object, fields};
-use crate::provider::{Action, Declared, Inputs, Kustomization, Patch};
+use crate::provider::{Action, Declared, Inputs, Kustomization, ObjectPatch, Patch};
 use crate::text::budget::Exceeded;
 use crate::text::glob::plain;
 use crate::text::goyaml;
@@ -36,6 +38,7 @@ pub(super) fn not_applied(declared: &Declared, inputs: &Inputs, names: &Names, o
         return Report::new();
     }
     let mut report = Report::new();
+    let named = named(declared, inputs);
     let known_as: Vec<Vec<&str>> = objects.iter().map(|object| names.unstamped(object.name())).collect();
     for kustomization in inputs.kustomizations() {
         let takes = kustomization.takes();
@@ -65,6 +68,9 @@ pub(super) fn not_applied(declared: &Declared, inputs: &Inputs, names: &Names, o
                     let lost = lost_of_all(taken.iter().copied(), inputs, |object| lost_of_merge(names, object.value(), &wanted));
                     (kustomization.source().name().to_string(), lost, AS_PATCH.to_owned())
                 }
+                Action::Patch(patch) if named.contains(&ObjectPatch { path: file_of(kustomization, patch), ..(*patch.entry).clone() }) => {
+                    continue;
+                }
                 Action::Patch(patch) => {
                     // That each is looked at costs something too.
                     let looked_at = objects.iter().zip(&known_as).take_while(|_| inputs.budget().charge(10).is_ok());
@@ -72,7 +78,7 @@ pub(super) fn not_applied(declared: &Declared, inputs: &Inputs, names: &Names, o
                         .filter(|(object, known_as)| patch.target.fits([object.group(), object.version(), object.kind()], known_as));
                     let meant = meant.map(|(object, _)| object);
                     let lost = lost_of_all(meant, inputs, |object| lost_of_patch(names, object, patch));
-                    (kustomization.title(&patch.file), lost, as_patch(declared, kustomization, patch))
+                    (kustomization.title(&patch.entry.path), lost, as_patch(declared, kustomization, patch))
                 }
             };
             report.extend(finding(declared, &what, change.place.clone(), &lost, &otherwise));
@@ -108,11 +114,29 @@ fn lost_of_all<'o>(
     affordable.map(|object| Lost { object, fields: lost(object) }).filter(|lost| !lost.fields.is_empty()).collect()
 }
 
+/// The file of a patch, without dots in its path.
+fn file_of(kustomization: &Kustomization, patch: &Patch) -> Option<String> {
+    let file = patch.entry.path.as_ref().and_then(|file| kustomization.patch_source(file));
+    file.map(|source| plain(source.name()))
+}
+
+/// The patches that provider.yaml names, one for each file. What a later one sets again they have set.
+fn named(declared: &Declared, inputs: &Inputs) -> BTreeSet<ObjectPatch> {
+    let mut named = BTreeSet::new();
+    for entry in &declared.provider.patches {
+        let files = entry.path.iter().flat_map(|pattern| inputs.files(pattern));
+        named.extend(files.map(|file| ObjectPatch { path: Some(plain(file.name())), patch: None, target: entry.target.clone() }));
+        if entry.patch.is_some() {
+            named.insert(ObjectPatch { path: None, ..entry.clone() });
+        }
+    }
+    named
+}
+
 /// How provider.yaml says the same as a patch of a kustomization.
 fn as_patch(declared: &Declared, kustomization: &Kustomization, patch: &Patch) -> String {
     let of_provider = declared.source_name().rsplit_once('/').map_or("", |(folder, _)| folder);
-    let file = patch.file.as_ref().and_then(|file| kustomization.patch_source(file));
-    let path = file.map(|source| plain(source.name())).and_then(|file| match of_provider {
+    let path = file_of(kustomization, patch).and_then(|file| match of_provider {
         "" => Some(file),
         folder => file.strip_prefix(&format!("{}/", plain(folder))).map(str::to_owned),
     });

@@ -2,6 +2,7 @@
 //! told where the release does not have it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::Value;
 
@@ -62,8 +63,8 @@ pub(crate) enum Action {
 /// A patch.
 #[derive(Debug, Clone)]
 pub(crate) struct Patch {
-    /// Its file as the kustomization has it, if it is one.
-    pub(crate) file: Option<String>,
+    /// What the kustomization says for it, with its file, if it is one, as it stands there.
+    pub(crate) entry: Arc<ObjectPatch>,
     /// The objects that it is for.
     pub(crate) target: Target,
     /// The operations of a JSON patch, or the fields of a merge patch.
@@ -195,8 +196,7 @@ impl Kustomization {
         entries
             .map(|entry| {
                 let changes = self.patches_of(&entry, budget);
-                let target = entry.target();
-                (ObjectPatch { path: entry.file, patch: entry.text, target }, changes)
+                (entry.into_patch(), changes)
             })
             .collect()
     }
@@ -219,8 +219,9 @@ impl Kustomization {
             let place = if entry.file.is_some() { fault.place.clone() } else { place };
             return broken(place, &format!("cannot be read: {}", fault.message));
         }
+        let said = Arc::new(entry.clone().into_patch());
         let action = |content: Value| match entry.target_of(&content) {
-            Ok(target) => Action::Patch(Patch { file: entry.file.clone(), target, content }),
+            Ok(target) => Action::Patch(Patch { entry: Arc::clone(&said), target, content }),
             Err(why) => Action::NotFollowed(sentence(why)),
         };
         let contents = read.documents.into_iter().map(|document| document.value).filter(|content| !content.is_null());
@@ -296,6 +297,7 @@ fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
 }
 
 /// An entry of a list of patches.
+#[derive(Clone)]
 struct Entry<'v> {
     at: FieldPath,
     file: Option<String>,
@@ -304,6 +306,11 @@ struct Entry<'v> {
 }
 
 impl Entry<'_> {
+    /// What `patches` of provider.yaml says for it.
+    fn into_patch(self) -> ObjectPatch {
+        ObjectPatch { target: self.target(), path: self.file, patch: self.text }
+    }
+
     /// The objects that it is for, as it says so.
     fn target(&self) -> Option<PatchTarget> {
         let target = self.target?;

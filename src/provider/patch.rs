@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A patch of objects of the release, as an entry of `patches` in a kustomization: from a file (`path`), or as a text (`patch`).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ObjectPatch {
     /// Files with strategic merge patches, or with the operations of a JSON patch (RFC 6902): a pattern.
@@ -25,7 +25,7 @@ pub struct ObjectPatch {
 
 /// The objects that a patch is for: regular expressions for the whole of each text, and none for any text. Names count with `namePrefix` and
 /// `nameSuffix`, and without.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PatchTarget {
     /// The API group.

@@ -116,6 +116,36 @@ fn patches_of_the_folder_that_a_release_is_built_from_are_told() {
     assert!(!text.contains("provider-kustomization-not-applied"), "{text}");
 }
 
+/// What provider.yaml names is applied: that a later patch sets the same again loses nothing. What it names otherwise is another patch.
+#[test]
+fn patches_that_provider_yaml_names_are_not_told() {
+    let of_role = |team: &str| {
+        format!("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {{name: manager-role, labels: {{team: {team}}}}}\n")
+    };
+    let inline = "{patch: \"[{op: add, path: /metadata/labels, value: {team: c}}]\", target: {kind: ClusterRole, name: manager-role}}";
+    let told_by = |patches: &str| {
+        let folder = with_roles(&format!("patches: [{patches}]\n"));
+        for (file, team) in [("a.yaml", "a"), ("b.yaml", "b")] {
+            write(folder.path(), &format!("config/default/{file}"), &of_role(team));
+        }
+        let default =
+            format!("resources: [../rbac]\npatches: [{{path: a.yaml}}, {{path: ./b.yaml, target: {{kind: ClusterRole}}}}, {inline}]\n");
+        write(folder.path(), "config/default/kustomization.yaml", &default);
+        write(folder.path(), "config/rbac/kustomization.yaml", "resources: [roles.yaml]\n");
+        let text = told(&build(folder.path(), ""));
+        let line =
+            |line: &str| Some(line.strip_prefix("warning[provider-kustomization-not-applied]: ")?.split_once(" sets ")?.0.to_owned());
+        text.lines().filter_map(line).collect::<Vec<_>>()
+    };
+    let of_file = |file: &str| format!("{file}, a patch of config/default/kustomization.yaml,");
+    let (a, b, c) = (of_file("a.yaml"), of_file("./b.yaml"), "a patch in config/default/kustomization.yaml".to_owned());
+    let all = format!("{{path: config/default/a.yaml}}, {{path: config/default/b.yaml, target: {{kind: ClusterRole}}}}, {inline}");
+    assert_eq!(told_by(&all), [""; 0]);
+    assert_eq!(told_by(&format!("{{path: config/default/a.yaml}}, {{path: config/default/b.yaml}}, {inline}")), [b.clone()]);
+    assert_eq!(told_by(inline), [a.clone(), b.clone()]);
+    assert_eq!(told_by("{path: config/default/b.yaml, target: {kind: ClusterRole}}"), [a, c]);
+}
+
 /// What each does: RFC 6902, and "Update API Objects in Place Using kubectl patch".
 #[test]
 fn schemas_and_all_other_objects_are_patched() {
