@@ -451,6 +451,28 @@ fn what_one_side_alone_lacks_is_said() {
     );
 }
 
+/// A machine that is there more than once is compared with the one in its place: nothing differs from itself, and one more is one more.
+#[test]
+fn repeated_machines_are_compared_in_their_order() {
+    let config = |content: &str| {
+        format!(
+            "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{name: a}}\n\
+             spec: {{joinConfiguration: {{nodeRegistration: {{taints: []}}}}, files: [{{path: /etc/a, content: {content}}}]}}\n"
+        )
+    };
+    let all = |contents: &[&str]| contents.iter().map(|content| config(content)).collect::<Vec<_>>().join("---\n");
+    let last = |old: &[&str], new: &[&str]| {
+        let (code, report, talk) = run(&all(old), &all(new), &[]);
+        assert_eq!(code, Some(0), "{report}{talk}");
+        let last = report.lines().last().unwrap_or_default();
+        last.split_once("; ").map_or(last, |(counts, _)| counts).to_owned()
+    };
+    assert_eq!(last(&["one", "two"], &["one", "two"]), "2 machine kinds the same");
+    assert_eq!(last(&["one", "two"], &["one", "other"]), "1 machine kind changed, 1 machine kind the same");
+    assert_eq!(last(&["one", "two"], &["one", "two", "two"]), "1 machine kind new, 2 machine kinds the same");
+    assert_eq!(last(&["one", "two", "two"], &["one", "two"]), "1 machine kind gone, 2 machine kinds the same");
+}
+
 /// Names of made Secrets end with random letters: the machines of one set belong together, and so do the only ones that are left.
 #[test]
 fn data_that_was_made_is_matched_by_its_set() {

@@ -1,6 +1,6 @@
 //! Which machines of the two sides belong together.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::nodes::Node;
 
@@ -8,13 +8,15 @@ use super::nodes::Node;
 pub(super) type Pair<'n, 's> = (Option<&'n Node<'s>>, Option<&'n Node<'s>>);
 
 /// The machines of both sides in the order of the new one, then those that are gone. One each is compared whatever its name. Machines are
-/// matched by their names and roles; data that was made, and that only one side has, by the set that its name tells, or as the only one.
+/// matched by their names and roles, in their order where one is there more than once; data that was made, and that only one side has, by the
+/// set that its name tells, or as the only one.
 pub(super) fn pairs<'n, 's>(before: &'n [Node<'s>], after: &'n [Node<'s>]) -> Vec<Pair<'n, 's>> {
     if let ([was], [is]) = (before, after) {
         return vec![(Some(was), Some(is))];
     }
-    let known: BTreeMap<_, usize> = before.iter().enumerate().map(|(at, node)| (node.key(), at)).collect();
-    let mut partners: Vec<Option<usize>> = after.iter().map(|node| known.get(&node.key()).copied()).collect();
+    let mut known: BTreeMap<_, VecDeque<usize>> = BTreeMap::new();
+    before.iter().enumerate().for_each(|(at, node)| known.entry(node.key()).or_default().push_back(at));
+    let mut partners: Vec<Option<usize>> = after.iter().map(|node| known.get_mut(&node.key())?.pop_front()).collect();
     let mut taken: BTreeSet<usize> = partners.iter().flatten().copied().collect();
     let by_set = |node: &Node<'_>| node.set_key().map(|(set, namespace)| (set.to_owned(), namespace.to_owned()));
     match_rest(before, after, by_set, &mut partners, &mut taken);
