@@ -5,7 +5,8 @@ use super::findings::{CONTENT_UNDECODABLE, DOCUMENT_INVALID, KEY_UNREAD};
 use super::order::{MODULES, Module, READ_OTHERWISE};
 use super::scripts;
 use super::shell::{self, Reading};
-use super::step::{Action, Document, Failure, FileOnNode, SENTINEL, Step};
+use super::step::{Action, Document, Failure, FileOnNode, Step};
+use super::windows;
 use crate::api::secret::Sensitive;
 use crate::diag::{Diagnostic, Report};
 use crate::text::budget::Budget;
@@ -111,13 +112,8 @@ fn no_command(source: &Source, items: &[Node], key: &str) -> Option<Diagnostic> 
 
 /// Whether the node has Windows, where cloudbase-init reads the document: a file has a drive.
 fn is_windows(root: &Mapping) -> bool {
-    let path = |item: &Node| item.as_mapping()?.get("path")?.value.as_str().map(has_drive);
+    let path = |item: &Node| item.as_mapping()?.get("path")?.value.as_str().map(windows::has_drive);
     items(root, "write_files").iter().any(|item| path(item) == Some(true))
-}
-
-/// Whether a path is one of Windows.
-pub(super) fn has_drive(path: &str) -> bool {
-    matches!(path.as_bytes(), [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic())
 }
 
 /// Commands, which all run in one script of `/bin/sh` (`util.shellify`): a text as it is, a list as quoted words. On Windows it is a batch file, which
@@ -139,7 +135,7 @@ fn commands(source: &Source, root: &Mapping, key: &'static str, stage: &'static 
         let lines = shell::lines(line, count);
         let (failure, sentinel) = match &reading {
             Some(reading) => (reading.failure(&lines), reading.sentinel(&lines)),
-            None => (Failure::GoesOn, sentinel_of_batch(&command)),
+            None => (Failure::GoesOn, windows::sentinel(&command)),
         };
         let action = Action::Command(Sensitive::new(command));
         steps.push(Step {
@@ -157,13 +153,6 @@ fn commands(source: &Source, root: &Mapping, key: &'static str, stage: &'static 
         report.push(finding.at(source.place_at(step.at..step.at)));
     }
     steps
-}
-
-/// Whether a line of a batch file writes the file that tells success, and only when what stands before it succeeded.
-fn sentinel_of_batch(command: &str) -> Option<bool> {
-    let (before, _) = command.split_once(SENTINEL)?;
-    let (before, _) = before.rsplit_once('>')?;
-    Some(before.contains("&&"))
 }
 
 /// An item of `runcmd` as the script has it.

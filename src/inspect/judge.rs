@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::Machine;
 use super::certificates::{self, Certificate};
-use super::cloud_config::has_drive;
 use super::content::token_ids;
 use super::findings::{
     CERTIFICATE_EXPIRED, CERTIFICATE_EXPIRING, FAILURE_SWALLOWED, FILE_TWICE, JINJA_UNREAD, SENTINEL_MISSING, SENTINEL_UNCONDITIONAL,
@@ -12,7 +11,8 @@ use super::findings::{
 use super::merge;
 use super::scripts;
 use super::shell::{Reading, WHOLE};
-use super::step::{Action, Document, Failure, Form, Step};
+use super::step::{Action, Document, Failure, FileOnNode, Form, SENTINEL, Step};
+use super::windows;
 use crate::api::boot::Platform;
 use crate::api::time::Timestamp;
 use crate::diag::{Diagnostic, Place, Report};
@@ -117,7 +117,7 @@ fn whole(name: &str, documents: &[Document], judging: &mut Judging<'_>) {
 
 /// Whether a document writes files on a drive.
 fn is_for_windows(document: &Document) -> bool {
-    document.steps.iter().any(|step| matches!(&step.action, Action::File(file) if has_drive(&file.path)))
+    document.steps.iter().any(|step| matches!(&step.action, Action::File(file) if windows::has_drive(&file.path)))
 }
 
 /// Where a step stands: Ignition's have no place of their own.
@@ -175,19 +175,32 @@ fn sentinel(document: &Document, step: &Step, source: &Source, judging: &mut Jud
     }
     let (by, conditional) = match &step.action {
         Action::Command(_) => (step.by.clone(), step.sentinel),
-        Action::File(file) => {
-            let text = file.content.as_ref().and_then(|content| std::str::from_utf8(content.expose()).ok());
-            (file.path.clone(), text.and_then(|text| Reading::of_file(text).sentinel(&WHOLE)))
-        }
+        Action::File(file) if is_sentinel(&file.path) => (step.by.clone(), Some(false)),
+        Action::File(file) => (file.path.clone(), sentinel_of_script(file)),
         Action::Other(_) => return,
     };
     let Some(conditional) = conditional else { return };
     if !conditional {
         let message = format!("{by} writes the file that tells success whether or not what comes before it succeeded");
         let finding = Diagnostic::of(&SENTINEL_UNCONDITIONAL, message).at(place(document, step, source));
-        judging.report.push(finding.help("write it behind `&&`, or begin the script with `set -e`"));
+        let is_file = matches!(step.action, Action::File(_)) && by == step.by;
+        judging.report.push(finding.help(match is_file {
+            true => "leave the file out, and let the command that joins write it behind `&&`",
+            false => "write it behind `&&`, or begin the script with `set -e`",
+        }));
     }
     judging.machine.sentinel = Some(Sentinel { document: document.name.clone(), by, conditional });
+}
+
+/// Whether a path is that of the file that tells success.
+fn is_sentinel(path: &str) -> bool {
+    path.rsplit(['/', '\\']).next() == Some(SENTINEL)
+}
+
+/// Whether a script among the files writes the file that tells success, and only when what stands before it succeeded.
+fn sentinel_of_script(file: &FileOnNode) -> Option<bool> {
+    let text = std::str::from_utf8(file.content.as_ref()?.expose()).ok()?;
+    if windows::is_script(&file.path) { windows::sentinel(text) } else { Reading::of_file(text).sentinel(&WHOLE) }
 }
 
 fn expiry(file: &str, certificate: Certificate, step: &Step, source: &Source, now: Timestamp, judging: &mut Judging<'_>) {

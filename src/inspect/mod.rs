@@ -24,6 +24,7 @@ mod scripts;
 pub(crate) mod sections;
 mod shell;
 pub(crate) mod step;
+mod windows;
 
 pub(crate) use cloud_config::JINJA_FIRST;
 pub(crate) use foreign::of_folder;

@@ -118,7 +118,7 @@ impl Inputs {
         if *total > limits.total_bytes {
             return Err(too_much(name, limits));
         }
-        match Source::of_bytes(name, &bytes) {
+        match Source::of_bytes(name, bytes) {
             Ok(source) => self.sources.push(source),
             Err(fault) => self.report.push(*fault),
         }
@@ -355,7 +355,7 @@ mod tests {
         assert_eq!(inputs.sources.len(), 1);
         let finding = &inputs.report.findings()[0];
         let start = finding.place.span.unwrap().start;
-        assert_eq!((finding.rule, start.line, start.column), (&INPUT_NOT_UTF8, 2, 4));
+        assert_eq!((finding.rule, start.line, start.column), (&crate::text::source::INPUT_NOT_UTF8, 2, 4));
     }
 
     #[test]

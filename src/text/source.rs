@@ -8,7 +8,7 @@ use crate::diag::{Diagnostic, Place, Position, Span, rules};
 
 rules! {
     /// a file is not UTF-8
-    INPUT_NOT_UTF8 = error("input-not-utf8");
+    pub(crate) INPUT_NOT_UTF8 = error("input-not-utf8");
 }
 
 fn not_utf8(name: &str, bytes: &[u8], valid: usize) -> Diagnostic {

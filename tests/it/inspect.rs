@@ -329,6 +329,37 @@ fn a_sentinel_that_comes_whatever_happens_is_told() {
     assert_eq!(report["findings"][0]["line"], 5);
 }
 
+/// A file of that name is there before any command has run; and PowerShell has words of its own.
+#[test]
+fn the_sentinel_may_be_a_file_or_come_from_powershell() {
+    let windows = r"C:\run\cluster-api\bootstrap-success.complete";
+    let file = |path: &str, content: &str| {
+        format!("#cloud-config\nwrite_files: [{{path: '{path}', content: '{content}'}}]\nruncmd: [kubeadm join]\n")
+    };
+    for (data, by, conditional) in [
+        (file("/run/cluster-api/bootstrap-success.complete", "success"), "write_files[0]", false),
+        (file(windows, "success"), "write_files[0]", false),
+        (file(r"C:\k\join.ps1", &format!("kubeadm join; if ($?) {{ New-Item {windows} }}")), r"C:\k\join.ps1", true),
+        (file(r"C:\k\join.ps1", &format!("kubeadm join; Set-Content {windows} success")), r"C:\k\join.ps1", false),
+        (file("/k/join.sh", "kubeadm join && touch /run/cluster-api/bootstrap-success.complete"), "/k/join.sh", true),
+        (
+            file(r"C:\k\a.yaml", "")
+                .replace("kubeadm join", &format!("'powershell -Command \"kubeadm join; if ($?) {{ ni {windows} }}\"'")),
+            "runcmd[0]",
+            true,
+        ),
+    ] {
+        let report = json(data.as_bytes(), &[]);
+        let found = (report["sentinel"]["by"].as_str(), report["sentinel"]["conditional"].as_bool());
+        assert_eq!(found, (Some(by), Some(conditional)), "{data}");
+        let expected: &[&str] = if conditional { &[] } else { &["inspect-sentinel-unconditional"] };
+        assert_eq!(rules(&report), expected, "{data}");
+        if by == "write_files[0]" {
+            assert_eq!(report["findings"][0]["help"], "leave the file out, and let the command that joins write it behind `&&`");
+        }
+    }
+}
+
 /// The book names one file for Linux and one for Windows (bootstrap contract, "Sentinel File").
 #[test]
 fn the_sentinel_that_is_missing_is_that_of_the_platform() {
