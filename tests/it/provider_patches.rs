@@ -141,7 +141,10 @@ fn patches_that_provider_yaml_names_are_not_told() {
     let (a, b, c) = (of_file("a.yaml"), of_file("./b.yaml"), "a patch in config/default/kustomization.yaml".to_owned());
     let all = format!("{{path: config/default/a.yaml}}, {{path: config/default/b.yaml, target: {{kind: ClusterRole}}}}, {inline}");
     assert_eq!(told_by(&all), [""; 0]);
-    assert_eq!(told_by(&format!("{{path: config/default/a.yaml}}, {{path: config/default/b.yaml}}, {inline}")), [b.clone()]);
+    assert_eq!(
+        told_by(&format!("{{path: config/default/a.yaml}}, {{path: config/default/b.yaml}}, {inline}")),
+        std::slice::from_ref(&b)
+    );
     assert_eq!(told_by(inline), [a.clone(), b.clone()]);
     assert_eq!(told_by("{path: config/default/b.yaml, target: {kind: ClusterRole}}"), [a, c]);
 }
