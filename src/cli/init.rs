@@ -32,8 +32,9 @@ pub(super) const VERB: Verb = Verb {
 /// Write provider.yaml and metadata.yaml for a kubebuilder project
 ///
 /// Reads PROJECT, config/crd, config/rbac, config/manager, config/webhook, config/default and templates of the folder, writes provider.yaml, and
-/// metadata.yaml where there is none, and says on standard error what it assumed and what is left to do. kustomize is not run: provider.yaml
-/// names its patches, and `release build` applies them.
+/// metadata.yaml where there is none, and says on standard error what it assumed and what is left to do. Where one of these folders is
+/// missing, the one of the same name that config/default takes counts, such as config/default/crd. kustomize is not run: provider.yaml names
+/// its patches, and `release build` applies them.
 #[derive(Args)]
 struct Arguments {
     /// The root folder of the project
