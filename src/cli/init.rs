@@ -60,6 +60,9 @@ fn provider_types() -> impl TypedValueParser<Value = ProviderType> {
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let at = |file: &str| if self.folder == "." { file.to_owned() } else { format!("{}/{file}", self.folder.trim_end_matches('/')) };
+        if !files::is_folder(Path::new(&self.folder)) {
+            return Err(Failure::usage(format!("{} is no folder", self.folder), "name the root folder of the project"));
+        }
         let target = at(init::PROVIDER_FILE);
         if files::is_file(Path::new(&target)) && !self.force {
             return Err(Failure::usage(format!("{target} is there already"), "pass `--force` to replace it"));

@@ -1,7 +1,8 @@
 //! What kustomizations beside the files of a provider change, and the release does not have: told at its place, so that nothing of it is lost
 //! unseen. kustomize itself is not rebuilt.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
@@ -38,12 +39,13 @@ pub(super) fn not_applied(declared: &Declared, inputs: &Inputs, names: &Names, o
         return Report::new();
     }
     let mut report = Report::new();
-    let named = named(declared, inputs);
+    let named = Named::of(declared, inputs);
     let known_as: Vec<Vec<&str>> = objects.iter().map(|object| names.unstamped(object.name())).collect();
     for kustomization in inputs.kustomizations() {
         let takes = kustomization.takes();
         let taken: Vec<&Object> =
             objects.iter().filter(|object| object.source().is_some_and(|source| takes.contains(&plain(source.name())))).collect();
+        let mut applied = Applied { named: &named, last: 0, entry: None };
         for change in kustomization.changes(inputs.budget()) {
             let (what, lost, otherwise) = match &change.action {
                 Action::NotFollowed(sentence) => {
@@ -68,9 +70,7 @@ pub(super) fn not_applied(declared: &Declared, inputs: &Inputs, names: &Names, o
                     let lost = lost_of_all(taken.iter().copied(), inputs, |object| lost_of_merge(names, object.value(), &wanted));
                     (kustomization.source().name().to_string(), lost, AS_PATCH.to_owned())
                 }
-                Action::Patch(patch) if named.contains(&ObjectPatch { path: file_of(kustomization, patch), ..(*patch.entry).clone() }) => {
-                    continue;
-                }
+                Action::Patch(patch) if applied.has(kustomization, patch) => continue,
                 Action::Patch(patch) => {
                     // That each is looked at costs something too.
                     let looked_at = objects.iter().zip(&known_as).take_while(|_| inputs.budget().charge(10).is_ok());
@@ -120,17 +120,47 @@ fn file_of(kustomization: &Kustomization, patch: &Patch) -> Option<String> {
     file.map(|source| plain(source.name()))
 }
 
-/// The patches that provider.yaml names, one for each file. What a later one sets again they have set.
-fn named(declared: &Declared, inputs: &Inputs) -> BTreeSet<ObjectPatch> {
-    let mut named = BTreeSet::new();
-    for entry in &declared.provider.patches {
-        let files = entry.path.iter().flat_map(|pattern| inputs.files(pattern));
-        named.extend(files.map(|file| ObjectPatch { path: Some(plain(file.name())), patch: None, target: entry.target.clone() }));
-        if entry.patch.is_some() {
-            named.insert(ObjectPatch { path: None, ..entry.clone() });
+/// The patches that provider.yaml names, one for each file, and where among them each stands last.
+struct Named(BTreeMap<ObjectPatch, usize>);
+
+impl Named {
+    fn of(declared: &Declared, inputs: &Inputs) -> Self {
+        let mut named = BTreeMap::new();
+        for entry in &declared.provider.patches {
+            for file in entry.path.iter().flat_map(|pattern| inputs.files(pattern)) {
+                named.insert(ObjectPatch { path: Some(plain(file.name())), patch: None, target: entry.target.clone() }, named.len() + 1);
+            }
+            if entry.patch.is_some() {
+                named.insert(ObjectPatch { path: None, ..entry.clone() }, named.len() + 1);
+            }
         }
+        Named(named)
     }
-    named
+}
+
+/// The patches of a kustomization that provider.yaml names in the same order: what a later one sets again they have set.
+struct Applied<'n> {
+    named: &'n Named,
+    /// Where the last one of them stands in provider.yaml.
+    last: usize,
+    /// The entry that was looked up last, which may have many documents.
+    entry: Option<(Arc<ObjectPatch>, bool)>,
+}
+
+impl Applied<'_> {
+    /// Whether a patch is one of them.
+    fn has(&mut self, kustomization: &Kustomization, patch: &Patch) -> bool {
+        if let Some((entry, has)) = &self.entry
+            && Arc::ptr_eq(entry, &patch.entry)
+        {
+            return *has;
+        }
+        let wanted = ObjectPatch { path: file_of(kustomization, patch), ..(*patch.entry).clone() };
+        let at = self.named.0.get(&wanted).copied().filter(|at| *at > self.last);
+        self.last = at.unwrap_or(self.last);
+        self.entry = Some((Arc::clone(&patch.entry), at.is_some()));
+        at.is_some()
+    }
 }
 
 /// How provider.yaml says the same as a patch of a kustomization.
@@ -141,6 +171,9 @@ fn as_patch(declared: &Declared, kustomization: &Kustomization, patch: &Patch) -
         folder => file.strip_prefix(&format!("{}/", plain(folder))).map(str::to_owned),
     });
     match path {
+        Some(path) if patch.entry.target.is_some() => {
+            format!("write `- path: {path}` with the same `target` under `patches` of provider.yaml, in the order of the kustomization")
+        }
         Some(path) => format!("write `- path: {path}` under `patches` of provider.yaml"),
         None => "write the same entry under `patches` of provider.yaml".to_owned(),
     }

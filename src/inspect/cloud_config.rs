@@ -130,12 +130,14 @@ fn commands(source: &Source, root: &Mapping, key: &'static str, stage: &'static 
     let reading = (!is_windows).then(|| Reading::of(&script, false));
     let mut line = 2;
     let mut steps = Vec::with_capacity(commands.len());
+    // A batch file up to the first line that writes the file that tells success.
+    let mut batch = is_windows.then(String::new);
     for (index, item, command) in commands {
         let count = command.split('\n').count();
         let lines = shell::lines(line, count);
         let (failure, sentinel) = match &reading {
             Some(reading) => (reading.failure(&lines), reading.sentinel(&lines)),
-            None => (Failure::GoesOn, windows::sentinel(&command)),
+            None => (Failure::GoesOn, sentinel_of_batch(&mut batch, &command)),
         };
         let action = Action::Command(Sensitive::new(command));
         steps.push(Step {
@@ -153,6 +155,17 @@ fn commands(source: &Source, root: &Mapping, key: &'static str, stage: &'static 
         report.push(finding.at(source.place_at(step.at..step.at)));
     }
     steps
+}
+
+/// Whether a line of a batch file is the first that writes the file that tells success, and only when what stands before it succeeded.
+fn sentinel_of_batch(batch: &mut Option<String>, command: &str) -> Option<bool> {
+    let before = batch.as_mut()?;
+    before.push_str(command);
+    before.push('\n');
+    windows::sentinel(command)?;
+    let conditional = windows::sentinel(before);
+    *batch = None;
+    conditional
 }
 
 /// An item of `runcmd` as the script has it.

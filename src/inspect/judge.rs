@@ -11,12 +11,13 @@ use super::findings::{
 use super::merge;
 use super::scripts;
 use super::shell::{Reading, WHOLE};
-use super::step::{Action, Document, Failure, FileOnNode, Form, SENTINEL, Step};
-use super::windows;
+use super::step::{Action, Document, Failure, FileOnNode, Form, Step};
+use super::windows::{self, has_drive};
 use crate::api::boot::Platform;
 use crate::api::time::Timestamp;
 use crate::diag::{Diagnostic, Place, Report};
 use crate::render::write::cloud_config::Paths;
+use crate::text::glob::plain;
 use crate::text::source::Source;
 
 /// Seconds in which a certificate that ends is worth a word: thirty days.
@@ -117,7 +118,7 @@ fn whole(name: &str, documents: &[Document], judging: &mut Judging<'_>) {
 
 /// Whether a document writes files on a drive.
 fn is_for_windows(document: &Document) -> bool {
-    document.steps.iter().any(|step| matches!(&step.action, Action::File(file) if windows::has_drive(&file.path)))
+    document.steps.iter().any(|step| matches!(&step.action, Action::File(file) if has_drive(&file.path)))
 }
 
 /// Where a step stands: Ignition's have no place of their own.
@@ -173,28 +174,37 @@ fn sentinel(document: &Document, step: &Step, source: &Source, judging: &mut Jud
     if judging.machine.sentinel.is_some() {
         return;
     }
-    let (by, conditional) = match &step.action {
-        Action::Command(_) => (step.by.clone(), step.sentinel),
-        Action::File(file) if is_sentinel(&file.path) => (step.by.clone(), Some(false)),
-        Action::File(file) => (file.path.clone(), sentinel_of_script(file)),
+    let (by, conditional, help) = match &step.action {
+        Action::Command(_) => (step.by.clone(), step.sentinel, behind(is_for_windows(document))),
+        Action::File(file) if is_sentinel(&file.path) => {
+            (step.by.clone(), Some(false), "leave the file out, and let the command that joins write it behind `&&`")
+        }
+        Action::File(file) => (file.path.clone(), sentinel_of_script(file), behind(windows::is_script(&file.path))),
         Action::Other(_) => return,
     };
     let Some(conditional) = conditional else { return };
     if !conditional {
         let message = format!("{by} writes the file that tells success whether or not what comes before it succeeded");
         let finding = Diagnostic::of(&SENTINEL_UNCONDITIONAL, message).at(place(document, step, source));
-        let is_file = matches!(step.action, Action::File(_)) && by == step.by;
-        judging.report.push(finding.help(match is_file {
-            true => "leave the file out, and let the command that joins write it behind `&&`",
-            false => "write it behind `&&`, or begin the script with `set -e`",
-        }));
+        judging.report.push(finding.help(help));
     }
     judging.machine.sentinel = Some(Sentinel { document: document.name.clone(), by, conditional });
 }
 
+/// How a command asks whether the one before it succeeded.
+fn behind(is_windows: bool) -> &'static str {
+    match is_windows {
+        true => "write it behind `if ($LASTEXITCODE -eq 0)` in PowerShell, and behind `|| exit /b 1` in a batch file",
+        false => "write it behind `&&`, or begin the script with `set -e`",
+    }
+}
+
 /// Whether a path is that of the file that tells success.
 fn is_sentinel(path: &str) -> bool {
-    path.rsplit(['/', '\\']).next() == Some(SENTINEL)
+    match has_drive(path) {
+        true => path.replace('/', "\\").eq_ignore_ascii_case(Paths::on(Platform::Windows).sentinel),
+        false => path.starts_with('/') && format!("/{}", plain(path.trim_start_matches('/'))) == Paths::on(Platform::Linux).sentinel,
+    }
 }
 
 /// Whether a script among the files writes the file that tells success, and only when what stands before it succeeded.

@@ -10,7 +10,7 @@ use super::step::{Failure, SENTINEL};
 use crate::text::shell::{self, Command, Fate, Interpreter, Joint, Judged, Part, Script, Shape, Strictness, Unclosed};
 
 static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
-    let pattern = r#"(?:>\s*|\btouch\s+|\btee\s+(?:-a\s+)?)["']?[^\s"';&|>]*bootstrap-success\.complete"#;
+    let pattern = r#"(?:>\|?\s*|\btouch\s+|\btee\s+(?:-a\s+)?|\bof=|\btruncate\s+(?:-s\s*\S+\s+)?)["']?[^\s"';&|>]*bootstrap-success\.complete(?:[^\w.-]|$)"#;
     Regex::new(pattern).expect("internal error: the pattern is one of ours")
 });
 

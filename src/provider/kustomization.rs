@@ -270,7 +270,7 @@ impl Kustomization {
                     Some(path) => (Some(path.to_owned()), None),
                     None => (text("path"), text("patch")),
                 };
-                entries.push(Entry { at, file, text: inline, target: item.get("target") });
+                entries.push(Entry { at, file, text: inline, target: item.get("target"), options: item.get("options") });
             }
         }
         entries
@@ -303,6 +303,7 @@ struct Entry<'v> {
     file: Option<String>,
     text: Option<String>,
     target: Option<&'v Value>,
+    options: Option<&'v Value>,
 }
 
 impl Entry<'_> {
@@ -324,6 +325,10 @@ impl Entry<'_> {
         let selects = |target: &Value| ["labelSelector", "annotationSelector"].iter().any(|selector| target.get(selector).is_some());
         if self.target.is_some_and(selects) {
             return Err("has a target that selects by labels or annotations, which is not followed");
+        }
+        let renames = |options: &Value| ["allowNameChange", "allowKindChange"].iter().any(|option| options[option] == true);
+        if self.options.is_some_and(renames) {
+            return Err("may give an object another name or kind, which is not followed");
         }
         Target::of(self.target().as_ref(), content)
     }

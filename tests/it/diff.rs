@@ -470,6 +470,7 @@ fn repeated_machines_are_compared_in_their_order() {
     assert_eq!(last(&["one", "two"], &["one", "two"]), "2 machine kinds the same");
     assert_eq!(last(&["one", "two"], &["one", "other"]), "1 machine kind changed, 1 machine kind the same");
     assert_eq!(last(&["one", "two"], &["one", "two", "two"]), "1 machine kind new, 2 machine kinds the same");
+    assert_eq!(last(&["one", "two", "three"], &["two", "three"]), "1 machine kind gone, 2 machine kinds the same");
     assert_eq!(last(&["one", "two", "two"], &["one", "two"]), "1 machine kind gone, 2 machine kinds the same");
 }
 

@@ -47,7 +47,7 @@ fn the_type_is_that_of_the_group() {
     assert_eq!(found, [json!("BootstrapProvider"), json!("harbour.example")]);
     let (code, _, said) = initialised(&[(BOATS, "kind: x\n")], &[]);
     let absent = "error[init-project-without-crds]: no CRDs below config/crd, so it is not clear what the project provides\n  \
-                  = help: run it in the root folder of a kubebuilder project, after `make manifests`\n1 error; nothing written\n";
+                  = help: run it in the root folder of a kubebuilder project, after `make manifests`; `init` reads what stands below config\n1 error; nothing written\n";
     assert_eq!((code, said.as_str()), (Some(1), absent));
 }
 
@@ -118,8 +118,14 @@ fn labels_and_names_are_those_of_the_kustomization() {
     let files = [(BOATS, core.join("---\n")), (DEFAULT, label("cluster-api", ""))];
     let (found, _) = told(&files.each_ref().map(|(path, text)| (*path, text.as_str())), &[], &["type", "name", "group"]);
     assert_eq!(found, [json!("CoreProvider"), json!("cluster-api"), json!("cluster.x-k8s.io")]);
-    let (found, _) = told(&[(BOATS, &of_group("cluster.x-k8s.io"))], &["--name", "cluster-api"], &["type", "name"]);
-    assert_eq!(found, [json!("CoreProvider"), json!("cluster-api")]);
+    for files in [core.join("---\n"), of_group("cluster.x-k8s.io")] {
+        let (found, assumed) = told(&[(BOATS, &files)], &[], &["type", "name"]);
+        assert_eq!(found, [json!("CoreProvider"), json!("cluster-api")]);
+        let lines =
+            ["type: CoreProvider, from the group cluster.x-k8s.io of the CRDs", "name: cluster-api, the only one that the core can have"];
+        assert_eq!(assumed, lines);
+    }
+    assert_eq!(initialised(&[(BOATS, &of_group("cluster.x-k8s.io.harbour.example"))], &[]).0, Some(1));
     // A label that begins with no type tells the name alone.
     let (found, _) = told(&[(BOATS, &crd), (DEFAULT, &label("quay", ""))], &["--type", "infrastructure"], &["type", "name"]);
     assert_eq!(found, [json!("InfrastructureProvider"), json!("quay")]);

@@ -11,6 +11,8 @@ pub(crate) const CRD: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomR
                    \x20 versions:\n  - {name: v1beta1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}\n";
 const MANAGER: &str = "config/manager/manager.yaml";
 const DEFAULT: &str = "config/default/kustomization.yaml";
+const WEBHOOKS: &str = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\n\
+                        metadata: {name: validating-webhook-configuration}\nwebhooks: []\n";
 
 /// Exit code of `init` in a project with these files beside its CRD, provider.yaml, and what is said.
 pub(crate) fn initialised(files: &[(&str, &str)], arguments: &[&str]) -> (Option<i32>, Value, String) {
@@ -166,7 +168,7 @@ fn the_certificate_is_mounted_for_webhooks_and_for_conversion() {
     let two_versions = format!("{CRD}{version}");
     let crd = ("config/crd/bases/boats.yaml", two_versions.as_str());
     let patched = ("config/crd/kustomization.yaml", "patches: [{path: patches/webhook_in_boats.yaml}]\n");
-    let webhooks = ("config/webhook/manifests.yaml", "");
+    let webhooks = ("config/webhook/manifests.yaml", WEBHOOKS);
     for (files, said, is_patched) in [
         (&[][..], json!({}), true),
         (&[webhooks], json!({"webhooks": ["config/webhook/manifests.yaml"]}), false),
@@ -218,7 +220,11 @@ fn the_image_is_that_which_is_released() {
         let stand_in = "ghcr.io/OWNER/harbour-manager";
         assert_eq!(provider["manager"]["image"], image.unwrap_or(stand_in), "{written} {files:?}");
         let only = format!("manager.image: the project says only `{written}`; write the image with its registry in place of {stand_in}");
-        assert_eq!(left, image.map_or_else(|| vec![only], |_| vec![]), "{written} {files:?}");
+        let other =
+            "`images` of config/manager changes other, which is not taken over: write the image into the file that has it".to_owned();
+        let is_other = files.iter().any(|(_, text)| *text == of_other);
+        let expected = is_other.then_some(other).into_iter().chain(image.is_none().then_some(only));
+        assert_eq!(left, expected.collect::<Vec<_>>(), "{written} {files:?}");
     }
 }
 
@@ -407,7 +413,6 @@ fn patches_are_for_what_the_release_has() {
     let manager = of_containers(&json!([{"name": "manager", "image": "ghcr.io/harbour/m:v1"}]));
     let object = |kind: &str, name: &str| format!("kind: {kind}\nmetadata: {{name: {name}, labels: {{a: b}}}}\n---\n");
     let role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: tides, namespace: system}\nrules: []\n";
-    let webhooks = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: validating-webhook-configuration}\nwebhooks: []\n";
     let more = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: winds}\n";
     for (kind, name, with_webhooks, is_named) in [
         ("Role", "tides", false, true),
@@ -424,10 +429,11 @@ fn patches_are_for_what_the_release_has() {
             (MANAGER, manager.as_str()),
             ("config/rbac/role.yaml", role),
             ("config/default/more.yaml", more),
-            (DEFAULT, "resources: [../manager, ../rbac, more.yaml]\npatches: [{path: p.yaml}]\n"),
+            (DEFAULT, "resources: [../manager, ../rbac, ../webhook, more.yaml]\npatches: [{path: p.yaml}]\n"),
+            ("config/webhook/kustomization.yaml", "namespace: a\n"),
             ("config/default/p.yaml", &patch),
         ];
-        files.extend(with_webhooks.then_some(("config/webhook/manifests.yaml", webhooks)));
+        files.extend(with_webhooks.then_some(("config/webhook/manifests.yaml", WEBHOOKS)));
         let (provider, left) = init(&files);
         let expected = if is_named { json!([{"path": "config/default/p.yaml"}]) } else { Value::Null };
         assert_eq!(provider.get("patches").cloned().unwrap_or_default(), expected, "{kind}/{name}: {left:?}");
@@ -453,4 +459,70 @@ fn files_are_named_once_and_the_first_namespace_counts() {
     assert_eq!(provider["objects"], json!(["config/default/more.yaml"]));
     assert_eq!(provider["namespaceMetadata"], json!({"labels": {"tide": "low"}}));
     assert_eq!(left, ["objects: move ConfigMap/winds from config/default/b.yaml into a file of their own and name it there"]);
+}
+
+/// What is commented out in config/default is no part of the release; what the folders of webhooks and certificates have beyond what is made is named.
+#[test]
+fn folders_count_if_they_are_taken_and_all_that_they_have_is_named() {
+    let manager = of_containers(&json!([{"name": "manager", "image": "ghcr.io/harbour/m:v1"}]));
+    let role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: tides, namespace: system}\nrules: []\n";
+    let policy = "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: quay}\n";
+    let of = |kind: &str, name: &str| {
+        let version = if kind == "Service" { "v1" } else { "cert-manager.io/v1" };
+        format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: {name}}}\n")
+    };
+    let service = of("Service", "webhook-service");
+    let certificates = [of("Issuer", "selfsigned-issuer"), of("Certificate", "serving-cert")].join("---\n");
+    let (metrics, mixed) = (of("Certificate", "metrics-certs"), format!("{service}---\n{policy}"));
+    let of_project = |resources: &str, webhooks: &str| {
+        let default = format!("resources: [{resources}]\n");
+        let (code, provider, said) = initialised(
+            &[
+                (MANAGER, &manager),
+                (DEFAULT, &default),
+                ("config/manager/kustomization.yaml", "resources: [manager.yaml]\nlabels: [{pairs: {a: b}}]\n"),
+                ("config/rbac/role.yaml", role),
+                ("config/rbac/kustomization.yaml", "namePrefix: inner-\n"),
+                ("config/webhook/webhooks.yaml", webhooks),
+                ("config/webhook/service.yaml", &service),
+                ("config/webhook/policy.yaml", policy),
+                ("config/webhook/mixed.yaml", &mixed),
+                ("config/certmanager/certificate.yaml", &certificates),
+                ("config/certmanager/metrics.yaml", &metrics),
+            ],
+            &[],
+        );
+        assert_eq!(code, Some(0), "{said}");
+        let is_told = |line: &&str| line.starts_with("left to do") || line.contains("left out");
+        let told: Vec<String> = said.lines().filter(is_told).map(str::to_owned).collect();
+        let webhooks = provider["manager"].get("webhooks").cloned();
+        (provider.get("rbac").is_some(), webhooks, provider.get("objects").cloned().unwrap_or_default(), told)
+    };
+    let left_out = |folder: &str| format!("assumed: {folder} is left out, because no kustomization that config/default leads to takes it");
+    let of_manager =
+        "left to do: `labels` of config/manager/kustomization.yaml is not taken over: write what it changes into the files that it is for";
+    let alone = of_project("../manager, ../crd", WEBHOOKS);
+    let told = [left_out("config/rbac"), left_out("config/webhook"), left_out("config/certmanager"), of_manager.to_owned()];
+    assert_eq!(alone, (false, None, Value::Null, told.to_vec()));
+    let all = "../crd, ../manager, ../rbac, ../webhook, ../certmanager";
+    let (has_rights, webhooks, objects, told) = of_project(all, WEBHOOKS);
+    assert_eq!((has_rights, webhooks), (true, Some(json!(["config/webhook/webhooks.yaml"]))));
+    assert_eq!(objects, json!(["config/webhook/policy.yaml"]));
+    assert_eq!(
+        told,
+        [
+            "left to do: `namePrefix` of config/rbac/kustomization.yaml is not taken over: write what it changes into the files that it is for",
+            of_manager,
+            "left to do: objects: move NetworkPolicy/quay from config/webhook/mixed.yaml into a file of their own and name it there",
+            "left to do: objects: Certificate/metrics-certs of config/certmanager/metrics.yaml is not taken over, because kustomize fills in names there: write them, and name the file",
+        ]
+    );
+    // Without webhooks nothing is made for them.
+    let (_, webhooks, objects, told) = of_project(all, "");
+    assert_eq!(webhooks, None);
+    assert_eq!(objects, json!(["config/webhook/mixed.yaml", "config/webhook/policy.yaml", "config/webhook/service.yaml"]));
+    assert!(
+        told.iter().any(|line| line.contains("Issuer/selfsigned-issuer, Certificate/serving-cert of config/certmanager")),
+        "{told:?}"
+    );
 }

@@ -340,6 +340,19 @@ fn the_sentinel_may_be_a_file_or_come_from_powershell() {
         (file("/run/cluster-api/bootstrap-success.complete", "success"), "write_files[0]", false),
         (file(windows, "success"), "write_files[0]", false),
         (file(r"C:\k\join.ps1", &format!("kubeadm join; if ($?) {{ New-Item {windows} }}")), r"C:\k\join.ps1", true),
+        (
+            file(r"C:\k\a.yaml", "")
+                .replace("[kubeadm join]", &format!("[kubeadm join, 'if errorlevel 1 exit /b 1', 'echo success > {windows}']")),
+            "runcmd[2]",
+            true,
+        ),
+        (file(r"c:/run/cluster-api/Bootstrap-Success.complete", "success"), "write_files[0]", false),
+        (file("/run//cluster-api/./bootstrap-success.complete", "success"), "write_files[0]", false),
+        (
+            file("/k/join.sh", "kubeadm join && echo success >| /run/cluster-api/bootstrap-success.complete"),
+            "/k/join.sh",
+            true,
+        ),
         (file(r"C:\k\join.ps1", &format!("kubeadm join; Set-Content {windows} success")), r"C:\k\join.ps1", false),
         (file("/k/join.sh", "kubeadm join && touch /run/cluster-api/bootstrap-success.complete"), "/k/join.sh", true),
         (
@@ -354,10 +367,18 @@ fn the_sentinel_may_be_a_file_or_come_from_powershell() {
         assert_eq!(found, (Some(by), Some(conditional)), "{data}");
         let expected: &[&str] = if conditional { &[] } else { &["inspect-sentinel-unconditional"] };
         assert_eq!(rules(&report), expected, "{data}");
-        if by == "write_files[0]" {
-            assert_eq!(report["findings"][0]["help"], "leave the file out, and let the command that joins write it behind `&&`");
-        }
+        let help = match by {
+            "write_files[0]" => "leave the file out, and let the command that joins write it behind `&&`",
+            _ => "write it behind `if ($LASTEXITCODE -eq 0)` in PowerShell, and behind `|| exit /b 1` in a batch file",
+        };
+        assert!(conditional || report["findings"][0]["help"] == help, "{report}");
     }
+    // Another file of that name is none.
+    for path in ["/tmp/bootstrap-success.complete", r"C:\run\bootstrap-success.complete", "run/cluster-api/bootstrap-success.complete"] {
+        assert_eq!(rules(&json(file(path, "success").as_bytes(), &[])), ["inspect-sentinel-missing"], "{path}");
+    }
+    let other = file("/k/join.sh", "kubeadm join && touch /run/cluster-api/bootstrap-success.complete.tmp");
+    assert_eq!(rules(&json(other.as_bytes(), &[])), ["inspect-sentinel-missing"]);
 }
 
 /// The book names one file for Linux and one for Windows (bootstrap contract, "Sentinel File").

@@ -4,13 +4,10 @@ use super::Config;
 use super::setting::Setting;
 use crate::clusterctl::provider::Provider;
 use crate::clusterctl::{Refusal, dns};
-use crate::contract::ProviderType;
+use crate::contract::{CORE_PROVIDER, ProviderType};
 use crate::text::envsubst;
 use crate::text::go;
 use crate::text::go::url::Url;
-
-/// The name that only the core provider may have.
-const CORE: &str = "cluster-api";
 
 /// The fields of an entry, before they are checked.
 struct Entry {
@@ -130,9 +127,9 @@ fn check(entry: &Entry, url: &str) -> Result<Provider, Refusal> {
     if name.to_lowercase() != *name {
         return Err(Refusal::new(format!("provider name {name} must be in lower case")));
     }
-    if (name == CORE) != (provider_type == ProviderType::CoreProvider.as_str()) {
+    if (name == CORE_PROVIDER) != (provider_type == ProviderType::CoreProvider.as_str()) {
         return Err(Refusal::new(format!(
-            "name {CORE} must be used with the CoreProvider type (name: {name}, type: {provider_type})"
+            "name {CORE_PROVIDER} must be used with the CoreProvider type (name: {name}, type: {provider_type})"
         )));
     }
     dns::check_subdomain(name).map_err(|refusal| refusal.within("invalid provider name"))?;

@@ -583,6 +583,11 @@ mod tests {
         ] {
             assert_eq!(clean(secret, text), "<>", "{secret}");
         }
+        for (version, is_shown) in [("v2.11.0", true), ("v1.30", true), ("v1.0.0-rc.1", true), ("v1.0.0-hunter2", false), ("2.11.0", false)]
+        {
+            let shown = clean(&format!("image: registry.k8s.io/livenessprobe:{version}"), &format!("of {version} is told"));
+            assert_eq!(shown.contains(version), is_shown, "{shown}");
+        }
         assert_eq!(clean("- labels:", "`labels: {}`"), "`labels: {}`");
         let long_one = "hunter2-hunter2-hunter2";
         let encoded = "aHVudGVyMi1odW50ZXIyLWh1bnRlcjIK";

@@ -17,6 +17,9 @@ static VARIABLE: LazyLock<Regex> = LazyLock::new(|| compiled(r"\$\{ *[A-Za-z_][A
 static KIND_OF_OBJECT: LazyLock<Regex> =
     LazyLock::new(|| compiled(r"^(?:kind: [A-Z][A-Za-z]*|apiVersion: (?:[a-z0-9.-]+/)?v[0-9][a-z0-9]{0,8})$"));
 
+/// A version, which stands behind the image of a manifest: the release that a message speaks of may have the same.
+static VERSION: LazyLock<Regex> = LazyLock::new(|| compiled(r"^v[0-9]+(?:\.[0-9]+){1,2}(?:-(?:alpha|beta|rc)[.0-9]*)?$"));
+
 /// Fields of manifests that stand on lines of their own. A Secret may hold whole manifests, and findings are made of these words.
 const FIELDS_OF_OBJECTS: [&str; 24] = [
     "annotations:",
@@ -128,7 +131,8 @@ fn words_of(secret: &str) -> BTreeSet<String> {
         }
     }
     // A sign alone stands in every text.
-    words.retain(|word| word != REDACTED && (word.chars().any(char::is_alphanumeric) || word.chars().count() > 3));
+    let is_sign = |word: &str| word.chars().count() <= 3 && !word.chars().any(char::is_alphanumeric);
+    words.retain(|word| word != REDACTED && !is_sign(word) && !VERSION.is_match(word));
     words
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use super::Made;
-use super::layout::parts;
+use super::layout::{Base, parts};
 use super::project::Project;
 use crate::contract::labels;
 use crate::objects::Object;
@@ -19,15 +19,20 @@ pub(super) struct Beside {
     pub(super) namespace: Option<Value>,
 }
 
-/// Looks at all that the kustomizations take; what cannot be named is left to a person.
-pub(super) fn find(project: &Project<'_>, made: &mut Made) -> Beside {
+/// Looks at all that the kustomizations take; what cannot be named is left to a person. What webhooks need is made if there are some.
+pub(super) fn find(project: &Project<'_>, has_webhooks: bool, made: &mut Made) -> Beside {
     let mut beside = Beside::default();
     let layout = project.layout();
     let bases: Vec<String> = layout.folders().collect();
     let mut taken: BTreeSet<String> = bases.iter().flat_map(|base| project.resources(base)).collect();
     taken.extend(project.crds.iter().map(|(path, _)| path.clone()));
     taken.extend(bases.iter().chain(layout.overlays()).cloned());
-    for folder in layout.overlays().iter().chain(&bases) {
+    let left_out: Vec<String> = layout.left_out().collect();
+    let bases = bases.iter().filter(|base| !left_out.contains(base));
+    for base in bases.clone().filter(|base| layout.base(base) != Some(Base::Crds)) {
+        unread(project, base, made);
+    }
+    for folder in layout.overlays().iter().chain(bases) {
         for (written, path) in parts(folder, project.kustomization(folder)) {
             if !project.has(&path) {
                 let what =
@@ -38,6 +43,14 @@ pub(super) fn find(project: &Project<'_>, made: &mut Made) -> Beside {
             }
         }
         unfollowed(project, folder, made);
+    }
+    for folder in left_out.iter().filter(|folder| project.has(folder)) {
+        made.assumed.push(format!("{folder} is left out, because no kustomization that config/default leads to takes it"));
+    }
+    for base in [Base::Webhooks, Base::Certificates] {
+        for file in project.files_of(base).into_iter().filter(|_| layout.takes(base)) {
+            beside.add_foreign(project, &file, has_webhooks, made);
+        }
     }
     beside
 }
@@ -55,6 +68,47 @@ impl Beside {
         }
         self.namespace = self.namespace.take().or_else(|| namespace_metadata(namespaces.first()?));
     }
+
+    /// What a file of webhooks or certificates has beyond what is made.
+    fn add_foreign(&mut self, project: &Project<'_>, file: &str, has_webhooks: bool, made: &mut Made) {
+        let objects = project.objects(file, &mut made.report);
+        let foreign: Vec<&Object> = objects.iter().filter(|object| !is_made(object, has_webhooks)).collect();
+        if foreign.iter().any(|object| object.kind() == "Certificate") {
+            let titles: Vec<String> = foreign.iter().map(|object| object.title()).collect();
+            made.left.push(format!(
+                "objects: {} of {file} is not taken over, because kustomize fills in names there: write them, and name the file",
+                titles.join(", ")
+            ));
+        } else if foreign.len() == objects.len() && !objects.is_empty() {
+            self.objects.push(file.to_owned());
+        } else {
+            left_beside(file, &foreign, made);
+        }
+    }
+}
+
+/// What a kustomization of kubebuilder's folders puts on objects: nobody reads it there.
+fn unread(project: &Project<'_>, folder: &str, made: &mut Made) {
+    let Some(kustomization) = project.kustomization_file(folder) else { return };
+    for field in ["namePrefix", "nameSuffix", "commonLabels", "labels", "commonAnnotations"] {
+        if !kustomization.value()[field].is_null() {
+            let file = kustomization.source().name();
+            made.left.push(format!("`{field}` of {file} is not taken over: write what it changes into the files that it is for"));
+        }
+    }
+}
+
+/// What a release with webhooks has, by kind and name of kubebuilder.
+const OF_WEBHOOKS: [(&str, &str); 3] = [("Service", "webhook-service"), ("Issuer", "selfsigned-issuer"), ("Certificate", "serving-cert")];
+
+/// Whether a release has an object of the folders of webhooks and certificates anyway, or provider.yaml names it under `manager.webhooks`.
+fn is_made(object: &Object, has_webhooks: bool) -> bool {
+    is_of_webhooks(object) || (has_webhooks && OF_WEBHOOKS.contains(&(object.kind(), object.name())))
+}
+
+/// Whether an object says which webhooks are called.
+pub(super) fn is_of_webhooks(object: &Object) -> bool {
+    ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"].contains(&object.kind())
 }
 
 /// What a kustomization makes or changes by other means than files and patches: generators, transformers, replacements.

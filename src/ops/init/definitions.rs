@@ -7,22 +7,19 @@ use serde_json::{Map, Value, json};
 use super::Made;
 use super::contract_labels::{contract_of, is_former_contract};
 use super::identity::Identity;
-use super::layout::Base;
+use super::layout::{Base, parts};
 use super::patches::Patches;
 use super::project::Project;
 use crate::contract::{ApiVersion, labels};
 use crate::emit::definitions::versions;
 use crate::objects::{Object, fields};
 use crate::provider::{Action, Kustomization};
-use crate::text::glob::plain;
 
 /// The CRD files: one pattern when its kustomization takes them all, else those that it takes.
 pub(super) fn files(project: &Project<'_>) -> Vec<String> {
     let folder = project.folder(Base::Crds);
-    let kustomization = project.kustomization(&folder);
-    let named = fields::items(kustomization, &["resources"]).iter().filter_map(Value::as_str);
-    let taken: BTreeSet<String> =
-        named.map(|path| plain(&format!("{folder}/{path}"))).filter(|path| project.text(path).is_some()).collect();
+    let named = parts(&folder, project.kustomization(&folder)).into_iter().map(|(_, path)| path);
+    let taken: BTreeSet<String> = named.filter(|path| project.has_file(path)).collect();
     let all: BTreeSet<String> = project.crds.iter().map(|(path, _)| path.clone()).collect();
     let bases = format!("{folder}/bases/");
     let is_bases = all.iter().all(|path| path.starts_with(&bases));

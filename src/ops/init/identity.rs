@@ -26,15 +26,14 @@ impl Identity {
     }
 }
 
-/// The groups by which providers of a type are called, as Cluster API's own are. The core has groups of other types beside its own.
-const GROUPS: [(&str, ProviderType); 7] = [
+/// How the groups of providers of a type begin, as Cluster API's own do.
+const GROUPS: [(&str, ProviderType); 6] = [
     ("infrastructure.", ProviderType::InfrastructureProvider),
     ("bootstrap.", ProviderType::BootstrapProvider),
     ("controlplane.", ProviderType::ControlPlaneProvider),
     ("addons.", ProviderType::AddonProvider),
     ("ipam.", ProviderType::IPAMProvider),
     ("runtime.", ProviderType::RuntimeExtensionProvider),
-    (CORE_GROUP, ProviderType::CoreProvider),
 ];
 
 /// Finds out who the provider is. `None` when that cannot be, which the report says.
@@ -79,6 +78,11 @@ fn found_type(project: &Project<'_>, label: Option<&Label>, made: &mut Made) -> 
         return Some(provider_type);
     }
     let groups: Vec<&str> = project.crds.iter().map(|(_, crd)| crd.text(&["spec", "group"])).collect();
+    // The core has groups of other types beside its own.
+    if groups.contains(&CORE_GROUP) {
+        made.assumed.push(format!("type: {}, from the group {CORE_GROUP} of the CRDs", ProviderType::CoreProvider.as_str()));
+        return Some(ProviderType::CoreProvider);
+    }
     let (prefix, found) = GROUPS.into_iter().find(|(prefix, _)| groups.iter().any(|group| group.starts_with(prefix)))?;
     made.assumed.push(format!("type: {}, from the group {prefix}… of the CRDs", found.as_str()));
     Some(found)
@@ -89,6 +93,10 @@ fn found_name(project: &Project<'_>, provider_type: ProviderType, label: Option<
         let name = value.strip_prefix(&provider_type.label("")).unwrap_or(value);
         made.assumed.push(format!("name: {name}, from the label in {file}"));
         return Some(name.to_owned());
+    }
+    if provider_type == ProviderType::CoreProvider {
+        made.assumed.push(format!("name: {CORE_PROVIDER}, the only one that the core can have"));
+        return Some(CORE_PROVIDER.to_owned());
     }
     let project_name = fields::text(project.value("PROJECT"), &["projectName"]);
     let word = format!("-{}-", provider_type.word());
@@ -111,7 +119,7 @@ fn groups(project: &Project<'_>, provider_type: ProviderType) -> Vec<String> {
             groups.push(group);
         }
     }
-    let prefix = GROUPS.iter().find(|(_, of)| *of == provider_type).map_or("", |(prefix, _)| prefix);
+    let prefix = GROUPS.iter().find(|(_, of)| *of == provider_type).map_or(CORE_GROUP, |(prefix, _)| prefix);
     groups.sort_by_key(|group| (!group.starts_with(prefix), group.clone()));
     groups
 }

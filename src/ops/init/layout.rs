@@ -1,6 +1,6 @@
 //! Where a project has what: the folders of kubebuilder, and the kustomizations from config/default to them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -51,17 +51,22 @@ impl Base {
 #[derive(Debug, Default)]
 pub(super) struct Layout {
     overlays: Vec<String>,
+    /// Those of kubebuilder that are taken.
+    taken: BTreeSet<Base>,
     /// Those of kubebuilder that stand elsewhere.
     moved: BTreeMap<Base, String>,
 }
 
 impl Layout {
-    /// Finds the folders. A project that takes CRDs, say, from `config/default/crd` and has no `config/crd` has moved them.
+    /// Finds the folders. A project that takes CRDs, say, from `config/default/crd` and not from `config/crd` has moved them.
     pub(super) fn of<'k>(kustomization: &dyn Fn(&str) -> &'k Value, is_there: &dyn Fn(&str) -> bool) -> Layout {
-        let movable = Base::ALL.into_iter().filter(|base| !is_there(&base.usual())).collect();
-        let mut walk = Walk { kustomization, movable, led: BTreeMap::new(), found: Layout::default() };
-        walk.leads(DEFAULT, 0);
-        let mut found = walk.found;
+        let walked = |movable: Vec<Base>| {
+            let mut walk = Walk { kustomization, is_there, movable, led: BTreeMap::new(), found: Layout::default() };
+            walk.leads(DEFAULT, 0);
+            walk.found
+        };
+        let usual = walked(Vec::new()).taken;
+        let mut found = walked(Base::ALL.into_iter().filter(|base| !usual.contains(base)).collect());
         found.overlays.retain(|folder| folder != DEFAULT);
         found.overlays.push(DEFAULT.to_owned());
         found.overlays.reverse();
@@ -83,6 +88,22 @@ impl Layout {
         Base::ALL.into_iter().find(|base| self.folder(*base) == path)
     }
 
+    /// Whether the kustomizations take a folder of kubebuilder.
+    pub(super) fn takes(&self, base: Base) -> bool {
+        self.taken.contains(&base)
+    }
+
+    /// Whether the kustomizations leave a folder of kubebuilder out. CRDs are released in any case, and a project without kustomizations leaves
+    /// nothing out.
+    pub(super) fn leaves_out(&self, base: Base) -> bool {
+        base != Base::Crds && !self.taken.is_empty() && !self.takes(base)
+    }
+
+    /// The folders of kubebuilder that are left out.
+    pub(super) fn left_out(&self) -> impl Iterator<Item = String> {
+        Base::ALL.into_iter().filter(|base| self.leaves_out(*base)).map(|base| self.folder(base))
+    }
+
     /// All folders of kubebuilder.
     pub(super) fn folders(&self) -> impl Iterator<Item = String> {
         Base::ALL.into_iter().map(|base| self.folder(base))
@@ -98,7 +119,8 @@ pub(super) fn parts(folder: &str, kustomization: &Value) -> Vec<(String, String)
 
 struct Walk<'a, 'k> {
     kustomization: &'a dyn Fn(&str) -> &'k Value,
-    /// What does not stand where kubebuilder puts it.
+    is_there: &'a dyn Fn(&str) -> bool,
+    /// What is not taken from where kubebuilder puts it.
     movable: Vec<Base>,
     /// The folders that were looked at, and whether they lead to a folder of kubebuilder.
     led: BTreeMap<String, bool>,
@@ -115,11 +137,13 @@ impl Walk<'_, '_> {
         self.led.insert(folder.to_owned(), false);
         let (mut leads, mut wraps) = (false, false);
         for (_, part) in parts(folder, (self.kustomization)(folder)) {
-            if self.is_base(&part) {
+            if self.is_usual(&part) {
                 leads = true;
             } else if !wraps && depth < DEEPEST && self.leads(&part, depth + 1) {
                 // Two beside each other would be two releases.
                 (leads, wraps) = (true, true);
+            } else if self.is_moved(&part) {
+                leads = true;
             }
         }
         if leads {
@@ -129,13 +153,22 @@ impl Walk<'_, '_> {
         leads
     }
 
-    /// Whether a folder is one of kubebuilder's: by its path, or by its name where there is none at that path. The first of a name counts.
-    fn is_base(&mut self, folder: &str) -> bool {
-        if Base::ALL.iter().any(|base| base.usual() == folder) {
-            return true;
-        }
+    /// Whether a folder is one of kubebuilder's by its path. A file of one takes it too.
+    fn is_usual(&mut self, part: &str) -> bool {
+        let below =
+            |base: &Base| part.strip_prefix(&base.usual()).filter(|rest| rest.is_empty() || rest.starts_with('/')).map(str::is_empty);
+        let found = Base::ALL.into_iter().find_map(|base| Some((base, below(&base)?)));
+        self.found.taken.extend(found.map(|(base, _)| base));
+        found.is_some_and(|(_, is_whole)| is_whole)
+    }
+
+    /// Whether a folder is one of kubebuilder's by its name. The first of a name that is there counts.
+    fn is_moved(&mut self, folder: &str) -> bool {
         let name = folder.rsplit('/').next();
-        let Some(base) = self.movable.iter().find(|base| Some(base.name()) == name) else { return false };
+        let Some(base) = self.movable.iter().find(|base| Some(base.name()) == name).filter(|_| (self.is_there)(folder)) else {
+            return false;
+        };
+        self.found.taken.insert(*base);
         self.found.moved.entry(*base).or_insert_with(|| folder.to_owned()) == folder
     }
 }
@@ -196,14 +229,37 @@ mod tests {
     #[test]
     fn what_stands_elsewhere_is_found_by_its_name() {
         let project = json!({
-            "config/default": {"resources": ["../base", "./crd", "../a/webhook", "../b/webhook"]},
+            "config/default": {"resources": ["https://harbour.example//crd", "../base", "./crd", "../a/webhook", "../b/webhook", "../c/webhook"]},
             "config/base": {"bases": ["../rbac", "../manager", "../other/manager"]},
         });
-        let is_there = |folder: &str| ["config/rbac", "config/manager"].contains(&folder);
+        // What else stands in config/crd is no reason to look for the CRDs there.
+        let is_there = |folder: &str| folder != "config/a/webhook" && !folder.contains("https:");
         let layout = Layout::of(&|folder| &project[folder], &is_there);
         assert_eq!(layout.overlays(), ["config/default", "config/base"]);
         let folders: Vec<String> = layout.folders().collect();
-        assert_eq!(folders, ["config/default/crd", "config/rbac", "config/manager", "config/a/webhook", "config/certmanager"]);
+        assert_eq!(folders, ["config/default/crd", "config/rbac", "config/manager", "config/b/webhook", "config/certmanager"]);
+    }
+
+    #[test]
+    fn what_nobody_takes_is_left_out_but_crds() {
+        let of = |resources: Value| {
+            let project = json!({ DEFAULT: { "resources": resources } });
+            Layout::of(&|folder| &project[folder], &|_| true).left_out().collect::<Vec<_>>()
+        };
+        assert_eq!(of(json!(["../manager", "../rbac/role.yaml"])), ["config/webhook", "config/certmanager"]);
+        assert_eq!(of(json!(["../crd", "../rbac", "../manager", "../webhook", "../certmanager"])), [""; 0]);
+        assert_eq!(of(json!(["a.yaml"])), [""; 0]);
+    }
+
+    #[test]
+    fn a_folder_that_leads_on_is_none_of_kubebuilder() {
+        let project = json!({
+            "config/default": {"resources": ["../base/manager"]},
+            "config/base/manager": {"namePrefix": "inner-", "resources": ["manager.yaml", "../../rbac"]},
+        });
+        let layout = Layout::of(&|folder| &project[folder], &|_| true);
+        assert_eq!(layout.overlays(), ["config/default", "config/base/manager"]);
+        assert_eq!(layout.folder(Base::Manager), "config/manager");
     }
 
     #[test]

@@ -3,13 +3,14 @@
 use serde_json::{Map, Value, json};
 
 use super::Made;
-use super::beside::{left_beside, namespace_metadata};
+use super::beside::{is_of_webhooks, left_beside, namespace_metadata};
 use super::definitions;
 use super::identity::Identity;
 use super::layout::Base;
 use super::patches::Patches;
 use super::project::Project;
 use crate::contract::{Image, MANAGER_CONTAINER, manager as face, without_tag};
+use crate::diag::Report;
 use crate::emit::manager::{deployment as deployment_of, environment};
 use crate::emit::names::Names;
 use crate::objects::{Object, fields};
@@ -40,11 +41,10 @@ pub(super) struct Found {
     pub(super) namespace: Option<Value>,
 }
 
-/// Reads config/manager.
+/// Reads the folder of the manager.
 pub(super) fn find(project: &Project<'_>, identity: &Identity, patches: &Patches, made: &mut Made) -> Found {
     let mut found = Found::default();
-    let folder = project.folder(Base::Manager);
-    for file in project.resources(&folder) {
+    for file in project.files_of(Base::Manager) {
         let objects = project.objects(&file, &mut made.report);
         let manager = objects.iter().find(|object| object.is("apps", "Deployment") && container_of(object.value()).is_some());
         match manager.filter(|_| found.section.is_none()) {
@@ -60,7 +60,10 @@ pub(super) fn find(project: &Project<'_>, identity: &Identity, patches: &Patches
         }
     }
     if found.section.is_none() {
-        made.left.push(format!("manager: there is no Deployment below {folder}; without the section nothing runs"));
+        made.left.push(format!(
+            "manager: there is no Deployment below {}; without the section nothing runs",
+            project.folder(Base::Manager)
+        ));
     }
     found
 }
@@ -86,9 +89,9 @@ fn section(project: &Project<'_>, identity: &Identity, patches: &Patches, deploy
     if !ports.is_empty() {
         section.insert("ports".to_owned(), Value::Object(ports));
     }
-    let webhooks = format!("{}/manifests.yaml", project.folder(Base::Webhooks));
-    if project.text(&webhooks).is_some() {
-        section.insert("webhooks".to_owned(), json!([webhooks]));
+    let webhooks = webhooks(project);
+    if !webhooks.is_empty() {
+        section.insert("webhooks".to_owned(), json!(webhooks));
     }
     if let Some((field, value)) = definitions::conversion(project, patches) {
         section.insert(field.to_owned(), value);
@@ -105,6 +108,13 @@ fn section(project: &Project<'_>, identity: &Identity, patches: &Patches, deploy
         }
     }
     Value::Object(section)
+}
+
+/// The files that say which webhooks are called.
+fn webhooks(project: &Project<'_>) -> Vec<String> {
+    // What is wrong with the files is said where all of them are looked at.
+    let is_of_webhooks = |file: &String| project.objects(file, &mut Report::new()).iter().any(is_of_webhooks);
+    project.files_of(Base::Webhooks).into_iter().filter(is_of_webhooks).collect()
 }
 
 /// `ports`, where a number is another than that of Cluster API's managers. A manager without probes, which may not answer any, gets none.
@@ -152,7 +162,7 @@ fn is_made(variable: &Value) -> bool {
 
 /// The image without its tag: of the Deployment, or what kustomizations and patches put in the place of kubebuilder's `controller`.
 fn image(project: &Project<'_>, container: &Value, identity: &Identity, patches: &Patches, made: &mut Made) -> String {
-    let found = layered_image(project, fields::text(container, &["image"]), patches);
+    let found = layered_image(project, fields::text(container, &["image"]), patches, made);
     let name = Image::parse(&found).map_or_else(
         |_| without_tag(&found).to_owned(),
         |image| {
@@ -170,18 +180,23 @@ fn image(project: &Project<'_>, container: &Value, identity: &Identity, patches:
     stand_in
 }
 
-/// What an image becomes from the inside out: in each layer patches replace it, and then `images` renames it.
-fn layered_image(project: &Project<'_>, written: &str, patches: &Patches) -> String {
+/// What an image becomes from the inside out: in each layer patches replace it, and then `images` renames it. What `images` does to others is told.
+fn layered_image(project: &Project<'_>, written: &str, patches: &Patches, made: &mut Made) -> String {
     let mut image = written.to_owned();
     for folder in std::iter::once(&project.folder(Base::Manager)).chain(project.layout().overlays().iter().rev()) {
         if let Some(patched) = patches.image(folder) {
             patched.clone_into(&mut image);
         }
-        let mut images = fields::items(project.kustomization(folder), &["images"]).iter();
-        let renamed = images.find(|entry| fields::text(entry, &["name"]) == without_tag(&image));
-        if let Some(name) = renamed.and_then(|entry| entry["newName"].as_str()) {
+        let images = fields::items(project.kustomization(folder), &["images"]).iter();
+        let (own, others): (Vec<&Value>, Vec<&Value>) = images.partition(|entry| fields::text(entry, &["name"]) == without_tag(&image));
+        if let Some(name) = own.first().and_then(|entry| entry["newName"].as_str()) {
             name.clone_into(&mut image);
         }
+        // kubebuilder's name for the manager is of nobody else.
+        let others = others.into_iter().map(|entry| fields::text(entry, &["name"])).filter(|name| *name != "controller");
+        made.left.extend(others.map(|name| {
+            format!("`images` of {folder} changes {name}, which is not taken over: write the image into the file that has it")
+        }));
     }
     image
 }

@@ -1,6 +1,7 @@
 //! `init`: provider.yaml, and metadata.yaml where there is none, from a kubebuilder project, with all that was assumed.
 //!
-//! kustomize is not rebuilt here: what is taken over is read from the places where kubebuilder puts it, and what is not is said.
+//! kustomize is not rebuilt here: what is taken over is read from the places where kubebuilder puts it, or to which
+//! config/default leads, and what is not is said.
 
 mod beside;
 mod contract_labels;
@@ -15,6 +16,7 @@ use serde_json::{Map, Value, json};
 
 use self::definitions::Contracts;
 use self::identity::Identity;
+use self::layout::Base;
 use self::patches::Patches;
 use self::project::Project;
 use crate::contract::{METADATA_FILE, ProviderType};
@@ -65,14 +67,15 @@ pub fn run(tree: &Tree, given: &Given, budget: &Budget) -> Made {
     let mut made = Made::default();
     let project = Project::read(tree, budget, &mut made.report);
     if project.crds.is_empty() {
-        let finding = Diagnostic::of(&NO_KINDS, "no CRDs below config/crd, so it is not clear what the project provides");
-        made.report.push(finding.help("run it in the root folder of a kubebuilder project, after `make manifests`"));
+        let message = format!("no CRDs below {}, so it is not clear what the project provides", project.folder(Base::Crds));
+        let help = "run it in the root folder of a kubebuilder project, after `make manifests`; `init` reads what stands below config";
+        made.report.push(Diagnostic::of(&NO_KINDS, message).help(help));
         return made;
     }
     let Some(identity) = identity::of(&project, given, &mut made) else { return made };
     let patches = Patches::read(&project);
     let contracts = definitions::contracts(&project, &identity, &patches, &mut made);
-    if project.text(METADATA_FILE).is_none() {
+    if !project.has_file(METADATA_FILE) {
         made.files.insert(METADATA_FILE, first_metadata(contracts.all.keys().next_back().map_or("v1beta2", String::as_str)));
         made.assumed.push(format!("{METADATA_FILE}: the first release series is 0.1 (`release bump` adds the next)"));
     }
@@ -117,7 +120,11 @@ fn document(project: &Project<'_>, identity: &Identity, patches: &Patches, contr
     }
     let (roles, mut objects) = project.rbac_files(&mut made.report);
     let manager = manager::find(project, identity, patches, made);
-    let beside = beside::find(project, made);
+    let has_webhooks = manager
+        .section
+        .as_ref()
+        .is_some_and(|section| ["webhooks", "conversion", "converts"].iter().any(|field| section.get(field).is_some()));
+    let beside = beside::find(project, has_webhooks, made);
     if let Some(metadata) = manager.namespace.or(beside.namespace) {
         document.push(("namespaceMetadata", metadata));
     }

@@ -1,10 +1,10 @@
-//! What a kubebuilder project holds, where kubebuilder puts it.
+//! What a kubebuilder project holds, where kubebuilder puts it or its kustomizations have it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::layout::{Base, Layout};
+use super::layout::{Base, Layout, parts};
 use crate::contract::{METADATA_FILE, template_flavor};
 use crate::diag::Report;
 use crate::objects::{self, Object, fields};
@@ -41,52 +41,46 @@ impl<'a> Project<'a> {
             project.read_kustomization(folder, report);
         }
         project.layout = Layout::of(&|folder| project.kustomization(folder), &|folder| project.has(folder));
-        report.extend(project.looked_at().filter_map(|(path, bytes)| Some(*Source::of_bytes(path, bytes).err()?)));
-        // Patches and configuration of kustomize stand beside the CRDs.
-        let is_crds = |path: &String| {
-            project.text(path).is_some_and(|text| text.contains("kind: CustomResourceDefinition") && text.contains("openAPIV3Schema"))
-        };
-        for path in project.paths(&format!("{}/", project.layout.folder(Base::Crds))).into_iter().filter(is_crds).collect::<Vec<_>>() {
-            for object in project.objects(&path, report) {
-                if object.kind() == "CustomResourceDefinition" {
-                    project.crds.push((path.clone(), object));
-                }
+        project.read_crds(report);
+        project
+    }
+
+    /// Reads the CRDs; patches and configuration of kustomize stand beside them.
+    fn read_crds(&mut self, report: &mut Report) {
+        let folder = self.folder(Base::Crds);
+        let patches = self.kustomization_file(&folder).map(Kustomization::patch_files).unwrap_or_default();
+        let patches: BTreeSet<String> = patches.iter().map(|file| plain(&format!("{folder}/{file}"))).collect();
+        for path in self.paths(&format!("{folder}/")).into_iter().filter(|path| !patches.contains(path)) {
+            let Some(source) = self.source(&path, report) else { continue };
+            if source.text().contains("kind: CustomResourceDefinition") && source.text().contains("openAPIV3Schema") {
+                let (objects, found) = objects::read(&source, self.budget);
+                report.extend(found);
+                let crds = objects.into_iter().filter(|object| object.kind() == "CustomResourceDefinition");
+                self.crds.extend(crds.map(|object| (path.clone(), object)));
             }
         }
-        project
     }
 
     /// Reads the kustomization of a folder from the first of the files that kustomize looks for.
     fn read_kustomization(&mut self, folder: &str, report: &mut Report) {
         let path = KUSTOMIZATION_FILES.into_iter().map(|name| format!("{folder}/{name}")).find(|path| self.tree.get(path).is_some());
-        let Some((path, text)) = path.and_then(|path| Some((path.clone(), self.text(&path)?))) else { return };
-        let mut kustomization = Kustomization::read(&Source::new(path, text), self.budget);
+        let Some(source) = path.and_then(|path| self.source(&path, report)) else { return };
+        let mut kustomization = Kustomization::read(&source, self.budget);
         report.extend(kustomization.report().clone());
         for file in kustomization.patch_files() {
-            let path = plain(&format!("{folder}/{file}"));
-            if let Some(text) = self.text(&path) {
-                kustomization.insert(file, Source::new(path, text));
+            if let Some(source) = self.source(&plain(&format!("{folder}/{file}")), report) {
+                kustomization.insert(file, source);
             }
         }
         self.kustomizations.insert(folder.to_owned(), kustomization);
     }
 
     fn read_value(&mut self, path: &'static str, report: &mut Report) {
-        let Some(text) = self.text(path) else { return };
-        let parsed = yaml::parse(&Source::new(path, text), self.budget);
+        let Some(source) = self.source(path, report) else { return };
+        let parsed = yaml::parse(&source, self.budget);
         report.extend(parsed.report);
         let value = parsed.documents.into_iter().next().map_or(Value::Null, |document| document.root.into_json());
         self.values.insert(path, value);
-    }
-
-    /// The files that have to be text.
-    fn looked_at(&self) -> impl Iterator<Item = (&str, &[u8])> {
-        let folders: Vec<String> = self.layout.folders().chain(self.layout.overlays().iter().cloned()).map(|folder| folder + "/").collect();
-        let is_looked_at = move |path: &str| {
-            ["PROJECT", METADATA_FILE].contains(&path)
-                || path.ends_with(".yaml") && folders.iter().any(|folder| path.starts_with(folder.as_str()))
-        };
-        self.tree.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).filter(move |(path, _)| is_looked_at(path))
     }
 
     /// Whether there is such a file, or a file below such a folder.
@@ -101,15 +95,20 @@ impl<'a> Project<'a> {
         self.tree.paths().filter(is_wanted).map(str::to_owned).collect()
     }
 
-    /// The text of a file.
-    pub(super) fn text(&self, path: &str) -> Option<&'a str> {
-        std::str::from_utf8(self.tree.get(path)?).ok()
+    /// Whether there is such a file.
+    pub(super) fn has_file(&self, path: &str) -> bool {
+        self.tree.get(path).is_some()
+    }
+
+    /// The text of a file; one that is no text is reported.
+    fn source(&self, path: &str, report: &mut Report) -> Option<Source> {
+        Source::of_bytes(path, self.tree.get(path)?).map_err(|fault| report.push(*fault)).ok()
     }
 
     /// The objects of a file.
     pub(super) fn objects(&self, path: &str, report: &mut Report) -> Vec<Object> {
-        let Some(text) = self.text(path) else { return Vec::new() };
-        let (objects, found) = objects::read(&Source::new(path, text), self.budget);
+        let Some(source) = self.source(path, report) else { return Vec::new() };
+        let (objects, found) = objects::read(&source, self.budget);
         report.extend(found);
         objects
     }
@@ -153,12 +152,15 @@ impl<'a> Project<'a> {
         self.budget
     }
 
+    /// The files of a folder of kubebuilder, see [`Project::resources`]; none of one that is left out.
+    pub(super) fn files_of(&self, base: Base) -> Vec<String> {
+        if self.layout.leaves_out(base) { Vec::new() } else { self.resources(&self.folder(base)) }
+    }
+
     /// The files of a folder that its kustomization takes, in its order; all of them where it names none.
     pub(super) fn resources(&self, folder: &str) -> Vec<String> {
-        let kustomization = self.kustomization(folder);
-        let named =
-            fields::items(kustomization, &["resources"]).iter().filter_map(Value::as_str).map(|path| plain(&format!("{folder}/{path}")));
-        let named: Vec<String> = named.filter(|path| self.tree.get(path).is_some()).collect();
+        let named = parts(folder, self.kustomization(folder)).into_iter().map(|(_, path)| path);
+        let named: Vec<String> = named.filter(|path| self.has_file(path)).collect();
         if named.is_empty() { self.paths(&format!("{folder}/")) } else { named }
     }
 
@@ -192,7 +194,7 @@ impl<'a> Project<'a> {
     pub(super) fn rbac_files(&self, report: &mut Report) -> (Vec<String>, Vec<String>) {
         const RIGHTS: [&str; 5] = ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding", "ServiceAccount"];
         let is_rights = |path: &String| self.objects(path, report).iter().all(|object| RIGHTS.contains(&object.kind()));
-        self.resources(&self.folder(Base::Rbac)).into_iter().partition(is_rights)
+        self.files_of(Base::Rbac).into_iter().partition(is_rights)
     }
 
     /// Whether there are cluster templates.
