@@ -86,13 +86,19 @@ impl Run for Arguments {
     }
 }
 
+/// How many lines of what is left to do are shown: a person reads no more.
+const MOST_TOLD: usize = 200;
+
 /// What was assumed and what is left, on standard error.
 fn tell(context: &mut Context<'_>, made: &Made) {
     for line in &made.assumed {
         context.talk(&format!("assumed: {line}"));
     }
-    for line in &made.left {
+    for line in made.left.iter().take(MOST_TOLD) {
         context.talk(&format!("left to do: {line}"));
+    }
+    if let Some(others @ 1..) = made.left.len().checked_sub(MOST_TOLD) {
+        context.talk(&format!("left to do: {others} more like these"));
     }
     let build = context.command(&format!("release build {} --to out", made.next));
     context.talk(&format!("next: `{build}`"));

@@ -521,6 +521,63 @@ fn what_is_not_read_is_told() {
     assert!(said.ends_with("1 error; nothing written\n"), "{said}");
 }
 
+/// Each file that counts is text, and each kustomization a map; others are not looked at. No folder is no project.
+#[test]
+fn files_that_count_are_readable() {
+    const RBAC: &str = "config/rbac/kustomization.yaml";
+    for (file, bytes, refused) in [
+        ("PROJECT", &b"# \xff\n"[..], Some("input-not-utf8")),
+        ("config/crd/bases/more.yaml", b"# \xff\n", Some("input-not-utf8")),
+        ("config/crd/patches/move_in_boats.yaml", b"# \xff\n", Some("input-not-utf8")),
+        ("config/manager/probe_service.yaml", b"# \xff\n", Some("input-not-utf8")),
+        (RBAC, b"# \xff\n", Some("input-not-utf8")),
+        (RBAC, b"", Some("init-kustomization-refused")),
+        (RBAC, b"- role.yaml\n", Some("init-kustomization-refused")),
+        (RBAC, b"{}\n", None),
+        ("config/default/unused.yaml", b"# \xff\n", None),
+        ("config/elsewhere/kustomization.yaml", b"- a\n", None),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        lay_out(folder.path());
+        let path = folder.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+        let (code, _, said) = run(folder.path(), &["init", "--name", "harbour"]);
+        assert_eq!(code, Some(i32::from(refused.is_some())), "{file} {said}");
+        let expected: Vec<String> = refused.into_iter().map(|rule| format!("error[{rule}]: {file} is ")).collect();
+        let errors: Vec<&str> = said.lines().filter(|line| line.starts_with("error[")).collect();
+        assert_eq!(errors.len(), expected.len(), "{said}");
+        assert!(errors.iter().zip(&expected).all(|(error, expected)| error.starts_with(expected.as_str())), "{said}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    lay_out(folder.path());
+    for name in ["absent", "PROJECT"] {
+        let (code, _, said) = run(folder.path(), &["init", name]);
+        assert_eq!(
+            (code, said.as_str()),
+            (Some(2), format!("error: {name} is no folder\n  help: name the root folder of the project\n").as_str())
+        );
+    }
+}
+
+/// A person reads some of what is left to do, and how much more there is.
+#[test]
+fn what_is_left_to_do_is_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    lay_out(folder.path());
+    let absent: String = (0..300).map(|at| format!(", absent-{at}.yaml")).collect();
+    fs::write(
+        folder.path().join("config/default/kustomization.yaml"),
+        format!("resources: [../crd, ../rbac, ../manager{absent}]\n"),
+    )
+    .unwrap();
+    let (code, _, said) = run(folder.path(), &["init"]);
+    let left: Vec<&str> = said.lines().filter(|line| line.starts_with("left to do: ")).collect();
+    assert_eq!((code, left.len()), (Some(0), 201));
+    let more = left[200].strip_prefix("left to do: ").unwrap().strip_suffix(" more like these").unwrap();
+    assert!(more.parse::<usize>().unwrap() >= 100, "{more}");
+}
+
 /// The projects of the corpus that are laid out as kubebuilder does it.
 #[test]
 fn real_projects_become_releases() {

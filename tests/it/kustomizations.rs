@@ -243,6 +243,13 @@ fn what_is_not_known_of_a_kustomization_is_told() {
             assert!(told.contains(words), "{words} is not said of {text}: {told}");
         }
     }
+    // One that is for an object of another name afterwards.
+    let folder = project(PROVIDER);
+    let renaming = "patches: [{path: patches/broken.yaml, options: {allowNameChange: true}}]";
+    write(folder.path(), "config/crd/kustomization.yaml", &format!("resources: [bases/machines.yaml]\n{renaming}\n"));
+    write(folder.path(), "config/crd/patches/broken.yaml", &patch("foomachines", "metadata: {name: other}"));
+    let text = told(&build(folder.path(), ""));
+    assert!(text.contains("may give an object another name or kind, which is not followed"), "{text}");
     // That of which releases are built, too, and of one that cannot be read nobody knows what it is made of.
     let folder = project(PROVIDER);
     write(folder.path(), "config/crd/kustomization.yaml", "resources: [bases/machines.yaml, bases/clusters.yaml]\n");

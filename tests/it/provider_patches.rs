@@ -146,6 +146,9 @@ fn patches_that_provider_yaml_names_are_not_told() {
         std::slice::from_ref(&b)
     );
     assert_eq!(told_by(inline), [a.clone(), b.clone()]);
+    // In another order another one wins.
+    let [first, second] = ["{path: config/default/b.yaml, target: {kind: ClusterRole}}", "{path: config/default/a.yaml}"];
+    assert_eq!(told_by(&format!("{inline}, {first}, {second}")), [b.clone(), c.clone()]);
     assert_eq!(told_by("{path: config/default/b.yaml, target: {kind: ClusterRole}}"), [a, c]);
 }
 

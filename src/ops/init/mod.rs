@@ -27,6 +27,8 @@ use crate::text::goyaml;
 use crate::text::tree::Tree;
 
 rules! {
+    /// `init` finds a kustomization that is no map, which kustomize refuses
+    NO_KUSTOMIZATION = error("init-kustomization-refused");
     /// `init` finds no CRDs, so that it does not know what the project provides
     NO_KINDS = error("init-project-without-crds");
     /// `init` finds a text in the project that YAML cannot hold, so that provider.yaml cannot have it

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::NO_KUSTOMIZATION;
 use super::layout::{Base, Layout, parts};
 use crate::contract::{METADATA_FILE, template_flavor};
-use crate::diag::Report;
+use crate::diag::{Diagnostic, Report};
 use crate::objects::{self, Object, fields};
 use crate::provider::{KUSTOMIZATION_FILES, Kustomization};
 use crate::text::budget::Budget;
@@ -41,8 +42,20 @@ impl<'a> Project<'a> {
             project.read_kustomization(folder, report);
         }
         project.layout = Layout::of(&|folder| project.kustomization(folder), &|folder| project.has(folder));
+        project.judge_kustomizations(report);
         project.read_crds(report);
         project
+    }
+
+    /// Tells the kustomizations from which nobody could take anything.
+    fn judge_kustomizations(&self, report: &mut Report) {
+        let folders = self.layout.overlays().iter().cloned().chain(self.layout.folders());
+        let files = folders.filter_map(|folder| self.kustomizations.get(&folder));
+        for file in files.filter(|file| !file.value().is_object() && !file.report().has_errors()) {
+            let message = format!("{} is no map, so that kustomize refuses it", file.source().name());
+            let finding = Diagnostic::of(&NO_KUSTOMIZATION, message).at(file.source().place());
+            report.push(finding.help("write `resources:` and the files that it takes, or remove the file"));
+        }
     }
 
     /// Reads the CRDs; patches and configuration of kustomize stand beside them.
