@@ -131,7 +131,7 @@ impl Named {
                 named.insert(ObjectPatch { path: Some(plain(file.name())), patch: None, target: entry.target.clone() }, named.len() + 1);
             }
             if entry.patch.is_some() {
-                named.insert(ObjectPatch { path: None, ..entry.clone() }, named.len() + 1);
+                named.insert(entry.clone(), named.len() + 1);
             }
         }
         Named(named)

@@ -69,7 +69,7 @@ impl Source {
     }
 
     /// A stretch of the file as a place.
-    pub fn place_at(&self, range: impl Into<Range<usize>>) -> Place {
+    pub(crate) fn place_at(&self, range: impl Into<Range<usize>>) -> Place {
         self.place().at_span(self.span(range))
     }
 
