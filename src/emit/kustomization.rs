@@ -156,7 +156,7 @@ impl Applied<'_> {
             return *has;
         }
         let wanted = ObjectPatch { path: file_of(kustomization, patch), ..(*patch.entry).clone() };
-        let at = self.named.0.get(&wanted).copied().filter(|at| *at > self.last);
+        let at = self.named.0.get(&wanted).copied().filter(|at| *at >= self.last);
         self.last = at.unwrap_or(self.last);
         self.entry = Some((Arc::clone(&patch.entry), at.is_some()));
         at.is_some()

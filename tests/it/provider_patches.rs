@@ -123,13 +123,12 @@ fn patches_that_provider_yaml_names_are_not_told() {
         format!("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {{name: manager-role, labels: {{team: {team}}}}}\n")
     };
     let inline = "{patch: \"[{op: add, path: /metadata/labels, value: {team: c}}]\", target: {kind: ClusterRole, name: manager-role}}";
-    let told_by = |patches: &str| {
+    let told_of = |kustomized: &str, patches: &str| {
         let folder = with_roles(&format!("patches: [{patches}]\n"));
         for (file, team) in [("a.yaml", "a"), ("b.yaml", "b")] {
             write(folder.path(), &format!("config/default/{file}"), &of_role(team));
         }
-        let default =
-            format!("resources: [../rbac]\npatches: [{{path: a.yaml}}, {{path: ./b.yaml, target: {{kind: ClusterRole}}}}, {inline}]\n");
+        let default = format!("resources: [../rbac]\npatches: [{kustomized}]\n");
         write(folder.path(), "config/default/kustomization.yaml", &default);
         write(folder.path(), "config/rbac/kustomization.yaml", "resources: [roles.yaml]\n");
         let text = told(&build(folder.path(), ""));
@@ -137,6 +136,8 @@ fn patches_that_provider_yaml_names_are_not_told() {
             |line: &str| Some(line.strip_prefix("warning[provider-kustomization-not-applied]: ")?.split_once(" sets ")?.0.to_owned());
         text.lines().filter_map(line).collect::<Vec<_>>()
     };
+    let told_by =
+        |patches: &str| told_of(&format!("{{path: a.yaml}}, {{path: ./b.yaml, target: {{kind: ClusterRole}}}}, {inline}"), patches);
     let of_file = |file: &str| format!("{file}, a patch of config/default/kustomization.yaml,");
     let (a, b, c) = (of_file("a.yaml"), of_file("./b.yaml"), "a patch in config/default/kustomization.yaml".to_owned());
     let all = format!("{{path: config/default/a.yaml}}, {{path: config/default/b.yaml, target: {{kind: ClusterRole}}}}, {inline}");
@@ -146,6 +147,8 @@ fn patches_that_provider_yaml_names_are_not_told() {
         std::slice::from_ref(&b)
     );
     assert_eq!(told_by(inline), [a.clone(), b.clone()]);
+    let named = format!("{{path: config/default/a.yaml}}, {inline}");
+    assert_eq!(told_of(&format!("{{path: a.yaml}}, {{path: ./a.yaml}}, {inline}"), &named), [""; 0]);
     // In another order another one wins.
     let [first, second] = ["{path: config/default/b.yaml, target: {kind: ClusterRole}}", "{path: config/default/a.yaml}"];
     assert_eq!(told_by(&format!("{inline}, {first}, {second}")), [b.clone(), c.clone()]);
