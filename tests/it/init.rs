@@ -549,8 +549,15 @@ fn files_that_count_are_readable() {
         assert_eq!(errors.len(), expected.len(), "{said}");
         assert!(errors.iter().zip(&expected).all(|(error, expected)| error.starts_with(expected.as_str())), "{said}");
     }
+    // Webhooks that cannot be read are not left out in silence where no kustomization takes them either.
     let folder = tempfile::tempdir().unwrap();
     lay_out(folder.path());
+    fs::remove_file(folder.path().join("config/default/kustomization.yaml")).unwrap();
+    fs::create_dir_all(folder.path().join("config/webhook")).unwrap();
+    fs::write(folder.path().join("config/webhook/manifests.yaml"), b"# \xff\n").unwrap();
+    let (code, _, said) = run(folder.path(), &["init"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.starts_with("error[input-not-utf8]: config/webhook/manifests.yaml is "), "{said}");
     for name in ["absent", "PROJECT"] {
         let (code, _, said) = run(folder.path(), &["init", name]);
         assert_eq!(

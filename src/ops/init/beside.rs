@@ -48,7 +48,7 @@ pub(super) fn find(project: &Project<'_>, has_webhooks: bool, made: &mut Made) -
         made.assumed.push(format!("{folder} is left out, because no kustomization that config/default leads to takes it"));
     }
     for base in [Base::Webhooks, Base::Certificates] {
-        for file in project.files_of(base).into_iter().filter(|_| layout.takes(base)) {
+        for file in project.files_of(base) {
             beside.add_foreign(project, &file, has_webhooks, made);
         }
     }

@@ -88,15 +88,10 @@ impl Layout {
         Base::ALL.into_iter().find(|base| self.folder(*base) == path)
     }
 
-    /// Whether the kustomizations take a folder of kubebuilder.
-    pub(super) fn takes(&self, base: Base) -> bool {
-        self.taken.contains(&base)
-    }
-
     /// Whether the kustomizations leave a folder of kubebuilder out. CRDs are released in any case, and a project without kustomizations leaves
     /// nothing out.
     pub(super) fn leaves_out(&self, base: Base) -> bool {
-        base != Base::Crds && !self.taken.is_empty() && !self.takes(base)
+        base != Base::Crds && !self.taken.is_empty() && !self.taken.contains(&base)
     }
 
     /// The folders of kubebuilder that are left out.
