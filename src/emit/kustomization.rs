@@ -128,10 +128,10 @@ impl Named {
         let mut named = BTreeMap::new();
         for entry in &declared.provider.patches {
             for file in entry.path.iter().flat_map(|pattern| inputs.files(pattern)) {
-                named.insert(ObjectPatch { path: Some(plain(file.name())), patch: None, target: entry.target.clone() }, named.len() + 1);
+                named.insert(ObjectPatch { path: Some(plain(file.name())), patch: None, target: entry.target.clone() }, named.len());
             }
             if entry.patch.is_some() {
-                named.insert(entry.clone(), named.len() + 1);
+                named.insert(entry.clone(), named.len());
             }
         }
         Named(named)
