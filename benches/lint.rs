@@ -1,5 +1,9 @@
 //! The gate over our own release, in memory: what a pipeline waits for beside reading files.
-#![allow(missing_docs, clippy::disallowed_methods, reason = "criterion makes the functions, and a benchmark reads files")]
+#![allow(
+    missing_docs,
+    clippy::disallowed_methods,
+    reason = "criterion makes the functions, and a benchmark reads files"
+)]
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use windlass::ops::lint::{self, Request};
@@ -7,14 +11,32 @@ use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 
 fn release(criterion: &mut Criterion) {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/releases/bootstrap-windlass/v0.2.0");
-    let files = ["bootstrap-components.yaml", "metadata.yaml", "cluster-template.yaml"];
-    let read = |file: &str| Some(Source::new(file, std::fs::read_to_string(format!("{folder}/{file}")).ok()?));
+    let folder = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/releases/bootstrap-windlass/v0.2.0"
+    );
+    let files = [
+        "bootstrap-components.yaml",
+        "metadata.yaml",
+        "cluster-template.yaml",
+    ];
+    let read = |file: &str| {
+        Some(Source::new(
+            file,
+            std::fs::read_to_string(format!("{folder}/{file}")).ok()?,
+        ))
+    };
     let sources: Vec<Source> = files.into_iter().filter_map(read).collect();
     criterion.bench_function("lint, our own release", |bencher| {
         bencher.iter(|| {
-            lint::run(&Request { sources: &sources, form: None, contract: None, roles: &Default::default(), budget: &Budget::default() })
-                .report
+            lint::run(&Request {
+                sources: &sources,
+                form: None,
+                contract: None,
+                roles: &Default::default(),
+                budget: &Budget::default(),
+            })
+            .report
         });
     });
 }

@@ -1,6 +1,10 @@
-//! What the verbs that speak of nodes take beside `render`, from the text of the example of a control plane: each does what `render` does and
-//! its own work.
-#![allow(clippy::unwrap_used, missing_docs, reason = "a benchmark may fail loudly, and criterion makes the functions")]
+//! What the verbs that speak of nodes take beside `render`, from the text of the example of a
+//! control plane: each does what `render` does and its own work.
+#![allow(
+    clippy::unwrap_used,
+    missing_docs,
+    reason = "a benchmark may fail loudly, and criterion makes the functions"
+)]
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -32,50 +36,100 @@ fn rendered<T>(more: impl FnOnce(&Pool, &Rendering<'_>, &Request) -> T) -> T {
     let (pool, _) = Pool::read(black_box(&sources()), &request.budget);
     let (pool, topologies) = render::with_topologies(pool, false, &request.budget);
     let rendering = render::run(&pool, &topologies, &request, &Selection::All);
-    assert_eq!(rendering.machines.len(), 2, "the first and the joining control plane");
+    assert_eq!(
+        rendering.machines.len(),
+        2,
+        "the first and the joining control plane"
+    );
     more(&pool, &rendering, &request)
 }
 
 fn verbs(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("nodes");
-    group.bench_function("render", |bencher| bencher.iter(|| rendered(|_, rendering, _| rendering.machines.len())));
+    group.bench_function("render", |bencher| {
+        bencher.iter(|| rendered(|_, rendering, _| rendering.machines.len()))
+    });
     group.bench_function("size", |bencher| {
-        bencher.iter(|| rendered(|pool, rendering, request| size::run(pool, rendering, &Measuring::default(), &request.budget)));
+        bencher.iter(|| {
+            rendered(|pool, rendering, request| {
+                size::run(pool, rendering, &Measuring::default(), &request.budget)
+            })
+        });
     });
     group.bench_function("why", |bencher| {
         let origins = Origins::default();
-        let asking = Asking::new("/run/kubeadm/kubeadm.yaml", Sources::new().words().clone(), &origins, false, |_| String::new());
+        let asking = Asking::new(
+            "/run/kubeadm/kubeadm.yaml",
+            Sources::new().words().clone(),
+            &origins,
+            false,
+            |_| String::new(),
+        );
         let asking = asking.unwrap_or_else(|_| unreachable!("the question is one"));
-        bencher.iter(|| rendered(|pool, rendering, request| why::run(pool, rendering, request, &asking)));
+        bencher.iter(|| {
+            rendered(|pool, rendering, request| why::run(pool, rendering, request, &asking))
+        });
     });
     group.bench_function("validate", |bencher| {
         bencher.iter(|| {
             let request = Request::new();
-            let judged = Judged::new(Pool::read(black_box(&sources()), &request.budget).0, &request);
+            let judged = Judged::new(
+                Pool::read(black_box(&sources()), &request.budget).0,
+                &request,
+            );
             let mut rendering = judged.render(&request);
             validate::run(&judged, &request, &mut rendering, true)
         });
     });
     group.bench_function("diff, with itself", |bencher| {
         bencher.iter(|| {
-            let side = || Side::new("control-plane.yaml", sources().to_vec(), Report::new(), None, Request::new());
-            diff::run(&side(), &side(), Comparing::default(), &Arc::new(Budget::default()))
+            let side = || {
+                Side::new(
+                    "control-plane.yaml",
+                    sources().to_vec(),
+                    Report::new(),
+                    None,
+                    Request::new(),
+                )
+            };
+            diff::run(
+                &side(),
+                &side(),
+                Comparing::default(),
+                &Arc::new(Budget::default()),
+            )
         });
     });
     let data: Vec<Vec<u8>> = rendered(|_, rendering, _| {
-        rendering.machines.iter().filter_map(|machine| Some(machine.rendered.as_ref()?.data.expose().clone())).collect()
+        rendering
+            .machines
+            .iter()
+            .filter_map(|machine| Some(machine.rendered.as_ref()?.data.expose().clone()))
+            .collect()
     });
     group.bench_function("inspect, the data of both", |bencher| {
         bencher.iter(|| {
             let of = |bytes: &Vec<u8>| {
-                let inspecting = Inspecting { name: "data", bytes, log: None, now: 0, show_secrets: false };
-                inspect::run(&inspecting, &Budget::default()).0.documents.len()
+                let inspecting = Inspecting {
+                    name: "data",
+                    bytes,
+                    log: None,
+                    now: 0,
+                    show_secrets: false,
+                };
+                inspect::run(&inspecting, &Budget::default())
+                    .0
+                    .documents
+                    .len()
             };
             data.iter().map(of).sum::<usize>()
         });
     });
     group.bench_function("migrate, to v1beta1", |bencher| {
-        let wanted = Wanted { version: Version::parse("v1beta1"), family: None };
+        let wanted = Wanted {
+            version: Version::parse("v1beta1"),
+            family: None,
+        };
         bencher.iter(|| migrate::run(black_box(&sources()), &wanted, &Budget::default()));
     });
     group.finish();

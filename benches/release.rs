@@ -1,4 +1,5 @@
-//! `release build` of our own provider, in memory: what a pipeline waits for, without process start and disk.
+//! `release build` of our own provider, in memory: what a pipeline waits for, without process start
+//! and disk.
 #![allow(missing_docs, reason = "criterion makes the functions")]
 
 use criterion::{Criterion, criterion_group, criterion_main};

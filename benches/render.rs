@@ -1,8 +1,13 @@
 //! A worker's bootstrap data: the whole path from the text of its documents, and encoding alone.
 //!
-//! The inputs are the shared vectors, when they are there: the worker whose data is nearest to 3 KB, and the largest of all. Beside them
-//! stands the example of this repository.
-#![allow(clippy::unwrap_used, clippy::disallowed_methods, clippy::print_stderr, reason = "a benchmark reads files and may fail loudly")]
+//! The inputs are the shared vectors, when they are there: the worker whose data is nearest to 3
+//! KB, and the largest of all. Beside them stands the example of this repository.
+#![allow(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    clippy::print_stderr,
+    reason = "a benchmark reads files and may fail loudly"
+)]
 
 use std::hint::black_box;
 use std::path::{Path, PathBuf};
@@ -23,18 +28,26 @@ const ORDINARY: u64 = 3_000;
 /// The texts to render, by name.
 fn inputs() -> Vec<(String, String)> {
     let mut inputs = vec![("example".to_owned(), WORKER.to_owned())];
-    let shared = std::env::var_os("WINDLASS_SHARED")
-        .map_or_else(|| Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")).to_path_buf(), PathBuf::from);
+    let shared = std::env::var_os("WINDLASS_SHARED").map_or_else(
+        || Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")).to_path_buf(),
+        PathBuf::from,
+    );
     let vectors = shared.join("vectors/render");
     let Ok(index) = std::fs::read(vectors.join("index.json")) else {
         eprintln!("SKIPPED: shared data not found: {}", vectors.display());
         return inputs;
     };
     let index: Value = serde_json::from_slice(&index).unwrap();
-    let cases = index["cases"].as_array().unwrap().iter().filter(|case| case["expected"] == "expected.cloud-config");
+    let cases = index["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|case| case["expected"] == "expected.cloud-config");
     let bytes = |case: &&Value| case["bytes"].as_u64().unwrap();
-    let ordinary =
-        cases.clone().filter(|case| case["name"].as_str().unwrap().ends_with("-worker")).min_by_key(|case| bytes(case).abs_diff(ORDINARY));
+    let ordinary = cases
+        .clone()
+        .filter(|case| case["name"].as_str().unwrap().ends_with("-worker"))
+        .min_by_key(|case| bytes(case).abs_diff(ORDINARY));
     for case in [ordinary, cases.max_by_key(bytes)].into_iter().flatten() {
         let (name, bytes) = (case["name"].as_str().unwrap(), bytes(&case));
         let text = std::fs::read_to_string(vectors.join(name).join("input.yaml")).unwrap();
@@ -50,19 +63,39 @@ fn machines(criterion: &mut Criterion) {
         let source = Source::new("input.yaml", text);
         group.bench_function(format!("{name}, whole path"), |bench| {
             bench.iter(|| {
-                let (pool, _) = Pool::read(std::slice::from_ref(black_box(&source)), &Budget::default());
+                let (pool, _) =
+                    Pool::read(std::slice::from_ref(black_box(&source)), &Budget::default());
                 let targets = render::targets(&pool);
-                render::render(&pool, &targets[0], &request, &mut Notes::default()).rendered().unwrap()
+                render::render(&pool, &targets[0], &request, &mut Notes::default())
+                    .rendered()
+                    .unwrap()
             });
         });
         let (pool, _) = Pool::read(std::slice::from_ref(&source), &Budget::default());
         group.bench_function(format!("{name}, from objects"), |bench| {
-            bench
-                .iter(|| render::render(black_box(&pool), &render::targets(&pool)[0], &request, &mut Notes::default()).rendered().unwrap());
+            bench.iter(|| {
+                render::render(
+                    black_box(&pool),
+                    &render::targets(&pool)[0],
+                    &request,
+                    &mut Notes::default(),
+                )
+                .rendered()
+                .unwrap()
+            });
         });
-        let rendered = render::render(&pool, &render::targets(&pool)[0], &request, &mut Notes::default()).rendered().unwrap();
+        let rendered = render::render(
+            &pool,
+            &render::targets(&pool)[0],
+            &request,
+            &mut Notes::default(),
+        )
+        .rendered()
+        .unwrap();
         for encoder in Encoder::ALL {
-            group.bench_function(format!("{name}, encoding {encoder}"), |bench| bench.iter(|| encode(black_box(&rendered.plan), encoder)));
+            group.bench_function(format!("{name}, encoding {encoder}"), |bench| {
+                bench.iter(|| encode(black_box(&rendered.plan), encoder))
+            });
         }
         if v3::encode(&rendered.plan, None, &rendered.spec_path).is_ok() {
             group.bench_function(format!("{name}, encoding Ignition 3.4"), |bench| {
@@ -70,13 +103,33 @@ fn machines(criterion: &mut Criterion) {
             });
         }
     }
-    let source = Source::new("worker.yaml", WORKER.replace("spec:\n", "spec:\n  format: ignition\n"));
+    let source = Source::new(
+        "worker.yaml",
+        WORKER.replace("spec:\n", "spec:\n  format: ignition\n"),
+    );
     let (pool, _) = Pool::read(std::slice::from_ref(&source), &Budget::default());
-    let request = Request { feature_gates: FeatureGates { ignition: true, ..FeatureGates::default() }, ..Request::new() };
+    let request = Request {
+        feature_gates: FeatureGates {
+            ignition: true,
+            ..FeatureGates::default()
+        },
+        ..Request::new()
+    };
     let targets = render::targets(&pool);
-    assert!(render::render(&pool, &targets[0], &request, &mut Notes::default()).rendered().is_some());
+    assert!(
+        render::render(&pool, &targets[0], &request, &mut Notes::default())
+            .rendered()
+            .is_some()
+    );
     group.bench_function("worker, Ignition 2.3 from its objects", |bench| {
-        bench.iter(|| render::render(&pool, black_box(&targets[0]), &request, &mut Notes::default()));
+        bench.iter(|| {
+            render::render(
+                &pool,
+                black_box(&targets[0]),
+                &request,
+                &mut Notes::default(),
+            )
+        });
     });
     group.finish();
 }

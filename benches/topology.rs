@@ -1,5 +1,10 @@
-//! From the documents of a Cluster, its class and the templates to the objects that the topology controller would create.
-#![allow(missing_docs, clippy::disallowed_methods, reason = "criterion makes the functions, and a benchmark reads files")]
+//! From the documents of a Cluster, its class and the templates to the objects that the topology
+//! controller would create.
+#![allow(
+    missing_docs,
+    clippy::disallowed_methods,
+    reason = "criterion makes the functions, and a benchmark reads files"
+)]
 
 use std::hint::black_box;
 
@@ -10,19 +15,34 @@ use windlass::text::source::Source;
 use windlass::topology::{Options, plan};
 
 fn example() -> String {
-    std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/topology/harbour.yaml")).expect("the example is there")
+    std::fs::read_to_string(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/examples/topology/harbour.yaml"
+    ))
+    .expect("the example is there")
 }
 
 fn planning(criterion: &mut Criterion) {
     let source = [Source::new("harbour.yaml", example())];
     let (pool, _) = Pool::read(&source, &Budget::default());
     let options = Options::default();
-    assert_eq!(plan(&pool, &options, &Budget::default()).objects.len(), 7, "the example is planned");
+    assert_eq!(
+        plan(&pool, &options, &Budget::default()).objects.len(),
+        7,
+        "the example is planned"
+    );
     criterion.bench_function("topology, the example from its objects", |bencher| {
         bencher.iter(|| plan(black_box(&pool), &options, &Budget::default()).objects);
     });
     criterion.bench_function("topology, the example from its text", |bencher| {
-        bencher.iter(|| plan(&Pool::read(black_box(&source), &Budget::default()).0, &options, &Budget::default()).objects);
+        bencher.iter(|| {
+            plan(
+                &Pool::read(black_box(&source), &Budget::default()).0,
+                &options,
+                &Budget::default(),
+            )
+            .objects
+        });
     });
 }
 
@@ -30,14 +50,28 @@ fn planning(criterion: &mut Criterion) {
 fn many(criterion: &mut Criterion) {
     let example = example();
     let worker = "      - class: worker\n        name: gpu\n";
-    let more: String = (0..99).map(|at| format!("      - {{class: worker, name: md-{at}}}\n")).collect();
+    let more: String = (0..99)
+        .map(|at| format!("      - {{class: worker, name: md-{at}}}\n"))
+        .collect();
     assert!(example.contains(worker));
-    let source = [Source::new("many.yaml", example.replacen(worker, &format!("{more}{worker}"), 1))];
+    let source = [Source::new(
+        "many.yaml",
+        example.replacen(worker, &format!("{more}{worker}"), 1),
+    )];
     let (pool, _) = Pool::read(&source, &Budget::default());
-    assert_eq!(plan(&pool, &Options::default(), &Budget::default()).objects.len(), 4 + 3 * 100);
-    criterion.bench_function("topology, a hundred MachineDeployments from their objects", |bencher| {
-        bencher.iter(|| plan(black_box(&pool), &Options::default(), &Budget::default()).objects);
-    });
+    assert_eq!(
+        plan(&pool, &Options::default(), &Budget::default())
+            .objects
+            .len(),
+        4 + 3 * 100
+    );
+    criterion.bench_function(
+        "topology, a hundred MachineDeployments from their objects",
+        |bencher| {
+            bencher
+                .iter(|| plan(black_box(&pool), &Options::default(), &Budget::default()).objects);
+        },
+    );
 }
 
 criterion_group!(benches, planning, many);

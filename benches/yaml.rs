@@ -1,4 +1,5 @@
-//! Reading and writing 1.4 MB of CRDs, as one file and as a stream that is large enough for all cores.
+//! Reading and writing 1.4 MB of CRDs, as one file and as a stream that is large enough for all
+//! cores.
 #![allow(clippy::unwrap_used, reason = "a benchmark may fail loudly")]
 
 use std::hint::black_box;
@@ -10,7 +11,8 @@ use windlass::text::goyaml;
 use windlass::text::source::Source;
 use windlass::text::yaml::parse;
 
-/// A schema as controller-gen writes it: descriptions that are folded or blocks, enums, patterns, lists, and `width` fields a level.
+/// A schema as controller-gen writes it: descriptions that are folded or blocks, enums, patterns,
+/// lists, and `width` fields a level.
 fn schema(depth: usize, width: usize) -> Value {
     let mut properties = Map::new();
     for field in 0..width {
@@ -25,7 +27,9 @@ fn schema(depth: usize, width: usize) -> Value {
                 "description": "mode says how.\nIt has two lines.\n\n- and a list",
                 "type": "string", "enum": ["On", "Off", "true", "1.0"], "default": "On",
             }),
-            _ => json!({ "items": { "format": "int32", "type": "integer" }, "type": "array", "x-kubernetes-list-type": "atomic" }),
+            _ => {
+                json!({ "items": { "format": "int32", "type": "integer" }, "type": "array", "x-kubernetes-list-type": "atomic" })
+            }
         };
         properties.insert(name, value);
     }
@@ -58,14 +62,32 @@ fn yaml(criterion: &mut Criterion) {
 
     let mut group = criterion.benchmark_group("yaml");
     group.throughput(Throughput::Bytes(text.len() as u64));
-    group.bench_function("read 1.4 MB, all cores", |bench| bench.iter(|| parse(black_box(&source), &Budget::default())));
-    group.bench_function("to JSON", |bench| bench.iter(|| parsed.documents.iter().map(|d| d.root.to_json()).collect::<Vec<_>>()));
-    group.bench_function("write 1.4 MB, all cores", |bench| {
-        bench.iter_batched(|| many.clone(), |many| goyaml::documents_to_string(black_box(many)).unwrap(), BatchSize::LargeInput);
+    group.bench_function("read 1.4 MB, all cores", |bench| {
+        bench.iter(|| parse(black_box(&source), &Budget::default()))
     });
-    group.bench_function("write 1.4 MB, one core", |bench| bench.iter(|| goyaml::to_string(black_box(&whole)).unwrap()));
+    group.bench_function("to JSON", |bench| {
+        bench.iter(|| {
+            parsed
+                .documents
+                .iter()
+                .map(|d| d.root.to_json())
+                .collect::<Vec<_>>()
+        })
+    });
+    group.bench_function("write 1.4 MB, all cores", |bench| {
+        bench.iter_batched(
+            || many.clone(),
+            |many| goyaml::documents_to_string(black_box(many)).unwrap(),
+            BatchSize::LargeInput,
+        );
+    });
+    group.bench_function("write 1.4 MB, one core", |bench| {
+        bench.iter(|| goyaml::to_string(black_box(&whole)).unwrap())
+    });
     group.throughput(Throughput::Bytes(one.len() as u64));
-    group.bench_function("read one CRD, one core", |bench| bench.iter(|| parse(black_box(&small), &Budget::default())));
+    group.bench_function("read one CRD, one core", |bench| {
+        bench.iter(|| parse(black_box(&small), &Budget::default()))
+    });
     group.finish();
 }
 

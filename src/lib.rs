@@ -2,7 +2,8 @@
 //!
 //! # Map
 //!
-//! The modules in layer order; each may use only the layers above it in this list (`ARCHITECTURE.md` has the table, a test holds it).
+//! The modules in layer order; each may use only the layers above it in this list
+//! (`ARCHITECTURE.md` has the table, a test holds it).
 
 // Layer 0, words: know nothing of Kubernetes or of us.
 pub mod diag;
@@ -30,8 +31,8 @@ pub mod render;
 pub mod report;
 pub mod topology;
 
-// Layer 2½, what follows from rendering: pure. The controller's decisions, what changes on a node, what a node would refuse, and
-// where what it has comes from.
+// Layer 2½, what follows from rendering: pure. The controller's decisions, what changes on a node,
+// what a node would refuse, and where what it has comes from.
 pub(crate) mod changes;
 pub(crate) mod migrate;
 pub(crate) mod preflight;

@@ -12,9 +12,19 @@ use windlass::shell::stdio::Stdio;
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-#[allow(clippy::disallowed_methods, reason = "the arguments of the process enter here")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the arguments of the process enter here"
+)]
 fn main() -> ExitCode {
     cores::this_thread_lasts();
-    let run = || cli::run(std::env::args_os(), Stdio::of_process(), &Environment::of_process()).code();
+    let run = || {
+        cli::run(
+            std::env::args_os(),
+            Stdio::of_process(),
+            &Environment::of_process(),
+        )
+        .code()
+    };
     ExitCode::from(cli::report_panics(run))
 }

@@ -14,14 +14,38 @@ const TIMES: usize = 36;
 const CORE: &str = "corpus/published/kubernetes-sigs+cluster-api@v1.12.0";
 
 pub(super) fn start(windlass: &Path, folder: &Path) -> (Job, Job) {
-    both(windlass, folder, ["windlass version", "clusterctl version"], &["version", "-o", "short"], &[])
+    both(
+        windlass,
+        folder,
+        ["windlass version", "clusterctl version"],
+        &["version", "-o", "short"],
+        &[],
+    )
 }
 
 pub(super) fn generate_cluster(windlass: &Path, folder: &Path) -> (Job, Job) {
-    let template = checkout().join("templates/cluster-template.yaml").display().to_string();
-    let arguments =
-        ["generate", "cluster", "prod", "--from", &template, "--target-namespace", "default", "--kubernetes-version", "v1.34.2"];
-    both(windlass, folder, ["windlass generate cluster", "clusterctl generate cluster"], &arguments, &[])
+    let template = checkout()
+        .join("templates/cluster-template.yaml")
+        .display()
+        .to_string();
+    let arguments = [
+        "generate",
+        "cluster",
+        "prod",
+        "--from",
+        &template,
+        "--target-namespace",
+        "default",
+        "--kubernetes-version",
+        "v1.34.2",
+    ];
+    both(
+        windlass,
+        folder,
+        ["windlass generate cluster", "clusterctl generate cluster"],
+        &arguments,
+        &[],
+    )
 }
 
 pub(super) fn generate_provider(windlass: &Path, folder: &Path) -> (Job, Job) {
@@ -36,8 +60,21 @@ pub(super) fn generate_provider(windlass: &Path, folder: &Path) -> (Job, Job) {
     let providers = serde_json::json!({"providers": [{"name": "cluster-api", "type": "CoreProvider", "url": url}]});
     std::fs::write(&config, providers.to_string()).expect("the folder can be written");
     let config = config.display().to_string();
-    let arguments = ["generate", "provider", "--core", "cluster-api:v1.12.0", "--config", &config];
-    both(windlass, folder, ["windlass generate provider", "clusterctl generate provider"], &arguments, &[])
+    let arguments = [
+        "generate",
+        "provider",
+        "--core",
+        "cluster-api:v1.12.0",
+        "--config",
+        &config,
+    ];
+    both(
+        windlass,
+        folder,
+        ["windlass generate provider", "clusterctl generate provider"],
+        &arguments,
+        &[],
+    )
 }
 
 pub(super) fn generate_yaml(windlass: &Path, folder: &Path) -> (Job, Job) {
@@ -45,7 +82,10 @@ pub(super) fn generate_yaml(windlass: &Path, folder: &Path) -> (Job, Job) {
     let one = std::fs::read_to_string(shared(SCRIPTS)).expect("the file can be read");
     std::fs::write(&template, vec![one; TIMES].join("\n---\n")).expect("the folder can be written");
     let template = template.display().to_string();
-    let values: Vec<(String, String)> = required(windlass, &template).into_iter().map(|name| (name, "value".to_owned())).collect();
+    let values: Vec<(String, String)> = required(windlass, &template)
+        .into_iter()
+        .map(|name| (name, "value".to_owned()))
+        .collect();
     both(
         windlass,
         folder,
@@ -57,20 +97,57 @@ pub(super) fn generate_yaml(windlass: &Path, folder: &Path) -> (Job, Job) {
 
 /// The variables that a template cannot be without.
 fn required(windlass: &Path, template: &str) -> Vec<String> {
-    let output = Command::new(windlass).args(["generate", "yaml", "--list-variables", "--from", template]).output();
-    let listed = String::from_utf8(output.expect("windlass starts").stdout).expect("names are text");
-    listed.lines().filter_map(|line| line.strip_prefix("  - ")).filter(|line| !line.contains('(')).map(str::to_owned).collect()
+    let output = Command::new(windlass)
+        .args(["generate", "yaml", "--list-variables", "--from", template])
+        .output();
+    let listed =
+        String::from_utf8(output.expect("windlass starts").stdout).expect("names are text");
+    listed
+        .lines()
+        .filter_map(|line| line.strip_prefix("  - "))
+        .filter(|line| !line.contains('('))
+        .map(str::to_owned)
+        .collect()
 }
 
-fn both(windlass: &Path, folder: &Path, titles: [&'static str; 2], arguments: &[&str], values: &[(String, String)]) -> (Job, Job) {
-    let quiet = [("CLUSTERCTL_DISABLE_VERSIONCHECK", "true"), ("GOPROXY", "off")];
-    let folders = ["HOME", "XDG_CONFIG_HOME"].map(|name| (name.to_owned(), folder.display().to_string()));
-    let environment: Vec<(String, String)> =
-        quiet.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter().chain(folders).chain(values.iter().cloned()).collect();
+fn both(
+    windlass: &Path,
+    folder: &Path,
+    titles: [&'static str; 2],
+    arguments: &[&str],
+    values: &[(String, String)],
+) -> (Job, Job) {
+    let quiet = [
+        ("CLUSTERCTL_DISABLE_VERSIONCHECK", "true"),
+        ("GOPROXY", "off"),
+    ];
+    let folders =
+        ["HOME", "XDG_CONFIG_HOME"].map(|name| (name.to_owned(), folder.display().to_string()));
+    let environment: Vec<(String, String)> = quiet
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .into_iter()
+        .chain(folders)
+        .chain(values.iter().cloned())
+        .collect();
     let job = |title: &'static str, program: PathBuf| {
-        let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-        let step = Step { program, arguments, folder: folder.to_path_buf(), environment: environment.clone() };
-        Job { title, steps: vec![step], made: None }
+        let arguments = arguments
+            .iter()
+            .map(|argument| (*argument).to_owned())
+            .collect();
+        let step = Step {
+            program,
+            arguments,
+            folder: folder.to_path_buf(),
+            environment: environment.clone(),
+        };
+        Job {
+            title,
+            steps: vec![step],
+            made: None,
+        }
     };
-    (job(titles[0], windlass.to_path_buf()), job(titles[1], peer(CLUSTERCTL)))
+    (
+        job(titles[0], windlass.to_path_buf()),
+        job(titles[1], peer(CLUSTERCTL)),
+    )
 }

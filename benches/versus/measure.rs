@@ -7,8 +7,9 @@ use std::time::Instant;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
 
-/// The argument that makes this program run one other and tell what it took: a process learns the peak memory of its children only as
-/// the maximum of all of them, so each measurement has a process of its own.
+/// The argument that makes this program run one other and tell what it took: a process learns the
+/// peak memory of its children only as the maximum of all of them, so each measurement has a
+/// process of its own.
 pub(crate) const ALONE: &str = "--alone";
 
 /// One program with its arguments.
@@ -48,8 +49,16 @@ impl Spread {
         let mut values: Vec<f64> = values.collect();
         values.sort_by(f64::total_cmp);
         let middle = values.len() / 2;
-        let median = if values.len().is_multiple_of(2) { f64::midpoint(values[middle - 1], values[middle]) } else { values[middle] };
-        Spread { median, least: values[0], most: values[values.len() - 1] }
+        let median = if values.len().is_multiple_of(2) {
+            f64::midpoint(values[middle - 1], values[middle])
+        } else {
+            values[middle]
+        };
+        Spread {
+            median,
+            least: values[0],
+            most: values[values.len() - 1],
+        }
     }
 }
 
@@ -62,43 +71,82 @@ impl Job {
         }
         let samples: Vec<Sample> = self.steps.iter().map(|step| step.run(self.title)).collect();
         if let Some(made) = &self.made {
-            assert!(made.exists(), "{} did not make {}", self.title, made.display());
+            assert!(
+                made.exists(),
+                "{} did not make {}",
+                self.title,
+                made.display()
+            );
         }
         Sample {
             seconds: samples.iter().map(|sample| sample.seconds).sum(),
             cpu: samples.iter().map(|sample| sample.cpu).sum(),
-            megabytes: samples.iter().map(|sample| sample.megabytes).fold(0.0, f64::max),
+            megabytes: samples
+                .iter()
+                .map(|sample| sample.megabytes)
+                .fold(0.0, f64::max),
         }
     }
 }
 
 impl Step {
     fn run(&self, title: &str) -> Sample {
-        let mut command = Command::new(std::env::current_exe().expect("a running program has a path"));
-        command.arg(ALONE).arg(&self.program).args(&self.arguments).current_dir(&self.folder);
+        let mut command =
+            Command::new(std::env::current_exe().expect("a running program has a path"));
+        command
+            .arg(ALONE)
+            .arg(&self.program)
+            .args(&self.arguments)
+            .current_dir(&self.folder);
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         let output = command.output().expect("this program can be started again");
         let told = String::from_utf8_lossy(&output.stdout).into_owned();
-        let numbers: Vec<f64> = told.split_whitespace().filter_map(|number| number.parse().ok()).collect();
+        let numbers: Vec<f64> = told
+            .split_whitespace()
+            .filter_map(|number| number.parse().ok())
+            .collect();
         match (output.status.success(), numbers.as_slice()) {
-            (true, [seconds, cpu, megabytes]) => Sample { seconds: *seconds, cpu: *cpu, megabytes: *megabytes },
-            _ => panic!("{title}: {} failed:\n{}", self.program.display(), String::from_utf8_lossy(&output.stderr)),
+            (true, [seconds, cpu, megabytes]) => Sample {
+                seconds: *seconds,
+                cpu: *cpu,
+                megabytes: *megabytes,
+            },
+            _ => panic!(
+                "{title}: {} failed:\n{}",
+                self.program.display(),
+                String::from_utf8_lossy(&output.stderr)
+            ),
         }
     }
 }
 
-/// Runs the program that the arguments name, and prints seconds, seconds of processors, and megabytes.
+/// Runs the program that the arguments name, and prints seconds, seconds of processors, and
+/// megabytes.
 pub(crate) fn alone(arguments: &[String]) -> ExitCode {
     let (program, arguments) = arguments.split_first().expect("a program is given");
     let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null());
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
     let started = Instant::now();
-    let status = command.status().unwrap_or_else(|error| panic!("{program} does not start: {error}"));
+    let status = command
+        .status()
+        .unwrap_or_else(|error| panic!("{program} does not start: {error}"));
     let seconds = started.elapsed().as_secs_f64();
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("the system counts");
     #[expect(clippy::cast_precision_loss, reason = "kilobytes of memory fit")]
     let megabytes = usage.max_rss() as f64 / 1024.0;
-    let spent = |time: nix::sys::time::TimeVal| std::time::Duration::from_micros(time.num_microseconds().unsigned_abs()).as_secs_f64();
-    println!("{seconds} {} {megabytes}", spent(usage.user_time()) + spent(usage.system_time()));
-    if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let spent = |time: nix::sys::time::TimeVal| {
+        std::time::Duration::from_micros(time.num_microseconds().unsigned_abs()).as_secs_f64()
+    };
+    println!(
+        "{seconds} {} {megabytes}",
+        spent(usage.user_time()) + spent(usage.system_time())
+    );
+    if status.success() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }

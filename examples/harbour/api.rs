@@ -1,5 +1,6 @@
-//! The kinds of the harbour infrastructure provider, as kube-rs derives them: `HarbourCluster`, `HarbourMachine` and their templates,
-//! which fulfil contract v1beta2 (book: "InfraCluster", "InfraMachine").
+//! The kinds of the harbour infrastructure provider, as kube-rs derives them: `HarbourCluster`,
+//! `HarbourMachine` and their templates, which fulfil contract v1beta2 (book: "InfraCluster",
+//! "InfraMachine").
 
 use std::collections::BTreeMap;
 
@@ -11,16 +12,35 @@ use serde::{Deserialize, Serialize};
 
 /// All CRDs of the provider.
 pub fn crds() -> [CustomResourceDefinition; 4] {
-    [HarbourCluster::crd(), HarbourClusterTemplate::crd(), HarbourMachine::crd(), HarbourMachineTemplate::crd()]
+    [
+        HarbourCluster::crd(),
+        HarbourClusterTemplate::crd(),
+        HarbourMachine::crd(),
+        HarbourMachineTemplate::crd(),
+    ]
 }
 
 /// The harbour that the machines of a cluster lie in.
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
-#[kube(group = "infrastructure.harbour.example", version = "v1alpha1", kind = "HarbourCluster", namespaced, category = "cluster-api")]
+#[kube(
+    group = "infrastructure.harbour.example",
+    version = "v1alpha1",
+    kind = "HarbourCluster",
+    namespaced,
+    category = "cluster-api"
+)]
 #[kube(doc = "The harbour that the machines of a cluster lie in.")]
 #[kube(status = "HarbourClusterStatus", derive = "PartialEq")]
-#[kube(printcolumn(name = "Endpoint", type_ = "string", json_path = ".spec.controlPlaneEndpoint.host"))]
-#[kube(printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"))]
+#[kube(printcolumn(
+    name = "Endpoint",
+    type_ = "string",
+    json_path = ".spec.controlPlaneEndpoint.host"
+))]
+#[kube(printcolumn(
+    name = "Age",
+    type_ = "date",
+    json_path = ".metadata.creationTimestamp"
+))]
 #[serde(rename_all = "camelCase")]
 pub struct HarbourClusterSpec {
     /// Where the API server of the cluster is reached. The controller fills it in.
@@ -88,7 +108,12 @@ pub struct FailureDomain {
 
 /// What HarbourClusters of a ClusterClass are made from.
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
-#[kube(group = "infrastructure.harbour.example", version = "v1alpha1", kind = "HarbourClusterTemplate", namespaced)]
+#[kube(
+    group = "infrastructure.harbour.example",
+    version = "v1alpha1",
+    kind = "HarbourClusterTemplate",
+    namespaced
+)]
 #[kube(doc = "What HarbourClusters of a ClusterClass are made from.")]
 #[kube(category = "cluster-api", derive = "PartialEq")]
 pub struct HarbourClusterTemplateSpec {
@@ -120,14 +145,25 @@ pub struct TemplateMeta {
 
 /// A machine that lies in a harbour.
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
-#[kube(group = "infrastructure.harbour.example", version = "v1alpha1", kind = "HarbourMachine", namespaced, category = "cluster-api")]
+#[kube(
+    group = "infrastructure.harbour.example",
+    version = "v1alpha1",
+    kind = "HarbourMachine",
+    namespaced,
+    category = "cluster-api"
+)]
 #[kube(doc = "A machine that lies in a harbour.")]
 #[kube(status = "HarbourMachineStatus", derive = "PartialEq")]
 #[kube(printcolumn(name = "Provider ID", type_ = "string", json_path = ".spec.providerID"))]
-#[kube(printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"))]
+#[kube(printcolumn(
+    name = "Age",
+    type_ = "date",
+    json_path = ".metadata.creationTimestamp"
+))]
 #[serde(rename_all = "camelCase")]
 pub struct HarbourMachineSpec {
-    /// The provider id of its Node, such as `harbour:///rotterdam/berth-7`. The controller fills it in.
+    /// The provider id of its Node, such as `harbour:///rotterdam/berth-7`. The controller fills
+    /// it in.
     #[serde(rename = "providerID", skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 512))]
     pub provider_id: Option<String>,
@@ -192,7 +228,12 @@ pub enum MachineAddressType {
 
 /// What the machines of a set are made from.
 #[derive(CustomResource, Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq)]
-#[kube(group = "infrastructure.harbour.example", version = "v1alpha1", kind = "HarbourMachineTemplate", namespaced)]
+#[kube(
+    group = "infrastructure.harbour.example",
+    version = "v1alpha1",
+    kind = "HarbourMachineTemplate",
+    namespaced
+)]
 #[kube(doc = "What the machines of a set are made from.")]
 #[kube(category = "cluster-api", derive = "PartialEq")]
 pub struct HarbourMachineTemplateSpec {

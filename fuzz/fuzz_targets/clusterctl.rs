@@ -3,7 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use windlass::clusterctl::{ComponentsOptions, Config, Log, TemplateSource, World, generate_provider, generate_yaml};
+use windlass::clusterctl::{
+    ComponentsOptions, Config, Log, TemplateSource, World, generate_provider, generate_yaml,
+};
 use windlass::contract::ProviderType;
 use windlass::text::budget::Budget;
 use windlass::text::source::Source;
@@ -14,7 +16,10 @@ const ENDINGS: [&str; 5] = ["yaml", "json", "toml", "env", "ini"];
 
 fuzz_target!(|input: (u8, &[u8], &[u8], &[u8])| {
     let (ending, configuration, metadata, file) = input;
-    let name = format!("clusterctl.{}", ENDINGS[usize::from(ending) % ENDINGS.len()]);
+    let name = format!(
+        "clusterctl.{}",
+        ENDINGS[usize::from(ending) % ENDINGS.len()]
+    );
     let folder = "repo/infrastructure-foo/v0.2.0";
     let entry = "providers: [{name: foo, type: InfrastructureProvider, url: /repo/infrastructure-foo/latest/c.yaml}]\n";
     let files = [
@@ -26,17 +31,32 @@ fuzz_target!(|input: (u8, &[u8], &[u8], &[u8])| {
     let tree: Tree = files.into_iter().collect();
     let environment = |name: &str| (name == "A").then(|| "value".to_owned());
     let budget = Budget::default();
-    let world = World { files: &tree, environment: &environment, network: None, budget: &budget };
+    let world = World {
+        files: &tree,
+        environment: &environment,
+        network: None,
+        budget: &budget,
+    };
     if let Ok(config) = Config::load(world, &format!("/{name}")) {
         let _ = config.providers();
-        if let Ok(yaml) = generate_yaml(&config, &TemplateSource::Stdin(file.to_vec()), false).and_then(|template| template.into_yaml()) {
+        if let Ok(yaml) = generate_yaml(&config, &TemplateSource::Stdin(file.to_vec()), false)
+            .and_then(|template| template.into_yaml())
+        {
             reads_back(&yaml);
         }
     }
     let config = Config::load(world, "/good.yaml").expect("the configuration is valid");
-    let options = ComponentsOptions { namespace: "ns".to_owned(), raw: ending & 128 != 0 };
-    if let Ok(components) = generate_provider(&config, "foo", ProviderType::InfrastructureProvider, &options, &mut Log::default())
-        && let Ok(yaml) = components.into_yaml()
+    let options = ComponentsOptions {
+        namespace: "ns".to_owned(),
+        raw: ending & 128 != 0,
+    };
+    if let Ok(components) = generate_provider(
+        &config,
+        "foo",
+        ProviderType::InfrastructureProvider,
+        &options,
+        &mut Log::default(),
+    ) && let Ok(yaml) = components.into_yaml()
     {
         reads_back(&yaml);
     }

@@ -15,9 +15,13 @@ fuzz_target!(|input: (&[u8], &[u8])| {
         }
     };
     for used in parsed.uses() {
-        assert!(template[used.span.clone()].starts_with(b"${") && template[used.span].ends_with(b"}"));
+        assert!(
+            template[used.span.clone()].starts_with(b"${") && template[used.span].ends_with(b"}")
+        );
     }
-    let Ok(done) = parsed.expand(|_| Some(value.to_vec()), &Budget::default()) else { return };
+    let Ok(done) = parsed.expand(|_| Some(value.to_vec()), &Budget::default()) else {
+        return;
+    };
     for offset in 0..=done.bytes.len() {
         let place = done.map.to_template_range(offset..offset + 1);
         assert!(place.start <= place.end && place.end <= template.len());

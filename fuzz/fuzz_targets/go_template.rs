@@ -13,11 +13,18 @@ fuzz_target!(|text: &str| {
     let data = serde_json::json!({"controlPlane": {"version": "v1.34.1"}, "m": {"a": 1, "b": [true, null, 2.5, "x"]}, "s": "text"});
     let budget = Budget::of(STEPS);
     let rendered = template::render("/f", text, &Value::of_json(&data), &budget);
-    assert_eq!(budget.is_spent(Resource::Steps), rendered == Err(Fault::TooLong), "who uses up the steps says so, and nobody else");
+    assert_eq!(
+        budget.is_spent(Resource::Steps),
+        rendered == Err(Fault::TooLong),
+        "who uses up the steps says so, and nobody else"
+    );
     match rendered {
         Ok(output) => assert!(output.len() <= MAX_OUTPUT),
         Err(Fault::Parse(refusal) | Fault::Execution(refusal)) => {
-            assert!((1..=text.matches('\n').count() + 1).contains(&refusal.line), "{refusal}");
+            assert!(
+                (1..=text.matches('\n').count() + 1).contains(&refusal.line),
+                "{refusal}"
+            );
         }
         Err(_) => {}
     }

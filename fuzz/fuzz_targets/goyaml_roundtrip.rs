@@ -3,17 +3,19 @@
 
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
+use windlass::text::budget::Budget;
 use windlass::text::goyaml;
 use windlass::text::source::Source;
 use windlass::text::yaml::parse;
-use windlass::text::budget::Budget;
 
 fuzz_target!(|text: &str| {
     let Some(value) = read(text) else { return };
     if has_what_go_loses(&value) {
         return;
     }
-    let Ok(written) = goyaml::to_string(&value) else { return };
+    let Ok(written) = goyaml::to_string(&value) else {
+        return;
+    };
     let again = read(&written).expect("what is written can be read");
     assert_eq!(again, value, "{written}");
     assert_eq!(goyaml::to_string(&again).as_ref(), Ok(&written));
@@ -22,7 +24,11 @@ fuzz_target!(|text: &str| {
 /// The first document of a text without findings.
 fn read(text: &str) -> Option<Value> {
     let parsed = parse(&Source::new("fuzz.yaml", text), &Budget::default());
-    let document = parsed.documents.into_iter().next().filter(|_| parsed.report.is_empty());
+    let document = parsed
+        .documents
+        .into_iter()
+        .next()
+        .filter(|_| parsed.report.is_empty());
     document.map(|document| document.root.into_json())
 }
 
@@ -32,7 +38,9 @@ fn has_what_go_loses(value: &Value) -> bool {
     match value {
         Value::String(text) => loses(text),
         Value::Array(items) => items.iter().any(has_what_go_loses),
-        Value::Object(fields) => fields.iter().any(|(key, value)| key == "<<" || loses(key) || has_what_go_loses(value)),
+        Value::Object(fields) => fields
+            .iter()
+            .any(|(key, value)| key == "<<" || loses(key) || has_what_go_loses(value)),
         _ => false,
     }
 }

@@ -15,10 +15,19 @@ fuzz_target!(|input: (&str, &[u8], &[u8], &str, &[u8])| {
     let (configuration, metadata, components, template, tar) = input;
     let folder = "infrastructure-foo/v0.2.0";
     let files = [
-        (CONFIGURATION_FILE.to_owned(), configuration.as_bytes().to_vec()),
+        (
+            CONFIGURATION_FILE.to_owned(),
+            configuration.as_bytes().to_vec(),
+        ),
         (format!("{folder}/metadata.yaml"), metadata.to_vec()),
-        (format!("{folder}/infrastructure-components.yaml"), components.to_vec()),
-        (format!("{folder}/cluster-template.yaml"), template.as_bytes().to_vec()),
+        (
+            format!("{folder}/infrastructure-components.yaml"),
+            components.to_vec(),
+        ),
+        (
+            format!("{folder}/cluster-template.yaml"),
+            template.as_bytes().to_vec(),
+        ),
     ];
     let tree: Tree = files.into_iter().collect();
     examine(&tree, configuration);
@@ -33,10 +42,16 @@ fuzz_target!(|input: (&str, &[u8], &[u8], &str, &[u8])| {
     if let (Some(merged), _) = merge(Some(&source), &[], &Budget::default()) {
         // What is added stands at the end of the first document.
         let mut lines = merged.lines();
-        let stays =
-            configuration.lines().all(|line| line.trim_end().is_empty() || lines.any(|merged| merged.trim_end() == line.trim_end()));
+        let stays = configuration.lines().all(|line| {
+            line.trim_end().is_empty() || lines.any(|merged| merged.trim_end() == line.trim_end())
+        });
         // A null that is written out makes room for what is added.
-        let is_null = || yaml::parse(&source, &Budget::default()).documents.first().is_some_and(|document| document.root.is_null());
+        let is_null = || {
+            yaml::parse(&source, &Budget::default())
+                .documents
+                .first()
+                .is_some_and(|document| document.root.is_null())
+        };
         assert!(stays || is_null(), "what people wrote stays");
     }
     if let (Some(packed), _) = bundle::pack(&tree, "r", &Budget::default()) {
@@ -50,16 +65,30 @@ fuzz_target!(|input: (&str, &[u8], &[u8], &str, &[u8])| {
 fn examine(tree: &Tree, configuration: &str) {
     let environment = |_: &str| None;
     let source = Source::new("/c.yaml", configuration);
-    let file: Tree = [("c.yaml".to_owned(), configuration.as_bytes().to_vec())].into_iter().collect();
+    let file: Tree = [("c.yaml".to_owned(), configuration.as_bytes().to_vec())]
+        .into_iter()
+        .collect();
     let budget = Budget::default();
-    let world = World { files: &file, environment: &environment, network: None, budget: &budget };
+    let world = World {
+        files: &file,
+        environment: &environment,
+        network: None,
+        budget: &budget,
+    };
     if Config::load(world, "/c.yaml").is_ok() {
         let mut files = tree.clone();
         files.insert("c.yaml", configuration.as_bytes());
-        let world = World { files: &files, ..world };
+        let world = World {
+            files: &files,
+            ..world
+        };
         let config = Config::load(world, "/c.yaml").expect("it was read before");
-        let found =
-            doctor::examine(doctor::Subject { config: &config, source: Some(&source), repository: Some((".", "/")), files: &files });
+        let found = doctor::examine(doctor::Subject {
+            config: &config,
+            source: Some(&source),
+            repository: Some((".", "/")),
+            files: &files,
+        });
         let _ = doctor::text(&found.providers);
     }
 }

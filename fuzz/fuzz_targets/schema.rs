@@ -8,10 +8,17 @@ use windlass::schema::{Schema, structural};
 use windlass::text::budget::Budget;
 
 fuzz_target!(|data: &[u8]| {
-    let Ok(input) = serde_json::from_slice::<Value>(data) else { return };
+    let Ok(input) = serde_json::from_slice::<Value>(data) else {
+        return;
+    };
     let _ = review(&input);
-    let _ = structural::check(&json!({"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": input["schema"]}}]}}), &Budget::default());
-    let Ok(schema) = Schema::from_json(&input["schema"]) else { return };
+    let _ = structural::check(
+        &json!({"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": input["schema"]}}]}}),
+        &Budget::default(),
+    );
+    let Ok(schema) = Schema::from_json(&input["schema"]) else {
+        return;
+    };
     let mut object = input["object"].clone();
     let _ = schema.unknown_fields(&object);
     schema.prune(&mut object);

@@ -8,7 +8,12 @@ use windlass::text::source::{Source, TextRange};
 use windlass::text::yaml::{Limits, Node, Value, parse_within};
 
 fuzz_target!(|text: &str| {
-    let limits = Limits { depth: 30, nodes: 5000, bytes: 1 << 20, findings: 20 };
+    let limits = Limits {
+        depth: 30,
+        nodes: 5000,
+        bytes: 1 << 20,
+        findings: 20,
+    };
     let parsed = parse_within(&Source::new("fuzz.yaml", text), &limits, &Budget::default());
     // That there are more is one, and one of each kind of odd characters is told in any case.
     assert!(parsed.report.findings().len() <= limits.findings + 4);
@@ -30,12 +35,19 @@ fn check_node(text: &str, node: &Node, depth: usize, nodes: &mut usize) {
     *nodes += 1;
     check_range(text, node.span);
     match &node.value {
-        Value::Sequence(items) => items.iter().for_each(|item| check_node(text, item, depth.checked_sub(1).expect("depth"), nodes)),
+        Value::Sequence(items) => items
+            .iter()
+            .for_each(|item| check_node(text, item, depth.checked_sub(1).expect("depth"), nodes)),
         Value::Mapping(mapping) => {
             for entry in mapping {
                 check_range(text, entry.key_span);
                 assert_eq!(mapping.get(&entry.key), Some(entry));
-                check_node(text, &entry.value, depth.checked_sub(1).expect("depth"), nodes);
+                check_node(
+                    text,
+                    &entry.value,
+                    depth.checked_sub(1).expect("depth"),
+                    nodes,
+                );
             }
         }
         _ => {}
@@ -47,6 +59,14 @@ fn check_range(text: &str, range: TextRange) {
 }
 
 fn check_span(text: &str, span: Span) {
-    assert!(text.get(span.start.offset..span.end.offset).is_some(), "{span:?}");
-    assert!(span.start.line >= 1 && span.start.column >= 1 && (span.start.line, span.start.column) <= (span.end.line, span.end.column), "{span:?}");
+    assert!(
+        text.get(span.start.offset..span.end.offset).is_some(),
+        "{span:?}"
+    );
+    assert!(
+        span.start.line >= 1
+            && span.start.column >= 1
+            && (span.start.line, span.start.column) <= (span.end.line, span.end.column),
+        "{span:?}"
+    );
 }

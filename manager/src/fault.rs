@@ -5,8 +5,8 @@ use std::error::Error;
 /// Why something cannot go on.
 pub(crate) type Fault = Box<dyn Error + Send + Sync>;
 
-/// An error with what caused it: `client error (Connect): tcp connect error: Connection refused`. What an error repeats of its cause stands
-/// once.
+/// An error with what caused it: `client error (Connect): tcp connect error: Connection refused`.
+/// What an error repeats of its cause stands once.
 pub(crate) fn told(fault: &dyn Error) -> String {
     let mut text = fault.to_string();
     let mut cause = fault.source();

@@ -1,7 +1,9 @@
-//! The log, as Cluster API's managers write theirs (book: "Logging"): klog's text or the JSON of Kubernetes' components, on standard error.
+//! The log, as Cluster API's managers write theirs (book: "Logging"): klog's text or the JSON of
+//! Kubernetes' components, on standard error.
 //!
-//! Keys of Kubernetes objects are their kinds in upper camel case, with `NAMESPACE/NAME` as the value; all other keys are in lower camel
-//! case, and `err` is the error's. What a span holds stands in every line that is written in it. A warning counts as klog's level 0, an info
+//! Keys of Kubernetes objects are their kinds in upper camel case, with `NAMESPACE/NAME` as the
+//! value; all other keys are in lower camel case, and `err` is the error's. What a span holds
+//! stands in every line that is written in it. A warning counts as klog's level 0, an info
 //! as 2, a debug as 4 and a trace as 5.
 
 use std::fmt::{self, Write as _};
@@ -23,7 +25,13 @@ use crate::flags::LogFormat;
 pub(crate) fn begin(format: LogFormat, verbosity: u8) {
     // What cannot be written to standard error can be said nowhere.
     let write = |line: &str| drop(std::io::stderr().lock().write_all(line.as_bytes()));
-    tracing_subscriber::registry().with(Lines { format, verbosity, write }).init();
+    tracing_subscriber::registry()
+        .with(Lines {
+            format,
+            verbosity,
+            write,
+        })
+        .init();
 }
 
 struct Lines<W> {
@@ -86,8 +94,9 @@ where
     W: Fn(&str) + 'static,
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
-    /// Of what the dependencies say only errors are written, and warnings of kube's watches. Of kube's client nothing is: it warns with the
-    /// whole text of an answer that it cannot read, which may be a Secret, and its errors are returned to who asked.
+    /// Of what the dependencies say only errors are written, and warnings of kube's watches. Of
+    /// kube's client nothing is: it warns with the whole text of an answer that it cannot read,
+    /// which may be a Secret, and its errors are returned to who asked.
     fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
         let least = match metadata.target().split("::").next().unwrap_or_default() {
             "windlass_manager" | "windlass" => level(self.verbosity),
@@ -116,9 +125,16 @@ where
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
         let mut fields = Fields::default();
-        for span in context.event_scope(event).into_iter().flat_map(tracing_subscriber::registry::Scope::from_root) {
+        for span in context
+            .event_scope(event)
+            .into_iter()
+            .flat_map(tracing_subscriber::registry::Scope::from_root)
+        {
             if let Some(of_span) = span.extensions().get::<Fields>() {
-                of_span.pairs.iter().for_each(|(key, value)| fields.set(key, value.clone()));
+                of_span
+                    .pairs
+                    .iter()
+                    .for_each(|(key, value)| fields.set(key, value.clone()));
             }
         }
         event.record(&mut fields);
@@ -158,10 +174,16 @@ fn text(now: Timestamp, metadata: &Metadata<'_>, fields: &Fields) -> String {
         Level::WARN => 'W',
         _ => 'I',
     };
-    let file = Path::new(metadata.file().unwrap_or("?")).file_name().unwrap_or_default().to_string_lossy();
+    let file = Path::new(metadata.file().unwrap_or("?"))
+        .file_name()
+        .unwrap_or_default()
+        .to_string_lossy();
     let (line, process) = (metadata.line().unwrap_or_default(), std::process::id());
     let now = now.strftime("%m%d %H:%M:%S%.6f");
-    let mut text = format!("{severity}{now} {process:>7} {file}:{line}] {:?}", fields.message);
+    let mut text = format!(
+        "{severity}{now} {process:>7} {file}:{line}] {:?}",
+        fields.message
+    );
     for (key, value) in &fields.pairs {
         let written = match value {
             Value::String(value) => write!(text, " {key}={value:?}"),
@@ -173,27 +195,42 @@ fn text(now: Timestamp, metadata: &Metadata<'_>, fields: &Fields) -> String {
     text
 }
 
-/// `k8s.io/component-base/logs/json`: `{"ts":1136214245678.901,"caller":"manager/run.rs:12","msg":"Message","v":2,"key":"value"}`.
+/// `k8s.io/component-base/logs/json`:
+/// `{"ts":1136214245678.901,"caller":"manager/run.rs:12","msg":"Message","v":2,"key":"value"}`.
 fn json(now: Timestamp, metadata: &Metadata<'_>, fields: &Fields) -> String {
     let mut object = Map::new();
     object.insert("ts".to_owned(), json!(now.as_microsecond() as f64 / 1000.0));
     let file = metadata.file().unwrap_or("?");
-    let short = file.rmatch_indices('/').nth(1).map_or(file, |(at, _)| &file[at + 1..]);
-    object.insert("caller".to_owned(), json!(format!("{short}:{}", metadata.line().unwrap_or_default())));
+    let short = file
+        .rmatch_indices('/')
+        .nth(1)
+        .map_or(file, |(at, _)| &file[at + 1..]);
+    object.insert(
+        "caller".to_owned(),
+        json!(format!("{short}:{}", metadata.line().unwrap_or_default())),
+    );
     object.insert("msg".to_owned(), json!(fields.message));
     if let Some(verbosity) = verbosity(*metadata.level()) {
         object.insert("v".to_owned(), json!(verbosity));
     }
     for (key, value) in &fields.pairs {
-        object.insert((*key).to_owned(), object_reference(key, value).unwrap_or_else(|| value.clone()));
+        object.insert(
+            (*key).to_owned(),
+            object_reference(key, value).unwrap_or_else(|| value.clone()),
+        );
     }
     format!("{}\n", Value::Object(object))
 }
 
 /// klog's `KObj`: what stands under a kind, as an object with name and namespace.
 fn object_reference(key: &str, value: &Value) -> Option<Value> {
-    let text = value.as_str().filter(|_| key.starts_with(|c: char| c.is_ascii_uppercase()))?;
-    Some(text.split_once('/').map_or_else(|| json!({"name": text}), |(namespace, name)| json!({"name": name, "namespace": namespace})))
+    let text = value
+        .as_str()
+        .filter(|_| key.starts_with(|c: char| c.is_ascii_uppercase()))?;
+    Some(text.split_once('/').map_or_else(
+        || json!({"name": text}),
+        |(namespace, name)| json!({"name": name, "namespace": namespace}),
+    ))
 }
 
 #[cfg(test)]
@@ -207,14 +244,20 @@ pub(crate) mod tests {
         let lines = Arc::new(Mutex::new(Vec::new()));
         let kept = lines.clone();
         let write = move |line: &str| kept.lock().unwrap().push(line.trim_end().to_owned());
-        tracing::subscriber::with_default(tracing_subscriber::registry().with(Lines { format, verbosity, write }), work);
+        tracing::subscriber::with_default(
+            tracing_subscriber::registry().with(Lines {
+                format,
+                verbosity,
+                write,
+            }),
+            work,
+        );
         let lines = lines.lock().unwrap();
         lines.clone()
     }
 
     fn reconcile() {
-        let span =
-            tracing::error_span!("reconcile", controller = "windlassconfig", WindlassConfig = %"default/worker", reconcileID = "1-2");
+        let span = tracing::error_span!("reconcile", controller = "windlassconfig", WindlassConfig = %"default/worker", reconcileID = "1-2");
         let _entered = span.enter();
         tracing::info!(Cluster = %"default/c", requeues = 3, "Creating Secret default/worker");
         tracing::error!(err = %"it is \"full\"", "Reconciler error");
@@ -226,10 +269,17 @@ pub(crate) mod tests {
         let lines = logged(LogFormat::Text, 2, reconcile);
         let (head, rest) = lines[0].split_once("] ").expect("klog ends its header so");
         assert!(head.starts_with('I') && head.contains(" log.rs:"), "{head}");
-        let span = "controller=\"windlassconfig\" WindlassConfig=\"default/worker\" reconcileID=\"1-2\"";
-        assert_eq!(rest, format!("\"Creating Secret default/worker\" {span} Cluster=\"default/c\" requeues=3"));
+        let span =
+            "controller=\"windlassconfig\" WindlassConfig=\"default/worker\" reconcileID=\"1-2\"";
+        assert_eq!(
+            rest,
+            format!("\"Creating Secret default/worker\" {span} Cluster=\"default/c\" requeues=3")
+        );
         assert!(
-            lines[1].starts_with('E') && lines[1].ends_with(&format!("\"Reconciler error\" {span} err=\"it is \\\"full\\\"\"")),
+            lines[1].starts_with('E')
+                && lines[1].ends_with(&format!(
+                    "\"Reconciler error\" {span} err=\"it is \\\"full\\\"\""
+                )),
             "{}",
             lines[1]
         );
@@ -237,12 +287,25 @@ pub(crate) mod tests {
 
     #[test]
     fn json_has_the_keys_of_kubernetes_components() {
-        let lines: Vec<Value> = logged(LogFormat::Json, 2, reconcile).iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let lines: Vec<Value> = logged(LogFormat::Json, 2, reconcile)
+            .iter()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
         assert_eq!(lines[0]["msg"], "Creating Secret default/worker");
         assert_eq!(lines[0]["v"], 2);
         assert!(lines[0]["ts"].as_f64().unwrap() > 1.7e12, "{}", lines[0]);
-        assert!(lines[0]["caller"].as_str().unwrap().starts_with("src/log.rs:"), "{}", lines[0]);
-        assert_eq!(lines[0]["WindlassConfig"], json!({"name": "worker", "namespace": "default"}));
+        assert!(
+            lines[0]["caller"]
+                .as_str()
+                .unwrap()
+                .starts_with("src/log.rs:"),
+            "{}",
+            lines[0]
+        );
+        assert_eq!(
+            lines[0]["WindlassConfig"],
+            json!({"name": "worker", "namespace": "default"})
+        );
         assert_eq!(lines[0]["reconcileID"], "1-2");
         assert_eq!(lines[1]["err"], "it is \"full\"");
         assert_eq!(lines[1].get("v"), None);
@@ -258,7 +321,11 @@ pub(crate) mod tests {
             tracing::trace!("Trace");
         };
         for (verbosity, expected) in [(0, 2), (1, 2), (2, 3), (3, 3), (4, 4), (5, 5)] {
-            assert_eq!(logged(LogFormat::Text, verbosity, all).len(), expected, "{verbosity}");
+            assert_eq!(
+                logged(LogFormat::Text, verbosity, all).len(),
+                expected,
+                "{verbosity}"
+            );
         }
     }
 

@@ -26,12 +26,14 @@ use tokio_rustls::rustls::crypto::aws_lc_rs;
 
 use crate::fault::{Fault, told};
 
-/// Musl's own takes twice the memory with ten thousand machines (ARCHITECTURE, "Figures of the controller").
+/// Musl's own takes twice the memory with ten thousand machines (ARCHITECTURE, "Figures of the
+/// controller").
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// The most threads that work, on a node with however many processors: a flood of machines keeps less than one busy.
+/// The most threads that work, on a node with however many processors: a flood of machines keeps
+/// less than one busy.
 const MOST_THREADS: usize = 4;
 
 /// The version of the program.
@@ -41,11 +43,15 @@ const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 const USER_AGENT: &str = concat!("windlass-manager/v", env!("CARGO_PKG_VERSION"));
 
 fn main() -> ExitCode {
-    let arguments = std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned());
+    let arguments = std::env::args_os()
+        .skip(1)
+        .map(|argument| argument.to_string_lossy().into_owned());
     match flags::parse(arguments) {
         Ok(flags::Command::Run(flags)) => manage(*flags),
         // What cannot be written to a standard stream can be said nowhere.
-        Ok(flags::Command::Print(text)) => std::io::stdout().write_all(text.as_bytes()).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),
+        Ok(flags::Command::Print(text)) => std::io::stdout()
+            .write_all(text.as_bytes())
+            .map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS),
         Err(fault) => {
             drop(writeln!(std::io::stderr(), "windlass-manager: {fault}"));
             ExitCode::FAILURE
@@ -65,10 +71,16 @@ fn manage(flags: flags::Flags) -> ExitCode {
 }
 
 fn in_runtime(flags: flags::Flags) -> Result<(), Fault> {
-    // Two are linked, of which the process has to choose one before anybody speaks TLS. Only a second choice fails.
+    // Two are linked, of which the process has to choose one before anybody speaks TLS. Only a
+    // second choice fails.
     drop(aws_lc_rs::default_provider().install_default());
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_all().build()?;
+    let threads = std::thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(MOST_THREADS);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads)
+        .enable_all()
+        .build()?;
     let ended = runtime.block_on(run::run(flags));
     // Who has lost the lease waits for nothing.
     runtime.shutdown_background();

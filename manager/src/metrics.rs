@@ -23,8 +23,9 @@ type Histograms = Family<Labels, Histogram, fn() -> Histogram>;
 
 /// The upper bounds of controller-runtime's `controller_runtime_reconcile_time_seconds`.
 const RECONCILE_SECONDS: [f64; 40] = [
-    0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0,
-    3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0,
+    0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9,
+    1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 15.0, 20.0,
+    25.0, 30.0, 40.0, 50.0, 60.0,
 ];
 
 /// How a reconcile ended, in controller-runtime's words.
@@ -41,7 +42,12 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    const ALL: [Outcome; 4] = [Outcome::Success, Outcome::RequeueAfter, Outcome::Requeue, Outcome::Error];
+    const ALL: [Outcome; 4] = [
+        Outcome::Success,
+        Outcome::RequeueAfter,
+        Outcome::Requeue,
+        Outcome::Error,
+    ];
 
     fn as_str(self) -> &'static str {
         match self {
@@ -85,13 +91,28 @@ impl Metrics {
     pub(crate) fn new() -> Self {
         let mut registry = Registry::default();
         let of = &mut registry;
-        let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64();
-        register(of, "process_start_time_seconds", "Start time of the process since unix epoch in seconds", Seconds::default())
-            .set(started);
+        let started = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default()
+            .as_secs_f64();
+        register(
+            of,
+            "process_start_time_seconds",
+            "Start time of the process since unix epoch in seconds",
+            Seconds::default(),
+        )
+        .set(started);
         let reconcile_time = Histograms::new_with_constructor(|| Histogram::new(RECONCILE_SECONDS));
-        let webhook_time = Histograms::new_with_constructor(|| Histogram::new(exponential_buckets(10e-9, 10.0, 12)));
+        let webhook_time = Histograms::new_with_constructor(|| {
+            Histogram::new(exponential_buckets(10e-9, 10.0, 12))
+        });
         let families = Families {
-            reconciles: register(of, "controller_runtime_reconcile", "Total number of reconciliations per controller", Family::default()),
+            reconciles: register(
+                of,
+                "controller_runtime_reconcile",
+                "Total number of reconciliations per controller",
+                Family::default(),
+            ),
             reconcile_errors: register(
                 of,
                 "controller_runtime_reconcile_errors",
@@ -147,7 +168,12 @@ impl Metrics {
                 "Current number of webhook requests being served",
                 Family::default(),
             ),
-            webhook_panics: register(of, "controller_runtime_webhook_panics", "Total number of webhook panics", Counter::default()),
+            webhook_panics: register(
+                of,
+                "controller_runtime_webhook_panics",
+                "Total number of webhook panics",
+                Counter::default(),
+            ),
             conversion_panics: register(
                 of,
                 "controller_runtime_conversion_webhook_panics",
@@ -160,20 +186,44 @@ impl Metrics {
                 "Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 indicates master",
                 Family::default(),
             ),
-            resident: register(of, "process_resident_memory_bytes", "Resident memory size in bytes", Gauge::default()),
-            open_files: register(of, "process_open_fds", "Number of open file descriptors", Gauge::default()),
-            tasks: register(of, "tokio_alive_tasks", "Number of tasks of the runtime that have not ended", Gauge::default()),
-            processor: register(of, "process_cpu_seconds", "Total user and system CPU time spent in seconds", Counter::default()),
+            resident: register(
+                of,
+                "process_resident_memory_bytes",
+                "Resident memory size in bytes",
+                Gauge::default(),
+            ),
+            open_files: register(
+                of,
+                "process_open_fds",
+                "Number of open file descriptors",
+                Gauge::default(),
+            ),
+            tasks: register(
+                of,
+                "tokio_alive_tasks",
+                "Number of tasks of the runtime that have not ended",
+                Gauge::default(),
+            ),
+            processor: register(
+                of,
+                "process_cpu_seconds",
+                "Total user and system CPU time spent in seconds",
+                Counter::default(),
+            ),
             registry,
         };
         Metrics(Arc::new(families))
     }
 
-    /// The metrics of a controller, such as `windlassconfig`, which reconciles so many objects at once at most.
+    /// The metrics of a controller, such as `windlassconfig`, which reconciles so many objects at
+    /// once at most.
     pub(crate) fn controller(&self, name: &str, most_workers: usize) -> ControllerMetrics {
         let families = &self.0;
         let labels = || vec![("controller", name.to_owned())];
-        families.most_workers.get_or_create(&labels()).set(i64::try_from(most_workers).unwrap_or(i64::MAX));
+        families
+            .most_workers
+            .get_or_create(&labels())
+            .set(i64::try_from(most_workers).unwrap_or(i64::MAX));
         let of_outcome = |outcome: Outcome| {
             let mut labels = labels();
             labels.push(("result", outcome.as_str().to_owned()));
@@ -191,7 +241,10 @@ impl Metrics {
     /// Counts requests to the API server of a host.
     pub(crate) fn requests(&self, host: &str) -> Requests {
         self.lock_hosts().entry(host.to_owned()).or_default().by += 1;
-        Requests { metrics: self.clone(), host: host.to_owned() }
+        Requests {
+            metrics: self.clone(),
+            host: host.to_owned(),
+        }
     }
 
     fn lock_hosts(&self) -> MutexGuard<'_, BTreeMap<String, Asked>> {
@@ -203,17 +256,29 @@ impl Metrics {
         let labels = vec![("webhook", path.to_owned())];
         let in_flight = self.0.webhooks_in_flight.get_or_create_owned(&labels);
         in_flight.inc();
-        WebhookRequest { metrics: self.clone(), labels, in_flight }
+        WebhookRequest {
+            metrics: self.clone(),
+            labels,
+            in_flight,
+        }
     }
 
     /// A webhook panicked.
     pub(crate) fn webhook_panicked(&self, is_conversion: bool) {
-        if is_conversion { &self.0.conversion_panics } else { &self.0.webhook_panics }.inc();
+        if is_conversion {
+            &self.0.conversion_panics
+        } else {
+            &self.0.webhook_panics
+        }
+        .inc();
     }
 
     /// Whether this process holds a lease.
     pub(crate) fn leads(&self, lease: &str, leads: bool) {
-        self.0.leader.get_or_create(&vec![("name", lease.to_owned())]).set(leads.into());
+        self.0
+            .leader
+            .get_or_create(&vec![("name", lease.to_owned())])
+            .set(leads.into());
     }
 
     /// All metrics in Prometheus' text, version 0.0.4, with those of the process as they are now.
@@ -221,11 +286,15 @@ impl Metrics {
         let process = process::usage();
         self.0.resident.set(process.resident_bytes);
         self.0.open_files.set(process.open_files);
-        let tasks = tokio::runtime::Handle::try_current().map_or(0, |runtime| runtime.metrics().num_alive_tasks());
+        let tasks = tokio::runtime::Handle::try_current()
+            .map_or(0, |runtime| runtime.metrics().num_alive_tasks());
         self.0.tasks.set(i64::try_from(tasks).unwrap_or(i64::MAX));
-        self.0.processor.inc_by((process.processor_seconds - self.0.processor.get()).max(0.0));
+        self.0
+            .processor
+            .inc_by((process.processor_seconds - self.0.processor.get()).max(0.0));
         let mut text = String::new();
-        encode_registry(&mut text, &self.0.registry).expect("internal error: a String takes all that is written");
+        encode_registry(&mut text, &self.0.registry)
+            .expect("internal error: a String takes all that is written");
         prometheus_text(&text)
     }
 }
@@ -239,7 +308,8 @@ struct Asked {
     answers: BTreeSet<[String; 2]>,
 }
 
-/// Counts requests to an API server. What was counted of a host goes with the last that counts there: workload clusters come and go.
+/// Counts requests to an API server. What was counted of a host goes with the last that counts
+/// there: workload clusters come and go.
 #[derive(Debug)]
 pub(crate) struct Requests {
     metrics: Metrics,
@@ -251,19 +321,33 @@ impl Requests {
     pub(crate) fn answered(&self, code: &str, method: &str) {
         let answer = [code, method].map(str::to_owned);
         let mut hosts = self.metrics.lock_hosts();
-        self.metrics.0.requests.get_or_create(&self.labels(&answer)).inc();
-        hosts.entry(self.host.clone()).or_default().answers.insert(answer);
+        self.metrics
+            .0
+            .requests
+            .get_or_create(&self.labels(&answer))
+            .inc();
+        hosts
+            .entry(self.host.clone())
+            .or_default()
+            .answers
+            .insert(answer);
     }
 
     fn labels(&self, [code, method]: &[String; 2]) -> Labels {
-        vec![("code", code.clone()), ("method", method.clone()), ("host", self.host.clone())]
+        vec![
+            ("code", code.clone()),
+            ("method", method.clone()),
+            ("host", self.host.clone()),
+        ]
     }
 }
 
 impl Drop for Requests {
     fn drop(&mut self) {
         let mut hosts = self.metrics.lock_hosts();
-        let Some(asked) = hosts.get_mut(&self.host) else { return };
+        let Some(asked) = hosts.get_mut(&self.host) else {
+            return;
+        };
         asked.by -= 1;
         if asked.by == 0 {
             for answer in &asked.answers {
@@ -274,21 +358,32 @@ impl Drop for Requests {
     }
 }
 
-fn register<M: prometheus_client::registry::Metric + Clone>(registry: &mut Registry, name: &str, help: &str, metric: M) -> M {
+fn register<M: prometheus_client::registry::Metric + Clone>(
+    registry: &mut Registry,
+    name: &str,
+    help: &str,
+    metric: M,
+) -> M {
     registry.register(name, help, metric.clone());
     metric
 }
 
-/// OpenMetrics calls a family of counters by the name of its samples without `_total`; Prometheus' older text, which everybody reads, by the
-/// name of its samples.
+/// OpenMetrics calls a family of counters by the name of its samples without `_total`; Prometheus'
+/// older text, which everybody reads, by the name of its samples.
 fn prometheus_text(open_metrics: &str) -> String {
     let lines: Vec<&str> = open_metrics.lines().collect();
-    let is_counter = |name: &str| lines.iter().any(|line| line.strip_prefix("# TYPE ") == Some(&format!("{name} counter")));
+    let is_counter = |name: &str| {
+        lines
+            .iter()
+            .any(|line| line.strip_prefix("# TYPE ") == Some(&format!("{name} counter")))
+    };
     let mut text = String::with_capacity(open_metrics.len() + 1024);
     for line in &lines {
         let mut words = line.splitn(4, ' ');
         match (words.next(), words.next(), words.next(), words.next()) {
-            (Some("#"), Some(what), Some(name), Some(rest)) if is_counter(name) => text.push_str(&format!("# {what} {name}_total {rest}")),
+            (Some("#"), Some(what), Some(name), Some(rest)) if is_counter(name) => {
+                text.push_str(&format!("# {what} {name}_total {rest}"))
+            }
             _ => text.push_str(line),
         }
         text.push('\n');
@@ -349,7 +444,11 @@ pub(crate) struct WebhookRequest {
 impl WebhookRequest {
     /// It was answered with an HTTP status after so long.
     pub(crate) fn answered(&self, code: u16, time: Duration) {
-        self.metrics.0.webhook_time.get_or_create(&self.labels).observe(time.as_secs_f64());
+        self.metrics
+            .0
+            .webhook_time
+            .get_or_create(&self.labels)
+            .observe(time.as_secs_f64());
         let mut labels = self.labels.clone();
         labels.push(("code", code.to_string()));
         self.metrics.0.webhook_requests.get_or_create(&labels).inc();
@@ -406,12 +505,16 @@ mod tests {
             "controller_runtime_webhook_panics_total 0",
             "leader_election_master_status{name=\"lease\"} 1",
         ] {
-            assert!(text.lines().any(|line| line == sample), "{sample} is not in\n{text}");
+            assert!(
+                text.lines().any(|line| line == sample),
+                "{sample} is not in\n{text}"
+            );
         }
     }
 
-    /// "Exposition formats" of Prometheus, text 0.0.4: one TYPE and one HELP for each name, before its samples; samples of a counter have
-    /// its name, those of a histogram its name with a suffix.
+    /// "Exposition formats" of Prometheus, text 0.0.4: one TYPE and one HELP for each name, before
+    /// its samples; samples of a counter have its name, those of a histogram its name with a
+    /// suffix.
     #[test]
     fn text_is_that_of_prometheus() {
         let text = all();
@@ -423,14 +526,20 @@ mod tests {
             } else if !line.starts_with("# HELP ") {
                 assert!(!line.starts_with('#') && !line.is_empty(), "{line}");
                 let name = line.split(['{', ' ']).next().expect("a sample has a name");
-                let of_histogram = ["_bucket", "_sum", "_count"].iter().find_map(|suffix| name.strip_suffix(suffix));
-                let is_known = kinds.contains_key(name) || of_histogram.is_some_and(|name| kinds.get(name) == Some(&"histogram"));
+                let of_histogram = ["_bucket", "_sum", "_count"]
+                    .iter()
+                    .find_map(|suffix| name.strip_suffix(suffix));
+                let is_known = kinds.contains_key(name)
+                    || of_histogram.is_some_and(|name| kinds.get(name) == Some(&"histogram"));
                 assert!(is_known, "{line} has no type before it");
                 let value = line.rsplit(' ').next().expect("a sample has a value");
                 assert!(value.parse::<f64>().is_ok(), "{line}");
             }
         }
-        assert_eq!(kinds.get("controller_runtime_reconcile_total"), Some(&"counter"));
+        assert_eq!(
+            kinds.get("controller_runtime_reconcile_total"),
+            Some(&"counter")
+        );
         assert_eq!(kinds.get("process_cpu_seconds_total"), Some(&"counter"));
         assert_eq!(kinds.get("process_start_time_seconds"), Some(&"gauge"));
         assert!(text.ends_with('\n'));
@@ -440,11 +549,15 @@ mod tests {
     fn what_was_counted_of_a_host_goes_with_the_last_that_asks_it() {
         let metrics = Metrics::new();
         let sample = |host: &str, count: usize| {
-            let sample = format!("rest_client_requests_total{{code=\"200\",method=\"GET\",host=\"{host}\"}} {count}");
+            let sample = format!(
+                "rest_client_requests_total{{code=\"200\",method=\"GET\",host=\"{host}\"}} {count}"
+            );
             metrics.text().lines().any(|line| line == sample)
         };
         let [first, second, other] = ["a", "a", "b"].map(|host| metrics.requests(host));
-        [&first, &second, &other].into_iter().for_each(|requests| requests.answered("200", "GET"));
+        [&first, &second, &other]
+            .into_iter()
+            .for_each(|requests| requests.answered("200", "GET"));
         drop(first);
         assert!(sample("a", 2) && sample("b", 1));
         drop(second);
@@ -458,8 +571,14 @@ mod tests {
         let metrics = Metrics::new();
         let value = |name: &str| -> f64 {
             let text = metrics.text();
-            let line = text.lines().find(|line| line.starts_with(&format!("{name} "))).expect("it is there");
-            line.rsplit(' ').next().and_then(|value| value.parse().ok()).expect("it is a number")
+            let line = text
+                .lines()
+                .find(|line| line.starts_with(&format!("{name} ")))
+                .expect("it is there");
+            line.rsplit(' ')
+                .next()
+                .and_then(|value| value.parse().ok())
+                .expect("it is a number")
         };
         assert!(value("process_resident_memory_bytes") > 1e6);
         assert!(value("process_open_fds") >= 3.0);

@@ -10,14 +10,20 @@ pub(crate) struct Readiness(Arc<Mutex<BTreeMap<&'static str, Option<String>>>>);
 impl Readiness {
     /// A check that has not passed yet, for the reason given.
     pub(crate) fn check(&self, name: &'static str, why: &str) -> Check {
-        let check = Check { all: self.clone(), name };
+        let check = Check {
+            all: self.clone(),
+            name,
+        };
         check.failed(why);
         check
     }
 
     /// Each check by name, with why it does not pass.
     pub(crate) fn checks(&self) -> Vec<(&'static str, Option<String>)> {
-        self.lock().iter().map(|(name, failure)| (*name, failure.clone())).collect()
+        self.lock()
+            .iter()
+            .map(|(name, failure)| (*name, failure.clone()))
+            .collect()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<&'static str, Option<String>>> {
@@ -53,7 +59,10 @@ mod tests {
     fn checks_start_as_failed_and_are_set_by_their_holders() {
         let readiness = Readiness::default();
         let caches = readiness.check("caches", "They are being filled");
-        assert_eq!(readiness.checks(), [("caches", Some("They are being filled".to_owned()))]);
+        assert_eq!(
+            readiness.checks(),
+            [("caches", Some("They are being filled".to_owned()))]
+        );
         caches.passed();
         assert_eq!(readiness.clone().checks(), [("caches", None)]);
     }

@@ -9,7 +9,9 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::VERSION;
 use crate::client::{client, configuration};
 use crate::controller::{self, Setting};
-use crate::election::{Candidacy, Elector, KubeadmLease, Leadership, Mandate, ShardLeases, identity, namespace};
+use crate::election::{
+    Candidacy, Elector, KubeadmLease, Leadership, Mandate, ShardLeases, identity, namespace,
+};
 use crate::fault::Fault;
 use crate::flags::{Address, ConfigKind, Flags};
 use crate::metrics::Metrics;
@@ -19,11 +21,13 @@ use crate::server::{BOUNDS, Server, diagnostics, health, listen, webhooks};
 use crate::shard::Mandates;
 use crate::shutdown::Shutdown;
 
-/// How long the controller may take to end what it is at. The kubelet kills after ten seconds (`terminationGracePeriodSeconds`), in which
-/// the lease is released and the servers are closed too.
+/// How long the controller may take to end what it is at. The kubelet kills after ten seconds
+/// (`terminationGracePeriodSeconds`), in which the lease is released and the servers are closed
+/// too.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How long webhooks are served on when the process is to end: so long it may take until the API server asks another replica.
+/// How long webhooks are served on when the process is to end: so long it may take until the API
+/// server asks another replica.
 const LINGER: Duration = Duration::from_secs(2);
 
 /// Runs until the process is told to end.
@@ -42,12 +46,26 @@ pub(crate) async fn run(flags: Flags) -> Result<(), Fault> {
     let closing = Shutdown::new();
     let mut servers = serve(&flags, &metrics, &readiness, &own, &closing).await?;
     if let Some(flag) = left_to_nobody(&flags) {
-        tracing::warn!(flag, "KubeadmConfigs that this flag leaves out are worked on by nobody while this manager holds the lease");
+        tracing::warn!(
+            flag,
+            "KubeadmConfigs that this flag leaves out are worked on by nobody while this manager holds the lease"
+        );
     }
     let candidates = Candidates::of(&flags, &own, &metrics);
-    let mandates = flags.kinds.iter().map(|kind| (*kind, candidates.mandates(*kind))).collect();
+    let mandates = flags
+        .kinds
+        .iter()
+        .map(|kind| (*kind, candidates.mandates(*kind)))
+        .collect();
     let serves_webhooks = flags.webhooks.is_some();
-    let setting = Setting { client: controllers, flags, metrics, readiness, mandates, shutdown: shutdown.clone() };
+    let setting = Setting {
+        client: controllers,
+        flags,
+        metrics,
+        readiness,
+        mandates,
+        shutdown: shutdown.clone(),
+    };
     work(controller::run(setting), &shutdown, candidates).await?;
     if serves_webhooks {
         sleep_until(shutdown.begun_at().unwrap_or_else(Instant::now) + LINGER).await;
@@ -58,10 +76,17 @@ pub(crate) async fn run(flags: Flags) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The flag because of which the manager stands in for the kubeadm provider, and does not look at all KubeadmConfigs.
+/// The flag because of which the manager stands in for the kubeadm provider, and does not look at
+/// all KubeadmConfigs.
 fn left_to_nobody(flags: &Flags) -> Option<&'static str> {
-    let narrows = [("--namespace", !flags.namespaces.is_empty()), ("--watch-filter", flags.watch_filter.is_some())];
-    let narrowed = narrows.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag);
+    let narrows = [
+        ("--namespace", !flags.namespaces.is_empty()),
+        ("--watch-filter", flags.watch_filter.is_some()),
+    ];
+    let narrowed = narrows
+        .into_iter()
+        .find(|(_, is_given)| *is_given)
+        .map(|(flag, _)| flag);
     narrowed.filter(|_| flags.kinds.contains(&ConfigKind::Kubeadm))
 }
 
@@ -95,16 +120,27 @@ impl Candidates {
 
     /// What this process must lead to write for configs of a kind, shard by shard.
     fn mandates(&self, kind: ConfigKind) -> Mandates {
-        let own = self.own.as_ref().map_or_else(Leadership::without_election, Elector::leadership);
-        let kubeadm = self.kubeadm.as_ref().filter(|_| kind == ConfigKind::Kubeadm).map(KubeadmLease::leadership);
+        let own = self
+            .own
+            .as_ref()
+            .map_or_else(Leadership::without_election, Elector::leadership);
+        let kubeadm = self
+            .kubeadm
+            .as_ref()
+            .filter(|_| kind == ConfigKind::Kubeadm)
+            .map(KubeadmLease::leadership);
         let all = || [own.clone()].into_iter().chain(kubeadm.clone());
         Mandates::of_each(match &self.shards {
             None => vec![Mandate::of(all())],
-            Some(shards) => shards.leaderships().map(|shard| Mandate::of(all().chain([shard]))).collect(),
+            Some(shards) => shards
+                .leaderships()
+                .map(|shard| Mandate::of(all().chain([shard])))
+                .collect(),
         })
     }
 
-    /// Renews what is held, and gets the other Leases when they can be had, until the shutdown begins.
+    /// Renews what is held, and gets the other Leases when they can be had, until the shutdown
+    /// begins.
     async fn keep(&mut self, shutdown: &Shutdown) -> Result<(), Fault> {
         let own = async {
             match &mut self.own {
@@ -127,7 +163,9 @@ impl Candidates {
             }
             Ok(())
         };
-        futures::future::try_join3(own, shards, kubeadm).await.map(drop)
+        futures::future::try_join3(own, shards, kubeadm)
+            .await
+            .map(drop)
     }
 
     /// Gives back what others may have; everything must have stopped writing before.
@@ -144,7 +182,8 @@ impl Candidates {
     }
 }
 
-/// Has the controller work while this process leads, until the shutdown begins; then gives the lease back.
+/// Has the controller work while this process leads, until the shutdown begins; then gives the
+/// lease back.
 async fn work(
     controlling: impl Future<Output = Result<(), Fault>> + Send + 'static,
     shutdown: &Shutdown,
@@ -182,19 +221,38 @@ async fn end_of(controller: &mut JoinSet<Result<(), Fault>>) -> Result<(), Fault
 }
 
 fn by_itself(shutdown: &Shutdown) -> Result<(), Fault> {
-    if shutdown.has_begun() { Ok(()) } else { Err("internal error: the controller ended by itself".into()) }
+    if shutdown.has_begun() {
+        Ok(())
+    } else {
+        Err("internal error: the controller ended by itself".into())
+    }
 }
 
 /// Begins to serve all that the flags ask for.
-async fn serve(flags: &Flags, metrics: &Metrics, readiness: &Readiness, client: &Client, closing: &Shutdown) -> Result<JoinSet<()>, Fault> {
+async fn serve(
+    flags: &Flags,
+    metrics: &Metrics,
+    readiness: &Readiness,
+    client: &Client,
+    closing: &Shutdown,
+) -> Result<JoinSet<()>, Fault> {
     let mut servers = JoinSet::new();
     if let Some(address) = &flags.health {
-        let listener = listen(address).await.map_err(|fault| unusable("health-addr", address, &fault))?;
-        let server = Server { listener, tls: None, router: health::router(readiness.clone()), bounds: BOUNDS };
+        let listener = listen(address)
+            .await
+            .map_err(|fault| unusable("health-addr", address, &fault))?;
+        let server = Server {
+            listener,
+            tls: None,
+            router: health::router(readiness.clone()),
+            bounds: BOUNDS,
+        };
         servers.spawn(server.serve(closing.clone()));
     }
     if let Some(address) = &flags.diagnostics {
-        let listener = listen(address).await.map_err(|fault| unusable("diagnostics-address", address, &fault))?;
+        let listener = listen(address)
+            .await
+            .map_err(|fault| unusable("diagnostics-address", address, &fault))?;
         let (tls, router) = if flags.insecure_diagnostics {
             (None, diagnostics::open_router(metrics.clone()))
         } else {
@@ -203,17 +261,41 @@ async fn serve(flags: &Flags, metrics: &Metrics, readiness: &Readiness, client: 
                 diagnostics::router(metrics.clone(), client.clone()),
             )
         };
-        servers.spawn(Server { listener, tls, router, bounds: BOUNDS }.serve(closing.clone()));
+        servers.spawn(
+            Server {
+                listener,
+                tls,
+                router,
+                bounds: BOUNDS,
+            }
+            .serve(closing.clone()),
+        );
     }
     if let Some(webhooks) = &flags.webhooks {
-        let address = Address { host: None, port: webhooks.port };
-        let listener = listen(&address).await.map_err(|fault| unusable("webhook-port", webhooks.port, &fault))?;
+        let address = Address {
+            host: None,
+            port: webhooks.port,
+        };
+        let listener = listen(&address)
+            .await
+            .map_err(|fault| unusable("webhook-port", webhooks.port, &fault))?;
         let certificate = Certificate::default();
         let tls = Some(certificate.tls(flags.tls_min_version));
-        let files = Files { certificate: webhooks.certificate.clone(), key: webhooks.key.clone() };
+        let files = Files {
+            certificate: webhooks.certificate.clone(),
+            key: webhooks.key.clone(),
+        };
         let ready = readiness.check("webhooks", "the certificate has not been read");
         servers.spawn(certificate.follow(files, LOOK_EVERY, ready, closing.clone()));
-        servers.spawn(Server { listener, tls, router: webhooks::router(metrics), bounds: BOUNDS }.serve(closing.clone()));
+        servers.spawn(
+            Server {
+                listener,
+                tls,
+                router: webhooks::router(metrics),
+                bounds: BOUNDS,
+            }
+            .serve(closing.clone()),
+        );
     }
     Ok(servers)
 }
@@ -228,17 +310,35 @@ mod tests {
     use crate::election::tests::{KUBEADM, Server as Api};
 
     /// A controller that has nothing to do, and who leads on an API server in memory.
-    fn working(api: &Api, shutdown: &Shutdown) -> (Leadership, tokio::task::JoinHandle<Result<(), Fault>>) {
-        let elector =
-            Elector::new(api.client(), Candidacy::own("windlass-system".to_owned(), identity()), Flags::of(&[]).lease, Metrics::new());
-        let (leadership, shutdown, until) = (elector.leadership(), shutdown.clone(), shutdown.clone());
+    fn working(
+        api: &Api,
+        shutdown: &Shutdown,
+    ) -> (Leadership, tokio::task::JoinHandle<Result<(), Fault>>) {
+        let elector = Elector::new(
+            api.client(),
+            Candidacy::own("windlass-system".to_owned(), identity()),
+            Flags::of(&[]).lease,
+            Metrics::new(),
+        );
+        let (leadership, shutdown, until) =
+            (elector.leadership(), shutdown.clone(), shutdown.clone());
         let controlling = async move {
             until.begun().await;
             Ok(())
         };
         (
             leadership,
-            tokio::spawn(async move { work(controlling, &shutdown, Candidates { own: Some(elector), ..Candidates::default() }).await }),
+            tokio::spawn(async move {
+                work(
+                    controlling,
+                    &shutdown,
+                    Candidates {
+                        own: Some(elector),
+                        ..Candidates::default()
+                    },
+                )
+                .await
+            }),
         )
     }
 
@@ -266,12 +366,18 @@ mod tests {
         }
         api.take_over("another");
         let fault = working.await.unwrap().expect_err("another leads");
-        assert!(fault.to_string().contains("is lost: another manager holds it"), "{fault}");
+        assert!(
+            fault
+                .to_string()
+                .contains("is lost: another manager holds it"),
+            "{fault}"
+        );
         assert!(!leadership.holds());
         assert_eq!(api.holder(), "another");
     }
 
-    /// Our own configs do not wait for the kubeadm provider, and what it takes back ends the process.
+    /// Our own configs do not wait for the kubeadm provider, and what it takes back ends the
+    /// process.
     #[tokio::test(start_paused = true)]
     async fn each_kind_has_a_mandate_of_its_own() {
         let api = Api::with_kubeadm();
@@ -279,8 +385,14 @@ mod tests {
         let flags = Flags::of(&["--leader-elect", "--kinds=WindlassConfig,KubeadmConfig"]);
         let mut candidates = Candidates::of(&flags, &api.client(), &Metrics::new());
         let namespace = "windlass-system".to_owned();
-        candidates.own = Some(Elector::new(api.client(), Candidacy::own(namespace, identity()), flags.lease, Metrics::new()));
-        let [ours, theirs] = [ConfigKind::Windlass, ConfigKind::Kubeadm].map(|kind| candidates.mandates(kind).of("n").clone());
+        candidates.own = Some(Elector::new(
+            api.client(),
+            Candidacy::own(namespace, identity()),
+            flags.lease,
+            Metrics::new(),
+        ));
+        let [ours, theirs] = [ConfigKind::Windlass, ConfigKind::Kubeadm]
+            .map(|kind| candidates.mandates(kind).of("n").clone());
         let shutdown = Shutdown::new();
         let until = shutdown.clone();
         let controlling = async move {
@@ -295,16 +407,31 @@ mod tests {
         assert!(ours.holds() && theirs.holds());
         api.hold(KUBEADM[0], "theirs");
         let fault = working.await.unwrap().expect_err("another holds it");
-        assert!(fault.to_string().contains("is lost: another manager holds it"), "{fault}");
+        assert!(
+            fault
+                .to_string()
+                .contains("is lost: another manager holds it"),
+            "{fault}"
+        );
         assert!(!theirs.holds());
     }
 
     #[test]
     fn configs_that_nobody_looks_at_are_told() {
-        let told = |line: &[&str]| left_to_nobody(&Flags::of(&[&["--leader-elect"], line].concat()));
-        assert_eq!(told(&["--kinds=KubeadmConfig", "--namespace=a"]), Some("--namespace"));
-        assert_eq!(told(&["--kinds=KubeadmConfig", "--watch-filter=a"]), Some("--watch-filter"));
-        assert_eq!((told(&["--kinds=KubeadmConfig"]), told(&["--namespace=a"])), (None, None));
+        let told =
+            |line: &[&str]| left_to_nobody(&Flags::of(&[&["--leader-elect"], line].concat()));
+        assert_eq!(
+            told(&["--kinds=KubeadmConfig", "--namespace=a"]),
+            Some("--namespace")
+        );
+        assert_eq!(
+            told(&["--kinds=KubeadmConfig", "--watch-filter=a"]),
+            Some("--watch-filter")
+        );
+        assert_eq!(
+            (told(&["--kinds=KubeadmConfig"]), told(&["--namespace=a"])),
+            (None, None)
+        );
     }
 
     /// Who has lost our own Lease may be followed by another of ours.
@@ -325,17 +452,40 @@ mod tests {
 
     #[tokio::test]
     async fn an_address_that_is_taken_is_named_with_its_flag() {
-        let taken = listen(&Address { host: None, port: 0 }).await.unwrap();
+        let taken = listen(&Address {
+            host: None,
+            port: 0,
+        })
+        .await
+        .unwrap();
         let port = taken.local_addr().unwrap().port();
         let api = Api::default();
         for flag in ["health-addr", "diagnostics-address", "webhook-port"] {
-            let value = if flag == "webhook-port" { port.to_string() } else { format!(":{port}") };
-            let off = ["--health-addr=", "--diagnostics-address=", "--webhook-port=0"];
+            let value = if flag == "webhook-port" {
+                port.to_string()
+            } else {
+                format!(":{port}")
+            };
+            let off = [
+                "--health-addr=",
+                "--diagnostics-address=",
+                "--webhook-port=0",
+            ];
             let given = format!("--{flag}={value}");
             let flags = Flags::of(&[off[0], off[1], off[2], &given]);
-            let served = serve(&flags, &Metrics::new(), &Readiness::default(), &api.client(), &Shutdown::new()).await;
+            let served = serve(
+                &flags,
+                &Metrics::new(),
+                &Readiness::default(),
+                &api.client(),
+                &Shutdown::new(),
+            )
+            .await;
             let fault = served.expect_err("somebody listens there").to_string();
-            assert!(fault.starts_with(&format!("{given}: cannot listen there: ")), "{fault}");
+            assert!(
+                fault.starts_with(&format!("{given}: cannot listen there: ")),
+                "{fault}"
+            );
         }
     }
 }

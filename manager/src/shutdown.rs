@@ -15,7 +15,8 @@ impl Shutdown {
 
     /// Wishes it; more than once is as once.
     pub(crate) fn begin(&self) {
-        self.0.send_if_modified(|begun| begun.is_none() && begun.replace(Instant::now()).is_none());
+        self.0
+            .send_if_modified(|begun| begun.is_none() && begun.replace(Instant::now()).is_none());
     }
 
     /// Whether it has begun.
@@ -38,7 +39,10 @@ impl Shutdown {
     /// Begins when the process is told to end: SIGTERM by the kubelet, SIGINT by people.
     pub(crate) fn on_signals(&self) -> std::io::Result<()> {
         use tokio::signal::unix::{SignalKind, signal};
-        let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        let (mut terminate, mut interrupt) = (
+            signal(SignalKind::terminate())?,
+            signal(SignalKind::interrupt())?,
+        );
         let shutdown = self.clone();
         tokio::spawn(async move {
             let name = tokio::select! {

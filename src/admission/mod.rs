@@ -1,8 +1,10 @@
 //! What the validating webhooks answer: the rules that a schema cannot say.
 //!
-//! The rules are the kubeadm bootstrap provider's, with its wording and in its order (`bootstrap/kubeadm/webhooks/admission` of Cluster API
-//! v1.14), and for WindlassConfig those of its additions. Everything is a function of the object as JSON; nothing is ever defaulted and
-//! nothing is immutable, so a topology dry run has nothing to be spared (book: BootstrapConfigTemplate, support for SSA dry run).
+//! The rules are the kubeadm bootstrap provider's, with its wording and in its order
+//! (`bootstrap/kubeadm/webhooks/admission` of Cluster API v1.14), and for WindlassConfig those of
+//! its additions. Everything is a function of the object as JSON; nothing is ever defaulted and
+//! nothing is immutable, so a topology dry run has nothing to be spared (book:
+//! BootstrapConfigTemplate, support for SSA dry run).
 
 mod disks;
 mod files;
@@ -33,7 +35,8 @@ pub enum Rules {
         /// Whether the feature gate KubeadmBootstrapFormatIgnition is on; by default it is off.
         ignition_gate: bool,
     },
-    /// Those of a KubeadmConfigSpec of v1beta1, wherever it stands: what Cluster API v1.10 holds it to.
+    /// Those of a KubeadmConfigSpec of v1beta1, wherever it stands: what Cluster API v1.10 holds it
+    /// to.
     KubeadmV1Beta1 {
         /// Whether the feature gate KubeadmBootstrapFormatIgnition is on; by default it is off.
         ignition_gate: bool,
@@ -59,19 +62,28 @@ pub struct Judge {
 impl Judge {
     /// Judges a WindlassConfig or its template; secrets are not printed.
     pub fn windlass(kind: Kind) -> Self {
-        Judge { rules: Rules::Windlass, wording: Wording::Redacted, path: spec_path(kind) }
+        Judge {
+            rules: Rules::Windlass,
+            wording: Wording::Redacted,
+            path: spec_path(kind),
+        }
     }
 
     /// Judges a KubeadmConfig or its template as its own webhook does, word for word.
     pub fn kubeadm(kind: Kind, ignition_gate: bool) -> Self {
-        Judge { rules: Rules::Kubeadm { ignition_gate }, wording: Wording::Upstream, path: spec_path(kind) }
+        Judge {
+            rules: Rules::Kubeadm { ignition_gate },
+            wording: Wording::Upstream,
+            path: spec_path(kind),
+        }
     }
 
     fn is_windlass(&self) -> bool {
         self.rules == Rules::Windlass
     }
 
-    /// Whether a field is set: in v1beta1 one that is there, and from v1beta2 on one that is not Go's zero value.
+    /// Whether a field is set: in v1beta1 one that is there, and from v1beta2 on one that is not
+    /// Go's zero value.
     fn is_set(&self, value: Option<&Value>) -> bool {
         match self.rules {
             Rules::KubeadmV1Beta1 { .. } => value.is_some_and(|value| !value.is_null()),
@@ -79,7 +91,8 @@ impl Judge {
         }
     }
 
-    /// What is wrong with a spec of v1beta2, or of v1beta1 where the rules are for that, that its schema accepts.
+    /// What is wrong with a spec of v1beta2, or of v1beta1 where the rules are for that, that its
+    /// schema accepts.
     pub fn spec(&self, spec: &Value) -> Vec<Violation> {
         let mut violations = Vec::new();
         self.files(spec, &mut violations);
@@ -93,15 +106,29 @@ impl Judge {
         violations
     }
 
-    /// What is wrong with an object of v1beta2 that its schema accepts: its spec, and the metadata of a template.
+    /// What is wrong with an object of v1beta2 that its schema accepts: its spec, and the metadata
+    /// of a template.
     pub fn object(&self, kind: Kind, object: &Value) -> Vec<Violation> {
         let spec = spec_of(kind, object);
         let mut violations = self.spec(spec);
         if kind == Kind::Template {
-            let path = FieldPath::root().field("spec").field("template").field("metadata");
-            let map = |key: &str| object.pointer("/spec/template/metadata")?.get(key)?.as_object();
-            violations.extend(map("labels").map(|labels| validate_labels(labels, &path.field("labels"))).unwrap_or_default());
-            let annotations = map("annotations").map(|found| validate_annotations(found, &path.field("annotations")));
+            let path = FieldPath::root()
+                .field("spec")
+                .field("template")
+                .field("metadata");
+            let map = |key: &str| {
+                object
+                    .pointer("/spec/template/metadata")?
+                    .get(key)?
+                    .as_object()
+            };
+            violations.extend(
+                map("labels")
+                    .map(|labels| validate_labels(labels, &path.field("labels")))
+                    .unwrap_or_default(),
+            );
+            let annotations = map("annotations")
+                .map(|found| validate_annotations(found, &path.field("annotations")));
             violations.extend(annotations.unwrap_or_default());
         }
         violations
@@ -109,7 +136,11 @@ impl Judge {
 
     /// The message of the refusal of an object, as the API server hands it on.
     pub fn refusal(&self, kind: Kind, name: &str, violations: &[Violation]) -> String {
-        let (group, kind) = if self.is_windlass() { (GROUP, kind.as_str()) } else { (KUBEADM_GROUP, kind.kubeadm()) };
+        let (group, kind) = if self.is_windlass() {
+            (GROUP, kind.as_str())
+        } else {
+            (KUBEADM_GROUP, kind.kubeadm())
+        };
         refusal(group, kind, name, violations)
     }
 }
@@ -138,10 +169,15 @@ fn text<'a>(value: &'a Value, field: &str) -> &'a str {
 
 /// The items of a list field.
 fn items<'a>(value: &'a Value, field: &str) -> &'a [Value] {
-    value.get(field).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+    value
+        .get(field)
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default()
 }
 
-/// Whether a struct differs from Go's zero value: something in it is set. An empty list counts as set, an empty string does not.
+/// Whether a struct differs from Go's zero value: something in it is set. An empty list counts as
+/// set, an empty string does not.
 fn is_defined(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null) => false,

@@ -11,9 +11,10 @@ const API_VERSION: &str = "admission.k8s.io/v1";
 
 /// Answers an AdmissionReview about a WindlassConfig or WindlassConfigTemplate.
 ///
-/// The API server converts objects of v1beta1 before it asks (`matchPolicy: Equivalent`); one that comes nevertheless is converted here.
-/// Deletions, and updates of an object that is being deleted, are always allowed. A question that is none gets an answer too: not allowed,
-/// with code 400. A dry run is answered as the real thing: nothing here has effects, and nothing is defaulted.
+/// The API server converts objects of v1beta1 before it asks (`matchPolicy: Equivalent`); one that
+/// comes nevertheless is converted here. Deletions, and updates of an object that is being deleted,
+/// are always allowed. A question that is none gets an answer too: not allowed, with code 400. A
+/// dry run is answered as the real thing: nothing here has effects, and nothing is defaulted.
 pub fn review(question: &Value) -> Value {
     let request = &question["request"];
     let mut response = match judge(question, request) {
@@ -41,16 +42,24 @@ fn judge(question: &Value, request: &Value) -> Result<Value, String> {
     if !object["metadata"]["deletionTimestamp"].is_null() {
         return Ok(allowed(&[]));
     }
-    let converted = convert(object, Version::V1Beta2).map_err(|fault| format!("request.object: {fault}"))?;
+    let converted =
+        convert(object, Version::V1Beta2).map_err(|fault| format!("request.object: {fault}"))?;
     let judge = Judge::windlass(kind);
     let violations = judge.object(kind, &converted);
-    let warnings: Vec<String> = warnings(spec_of(kind, &converted), &judge.path).iter().map(ToString::to_string).collect();
+    let warnings: Vec<String> = warnings(spec_of(kind, &converted), &judge.path)
+        .iter()
+        .map(ToString::to_string)
+        .collect();
     if violations.is_empty() {
         return Ok(allowed(&warnings));
     }
     // An object with generateName has no name yet; the request says so too.
-    let name = object["metadata"]["name"].as_str().or(request["name"].as_str()).unwrap_or_default();
-    let mut response = json!({"allowed": false, "status": invalid(&judge, kind, name, &violations)});
+    let name = object["metadata"]["name"]
+        .as_str()
+        .or(request["name"].as_str())
+        .unwrap_or_default();
+    let mut response =
+        json!({"allowed": false, "status": invalid(&judge, kind, name, &violations)});
     warn(&mut response, &warnings);
     Ok(response)
 }
@@ -59,9 +68,21 @@ fn identify(object: &Value) -> Result<Kind, String> {
     if object.is_null() {
         return Err("request.object: there is no content to decode".to_owned());
     }
-    let group = object["apiVersion"].as_str().and_then(|version| version.split_once('/')).map(|(group, _)| group);
-    let kind = object["kind"].as_str().and_then(Kind::parse).filter(|_| group == Some(GROUP));
-    kind.ok_or_else(|| format!("request.object: must be a {} or {} of {GROUP}", Kind::Config, Kind::Template))
+    let group = object["apiVersion"]
+        .as_str()
+        .and_then(|version| version.split_once('/'))
+        .map(|(group, _)| group);
+    let kind = object["kind"]
+        .as_str()
+        .and_then(Kind::parse)
+        .filter(|_| group == Some(GROUP));
+    kind.ok_or_else(|| {
+        format!(
+            "request.object: must be a {} or {} of {GROUP}",
+            Kind::Config,
+            Kind::Template
+        )
+    })
 }
 
 fn allowed(warnings: &[String]) -> Value {
@@ -85,6 +106,7 @@ fn invalid(judge: &Judge, kind: Kind, name: &str, violations: &[Violation]) -> V
     let cause = |violation: &Violation| json!({"reason": violation.kind.reason(), "message": violation.body(), "field": violation.field});
     let mut status = failure(422, "Invalid", &judge.refusal(kind, name, violations));
     let causes: Vec<_> = violations.iter().map(cause).collect();
-    status["details"] = json!({"group": GROUP, "kind": kind.as_str(), "name": name, "causes": causes});
+    status["details"] =
+        json!({"group": GROUP, "kind": kind.as_str(), "name": name, "causes": causes});
     status
 }

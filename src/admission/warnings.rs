@@ -41,24 +41,35 @@ pub fn warnings(spec: &Value, path: &FieldPath) -> Vec<Warning> {
 fn not_templated(spec: &Value, path: &FieldPath) -> Vec<Warning> {
     let whole = if text(spec, "format") == "ignition" {
         Some("with spec.format \"ignition\"")
-    } else if spec.pointer("/cloudConfig/templating").and_then(Value::as_str) == Some("none") {
+    } else if spec
+        .pointer("/cloudConfig/templating")
+        .and_then(Value::as_str)
+        == Some("none")
+    {
         Some("with spec.cloudConfig.templating \"none\"")
     } else {
         None
     };
     let mut warnings = Vec::new();
     let mut found = |at: &FieldPath, expression: &str, why: &str| {
-        warnings.push(Warning { path: at.clone(), detail: format!("`{expression}` is not replaced {why}") });
+        warnings.push(Warning {
+            path: at.clone(),
+            detail: format!("`{expression}` is not replaced {why}"),
+        });
     };
     if let Some(why) = whole {
-        each_expression(spec, &mut path.clone(), &mut |at, expression| found(at, expression, why));
+        each_expression(spec, &mut path.clone(), &mut |at, expression| {
+            found(at, expression, why)
+        });
         return warnings;
     }
     for (index, file) in items(spec, "files").iter().enumerate() {
         if !text(file, "transferEncoding").is_empty() {
             let mut at = path.field("files").index(index).field("content");
             let content = file.get("content").unwrap_or(&Value::Null);
-            each_expression(content, &mut at, &mut |at, expression| found(at, expression, "in a file with transferEncoding"));
+            each_expression(content, &mut at, &mut |at, expression| {
+                found(at, expression, "in a file with transferEncoding")
+            });
         }
     }
     warnings
@@ -68,7 +79,10 @@ fn not_templated(spec: &Value, path: &FieldPath) -> Vec<Warning> {
 fn each_expression(value: &Value, at: &mut FieldPath, found: &mut dyn FnMut(&FieldPath, &str)) {
     match value {
         Value::String(text) => {
-            if let Some(expression) = EXPRESSIONS.into_iter().find(|expression| text.contains(expression)) {
+            if let Some(expression) = EXPRESSIONS
+                .into_iter()
+                .find(|expression| text.contains(expression))
+            {
                 found(at, expression);
             }
         }
@@ -95,13 +109,22 @@ fn ignored_on_windows(spec: &Value, path: &FieldPath) -> Vec<Warning> {
     if spec.pointer("/fileDefaults/owner").is_some() {
         ignored.push(path.field("fileDefaults").field("owner"));
     }
-    for (list, fields) in [("files", &["owner"][..]), ("users", &["homeDir", "lockPassword", "shell", "sudo"][..])] {
+    for (list, fields) in [
+        ("files", &["owner"][..]),
+        ("users", &["homeDir", "lockPassword", "shell", "sudo"][..]),
+    ] {
         for (index, item) in items(spec, list).iter().enumerate() {
             let set = fields.iter().filter(|field| item.get(**field).is_some());
             ignored.extend(set.map(|field| path.field(list).index(index).field(*field)));
         }
     }
-    ignored.into_iter().map(|path| Warning { path, detail: "cloudbase-init ignores this field".to_owned() }).collect()
+    ignored
+        .into_iter()
+        .map(|path| Warning {
+            path,
+            detail: "cloudbase-init ignores this field".to_owned(),
+        })
+        .collect()
 }
 
 fn odd_in_ignition_2(spec: &Value, path: &FieldPath) -> Vec<Warning> {
@@ -109,12 +132,20 @@ fn odd_in_ignition_2(spec: &Value, path: &FieldPath) -> Vec<Warning> {
     for (index, file) in items(spec, "files").iter().enumerate() {
         let at = path.field("files").index(index);
         if file.get("append") == Some(&Value::Bool(true)) {
-            warnings.push(Warning { path: at.field("append"), detail: "Ignition 2.3 replaces the file".to_owned() });
+            warnings.push(Warning {
+                path: at.field("append"),
+                detail: "Ignition 2.3 replaces the file".to_owned(),
+            });
         }
         let permissions = text(file, "permissions");
         if !permissions.is_empty() && !permissions.starts_with('0') {
-            let detail = format!("Ignition 2.3 reads `{permissions}` as a decimal number; write `0{permissions}`");
-            warnings.push(Warning { path: at.field("permissions"), detail });
+            let detail = format!(
+                "Ignition 2.3 reads `{permissions}` as a decimal number; write `0{permissions}`"
+            );
+            warnings.push(Warning {
+                path: at.field("permissions"),
+                detail,
+            });
         }
     }
     warnings

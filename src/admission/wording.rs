@@ -92,8 +92,16 @@ impl Wording {
     }
 
     fn push_fields(self, out: &mut String, fields: &Map<String, Value>) {
-        let rank = |name: &str| ORDER.iter().position(|known| *known == name).unwrap_or(ORDER.len());
-        let mut shown: Vec<_> = fields.iter().filter(|(_, value)| !is_empty(value)).collect();
+        let rank = |name: &str| {
+            ORDER
+                .iter()
+                .position(|known| *known == name)
+                .unwrap_or(ORDER.len())
+        };
+        let mut shown: Vec<_> = fields
+            .iter()
+            .filter(|(_, value)| !is_empty(value))
+            .collect();
         shown.sort_by_key(|(name, _)| rank(name));
         out.push('{');
         for (index, (name, value)) in shown.into_iter().enumerate() {
@@ -101,7 +109,9 @@ impl Wording {
             go::push_json_string(out, name);
             out.push(':');
             match (self, name.as_str()) {
-                (Wording::Redacted, name) if SECRETS.contains(&name) => go::push_plain_json_string(out, REDACTED),
+                (Wording::Redacted, name) if SECRETS.contains(&name) => {
+                    go::push_plain_json_string(out, REDACTED)
+                }
                 // A map of strings, not a struct: sorted by key.
                 (_, "config") => go::push_json(out, value),
                 _ => self.push(out, value),
@@ -122,7 +132,8 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// A struct in Go's syntax: of what a pointer leads to Go shows the address, so that most are left open.
+/// A struct in Go's syntax: of what a pointer leads to Go shows the address, so that most are left
+/// open.
 fn go_struct(version: &str, value: &Value) -> String {
     match (version, value) {
         ("v1beta1", file) if file.get("path").is_some() => go_file(file),
@@ -140,7 +151,14 @@ fn go_struct(version: &str, value: &Value) -> String {
 fn go_file(file: &Value) -> String {
     let quoted = |field: &str| go::quote(text(file, field));
     let append = file.get("append") == Some(&Value::Bool(true));
-    let source = if file.get("contentFrom").is_some_and(|source| !source.is_null()) { "0x…" } else { "nil" };
+    let source = if file
+        .get("contentFrom")
+        .is_some_and(|source| !source.is_null())
+    {
+        "0x…"
+    } else {
+        "nil"
+    };
     format!(
         "v1beta1.File{{Path:{}, Owner:{}, Permissions:{}, Encoding:{}, Append:{append}, Content:{}, ContentFrom:(*v1beta1.FileSource)({source})}}",
         quoted("path"),
@@ -158,19 +176,23 @@ mod tests {
     #[test]
     fn structs_are_printed_in_the_order_of_go() {
         let user = json!({"exec": {"env": [{"value": "v", "name": "n"}], "command": "c", "args": []}, "authProvider": {"config": {"b": "1", "a": "<"}, "name": "x"}});
-        let expected =
-            r#"{"authProvider":{"name":"x","config":{"a":"\u003c","b":"1"}},"exec":{"command":"c","env":[{"name":"n","value":"v"}]}}"#;
+        let expected = r#"{"authProvider":{"name":"x","config":{"a":"\u003c","b":"1"}},"exec":{"command":"c","env":[{"name":"n","value":"v"}]}}"#;
         assert_eq!(Wording::Upstream.piece(&user), expected);
-        let expected =
-            r#"{"authProvider":{"name":"x","config":"<redacted>"},"exec":{"command":"c","env":[{"name":"n","value":"<redacted>"}]}}"#;
+        let expected = r#"{"authProvider":{"name":"x","config":"<redacted>"},"exec":{"command":"c","env":[{"name":"n","value":"<redacted>"}]}}"#;
         assert_eq!(Wording::Redacted.piece(&user), expected);
         let file = json!({"content": "y", "path": "/a", "append": false, "owner": ""});
-        assert_eq!(Wording::Upstream.piece(&file), r#"{"path":"/a","append":false,"content":"y"}"#);
+        assert_eq!(
+            Wording::Upstream.piece(&file),
+            r#"{"path":"/a","append":false,"content":"y"}"#
+        );
         let expected = r#"v1beta1.File{Path:"/a", Owner:"", Permissions:"", Encoding:"", Append:false, Content:"y", ContentFrom:(*v1beta1.FileSource)(nil)}"#;
         assert_eq!(Wording::GoV1Beta1.piece(&file), expected);
         // v1.11 has pointers in them: only what they are is told.
         assert_eq!(Wording::GoV1Beta2.piece(&file), "v1beta2.File{…}");
-        assert_eq!(Wording::GoV1Beta2.piece(&json!({"name": "u", "passwd": "p"})), "v1beta2.User{…}");
+        assert_eq!(
+            Wording::GoV1Beta2.piece(&json!({"name": "u", "passwd": "p"})),
+            "v1beta2.User{…}"
+        );
         assert_eq!(Wording::GoV1Beta2.piece(&user), "v1beta2.KubeConfigUser{…}");
     }
 }

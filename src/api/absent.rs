@@ -1,10 +1,11 @@
 //! A spec that is not there reads as an empty one.
 //!
-//! The schema does not require `spec`, but the derive of kube makes it a plain field, which serde would then demand: one object
-//! without it would break every list that a controller reads. serde asks the type of a missing field whether it is optional, and
-//! here the answer is yes.
+//! The schema does not require `spec`, but the derive of kube makes it a plain field, which serde
+//! would then demand: one object without it would break every list that a controller reads. serde
+//! asks the type of a missing field whether it is optional, and here the answer is yes.
 
-/// Implements serde's traits for a struct marked `#[serde(remote = "Self")]`; absent and null read as `Default`.
+/// Implements serde's traits for a struct marked `#[serde(remote = "Self")]`; absent and null read
+/// as `Default`.
 macro_rules! absent_as_empty {
     ($name:ident) => {
         impl serde::Serialize for $name {
@@ -20,7 +21,10 @@ macro_rules! absent_as_empty {
                 impl<'de> serde::de::Visitor<'de> for Present {
                     type Value = $name;
 
-                    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    fn expecting(
+                        &self,
+                        formatter: &mut std::fmt::Formatter<'_>,
+                    ) -> std::fmt::Result {
                         formatter.write_str(concat!("struct ", stringify!($name)))
                     }
 
@@ -32,7 +36,10 @@ macro_rules! absent_as_empty {
                         Ok($name::default())
                     }
 
-                    fn visit_some<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<$name, D::Error> {
+                    fn visit_some<D: serde::Deserializer<'de>>(
+                        self,
+                        deserializer: D,
+                    ) -> Result<$name, D::Error> {
                         $name::deserialize(deserializer)
                     }
                 }

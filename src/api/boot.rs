@@ -1,5 +1,5 @@
-//! Format, platform, compression and failure handling of the bootstrap data, the same in both versions. All but [`Format`] are
-//! additions of WindlassConfig.
+//! Format, platform, compression and failure handling of the bootstrap data, the same in both
+//! versions. All but [`Format`] are additions of WindlassConfig.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

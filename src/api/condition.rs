@@ -1,4 +1,5 @@
-//! Conditions of both contracts. Own types, because those of `k8s-openapi` carry no limits into the schema.
+//! Conditions of both contracts. Own types, because those of `k8s-openapi` carry no limits into the
+//! schema.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,7 +28,10 @@ pub struct Condition {
     /// When `status` changed last.
     pub last_transition_time: Timestamp,
     /// Why, for programs, in CamelCase.
-    #[schemars(length(min = 1, max = 1024), regex(pattern = r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$"))]
+    #[schemars(
+        length(min = 1, max = 1024),
+        regex(pattern = r"^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$")
+    )]
     pub reason: String,
     /// Details for people; may be empty.
     #[schemars(length(max = 32768))]

@@ -1,5 +1,5 @@
-//! The schemas of KubeadmControlPlane and KubeadmControlPlaneTemplate, as upstream's CRDs have them (Cluster API v1.14) but for the config within,
-//! which is that of KubeadmConfig.
+//! The schemas of KubeadmControlPlane and KubeadmControlPlaneTemplate, as upstream's CRDs have them
+//! (Cluster API v1.14) but for the config within, which is that of KubeadmConfig.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,8 @@ use super::names::Version;
 const QUALIFIED: &str = r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*";
 const SUBDOMAIN: &str = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$";
 
-/// The schema of KubeadmControlPlane, or of its template. `machine_taints`: whether the release has taints of machines (since v1.13).
+/// The schema of KubeadmControlPlane, or of its template. `machine_taints`: whether the release has
+/// taints of machines (since v1.13).
 pub fn schema(template: bool, version: Version, machine_taints: bool) -> Value {
     let mut spec = match version {
         Version::V1Beta1 => spec_v1beta1(template),
@@ -20,11 +21,13 @@ pub fn schema(template: bool, version: Version, machine_taints: bool) -> Value {
         Version::V1Beta2 => "/properties/machineTemplate/properties/spec/properties",
     };
     if machine_taints {
-        spec.pointer_mut(machine).expect("internal error: the schema has machines")["taints"] = taints();
+        spec.pointer_mut(machine)
+            .expect("internal error: the schema has machines")["taints"] = taints();
     }
     if template {
         let metadata = open_or_filled(version, metadata());
-        let resource = json!({"type": "object", "properties": {"metadata": metadata, "spec": spec}});
+        let resource =
+            json!({"type": "object", "properties": {"metadata": metadata, "spec": spec}});
         let resource = match version {
             Version::V1Beta1 => with(resource, "required", json!(["spec"])),
             Version::V1Beta2 => filled(resource),
@@ -59,13 +62,25 @@ fn spec_v1beta1(template: bool) -> Value {
         ),
     }});
     if !template {
-        let names = ["apiVersion", "fieldPath", "kind", "name", "namespace", "resourceVersion", "uid"];
+        let names = [
+            "apiVersion",
+            "fieldPath",
+            "kind",
+            "name",
+            "namespace",
+            "resourceVersion",
+            "uid",
+        ];
         let reference = names.map(|name| (name.to_owned(), json!({"type": "string"})));
         let reference = object(Value::Object(Map::from_iter(reference)));
-        machine["properties"]["infrastructureRef"] = with(reference, "x-kubernetes-map-type", json!("atomic"));
+        machine["properties"]["infrastructureRef"] =
+            with(reference, "x-kubernetes-map-type", json!("atomic"));
         machine["properties"]["readinessGates"] = readiness_gates();
         machine["required"] = json!(["infrastructureRef"]);
-        add_scale(&mut spec, &["kubeadmConfigSpec", "machineTemplate", "version"]);
+        add_scale(
+            &mut spec,
+            &["kubeadmConfigSpec", "machineTemplate", "version"],
+        );
     }
     spec["properties"]["machineTemplate"] = machine;
     spec
@@ -74,7 +89,9 @@ fn spec_v1beta1(template: bool) -> Value {
 fn spec_v1beta2(template: bool) -> Value {
     let seconds = json!({"type": "integer", "format": "int32", "minimum": 0});
     let rolling_update = filled(object(json!({"maxSurge": int_or_string()})));
-    let strategy = filled(object(json!({"rollingUpdate": rolling_update, "type": strategy_type()})));
+    let strategy = filled(object(
+        json!({"rollingUpdate": rolling_update, "type": strategy_type()}),
+    ));
     let days = with(int32(), "minimum", json!(7));
     let mut machine = object(json!({"deletion": filled(object(json!({
         "nodeDeletionTimeoutSeconds": seconds, "nodeDrainTimeoutSeconds": seconds, "nodeVolumeDetachTimeoutSeconds": seconds,
@@ -89,13 +106,19 @@ fn spec_v1beta2(template: bool) -> Value {
         }))),
     }});
     let machine = if template {
-        filled(object(json!({"metadata": filled(metadata()), "spec": filled(machine)})))
+        filled(object(
+            json!({"metadata": filled(metadata()), "spec": filled(machine)}),
+        ))
     } else {
         machine["properties"]["infrastructureRef"] = infrastructure_reference();
         machine["properties"]["readinessGates"] = with(readiness_gates(), "minItems", json!(1));
         machine["required"] = json!(["infrastructureRef"]);
         add_scale(&mut spec, &["machineTemplate", "version"]);
-        with(object(json!({"metadata": filled(metadata()), "spec": machine})), "required", json!(["spec"]))
+        with(
+            object(json!({"metadata": filled(metadata()), "spec": machine})),
+            "required",
+            json!(["spec"]),
+        )
     };
     spec["properties"]["machineTemplate"] = machine;
     if template { filled(spec) } else { spec }
@@ -121,8 +144,13 @@ fn metadata() -> Value {
 fn infrastructure_reference() -> Value {
     let name = |pattern: &str, longest: u32| json!({"type": "string", "minLength": 1, "maxLength": longest, "pattern": pattern});
     let kind = name(r"^[a-zA-Z]([-a-zA-Z0-9]*[a-zA-Z0-9])?$", 63);
-    let properties = json!({"apiGroup": name(SUBDOMAIN, 253), "kind": kind, "name": name(SUBDOMAIN, 253)});
-    with(object(properties), "required", json!(["apiGroup", "kind", "name"]))
+    let properties =
+        json!({"apiGroup": name(SUBDOMAIN, 253), "kind": kind, "name": name(SUBDOMAIN, 253)});
+    with(
+        object(properties),
+        "required",
+        json!(["apiGroup", "kind", "name"]),
+    )
 }
 
 fn readiness_gates() -> Value {
@@ -146,7 +174,11 @@ fn taints() -> Value {
         "propagation": {"type": "string", "enum": ["Always", "OnInitialization"]},
         "value": {"type": "string", "minLength": 1, "maxLength": 63, "pattern": "^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$"},
     });
-    let item = with(object(properties), "required", json!(["effect", "key", "propagation"]));
+    let item = with(
+        object(properties),
+        "required",
+        json!(["effect", "key", "propagation"]),
+    );
     json!({
         "type": "array", "minItems": 1, "maxItems": 64, "items": item,
         "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["key", "effect"],
@@ -186,7 +218,11 @@ fn filled(schema: Value) -> Value {
 
 /// In v1beta2 objects say something when they are there; in v1beta1 they may be empty.
 fn open_or_filled(version: Version, schema: Value) -> Value {
-    if version == Version::V1Beta2 { filled(schema) } else { schema }
+    if version == Version::V1Beta2 {
+        filled(schema)
+    } else {
+        schema
+    }
 }
 
 fn with(mut schema: Value, keyword: &str, value: Value) -> Value {

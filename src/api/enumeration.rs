@@ -1,7 +1,8 @@
-//! Enums that are strings in documents. serde and schemars derive the same, but schemars writes documented variants as a `oneOf`,
-//! which no structural schema may have.
+//! Enums that are strings in documents. serde and schemars derive the same, but schemars writes
+//! documented variants as a `oneOf`, which no structural schema may have.
 
-/// Declares an enum with its spelling in documents: serde, `Display`, `as_str` and a schema of `type` and `enum`.
+/// Declares an enum with its spelling in documents: serde, `Display`, `as_str` and a schema of
+/// `type` and `enum`.
 macro_rules! string_enum {
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)+ }) => {
         $(#[$meta])*

@@ -1,4 +1,5 @@
-//! Environment variables of the control plane's static pods: Kubernetes' `EnvVar`, the same in both versions.
+//! Environment variables of the control plane's static pods: Kubernetes' `EnvVar`, the same in both
+//! versions.
 
 use std::borrow::Cow;
 
@@ -6,8 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// Spelling of a quantity (Kubernetes API reference, "Quantity").
-const QUANTITY_PATTERN: &str =
-    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
+const QUANTITY_PATTERN: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
 
 /// An environment variable of a control-plane component (Kubernetes `EnvVar` of core/v1).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,5 +1,5 @@
-//! Files and directories on the node, the same in both versions. `transferEncoding`, `contentFrom.configMap`, `fileDefaults` and
-//! `directories` are additions of WindlassConfig.
+//! Files and directories on the node, the same in both versions. `transferEncoding`,
+//! `contentFrom.configMap`, `fileDefaults` and `directories` are additions of WindlassConfig.
 
 use kube::KubeSchema;
 use schemars::JsonSchema;
@@ -17,19 +17,21 @@ pub struct File {
     /// Where the file goes, with its name.
     #[schemars(length(min = 1, max = 512))]
     pub path: String,
-    /// Owner of the file, such as `root:root`. Absent: `fileDefaults.owner`, else the default of the boot software.
+    /// Owner of the file, such as `root:root`. Absent: `fileDefaults.owner`, else the default of
+    /// the boot software.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 256))]
     pub owner: Option<String>,
-    /// Permissions of the file, such as `0640`. Absent: `fileDefaults.permissions`, else the default of the boot software.
+    /// Permissions of the file, such as `0640`. Absent: `fileDefaults.permissions`, else the
+    /// default of the boot software.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 16))]
     pub permissions: Option<String>,
     /// How the given content is already encoded. Absent: it is plain text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encoding: Option<Encoding>,
-    /// How the provider encodes the content for the way to the node, where the file holds exactly the given bytes. Absent: the content
-    /// is carried as given.
+    /// How the provider encodes the content for the way to the node, where the file holds exactly
+    /// the given bytes. Absent: the content is carried as given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transfer_encoding: Option<TransferEncoding>,
     /// Whether the content is added to an existing file instead of replacing it.
@@ -42,7 +44,8 @@ pub struct File {
     /// Source of the content when it is not given inline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_from: Option<FileSource>,
-    /// Whether the content is taken as it is or is a template that the provider renders. Absent: `Raw`.
+    /// Whether the content is taken as it is or is a template that the provider renders. Absent:
+    /// `Raw`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_format: Option<ContentFormat>,
 }
@@ -72,7 +75,8 @@ pub struct SecretKeyReference {
     pub key: String,
 }
 
-/// A key of a ConfigMap in the namespace of the config; `binaryData` is read when `data` lacks the key.
+/// A key of a ConfigMap in the namespace of the config; `binaryData` is read when `data` lacks the
+/// key.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ConfigMapKeyReference {

@@ -1,4 +1,5 @@
-//! Metadata that a template hands on. An own type, because that of Kubernetes has fields that a template may not set.
+//! Metadata that a template hands on. An own type, because that of Kubernetes has fields that a
+//! template may not set.
 
 use std::collections::BTreeMap;
 

@@ -1,10 +1,15 @@
-//! The API of Windlass: the kinds WindlassConfig and WindlassConfigTemplate in both versions, as Rust types.
+//! The API of Windlass: the kinds WindlassConfig and WindlassConfigTemplate in both versions, as
+//! Rust types.
 //!
-//! The spec is KubeadmConfigSpec of the same version plus the fields that [`additions`] lists, so the same types read a KubeadmConfig.
-//! Every optional field is an `Option`: an absent list and an empty one are different values, as they are in Go.
-//! The types say what is in a document, not whether it is right: bounds, enums and rules are in the schema that is made of them.
+//! The spec is KubeadmConfigSpec of the same version plus the fields that [`additions`] lists, so
+//! the same types read a KubeadmConfig. Every optional field is an `Option`: an absent list and an
+//! empty one are different values, as they are in Go. The types say what is in a document, not
+//! whether it is right: bounds, enums and rules are in the schema that is made of them.
 
-#![allow(unreachable_pub, reason = "the derive of the schema copies each struct into a function, its `pub` included")]
+#![allow(
+    unreachable_pub,
+    reason = "the derive of the schema copies each struct into a function, its `pub` included"
+)]
 
 mod absent;
 pub mod additions;

@@ -1,4 +1,5 @@
-//! Names of the API: group, versions, kinds and what they are called in URLs and on the command line.
+//! Names of the API: group, versions, kinds and what they are called in URLs and on the command
+//! line.
 
 use std::fmt;
 
@@ -8,7 +9,8 @@ pub const GROUP: &str = "bootstrap.windlass.dev";
 /// The API group of the kubeadm bootstrap provider, whose specs these types read too.
 pub const KUBEADM_GROUP: &str = "bootstrap.cluster.x-k8s.io";
 
-/// Annotation of an object that holds what the version it was converted to cannot express; see `conversion`.
+/// Annotation of an object that holds what the version it was converted to cannot express; see
+/// `conversion`.
 pub const CONVERSION_ANNOTATION: &str = "bootstrap.windlass.dev/conversion";
 
 /// A version of the API.
@@ -34,7 +36,9 @@ impl Version {
 
     /// The version of that spelling.
     pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|version| version.as_str() == text)
+        Self::ALL
+            .into_iter()
+            .find(|version| version.as_str() == text)
     }
 
     /// `apiVersion` of our objects in this version.

@@ -18,7 +18,8 @@ pub struct Taint {
     /// Value of the taint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// What happens to pods that do not tolerate it: `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
+    /// What happens to pods that do not tolerate it: `NoSchedule`, `PreferNoSchedule` or
+    /// `NoExecute`.
     pub effect: String,
     /// When the taint was added.
     #[serde(skip_serializing_if = "Option::is_none")]

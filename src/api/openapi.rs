@@ -1,7 +1,8 @@
 //! Structural schemas (`openAPIV3Schema`) of the kinds, made of the Rust types.
 //!
-//! schemars writes JSON Schema for serde; the API server wants what controller-gen writes. `structural` is the difference: no null
-//! (a value that is not there is left out), no titles, sorted `required`, only formats that the API server knows.
+//! schemars writes JSON Schema for serde; the API server wants what controller-gen writes.
+//! `structural` is the difference: no null (a value that is not there is left out), no titles,
+//! sorted `required`, only formats that the API server knows.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -14,37 +15,61 @@ use super::{additions, v1beta1, v1beta2};
 const FORMATS: [&str; 4] = ["byte", "date-time", "int32", "int64"];
 
 const CONFIG_DESCRIPTION: &str = "Bootstrap data of one machine: the configuration of kubeadm and of the node, and what became of it.";
-const TEMPLATE_DESCRIPTION: &str = "The pattern from which the WindlassConfigs of a set of machines are made.";
+const TEMPLATE_DESCRIPTION: &str =
+    "The pattern from which the WindlassConfigs of a set of machines are made.";
 const SPEC_DESCRIPTION: &str = "The configuration of the machine.";
-const API_VERSION_DESCRIPTION: &str = "Group and version of this document; the server may answer in another one.";
+const API_VERSION_DESCRIPTION: &str =
+    "Group and version of this document; the server may answer in another one.";
 const KIND_DESCRIPTION: &str = "Kind of this document, in CamelCase; cannot change.";
 
-/// The schemas of our kinds in that version, in the order of [`Kind::ALL`]. They share most of the work.
+/// The schemas of our kinds in that version, in the order of [`Kind::ALL`]. They share most of the
+/// work.
 pub(crate) fn schemas(version: Version) -> [Value; 2] {
     match version {
-        Version::V1Beta1 => both::<v1beta1::WindlassConfigTemplateSpec, v1beta1::WindlassConfigStatus>(),
-        Version::V1Beta2 => both::<v1beta2::WindlassConfigTemplateSpec, v1beta2::WindlassConfigStatus>(),
+        Version::V1Beta1 => {
+            both::<v1beta1::WindlassConfigTemplateSpec, v1beta1::WindlassConfigStatus>()
+        }
+        Version::V1Beta2 => {
+            both::<v1beta2::WindlassConfigTemplateSpec, v1beta2::WindlassConfigStatus>()
+        }
     }
 }
 
 /// The schema of our kind in that version.
 pub fn schema(kind: Kind, version: Version) -> Value {
     match (kind, version) {
-        (Kind::Config, Version::V1Beta1) => of_config::<v1beta1::WindlassConfigStatus>(structural_schema::<v1beta1::WindlassConfigSpec>()),
-        (Kind::Config, Version::V1Beta2) => of_config::<v1beta2::WindlassConfigStatus>(structural_schema::<v1beta2::WindlassConfigSpec>()),
-        (Kind::Template, Version::V1Beta1) => of_template(structural_schema::<v1beta1::WindlassConfigTemplateSpec>()),
-        (Kind::Template, Version::V1Beta2) => of_template(structural_schema::<v1beta2::WindlassConfigTemplateSpec>()),
+        (Kind::Config, Version::V1Beta1) => {
+            of_config::<v1beta1::WindlassConfigStatus>(structural_schema::<
+                v1beta1::WindlassConfigSpec,
+            >())
+        }
+        (Kind::Config, Version::V1Beta2) => {
+            of_config::<v1beta2::WindlassConfigStatus>(structural_schema::<
+                v1beta2::WindlassConfigSpec,
+            >())
+        }
+        (Kind::Template, Version::V1Beta1) => {
+            of_template(structural_schema::<v1beta1::WindlassConfigTemplateSpec>())
+        }
+        (Kind::Template, Version::V1Beta2) => {
+            of_template(structural_schema::<v1beta2::WindlassConfigTemplateSpec>())
+        }
     }
 }
 
-/// The schema of KubeadmConfig or KubeadmConfigTemplate in that version: ours without the additions.
+/// The schema of KubeadmConfig or KubeadmConfigTemplate in that version: ours without the
+/// additions.
 pub fn kubeadm_schema(kind: Kind, version: Version) -> Value {
     let mut schema = schema(kind, version);
     let spec = match kind {
         Kind::Config => "/properties/spec",
         Kind::Template => "/properties/spec/properties/template/properties/spec",
     };
-    additions::remove(schema.pointer_mut(spec).expect("internal error: the kind has a spec"));
+    additions::remove(
+        schema
+            .pointer_mut(spec)
+            .expect("internal error: the kind has a spec"),
+    );
     schema
 }
 
@@ -57,7 +82,10 @@ fn both<TemplateSpec: JsonSchema, Status: JsonSchema>() -> [Value; 2] {
 
 fn of_config<Status: JsonSchema>(mut spec: Value) -> Value {
     spec["description"] = SPEC_DESCRIPTION.into();
-    object(CONFIG_DESCRIPTION, [("spec", spec), ("status", structural_schema::<Status>())])
+    object(
+        CONFIG_DESCRIPTION,
+        [("spec", spec), ("status", structural_schema::<Status>())],
+    )
 }
 
 fn of_template(spec: Value) -> Value {
@@ -67,8 +95,14 @@ fn of_template(spec: Value) -> Value {
 /// The root of a kind: type and object metadata, and the given parts.
 fn object<const N: usize>(description: &str, parts: [(&str, Value); N]) -> Value {
     let mut properties = Map::from_iter(parts.map(|(name, schema)| (name.to_owned(), schema)));
-    properties.insert("apiVersion".to_owned(), json!({"type": "string", "description": API_VERSION_DESCRIPTION}));
-    properties.insert("kind".to_owned(), json!({"type": "string", "description": KIND_DESCRIPTION}));
+    properties.insert(
+        "apiVersion".to_owned(),
+        json!({"type": "string", "description": API_VERSION_DESCRIPTION}),
+    );
+    properties.insert(
+        "kind".to_owned(),
+        json!({"type": "string", "description": KIND_DESCRIPTION}),
+    );
     properties.insert("metadata".to_owned(), json!({"type": "object"}));
     let mut root = json!({"type": "object", "description": description});
     root["properties"] = Value::Object(properties);
@@ -93,7 +127,11 @@ fn structural(schema: &mut Value) {
     let Value::Object(keys) = schema else { return };
     keys.remove("title");
     drop_null(keys);
-    if keys.get("format").and_then(Value::as_str).is_some_and(|format| !FORMATS.contains(&format)) {
+    if keys
+        .get("format")
+        .and_then(Value::as_str)
+        .is_some_and(|format| !FORMATS.contains(&format))
+    {
         keys.remove("format");
     }
     if let Some(Value::Array(required)) = keys.get_mut("required") {
@@ -109,7 +147,8 @@ fn structural(schema: &mut Value) {
     }
 }
 
-/// An `Option` in schemars' words is "of that type or null": as a list of types, or as two alternatives.
+/// An `Option` in schemars' words is "of that type or null": as a list of types, or as two
+/// alternatives.
 fn drop_null(keys: &mut Map<String, Value>) {
     if let Some(Value::Array(types)) = keys.get_mut("type") {
         types.retain(|name| name != "null");
@@ -141,7 +180,11 @@ mod tests {
     #[test]
     fn a_kind_has_the_schema_that_both_have_together() {
         for version in Version::ALL {
-            assert_eq!(Kind::ALL.map(|kind| schema(kind, version)), schemas(version), "{version}");
+            assert_eq!(
+                Kind::ALL.map(|kind| schema(kind, version)),
+                schemas(version),
+                "{version}"
+            );
         }
     }
 }

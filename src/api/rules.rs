@@ -1,12 +1,14 @@
-//! The rules of the schema in the Common Expression Language, in one place: both versions carry the same ones, and the webhooks use the
-//! same messages. The API server evaluates them; `fieldPath` and `reason` need Kubernetes 1.28 there.
+//! The rules of the schema in the Common Expression Language, in one place: both versions carry the
+//! same ones, and the webhooks use the same messages. The API server evaluates them; `fieldPath`
+//! and `reason` need Kubernetes 1.28 there.
 
 use kube::core::{Reason, Rule};
 
 /// A rule of the schema. The expression and the message are API: tests hold them to the letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CelRule {
-    /// Where the error is reported, relative to the value that carries the rule; that value itself when absent.
+    /// Where the error is reported, relative to the value that carries the rule; that value itself
+    /// when absent.
     pub(crate) field_path: Option<&'static str>,
     /// The expression; `self` is the value that carries the rule.
     pub(crate) rule: &'static str,
@@ -25,17 +27,28 @@ impl From<CelRule> for Rule {
 }
 
 const fn plain(rule: &'static str, message: &'static str) -> CelRule {
-    CelRule { field_path: None, rule, message }
+    CelRule {
+        field_path: None,
+        rule,
+        message,
+    }
 }
 
 const fn forbidden(field_path: &'static str, rule: &'static str, message: &'static str) -> CelRule {
-    CelRule { field_path: Some(field_path), rule, message }
+    CelRule {
+        field_path: Some(field_path),
+        rule,
+        message,
+    }
 }
 
 /// Prefixes an expression with "or the platform is not Windows".
 macro_rules! on_windows {
     ($rule:literal) => {
-        concat!("!has(self.platform) || self.platform != 'windows' || ", $rule)
+        concat!(
+            "!has(self.platform) || self.platform != 'windows' || ",
+            $rule
+        )
     };
 }
 
@@ -45,11 +58,16 @@ const NOT_ON_WINDOWS: &str = "not supported when spec.platform is set to: \"wind
 // Upstream's.
 
 /// On every `extraArgs`.
-pub(crate) const UNIQUE_EXTRA_ARGS: CelRule = plain("self.all(x, self.exists_one(y, x.name == y.name))", "extraArgs name must be unique");
+pub(crate) const UNIQUE_EXTRA_ARGS: CelRule = plain(
+    "self.all(x, self.exists_one(y, x.name == y.name))",
+    "extraArgs name must be unique",
+);
 
 /// On every `kubeletExtraArgs`.
-pub(crate) const UNIQUE_KUBELET_EXTRA_ARGS: CelRule =
-    plain("self.all(x, self.exists_one(y, x.name == y.name))", "kubeletExtraArgs name must be unique");
+pub(crate) const UNIQUE_KUBELET_EXTRA_ARGS: CelRule = plain(
+    "self.all(x, self.exists_one(y, x.name == y.name))",
+    "kubeletExtraArgs name must be unique",
+);
 
 /// On `spec.diskSetup.partitions[]`, v1beta2 only.
 pub(crate) const LAYOUT_OR_DISK_LAYOUT: CelRule = plain(
@@ -93,21 +111,36 @@ pub(crate) const WINDOWS_FORMAT: CelRule = forbidden(
 );
 
 /// cloudbase-init has no boot commands.
-pub(crate) const WINDOWS_BOOT_COMMANDS: CelRule = forbidden(".bootCommands", on_windows!("!has(self.bootCommands)"), NOT_ON_WINDOWS);
+pub(crate) const WINDOWS_BOOT_COMMANDS: CelRule = forbidden(
+    ".bootCommands",
+    on_windows!("!has(self.bootCommands)"),
+    NOT_ON_WINDOWS,
+);
 
 /// cloudbase-init sets up no disks.
-pub(crate) const WINDOWS_DISK_SETUP: CelRule = forbidden(".diskSetup", on_windows!("!has(self.diskSetup)"), NOT_ON_WINDOWS);
+pub(crate) const WINDOWS_DISK_SETUP: CelRule = forbidden(
+    ".diskSetup",
+    on_windows!("!has(self.diskSetup)"),
+    NOT_ON_WINDOWS,
+);
 
 /// cloudbase-init mounts nothing.
-pub(crate) const WINDOWS_MOUNTS: CelRule = forbidden(".mounts", on_windows!("!has(self.mounts)"), NOT_ON_WINDOWS);
+pub(crate) const WINDOWS_MOUNTS: CelRule =
+    forbidden(".mounts", on_windows!("!has(self.mounts)"), NOT_ON_WINDOWS);
 
 /// There is no control plane on Windows.
-pub(crate) const WINDOWS_CLUSTER_CONFIGURATION: CelRule =
-    forbidden(".clusterConfiguration", on_windows!("!has(self.clusterConfiguration)"), NOT_ON_WINDOWS);
+pub(crate) const WINDOWS_CLUSTER_CONFIGURATION: CelRule = forbidden(
+    ".clusterConfiguration",
+    on_windows!("!has(self.clusterConfiguration)"),
+    NOT_ON_WINDOWS,
+);
 
 /// There is no control plane on Windows.
-pub(crate) const WINDOWS_INIT_CONFIGURATION: CelRule =
-    forbidden(".initConfiguration", on_windows!("!has(self.initConfiguration)"), NOT_ON_WINDOWS);
+pub(crate) const WINDOWS_INIT_CONFIGURATION: CelRule = forbidden(
+    ".initConfiguration",
+    on_windows!("!has(self.initConfiguration)"),
+    NOT_ON_WINDOWS,
+);
 
 /// There is no control plane on Windows.
 pub(crate) const WINDOWS_CONTROL_PLANE: CelRule = forbidden(
@@ -119,11 +152,14 @@ pub(crate) const WINDOWS_CONTROL_PLANE: CelRule = forbidden(
 /// Owners and modes mean nothing on Windows.
 pub(crate) const WINDOWS_DIRECTORIES: CelRule = forbidden(
     ".directories",
-    on_windows!("!has(self.directories) || self.directories.all(d, !has(d.owner) && !has(d.permissions))"),
+    on_windows!(
+        "!has(self.directories) || self.directories.all(d, !has(d.owner) && !has(d.permissions))"
+    ),
     "owner and permissions are not supported when spec.platform is set to: \"windows\"",
 );
 
-/// No Windows machine has run what reports a failed step, so only [`crate::api::boot::OnFailure::Continue`] is taken there.
+/// No Windows machine has run what reports a failed step, so only
+/// [`crate::api::boot::OnFailure::Continue`] is taken there.
 pub(crate) const WINDOWS_ON_FAILURE: CelRule = forbidden(
     ".onFailure",
     on_windows!("!has(self.onFailure) || self.onFailure == 'Continue'"),
@@ -160,4 +196,7 @@ pub(crate) const ONE_FILE_SOURCE: CelRule = plain(
 );
 
 /// On `spec.directories[].path`.
-pub(crate) const ABSOLUTE_PATH: CelRule = plain(r"self.matches('^(/|[A-Za-z]:[/\\\\])')", "path must be absolute");
+pub(crate) const ABSOLUTE_PATH: CelRule = plain(
+    r"self.matches('^(/|[A-Za-z]:[/\\\\])')",
+    "path must be absolute",
+);

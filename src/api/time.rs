@@ -10,8 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::text::go::{duration, time};
 
-/// A point in time to the second, RFC 3339 in UTC (Kubernetes `metav1.Time`, which drops fractions when it writes). All of year 9999 is
-/// included: people write its end for "never".
+/// A point in time to the second, RFC 3339 in UTC (Kubernetes `metav1.Time`, which drops fractions
+/// when it writes). All of year 9999 is included: people write its end for "never".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp(DateTime);
 
@@ -31,7 +31,11 @@ impl Timestamp {
     /// So many seconds later, within the years that RFC 3339 can write.
     pub(crate) fn plus_seconds(self, seconds: i64) -> Self {
         let last = Timestamp(DateTime::constant(9999, 12, 31, 23, 59, 59, 0));
-        Span::new().try_seconds(seconds).ok().and_then(|span| self.0.checked_add(span).ok()).map_or(last, Timestamp)
+        Span::new()
+            .try_seconds(seconds)
+            .ok()
+            .and_then(|span| self.0.checked_add(span).ok())
+            .map_or(last, Timestamp)
     }
 
     /// The second in which a moment lies, counted since 1970.
@@ -39,8 +43,8 @@ impl Timestamp {
         Timestamp(Self::EPOCH).plus_seconds(second)
     }
 
-    /// Reads RFC 3339 with as many digits of a fraction as there are; the fraction is dropped. `None` also where UTC is in no year from
-    /// -9999 to 9999.
+    /// Reads RFC 3339 with as many digits of a fraction as there are; the fraction is dropped.
+    /// `None` also where UTC is in no year from -9999 to 9999.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let utc = time::rfc3339(text).ok()?.utc()?;
         utc.with().subsec_nanosecond(0).build().ok().map(Timestamp)
@@ -88,7 +92,8 @@ impl JsonSchema for Timestamp {
 
 const NANOSECONDS: i64 = 1_000_000_000;
 
-/// A length of time in the notation of Go: `1h2m3.5s`, `300ms`, `-2m0s` (Kubernetes `metav1.Duration`; Go `time.Duration`).
+/// A length of time in the notation of Go: `1h2m3.5s`, `300ms`, `-2m0s` (Kubernetes
+/// `metav1.Duration`; Go `time.Duration`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GoDuration {
     nanoseconds: i64,
@@ -102,7 +107,9 @@ impl GoDuration {
 
     /// So many whole seconds.
     pub(crate) fn from_seconds(seconds: i32) -> Self {
-        GoDuration { nanoseconds: i64::from(seconds) * NANOSECONDS }
+        GoDuration {
+            nanoseconds: i64::from(seconds) * NANOSECONDS,
+        }
     }
 
     /// The length in nanoseconds.
@@ -110,13 +117,15 @@ impl GoDuration {
         self.nanoseconds
     }
 
-    /// Whole seconds, truncated towards zero and kept within an `int32`, as Cluster API converts durations.
+    /// Whole seconds, truncated towards zero and kept within an `int32`, as Cluster API converts
+    /// durations.
     pub(crate) fn whole_seconds(self) -> i32 {
         let seconds = self.nanoseconds / NANOSECONDS;
         seconds.clamp(i64::from(i32::MIN), i64::from(i32::MAX)) as i32
     }
 
-    /// Reads what Go's `time.ParseDuration` reads: a sign, then numbers with units `ns us µs ms s m h`, or `0`.
+    /// Reads what Go's `time.ParseDuration` reads: a sign, then numbers with units `ns us µs ms s m
+    /// h`, or `0`.
     ///
     /// # Errors
     /// In Go's words.
@@ -166,7 +175,13 @@ mod tests {
     /// Cluster API, `ConvertToSeconds`: towards zero, at most an int32.
     #[test]
     fn whole_seconds_are_truncated_and_capped() {
-        let check = |text: &str, expected: i32| assert_eq!(GoDuration::parse(text).unwrap().whole_seconds(), expected, "{text}");
+        let check = |text: &str, expected: i32| {
+            assert_eq!(
+                GoDuration::parse(text).unwrap().whole_seconds(),
+                expected,
+                "{text}"
+            )
+        };
         check("20m30.5s", 1230);
         check("-1.9s", -1);
         check("2000000h", i32::MAX);
@@ -184,13 +199,24 @@ mod tests {
         check("1960-01-01T00:00:00.5Z", "1960-01-01T00:00:00Z");
         check("2026-01-02T03:04:05.123456789123Z", "2026-01-02T03:04:05Z");
         check("9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z");
-        assert_eq!(Timestamp::parse("1970-01-02T00:00:00+01:00").unwrap().as_second(), 82_800);
+        assert_eq!(
+            Timestamp::parse("1970-01-02T00:00:00+01:00")
+                .unwrap()
+                .as_second(),
+            82_800
+        );
     }
 
     #[test]
     fn what_is_no_time_is_refused() {
-        for text in ["", "2026-01-02", "2026-01-02T03:04:05", "2026-01-02T03:04:05.Z", "2026-01-02T03:04:05+1:00", "2026-01-02T03:04:05Zt"]
-        {
+        for text in [
+            "",
+            "2026-01-02",
+            "2026-01-02T03:04:05",
+            "2026-01-02T03:04:05.Z",
+            "2026-01-02T03:04:05+1:00",
+            "2026-01-02T03:04:05Zt",
+        ] {
             assert_eq!(Timestamp::parse(text), None, "{text}");
         }
         assert_eq!(Timestamp::parse("9999-12-31T23:59:59-01:00"), None);

@@ -1,5 +1,6 @@
-//! Which changes of a KubeadmControlPlane's config replace machines (Cluster API v1.14, `controlplane/kubeadm/pkg/filters.go`, `UpToDate` and
-//! `PrepareKubeadmConfigsForDiff`; `controlplane/kubeadm/webhooks/admission/kubeadmcontrolplane.go`, `allowedPaths`).
+//! Which changes of a KubeadmControlPlane's config replace machines (Cluster API v1.14,
+//! `controlplane/kubeadm/pkg/filters.go`, `UpToDate` and `PrepareKubeadmConfigsForDiff`;
+//! `controlplane/kubeadm/webhooks/admission/kubeadmcontrolplane.go`, `allowedPaths`).
 
 use std::collections::BTreeSet;
 
@@ -10,8 +11,16 @@ const IGNORED: [&[&str]; 5] = [
     &["clusterConfiguration", "controlPlaneEndpoint"],
     &["clusterConfiguration", "dns"],
     &["joinConfiguration", "discovery"],
-    &["initConfiguration", "timeouts", "controlPlaneComponentHealthCheckSeconds"],
-    &["joinConfiguration", "timeouts", "controlPlaneComponentHealthCheckSeconds"],
+    &[
+        "initConfiguration",
+        "timeouts",
+        "controlPlaneComponentHealthCheckSeconds",
+    ],
+    &[
+        "joinConfiguration",
+        "timeouts",
+        "controlPlaneComponentHealthCheckSeconds",
+    ],
 ];
 
 /// Fields that the webhook lets nobody change.
@@ -21,13 +30,19 @@ const FIXED: [&[&str]; 3] = [
     &["clusterConfiguration", "controlPlaneEndpoint"],
 ];
 
-/// A spec with what earlier releases filled in (`ApplyPreviousKubeadmConfigDefaults`): Cluster API compares both sides with it, so that no
-/// machine is replaced for it.
+/// A spec with what earlier releases filled in (`ApplyPreviousKubeadmConfigDefaults`): Cluster API
+/// compares both sides with it, so that no machine is replaced for it.
 pub(super) fn with_defaults(mut spec: Value) -> Value {
     const DEFAULTS: [(&[&str], &str); 3] = [
         (&["format"], "cloud-config"),
-        (&["initConfiguration", "nodeRegistration", "imagePullPolicy"], "IfNotPresent"),
-        (&["joinConfiguration", "nodeRegistration", "imagePullPolicy"], "IfNotPresent"),
+        (
+            &["initConfiguration", "nodeRegistration", "imagePullPolicy"],
+            "IfNotPresent",
+        ),
+        (
+            &["joinConfiguration", "nodeRegistration", "imagePullPolicy"],
+            "IfNotPresent",
+        ),
     ];
     for (path, default) in DEFAULTS {
         let field = path.iter().try_fold(&mut spec, |value, step| {
@@ -43,17 +58,20 @@ pub(super) fn with_defaults(mut spec: Value) -> Value {
     spec
 }
 
-/// Whether the webhook refuses to go from one version of Kubernetes to another: no minor version may be skipped
-/// (`validateVersion`).
+/// Whether the webhook refuses to go from one version of Kubernetes to another: no minor version
+/// may be skipped (`validateVersion`).
 pub(super) fn skips_a_minor(old: &str, new: &str) -> bool {
     let minor = |version: &str| {
         let mut numbers = version.split('.').map(|number| number.parse::<u32>().ok());
         Some((numbers.next()??, numbers.next()??))
     };
-    minor(old).zip(minor(new)).is_some_and(|((major, old), (other, new))| major == other && new >= old.saturating_add(2))
+    minor(old)
+        .zip(minor(new))
+        .is_some_and(|((major, old), (other, new))| major == other && new >= old.saturating_add(2))
 }
 
-/// The fields of a spec in v1beta2 whose change replaces the machines that joined, or else the first one.
+/// The fields of a spec in v1beta2 whose change replaces the machines that joined, or else the
+/// first one.
 pub(super) fn replacing(old: &Value, new: &Value) -> Vec<String> {
     let of_others = differences(&joining(old), &joining(new));
     if !of_others.is_empty() {
@@ -69,12 +87,17 @@ pub(super) fn replacing(old: &Value, new: &Value) -> Vec<String> {
 /// The fields whose change is refused.
 pub(super) fn refused(old: &Value, new: &Value) -> Vec<String> {
     let is_changed = |path: &&&[&str]| at(old, path) != at(new, path);
-    FIXED.iter().filter(is_changed).map(|path| path.join(".")).collect()
+    FIXED
+        .iter()
+        .filter(is_changed)
+        .map(|path| path.join("."))
+        .collect()
 }
 
 fn at<'v>(value: &'v Value, path: &[&str]) -> &'v Value {
     static NULL: Value = Value::Null;
-    path.iter().fold(value, |value, step| value.get(step).unwrap_or(&NULL))
+    path.iter()
+        .fold(value, |value, step| value.get(step).unwrap_or(&NULL))
 }
 
 fn joining(spec: &Value) -> Value {
@@ -98,21 +121,30 @@ fn without(spec: &Value, configuration: &str) -> Value {
 }
 
 fn remove(value: &mut Value, path: &[&str]) {
-    let Some((last, parents)) = path.split_last() else { return };
-    let parent = parents.iter().try_fold(value, |value, step| value.get_mut(*step));
+    let Some((last, parents)) = path.split_last() else {
+        return;
+    };
+    let parent = parents
+        .iter()
+        .try_fold(value, |value, step| value.get_mut(*step));
     if let Some(Value::Object(fields)) = parent {
         fields.remove(*last);
     }
 }
 
-/// The value without empty maps and lists; but no taints is something else than those of kubeadm. The depth is that of the schema.
+/// The value without empty maps and lists; but no taints is something else than those of kubeadm.
+/// The depth is that of the schema.
 fn pruned(value: Value) -> Option<Value> {
     match value {
         Value::Null => None,
         Value::Array(items) if items.is_empty() => None,
         Value::Object(fields) => {
             let kept = |(name, value): (String, Value)| {
-                let value = if name == "taints" { Some(value) } else { pruned(value) };
+                let value = if name == "taints" {
+                    Some(value)
+                } else {
+                    pruned(value)
+                };
                 value.map(|value| (name, value))
             };
             let fields: Map<String, Value> = fields.into_iter().filter_map(kept).collect();
@@ -129,8 +161,16 @@ fn as_joined(old: &Value, new: &Value) -> Value {
     for name in ["timeouts", "patches", "skipPhases", "nodeRegistration"] {
         join.extend(init.get(name).map(|value| (name.to_owned(), value.clone())));
     }
-    join.extend(new.pointer("/joinConfiguration/caCertPath").map(|path| ("caCertPath".to_owned(), path.clone())));
-    join.extend(init.get("localAPIEndpoint").map(|endpoint| ("controlPlane".to_owned(), json!({"localAPIEndpoint": endpoint}))));
+    join.extend(
+        new.pointer("/joinConfiguration/caCertPath")
+            .map(|path| ("caCertPath".to_owned(), path.clone())),
+    );
+    join.extend(init.get("localAPIEndpoint").map(|endpoint| {
+        (
+            "controlPlane".to_owned(),
+            json!({"localAPIEndpoint": endpoint}),
+        )
+    }));
     let mut spec = old.clone();
     if let Value::Object(fields) = &mut spec {
         fields.insert("joinConfiguration".to_owned(), Value::Object(join));
@@ -154,11 +194,22 @@ fn collect(old: &Value, new: &Value, path: &str, found: &mut Vec<String>) {
     if old == new || found.len() > MOST {
         return;
     }
-    let (Value::Object(before), Value::Object(after)) = (old, new) else { return found.push(path.to_owned()) };
+    let (Value::Object(before), Value::Object(after)) = (old, new) else {
+        return found.push(path.to_owned());
+    };
     let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
     for name in names {
-        let inner = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-        collect(before.get(name).unwrap_or(&Value::Null), after.get(name).unwrap_or(&Value::Null), &inner, found);
+        let inner = if path.is_empty() {
+            name.clone()
+        } else {
+            format!("{path}.{name}")
+        };
+        collect(
+            before.get(name).unwrap_or(&Value::Null),
+            after.get(name).unwrap_or(&Value::Null),
+            &inner,
+            found,
+        );
     }
 }
 
@@ -179,9 +230,21 @@ mod tests {
         let dns = |tag: &str| json!({"clusterConfiguration": {"dns": {"imageTag": tag}}});
         check(dns("a"), dns("b"), &[]);
         let args = |value: &str| json!({"clusterConfiguration": {"apiServer": {"extraArgs": [{"name": "v", "value": value}]}}});
-        check(args("1"), args("2"), &["clusterConfiguration.apiServer.extraArgs"]);
-        check(json!({"joinConfiguration": {"discovery": {"tlsBootstrapToken": "a"}}}), json!({}), &[]);
-        check(json!({"clusterConfiguration": {"apiServer": {"certSANs": []}}}), json!({}), &[]);
+        check(
+            args("1"),
+            args("2"),
+            &["clusterConfiguration.apiServer.extraArgs"],
+        );
+        check(
+            json!({"joinConfiguration": {"discovery": {"tlsBootstrapToken": "a"}}}),
+            json!({}),
+            &[],
+        );
+        check(
+            json!({"clusterConfiguration": {"apiServer": {"certSANs": []}}}),
+            json!({}),
+            &[],
+        );
     }
 
     #[test]
@@ -192,8 +255,16 @@ mod tests {
         };
         // Both were the same, so the first machine is what a joining one would be.
         check(of("a", "a"), of("b", "a"), &[]);
-        check(of("a", "a"), of("b", "b"), &["joinConfiguration.nodeRegistration.name"]);
-        check(of("a", "b"), of("c", "b"), &["initConfiguration.nodeRegistration.name"]);
+        check(
+            of("a", "a"),
+            of("b", "b"),
+            &["joinConfiguration.nodeRegistration.name"],
+        );
+        check(
+            of("a", "b"),
+            of("c", "b"),
+            &["initConfiguration.nodeRegistration.name"],
+        );
     }
 
     #[test]
@@ -203,12 +274,24 @@ mod tests {
             "initConfiguration": {"nodeRegistration": {"imagePullPolicy": "IfNotPresent"}},
             "joinConfiguration": {"nodeRegistration": {"imagePullPolicy": "IfNotPresent"}},
         });
-        let compared = |old: &Value, new: &Value| replacing(&with_defaults(old.clone()), &with_defaults(new.clone()));
+        let compared = |old: &Value, new: &Value| {
+            replacing(&with_defaults(old.clone()), &with_defaults(new.clone()))
+        };
         assert_eq!(compared(&json!({}), &filled), [""; 0]);
-        assert_eq!(compared(&json!({"initConfiguration": null, "format": ""}), &filled), [""; 0]);
-        let always = json!({"joinConfiguration": {"nodeRegistration": {"imagePullPolicy": "Always"}}});
-        assert_eq!(compared(&always, &filled), ["joinConfiguration.nodeRegistration.imagePullPolicy"]);
-        assert_eq!(compared(&json!({"format": "ignition"}), &filled), ["format"]);
+        assert_eq!(
+            compared(&json!({"initConfiguration": null, "format": ""}), &filled),
+            [""; 0]
+        );
+        let always =
+            json!({"joinConfiguration": {"nodeRegistration": {"imagePullPolicy": "Always"}}});
+        assert_eq!(
+            compared(&always, &filled),
+            ["joinConfiguration.nodeRegistration.imagePullPolicy"]
+        );
+        assert_eq!(
+            compared(&json!({"format": "ignition"}), &filled),
+            ["format"]
+        );
     }
 
     #[test]
@@ -228,8 +311,12 @@ mod tests {
 
     #[test]
     fn some_fields_nobody_may_change() {
-        let of = |days: i64| json!({"clusterConfiguration": {"caCertificateValidityPeriodDays": days}});
-        assert_eq!(refused(&of(1), &of(2)), ["clusterConfiguration.caCertificateValidityPeriodDays"]);
+        let of =
+            |days: i64| json!({"clusterConfiguration": {"caCertificateValidityPeriodDays": days}});
+        assert_eq!(
+            refused(&of(1), &of(2)),
+            ["clusterConfiguration.caCertificateValidityPeriodDays"]
+        );
         assert_eq!(refused(&of(1), &of(1)), [""; 0]);
     }
 }

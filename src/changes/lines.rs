@@ -4,18 +4,39 @@ use std::ops::Range;
 
 use crate::text::budget::Budget;
 
-/// The most pairs of lines that are compared; beyond them all lines between the first and the last that differ are taken as changed.
+/// The most pairs of lines that are compared; beyond them all lines between the first and the last
+/// that differ are taken as changed.
 const MOST_PAIRS: usize = 4_000_000;
 
-/// The changes of whole lines, in bytes of `old`, and what stands there in `new`; none when the texts are equal.
+/// The changes of whole lines, in bytes of `old`, and what stands there in `new`; none when the
+/// texts are equal.
 pub(crate) fn changed_lines(old: &str, new: &str, budget: &Budget) -> Vec<(Range<usize>, String)> {
-    let (before, after): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
-    let start = before.iter().zip(&after).take_while(|(old, new)| old == new).count();
-    let tail = before[start..].iter().rev().zip(after[start..].iter().rev()).take_while(|(old, new)| old == new).count();
-    let (left, right) = (&before[start..before.len() - tail], &after[start..after.len() - tail]);
+    let (before, after): (Vec<&str>, Vec<&str>) = (
+        old.split_inclusive('\n').collect(),
+        new.split_inclusive('\n').collect(),
+    );
+    let start = before
+        .iter()
+        .zip(&after)
+        .take_while(|(old, new)| old == new)
+        .count();
+    let tail = before[start..]
+        .iter()
+        .rev()
+        .zip(after[start..].iter().rev())
+        .take_while(|(old, new)| old == new)
+        .count();
+    let (left, right) = (
+        &before[start..before.len() - tail],
+        &after[start..after.len() - tail],
+    );
     let pairs = left.len().saturating_mul(right.len());
     let is_affordable = pairs <= MOST_PAIRS && budget.charge(pairs).is_ok();
-    let kept = if is_affordable { common(left, right) } else { Vec::new() };
+    let kept = if is_affordable {
+        common(left, right)
+    } else {
+        Vec::new()
+    };
     let mut offset: usize = before[..start].iter().map(|line| line.len()).sum();
     let mut changes = Vec::new();
     let (mut at, mut new_at) = (0, 0);
@@ -63,14 +84,27 @@ mod tests {
 
     #[test]
     fn changes_make_the_new_text_of_the_old_one() {
-        let texts = ["", "a\n", "a\nb\nc\n", "a\nx\nc\n", "c\nb\na\n", "b", "a\nb\nc\nd\n", "\n\n", "a\na\nb\na\n"];
+        let texts = [
+            "",
+            "a\n",
+            "a\nb\nc\n",
+            "a\nx\nc\n",
+            "c\nb\na\n",
+            "b",
+            "a\nb\nc\nd\n",
+            "\n\n",
+            "a\na\nb\na\n",
+        ];
         for old in texts {
             for new in texts {
                 for budget in [Budget::default(), Budget::of(0)] {
                     let changes = changed_lines(old, new, &budget);
                     assert_eq!(changes.is_empty(), old == new, "{old:?} {new:?}");
                     let mut made = old.to_owned();
-                    changes.into_iter().rev().for_each(|(range, with)| made.replace_range(range, &with));
+                    changes
+                        .into_iter()
+                        .rev()
+                        .for_each(|(range, with)| made.replace_range(range, &with));
                     assert_eq!(made, new, "{old:?}");
                 }
             }

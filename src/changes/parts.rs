@@ -1,5 +1,6 @@
-//! The parts of bootstrap data, as the node takes it apart: files, commands, users, and the other sections. cloud-config (cloud-init, "Module
-//! reference") and Ignition 2 and 3 ("Configuration specification").
+//! The parts of bootstrap data, as the node takes it apart: files, commands, users, and the other
+//! sections. cloud-config (cloud-init, "Module reference") and Ignition 2 and 3 ("Configuration
+//! specification").
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -14,7 +15,8 @@ use crate::text::goyaml;
 use crate::text::source::Source;
 use crate::text::yaml;
 
-/// The most bytes to which the compressed parts of one machine's data may come together, and itself.
+/// The most bytes to which the compressed parts of one machine's data may come together, and
+/// itself.
 const LARGEST: usize = 16 << 20;
 
 /// What is left of [`LARGEST`].
@@ -69,18 +71,31 @@ pub(crate) struct Part {
 
 impl Part {
     fn new(kind: Kind, name: impl Into<String>, text: String) -> Self {
-        Part { kind, name: name.into(), text, attributes: Vec::new() }
+        Part {
+            kind,
+            name: name.into(),
+            text,
+            attributes: Vec::new(),
+        }
     }
 }
 
 /// The parts of data, in the order of the data. What cannot be read as its format is one part.
 pub(crate) fn parts(data: &[u8], budget: &Budget) -> Vec<Part> {
     let mut unpacking = Unpacking(LARGEST);
-    let unpacked = if data.starts_with(&[0x1f, 0x8b]) { unpacking.gzip(data) } else { None };
+    let unpacked = if data.starts_with(&[0x1f, 0x8b]) {
+        unpacking.gzip(data)
+    } else {
+        None
+    };
     let data = unpacked.as_deref().unwrap_or(data);
-    let Ok(text) = std::str::from_utf8(data) else { return vec![whole(readable(data))] };
+    let Ok(text) = std::str::from_utf8(data) else {
+        return vec![whole(readable(data))];
+    };
     let mut parts = match text.trim_start().starts_with('{') {
-        true => serde_json::from_str(text).ok().map(|config: Value| ignition(&config, &mut unpacking)),
+        true => serde_json::from_str(text)
+            .ok()
+            .map(|config: Value| ignition(&config, &mut unpacking)),
         false => cloud_config(text, &mut unpacking, budget),
     }
     .unwrap_or_else(|| vec![whole(text.to_owned())]);
@@ -96,7 +111,9 @@ fn whole(text: String) -> Part {
 fn number(parts: &mut [Part]) {
     let mut counts = std::collections::BTreeMap::new();
     for part in parts {
-        let count = counts.entry((part.kind, part.name.clone())).or_insert(0_usize);
+        let count = counts
+            .entry((part.kind, part.name.clone()))
+            .or_insert(0_usize);
         *count += 1;
         if *count > 1 {
             part.name = format!("{} ({count})", part.name);
@@ -109,7 +126,10 @@ fn readable(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
         Err(_) => {
-            let hash: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            let hash: String = Sha256::digest(bytes)
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
             format!("{} bytes that are no text, SHA-256 {hash}\n", bytes.len())
         }
     }
@@ -119,13 +139,21 @@ fn cloud_config(text: &str, unpacking: &mut Unpacking, budget: &Budget) -> Optio
     let read = yaml::values(&Source::new("user-data", text), budget);
     let document = read.documents.into_iter().next()?.value;
     let config = document.as_object()?;
-    let head: String = text.lines().take_while(|line| line.starts_with('#')).map(|line| format!("{line}\n")).collect();
+    let head: String = text
+        .lines()
+        .take_while(|line| line.starts_with('#'))
+        .map(|line| format!("{line}\n"))
+        .collect();
     let mut parts = vec![Part::new(Kind::Section, "header", head)];
     for (key, value) in config {
         match (key.as_str(), value) {
-            ("write_files", Value::Array(files)) => parts.extend(files.iter().map(|file| written_file(file, unpacking))),
+            ("write_files", Value::Array(files)) => {
+                parts.extend(files.iter().map(|file| written_file(file, unpacking)))
+            }
             ("bootcmd" | "runcmd", Value::Array(commands)) => {
-                let lines = commands.iter().map(|command| format!("{}\n", plain(command)));
+                let lines = commands
+                    .iter()
+                    .map(|command| format!("{}\n", plain(command)));
                 parts.push(Part::new(Kind::Commands, key, lines.collect()));
             }
             ("users", Value::Array(users)) => parts.extend(users.iter().map(user)),
@@ -137,7 +165,9 @@ fn cloud_config(text: &str, unpacking: &mut Unpacking, budget: &Budget) -> Optio
 
 /// A value as a line or as YAML.
 fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn written(value: &Value) -> String {
@@ -145,48 +175,95 @@ fn written(value: &Value) -> String {
 }
 
 fn user(user: &Value) -> Part {
-    let name = user.as_str().unwrap_or_else(|| fields::text(user, &["name"]));
+    let name = user
+        .as_str()
+        .unwrap_or_else(|| fields::text(user, &["name"]));
     Part::new(Kind::User, name, written(user))
 }
 
 fn attribute(name: &'static str, value: Option<&Value>) -> Option<(&'static str, String)> {
-    value.filter(|value| !value.is_null()).map(|value| (name, plain(value)))
+    value
+        .filter(|value| !value.is_null())
+        .map(|value| (name, plain(value)))
 }
 
 fn written_file(file: &Value, unpacking: &mut Unpacking) -> Part {
     let content = plain(file.get("content").unwrap_or(&Value::from("")));
-    let compact = || content.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect::<Vec<u8>>();
+    let compact = || {
+        content
+            .bytes()
+            .filter(|byte| !byte.is_ascii_whitespace())
+            .collect::<Vec<u8>>()
+    };
     let decoded = match fields::text(file, &["encoding"]) {
         "base64" | "b64" => STANDARD.decode(compact()).ok(),
-        "gzip+base64" | "gz+base64" | "gzip+b64" | "gz+b64" => {
-            STANDARD.decode(compact()).ok().map(|bytes| unpacking.gzip(&bytes).unwrap_or(bytes))
-        }
+        "gzip+base64" | "gz+base64" | "gzip+b64" | "gz+b64" => STANDARD
+            .decode(compact())
+            .ok()
+            .map(|bytes| unpacking.gzip(&bytes).unwrap_or(bytes)),
         _ => None,
     };
-    let mut part = Part::new(Kind::File, fields::text(file, &["path"]), decoded.map_or(content, |bytes| readable(&bytes)));
+    let mut part = Part::new(
+        Kind::File,
+        fields::text(file, &["path"]),
+        decoded.map_or(content, |bytes| readable(&bytes)),
+    );
     let names = ["owner", "permissions", "encoding", "append"];
-    part.attributes = names.into_iter().filter_map(|name| attribute(name, file.get(name))).collect();
+    part.attributes = names
+        .into_iter()
+        .filter_map(|name| attribute(name, file.get(name)))
+        .collect();
     part
 }
 
 fn ignition(config: &Value, unpacking: &mut Unpacking) -> Vec<Part> {
     let files = fields::items(config, &["storage", "files"]).iter();
     let mut parts: Vec<Part> = files.map(|file| ignition_file(file, unpacking)).collect();
-    parts.extend(fields::items(config, &["systemd", "units"]).iter().map(|unit| {
-        let contents = fields::text(unit, &["contents"]).to_owned();
-        let mut part = Part::new(Kind::Section, format!("unit {}", fields::text(unit, &["name"])), contents);
-        part.attributes = ["enabled", "enable", "mask"].into_iter().filter_map(|name| attribute(name, unit.get(name))).collect();
-        let dropins = unit.get("dropins").filter(|dropins| dropins.as_array().is_some_and(|dropins| !dropins.is_empty()));
-        dropins.into_iter().for_each(|dropins| part.text.push_str(&written(dropins)));
-        part
-    }));
+    parts.extend(
+        fields::items(config, &["systemd", "units"])
+            .iter()
+            .map(|unit| {
+                let contents = fields::text(unit, &["contents"]).to_owned();
+                let mut part = Part::new(
+                    Kind::Section,
+                    format!("unit {}", fields::text(unit, &["name"])),
+                    contents,
+                );
+                part.attributes = ["enabled", "enable", "mask"]
+                    .into_iter()
+                    .filter_map(|name| attribute(name, unit.get(name)))
+                    .collect();
+                let dropins = unit.get("dropins").filter(|dropins| {
+                    dropins
+                        .as_array()
+                        .is_some_and(|dropins| !dropins.is_empty())
+                });
+                dropins
+                    .into_iter()
+                    .for_each(|dropins| part.text.push_str(&written(dropins)));
+                part
+            }),
+    );
     parts.extend(fields::items(config, &["passwd", "users"]).iter().map(user));
-    const READ: [(&str, &str); 3] = [("storage", "files"), ("systemd", "units"), ("passwd", "users")];
+    const READ: [(&str, &str); 3] = [
+        ("storage", "files"),
+        ("systemd", "units"),
+        ("passwd", "users"),
+    ];
     for (key, value) in config.as_object().into_iter().flatten() {
-        let of_value = value.as_object().cloned().unwrap_or_else(|| Map::from_iter([(String::new(), value.clone())]));
-        let others = of_value.into_iter().filter(|(inner, _)| !READ.contains(&(key, inner)));
+        let of_value = value
+            .as_object()
+            .cloned()
+            .unwrap_or_else(|| Map::from_iter([(String::new(), value.clone())]));
+        let others = of_value
+            .into_iter()
+            .filter(|(inner, _)| !READ.contains(&(key, inner)));
         parts.extend(others.map(|(inner, value)| {
-            let name = if inner.is_empty() { key.clone() } else { format!("{key}.{inner}") };
+            let name = if inner.is_empty() {
+                key.clone()
+            } else {
+                format!("{key}.{inner}")
+            };
             Part::new(Kind::Section, name, written(&value))
         }));
     }
@@ -196,7 +273,9 @@ fn ignition(config: &Value, unpacking: &mut Unpacking) -> Vec<Part> {
 /// What a resource holds, or its URL.
 fn resource(resource: &Value, unpacking: &mut Unpacking) -> String {
     let url = fields::text(resource, &["source"]);
-    let read = data_url::read(url).ok().filter(|_| url.starts_with("data:"));
+    let read = data_url::read(url)
+        .ok()
+        .filter(|_| url.starts_with("data:"));
     let read = match fields::text(resource, &["compression"]) {
         "gzip" => read.map(|bytes| unpacking.gzip(&bytes).unwrap_or(bytes)),
         _ => read,
@@ -206,12 +285,18 @@ fn resource(resource: &Value, unpacking: &mut Unpacking) -> String {
 
 fn ignition_file(file: &Value, unpacking: &mut Unpacking) -> Part {
     let mut text = resource(file.get("contents").unwrap_or(&Value::Null), unpacking);
-    fields::items(file, &["append"]).iter().for_each(|more| text.push_str(&resource(more, unpacking)));
+    fields::items(file, &["append"])
+        .iter()
+        .for_each(|more| text.push_str(&resource(more, unpacking)));
     let mut part = Part::new(Kind::File, fields::text(file, &["path"]), text);
-    let mode = file.get("mode").and_then(Value::as_u64).map(|mode| format!("{mode:04o}"));
+    let mode = file
+        .get("mode")
+        .and_then(Value::as_u64)
+        .map(|mode| format!("{mode:04o}"));
     part.attributes = mode.map(|mode| ("permissions", mode)).into_iter().collect();
     for (name, path) in [("owner", ["user", "name"]), ("group", ["group", "name"])] {
-        part.attributes.extend(attribute(name, fields::field(file, &path)));
+        part.attributes
+            .extend(attribute(name, fields::field(file, &path)));
     }
     part
 }
@@ -221,7 +306,10 @@ mod tests {
     use super::*;
 
     fn read(data: &[u8]) -> Vec<(&'static str, String, String)> {
-        parts(data, &Budget::default()).into_iter().map(|part| (part.kind.as_str(), part.name, part.text)).collect()
+        parts(data, &Budget::default())
+            .into_iter()
+            .map(|part| (part.kind.as_str(), part.name, part.text))
+            .collect()
     }
 
     #[test]
@@ -252,9 +340,15 @@ mod tests {
         let found = parts(text.as_bytes(), &Budget::default());
         assert_eq!(
             (found[0].text.as_str(), found[0].attributes.as_slice()),
-            ("hi\nmore\nhttps://x", &[("permissions", "0600".to_owned())][..])
+            (
+                "hi\nmore\nhttps://x",
+                &[("permissions", "0600".to_owned())][..]
+            )
         );
-        assert_eq!((found[1].name.as_str(), found[1].attributes.as_slice()), ("unit k", &[("enabled", "true".to_owned())][..]));
+        assert_eq!(
+            (found[1].name.as_str(), found[1].attributes.as_slice()),
+            ("unit k", &[("enabled", "true".to_owned())][..])
+        );
         assert_eq!(found[2].name, "ignition.version");
     }
 
@@ -275,8 +369,15 @@ mod tests {
     #[test]
     fn what_is_no_data_is_one_part() {
         for text in ["{", "a: [", "", "just text"] {
-            assert_eq!(read(text.as_bytes()), [("section", "user-data".to_owned(), text.to_owned())]);
+            assert_eq!(
+                read(text.as_bytes()),
+                [("section", "user-data".to_owned(), text.to_owned())]
+            );
         }
-        assert!(read(&[0xff, 0xfe])[0].2.starts_with("2 bytes that are no text"));
+        assert!(
+            read(&[0xff, 0xfe])[0]
+                .2
+                .starts_with("2 bytes that are no text")
+        );
     }
 }

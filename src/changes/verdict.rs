@@ -1,4 +1,5 @@
-//! What becomes of machines that run when the objects change: Cluster API's rules, by the kind of what makes the machines.
+//! What becomes of machines that run when the objects change: Cluster API's rules, by the kind of
+//! what makes the machines.
 
 use serde_json::Value;
 
@@ -52,16 +53,31 @@ pub(crate) struct Verdict {
 
 impl Verdict {
     fn of((effect, source): (Effect, &'static str), reason: impl Into<String>) -> Self {
-        Verdict { effect, reason: reason.into(), source }
+        Verdict {
+            effect,
+            reason: reason.into(),
+            source,
+        }
     }
 }
 
-const KEEPS: (Effect, &str) = (Effect::None, "book: BootstrapConfig contract, the data of a machine is made once");
+const KEEPS: (Effect, &str) = (
+    Effect::None,
+    "book: BootstrapConfig contract, the data of a machine is made once",
+);
 const TEMPLATE_STAYS: (Effect, &str) = (Effect::None, "book: Updating Bootstrap Templates");
-const SET_STAYS: (Effect, &str) = (Effect::None, "book: Updating Infrastructure Machine Templates, MachineSets");
-const ROTATES: (Effect, &str) = (Effect::Rollout, "Cluster API v1.14, topology controller, reconcileReferencedTemplate");
-const OF_DEPLOYMENT: &str = "Cluster API v1.14, mdutil.MachineTemplateUpToDate; book: MachineDeployment";
-const OF_CONTROL_PLANE: &str = "Cluster API v1.14, controlplane/kubeadm/pkg/filters.go, UpToDate; book: KubeadmControlPlane";
+const SET_STAYS: (Effect, &str) = (
+    Effect::None,
+    "book: Updating Infrastructure Machine Templates, MachineSets",
+);
+const ROTATES: (Effect, &str) = (
+    Effect::Rollout,
+    "Cluster API v1.14, topology controller, reconcileReferencedTemplate",
+);
+const OF_DEPLOYMENT: &str =
+    "Cluster API v1.14, mdutil.MachineTemplateUpToDate; book: MachineDeployment";
+const OF_CONTROL_PLANE: &str =
+    "Cluster API v1.14, controlplane/kubeadm/pkg/filters.go, UpToDate; book: KubeadmControlPlane";
 const OF_WEBHOOK: &str = "Cluster API v1.14, webhook of KubeadmControlPlane, allowedPaths";
 const OF_POOL: &str = "book: MachinePool contract";
 const OF_TEMPLATE_WEBHOOK: &str = "Cluster API v1.14, webhook of KubeadmControlPlaneTemplate";
@@ -84,8 +100,11 @@ pub(crate) fn maker<'a>(pool: &'a Pool, target: &Target<'a>) -> Option<&'a Objec
     if target.is_control_plane_object() {
         return Some(target.config);
     }
-    let of_core = |object: &&Object| object.group() == CORE_GROUP && object.kind().starts_with("Machine");
-    target.set.or_else(|| pool.referrers(target.config).find(of_core))
+    let of_core =
+        |object: &&Object| object.group() == CORE_GROUP && object.kind().starts_with("Machine");
+    target
+        .set
+        .or_else(|| pool.referrers(target.config).find(of_core))
 }
 
 /// What becomes of the machines.
@@ -98,12 +117,17 @@ pub(crate) fn verdict(old: &Machine<'_>, new: &Machine<'_>, is_data_changed: boo
             "KubeadmControlPlaneTemplate" => of_template(old, new),
             "MachineDeployment" => of_deployment(old, new, before, after, is_data_changed),
             "MachinePool" => of_pool(before, after, is_data_changed),
-            "MachineSet" => Verdict::of(SET_STAYS, "a MachineSet replaces no machine: only those that it makes from now on are others"),
+            "MachineSet" => Verdict::of(
+                SET_STAYS,
+                "a MachineSet replaces no machine: only those that it makes from now on are others",
+            ),
             _ => Verdict::of(KEEPS, "a machine keeps the data with which it was made"),
         },
         _ if new.target.is_template() && !has_owner => {
-            let message =
-                format!("a {} that is edited in place replaces no machine: only those to come are others", new.target.config.kind());
+            let message = format!(
+                "a {} that is edited in place replaces no machine: only those to come are others",
+                new.target.config.kind()
+            );
             Verdict::of(TEMPLATE_STAYS, message)
         }
         _ => Verdict::of(KEEPS, "a machine keeps the data with which it was made"),
@@ -112,25 +136,51 @@ pub(crate) fn verdict(old: &Machine<'_>, new: &Machine<'_>, is_data_changed: boo
 
 /// The version of Kubernetes as the side has it.
 fn version(machine: &Machine<'_>, object: &Object, path: &[&str]) -> String {
-    let said = machine.request.kubernetes_version.clone().unwrap_or_else(|| object.text(path).to_owned());
+    let said = machine
+        .request
+        .kubernetes_version
+        .clone()
+        .unwrap_or_else(|| object.text(path).to_owned());
     said.trim_start_matches('v').to_owned()
 }
 
 /// The first of the fields that name another object.
 fn reference(object: &Object, paths: &[&[&str]]) -> Option<(String, String, String)> {
-    let found = paths.iter().find_map(|path| object.field(path).and_then(Reference::read))?;
+    let found = paths
+        .iter()
+        .find_map(|path| object.field(path).and_then(Reference::read))?;
     Some((found.group, found.kind, found.name))
 }
 
-fn of_deployment(old: &Machine<'_>, new: &Machine<'_>, before: &Object, after: &Object, is_data_changed: bool) -> Verdict {
+fn of_deployment(
+    old: &Machine<'_>,
+    new: &Machine<'_>,
+    before: &Object,
+    after: &Object,
+    is_data_changed: bool,
+) -> Verdict {
     const SPEC: [&str; 3] = ["spec", "template", "spec"];
     let path = |steps: &[&'static str]| [&SPEC[..], steps].concat();
-    let rollout = |reason: String| Verdict::of((Effect::Rollout, OF_DEPLOYMENT), format!("{} {reason}", after.title()));
-    let versions = [version(old, before, &path(&["version"])), version(new, after, &path(&["version"]))];
+    let rollout = |reason: String| {
+        Verdict::of(
+            (Effect::Rollout, OF_DEPLOYMENT),
+            format!("{} {reason}", after.title()),
+        )
+    };
+    let versions = [
+        version(old, before, &path(&["version"])),
+        version(new, after, &path(&["version"])),
+    ];
     if versions[0] != versions[1] {
-        return rollout(format!("goes from Kubernetes v{} to v{}", versions[0], versions[1]));
+        return rollout(format!(
+            "goes from Kubernetes v{} to v{}",
+            versions[0], versions[1]
+        ));
     }
-    for (name, steps) in [("bootstrap", &["bootstrap", "configRef"][..]), ("infrastructure", &["infrastructureRef"])] {
+    for (name, steps) in [
+        ("bootstrap", &["bootstrap", "configRef"][..]),
+        ("infrastructure", &["infrastructureRef"]),
+    ] {
         let [was, is] = [before, after].map(|object| reference(object, &[&path(steps)]));
         if was != is {
             let kind = is.or(was).map(|(_, kind, _)| kind).unwrap_or_default();
@@ -139,19 +189,38 @@ fn of_deployment(old: &Machine<'_>, new: &Machine<'_>, before: &Object, after: &
     }
     for steps in [&["bootstrap", "dataSecretName"][..], &["failureDomain"]] {
         if before.field(&path(steps)) != after.field(&path(steps)) {
-            return rollout(format!("has another spec.template.spec.{}", steps.join(".")));
+            return rollout(format!(
+                "has another spec.template.spec.{}",
+                steps.join(".")
+            ));
         }
     }
     if new.is_planned && is_data_changed && old.target.spec() != new.target.spec() {
-        return Verdict::of(ROTATES, format!("the topology controller gives {} a new {}", after.title(), new.target.config.kind()));
+        return Verdict::of(
+            ROTATES,
+            format!(
+                "the topology controller gives {} a new {}",
+                after.title(),
+                new.target.config.kind()
+            ),
+        );
     }
     // What differs between versions of an API is only written otherwise.
-    let is_changed = before.api_version() == after.api_version() && before.field(&["spec"]) != after.field(&["spec"]);
+    let is_changed = before.api_version() == after.api_version()
+        && before.field(&["spec"]) != after.field(&["spec"]);
     match (is_changed, is_data_changed) {
-        (true, _) => Verdict::of((Effect::InPlace, OF_DEPLOYMENT), format!("what changes of {} replaces no machine", after.title())),
+        (true, _) => Verdict::of(
+            (Effect::InPlace, OF_DEPLOYMENT),
+            format!("what changes of {} replaces no machine", after.title()),
+        ),
         (false, true) => {
             let kind = new.target.config.kind();
-            Verdict::of(TEMPLATE_STAYS, format!("a {kind} that is edited in place replaces no machine: only those to come are others"))
+            Verdict::of(
+                TEMPLATE_STAYS,
+                format!(
+                    "a {kind} that is edited in place replaces no machine: only those to come are others"
+                ),
+            )
         }
         (false, false) => Verdict::of((Effect::None, OF_DEPLOYMENT), "nothing changes"),
     }
@@ -169,7 +238,13 @@ fn of_pool(before: &Object, after: &Object, is_data_changed: bool) -> Verdict {
 }
 
 fn of_template(old: &Machine<'_>, new: &Machine<'_>) -> Verdict {
-    let spec = |machine: &Machine<'_>| machine.target.config.field(&["spec", "template", "spec"]).cloned();
+    let spec = |machine: &Machine<'_>| {
+        machine
+            .target
+            .config
+            .field(&["spec", "template", "spec"])
+            .cloned()
+    };
     match spec(old) == spec(new) {
         true => Verdict::of((Effect::None, OF_TEMPLATE_WEBHOOK), "nothing changes"),
         false => Verdict::of(
@@ -184,19 +259,38 @@ fn of_control_plane(old: &Machine<'_>, new: &Machine<'_>, is_data_changed: bool)
     let [was, is] = [old, new].map(|machine| control_plane::with_defaults(spec(machine)));
     let refused = control_plane::refused(&was, &is);
     if let Some(first) = refused.first() {
-        return Verdict::of((Effect::Refused, OF_WEBHOOK), format!("spec.kubeadmConfigSpec.{first} cannot be changed"));
+        return Verdict::of(
+            (Effect::Refused, OF_WEBHOOK),
+            format!("spec.kubeadmConfigSpec.{first} cannot be changed"),
+        );
     }
-    let rollout = |reason: String| Verdict::of((Effect::Rollout, OF_CONTROL_PLANE), format!("{} {reason}", after.title()));
-    let versions = [version(old, before, &["spec", "version"]), version(new, after, &["spec", "version"])];
+    let rollout = |reason: String| {
+        Verdict::of(
+            (Effect::Rollout, OF_CONTROL_PLANE),
+            format!("{} {reason}", after.title()),
+        )
+    };
+    let versions = [
+        version(old, before, &["spec", "version"]),
+        version(new, after, &["spec", "version"]),
+    ];
     if control_plane::skips_a_minor(&versions[0], &versions[1]) {
-        let message = format!("Kubernetes v{} to v{} skips a minor version", versions[0], versions[1]);
+        let message = format!(
+            "Kubernetes v{} to v{} skips a minor version",
+            versions[0], versions[1]
+        );
         return Verdict::of((Effect::Refused, OF_WEBHOOK), message);
     }
     if versions[0] != versions[1] {
-        return rollout(format!("goes from Kubernetes v{} to v{}", versions[0], versions[1]));
+        return rollout(format!(
+            "goes from Kubernetes v{} to v{}",
+            versions[0], versions[1]
+        ));
     }
-    const REFERENCES: [&[&str]; 2] =
-        [&["spec", "machineTemplate", "spec", "infrastructureRef"], &["spec", "machineTemplate", "infrastructureRef"]];
+    const REFERENCES: [&[&str]; 2] = [
+        &["spec", "machineTemplate", "spec", "infrastructureRef"],
+        &["spec", "machineTemplate", "infrastructureRef"],
+    ];
     let [infrastructure, other] = [before, after].map(|object| reference(object, &REFERENCES));
     if infrastructure != other {
         return rollout("points to another template of its infrastructure".to_owned());
@@ -207,21 +301,33 @@ fn of_control_plane(old: &Machine<'_>, new: &Machine<'_>, is_data_changed: bool)
             0 => String::new(),
             others => format!(" and {others} more"),
         };
-        return rollout(format!("has another spec.kubeadmConfigSpec.{first}{others}"));
+        return rollout(format!(
+            "has another spec.kubeadmConfigSpec.{first}{others}"
+        ));
     }
-    let mut changed: Vec<String> =
-        control_plane::differences(&was, &is).into_iter().map(|field| format!("kubeadmConfigSpec.{field}")).collect();
+    let mut changed: Vec<String> = control_plane::differences(&was, &is)
+        .into_iter()
+        .map(|field| format!("kubeadmConfigSpec.{field}"))
+        .collect();
     if before.api_version() == after.api_version() {
-        changed.extend(control_plane::differences(&beside_config(before), &beside_config(after)));
+        changed.extend(control_plane::differences(
+            &beside_config(before),
+            &beside_config(after),
+        ));
     }
     match changed.first() {
-        Some(first) => Verdict::of((Effect::InPlace, OF_CONTROL_PLANE), format!("spec.{first} replaces no machine")),
-        None if old.request.profile != new.request.profile => {
-            Verdict::of(KEEPS, "an upgrade of Cluster API replaces no machine: only those to come are others")
-        }
-        None if is_data_changed => {
-            Verdict::of((Effect::None, OF_CONTROL_PLANE), "what changes replaces no machine: only machines to come are others")
-        }
+        Some(first) => Verdict::of(
+            (Effect::InPlace, OF_CONTROL_PLANE),
+            format!("spec.{first} replaces no machine"),
+        ),
+        None if old.request.profile != new.request.profile => Verdict::of(
+            KEEPS,
+            "an upgrade of Cluster API replaces no machine: only those to come are others",
+        ),
+        None if is_data_changed => Verdict::of(
+            (Effect::None, OF_CONTROL_PLANE),
+            "what changes replaces no machine: only machines to come are others",
+        ),
         None => Verdict::of((Effect::None, OF_CONTROL_PLANE), "nothing changes"),
     }
 }
@@ -237,9 +343,16 @@ fn beside_config(object: &Object) -> Value {
 
 /// The spec of the config in v1beta2; as it is written where its API refuses it.
 fn spec(machine: &Machine<'_>) -> Value {
-    debug_assert!(matches!(machine.target.kind, ConfigKind::ControlPlane { .. }), "only control planes are compared");
+    debug_assert!(
+        matches!(machine.target.kind, ConfigKind::ControlPlane { .. }),
+        "only control planes are compared"
+    );
     let proven = config::prove(&machine.target, machine.request, &mut Notes::default());
     let spec = proven.and_then(|config| serde_json::to_value(config.spec).ok());
     spec.or_else(|| machine.target.spec().cloned())
-        .unwrap_or_else(|| fields::field(machine.target.config.value(), &["spec"]).cloned().unwrap_or_default())
+        .unwrap_or_else(|| {
+            fields::field(machine.target.config.value(), &["spec"])
+                .cloned()
+                .unwrap_or_default()
+        })
 }

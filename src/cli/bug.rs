@@ -14,10 +14,14 @@ const EXIT: u8 = 101;
 /// What the last panic said, and where it was.
 static LAST: Mutex<(String, String)> = Mutex::new((String::new(), String::new()));
 
-/// Runs the program. A panic that nothing catches ends it with 101 and with what is needed for a report; what was staged is removed.
+/// Runs the program. A panic that nothing catches ends it with 101 and with what is needed for a
+/// report; what was staged is removed.
 pub fn report_panics(run: impl FnOnce() -> u8) -> u8 {
     panic::set_hook(Box::new(|info| {
-        let said = (message(info), info.location().map(ToString::to_string).unwrap_or_default());
+        let said = (
+            message(info),
+            info.location().map(ToString::to_string).unwrap_or_default(),
+        );
         *LAST.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = said;
     }));
     panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
@@ -29,8 +33,13 @@ pub fn report_panics(run: impl FnOnce() -> u8) -> u8 {
 
 fn message(info: &PanicHookInfo<'_>) -> String {
     let payload = info.payload();
-    let text = payload.downcast_ref::<&str>().copied().or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("no message").trim_start_matches("internal error: ").to_owned()
+    let text = payload
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("no message")
+        .trim_start_matches("internal error: ")
+        .to_owned()
 }
 
 fn text(message: &str, location: &str) -> String {
@@ -48,6 +57,10 @@ mod tests {
     fn the_sentence_says_what_where_and_whom_to_tell() {
         let text = text("the path comes from this tree", "src/shell/files.rs:1:2");
         assert!(text.starts_with("error: windlass "), "{text}");
-        assert!(text.contains("the path comes from this tree (src/shell/files.rs:1:2)") && text.contains(ISSUES), "{text}");
+        assert!(
+            text.contains("the path comes from this tree (src/shell/files.rs:1:2)")
+                && text.contains(ISSUES),
+            "{text}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! What clusterctl's four verbs share: configuration, verbosity, output, and the words of a refusal.
+//! What clusterctl's four verbs share: configuration, verbosity, output, and the words of a
+//! refusal.
 
 use super::{Context, Exit, Failure, remedy};
 use crate::clusterctl as engine;
@@ -15,7 +16,9 @@ pub(super) fn boolean(text: &str) -> Result<bool, GoFault> {
     match text {
         "1" | "t" | "T" | "TRUE" | "true" | "True" => Ok(true),
         "0" | "f" | "F" | "FALSE" | "false" | "False" => Ok(false),
-        other => Err(GoFault(format!("strconv.ParseBool: parsing \"{other}\": invalid syntax"))),
+        other => Err(GoFault(format!(
+            "strconv.ParseBool: parsing \"{other}\": invalid syntax"
+        ))),
     }
 }
 
@@ -24,7 +27,11 @@ pub(super) fn integer(text: &str) -> Result<i64, GoFault> {
     text.parse().map_err(|_| {
         let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
         let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-        let fault = if is_number { "value out of range" } else { "invalid syntax" };
+        let fault = if is_number {
+            "value out of range"
+        } else {
+            "invalid syntax"
+        };
         GoFault(format!("strconv.ParseInt: parsing \"{text}\": {fault}"))
     })
 }
@@ -51,13 +58,15 @@ pub(super) fn environment_of(environment: &Environment) -> impl Fn(&str) -> Opti
 pub(super) struct Network {
     /// Fetch releases and files from the network
     ///
-    /// From GitHub's and GitLab's APIs, with the tokens GITHUB_TOKEN and GITLAB_ACCESS_TOKEN. Files of releases are kept in the folder
-    /// windlass of $XDG_CACHE_HOME. HTTPS_PROXY and NO_PROXY count.
+    /// From GitHub's and GitLab's APIs, with the tokens GITHUB_TOKEN and GITLAB_ACCESS_TOKEN.
+    /// Files of releases are kept in the folder windlass of $XDG_CACHE_HOME. HTTPS_PROXY and
+    /// NO_PROXY count.
     #[arg(long)]
     pub(super) allow_network: bool,
     /// Send GITLAB_ACCESS_TOKEN to this host too, such as gitlab.example.com
     ///
-    /// gitlab.com always gets it, and any host does when the token stands in the same configuration file as its URL.
+    /// gitlab.com always gets it, and any host does when the token stands in the same
+    /// configuration file as its URL.
     #[arg(long, value_name = "HOST", hide_short_help = true)]
     pub(super) gitlab_host: Vec<String>,
 }
@@ -65,24 +74,43 @@ pub(super) struct Network {
 /// The network as a person, or a script, looks on.
 fn client(context: &Context<'_>) -> Client {
     let visible = visible_network(context);
-    Client::new(context.environment, Transport::of_process(), Bounds::default(), visible)
+    Client::new(
+        context.environment,
+        Transport::of_process(),
+        Bounds::default(),
+        visible,
+    )
 }
 
 /// What the user of this run sees of the network.
 pub(super) fn visible_network(context: &Context<'_>) -> Visible {
     let is_ci = context.environment.non_empty("CI").is_some();
-    visible(context.global.quiet, is_ci, context.stdio.stderr.is_terminal())
+    visible(
+        context.global.quiet,
+        is_ci,
+        context.stdio.stderr.is_terminal(),
+    )
 }
 
-/// A bar that moves is for a person alone: logs of CI keep each of its steps, also where CI has a terminal.
+/// A bar that moves is for a person alone: logs of CI keep each of its steps, also where CI has a
+/// terminal.
 fn visible(quiet: bool, is_ci: bool, is_terminal: bool) -> Visible {
-    Visible { hosts: !quiet, progress: !quiet && !is_ci && is_terminal }
+    Visible {
+        hosts: !quiet,
+        progress: !quiet && !is_ci && is_terminal,
+    }
 }
 
 /// Gives the engine what it may look at, the network only where it is allowed.
-pub(super) fn with_world<T>(context: &Context<'_>, network: &Network, engine: impl FnOnce(World<'_>) -> T) -> T {
+pub(super) fn with_world<T>(
+    context: &Context<'_>,
+    network: &Network,
+    engine: impl FnOnce(World<'_>) -> T,
+) -> T {
     let environment = environment_of(context.environment);
-    let client = network.allow_network.then(|| client(context).with_gitlab_hosts(&network.gitlab_host));
+    let client = network
+        .allow_network
+        .then(|| client(context).with_gitlab_hosts(&network.gitlab_host));
     engine(World {
         files: &Disk,
         environment: &environment,
@@ -91,7 +119,8 @@ pub(super) fn with_world<T>(context: &Context<'_>, network: &Network, engine: im
     })
 }
 
-/// Runs a verb of clusterctl: reads the configuration, tells what is to be told, and prints or writes what the verb gives.
+/// Runs a verb of clusterctl: reads the configuration, tells what is to be told, and prints or
+/// writes what the verb gives.
 pub(super) fn run(
     context: &mut Context<'_>,
     network: Network,
@@ -100,7 +129,10 @@ pub(super) fn run(
 ) -> Result<Exit, Failure> {
     let read = with_world(context, &network, |world| {
         let config = Config::load(world, context.global.config.as_deref().unwrap_or_default());
-        let verbosity = match config.as_ref().map(|config| config.verbosity(context.global.verbosity)) {
+        let verbosity = match config
+            .as_ref()
+            .map(|config| config.verbosity(context.global.verbosity))
+        {
             Ok(Ok(verbosity)) => verbosity,
             Ok(Err(line)) => return Err(line),
             Err(_) => context.global.verbosity,
@@ -116,7 +148,8 @@ pub(super) fn run(
             return Ok(Exit::Findings);
         }
     };
-    log.at(verbosity).for_each(|line| context.stdio.err(&format!("{}\n", visible_lines(line))));
+    log.at(verbosity)
+        .for_each(|line| context.stdio.err(&format!("{}\n", visible_lines(line))));
     match result {
         Ok(text) => print(context, write_to, &text),
         Err(refusal) => Ok(refuse(context, &refusal)),
@@ -125,9 +158,20 @@ pub(super) fn run(
 
 /// Says clusterctl's sentence, and below it what we add.
 pub(super) fn refuse(context: &mut Context<'_>, refusal: &Refusal) -> Exit {
-    context.stdio.err(&format!("Error: {}\n", visible_lines(refusal.message())));
-    let hints = if context.stdio.stderr.is_terminal() { refusal.hints() } else { &[] };
-    for note in refusal.notes().iter().map(remedy::words).chain(hints.iter().cloned()) {
+    context
+        .stdio
+        .err(&format!("Error: {}\n", visible_lines(refusal.message())));
+    let hints = if context.stdio.stderr.is_terminal() {
+        refusal.hints()
+    } else {
+        &[]
+    };
+    for note in refusal
+        .notes()
+        .iter()
+        .map(remedy::words)
+        .chain(hints.iter().cloned())
+    {
         let note = context.pasteable(&note);
         context.talk(&format!("note: {note}"));
     }
@@ -135,11 +179,17 @@ pub(super) fn refuse(context: &mut Context<'_>, refusal: &Refusal) -> Exit {
 }
 
 /// The source that `--from` names.
-pub(super) fn template_source(context: &mut Context<'_>, from: &str) -> Result<TemplateSource, Failure> {
+pub(super) fn template_source(
+    context: &mut Context<'_>,
+    from: &str,
+) -> Result<TemplateSource, Failure> {
     if from != "-" {
         return Ok(TemplateSource::Url(from.to_owned()));
     }
-    Ok(TemplateSource::Stdin(input::read_stdin(&mut context.stdio.stdin, input::Limits::default())?))
+    Ok(TemplateSource::Stdin(input::read_stdin(
+        &mut context.stdio.stdin,
+        input::Limits::default(),
+    )?))
 }
 
 /// Writes to the file of `--write-to`; nothing and `-` are standard output.
@@ -151,7 +201,9 @@ fn print(context: &mut Context<'_>, write_to: Option<&str>, text: &str) -> Resul
                 WorldError::Unwritable { reason, .. } => reason,
                 other => other.to_string(),
             };
-            Failure::Clusterctl(format!("failed to write to destination file: open {path}: {reason}"))
+            Failure::Clusterctl(format!(
+                "failed to write to destination file: open {path}: {reason}"
+            ))
         })?,
     }
     Ok(Exit::Clean)
@@ -168,10 +220,23 @@ mod tests {
     fn stderr_of(arguments: &[&str], stdin: &'static str, is_terminal: bool) -> String {
         let (mut reader, writer) = io::pipe().unwrap();
         let stderr = Stream::new("standard error", writer);
-        let stderr = if is_terminal { stderr.as_terminal(80) } else { stderr };
-        let stdio = Stdio { stdin: Box::new(stdin.as_bytes()), stdout: Stream::new("standard output", io::sink()), stderr };
-        let arguments = std::iter::once("windlass").chain(arguments.iter().copied()).map(Into::into);
-        assert_eq!(cli::run(arguments, stdio, &Environment::default()), Exit::Findings);
+        let stderr = if is_terminal {
+            stderr.as_terminal(80)
+        } else {
+            stderr
+        };
+        let stdio = Stdio {
+            stdin: Box::new(stdin.as_bytes()),
+            stdout: Stream::new("standard output", io::sink()),
+            stderr,
+        };
+        let arguments = std::iter::once("windlass")
+            .chain(arguments.iter().copied())
+            .map(Into::into);
+        assert_eq!(
+            cli::run(arguments, stdio, &Environment::default()),
+            Exit::Findings
+        );
         let mut text = String::new();
         reader.read_to_string(&mut text).unwrap();
         text
@@ -187,7 +252,10 @@ mod tests {
         assert_eq!(stderr_of(&arguments, stdin, true), format!("{said}{hint}"));
         let broken = "Error: missing closing brace\n";
         assert_eq!(stderr_of(&arguments, "\n ${A", false), broken);
-        assert_eq!(stderr_of(&arguments, "\n ${A", true), format!("{broken}note: see <stdin>:2:2\n"));
+        assert_eq!(
+            stderr_of(&arguments, "\n ${A", true),
+            format!("{broken}note: see <stdin>:2:2\n")
+        );
     }
 
     #[test]
@@ -205,9 +273,15 @@ mod tests {
     #[test]
     fn values_are_gos() {
         assert_eq!((boolean("T"), boolean("0")), (Ok(true), Ok(false)));
-        assert_eq!(boolean("yes").unwrap_err().to_string(), "strconv.ParseBool: parsing \"yes\": invalid syntax");
+        assert_eq!(
+            boolean("yes").unwrap_err().to_string(),
+            "strconv.ParseBool: parsing \"yes\": invalid syntax"
+        );
         assert_eq!((integer("-3"), integer("+4")), (Ok(-3), Ok(4)));
-        assert_eq!(integer("x").unwrap_err().to_string(), "strconv.ParseInt: parsing \"x\": invalid syntax");
+        assert_eq!(
+            integer("x").unwrap_err().to_string(),
+            "strconv.ParseInt: parsing \"x\": invalid syntax"
+        );
         assert_eq!(
             integer("99999999999999999999").unwrap_err().to_string(),
             "strconv.ParseInt: parsing \"99999999999999999999\": value out of range"

@@ -26,21 +26,33 @@ pub(super) const VERB: Verb = Verb {
 struct Arguments {
     /// bash, zsh or fish
     ///
-    /// bash: source <(windlass completion bash). zsh: windlass completion zsh > "${fpath[1]}/_windlass".
-    /// fish: windlass completion fish | source.
+    /// bash: source <(windlass completion bash). zsh: windlass completion zsh >
+    /// "${fpath[1]}/_windlass". fish: windlass completion fish | source.
     #[arg(value_name = "SHELL")]
     shell: Vec<String>,
 }
 
-/// A verb's command as completions show it: without arguments that the verb refuses, with the values that are known.
+/// A verb's command as completions show it: without arguments that the verb refuses, with the
+/// values that are known.
 pub(super) fn shown(name: &'static str, command: &Command) -> Command {
-    let arguments: Vec<Arg> = command.get_arguments().filter(|argument| !argument.is_hide_set()).cloned().collect();
-    let shown = Command::new(name).disable_help_flag(true).disable_version_flag(true).version(version::LINE);
-    with_values(shown.about(command.get_about().cloned().unwrap_or_default()).args(arguments))
+    let arguments: Vec<Arg> = command
+        .get_arguments()
+        .filter(|argument| !argument.is_hide_set())
+        .cloned()
+        .collect();
+    let shown = Command::new(name)
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .version(version::LINE);
+    with_values(
+        shown
+            .about(command.get_about().cloned().unwrap_or_default())
+            .args(arguments),
+    )
 }
 
-/// A verb's command with the values that are known of its arguments, which are not the only ones that they take: rules, releases of Cluster
-/// API, the templates that are built in.
+/// A verb's command with the values that are known of its arguments, which are not the only ones
+/// that they take: rules, releases of Cluster API, the templates that are built in.
 fn with_values(command: Command) -> Command {
     let templates = || template_files().map(|file| file.rsplit('/').next().unwrap_or_default());
     let values = |argument: &Arg| -> Vec<&'static str> {
@@ -48,8 +60,13 @@ fn with_values(command: Command) -> Command {
             ("deny", _) => std::iter::once("warnings").chain(known_rules()).collect(),
             ("allow", _) => known_rules(),
             ("capi_version", _) => Profile::names().collect(),
-            ("flavor", _) => templates().filter_map(template_flavor).filter(|flavor| !flavor.is_empty()).collect(),
-            ("name", true) if command.get_name() == "clusterclass" => templates().filter_map(cluster_class_name).collect(),
+            ("flavor", _) => templates()
+                .filter_map(template_flavor)
+                .filter(|flavor| !flavor.is_empty())
+                .collect(),
+            ("name", true) if command.get_name() == "clusterclass" => {
+                templates().filter_map(cluster_class_name).collect()
+            }
             _ => Vec::new(),
         }
     };
@@ -61,19 +78,29 @@ fn with_values(command: Command) -> Command {
     known.into_iter().fold(command, |command, (id, values)| {
         command.mut_arg(id, |argument| {
             // A default that is none of them would be a fault of the definition.
-            argument.default_value(None::<&str>).value_parser(PossibleValuesParser::new(values))
+            argument
+                .default_value(None::<&str>)
+                .value_parser(PossibleValuesParser::new(values))
         })
     })
 }
 
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        let [shell] = self.shell.as_slice() else { return Err(Failure::ClusterctlUsage("please specify a shell".to_owned())) };
+        let [shell] = self.shell.as_slice() else {
+            return Err(Failure::ClusterctlUsage(
+                "please specify a shell".to_owned(),
+            ));
+        };
         let shell = match shell.as_str() {
             "bash" => Shell::Bash,
             "zsh" => Shell::Zsh,
             "fish" => Shell::Fish,
-            other => return Err(Failure::Clusterctl(format!("unsupported shell type \"{other}\""))),
+            other => {
+                return Err(Failure::Clusterctl(format!(
+                    "unsupported shell type \"{other}\""
+                )));
+            }
         };
         let mut script = Vec::new();
         generate(shell, &mut tree("windlass"), "windlass", &mut script);

@@ -30,7 +30,9 @@ struct Arguments {
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         match Output::parse(&self.output) {
-            Ok(output) => clusterctl::run(context, self.network, None, |_, config, _| config_repositories::run(&config, output)),
+            Ok(output) => clusterctl::run(context, self.network, None, |_, config, _| {
+                config_repositories::run(&config, output)
+            }),
             Err(refusal) => Ok(clusterctl::refuse(context, &refusal)),
         }
     }

@@ -27,10 +27,22 @@ pub struct Global {
     #[arg(short, long, help_heading = "Global")]
     pub quiet: bool,
     /// How much to tell: 1 files that are read and upstream's words, 5 everything
-    #[arg(short = 'v', long = "v", value_name = "N", default_value_t = 0, hide_default_value = true, help_heading = "Global")]
+    #[arg(
+        short = 'v',
+        long = "v",
+        value_name = "N",
+        default_value_t = 0,
+        hide_default_value = true,
+        help_heading = "Global"
+    )]
     pub verbosity: i32,
     /// Colours
-    #[arg(long, value_name = "WHEN", default_value = "auto", help_heading = "Global")]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        help_heading = "Global"
+    )]
     pub color: Colour,
 }
 
@@ -65,14 +77,18 @@ pub enum To {
 }
 
 impl Context<'_> {
-    /// Writes a list or a table for people to standard output. It may hold names out of documents; its line ends are ours.
+    /// Writes a list or a table for people to standard output. It may hold names out of documents;
+    /// its line ends are ours.
     pub fn tell(&mut self, text: &str) {
         self.stdio.out(&text::visible_lines(text));
     }
 
     /// Writes paths to standard output, each on a line of its own whatever characters it has.
     pub fn paths(&mut self, paths: impl IntoIterator<Item = String>) {
-        let lines: String = paths.into_iter().map(|path| format!("{}\n", text::visible(&path))).collect();
+        let lines: String = paths
+            .into_iter()
+            .map(|path| format!("{}\n", text::visible(&path)))
+            .collect();
         self.stdio.out(&lines);
     }
 
@@ -93,7 +109,8 @@ impl Context<'_> {
         }
     }
 
-    /// Says one line on standard error at this verbosity and above, also with `-q`: `-v` was asked for.
+    /// Says one line on standard error at this verbosity and above, also with `-q`: `-v` was asked
+    /// for.
     pub fn trace(&mut self, level: i32, line: &str) {
         if self.global.verbosity >= level {
             self.stdio.err(&format!("{}\n", text::visible(line)));
@@ -102,13 +119,25 @@ impl Context<'_> {
 
     /// With `-v`: which files were read.
     fn tell_of(&mut self, sources: &Sources) {
-        sources.names().for_each(|name| self.trace(1, &format!("read {name}")));
+        sources
+            .names()
+            .for_each(|name| self.trace(1, &format!("read {name}")));
     }
 
     /// Writes a report as JSON to standard output, with the verb's own keys `body`.
-    pub fn json<T: Serialize>(&mut self, kind: &'static str, body: T, report: &Report, sources: &Sources) {
+    pub fn json<T: Serialize>(
+        &mut self,
+        kind: &'static str,
+        body: T,
+        report: &Report,
+        sources: &Sources,
+    ) {
         self.tell_of(sources);
-        self.out(&json::render(kind, body, &remedy::worded(&without_secrets(report, sources))));
+        self.out(&json::render(
+            kind,
+            body,
+            &remedy::worded(&without_secrets(report, sources)),
+        ));
     }
 
     /// Writes a list in the format that was asked for.
@@ -130,17 +159,29 @@ impl Context<'_> {
         }
     }
 
-    /// Writes a page to standard output, which `write` makes of the findings as people are shown them.
-    pub fn page(&mut self, report: &Report, sources: &Sources, write: impl FnOnce(&Report) -> String) {
+    /// Writes a page to standard output, which `write` makes of the findings as people are shown
+    /// them.
+    pub fn page(
+        &mut self,
+        report: &Report,
+        sources: &Sources,
+        write: impl FnOnce(&Report) -> String,
+    ) {
         self.tell_of(sources);
         let page = write(&self.shown(report, sources));
         self.out(&page);
     }
 
-    /// The findings that people are shown, in the words in which they are. With `-q` advice is left out.
+    /// The findings that people are shown, in the words in which they are. With `-q` advice is left
+    /// out.
     fn shown(&self, report: &Report, sources: &Sources) -> Report {
         let report = without_secrets(report, sources);
-        report.findings().iter().filter(|finding| self.is_shown(finding)).map(|finding| self.named(finding)).collect()
+        report
+            .findings()
+            .iter()
+            .filter(|finding| self.is_shown(finding))
+            .map(|finding| self.named(finding))
+            .collect()
     }
 
     /// Shows findings. With `-q` advice is left out.
@@ -151,9 +192,18 @@ impl Context<'_> {
         self.write(&text, to);
     }
 
-    /// Shows a report in the format that was asked for. Text goes to `to`; a named format is always what was asked for, so it goes to
-    /// standard output, with the verb's own keys `body` in JSON.
-    pub fn report<T: Serialize>(&mut self, format: Format, kind: &'static str, body: T, report: &Report, sources: &Sources, to: To) {
+    /// Shows a report in the format that was asked for. Text goes to `to`; a named format is always
+    /// what was asked for, so it goes to standard output, with the verb's own keys `body` in
+    /// JSON.
+    pub fn report<T: Serialize>(
+        &mut self,
+        format: Format,
+        kind: &'static str,
+        body: T,
+        report: &Report,
+        sources: &Sources,
+        to: To,
+    ) {
         match format {
             Format::Text => self.findings(report, sources, to),
             Format::Json => self.json(kind, body, report, sources),
@@ -164,9 +214,17 @@ impl Context<'_> {
     }
 
     /// Writes a report in a format of other programs to standard output.
-    fn worded(&mut self, report: &Report, sources: &Sources, render: fn(&Report, &Sources) -> String) {
+    fn worded(
+        &mut self,
+        report: &Report,
+        sources: &Sources,
+        render: fn(&Report, &Sources) -> String,
+    ) {
         self.tell_of(sources);
-        self.out(&render(&remedy::worded(&without_secrets(report, sources)), sources));
+        self.out(&render(
+            &remedy::worded(&without_secrets(report, sources)),
+            sources,
+        ));
     }
 
     /// Shows the last line of a run, unless `-q`: what was done, what was found, what follows.
@@ -183,7 +241,10 @@ impl Context<'_> {
             To::Stdout => &self.stdio.stdout,
             To::Stderr => &self.stdio.stderr,
         };
-        Style { colour: self.global.color.applies(stream, self.environment), width: stream.width() }
+        Style {
+            colour: self.global.color.applies(stream, self.environment),
+            width: stream.width(),
+        }
     }
 
     /// A command of ours that can be pasted: the name under which we were called, and `words`.
@@ -202,14 +263,24 @@ impl Context<'_> {
         !self.global.quiet || finding.rule.severity != Severity::Info
     }
 
-    /// The finding with the commands in its help spelt as this program was called; with `-v`, also what the upstream program says.
+    /// The finding with the commands in its help spelt as this program was called; with `-v`, also
+    /// what the upstream program says.
     fn named(&self, finding: &Diagnostic) -> Diagnostic {
         let mut finding = finding.clone();
-        if let Some(words) = finding.upstream.as_ref().filter(|words| self.global.verbosity > 0 && **words != finding.message) {
+        if let Some(words) = finding
+            .upstream
+            .as_ref()
+            .filter(|words| self.global.verbosity > 0 && **words != finding.message)
+        {
             finding.notes.push(format!("upstream's words: {words}"));
         }
-        finding.help = finding.help.map(|remedy| self.pasteable(&remedy::words(&remedy)).into());
-        finding.notes.iter_mut().for_each(|note| *note = self.pasteable(note));
+        finding.help = finding
+            .help
+            .map(|remedy| self.pasteable(&remedy::words(&remedy)).into());
+        finding
+            .notes
+            .iter_mut()
+            .for_each(|note| *note = self.pasteable(note));
         finding
     }
 
@@ -243,20 +314,43 @@ mod tests {
     }
 
     /// What standard output and standard error got.
-    fn streams_of(program: &'static str, global: Global, verb: impl FnOnce(&mut Context<'_>)) -> (String, String) {
+    fn streams_of(
+        program: &'static str,
+        global: Global,
+        verb: impl FnOnce(&mut Context<'_>),
+    ) -> (String, String) {
         let (stdout, stderr) = (Buffer::default(), Buffer::default());
-        let streams = (Stream::new("standard output", stdout.clone()), Stream::new("standard error", stderr.clone()));
-        let mut stdio = Stdio { stdin: Box::new(io::empty()), stdout: streams.0, stderr: streams.1 };
+        let streams = (
+            Stream::new("standard output", stdout.clone()),
+            Stream::new("standard error", stderr.clone()),
+        );
+        let mut stdio = Stdio {
+            stdin: Box::new(io::empty()),
+            stdout: streams.0,
+            stderr: streams.1,
+        };
         let environment = Environment::default();
-        verb(&mut Context { stdio: &mut stdio, environment: &environment, global, program, budget: Arc::default() });
+        verb(&mut Context {
+            stdio: &mut stdio,
+            environment: &environment,
+            global,
+            program,
+            budget: Arc::default(),
+        });
         let text = |buffer: Buffer| String::from_utf8(buffer.0.borrow().clone()).unwrap();
         (text(stdout), text(stderr))
     }
 
     fn report() -> Report {
-        let missing =
-            Diagnostic::of(const { &Rule::error("m-s", "") }, "no series").at(Place::file("m")).help("run `windlass release bump v0.4.0`");
-        [missing, Diagnostic::of(const { &Rule::info("a-b", "") }, "advice")].into_iter().collect()
+        let missing = Diagnostic::of(const { &Rule::error("m-s", "") }, "no series")
+            .at(Place::file("m"))
+            .help("run `windlass release bump v0.4.0`");
+        [
+            missing,
+            Diagnostic::of(const { &Rule::info("a-b", "") }, "advice"),
+        ]
+        .into_iter()
+        .collect()
     }
 
     #[test]
@@ -266,15 +360,30 @@ mod tests {
             context.findings(&report(), &Sources::new(), To::Stderr);
             context.summary("", &report(), "nothing written", To::Stderr);
         };
-        let error = "error[m-s]: no series\n  --> m\n  = help: run `windlass release bump v0.4.0`\n";
+        let error =
+            "error[m-s]: no series\n  --> m\n  = help: run `windlass release bump v0.4.0`\n";
         let advice = "info[a-b]: advice\n";
-        let all = format!("bootstrap-k3s v0.3.0\n{error}{advice}1 error, 1 info; nothing written\n");
-        assert_eq!(streams_of("windlass", Global::default(), verb), (String::new(), all));
-        let quiet = Global { quiet: true, ..Global::default() };
-        assert_eq!(streams_of("windlass", quiet, verb), (String::new(), error.to_owned()));
+        let all =
+            format!("bootstrap-k3s v0.3.0\n{error}{advice}1 error, 1 info; nothing written\n");
+        assert_eq!(
+            streams_of("windlass", Global::default(), verb),
+            (String::new(), all)
+        );
+        let quiet = Global {
+            quiet: true,
+            ..Global::default()
+        };
+        assert_eq!(
+            streams_of("windlass", quiet, verb),
+            (String::new(), error.to_owned())
+        );
         // Where there is nothing to say there is no line.
-        let nothing = |context: &mut Context<'_>| context.summary("", &Report::new(), "", To::Stderr);
-        assert_eq!(streams_of("windlass", Global::default(), nothing), (String::new(), String::new()));
+        let nothing =
+            |context: &mut Context<'_>| context.summary("", &Report::new(), "", To::Stderr);
+        assert_eq!(
+            streams_of("windlass", Global::default(), nothing),
+            (String::new(), String::new())
+        );
     }
 
     #[test]
@@ -286,7 +395,10 @@ mod tests {
         };
         let (_, text) = streams_of("clusterctl windlass", Global::default(), verb);
         assert!(text.starts_with("clusterctl windlass render x\n"), "{text}");
-        assert!(text.contains("run `clusterctl windlass release bump v0.4.0`"), "{text}");
+        assert!(
+            text.contains("run `clusterctl windlass release bump v0.4.0`"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -294,12 +406,30 @@ mod tests {
         #[derive(Serialize)]
         struct Body {}
         for (format, begin) in [
-            (Format::Json, "{\n  \"apiVersion\": \"report.windlass.dev/v1\""),
-            (Format::Sarif, "{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\""),
-            (Format::Junit, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"windlass\""),
+            (
+                Format::Json,
+                "{\n  \"apiVersion\": \"report.windlass.dev/v1\"",
+            ),
+            (
+                Format::Sarif,
+                "{\n  \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\"",
+            ),
+            (
+                Format::Junit,
+                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"windlass\"",
+            ),
             (Format::Github, "::error file=m,title=m-s::"),
         ] {
-            let verb = |context: &mut Context<'_>| context.report(format, "Release", Body {}, &report(), &Sources::new(), To::Stderr);
+            let verb = |context: &mut Context<'_>| {
+                context.report(
+                    format,
+                    "Release",
+                    Body {},
+                    &report(),
+                    &Sources::new(),
+                    To::Stderr,
+                )
+            };
             let (stdout, stderr) = streams_of("windlass", Global::default(), verb);
             assert!(stdout.starts_with(begin), "{stdout}");
             assert_eq!(stderr, "");
@@ -310,18 +440,29 @@ mod tests {
     fn traces_come_when_asked_for() {
         let verb = |context: &mut Context<'_>| context.trace(1, "picked v0.3.0");
         assert_eq!(streams_of("windlass", Global::default(), verb).1, "");
-        let told = Global { verbosity: 1, quiet: true, ..Global::default() };
+        let told = Global {
+            verbosity: 1,
+            quiet: true,
+            ..Global::default()
+        };
         assert_eq!(streams_of("windlass", told, verb).1, "picked v0.3.0\n");
     }
 
     #[test]
     fn more_is_told_when_asked_for() {
-        let refused = Diagnostic::of(const { &Rule::error("a-b", "") }, "c is missing").upstream("c: Required value");
+        let refused = Diagnostic::of(const { &Rule::error("a-b", "") }, "c is missing")
+            .upstream("c: Required value");
         let report: Report = [refused].into_iter().collect();
         let sources: Sources = [Source::new("x.yaml", "")].into_iter().collect();
         let verb = |context: &mut Context<'_>| context.findings(&report, &sources, To::Stderr);
-        assert_eq!(streams_of("windlass", Global::default(), verb).1, "error[a-b]: c is missing\n");
-        let told = Global { verbosity: 1, ..Global::default() };
+        assert_eq!(
+            streams_of("windlass", Global::default(), verb).1,
+            "error[a-b]: c is missing\n"
+        );
+        let told = Global {
+            verbosity: 1,
+            ..Global::default()
+        };
         let expected = "read x.yaml\nerror[a-b]: c is missing\n  = note: upstream's words: c: Required value\n";
         assert_eq!(streams_of("windlass", told, verb).1, expected);
     }

@@ -49,13 +49,15 @@ enum Format {
 
 #[derive(Args)]
 struct Arguments {
-    /// The old side: a file or folder with configs, a cluster, or data Secrets; bootstrap data itself, also in gzip or base64; - for standard input
+    /// The old side: a file or folder with configs, a cluster, or data Secrets; bootstrap data
+    /// itself, also in gzip or base64; - for standard input
     #[arg(value_name = "OLD")]
     old: String,
-    /// The new one; without it OLD is compared with itself under A..B of --kubernetes-version or --capi-version
+    /// The new one; without it OLD is compared with itself under A..B of --kubernetes-version or
+    /// --capi-version
     ///
-    /// Machines are matched by what makes them: control plane, MachineDeployment, or the config itself. What is missing is filled in alike on both
-    /// sides, as render does.
+    /// Machines are matched by what makes them: control plane, MachineDeployment, or the config
+    /// itself. What is missing is filled in alike on both sides, as render does.
     #[arg(value_name = "NEW")]
     new: Option<String>,
     /// The machine of this name, as NAME or NAME:ROLE
@@ -68,7 +70,12 @@ struct Arguments {
     #[command(flatten)]
     comparing: Comparing,
     /// Print as
-    #[arg(short = 'o', long = "output", value_name = "FORMAT", default_value = "text")]
+    #[arg(
+        short = 'o',
+        long = "output",
+        value_name = "FORMAT",
+        default_value = "text"
+    )]
     format: Format,
 }
 
@@ -96,23 +103,54 @@ impl Run for Arguments {
         }
         let new = self.new.clone().unwrap_or_else(|| self.old.clone());
         if self.old == "-" && self.new.as_deref() == Some("-") {
-            return Err(Failure::usage("standard input is one side only", "save one of the two into a file"));
+            return Err(Failure::usage(
+                "standard input is one side only",
+                "save one of the two into a file",
+            ));
         }
         let old_inputs = load(&self.old, context)?;
-        let new_inputs = if self.new.is_some() { load(&new, context)? } else { old_inputs.clone() };
-        let mut sources: Sources = old_inputs.sources.iter().chain(&new_inputs.sources).cloned().collect();
-        let later = Request { budget: Arc::clone(&context.budget), ..later.request()? };
+        let new_inputs = if self.new.is_some() {
+            load(&new, context)?
+        } else {
+            old_inputs.clone()
+        };
+        let mut sources: Sources = old_inputs
+            .sources
+            .iter()
+            .chain(&new_inputs.sources)
+            .cloned()
+            .collect();
+        let later = Request {
+            budget: Arc::clone(&context.budget),
+            ..later.request()?
+        };
         let earlier = match earlier {
-            Some(earlier) => Request { budget: Arc::clone(&context.budget), ..earlier.request()? },
+            Some(earlier) => Request {
+                budget: Arc::clone(&context.budget),
+                ..earlier.request()?
+            },
             None => later.clone(),
         };
-        let old_side = self.side(self.old.as_str(), old_inputs, earlier, &mut sources, context)?;
+        let old_side = self.side(
+            self.old.as_str(),
+            old_inputs,
+            earlier,
+            &mut sources,
+            context,
+        )?;
         let new_side = self.side(new.as_str(), new_inputs, later, &mut sources, context)?;
-        let comparing =
-            diff::Comparing { show_secrets: self.comparing.show_secrets, words: sources.words().clone(), select: self.select.as_deref() };
+        let comparing = diff::Comparing {
+            show_secrets: self.comparing.show_secrets,
+            words: sources.words().clone(),
+            select: self.select.as_deref(),
+        };
         let comparison = diff::run(&old_side, &new_side, comparing, &context.budget);
-        comparison.notes.iter().for_each(|note| context.talk(&format!("note: {note}")));
-        let fails = comparison.report.has_errors() || self.comparing.exit_code && comparison.differs();
+        comparison
+            .notes
+            .iter()
+            .for_each(|note| context.talk(&format!("note: {note}")));
+        let fails =
+            comparison.report.has_errors() || self.comparing.exit_code && comparison.differs();
         self.show(context, new, comparison, &sources);
         Ok(Exit::failing(fails))
     }
@@ -129,11 +167,25 @@ impl Arguments {
         context: &mut Context<'_>,
     ) -> Result<Side, Failure> {
         let mut report = inputs.report;
-        let (texts, origins) = self.templates.substituted(context, inputs.sources, &request, &mut report, sources)?;
-        Ok(Side::new(shown, texts, report, self.templates.template.then_some(origins), request))
+        let (texts, origins) =
+            self.templates
+                .substituted(context, inputs.sources, &request, &mut report, sources)?;
+        Ok(Side::new(
+            shown,
+            texts,
+            report,
+            self.templates.template.then_some(origins),
+            request,
+        ))
     }
 
-    fn show(self, context: &mut Context<'_>, new: String, comparison: Comparison, sources: &Sources) {
+    fn show(
+        self,
+        context: &mut Context<'_>,
+        new: String,
+        comparison: Comparison,
+        sources: &Sources,
+    ) {
         let done = text::summary(&comparison);
         let report = &comparison.report;
         match self.format {
@@ -149,9 +201,15 @@ impl Arguments {
                 }
                 context.findings(report, sources, To::Stderr);
             }
-            Format::Html => context.page(report, sources, |report| diff::page(&self.old, &new, &comparison, report, sources)),
+            Format::Html => context.page(report, sources, |report| {
+                diff::page(&self.old, &new, &comparison, report, sources)
+            }),
             Format::Json => {
-                let body = NodeDiffReport { old: self.old, new, machines: comparison.machines };
+                let body = NodeDiffReport {
+                    old: self.old,
+                    new,
+                    machines: comparison.machines,
+                };
                 context.json("Diff", body, report, sources);
             }
         }
@@ -161,8 +219,12 @@ impl Arguments {
 
 /// The files of a side.
 fn load(shown: &str, context: &mut Context<'_>) -> Result<Inputs, Failure> {
-    let is_there = shown == "-" || files::is_folder(Path::new(shown)) || files::is_file(Path::new(shown));
-    if let Some((revision, path)) = shown.split_once(':').filter(|(revision, path)| !is_there && !revision.is_empty() && !path.is_empty()) {
+    let is_there =
+        shown == "-" || files::is_folder(Path::new(shown)) || files::is_file(Path::new(shown));
+    if let Some((revision, path)) = shown
+        .split_once(':')
+        .filter(|(revision, path)| !is_there && !revision.is_empty() && !path.is_empty())
+    {
         let file = path.rsplit('/').next().unwrap_or(path);
         return Err(Failure::usage(
             format!("`{shown}` is no file, and revisions of git are not read"),
@@ -170,10 +232,17 @@ fn load(shown: &str, context: &mut Context<'_>) -> Result<Inputs, Failure> {
         ));
     }
     if files::is_folder(Path::new(shown)) {
-        return Ok(input::read(&[shown.to_owned()], Limits::default(), &mut context.stdio.stdin)?);
+        return Ok(input::read(
+            &[shown.to_owned()],
+            Limits::default(),
+            &mut context.stdio.stdin,
+        )?);
     }
     let (name, bytes) = match shown {
-        "-" => (STDIN_NAME, input::read_stdin(&mut context.stdio.stdin, Limits::default())?),
+        "-" => (
+            STDIN_NAME,
+            input::read_stdin(&mut context.stdio.stdin, Limits::default())?,
+        ),
         file => (file, files::read_file(file, Limits::default())?),
     };
     match diff::documents(name, &bytes, &context.budget) {

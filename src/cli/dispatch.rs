@@ -32,14 +32,24 @@ pub(super) enum Request {
 }
 
 /// Reads as much of the command line as names the verb. `width` are the columns of help.
-pub(super) fn request(program: &str, verbs: &'static [Verb], arguments: &[String], width: usize) -> Request {
-    let Some(first) = word_at(arguments, 0) else { return without_verb(program, verbs, arguments, width) };
+pub(super) fn request(
+    program: &str,
+    verbs: &'static [Verb],
+    arguments: &[String],
+    width: usize,
+) -> Request {
+    let Some(first) = word_at(arguments, 0) else {
+        return without_verb(program, verbs, arguments, width);
+    };
     let word = arguments[first].as_str();
     if word == "help" {
         return help_about(program, verbs, &arguments[first + 1..], width);
     }
     if let Some(verb) = verb(verbs, &[word]) {
-        return Request::Run { verb, rest: without(arguments, &[first]) };
+        return Request::Run {
+            verb,
+            rest: without(arguments, &[first]),
+        };
     }
     let group = group(verbs, word);
     if group.is_empty() {
@@ -48,7 +58,10 @@ pub(super) fn request(program: &str, verbs: &'static [Verb], arguments: &[String
     match word_at(arguments, first + 1) {
         None => without_command(program, &group, word, &without(arguments, &[first]), width),
         Some(second) => match verb(verbs, &[word, &arguments[second]]) {
-            Some(verb) => Request::Run { verb, rest: without(arguments, &[first, second]) },
+            Some(verb) => Request::Run {
+                verb,
+                rest: without(arguments, &[first, second]),
+            },
             None => unknown_in_group(program, &group, word, &arguments[second], width),
         },
     }
@@ -59,10 +72,14 @@ fn verb(verbs: &'static [Verb], words: &[&str]) -> Option<&'static Verb> {
 }
 
 fn group(verbs: &'static [Verb], word: &str) -> Vec<&'static Verb> {
-    verbs.iter().filter(|verb| verb.words.len() == 2 && verb.words[0] == word).collect()
+    verbs
+        .iter()
+        .filter(|verb| verb.words.len() == 2 && verb.words[0] == word)
+        .collect()
 }
 
-/// The index of the first argument, from `start`, that is neither a flag nor the value of a global one.
+/// The index of the first argument, from `start`, that is neither a flag nor the value of a global
+/// one.
 fn word_at(arguments: &[String], start: usize) -> Option<usize> {
     let mut at = start;
     loop {
@@ -78,7 +95,12 @@ fn word_at(arguments: &[String], start: usize) -> Option<usize> {
 }
 
 fn without(arguments: &[String], indexes: &[usize]) -> Vec<String> {
-    arguments.iter().enumerate().filter(|(at, _)| !indexes.contains(at)).map(|(_, argument)| argument.clone()).collect()
+    arguments
+        .iter()
+        .enumerate()
+        .filter(|(at, _)| !indexes.contains(at))
+        .map(|(_, argument)| argument.clone())
+        .collect()
 }
 
 /// No verb at all: the overview, or what is wrong with the flags in clusterctl's words.
@@ -91,7 +113,13 @@ fn without_verb(program: &str, verbs: &[Verb], arguments: &[String], width: usiz
 }
 
 /// A group without one of its verbs: its help, as clusterctl does.
-fn without_command(program: &str, group: &[&Verb], word: &str, rest: &[String], width: usize) -> Request {
+fn without_command(
+    program: &str,
+    group: &[&Verb],
+    word: &str,
+    rest: &[String],
+    width: usize,
+) -> Request {
     match usage::check_global_flags(rest) {
         Ok(Some(version)) => Request::Print(version),
         Ok(None) => Request::Print(overview::of_group(program, word, group, width)),
@@ -101,11 +129,17 @@ fn without_command(program: &str, group: &[&Verb], word: &str, rest: &[String], 
 
 /// `help release build`.
 fn help_about(program: &str, verbs: &'static [Verb], topic: &[String], width: usize) -> Request {
-    let words: Vec<&str> = topic.iter().map(String::as_str).filter(|word| !word.starts_with('-')).collect();
+    let words: Vec<&str> = topic
+        .iter()
+        .map(String::as_str)
+        .filter(|word| !word.starts_with('-'))
+        .collect();
     if words.is_empty() {
         return Request::Print(overview::text(program, verbs, FIRST_TRY, width));
     }
-    let found = (1..=words.len().min(2)).rev().find_map(|count| verb(verbs, &words[..count]));
+    let found = (1..=words.len().min(2))
+        .rev()
+        .find_map(|count| verb(verbs, &words[..count]));
     if let Some(verb) = found {
         return Request::Help(verb);
     }
@@ -115,22 +149,44 @@ fn help_about(program: &str, verbs: &'static [Verb], topic: &[String], width: us
     }
     let topics: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     refuse(
-        format!("Unknown help topic [{}]\n{}", topics.join(" "), overview::text(program, verbs, FIRST_TRY, width)),
+        format!(
+            "Unknown help topic [{}]\n{}",
+            topics.join(" "),
+            overview::text(program, verbs, FIRST_TRY, width)
+        ),
         Exit::Clean,
     )
 }
 
 /// clusterctl's words and code: scripts that call one of the two meet the same.
-fn unknown_command(program: &str, verbs: &'static [Verb], arguments: &[String], word: &str) -> Request {
-    if let Some(flag) = arguments.first().filter(|first| ["--config", "-v", "--v"].contains(&first.as_str())) {
-        return refuse(format!("Error: flags cannot be placed before plugin name: {flag}\n"), Exit::Findings);
+fn unknown_command(
+    program: &str,
+    verbs: &'static [Verb],
+    arguments: &[String],
+    word: &str,
+) -> Request {
+    if let Some(flag) = arguments
+        .first()
+        .filter(|first| ["--config", "-v", "--v"].contains(&first.as_str()))
+    {
+        return refuse(
+            format!("Error: flags cannot be placed before plugin name: {flag}\n"),
+            Exit::Findings,
+        );
     }
     let suggestions = similar_commands(verbs, word);
     let suggestions = match suggestions.as_slice() {
         [] => String::new(),
-        some => format!("\nDid you mean this?\n{}\n", some.iter().map(|word| format!("\t{word}\n")).collect::<String>()),
+        some => format!(
+            "\nDid you mean this?\n{}\n",
+            some.iter()
+                .map(|word| format!("\t{word}\n"))
+                .collect::<String>()
+        ),
     };
-    let stderr = format!("Error: unknown command \"{word}\" for \"{program}\"\n{suggestions}Run '{program} --help' for usage.\n");
+    let stderr = format!(
+        "Error: unknown command \"{word}\" for \"{program}\"\n{suggestions}Run '{program} --help' for usage.\n"
+    );
     refuse(stderr, Exit::Findings)
 }
 
@@ -141,21 +197,34 @@ fn similar_commands(verbs: &'static [Verb], word: &str) -> Vec<&'static str> {
     roots.dedup();
     let near = nearest(word, roots.iter().copied());
     let folded = word.to_lowercase();
-    roots.into_iter().filter(|root| Some(*root) == near || root.starts_with(&folded)).collect()
+    roots
+        .into_iter()
+        .filter(|root| Some(*root) == near || root.starts_with(&folded))
+        .collect()
 }
 
-fn unknown_in_group(program: &str, verbs: &[&Verb], group: &str, word: &str, width: usize) -> Request {
+fn unknown_in_group(
+    program: &str,
+    verbs: &[&Verb],
+    group: &str,
+    word: &str,
+    width: usize,
+) -> Request {
     if verbs.iter().all(|verb| verb.manner == Manner::Clusterctl) {
         // clusterctl's groups have no check of their own: they print their help and end well.
         return Request::Print(overview::of_group(program, group, verbs, width));
     }
     let names: Vec<&str> = verbs.iter().map(|verb| verb.words[1]).collect();
-    let near = nearest(word, names.iter().copied()).or_else(|| names.iter().copied().find(|name| name.starts_with(word)));
+    let near = nearest(word, names.iter().copied())
+        .or_else(|| names.iter().copied().find(|name| name.starts_with(word)));
     let help = match near {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("use {}", usage::list(&names)),
     };
-    Request::Fail(Failure::usage(format!("unknown command `{word}` for `{program} {group}`"), help))
+    Request::Fail(Failure::usage(
+        format!("unknown command `{word}` for `{program} {group}`"),
+        help,
+    ))
 }
 
 fn refuse(stderr: String, exit: Exit) -> Request {
@@ -175,8 +244,15 @@ mod tests {
     /// The verb that runs and what is left for it.
     fn check_run(line: &str, verb: &str, rest: &str) {
         match request_of(line) {
-            Request::Run { verb: found, rest: left } => {
-                assert_eq!((found.name().as_str(), left.join(" ").as_str()), (verb, rest), "{line}")
+            Request::Run {
+                verb: found,
+                rest: left,
+            } => {
+                assert_eq!(
+                    (found.name().as_str(), left.join(" ").as_str()),
+                    (verb, rest),
+                    "{line}"
+                )
             }
             _ => panic!("`{line}` runs nothing"),
         }
@@ -184,8 +260,16 @@ mod tests {
 
     #[test]
     fn words_name_the_verb_wherever_flags_stand() {
-        check_run("release build v0.3.0 --to out", "release build", "v0.3.0 --to out");
-        check_run("-q release --config x build v0.3.0", "release build", "-q --config x v0.3.0");
+        check_run(
+            "release build v0.3.0 --to out",
+            "release build",
+            "v0.3.0 --to out",
+        );
+        check_run(
+            "-q release --config x build v0.3.0",
+            "release build",
+            "-q --config x v0.3.0",
+        );
         check_run("--color always render -", "render", "--color always -");
         check_run("render release build", "render", "release build");
     }
@@ -196,16 +280,31 @@ mod tests {
             Request::Fail(failure) => failure,
             _ => panic!("`{line}` is taken"),
         };
-        let expected = Failure::usage("unknown command `biuld` for `windlass release`", "did you mean `build`?");
+        let expected = Failure::usage(
+            "unknown command `biuld` for `windlass release`",
+            "did you mean `build`?",
+        );
         assert_eq!(failure("release biuld v0.3.0"), expected);
-        let expected = Failure::usage("unknown command `xyz` for `windlass repository`", "use `add` or `list`");
+        let expected = Failure::usage(
+            "unknown command `xyz` for `windlass repository`",
+            "use `add` or `list`",
+        );
         assert_eq!(failure("repository xyz"), expected);
     }
 
     #[test]
     fn groups_alone_and_clusterctls_unknown_words_give_the_groups_help() {
-        for line in ["release", "release -h", "release --help", "help release", "config foo"] {
-            assert!(matches!(request_of(line), Request::Print(text) if text.starts_with("Usage: windlass ")), "{line}");
+        for line in [
+            "release",
+            "release -h",
+            "release --help",
+            "help release",
+            "config foo",
+        ] {
+            assert!(
+                matches!(request_of(line), Request::Print(text) if text.starts_with("Usage: windlass ")),
+                "{line}"
+            );
         }
         assert!(
             matches!(request_of("release --bogus"), Request::Refuse { stderr, exit: Exit::Findings } if stderr == "Error: unknown flag: --bogus\n")
@@ -214,8 +313,9 @@ mod tests {
 
     #[test]
     fn first_words_that_are_nearly_right_are_suggested() {
-        let expected =
-            "Error: unknown command \"rendr\" for \"windlass\"\n\nDid you mean this?\n\trender\n\nRun 'windlass --help' for usage.\n";
-        assert!(matches!(request_of("rendr worker.yaml"), Request::Refuse { stderr, exit: Exit::Findings } if stderr == expected));
+        let expected = "Error: unknown command \"rendr\" for \"windlass\"\n\nDid you mean this?\n\trender\n\nRun 'windlass --help' for usage.\n";
+        assert!(
+            matches!(request_of("rendr worker.yaml"), Request::Refuse { stderr, exit: Exit::Findings } if stderr == expected)
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! The user's documents, as `render` reads them: files and templates, their variables replaced, in one pool.
+//! The user's documents, as `render` reads them: files and templates, their variables replaced, in
+//! one pool.
 
 use super::templates::TemplateFlags;
 use super::{Context, Failure};
@@ -21,7 +22,8 @@ pub(super) struct Documents {
     pub(super) pool: Pool,
     /// What is wrong with the files, the templates and the text of the documents.
     pub(super) report: Report,
-    /// Whether there is something to go on with: not when the input is a template and nobody said so, or when nothing of it could be read.
+    /// Whether there is something to go on with: not when the input is a template and nobody said
+    /// so, or when nothing of it could be read.
     pub(super) is_usable: bool,
 }
 
@@ -29,27 +31,52 @@ impl Documents {
     /// Reads files, folders, and standard input.
     ///
     /// # Errors
-    /// Flags that contradict each other, and a configuration of clusterctl that cannot be read. What is wrong with the files is in the report.
-    pub(super) fn read(files: &[String], templates: &TemplateFlags, request: &Request, context: &mut Context<'_>) -> Result<Self, Failure> {
+    /// Flags that contradict each other, and a configuration of clusterctl that cannot be read.
+    /// What is wrong with the files is in the report.
+    pub(super) fn read(
+        files: &[String],
+        templates: &TemplateFlags,
+        request: &Request,
+        context: &mut Context<'_>,
+    ) -> Result<Self, Failure> {
         let inputs = input::read(files, Limits::default(), &mut context.stdio.stdin)?;
         let mut sources: Sources = inputs.sources.iter().cloned().collect();
         if request.show_secrets {
             sources.show_secrets();
         }
         let mut report = inputs.report;
-        let (texts, origins) = templates.substituted(context, inputs.sources, request, &mut report, &mut sources)?;
+        let (texts, origins) =
+            templates.substituted(context, inputs.sources, request, &mut report, &mut sources)?;
         let (pool, unreadable) = Pool::read(&texts, &request.budget);
         report.extend(unreadable);
-        let undeclared = if templates.template { None } else { undeclared(&texts, &pool, report.has_errors()) };
+        let undeclared = if templates.template {
+            None
+        } else {
+            undeclared(&texts, &pool, report.has_errors())
+        };
         let is_usable = undeclared.is_none() && !(report.has_errors() && pool.objects().is_empty());
         report.extend(undeclared);
-        Ok(Documents { texts, origins, sources, pool, report, is_usable })
+        Ok(Documents {
+            texts,
+            origins,
+            sources,
+            pool,
+            report,
+            is_usable,
+        })
     }
 
-    /// The findings of a rendering with those before it, at the places of the user's text, in the order of the input.
+    /// The findings of a rendering with those before it, at the places of the user's text, in the
+    /// order of the input.
     pub(super) fn settle(&self, rendering: &mut Rendering<'_>, report: Report) -> Report {
         let mut report = render::settle(rendering, report, &self.origins);
-        report.sort(&self.texts.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>());
+        report.sort(
+            &self
+                .texts
+                .iter()
+                .map(|source| source.name().as_ref())
+                .collect::<Vec<_>>(),
+        );
         report
     }
 }

@@ -9,7 +9,8 @@ use crate::text::source::Source;
 pub enum Exit {
     /// 0: no error finding.
     Clean,
-    /// 1: an error finding, a denied one, a difference with `--check`, or what clusterctl ends with 1.
+    /// 1: an error finding, a denied one, a difference with `--check`, or what clusterctl ends with
+    /// 1.
     Findings,
     /// 2: a flag, a permission, a file named on the command line that is missing.
     World,
@@ -52,14 +53,18 @@ pub enum Failure {
     },
     /// clusterctl's verbs: clusterctl's sentence after `Error: `, exit 1.
     Clusterctl(String),
-    /// The same for a wrong number of operands, where clusterctl also prints the help to standard output.
+    /// The same for a wrong number of operands, where clusterctl also prints the help to standard
+    /// output.
     ClusterctlUsage(String),
 }
 
 impl Failure {
     /// A wrong command line.
     pub fn usage(message: impl Into<String>, help: impl Into<String>) -> Self {
-        Failure::Usage { message: message.into(), help: help.into() }
+        Failure::Usage {
+            message: message.into(),
+            help: help.into(),
+        }
     }
 }
 

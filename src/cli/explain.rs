@@ -30,7 +30,11 @@ struct Arguments {
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let all = rules::all();
-        let is_numbered = |numbers: &str| numbers.split(' ').any(|number| number.eq_ignore_ascii_case(&self.rule));
+        let is_numbered = |numbers: &str| {
+            numbers
+                .split(' ')
+                .any(|number| number.eq_ignore_ascii_case(&self.rule))
+        };
         let found: Vec<_> = all
             .iter()
             .filter(|rule| rule.id == self.rule || rule.catalogue.is_some_and(is_numbered))
@@ -41,10 +45,17 @@ impl Run for Arguments {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => "`windlass rules` lists all rules".to_owned(),
             };
-            return Err(Failure::usage(format!("unknown rule `{}`", self.rule), help));
+            return Err(Failure::usage(
+                format!("unknown rule `{}`", self.rule),
+                help,
+            ));
         }
         let pages = found.join("\n");
-        let text = if context.stdio.stdout.is_terminal() { formatted(&pages, context.style(To::Stdout)) } else { pages };
+        let text = if context.stdio.stdout.is_terminal() {
+            formatted(&pages, context.style(To::Stdout))
+        } else {
+            pages
+        };
         context.out(&text);
         Ok(Exit::Clean)
     }
@@ -58,7 +69,9 @@ fn formatted(page: &str, style: Style) -> String {
         let line = match line.strip_prefix("```") {
             Some(fence) => {
                 in_block = !in_block;
-                let Some((_, file)) = fence.split_once(' ') else { continue };
+                let Some((_, file)) = fence.split_once(' ') else {
+                    continue;
+                };
                 style.bold(&format!("  {file}"))
             }
             None if in_block => format!("    {line}"),
@@ -78,9 +91,24 @@ mod tests {
     #[test]
     fn pages_are_formatted_for_terminals() {
         let page = "# a-b\n\nText.\n\n## Bad\n\n```yaml x.yaml\na: 1\n# comment\n```\n";
-        let plain = formatted(page, Style { colour: false, width: 80 });
-        assert_eq!(plain, "a-b\n\nText.\n\nBad\n\n  x.yaml\n    a: 1\n    # comment\n");
-        let coloured = formatted(page, Style { colour: true, width: 80 });
+        let plain = formatted(
+            page,
+            Style {
+                colour: false,
+                width: 80,
+            },
+        );
+        assert_eq!(
+            plain,
+            "a-b\n\nText.\n\nBad\n\n  x.yaml\n    a: 1\n    # comment\n"
+        );
+        let coloured = formatted(
+            page,
+            Style {
+                colour: true,
+                width: 80,
+            },
+        );
         assert!(coloured.starts_with("\x1b[1ma-b\x1b[0m\n"), "{coloured}");
     }
 }

@@ -22,19 +22,39 @@ pub enum Colour {
 impl Colour {
     /// What the last `--color` of a command line says, also of one that is faulty elsewhere.
     pub(super) fn asked_for(arguments: &[String]) -> Self {
-        let flags: Vec<&String> = arguments.iter().take_while(|argument| *argument != "--").collect();
-        let after = flags.iter().zip(flags.iter().skip(1)).filter(|(flag, _)| **flag == "--color").map(|(_, value)| value.as_str());
-        let joined = flags.iter().filter_map(|flag| flag.strip_prefix("--color="));
-        after.chain(joined).filter_map(|value| Colour::from_str(value, false).ok()).next_back().unwrap_or_default()
+        let flags: Vec<&String> = arguments
+            .iter()
+            .take_while(|argument| *argument != "--")
+            .collect();
+        let after = flags
+            .iter()
+            .zip(flags.iter().skip(1))
+            .filter(|(flag, _)| **flag == "--color")
+            .map(|(_, value)| value.as_str());
+        let joined = flags
+            .iter()
+            .filter_map(|flag| flag.strip_prefix("--color="));
+        after
+            .chain(joined)
+            .filter_map(|value| Colour::from_str(value, false).ok())
+            .next_back()
+            .unwrap_or_default()
     }
 
-    /// Whether to colour a stream: `--color`, then `NO_COLOR`, then `CLICOLOR_FORCE`, then whether somebody is looking.
+    /// Whether to colour a stream: `--color`, then `NO_COLOR`, then `CLICOLOR_FORCE`, then whether
+    /// somebody is looking.
     pub(super) fn applies(self, stream: &Stream, environment: &Environment) -> bool {
         match self {
             Colour::Always => true,
             Colour::Never => false,
             Colour::Auto if environment.non_empty("NO_COLOR").is_some() => false,
-            Colour::Auto if environment.non_empty("CLICOLOR_FORCE").is_some_and(|force| force != "0") => true,
+            Colour::Auto
+                if environment
+                    .non_empty("CLICOLOR_FORCE")
+                    .is_some_and(|force| force != "0") =>
+            {
+                true
+            }
             Colour::Auto => stream.is_terminal() && environment.get("TERM") != Some("dumb"),
         }
     }
@@ -45,8 +65,8 @@ impl Colour {
 pub struct Target {
     /// Write into this folder
     ///
-    /// The folder is made, and appears as a whole or not at all. If it holds exactly what would be written, nothing happens. If it holds
-    /// something else, the verb refuses and lists it.
+    /// The folder is made, and appears as a whole or not at all. If it holds exactly what would be
+    /// written, nothing happens. If it holds something else, the verb refuses and lists it.
     #[arg(long, value_name = "DIR")]
     pub to: String,
     /// Overwrite other content
@@ -100,7 +120,13 @@ pub enum ListFormat {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub struct ListOutput {
     /// Print as
-    #[arg(short = 'o', long = "output", value_name = "FORMAT", default_value = "text", hide_default_value = true)]
+    #[arg(
+        short = 'o',
+        long = "output",
+        value_name = "FORMAT",
+        default_value = "text",
+        hide_default_value = true
+    )]
     pub format: ListFormat,
 }
 
@@ -120,7 +146,13 @@ pub enum PageFormat {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub struct PageOutput {
     /// Print as
-    #[arg(short = 'o', long = "output", value_name = "FORMAT", default_value = "text", hide_default_value = true)]
+    #[arg(
+        short = 'o',
+        long = "output",
+        value_name = "FORMAT",
+        default_value = "text",
+        hide_default_value = true
+    )]
     pub format: PageFormat,
 }
 
@@ -128,7 +160,12 @@ pub struct PageOutput {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub struct Output {
     /// Report as
-    #[arg(short = 'o', long = "output", value_name = "FORMAT", default_value = "text")]
+    #[arg(
+        short = 'o',
+        long = "output",
+        value_name = "FORMAT",
+        default_value = "text"
+    )]
     pub format: Format,
 }
 

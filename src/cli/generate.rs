@@ -1,4 +1,5 @@
-//! `generate crds|rbac|components|metadata|template|clusterclass`: one artifact of a provider on standard output.
+//! `generate crds|rbac|components|metadata|template|clusterclass`: one artifact of a provider on
+//! standard output.
 
 use clap::Args;
 
@@ -20,7 +21,16 @@ const fn verb(
     action: Action,
     examples: &'static [&'static str],
 ) -> Verb {
-    Verb { words, operands, summary, family: FAMILY, group: Group::Release, manner: Manner::Ours, examples, action }
+    Verb {
+        words,
+        operands,
+        summary,
+        family: FAMILY,
+        group: Group::Release,
+        manner: Manner::Ours,
+        examples,
+        action,
+    }
 }
 
 pub(super) const CRDS: Verb = verb(
@@ -44,8 +54,13 @@ pub(super) const COMPONENTS: Verb = verb(
     Action::of::<Components>(),
     &["generate components"],
 );
-pub(super) const METADATA: Verb =
-    verb(&["generate", "metadata"], "", "print metadata.yaml", Action::of::<Metadata>(), &["generate metadata"]);
+pub(super) const METADATA: Verb = verb(
+    &["generate", "metadata"],
+    "",
+    "print metadata.yaml",
+    Action::of::<Metadata>(),
+    &["generate metadata"],
+);
 pub(super) const TEMPLATE: Verb = verb(
     &["generate", "template"],
     "[FLAVOR]",
@@ -83,17 +98,39 @@ impl Shared {
         let mut loaded = self.provider.load(context)?;
         judge.roles().hold_for(&mut loaded.inputs);
         let mut report: Report = loaded.report.clone();
-        let version = self.release.as_deref().and_then(|text| release_build::version(text).map_err(|finding| report.push(*finding)).ok());
+        let version = self.release.as_deref().and_then(|text| {
+            release_build::version(text)
+                .map_err(|finding| report.push(*finding))
+                .ok()
+        });
         let images: Vec<_> = self
             .image
             .iter()
-            .filter_map(|text| release_build::image_override(text).map_err(|finding| report.push(*finding)).ok())
+            .filter_map(|text| {
+                release_build::image_override(text)
+                    .map_err(|finding| report.push(*finding))
+                    .ok()
+            })
             .collect();
-        let Generated { text, mut report, judged } =
-            generate::run(artifact, &loaded.providers, report, &loaded.inputs, version.as_ref(), &images);
+        let Generated {
+            text,
+            mut report,
+            judged,
+        } = generate::run(
+            artifact,
+            &loaded.providers,
+            report,
+            &loaded.inputs,
+            version.as_ref(),
+            &images,
+        );
         report.extend(judged);
         report.sort(&[&loaded.shown]);
-        let verdict = if text.is_some() { levels.judge(report) } else { levels.judge_unfinished(report) };
+        let verdict = if text.is_some() {
+            levels.judge(report)
+        } else {
+            levels.judge_unfinished(report)
+        };
         context.findings(&verdict.report, &loaded.sources, To::Stderr);
         match text.filter(|_| !verdict.fails) {
             Some(text) => {
@@ -156,6 +193,7 @@ struct ClusterClass {
 
 impl Run for ClusterClass {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        self.shared.print(context, &Artifact::ClusterClass(self.name))
+        self.shared
+            .print(context, &Artifact::ClusterClass(self.name))
     }
 }

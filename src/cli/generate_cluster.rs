@@ -15,7 +15,9 @@ pub(super) const VERB: Verb = Verb {
     family: None,
     group: Group::Clusterctl,
     manner: Manner::Clusterctl,
-    examples: &["generate cluster prod -n default --from templates/cluster-template-topology.yaml --list-variables"],
+    examples: &[
+        "generate cluster prod -n default --from templates/cluster-template-topology.yaml --list-variables",
+    ],
     action: Action::of::<Arguments>(),
 };
 
@@ -25,16 +27,37 @@ struct Arguments {
     #[arg(value_name = "NAME")]
     name: Vec<String>,
     /// A kubeconfig; only the namespace of its context is read, no cluster is contacted
-    #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "",
+        hide_default_value = true
+    )]
     kubeconfig: String,
     /// The context within the kubeconfig
-    #[arg(long, value_name = "CONTEXT", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "CONTEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
     kubeconfig_context: String,
     /// The namespace of the workload cluster; without it that of the kubeconfig
-    #[arg(short = 'n', long, value_name = "NAMESPACE", default_value = "", hide_default_value = true)]
+    #[arg(
+        short = 'n',
+        long,
+        value_name = "NAMESPACE",
+        default_value = "",
+        hide_default_value = true
+    )]
     target_namespace: String,
     /// The Kubernetes version; without it the variable KUBERNETES_VERSION
-    #[arg(long, value_name = "VERSION", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "VERSION",
+        default_value = "",
+        hide_default_value = true
+    )]
     kubernetes_version: String,
     /// Control plane machines; without it the variable CONTROL_PLANE_MACHINE_COUNT, or 1
     #[arg(long, value_name = "N", value_parser = integer, allow_hyphen_values = true)]
@@ -43,29 +66,66 @@ struct Arguments {
     #[arg(long, value_name = "N", value_parser = integer, allow_hyphen_values = true)]
     worker_machine_count: Option<i64>,
     /// The infrastructure provider whose template is used
-    #[arg(short, long, value_name = "NAME:VERSION", default_value = "", hide_default_value = true)]
+    #[arg(
+        short,
+        long,
+        value_name = "NAME:VERSION",
+        default_value = "",
+        hide_default_value = true
+    )]
     infrastructure: String,
     /// The flavor of the template
-    #[arg(short, long, value_name = "FLAVOR", default_value = "", hide_default_value = true)]
+    #[arg(
+        short,
+        long,
+        value_name = "FLAVOR",
+        default_value = "",
+        hide_default_value = true
+    )]
     flavor: String,
     /// Where the template is: a path, or - for standard input
-    #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "",
+        hide_default_value = true
+    )]
     from: String,
     /// clusterctl's ConfigMap with the template; this program contacts no cluster
-    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "",
+        hide_default_value = true
+    )]
     from_config_map: String,
     /// The ConfigMap's namespace
-    #[arg(long, value_name = "NAMESPACE", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "NAMESPACE",
+        default_value = "",
+        hide_default_value = true
+    )]
     from_config_map_namespace: String,
     /// The ConfigMap's key
-    #[arg(long, value_name = "KEY", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "KEY",
+        default_value = "",
+        hide_default_value = true
+    )]
     from_config_map_key: String,
     /// Print the variables and their defaults instead
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true",
           hide_default_value = true, value_parser = boolean)]
     list_variables: bool,
     /// Write to this file instead of standard output
-    #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "",
+        hide_default_value = true
+    )]
     write_to: String,
     #[command(flatten)]
     network: Network,
@@ -73,8 +133,16 @@ struct Arguments {
 
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        let [name] = self.name.as_slice() else { return Err(Failure::ClusterctlUsage("please specify a cluster name".to_owned())) };
-        let from = if self.from.is_empty() { None } else { Some(clusterctl::template_source(context, &self.from)?) };
+        let [name] = self.name.as_slice() else {
+            return Err(Failure::ClusterctlUsage(
+                "please specify a cluster name".to_owned(),
+            ));
+        };
+        let from = if self.from.is_empty() {
+            None
+        } else {
+            Some(clusterctl::template_source(context, &self.from)?)
+        };
         let options = ClusterOptions {
             name: name.clone(),
             kubeconfig: self.kubeconfig,
@@ -95,6 +163,8 @@ impl Run for Arguments {
         };
         // A list is always printed; clusterctl does not look at the file then.
         let write_to = Some(self.write_to.as_str()).filter(|_| !options.list_variables);
-        clusterctl::run(context, self.network, write_to, |world, config, log| generate_cluster::run(world, config, &options, log))
+        clusterctl::run(context, self.network, write_to, |world, config, log| {
+            generate_cluster::run(world, config, &options, log)
+        })
     }
 }

@@ -25,28 +25,72 @@ pub(super) const VERB: Verb = Verb {
 #[derive(Args)]
 struct Arguments {
     /// Core provider and version
-    #[arg(long, value_name = "NAME[:VERSION]", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "NAME[:VERSION]",
+        default_value = "",
+        hide_default_value = true
+    )]
     core: String,
     /// Infrastructure provider and version
-    #[arg(short, long, value_name = "NAME[:VERSION]", default_value = "", hide_default_value = true)]
+    #[arg(
+        short,
+        long,
+        value_name = "NAME[:VERSION]",
+        default_value = "",
+        hide_default_value = true
+    )]
     infrastructure: String,
     /// Bootstrap provider and version
-    #[arg(short, long, value_name = "NAME[:VERSION]", default_value = "", hide_default_value = true)]
+    #[arg(
+        short,
+        long,
+        value_name = "NAME[:VERSION]",
+        default_value = "",
+        hide_default_value = true
+    )]
     bootstrap: String,
     /// Control plane provider and version
-    #[arg(short, long, value_name = "NAME[:VERSION]", default_value = "", hide_default_value = true)]
+    #[arg(
+        short,
+        long,
+        value_name = "NAME[:VERSION]",
+        default_value = "",
+        hide_default_value = true
+    )]
     control_plane: String,
     /// IPAM provider and version
-    #[arg(long, value_name = "NAME[:VERSION]", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "NAME[:VERSION]",
+        default_value = "",
+        hide_default_value = true
+    )]
     ipam: String,
     /// Runtime extension provider and version
-    #[arg(long, value_name = "NAME[:VERSION]", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "NAME[:VERSION]",
+        default_value = "",
+        hide_default_value = true
+    )]
     runtime_extension: String,
     /// Add-on provider and version
-    #[arg(long, value_name = "NAME[:VERSION]", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "NAME[:VERSION]",
+        default_value = "",
+        hide_default_value = true
+    )]
     addon: String,
     /// Where the provider shall run; without it where the components say
-    #[arg(short = 'n', long, value_name = "NAMESPACE", default_value = "", hide_default_value = true)]
+    #[arg(
+        short = 'n',
+        long,
+        value_name = "NAMESPACE",
+        default_value = "",
+        hide_default_value = true
+    )]
     target_namespace: String,
     /// Print name, version, variables and images instead
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_value = "false", default_missing_value = "true",
@@ -57,7 +101,12 @@ struct Arguments {
           hide_default_value = true, value_parser = boolean)]
     raw: bool,
     /// Write to this file instead of standard output
-    #[arg(long, value_name = "FILE", default_value = "", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = "",
+        hide_default_value = true
+    )]
     write_to: String,
     #[command(flatten)]
     network: Network,
@@ -71,7 +120,10 @@ impl Run for Arguments {
             (ProviderType::ControlPlaneProvider, &self.control_plane),
             (ProviderType::InfrastructureProvider, &self.infrastructure),
             (ProviderType::IPAMProvider, &self.ipam),
-            (ProviderType::RuntimeExtensionProvider, &self.runtime_extension),
+            (
+                ProviderType::RuntimeExtensionProvider,
+                &self.runtime_extension,
+            ),
             (ProviderType::AddonProvider, &self.addon),
         ];
         let wanted = match generate_provider::wanted(flags) {

@@ -22,7 +22,8 @@ pub(super) const VERB: Verb = Verb {
 struct Arguments {
     /// Where the template is: a path, or - for standard input
     ///
-    /// Variables are replaced by the environment or by the values in clusterctl's configuration; the YAML is printed as clusterctl prints it.
+    /// Variables are replaced by the environment or by the values in clusterctl's configuration;
+    /// the YAML is printed as clusterctl prints it.
     #[arg(long, value_name = "FILE", default_value = "-")]
     from: String,
     /// Print the names of the variables instead
@@ -39,6 +40,8 @@ struct Arguments {
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let source = clusterctl::template_source(context, &self.from)?;
-        clusterctl::run(context, self.network, None, |_, config, _| generate_yaml::run(&config, &source, self.list_variables))
+        clusterctl::run(context, self.network, None, |_, config, _| {
+            generate_yaml::run(&config, &source, self.list_variables)
+        })
     }
 }

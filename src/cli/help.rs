@@ -42,24 +42,55 @@ pub(super) fn long(program: &str, verb: &Verb, width: usize) -> String {
 }
 
 fn head(program: &str, verb: &Verb, width: usize) -> String {
-    let summary = wrapped(&format!("{program} {}: {}", verb.name(), verb.summary), 0, width);
+    let summary = wrapped(
+        &format!("{program} {}: {}", verb.name(), verb.summary),
+        0,
+        width,
+    );
     format!("{summary}Usage: {}\n", verb.usage(program))
 }
 
 /// Arguments, flags, global flags.
 fn sections(command: &Command, is_long: bool, width: usize) -> String {
-    let arguments: Vec<&Arg> =
-        command.get_arguments().filter(|arg| !arg.is_hide_set() && (is_long || !arg.is_hide_short_help_set())).collect();
+    let arguments: Vec<&Arg> = command
+        .get_arguments()
+        .filter(|arg| !arg.is_hide_set() && (is_long || !arg.is_hide_short_help_set()))
+        .collect();
     let is_global = |arg: &Arg| arg.get_help_heading() == Some("Global");
-    let operands: Vec<&Arg> = arguments.iter().copied().filter(|arg| arg.is_positional()).collect();
-    let flags: Vec<&Arg> = arguments.iter().copied().filter(|arg| !arg.is_positional() && !is_global(arg)).collect();
-    let global: Vec<&Arg> = arguments.iter().copied().filter(|arg| is_global(arg)).collect();
-    let left = arguments.iter().map(|arg| left(arg).chars().count()).filter(|width| *width <= WIDEST_LEFT).max().unwrap_or(0);
+    let operands: Vec<&Arg> = arguments
+        .iter()
+        .copied()
+        .filter(|arg| arg.is_positional())
+        .collect();
+    let flags: Vec<&Arg> = arguments
+        .iter()
+        .copied()
+        .filter(|arg| !arg.is_positional() && !is_global(arg))
+        .collect();
+    let global: Vec<&Arg> = arguments
+        .iter()
+        .copied()
+        .filter(|arg| is_global(arg))
+        .collect();
+    let left = arguments
+        .iter()
+        .map(|arg| left(arg).chars().count())
+        .filter(|width| *width <= WIDEST_LEFT)
+        .max()
+        .unwrap_or(0);
     let mut text = String::new();
-    for (title, arguments) in [("Arguments:", operands), ("Flags:", flags), ("Global:", global)] {
+    for (title, arguments) in [
+        ("Arguments:", operands),
+        ("Flags:", flags),
+        ("Global:", global),
+    ] {
         if !arguments.is_empty() {
             text.push_str(&format!("{title}\n"));
-            text.extend(arguments.into_iter().map(|arg| entry(arg, left, is_long, width)));
+            text.extend(
+                arguments
+                    .into_iter()
+                    .map(|arg| entry(arg, left, is_long, width)),
+            );
         }
     }
     text
@@ -74,14 +105,20 @@ fn entry(arg: &Arg, left_width: usize, is_long: bool, width: usize) -> String {
     }
     let left = left(arg);
     let body = wrapped(&meaning, indent, width);
-    if left.chars().count() > left_width { format!("  {left}\n{body}") } else { format!("  {left:left_width$}   {}", body.trim_start()) }
+    if left.chars().count() > left_width {
+        format!("  {left}\n{body}")
+    } else {
+        format!("  {left:left_width$}   {}", body.trim_start())
+    }
 }
 
 /// What the full help says beside the short meaning, if anything.
 pub(super) fn further(arg: &Arg) -> Option<String> {
     let long = arg.get_long_help()?.to_string();
     // The first paragraph is the short meaning.
-    long.split_once("\n\n").map(|(_, rest)| rest.to_owned()).filter(|rest| !rest.is_empty())
+    long.split_once("\n\n")
+        .map(|(_, rest)| rest.to_owned())
+        .filter(|rest| !rest.is_empty())
 }
 
 /// `-o, --output FORMAT`, or the name of an operand.
@@ -90,20 +127,37 @@ pub(super) fn left(arg: &Arg) -> String {
     if arg.is_positional() {
         return value;
     }
-    let names: Vec<String> =
-        arg.get_short().map(|short| format!("-{short}")).into_iter().chain(arg.get_long().map(|long| format!("--{long}"))).collect();
-    let value = if takes_value(arg) { format!(" {value}") } else { String::new() };
+    let names: Vec<String> = arg
+        .get_short()
+        .map(|short| format!("-{short}"))
+        .into_iter()
+        .chain(arg.get_long().map(|long| format!("--{long}")))
+        .collect();
+    let value = if takes_value(arg) {
+        format!(" {value}")
+    } else {
+        String::new()
+    };
     format!("{}{value}", names.join(", "))
 }
 
 /// The short help, the values it may have, and the default.
 pub(super) fn meaning(arg: &Arg) -> String {
     let mut text = arg.get_help().map(ToString::to_string).unwrap_or_default();
-    let values: Vec<String> = arg.get_possible_values().iter().filter(|v| !v.is_hide_set()).map(|v| v.get_name().to_owned()).collect();
+    let values: Vec<String> = arg
+        .get_possible_values()
+        .iter()
+        .filter(|v| !v.is_hide_set())
+        .map(|v| v.get_name().to_owned())
+        .collect();
     if takes_value(arg) && !values.is_empty() {
         text.push_str(&format!(": {}", values.join(", ")));
     }
-    let defaults: Vec<&str> = arg.get_default_values().iter().filter_map(|value| value.to_str()).collect();
+    let defaults: Vec<&str> = arg
+        .get_default_values()
+        .iter()
+        .filter_map(|value| value.to_str())
+        .collect();
     if takes_value(arg) && !defaults.is_empty() && !arg.is_hide_default_value_set() {
         text.push_str(&format!(" (default {})", defaults.join(", ")));
     }
@@ -112,21 +166,32 @@ pub(super) fn meaning(arg: &Arg) -> String {
 
 /// `DIR`, as it is written in usage lines.
 pub(super) fn value_name(arg: &Arg) -> String {
-    let names: Vec<&str> = arg.get_value_names().unwrap_or_default().iter().map(|name| name.as_str()).collect();
-    if names.is_empty() { arg.get_id().as_str().to_uppercase() } else { names.join(" ") }
+    let names: Vec<&str> = arg
+        .get_value_names()
+        .unwrap_or_default()
+        .iter()
+        .map(|name| name.as_str())
+        .collect();
+    if names.is_empty() {
+        arg.get_id().as_str().to_uppercase()
+    } else {
+        names.join(" ")
+    }
 }
 
 fn takes_value(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::Set | ArgAction::Append)
 }
 
-/// Paragraphs broken at blanks, each line indented. A word is never broken: it may be a command or a path.
+/// Paragraphs broken at blanks, each line indented. A word is never broken: it may be a command or
+/// a path.
 fn wrapped(text: &str, indent: usize, width: usize) -> String {
     let mut out = String::new();
     for paragraph in text.lines() {
         let mut line = String::new();
         for word in paragraph.split_whitespace() {
-            if !line.is_empty() && indent + line.chars().count() + 1 + word.chars().count() > width {
+            if !line.is_empty() && indent + line.chars().count() + 1 + word.chars().count() > width
+            {
                 out.push_str(&format!("{:indent$}{line}\n", ""));
                 line.clear();
             }
@@ -171,11 +236,25 @@ mod tests {
     fn short_help_leaves_out_what_only_the_full_help_has() {
         for verb in VERBS {
             let (short, long) = (short("windlass", verb, 80), long("windlass", verb, 80));
-            let has =
-                |text: &str, arg: &Arg| text.lines().any(|line| line.strip_prefix("  ").is_some_and(|rest| rest.starts_with(&left(arg))));
-            for arg in verb.command("windlass").get_arguments().filter(|arg| !arg.is_hide_set()) {
+            let has = |text: &str, arg: &Arg| {
+                text.lines().any(|line| {
+                    line.strip_prefix("  ")
+                        .is_some_and(|rest| rest.starts_with(&left(arg)))
+                })
+            };
+            for arg in verb
+                .command("windlass")
+                .get_arguments()
+                .filter(|arg| !arg.is_hide_set())
+            {
                 let found = (has(&short, arg), has(&long, arg));
-                assert_eq!(found, (!arg.is_hide_short_help_set(), true), "{} {}", verb.name(), left(arg));
+                assert_eq!(
+                    found,
+                    (!arg.is_hide_short_help_set(), true),
+                    "{} {}",
+                    verb.name(),
+                    left(arg)
+                );
             }
         }
     }
@@ -183,10 +262,17 @@ mod tests {
     #[test]
     fn help_keeps_to_the_columns_of_the_terminal() {
         // Usage lines and examples are commands: they stay in one piece.
-        let is_command = |line: &str| line.starts_with("Usage: ") || line.starts_with("Example: ") || line.starts_with("  windlass ");
+        let is_command = |line: &str| {
+            line.starts_with("Usage: ")
+                || line.starts_with("Example: ")
+                || line.starts_with("  windlass ")
+        };
         for verb in VERBS {
             for text in [short("windlass", verb, 80), long("windlass", verb, 80)] {
-                let wide: Vec<&str> = text.lines().filter(|line| line.chars().count() > 80 && !is_command(line)).collect();
+                let wide: Vec<&str> = text
+                    .lines()
+                    .filter(|line| line.chars().count() > 80 && !is_command(line))
+                    .collect();
                 assert_eq!(wide, Vec::<&str>::new(), "{}", verb.name());
             }
         }

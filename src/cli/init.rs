@@ -31,10 +31,11 @@ pub(super) const VERB: Verb = Verb {
 
 /// Write provider.yaml and metadata.yaml for a kubebuilder project
 ///
-/// Reads PROJECT, config/crd, config/rbac, config/manager, config/webhook, config/default and templates of the folder, writes provider.yaml, and
-/// metadata.yaml where there is none, and says on standard error what it assumed and what is left to do. Where one of these folders is
-/// missing, the one of the same name that config/default takes counts, such as config/default/crd. kustomize is not run: provider.yaml names
-/// its patches, and `release build` applies them.
+/// Reads PROJECT, config/crd, config/rbac, config/manager, config/webhook, config/default and
+/// templates of the folder, writes provider.yaml, and metadata.yaml where there is none, and says
+/// on standard error what it assumed and what is left to do. Where one of these folders is missing,
+/// the one of the same name that config/default takes counts, such as config/default/crd. kustomize
+/// is not run: provider.yaml names its patches, and `release build` applies them.
 #[derive(Args)]
 struct Arguments {
     /// The root folder of the project
@@ -53,25 +54,48 @@ struct Arguments {
 
 /// The words of clusterctl's flags.
 fn provider_types() -> impl TypedValueParser<Value = ProviderType> {
-    PossibleValuesParser::new(ProviderType::ALL.map(ProviderType::word))
-        .try_map(|word| ProviderType::ALL.into_iter().find(|known| known.word() == word).ok_or("not a type of provider"))
+    PossibleValuesParser::new(ProviderType::ALL.map(ProviderType::word)).try_map(|word| {
+        ProviderType::ALL
+            .into_iter()
+            .find(|known| known.word() == word)
+            .ok_or("not a type of provider")
+    })
 }
 
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        let at = |file: &str| if self.folder == "." { file.to_owned() } else { format!("{}/{file}", self.folder.trim_end_matches('/')) };
+        let at = |file: &str| {
+            if self.folder == "." {
+                file.to_owned()
+            } else {
+                format!("{}/{file}", self.folder.trim_end_matches('/'))
+            }
+        };
         if !files::is_folder(Path::new(&self.folder)) {
-            return Err(Failure::usage(format!("{} is no folder", self.folder), "name the root folder of the project"));
+            return Err(Failure::usage(
+                format!("{} is no folder", self.folder),
+                "name the root folder of the project",
+            ));
         }
         let target = at(init::PROVIDER_FILE);
         if files::is_file(Path::new(&target)) && !self.force {
-            return Err(Failure::usage(format!("{target} is there already"), "pass `--force` to replace it"));
+            return Err(Failure::usage(
+                format!("{target} is there already"),
+                "pass `--force` to replace it",
+            ));
         }
         let tree = project(&self.folder, &at)?;
-        let given = Given { name: self.name.clone(), provider_type: self.provider_type };
+        let given = Given {
+            name: self.name.clone(),
+            provider_type: self.provider_type,
+        };
         let made = init::run(&tree, &given, &Budget::default());
-        let sources: Sources =
-            tree.iter().filter_map(|(path, bytes)| Some(Source::new(path.as_str(), std::str::from_utf8(bytes).ok()?))).collect();
+        let sources: Sources = tree
+            .iter()
+            .filter_map(|(path, bytes)| {
+                Some(Source::new(path.as_str(), std::str::from_utf8(bytes).ok()?))
+            })
+            .collect();
         context.findings(&made.report, &sources, To::Stderr);
         if made.report.has_errors() {
             context.summary("", &made.report, "nothing written", To::Stderr);

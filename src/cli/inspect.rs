@@ -25,16 +25,21 @@ pub(super) const VERB: Verb = Verb {
     family: None,
     group: Group::Render,
     manner: Manner::Ours,
-    examples: &["inspect examples/user-data.txt", "inspect examples/user-data.txt --log examples/cloud-init-output.log"],
+    examples: &[
+        "inspect examples/user-data.txt",
+        "inspect examples/user-data.txt --log examples/cloud-init-output.log",
+    ],
     action: Action::of::<Arguments>(),
 };
 
 #[derive(Args)]
 struct Arguments {
-    /// A Secret as kubectl prints it, user data, what /var/lib/cloud holds of it, or - for standard input
+    /// A Secret as kubectl prints it, user data, what /var/lib/cloud holds of it, or - for
+    /// standard input
     ///
-    /// It may be packed in base64, gzip and MIME, each in any other. cloud-config, scripts and Ignition 2 and 3 are taken apart. Contents of
-    /// files are not shown, and commands without what looks like a secret.
+    /// It may be packed in base64, gzip and MIME, each in any other. cloud-config, scripts and
+    /// Ignition 2 and 3 are taken apart. Contents of files are not shown, and commands without
+    /// what looks like a secret.
     #[arg(value_name = "FILE", required = true)]
     file: String,
     /// A log of the machine, such as /var/log/cloud-init-output.log
@@ -70,35 +75,78 @@ impl Run for Arguments {
         let levels = self.levels.levels(context)?;
         let now = self.now()?;
         let (name, bytes) = match self.file.as_str() {
-            "-" => (STDIN_NAME.to_owned(), input::read_stdin(&mut context.stdio.stdin, Limits::default())?),
+            "-" => (
+                STDIN_NAME.to_owned(),
+                input::read_stdin(&mut context.stdio.stdin, Limits::default())?,
+            ),
             file if files::is_folder(Path::new(file)) => (file.to_owned(), Vec::new()),
             file => (file.to_owned(), files::read_file(file, Limits::default())?),
         };
-        let log = self.log.as_deref().map(|log| files::read_file(log, Limits::default())).transpose()?;
+        let log = self
+            .log
+            .as_deref()
+            .map(|log| files::read_file(log, Limits::default()))
+            .transpose()?;
         let log = log.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let log_named = self.log.as_deref().zip(log.as_deref());
-        let inspecting = Inspecting { name: &name, bytes: &bytes, log: log_named, now, show_secrets: self.show_secrets };
+        let inspecting = Inspecting {
+            name: &name,
+            bytes: &bytes,
+            log: log_named,
+            now,
+            show_secrets: self.show_secrets,
+        };
         let is_folder = self.file != "-" && files::is_folder(Path::new(&self.file));
-        let (inspected, mut report, texts) = if is_folder { inspect::folder(&name) } else { inspect::run(&inspecting, &context.budget) };
+        let (inspected, mut report, texts) = if is_folder {
+            inspect::folder(&name)
+        } else {
+            inspect::run(&inspecting, &context.budget)
+        };
         let mut sources = Sources::new();
-        texts.iter().cloned().for_each(|text| sources.add_unseen(text));
-        sources.add_unseen(Source::new(name.as_str(), String::from_utf8_lossy(&bytes).into_owned()));
+        texts
+            .iter()
+            .cloned()
+            .for_each(|text| sources.add_unseen(text));
+        sources.add_unseen(Source::new(
+            name.as_str(),
+            String::from_utf8_lossy(&bytes).into_owned(),
+        ));
         if self.show_secrets {
             sources.show_secrets();
         }
-        let order: Vec<&str> = std::iter::once(name.as_str()).chain(texts.iter().map(|text| text.name().as_ref())).collect();
+        let order: Vec<&str> = std::iter::once(name.as_str())
+            .chain(texts.iter().map(|text| text.name().as_ref()))
+            .collect();
         report.sort(&order);
         let verdict = levels.judge(report);
         match self.output.format {
-            PageFormat::Json => context.json("Inspection", InspectReport { file: name, inspected }, &verdict.report, &sources),
+            PageFormat::Json => context.json(
+                "Inspection",
+                InspectReport {
+                    file: name,
+                    inspected,
+                },
+                &verdict.report,
+                &sources,
+            ),
             PageFormat::Html => {
-                context.page(&verdict.report, &sources, |report| inspect::page(&name, &inspected, report, &sources));
+                context.page(&verdict.report, &sources, |report| {
+                    inspect::page(&name, &inspected, report, &sources)
+                });
             }
             PageFormat::Text => {
                 context.tell(&inspect::text(&inspected, self.show_secrets));
                 context.findings(&verdict.report, &sources, To::Stdout);
-                let steps = inspected.documents.iter().map(|document| document.steps.len()).sum();
-                let done = format!("{}, {}", plural(inspected.documents.len(), "document"), plural(steps, "step"));
+                let steps = inspected
+                    .documents
+                    .iter()
+                    .map(|document| document.steps.len())
+                    .sum();
+                let done = format!(
+                    "{}, {}",
+                    plural(inspected.documents.len(), "document"),
+                    plural(steps, "step")
+                );
                 context.summary(&done, &verdict.report, "", To::Stdout);
             }
         }
@@ -109,9 +157,12 @@ impl Run for Arguments {
 impl Arguments {
     /// The time that was named, or the clock's, in seconds since 1970.
     fn now(&self) -> Result<i64, Failure> {
-        let Some(text) = &self.at else { return Ok(clock::now()) };
+        let Some(text) = &self.at else {
+            return Ok(clock::now());
+        };
         let help = "write it as RFC 3339 has it, such as `--at 2026-11-23T10:00:00Z`";
-        let time = Timestamp::parse(text).ok_or_else(|| Failure::usage(format!("`--at {text}` is not a time"), help))?;
+        let time = Timestamp::parse(text)
+            .ok_or_else(|| Failure::usage(format!("`--at {text}` is not a time"), help))?;
         Ok(time.as_second())
     }
 }

@@ -42,14 +42,16 @@ pub(super) const VERB: Verb = Verb {
 struct Arguments {
     /// Files, folders, - for standard input; without any the working folder
     ///
-    /// What a file is, its name and its content say: components, metadata.yaml, cluster templates and ClusterClasses, CRDs and other objects,
-    /// releases, local repositories, kustomize trees as they are written. What lies in one folder is judged together.
+    /// What a file is, its name and its content say: components, metadata.yaml, cluster templates
+    /// and ClusterClasses, CRDs and other objects, releases, local repositories, kustomize
+    /// trees as they are written. What lies in one folder is judged together.
     #[arg(value_name = "PATH")]
     files: Vec<String>,
     /// Take every file as this
     #[arg(long = "as", value_name = "FORM", value_parser = forms())]
     form: Option<String>,
-    /// Tell what still stands on an older contract than this, and in which release of Cluster API it ends
+    /// Tell what still stands on an older contract than this, and in which release of Cluster API
+    /// it ends
     #[arg(long, value_name = "CONTRACT", value_parser = ["v1beta1", "v1beta2"])]
     contract: Option<String>,
     /// Mend in the files what can be mended with certainty
@@ -83,19 +85,45 @@ pub(super) struct LintReport {
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let judge = self.levels.judge(context)?;
-        let paths = if self.files.is_empty() { vec![".".to_owned()] } else { self.files.clone() };
-        let Inputs { sources: mut texts, report: unread } = read(&paths, context)?;
+        let paths = if self.files.is_empty() {
+            vec![".".to_owned()]
+        } else {
+            self.files.clone()
+        };
+        let Inputs {
+            sources: mut texts,
+            report: unread,
+        } = read(&paths, context)?;
         let is_no_file = |text: &&Source| !files::is_file(Path::new(text.name().as_ref()));
         if let Some(text) = texts.iter().find(|text| self.fix && is_no_file(text)) {
-            return Err(Failure::usage(format!("`--fix` changes files, and {} is none", text.name()), "leave it out"));
+            return Err(Failure::usage(
+                format!("`--fix` changes files, and {} is none", text.name()),
+                "leave it out",
+            ));
         }
         cores::share_out_files(texts.len());
-        let form = self.form.as_deref().and_then(|word| Form::NAMED.into_iter().find(|(known, _)| *known == word)).map(|(_, form)| form);
+        let form = self
+            .form
+            .as_deref()
+            .and_then(|word| Form::NAMED.into_iter().find(|(known, _)| *known == word))
+            .map(|(_, form)| form);
         let budget = Arc::clone(&context.budget);
         let (contract, roles) = (self.contract.as_deref(), judge.roles());
-        let lint = |texts: &[Source]| lint::run(&lint::Request { sources: texts, form, contract, roles: &roles, budget: &budget });
+        let lint = |texts: &[Source]| {
+            lint::run(&lint::Request {
+                sources: texts,
+                form,
+                contract,
+                roles: &roles,
+                budget: &budget,
+            })
+        };
         let mut linted = lint(&texts);
-        for file in linted.files.iter().filter(|file| file.form == Form::Other.as_str()) {
+        for file in linted
+            .files
+            .iter()
+            .filter(|file| file.form == Form::Other.as_str())
+        {
             context.trace(1, &format!("{} holds nothing of a provider", file.file));
         }
         let (mut verdict, mut sources) = verdict(context, &judge, &linted, &unread, &texts);
@@ -113,9 +141,23 @@ impl Run for Arguments {
             (verdict, sources) = self::verdict(context, &judge, &linted, &unread, &texts);
         }
         let done = done(&linted.files, linted.objects);
-        let to = if self.output.format == Format::Text && !self.check { To::Stdout } else { To::Stderr };
-        let body = LintReport { files: linted.files, objects: linted.objects };
-        context.report(self.output.format, "Lint", body, &verdict.report, &sources, to);
+        let to = if self.output.format == Format::Text && !self.check {
+            To::Stdout
+        } else {
+            To::Stderr
+        };
+        let body = LintReport {
+            files: linted.files,
+            objects: linted.objects,
+        };
+        context.report(
+            self.output.format,
+            "Lint",
+            body,
+            &verdict.report,
+            &sources,
+            to,
+        );
         context.summary(&done, &verdict.report, &follows, to);
         Ok(Exit::failing(differs || verdict.fails))
     }
@@ -123,49 +165,89 @@ impl Run for Arguments {
 
 impl Arguments {
     /// Writes the files that are mended, or shows how they differ; says what was done.
-    fn write(&self, context: &mut Context<'_>, fixed: &Fixed, sources: &Sources) -> Result<String, Failure> {
+    fn write(
+        &self,
+        context: &mut Context<'_>,
+        fixed: &Fixed,
+        sources: &Sources,
+    ) -> Result<String, Failure> {
         if fixed.changed.is_empty() {
             return Ok("nothing mended".to_owned());
         }
-        let counts = format!("{} in {}", plural(fixed.mended, "finding"), plural(fixed.changed.len(), "file"));
+        let counts = format!(
+            "{} in {}",
+            plural(fixed.mended, "finding"),
+            plural(fixed.changed.len(), "file")
+        );
         if !self.check {
-            let changes = fixed
-                .changed
-                .iter()
-                .map(|changed| (changed.before.name().as_ref(), changed.before.text().as_bytes(), changed.after.text().as_bytes()));
+            let changes = fixed.changed.iter().map(|changed| {
+                (
+                    changed.before.name().as_ref(),
+                    changed.before.text().as_bytes(),
+                    changed.after.text().as_bytes(),
+                )
+            });
             files::change_read_files(&changes.collect::<Vec<_>>())?;
             return Ok(format!("{counts} mended"));
         }
         if self.output.format == Format::Text {
             let style = context.style(To::Stdout);
-            fixed.changed.iter().for_each(|changed| context.out(&text::unified(changed, sources, style)));
+            fixed
+                .changed
+                .iter()
+                .for_each(|changed| context.out(&text::unified(changed, sources, style)));
         }
         Ok(format!("{counts} would be mended; nothing written"))
     }
 }
 
 /// The verdict on what was found, and what of the files may be shown.
-fn verdict(context: &Context<'_>, judge: &Judge, linted: &Linted, unread: &Report, texts: &[Source]) -> (Verdict, Sources) {
+fn verdict(
+    context: &Context<'_>,
+    judge: &Judge,
+    linted: &Linted,
+    unread: &Report,
+    texts: &[Source],
+) -> (Verdict, Sources) {
     let mut report = unread.clone();
     report.extend(linted.report.clone());
-    report.sort(&texts.iter().map(|text| text.name().as_ref()).collect::<Vec<_>>());
+    report.sort(
+        &texts
+            .iter()
+            .map(|text| text.name().as_ref())
+            .collect::<Vec<_>>(),
+    );
     let mut sources: Sources = texts.iter().cloned().collect();
     let asked = rules::asked(Knows::Files);
     let others = linted.files.iter().filter(|file| !file.judged);
     let others: BTreeSet<&str> = others.map(|file| file.file.as_str()).collect();
     let is_judged = |file: &str, rule: &str| asked.contains(rule) && !others.contains(file);
-    (judge.verdict(context, report, &mut sources, &is_judged), sources)
+    (
+        judge.verdict(context, report, &mut sources, &is_judged),
+        sources,
+    )
 }
 
-/// Reads what the command line names. The files of a tar, such as a bundle, are those of a folder of its name.
+/// Reads what the command line names. The files of a tar, such as a bundle, are those of a folder
+/// of its name.
 fn read(paths: &[String], context: &mut Context<'_>) -> Result<Inputs, Failure> {
-    let is_tar = |path: &&String| *path != "-" && files::is_file(Path::new(path)) && tars::is_tar(&files::read_start(path, TAR_HEADER));
+    let is_tar = |path: &&String| {
+        *path != "-"
+            && files::is_file(Path::new(path))
+            && tars::is_tar(&files::read_start(path, TAR_HEADER))
+    };
     let (tars, plain): (Vec<&String>, Vec<&String>) = paths.iter().partition(is_tar);
     let plain: Vec<String> = plain.into_iter().cloned().collect();
     let mut inputs = input::read(&plain, Limits::default(), &mut context.stdio.stdin)?;
     let mut left = tars::MOST_BYTES;
     for path in tars {
-        let bytes = files::read_file(path, Limits { file_bytes: left, ..Limits::default() })?;
+        let bytes = files::read_file(
+            path,
+            Limits {
+                file_bytes: left,
+                ..Limits::default()
+            },
+        )?;
         left -= bytes.len() as u64;
         let (sources, report) = tars::texts_of_tar(&bytes, path, &ENDINGS);
         inputs.sources.extend(sources);
@@ -180,7 +262,9 @@ const TAR_HEADER: u64 = 512;
 /// How much was judged: `1 components file, 2 templates, 40 objects`.
 fn done(files: &[JudgedFile], objects: usize) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    files.iter().for_each(|file| *counts.entry(file.form).or_default() += 1);
+    files
+        .iter()
+        .for_each(|file| *counts.entry(file.form).or_default() += 1);
     let count = |form: Form| counts.get(form.as_str()).copied().unwrap_or_default();
     let named = [
         (count(Form::Components), "components file"),
@@ -188,6 +272,14 @@ fn done(files: &[JudgedFile], objects: usize) -> String {
         (count(Form::Template), "template"),
         (objects, "object"),
     ];
-    let said: Vec<String> = named.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| plural(count, what)).collect();
-    if said.is_empty() { "nothing judged".to_owned() } else { said.join(", ") }
+    let said: Vec<String> = named
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| plural(count, what))
+        .collect();
+    if said.is_empty() {
+        "nothing judged".to_owned()
+    } else {
+        said.join(", ")
+    }
 }

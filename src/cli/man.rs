@@ -34,7 +34,8 @@ struct Arguments {
     words: Vec<String>,
     /// Write all pages into this folder
     ///
-    /// `windlass.1`, `windlass-release-build.1` and so on, the same bytes every time. In a folder `man1` of MANPATH `man windlass release build` finds them.
+    /// `windlass.1`, `windlass-release-build.1` and so on, the same bytes every time. In a folder
+    /// `man1` of MANPATH `man windlass release build` finds them.
     #[arg(long, value_name = "DIR")]
     to: Option<String>,
     /// With --to: overwrite other content
@@ -54,10 +55,21 @@ impl Run for Arguments {
 
 impl Arguments {
     fn write(&self, context: &mut Context<'_>, to: &str) -> Result<(), Failure> {
-        let pages: Tree = topics().iter().map(|topic| (topic.file(), topic.page().into_bytes())).collect();
-        let mode = if self.force { Mode::Force } else { Mode::Create };
+        let pages: Tree = topics()
+            .iter()
+            .map(|topic| (topic.file(), topic.page().into_bytes()))
+            .collect();
+        let mode = if self.force {
+            Mode::Force
+        } else {
+            Mode::Create
+        };
         let outcome = trees::write_tree(to, &pages, mode, Privacy::Public, "man")?;
-        context.paths(pages.paths().map(|path| format!("{}/{path}", to.trim_end_matches('/'))));
+        context.paths(
+            pages
+                .paths()
+                .map(|path| format!("{}/{path}", to.trim_end_matches('/'))),
+        );
         if let Outcome::WrittenBeside(foreign) = outcome {
             context.talk(&format!("note: {to} also holds {}", foreign.join(", ")));
         }
@@ -99,12 +111,19 @@ fn topic(words: &[String]) -> Result<Topic, Failure> {
     if let Some(topic) = topics().into_iter().find(is_asked) {
         return Ok(topic);
     }
-    let known: Vec<String> = topics().iter().map(Topic::words).filter(|words| !words.is_empty()).collect();
+    let known: Vec<String> = topics()
+        .iter()
+        .map(Topic::words)
+        .filter(|words| !words.is_empty())
+        .collect();
     let help = match nearest(&asked, known.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("`{PROGRAM} --help` lists all commands"),
     };
-    Err(Failure::usage(format!("`{asked}` is no command of {PROGRAM}"), help))
+    Err(Failure::usage(
+        format!("`{asked}` is no command of {PROGRAM}"),
+        help,
+    ))
 }
 
 impl Topic {
@@ -119,7 +138,9 @@ impl Topic {
 
     /// `windlass-release-build`, as `man` looks for `man windlass release build`.
     fn name(&self) -> String {
-        format!("{PROGRAM} {}", self.words()).trim_end().replace(' ', "-")
+        format!("{PROGRAM} {}", self.words())
+            .trim_end()
+            .replace(' ', "-")
     }
 
     fn file(&self) -> String {
@@ -130,9 +151,13 @@ impl Topic {
     fn page(&self) -> String {
         let man = Man::new(self.command().display_name(self.name()));
         let mut page = Page::default();
-        // Written here, because `Man` leaves out the quotes of an empty date, and what follows would take its place.
+        // Written here, because `Man` leaves out the quotes of an empty date, and what follows
+        // would take its place.
         let source = concat!("windlass v", env!("CARGO_PKG_VERSION"));
-        page.roff(Roff::default().control("TH", [self.name().as_str(), "1", "\"\"", source, "Windlass"]));
+        page.roff(Roff::default().control(
+            "TH",
+            [self.name().as_str(), "1", "\"\"", source, "Windlass"],
+        ));
         page.add(|out| man.render_name_section(out));
         page.add(|out| man.render_synopsis_section(out));
         match self {
@@ -147,7 +172,11 @@ impl Topic {
             }
             Topic::Group(word) => {
                 page.section("COMMANDS");
-                page.commands(VERBS.iter().filter(|verb| verb.words.len() == 2 && verb.words[0] == *word));
+                page.commands(
+                    VERBS
+                        .iter()
+                        .filter(|verb| verb.words.len() == 2 && verb.words[0] == *word),
+                );
                 page.see_also();
             }
             Topic::Verb(verb) => {
@@ -165,7 +194,9 @@ impl Topic {
     /// What clap knows of it.
     fn command(&self) -> Command {
         match self {
-            Topic::Program => verbs::root(PROGRAM).override_usage(format!("{PROGRAM} COMMAND [FLAGS]")),
+            Topic::Program => {
+                verbs::root(PROGRAM).override_usage(format!("{PROGRAM} COMMAND [FLAGS]"))
+            }
             Topic::Group(word) => Command::new(*word)
                 .disable_help_flag(true)
                 .about(verbs::seconds(word))
@@ -183,13 +214,18 @@ struct Page {
 }
 
 impl Page {
-    /// Adds what `write` writes. Each part begins with the definition of an apostrophe, of which a page needs one.
+    /// Adds what `write` writes. Each part begins with the definition of an apostrophe, of which a
+    /// page needs one.
     fn add(&mut self, write: impl FnOnce(&mut dyn std::io::Write) -> std::io::Result<()>) {
         let mut bytes = Vec::new();
         write(&mut bytes).expect("internal error: memory can be written");
         let part = String::from_utf8(bytes).expect("internal error: text makes text");
         let definition = Roff::default().render();
-        let part = if self.text.is_empty() { &part } else { part.strip_prefix(&definition).unwrap_or(&part) };
+        let part = if self.text.is_empty() {
+            &part
+        } else {
+            part.strip_prefix(&definition).unwrap_or(&part)
+        };
         self.text.push_str(part);
     }
 
@@ -205,7 +241,12 @@ impl Page {
     fn commands(&mut self, verbs: impl Iterator<Item = &'static Verb>) {
         for verb in verbs {
             let page = format!("{}(1)", Topic::Verb(verb).name());
-            self.roff(Roff::default().control("TP", []).text([bold(page)]).text([roman(verb.summary)]));
+            self.roff(
+                Roff::default()
+                    .control("TP", [])
+                    .text([bold(page)])
+                    .text([roman(verb.summary)]),
+            );
         }
     }
 

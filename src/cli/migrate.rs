@@ -28,7 +28,10 @@ pub(super) const VERB: Verb = Verb {
     family: None,
     group: Group::Render,
     manner: Manner::Ours,
-    examples: &["migrate --to-version v1beta1 examples/worker.yaml", "migrate --to-kind WindlassConfig examples/worker.yaml"],
+    examples: &[
+        "migrate --to-version v1beta1 examples/worker.yaml",
+        "migrate --to-kind WindlassConfig examples/worker.yaml",
+    ],
     action: Action::of::<Arguments>(),
 };
 
@@ -36,12 +39,15 @@ pub(super) const VERB: Verb = Verb {
 struct Arguments {
     /// Files, folders, - for standard input
     ///
-    /// The text of one file is printed. Documents of other kinds stay as they are, as do clusterctl's variables.
+    /// The text of one file is printed. Documents of other kinds stay as they are, as do
+    /// clusterctl's variables.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
     /// The version of Cluster API's kinds
     ///
-    /// Of KubeadmConfig, KubeadmControlPlane, WindlassConfig, their templates, Cluster, ClusterClass with its patches, Machine, MachineDeployment, MachineSet, MachinePool, MachineHealthCheck, and of references to them.
+    /// Of KubeadmConfig, KubeadmControlPlane, WindlassConfig, their templates, Cluster,
+    /// ClusterClass with its patches, Machine, MachineDeployment, MachineSet, MachinePool,
+    /// MachineHealthCheck, and of references to them.
     #[arg(long, value_name = "VERSION", value_parser = PossibleValuesParser::new(Version::ALL.map(Version::as_str)))]
     to_version: Option<String>,
     /// The kind of configs, theirs templates and references to them included
@@ -80,7 +86,13 @@ impl Run for Arguments {
         migration.is_unfinished |= inputs.report.has_errors();
         let mut report = inputs.report;
         report.extend(std::mem::take(&mut migration.report));
-        report.sort(&inputs.sources.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>());
+        report.sort(
+            &inputs
+                .sources
+                .iter()
+                .map(|source| source.name().as_ref())
+                .collect::<Vec<_>>(),
+        );
         let mut sources: Sources = inputs.sources.iter().cloned().collect();
         let verdict = if migration.is_unfinished {
             judge.verdict_of_unfinished(context, report, &mut sources)
@@ -88,9 +100,23 @@ impl Run for Arguments {
             judge.verdict(context, report, &mut sources, IN_PART)
         };
         let (done, differs) = self.hand_over(context, &migration, &sources, verdict.fails)?;
-        let to = if self.write && self.output.format == Format::Text { To::Stdout } else { To::Stderr };
-        let body = MigrateReport { files: migration.files, written: self.write && !verdict.fails };
-        context.report(self.output.format, "Migrate", body, &verdict.report, &sources, to);
+        let to = if self.write && self.output.format == Format::Text {
+            To::Stdout
+        } else {
+            To::Stderr
+        };
+        let body = MigrateReport {
+            files: migration.files,
+            written: self.write && !verdict.fails,
+        };
+        context.report(
+            self.output.format,
+            "Migrate",
+            body,
+            &verdict.report,
+            &sources,
+            to,
+        );
         context.summary(&done, &verdict.report, "", to);
         Ok(Exit::failing(differs || verdict.fails))
     }
@@ -99,7 +125,9 @@ impl Run for Arguments {
 impl Arguments {
     fn wanted(&self) -> Result<Wanted, Failure> {
         let version = self.to_version.as_deref().and_then(Version::parse);
-        let family = Family::ALL.into_iter().find(|family| self.to_kind.as_deref() == Some(family.as_str()));
+        let family = Family::ALL
+            .into_iter()
+            .find(|family| self.to_kind.as_deref() == Some(family.as_str()));
         if version.is_none() && family.is_none() {
             return Err(Failure::usage(
                 "nothing says what the files are to become",
@@ -113,7 +141,10 @@ impl Arguments {
     fn refuse(&self, sources: &[Source]) -> Result<(), Failure> {
         if !self.write && !self.check {
             if self.output.format != Format::Text {
-                return Err(Failure::usage("a report takes the place of the text", "add `--check`, or `--write`"));
+                return Err(Failure::usage(
+                    "a report takes the place of the text",
+                    "add `--check`, or `--write`",
+                ));
             }
             if sources.len() > 1 {
                 let files = plural(sources.len(), "file");
@@ -125,15 +156,25 @@ impl Arguments {
         }
         // What standard input is called may be the name of a file too.
         if self.write && self.files.iter().any(|file| file == "-") {
-            return Err(Failure::usage("`--write` changes files, and standard input is none", "leave `--write` out"));
+            return Err(Failure::usage(
+                "`--write` changes files, and standard input is none",
+                "leave `--write` out",
+            ));
         }
-        match sources.iter().find(|source| self.write && !files::is_file(Path::new(source.name().as_ref()))) {
-            Some(source) => Err(Failure::usage(format!("`--write` changes files, and {} is none", source.name()), "leave `--write` out")),
+        match sources
+            .iter()
+            .find(|source| self.write && !files::is_file(Path::new(source.name().as_ref())))
+        {
+            Some(source) => Err(Failure::usage(
+                format!("`--write` changes files, and {} is none", source.name()),
+                "leave `--write` out",
+            )),
             None => Ok(()),
         }
     }
 
-    /// Prints the text, changes the files, or shows the difference; says what was done, and whether `--check` found a difference.
+    /// Prints the text, changes the files, or shows the difference; says what was done, and whether
+    /// `--check` found a difference.
     fn hand_over(
         &self,
         context: &mut Context<'_>,
@@ -141,25 +182,44 @@ impl Arguments {
         sources: &Sources,
         fails: bool,
     ) -> Result<(String, bool), Failure> {
-        let count = format!("{} in {}", plural(migration.documents(), "document"), plural(migration.changed.len(), "file"));
+        let count = format!(
+            "{} in {}",
+            plural(migration.documents(), "document"),
+            plural(migration.changed.len(), "file")
+        );
         if self.check {
             if self.output.format == Format::Text {
                 let style = context.style(To::Stdout);
-                migration.changed.iter().for_each(|changed| context.out(&text::unified(changed, sources, style)));
+                migration
+                    .changed
+                    .iter()
+                    .for_each(|changed| context.out(&text::unified(changed, sources, style)));
             }
-            return Ok((format!("{count} would change; nothing written"), !migration.changed.is_empty()));
+            return Ok((
+                format!("{count} would change; nothing written"),
+                !migration.changed.is_empty(),
+            ));
         }
         if fails {
             return Ok(("nothing written".to_owned(), false));
         }
         if !self.write {
-            migration.sources.iter().for_each(|source| context.out(source.text()));
-            return Ok((format!("{} migrated", plural(migration.documents(), "document")), false));
+            migration
+                .sources
+                .iter()
+                .for_each(|source| context.out(source.text()));
+            return Ok((
+                format!("{} migrated", plural(migration.documents(), "document")),
+                false,
+            ));
         }
-        let changes = migration
-            .changed
-            .iter()
-            .map(|changed| (changed.before.name().as_ref(), changed.before.text().as_bytes(), changed.after.text().as_bytes()));
+        let changes = migration.changed.iter().map(|changed| {
+            (
+                changed.before.name().as_ref(),
+                changed.before.text().as_bytes(),
+                changed.after.text().as_bytes(),
+            )
+        });
         files::change_read_files(&changes.collect::<Vec<_>>())?;
         Ok((format!("{count} migrated"), false))
     }

@@ -1,7 +1,9 @@
-//! The command line: finds the verb, reads its arguments, runs it, and turns what comes back into streams and an exit code.
+//! The command line: finds the verb, reads its arguments, runs it, and turns what comes back into
+//! streams and an exit code.
 //!
-//! A verb is one file here with a row in [`verbs::VERBS`]: it reads, calls `ops`, and writes. How it all feels: one overview, help that
-//! fits a screen, clusterctl's words and codes where clusterctl has the command, and ours everywhere else.
+//! A verb is one file here with a row in [`verbs::VERBS`]: it reads, calls `ops`, and writes. How
+//! it all feels: one overview, help that fits a screen, clusterctl's words and codes where
+//! clusterctl has the command, and ours everywhere else.
 
 mod bug;
 mod clusterctl;
@@ -68,14 +70,27 @@ use dispatch::Request;
 use flags::Colour;
 use verbs::Verb;
 
-/// Runs one command line. `arguments` begin with the name under which the program was called: as `clusterctl-windlass` it is a plugin, and
-/// speaks of itself as `clusterctl windlass`.
-pub fn run(arguments: impl IntoIterator<Item = OsString>, mut stdio: Stdio, environment: &Environment) -> Exit {
+/// Runs one command line. `arguments` begin with the name under which the program was called: as
+/// `clusterctl-windlass` it is a plugin, and speaks of itself as `clusterctl windlass`.
+pub fn run(
+    arguments: impl IntoIterator<Item = OsString>,
+    mut stdio: Stdio,
+    environment: &Environment,
+) -> Exit {
     let mut arguments = arguments.into_iter();
     let program = program_name(&arguments.next().unwrap_or_default());
-    let arguments = arguments.map(OsString::into_string).collect::<Result<Vec<String>, _>>();
-    let colour = arguments.as_ref().map_or(Colour::Auto, |arguments| Colour::asked_for(arguments));
-    let mut invocation = Invocation { program, stdio: &mut stdio, environment, colour };
+    let arguments = arguments
+        .map(OsString::into_string)
+        .collect::<Result<Vec<String>, _>>();
+    let colour = arguments
+        .as_ref()
+        .map_or(Colour::Auto, |arguments| Colour::asked_for(arguments));
+    let mut invocation = Invocation {
+        program,
+        stdio: &mut stdio,
+        environment,
+        colour,
+    };
     let exit = match arguments {
         Ok(arguments) => invocation.answer(&arguments),
         Err(argument) => {
@@ -91,8 +106,14 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, mut stdio: Stdio, envi
 
 /// How the program calls itself, so that what it prints can be pasted.
 fn program_name(called_as: &OsStr) -> &'static str {
-    let stem = std::path::Path::new(called_as).file_stem().unwrap_or_default();
-    if stem == "clusterctl-windlass" { "clusterctl windlass" } else { "windlass" }
+    let stem = std::path::Path::new(called_as)
+        .file_stem()
+        .unwrap_or_default();
+    if stem == "clusterctl-windlass" {
+        "clusterctl windlass"
+    } else {
+        "windlass"
+    }
 }
 
 /// One run of the program.
@@ -108,14 +129,19 @@ impl Invocation<'_> {
     fn answer(&mut self, arguments: &[String]) -> Exit {
         // In a pipe lines stay whole, so that they are found.
         let stdout = &self.stdio.stdout;
-        let width = if stdout.is_terminal() { stdout.width() } else { usize::MAX };
+        let width = if stdout.is_terminal() {
+            stdout.width()
+        } else {
+            usize::MAX
+        };
         match dispatch::request(self.program, verbs::VERBS, arguments, width) {
             Request::Print(text) => {
                 self.stdio.out(&text);
                 Exit::Clean
             }
             Request::Help(verb) => {
-                self.stdio.out(&help::long(self.program, verb, self.stdio.stdout.width()));
+                self.stdio
+                    .out(&help::long(self.program, verb, self.stdio.stdout.width()));
                 Exit::Clean
             }
             Request::Refuse { stderr, exit } => {
@@ -136,15 +162,28 @@ impl Invocation<'_> {
         };
         let global = Global::of(&matches);
         if global.config.is_some() && !verb.reads_configuration() {
-            let message = format!("`{} {}` does not read clusterctl's configuration", self.program, verb.name());
+            let message = format!(
+                "`{} {}` does not read clusterctl's configuration",
+                self.program,
+                verb.name()
+            );
             return self.fail_verb(verb, &Failure::usage(message, "leave `--config` out"));
         }
         if global.settings.is_some() && !verb.reads_settings() {
-            let message = format!("`{} {}` does not read the settings of a project", self.program, verb.name());
+            let message = format!(
+                "`{} {}` does not read the settings of a project",
+                self.program,
+                verb.name()
+            );
             return self.fail_verb(verb, &Failure::usage(message, "leave `--settings` out"));
         }
-        let mut context =
-            Context { stdio: self.stdio, environment: self.environment, global, program: self.program, budget: Arc::default() };
+        let mut context = Context {
+            stdio: self.stdio,
+            environment: self.environment,
+            global,
+            program: self.program,
+            budget: Arc::default(),
+        };
         let result = verb.run(&matches, &mut context);
         result.unwrap_or_else(|failure| self.fail_verb(verb, &failure))
     }
@@ -155,7 +194,8 @@ impl Invocation<'_> {
             ErrorKind::DisplayHelp => {
                 let is_long = rest.iter().any(|argument| argument == "--help");
                 let help = if is_long { help::long } else { help::short };
-                self.stdio.out(&help(self.program, verb, self.stdio.stdout.width()));
+                self.stdio
+                    .out(&help(self.program, verb, self.stdio.stdout.width()));
                 Exit::Clean
             }
             ErrorKind::DisplayVersion => {
@@ -173,22 +213,36 @@ impl Invocation<'_> {
     fn fail_verb(&mut self, verb: &Verb, failure: &Failure) -> Exit {
         let exit = self.fail(failure);
         if matches!(failure, Failure::ClusterctlUsage(_)) {
-            self.stdio.out(&help::long(self.program, verb, self.stdio.stdout.width()));
+            self.stdio
+                .out(&help::long(self.program, verb, self.stdio.stdout.width()));
         }
         exit
     }
 
     /// Says why nothing came of it.
     fn fail(&mut self, failure: &Failure) -> Exit {
-        let style = Style { colour: self.colour.applies(&self.stdio.stderr, self.environment), width: self.stdio.stderr.width() };
+        let style = Style {
+            colour: self.colour.applies(&self.stdio.stderr, self.environment),
+            width: self.stdio.stderr.width(),
+        };
         let (text, exit) = match failure {
-            Failure::World(error) => (style.failure(&error.to_string(), error.help().as_deref()), Exit::World),
+            Failure::World(error) => (
+                style.failure(&error.to_string(), error.help().as_deref()),
+                Exit::World,
+            ),
             Failure::Usage { message, help } => (style.failure(message, Some(help)), Exit::World),
-            Failure::Settings { report, source } => {
-                (text::render(report, &std::iter::once(source.clone()).collect(), style), Exit::Findings)
-            }
-            Failure::Clusterctl(message) => (format!("Error: {}\n", visible_lines(message)), Exit::Findings),
-            Failure::ClusterctlUsage(message) => (format!("Error: {}\n\n", visible_lines(message)), Exit::Findings),
+            Failure::Settings { report, source } => (
+                text::render(report, &std::iter::once(source.clone()).collect(), style),
+                Exit::Findings,
+            ),
+            Failure::Clusterctl(message) => (
+                format!("Error: {}\n", visible_lines(message)),
+                Exit::Findings,
+            ),
+            Failure::ClusterctlUsage(message) => (
+                format!("Error: {}\n\n", visible_lines(message)),
+                Exit::Findings,
+            ),
         };
         self.stdio.err(&text);
         exit

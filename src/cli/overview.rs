@@ -2,12 +2,19 @@
 
 use super::verbs::{Group, Verb};
 
-/// The widest left column that the right one keeps clear of; longer lines push their text further right.
+/// The widest left column that the right one keeps clear of; longer lines push their text further
+/// right.
 const WIDEST_LEFT: usize = 22;
 
 /// The whole overview.
 pub(super) fn text(program: &str, verbs: &[Verb], first_try: &str, width: usize) -> String {
-    let mut text = hung("", concat!(env!("CARGO_PKG_DESCRIPTION"), "."), " ", 0, width);
+    let mut text = hung(
+        "",
+        concat!(env!("CARGO_PKG_DESCRIPTION"), "."),
+        " ",
+        0,
+        width,
+    );
     text.push_str(&format!("Usage: {program} COMMAND [FLAGS]\n"));
     let left = left_width(verbs);
     for group in Group::ALL {
@@ -28,8 +35,7 @@ pub(super) fn text(program: &str, verbs: &[Verb], first_try: &str, width: usize)
     text
 }
 
-const GLOBAL: &str =
-    "--config FILE (clusterctl's)  --settings FILE  -q, --quiet  -v, --v N  --color auto|always|never  -h, --help  -V, --version";
+const GLOBAL: &str = "--config FILE (clusterctl's)  --settings FILE  -q, --quiet  -v, --v N  --color auto|always|never  -h, --help  -V, --version";
 /// What the exit codes of our verbs mean.
 pub(super) const EXIT: &str = "0 clean, 1 findings or a faulty document, 2 the world failed.";
 /// Between the parts of a line that say different things.
@@ -37,19 +43,36 @@ const GAP: &str = "    ";
 
 /// The verbs of one first word, each on its line.
 pub(super) fn of_group(program: &str, word: &str, verbs: &[&Verb], width: usize) -> String {
-    let left = verbs.iter().map(|verb| line_name(verb).chars().count()).max().unwrap_or(0);
+    let left = verbs
+        .iter()
+        .map(|verb| line_name(verb).chars().count())
+        .max()
+        .unwrap_or(0);
     let mut text = format!("Usage: {program} {word} COMMAND [FLAGS]\n");
     for verb in verbs {
-        text.push_str(&hung(&format!("  {:left$}   ", line_name(verb)), verb.summary, " ", 2 + left + 3, width));
+        text.push_str(&hung(
+            &format!("  {:left$}   ", line_name(verb)),
+            verb.summary,
+            " ",
+            2 + left + 3,
+            width,
+        ));
     }
     text.push_str(&hung("Global: ", GLOBAL, "  ", "Global: ".len(), width));
     let first = verbs.first().map_or("COMMAND", |verb| verb.words[1]);
-    text.push_str(&hung(&format!("`{program} {word} {first} -h` "), "lists the flags of one command", " ", 0, width));
+    text.push_str(&hung(
+        &format!("`{program} {word} {first} -h` "),
+        "lists the flags of one command",
+        " ",
+        0,
+        width,
+    ));
     text
 }
 
-/// A line of what it begins with and parts, broken between these where the terminal is too narrow; further lines are indented. What stands
-/// between two parts may be broken at no other place: it is a flag with its value, or a command.
+/// A line of what it begins with and parts, broken between these where the terminal is too narrow;
+/// further lines are indented. What stands between two parts may be broken at no other place: it is
+/// a flag with its value, or a command.
 fn hung(begin: &str, parts: &str, separator: &str, indent: usize, width: usize) -> String {
     let mut text = begin.to_owned();
     let mut column = begin.chars().count();
@@ -82,7 +105,11 @@ fn line_name(verb: &Verb) -> String {
 fn lines(verbs: &[&Verb], left: usize, width: usize) -> String {
     let line = |family: Vec<&Verb>| {
         let (name, summary) = entry(&family);
-        let gap = if name.chars().count() > left { GAP.to_owned() } else { " ".repeat(left - name.chars().count() + 3) };
+        let gap = if name.chars().count() > left {
+            GAP.to_owned()
+        } else {
+            " ".repeat(left - name.chars().count() + 3)
+        };
         hung(&format!("  {name}{gap}"), summary, " ", 2 + left + 3, width)
     };
     families(verbs).into_iter().map(line).collect()
@@ -92,31 +119,53 @@ fn lines(verbs: &[&Verb], left: usize, width: usize) -> String {
 fn entry(family: &[&Verb]) -> (String, &'static str) {
     match family {
         [verb] => (line_name(verb), verb.summary),
-        _ => (joined(family), family[0].family.unwrap_or(family[0].summary)),
+        _ => (
+            joined(family),
+            family[0].family.unwrap_or(family[0].summary),
+        ),
     }
 }
 
 /// `generate crds|rbac`.
 fn joined(verbs: &[&Verb]) -> String {
-    let seconds: Vec<&str> = verbs.iter().filter_map(|verb| verb.words.get(1).copied()).collect();
-    format!("{} {}", verbs[0].words[0], seconds.join("|")).trim_end().to_owned()
+    let seconds: Vec<&str> = verbs
+        .iter()
+        .filter_map(|verb| verb.words.get(1).copied())
+        .collect();
+    format!("{} {}", verbs[0].words[0], seconds.join("|"))
+        .trim_end()
+        .to_owned()
 }
 
 /// Neighbours with the same first word and the same family.
 fn families<'a>(verbs: &[&'a Verb]) -> Vec<Vec<&'a Verb>> {
-    let together = |a: &&Verb, b: &&Verb| a.words[0] == b.words[0] && a.family.is_some() && a.family == b.family;
+    let together = |a: &&Verb, b: &&Verb| {
+        a.words[0] == b.words[0] && a.family.is_some() && a.family == b.family
+    };
     verbs.chunk_by(together).map(<[_]>::to_vec).collect()
 }
 
 /// `generate yaml|provider|cluster, config repositories, completion, version`.
 fn names(verbs: &[&Verb]) -> String {
-    verbs.chunk_by(|a, b| a.words[0] == b.words[0]).map(joined).collect::<Vec<_>>().join(", ")
+    verbs
+        .chunk_by(|a, b| a.words[0] == b.words[0])
+        .map(joined)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn left_width(verbs: &[Verb]) -> usize {
-    let shown: Vec<&Verb> = verbs.iter().filter(|verb| verb.group != Group::Clusterctl).collect();
-    let widths = families(&shown).into_iter().map(|family| entry(&family).0.chars().count());
-    widths.filter(|width| *width <= WIDEST_LEFT).max().unwrap_or(0)
+    let shown: Vec<&Verb> = verbs
+        .iter()
+        .filter(|verb| verb.group != Group::Clusterctl)
+        .collect();
+    let widths = families(&shown)
+        .into_iter()
+        .map(|family| entry(&family).0.chars().count());
+    widths
+        .filter(|width| *width <= WIDEST_LEFT)
+        .max()
+        .unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -142,17 +191,29 @@ clusterctl's offline commands, with its flags, output and exit codes
 Global: --config FILE (clusterctl's)  --settings FILE  -q, --quiet  -v, --v N  --color auto|always|never  -h, --help  -V, --version
 Exit: 0 clean, 1 findings or a faulty document, 2 the world failed.    Try: windlass render examples/worker.yaml
 ";
-        assert_eq!(text("windlass", VERBS, "render examples/worker.yaml", usize::MAX), expected);
+        assert_eq!(
+            text("windlass", VERBS, "render examples/worker.yaml", usize::MAX),
+            expected
+        );
     }
 
     /// clusterctl's commands are names in a line, which has no left column.
     #[test]
     fn the_left_column_is_as_wide_as_our_own_verbs() {
-        let (ours, theirs) = VERBS.split_at(VERBS.iter().position(|verb| verb.group == Group::Clusterctl).unwrap());
-        assert_eq!((left_width(ours), left_width(theirs)), ("release build VERSION".len(), 0));
+        let (ours, theirs) = VERBS.split_at(
+            VERBS
+                .iter()
+                .position(|verb| verb.group == Group::Clusterctl)
+                .unwrap(),
+        );
+        assert_eq!(
+            (left_width(ours), left_width(theirs)),
+            ("release build VERSION".len(), 0)
+        );
     }
 
-    /// Parts stand on a line as long as they fit to its last column, and further lines begin at the indent.
+    /// Parts stand on a line as long as they fit to its last column, and further lines begin at the
+    /// indent.
     #[test]
     fn a_line_is_broken_before_the_part_that_does_not_fit() {
         for (width, expected) in [
@@ -163,13 +224,24 @@ Exit: 0 clean, 1 findings or a faulty document, 2 the world failed.    Try: wind
             (9, "ab: cc dd\n    ee ff\n"),
             (8, "ab: cc\n    dd\n    ee\n    ff\n"),
         ] {
-            assert_eq!(hung("ab: ", "cc dd ee ff", " ", 4, width), expected, "{width}");
+            assert_eq!(
+                hung("ab: ", "cc dd ee ff", " ", 4, width),
+                expected,
+                "{width}"
+            );
         }
         // Parts that are more than a blank apart, and a list whose commas stay.
         assert_eq!(hung("ab: ", "cc  dd  ee", "  ", 4, 14), "ab: cc  dd  ee\n");
-        assert_eq!(hung("ab: ", "cc  dd  ee", "  ", 4, 13), "ab: cc  dd\n    ee\n");
-        assert_eq!(hung("  ", "aaaa, bbbb, cccc", ", ", 2, 15), "  aaaa, bbbb,\n  cccc\n");
-        // A part that is too long by itself is not broken: it stands where it begins, or below what it follows.
+        assert_eq!(
+            hung("ab: ", "cc  dd  ee", "  ", 4, 13),
+            "ab: cc  dd\n    ee\n"
+        );
+        assert_eq!(
+            hung("  ", "aaaa, bbbb, cccc", ", ", 2, 15),
+            "  aaaa, bbbb,\n  cccc\n"
+        );
+        // A part that is too long by itself is not broken: it stands where it begins, or below what
+        // it follows.
         assert_eq!(hung("  ", "aaaaaaaa bb", " ", 2, 4), "  aaaaaaaa\n  bb\n");
         assert_eq!(hung("a ", "bbbbbb", " ", 4, 5), "a bbbbbb\n");
         assert_eq!(hung("abc: ", "dddd", " ", 2, 6), "abc:\n  dddd\n");
@@ -177,31 +249,54 @@ Exit: 0 clean, 1 findings or a faulty document, 2 the world failed.    Try: wind
 
     #[test]
     fn a_group_lists_its_verbs() {
-        let release: Vec<&Verb> = VERBS.iter().filter(|verb| verb.words[0] == "release").collect();
+        let release: Vec<&Verb> = VERBS
+            .iter()
+            .filter(|verb| verb.words[0] == "release")
+            .collect();
         let text = of_group("windlass", "release", &release, usize::MAX);
         assert!(
-            text.starts_with("Usage: windlass release COMMAND [FLAGS]\n  release build VERSION   write the whole"),
+            text.starts_with(
+                "Usage: windlass release COMMAND [FLAGS]\n  release build VERSION   write the whole"
+            ),
             "{text}"
         );
-        assert!(text.ends_with("`windlass release build -h` lists the flags of one command\n"), "{text}");
+        assert!(
+            text.ends_with("`windlass release build -h` lists the flags of one command\n"),
+            "{text}"
+        );
     }
 
     #[test]
     fn a_narrow_terminal_gets_no_line_that_it_would_break() {
         use crate::cli::verbs::{FIRST_TRY, VERBS};
-        for (program, width) in [("windlass", 80), ("clusterctl windlass", 80), ("windlass", 70)] {
+        for (program, width) in [
+            ("windlass", 80),
+            ("clusterctl windlass", 80),
+            ("windlass", 70),
+        ] {
             let groups = ["release", "repository", "generate", "config"].map(|word| {
-                let verbs: Vec<&Verb> = VERBS.iter().filter(|verb| verb.words.len() == 2 && verb.words[0] == word).collect();
+                let verbs: Vec<&Verb> = VERBS
+                    .iter()
+                    .filter(|verb| verb.words.len() == 2 && verb.words[0] == word)
+                    .collect();
                 move |width| of_group(program, word, &verbs, width)
             });
             let overview = |width| text(program, VERBS, FIRST_TRY, width);
-            let texts = groups.iter().map(|of_group| [of_group(width), of_group(usize::MAX)]);
+            let texts = groups
+                .iter()
+                .map(|of_group| [of_group(width), of_group(usize::MAX)]);
             for [narrow, wide] in texts.chain([[overview(width), overview(usize::MAX)]]) {
                 let longest = narrow.lines().map(|line| line.chars().count()).max();
                 assert!(longest <= Some(width), "{width} columns:\n{narrow}");
-                assert!(narrow.split_whitespace().eq(wide.split_whitespace()), "{narrow}");
+                assert!(
+                    narrow.split_whitespace().eq(wide.split_whitespace()),
+                    "{narrow}"
+                );
                 // A flag stays with its value.
-                assert!(narrow.contains("--config FILE (clusterctl's)") && narrow.contains("-v, --v N"), "{narrow}");
+                assert!(
+                    narrow.contains("--config FILE (clusterctl's)") && narrow.contains("-v, --v N"),
+                    "{narrow}"
+                );
             }
         }
     }

@@ -9,7 +9,10 @@ use clap::Args;
 
 use super::{Context, Failure};
 use crate::diag::Report;
-use crate::provider::{self, Declared, EXCLUDE, Inputs, KUSTOMIZATION_FILES, Kustomization, Matched, STDIN, Strayed, Wanted};
+use crate::provider::{
+    self, Declared, EXCLUDE, Inputs, KUSTOMIZATION_FILES, Kustomization, Matched, STDIN, Strayed,
+    Wanted,
+};
 use crate::report::Sources;
 use crate::shell::WorldError;
 use crate::shell::confine::Confine;
@@ -38,7 +41,8 @@ pub(super) struct ProviderFlag {
     provider: Option<String>,
     /// Read files that lie outside the folder of provider.yaml, or are hidden
     ///
-    /// Without it a provider.yaml of somebody else reads nothing of this machine. Links count as what they lead to.
+    /// Without it a provider.yaml of somebody else reads nothing of this machine. Links count as
+    /// what they lead to.
     #[arg(long, hide_short_help = true)]
     allow_outside: bool,
 }
@@ -61,8 +65,16 @@ pub(super) struct Loaded {
 impl ProviderFlag {
     /// The flags, as a command that speaks of the same file has them.
     pub(super) fn words(&self) -> String {
-        let file = self.provider.as_ref().map(|file| format!(" --provider {}", shell::quoted(file))).unwrap_or_default();
-        if self.allow_outside { format!("{file} --allow-outside") } else { file }
+        let file = self
+            .provider
+            .as_ref()
+            .map(|file| format!(" --provider {}", shell::quoted(file)))
+            .unwrap_or_default();
+        if self.allow_outside {
+            format!("{file} --allow-outside")
+        } else {
+            file
+        }
     }
 
     /// Whether a file is named, or there is one without the flag.
@@ -73,14 +85,17 @@ impl ProviderFlag {
     /// Reads the file and what it names.
     ///
     /// # Errors
-    /// There is no such file, or one cannot be read. What the file names and is not there is a finding, which the verb makes.
+    /// There is no such file, or one cannot be read. What the file names and is not there is a
+    /// finding, which the verb makes.
     pub(super) fn load(&self, context: &mut Context<'_>) -> Result<Loaded, Failure> {
         let budget = Arc::clone(&context.budget);
         let stdin = &mut *context.stdio.stdin;
         match self.provider.as_deref() {
             Some(BUILTIN) => Ok(builtin()),
             Some(file) => from_file(file, self.allow_outside, stdin, &budget),
-            None if is_file(Path::new(DEFAULT)) => from_file(DEFAULT, self.allow_outside, stdin, &budget),
+            None if is_file(Path::new(DEFAULT)) => {
+                from_file(DEFAULT, self.allow_outside, stdin, &budget)
+            }
             None => Err(Failure::usage(
                 "no provider.yaml in this folder, so it is not clear whose release is meant",
                 "go to the folder of provider.yaml, or pass `--provider FILE`; `--provider builtin` is windlass's own provider",
@@ -92,24 +107,41 @@ impl ProviderFlag {
 fn builtin() -> Loaded {
     let (providers, inputs, report) = provider::builtin();
     let sources = sources(&providers, &inputs);
-    Loaded { shown: BUILTIN.to_owned(), providers, inputs, report, sources }
+    Loaded {
+        shown: BUILTIN.to_owned(),
+        providers,
+        inputs,
+        report,
+        sources,
+    }
 }
 
 fn sources(providers: &[Declared], inputs: &Inputs) -> Sources {
-    providers.iter().map(|declared| declared.source.clone()).chain(inputs.sources().cloned()).collect()
+    providers
+        .iter()
+        .map(|declared| declared.source.clone())
+        .chain(inputs.sources().cloned())
+        .collect()
 }
 
-/// Whether findings may show lines of a file: it is by its name what a provider.yaml is for, and belongs to its folder.
+/// Whether findings may show lines of a file: it is by its name what a provider.yaml is for, and
+/// belongs to its folder.
 fn may_be_shown(name: &str, strayed: Option<Strayed>) -> bool {
     strayed.is_none() && ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-fn from_file(file: &str, allow_outside: bool, stdin: &mut dyn Read, budget: &Arc<Budget>) -> Result<Loaded, Failure> {
+fn from_file(
+    file: &str,
+    allow_outside: bool,
+    stdin: &mut dyn Read,
+    budget: &Arc<Budget>,
+) -> Result<Loaded, Failure> {
     let (source, mut report) = read_source(Path::new(file), file)?;
     let (providers, found) = provider::parse(&source, budget);
     report.extend(found);
     let base = Path::new(file).parent().unwrap_or(Path::new(""));
-    let confine = Confine::new(&or_here(base)).map_err(|error| WorldError::reading(base.to_string_lossy(), &error))?;
+    let confine = Confine::new(&or_here(base))
+        .map_err(|error| WorldError::reading(base.to_string_lossy(), &error))?;
     let mut inputs = Inputs::within(Arc::clone(budget));
     let mut search = Search {
         base,
@@ -122,7 +154,9 @@ fn from_file(file: &str, allow_outside: bool, stdin: &mut dyn Read, budget: &Arc
         stdin,
     };
     let mut seen = BTreeSet::new();
-    let wanted = providers.iter().flat_map(|declared| declared.provider.wanted());
+    let wanted = providers
+        .iter()
+        .flat_map(|declared| declared.provider.wanted());
     for (pattern, wanted) in wanted.filter(|one| seen.insert(*one)) {
         let (matched, found) = search.matched(pattern, wanted)?;
         report.extend(found);
@@ -134,10 +168,17 @@ fn from_file(file: &str, allow_outside: bool, stdin: &mut dyn Read, budget: &Arc
     let mut sources = sources(&providers, &inputs);
     sources.add(source);
     search.unshown.iter().for_each(|name| sources.hide(name));
-    Ok(Loaded { shown: file.to_owned(), providers, inputs, report, sources })
+    Ok(Loaded {
+        shown: file.to_owned(),
+        providers,
+        inputs,
+        report,
+        sources,
+    })
 }
 
-/// The search for the files that a `provider.yaml` names. A file is read once, whatever the number of patterns that mean it.
+/// The search for the files that a `provider.yaml` names. A file is read once, whatever the number
+/// of patterns that mean it.
 struct Search<'a> {
     base: &'a Path,
     /// Where files must lie.
@@ -157,7 +198,13 @@ impl Search<'_> {
     fn matched(&mut self, pattern: &str, wanted: Wanted) -> Result<(Matched, Report), Failure> {
         if wanted == Wanted::Components && pattern == STDIN {
             let read = input::read(&[STDIN.to_owned()], Limits::default(), self.stdin)?;
-            return Ok((Matched { files: read.sources, ..Matched::default() }, read.report));
+            return Ok((
+                Matched {
+                    files: read.sources,
+                    ..Matched::default()
+                },
+                read.report,
+            ));
         }
         let searched = match wanted {
             Wanted::Files | Wanted::Components => pattern.to_owned(),
@@ -167,7 +214,13 @@ impl Search<'_> {
         let expansion = match self.globs.expand(&or_here(self.base), &searched) {
             Ok(expansion) => expansion,
             Err(ExpandError::Pattern(fault)) => {
-                return Ok((Matched { fault: Some(fault.to_string()), ..Matched::default() }, Report::new()));
+                return Ok((
+                    Matched {
+                        fault: Some(fault.to_string()),
+                        ..Matched::default()
+                    },
+                    Report::new(),
+                ));
             }
             Err(ExpandError::World(error)) => return Err(error.into()),
         };
@@ -177,9 +230,20 @@ impl Search<'_> {
             // Only the names count.
             let names = expansion.files.iter().map(|found| self.shown(found));
             files.extend(names.map(|name| Source::new(name, "")));
-            return Ok((Matched { files, unmatched: expansion.unmatched, ..Matched::default() }, report));
+            return Ok((
+                Matched {
+                    files,
+                    unmatched: expansion.unmatched,
+                    ..Matched::default()
+                },
+                report,
+            ));
         }
-        for found in expansion.files.into_iter().filter(|found| !is_kustomization_by_chance(&searched, found)) {
+        for found in expansion
+            .files
+            .into_iter()
+            .filter(|found| !is_kustomization_by_chance(&searched, found))
+        {
             if wanted == Wanted::Files {
                 self.beside.insert(found.clone());
             }
@@ -190,13 +254,28 @@ impl Search<'_> {
         }
         let unmatched = match wanted {
             Wanted::Files | Wanted::Components | Wanted::Excluded => expansion.unmatched,
-            Wanted::TemplateFolder if files.is_empty() && strayed.is_empty() => vec![pattern.to_owned()],
+            Wanted::TemplateFolder if files.is_empty() && strayed.is_empty() => {
+                vec![pattern.to_owned()]
+            }
             Wanted::TemplateFolder => Vec::new(),
         };
-        Ok((Matched { files, unmatched, fault: None, strayed }, report))
+        Ok((
+            Matched {
+                files,
+                unmatched,
+                fault: None,
+                strayed,
+            },
+            report,
+        ))
     }
 
-    fn read(&mut self, found: String, strayed: Option<Strayed>, report: &mut Report) -> Result<Source, Failure> {
+    fn read(
+        &mut self,
+        found: String,
+        strayed: Option<Strayed>,
+        report: &mut Report,
+    ) -> Result<Source, Failure> {
         if let Some(source) = self.files.get(&found) {
             return Ok(source.clone());
         }
@@ -214,20 +293,48 @@ impl Search<'_> {
         self.base.join(found).to_string_lossy().into_owned()
     }
 
-    /// The kustomizations that take files of the patterns: in their folder, or in the one above, as kubebuilder lays them out, and those from
-    /// which releases are built.
-    fn kustomizations(&mut self, budget: &Budget, report: &mut Report) -> Result<Vec<Kustomization>, Failure> {
-        let folder = |path: &str| path.rsplit_once('/').map_or(String::new(), |(folder, _)| folder.to_owned());
+    /// The kustomizations that take files of the patterns: in their folder, or in the one above, as
+    /// kubebuilder lays them out, and those from which releases are built.
+    fn kustomizations(
+        &mut self,
+        budget: &Budget,
+        report: &mut Report,
+    ) -> Result<Vec<Kustomization>, Failure> {
+        let folder = |path: &str| {
+            path.rsplit_once('/')
+                .map_or(String::new(), |(folder, _)| folder.to_owned())
+        };
         let own: BTreeSet<String> = self.beside.iter().map(|file| folder(file)).collect();
-        let folders: BTreeSet<String> = own.iter().map(|own| folder(own)).chain(own.iter().cloned()).collect();
+        let folders: BTreeSet<String> = own
+            .iter()
+            .map(|own| folder(own))
+            .chain(own.iter().cloned())
+            .collect();
         let mut kustomizations = Vec::new();
-        let files: BTreeSet<String> = self.beside.iter().map(|file| plain(&self.shown(file))).collect();
-        let mut walk = Walk { budget, files, found: BTreeMap::new() };
+        let files: BTreeSet<String> = self
+            .beside
+            .iter()
+            .map(|file| plain(&self.shown(file)))
+            .collect();
+        let mut walk = Walk {
+            budget,
+            files,
+            found: BTreeMap::new(),
+        };
         for folder in folders.iter().chain(&overlays(&own)) {
             self.visit(folder, 0, &mut walk, report)?;
         }
-        for (folder, Visited { kustomization, reached }) in walk.found {
-            let Some(mut kustomization) = kustomization else { continue };
+        for (
+            folder,
+            Visited {
+                kustomization,
+                reached,
+            },
+        ) in walk.found
+        {
+            let Some(mut kustomization) = kustomization else {
+                continue;
+            };
             // Of one that cannot be read nobody knows what it reaches.
             if reached.is_empty() && kustomization.is_readable() {
                 continue;
@@ -244,15 +351,30 @@ impl Search<'_> {
         Ok(kustomizations)
     }
 
-    /// Reads the kustomization of a folder and those that it is made of; gives the files that it reaches.
-    fn visit(&mut self, folder: &str, depth: usize, walk: &mut Walk<'_>, report: &mut Report) -> Result<BTreeSet<String>, Failure> {
+    /// Reads the kustomization of a folder and those that it is made of; gives the files that it
+    /// reaches.
+    fn visit(
+        &mut self,
+        folder: &str,
+        depth: usize,
+        walk: &mut Walk<'_>,
+        report: &mut Report,
+    ) -> Result<BTreeSet<String>, Failure> {
         if let Some(known) = walk.found.get(folder) {
             return Ok(known.reached.clone());
         }
         let names = KUSTOMIZATION_FILES.map(|name| below(folder, name));
-        let Some(found) = names.into_iter().find(|name| self.may_be_read(name)) else { return Ok(BTreeSet::new()) };
+        let Some(found) = names.into_iter().find(|name| self.may_be_read(name)) else {
+            return Ok(BTreeSet::new());
+        };
         // One that leads to itself reaches nothing more by that.
-        walk.found.insert(folder.to_owned(), Visited { kustomization: None, reached: BTreeSet::new() });
+        walk.found.insert(
+            folder.to_owned(),
+            Visited {
+                kustomization: None,
+                reached: BTreeSet::new(),
+            },
+        );
         let kustomization = Kustomization::read(&self.read(found, None, report)?, walk.budget);
         let base = plain(&or_here(self.base).to_string_lossy());
         let mut reached = BTreeSet::new();
@@ -269,7 +391,13 @@ impl Search<'_> {
                 reached.extend(below);
             }
         }
-        walk.found.insert(folder.to_owned(), Visited { kustomization: Some(kustomization), reached: reached.clone() });
+        walk.found.insert(
+            folder.to_owned(),
+            Visited {
+                kustomization: Some(kustomization),
+                reached: reached.clone(),
+            },
+        );
         Ok(reached)
     }
 
@@ -298,7 +426,8 @@ struct Visited {
     reached: BTreeSet<String>,
 }
 
-/// The folders from which releases are built: `default` beside some folders, or beside one above them, as kubebuilder has it.
+/// The folders from which releases are built: `default` beside some folders, or beside one above
+/// them, as kubebuilder has it.
 fn overlays(folders: &BTreeSet<String>) -> BTreeSet<String> {
     let mut overlays = BTreeSet::from(["default".to_owned()]);
     for folder in folders {
@@ -313,11 +442,19 @@ fn overlays(folders: &BTreeSet<String>) -> BTreeSet<String> {
 
 /// A path below a folder, as seen from there; both without dots.
 fn within<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
-    if folder.is_empty() { Some(path) } else { path.strip_prefix(folder)?.strip_prefix('/') }
+    if folder.is_empty() {
+        Some(path)
+    } else {
+        path.strip_prefix(folder)?.strip_prefix('/')
+    }
 }
 
 fn below(folder: &str, name: &str) -> String {
-    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+    if folder.is_empty() {
+        name.to_owned()
+    } else {
+        format!("{folder}/{name}")
+    }
 }
 
 /// A `*` takes the objects of a folder; kustomize's own file is none.
@@ -328,5 +465,9 @@ fn is_kustomization_by_chance(pattern: &str, found: &str) -> bool {
 
 /// The folder of a file that is named without one.
 fn or_here(base: &Path) -> PathBuf {
-    if base.as_os_str().is_empty() { PathBuf::from(".") } else { base.to_path_buf() }
+    if base.as_os_str().is_empty() {
+        PathBuf::from(".")
+    } else {
+        base.to_path_buf()
+    }
 }

@@ -1,5 +1,5 @@
-//! The commands as chapters of the book (`docs/book/src/reference/commands`), from the definitions that read the command line: what help and
-//! manual pages say, in Markdown.
+//! The commands as chapters of the book (`docs/book/src/reference/commands`), from the definitions
+//! that read the command line: what help and manual pages say, in Markdown.
 
 use clap::Arg;
 
@@ -26,9 +26,17 @@ pub fn chapters() -> Vec<Chapter> {
     let groups = Group::ALL.iter().map(|group| Chapter {
         file: file(*group),
         title: title(*group).to_owned(),
-        text: format!("# {}\n\n{}", title(*group), of_group(*group).map(section).collect::<Vec<_>>().join("\n")),
+        text: format!(
+            "# {}\n\n{}",
+            title(*group),
+            of_group(*group).map(section).collect::<Vec<_>>().join("\n")
+        ),
     });
-    let first = Chapter { file: "index.md".to_owned(), title: "Commands".to_owned(), text: every_command() };
+    let first = Chapter {
+        file: "index.md".to_owned(),
+        title: "Commands".to_owned(),
+        text: every_command(),
+    };
     std::iter::once(first).chain(groups).collect()
 }
 
@@ -42,14 +50,23 @@ fn file(group: Group) -> String {
 
 /// The title of a section without what explains it.
 fn title(group: Group) -> &'static str {
-    group.title().split([',', '(']).next().unwrap_or_default().trim_end()
+    group
+        .title()
+        .split([',', '('])
+        .next()
+        .unwrap_or_default()
+        .trim_end()
 }
 
 /// The overview, global flags and exit codes, and where each command is described.
 fn every_command() -> String {
     let overview = overview::text(PROGRAM, VERBS, FIRST_TRY, WIDTH);
     let root = verbs::root(PROGRAM);
-    let flags: String = root.get_arguments().filter(|arg| !arg.is_hide_set()).map(entry).collect();
+    let flags: String = root
+        .get_arguments()
+        .filter(|arg| !arg.is_hide_set())
+        .map(entry)
+        .collect();
     let (ours, theirs) = (Manner::Ours.exit(), Manner::Clusterctl.exit());
     let commands: String = VERBS.iter().map(line).collect();
     format!(
@@ -63,23 +80,40 @@ fn every_command() -> String {
 /// A command with a link to its section.
 fn line(verb: &Verb) -> String {
     let name = verb.name();
-    format!("- [`{name}`]({}#{}): {}\n", file(verb.group), name.replace(' ', "-"), escaped(verb.summary))
+    format!(
+        "- [`{name}`]({}#{}): {}\n",
+        file(verb.group),
+        name.replace(' ', "-"),
+        escaped(verb.summary)
+    )
 }
 
 /// The section of one command.
 fn section(verb: &Verb) -> String {
     let command = verb.command(PROGRAM);
-    let mut text = format!("## {}\n\n{}.\n\n```text\n{}\n```\n", verb.name(), capital(&escaped(verb.summary)), verb.usage(PROGRAM));
+    let mut text = format!(
+        "## {}\n\n{}.\n\n```text\n{}\n```\n",
+        verb.name(),
+        capital(&escaped(verb.summary)),
+        verb.usage(PROGRAM)
+    );
     if let Some(about) = command.get_long_about() {
         text.push_str(&format!("\n{}\n", escaped(&about.to_string())));
     }
-    let shown =
-        |arg: &&Arg| !arg.is_hide_set() && (arg.get_help_heading() != Some("Global") || READ_BY_SOME.contains(&arg.get_id().as_str()));
+    let shown = |arg: &&Arg| {
+        !arg.is_hide_set()
+            && (arg.get_help_heading() != Some("Global")
+                || READ_BY_SOME.contains(&arg.get_id().as_str()))
+    };
     let entries: String = command.get_arguments().filter(shown).map(entry).collect();
     if !entries.is_empty() {
         text.push_str(&format!("\n{entries}"));
     }
-    let examples: String = verb.examples.iter().map(|example| format!("{PROGRAM} {example}\n")).collect();
+    let examples: String = verb
+        .examples
+        .iter()
+        .map(|example| format!("{PROGRAM} {example}\n"))
+        .collect();
     if !examples.is_empty() {
         text.push_str(&format!("\n```sh\n{examples}```\n"));
     }
@@ -91,13 +125,28 @@ const READ_BY_SOME: [&str; 2] = ["config", "settings"];
 
 /// A flag or argument with its meaning.
 fn entry(arg: &Arg) -> String {
-    let further = help::further(arg).map(|text| format!(". {}", text.split_whitespace().collect::<Vec<_>>().join(" ")));
-    format!("- `{}`: {}\n", help::left(arg), escaped(&format!("{}{}", help::meaning(arg), further.unwrap_or_default())))
+    let further = help::further(arg).map(|text| {
+        format!(
+            ". {}",
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        )
+    });
+    format!(
+        "- `{}`: {}\n",
+        help::left(arg),
+        escaped(&format!(
+            "{}{}",
+            help::meaning(arg),
+            further.unwrap_or_default()
+        ))
+    )
 }
 
 fn capital(text: &str) -> String {
     let mut rest = text.chars();
-    rest.next().map(|first| first.to_uppercase().chain(rest).collect()).unwrap_or_default()
+    rest.next()
+        .map(|first| first.to_uppercase().chain(rest).collect())
+        .unwrap_or_default()
 }
 
 /// A text of the help, which has no marks but backticks, as Markdown that shows the same.
@@ -123,13 +172,32 @@ mod tests {
     fn every_command_has_its_section_with_every_flag_that_its_help_has() {
         let chapters = chapters();
         for verb in VERBS {
-            let chapter = chapters.iter().find(|chapter| chapter.file == file(verb.group)).expect("its chapter");
-            let section = chapter.text.split("\n## ").find(|section| section.starts_with(&format!("{}\n", verb.name())));
+            let chapter = chapters
+                .iter()
+                .find(|chapter| chapter.file == file(verb.group))
+                .expect("its chapter");
+            let section = chapter
+                .text
+                .split("\n## ")
+                .find(|section| section.starts_with(&format!("{}\n", verb.name())));
             let section = section.expect("its section");
-            for arg in verb.command(PROGRAM).get_arguments().filter(|arg| !arg.is_hide_set()) {
+            for arg in verb
+                .command(PROGRAM)
+                .get_arguments()
+                .filter(|arg| !arg.is_hide_set())
+            {
                 let is_global = arg.get_help_heading() == Some("Global");
-                let text = if is_global && !READ_BY_SOME.contains(&arg.get_id().as_str()) { &chapters[0].text } else { section };
-                assert!(text.contains(&format!("- `{}`: ", help::left(arg))), "{} {}", verb.name(), help::left(arg));
+                let text = if is_global && !READ_BY_SOME.contains(&arg.get_id().as_str()) {
+                    &chapters[0].text
+                } else {
+                    section
+                };
+                assert!(
+                    text.contains(&format!("- `{}`: ", help::left(arg))),
+                    "{} {}",
+                    verb.name(),
+                    help::left(arg)
+                );
             }
         }
     }
@@ -140,11 +208,17 @@ mod tests {
         let count = files.len();
         files.sort();
         files.dedup();
-        assert_eq!((files.len(), count), (Group::ALL.len() + 1, Group::ALL.len() + 1));
+        assert_eq!(
+            (files.len(), count),
+            (Group::ALL.len() + 1, Group::ALL.len() + 1)
+        );
     }
 
     #[test]
     fn what_markdown_would_take_for_a_mark_is_escaped() {
-        assert_eq!(escaped("a <b> `<c>_*` _d_ [e]"), "a &lt;b> `<c>_*` \\_d\\_ \\[e\\]");
+        assert_eq!(
+            escaped("a <b> `<c>_*` _d_ [e]"),
+            "a &lt;b> `<c>_*` \\_d\\_ \\[e\\]"
+        );
     }
 }

@@ -35,7 +35,10 @@ pub(super) const BUILD: Verb = Verb {
     family: None,
     group: Group::Release,
     manner: Manner::Ours,
-    examples: &["release build v0.2.0 --to out", "release build v0.2.0 --to out --check"],
+    examples: &[
+        "release build v0.2.0 --to out",
+        "release build v0.2.0 --to out --check",
+    ],
     action: Action::of::<Build>(),
 };
 
@@ -61,19 +64,21 @@ struct Build {
     provider: ProviderFlag,
     /// The manager's image in place of the one in provider.yaml, with tag or digest
     ///
-    /// With several providers in the file: LABEL=IMAGE, such as bootstrap-k3s=ghcr.io/x/y:v1. May be given several times.
+    /// With several providers in the file: LABEL=IMAGE, such as bootstrap-k3s=ghcr.io/x/y:v1. May
+    /// be given several times.
     #[arg(long, value_name = "IMAGE")]
     image: Vec<String>,
-    /// The layout of the manager's image, as `release image` writes it: its digest takes the place of the tag
+    /// The layout of the manager's image, as `release image` writes it: its digest takes the place
+    /// of the tag
     ///
-    /// Of the images in the layout it is the one with the tag VERSION, or the only one without a tag. With several providers in the file:
-    /// LABEL=DIR. May be given several times.
+    /// Of the images in the layout it is the one with the tag VERSION, or the only one without a
+    /// tag. With several providers in the file: LABEL=DIR. May be given several times.
     #[arg(long, value_name = "DIR")]
     image_layout: Vec<String>,
     /// What the manager's image contains, by its build: SPDX 2.2 or 2.3, or CycloneDX 1, in JSON
     ///
-    /// Its packages go into the release's SBOM, as what the image contains, whatever language they are of. With several providers in the file: LABEL=FILE.
-    /// May be given several times.
+    /// Its packages go into the release's SBOM, as what the image contains, whatever language they
+    /// are of. With several providers in the file: LABEL=FILE. May be given several times.
     #[arg(long, value_name = "FILE")]
     sbom: Vec<String>,
     #[command(flatten)]
@@ -87,10 +92,19 @@ struct Build {
 impl Build {
     /// The flags on which the files depend, as a command that builds the same has them.
     fn words(&self) -> String {
-        let given = [("--image", &self.image), ("--image-layout", &self.image_layout), ("--sbom", &self.sbom)];
-        let words =
-            given.into_iter().flat_map(|(flag, values)| values.iter().map(move |value| format!(" {flag} {}", shell::quoted(value))));
-        std::iter::once(self.provider.words()).chain(words).collect()
+        let given = [
+            ("--image", &self.image),
+            ("--image-layout", &self.image_layout),
+            ("--sbom", &self.sbom),
+        ];
+        let words = given.into_iter().flat_map(|(flag, values)| {
+            values
+                .iter()
+                .map(move |value| format!(" {flag} {}", shell::quoted(value)))
+        });
+        std::iter::once(self.provider.words())
+            .chain(words)
+            .collect()
     }
 }
 
@@ -124,25 +138,57 @@ impl Run for Build {
         judge.roles().hold_for(&mut loaded.inputs);
         let mut report = loaded.report.clone();
         let version = kept(release_build::version(&self.release), &mut report);
-        let mut images: Vec<ImageOverride> =
-            self.image.iter().filter_map(|text| kept(release_build::image_override(text), &mut report)).collect();
+        let mut images: Vec<ImageOverride> = self
+            .image
+            .iter()
+            .filter_map(|text| kept(release_build::image_override(text), &mut report))
+            .collect();
         if let Some(version) = &version {
-            images.extend(image_layout::digests(&self.image_layout, &loaded.providers, version, &mut report)?);
+            images.extend(image_layout::digests(
+                &self.image_layout,
+                &loaded.providers,
+                version,
+                &mut report,
+            )?);
         }
         let parts = sbom_flags::parts(&self.sbom, &loaded.providers, &mut report)?;
         let origin = self.provenance.origin(&self.target.to, &mut report)?;
         let epoch = source_date(context)?.unwrap_or(FIXED_EPOCH);
         let release = match &version {
             Some(version) => {
-                let order = Order { version, images: &images, parts: &parts, epoch };
+                let order = Order {
+                    version,
+                    images: &images,
+                    parts: &parts,
+                    epoch,
+                };
                 release_build::run(&loaded.providers, report, &loaded.inputs, order)
             }
-            None => Release { report, is_incomplete: true, ..Release::default() },
+            None => Release {
+                report,
+                is_incomplete: true,
+                ..Release::default()
+            },
         };
         image_layout::are_used(&images, &release)?;
-        let provenance =
-            origin.map(|origin| release_provenance::provenance(&origin, &release, &loaded.shown, &self.release, &images, epoch));
-        Building { arguments: &self, judge, loaded, release, provenance }.finish(context)
+        let provenance = origin.map(|origin| {
+            release_provenance::provenance(
+                &origin,
+                &release,
+                &loaded.shown,
+                &self.release,
+                &images,
+                epoch,
+            )
+        });
+        Building {
+            arguments: &self,
+            judge,
+            loaded,
+            release,
+            provenance,
+        }
+        .finish(context)
     }
 }
 
@@ -151,13 +197,21 @@ pub(super) fn kept<T>(result: Result<T, Box<Diagnostic>>, report: &mut Report) -
     result.map_err(|finding| report.push(*finding)).ok()
 }
 
-/// The date of the sources, `SOURCE_DATE_EPOCH` in seconds since 1970, where the environment has one.
+/// The date of the sources, `SOURCE_DATE_EPOCH` in seconds since 1970, where the environment has
+/// one.
 ///
 /// # Errors
 /// It is no date.
 pub(super) fn source_date(context: &Context<'_>) -> Result<Option<i64>, Failure> {
-    let Some(text) = context.environment.non_empty("SOURCE_DATE_EPOCH") else { return Ok(None) };
-    let fault = || Failure::usage(format!("SOURCE_DATE_EPOCH is `{text}`"), "set it to seconds since 1970, or unset it");
+    let Some(text) = context.environment.non_empty("SOURCE_DATE_EPOCH") else {
+        return Ok(None);
+    };
+    let fault = || {
+        Failure::usage(
+            format!("SOURCE_DATE_EPOCH is `{text}`"),
+            "set it to seconds since 1970, or unset it",
+        )
+    };
     let epoch = text.parse().map_err(|_| fault())?;
     jiff::Timestamp::from_second(epoch).map_err(|_| fault())?;
     Ok(Some(epoch))
@@ -198,10 +252,26 @@ impl Building<'_> {
 
     /// Whose release this is, and which file says so.
     fn headline(&self) -> String {
-        let labels: Vec<String> = self.loaded.providers.iter().map(|declared| declared.provider.label()).collect();
-        let contract = if self.release.contract.is_empty() { String::new() } else { format!(", contract {}", self.release.contract) };
-        let whose = if labels.is_empty() { "release".to_owned() } else { labels.join(" + ") };
-        format!("{whose} {}{contract} ({})", self.arguments.release, self.loaded.shown)
+        let labels: Vec<String> = self
+            .loaded
+            .providers
+            .iter()
+            .map(|declared| declared.provider.label())
+            .collect();
+        let contract = if self.release.contract.is_empty() {
+            String::new()
+        } else {
+            format!(", contract {}", self.release.contract)
+        };
+        let whose = if labels.is_empty() {
+            "release".to_owned()
+        } else {
+            labels.join(" + ")
+        };
+        format!(
+            "{whose} {}{contract} ({})",
+            self.arguments.release, self.loaded.shown
+        )
     }
 
     fn write(&self, context: &mut Context<'_>, mode: Mode) -> Result<Exit, Failure> {
@@ -209,18 +279,40 @@ impl Building<'_> {
         if let Some(statement) = &self.provenance {
             self.arguments.provenance.is_free(statement, mode)?;
         }
-        let outcome = trees::write_tree(to, &self.release.files, mode, Privacy::Public, "release build")?;
-        let provenance = self.provenance.as_ref().and(self.arguments.provenance.provenance.as_ref());
+        let outcome = trees::write_tree(
+            to,
+            &self.release.files,
+            mode,
+            Privacy::Public,
+            "release build",
+        )?;
+        let provenance = self
+            .provenance
+            .as_ref()
+            .and(self.arguments.provenance.provenance.as_ref());
         if let Some((file, statement)) = provenance.zip(self.provenance.as_ref()) {
             files::write_file(file, statement.as_bytes(), Privacy::Public)?;
         }
         self.show(context, true, To::Stderr);
         if self.arguments.output.format == Format::Text {
-            context.paths(self.release.files.paths().map(|path| format!("{}/{path}", to.trim_end_matches('/'))).chain(provenance.cloned()));
+            context.paths(
+                self.release
+                    .files
+                    .paths()
+                    .map(|path| format!("{}/{path}", to.trim_end_matches('/')))
+                    .chain(provenance.cloned()),
+            );
         }
-        let counts =
-            [plural(self.release.files.len(), "file"), plural(self.release.objects, "object"), plural(self.release.images.len(), "image")];
-        let unchanged = if outcome == Outcome::Unchanged { "; unchanged" } else { "" };
+        let counts = [
+            plural(self.release.files.len(), "file"),
+            plural(self.release.objects, "object"),
+            plural(self.release.images.len(), "image"),
+        ];
+        let unchanged = if outcome == Outcome::Unchanged {
+            "; unchanged"
+        } else {
+            ""
+        };
         context.talk(&format!("{}{unchanged}", counts.join(", ")));
         if let Outcome::WrittenBeside(foreign) = &outcome {
             context.talk(&format!(
@@ -238,13 +330,21 @@ impl Building<'_> {
     fn check(&mut self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let to = self.arguments.target.to.clone();
         let present = trees::read_tree(&to, Limits::default())?;
-        let comparison = release_compare::compare(&present, &self.release.files, &to, &self.loaded.shown);
+        let comparison =
+            release_compare::compare(&present, &self.release.files, &to, &self.loaded.shown);
         for (name, source) in comparison.sources {
-            self.loaded.sources.add(crate::text::source::Source::new(name, source));
+            self.loaded
+                .sources
+                .add(crate::text::source::Source::new(name, source));
         }
         let verdict = self.judge.levels().judge(comparison.report);
         let differing = verdict.report.findings().len();
-        let foreign = verdict.report.findings().iter().filter(|finding| finding.rule == &release_compare::FOREIGN).count();
+        let foreign = verdict
+            .report
+            .findings()
+            .iter()
+            .filter(|finding| finding.rule == &release_compare::FOREIGN)
+            .count();
         self.release.report.extend(verdict.report);
         self.show(context, differing == 0, To::Stdout);
         let build = context.command(&format!(
@@ -259,10 +359,16 @@ impl Building<'_> {
         }
         if stale > 0 {
             let verb = if stale == 1 { "differs" } else { "differ" };
-            context.talk(&format!("{to} is not what {} gives: {stale} of {total} files {verb}; run `{build}`", self.loaded.shown));
+            context.talk(&format!(
+                "{to} is not what {} gives: {stale} of {total} files {verb}; run `{build}`",
+                self.loaded.shown
+            ));
         }
         if foreign > 0 {
-            let (count, them) = (plural(foreign, "file"), if foreign == 1 { "it" } else { "them" });
+            let (count, them) = (
+                plural(foreign, "file"),
+                if foreign == 1 { "it" } else { "them" },
+            );
             context.talk(&format!(
                 "{to} also holds {count} that {} does not give: remove {them}, `--force` does not",
                 self.loaded.shown
@@ -274,19 +380,36 @@ impl Building<'_> {
     /// The findings in the format that was asked for.
     fn show(&self, context: &mut Context<'_>, written: bool, to: To) {
         let (report, sources) = (&self.release.report, &self.loaded.sources);
-        context.report(self.arguments.output.format, "ReleaseBuild", self.body(written), report, sources, to);
+        context.report(
+            self.arguments.output.format,
+            "ReleaseBuild",
+            self.body(written),
+            report,
+            sources,
+            to,
+        );
     }
 
     fn body(&self, written: bool) -> BuildReport {
         let contract = &self.release.contract;
-        let is_faulty = self.release.is_incomplete || (!written && self.release.report.has_errors());
+        let is_faulty =
+            self.release.is_incomplete || (!written && self.release.report.has_errors());
         BuildReport {
-            providers: self.loaded.providers.iter().map(|declared| declared.provider.label()).collect(),
+            providers: self
+                .loaded
+                .providers
+                .iter()
+                .map(|declared| declared.provider.label())
+                .collect(),
             version: self.arguments.release.clone(),
             contract: (!contract.is_empty()).then(|| contract.clone()),
             to: self.arguments.target.to.clone(),
             written,
-            files: if is_faulty { Vec::new() } else { self.release.files.paths().map(str::to_owned).collect() },
+            files: if is_faulty {
+                Vec::new()
+            } else {
+                self.release.files.paths().map(str::to_owned).collect()
+            },
             images: self.release.images.iter().cloned().collect(),
             objects: self.release.objects,
         }
@@ -311,7 +434,8 @@ impl Run for Bump {
         let (source, mut report) = read_source(Path::new(&self.metadata), &self.metadata)?;
         let version = kept(release_build::version(&self.release), &mut report);
         let bumped = version.as_ref().and_then(|version| {
-            let (bumped, found) = release_bump::run(&source, version, self.contract.as_deref(), &context.budget);
+            let (bumped, found) =
+                release_bump::run(&source, version, self.contract.as_deref(), &context.budget);
             report.extend(found);
             bumped
         });
@@ -327,10 +451,18 @@ impl Run for Bump {
 }
 
 impl Bump {
-    fn store(&self, context: &mut Context<'_>, bumped: &Bumped, version: &Version) -> Result<(), Failure> {
+    fn store(
+        &self,
+        context: &mut Context<'_>,
+        bumped: &Bumped,
+        version: &Version,
+    ) -> Result<(), Failure> {
         let series = format!("{}.{}", version.major, version.minor);
         match bumped {
-            Bumped::Unchanged => context.talk(&format!("{} lists series {series} already; unchanged", self.metadata)),
+            Bumped::Unchanged => context.talk(&format!(
+                "{} lists series {series} already; unchanged",
+                self.metadata
+            )),
             Bumped::Changed(text) => {
                 files::change_file(&self.metadata, text.as_bytes())?;
                 context.talk(&format!("{} lists series {series} now", self.metadata));

@@ -72,10 +72,17 @@ impl Run for Check {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let judge = self.levels.judge(context)?;
         if self.previous.is_some() && self.folders.len() > 1 {
-            return Err(Failure::usage("`--previous` goes with one folder", "check each folder by itself"));
+            return Err(Failure::usage(
+                "`--previous` goes with one folder",
+                "check each folder by itself",
+            ));
         }
-        let mut body =
-            CheckReport { version: self.release.clone(), providers: Vec::new(), contract: None, previous: self.previous.clone() };
+        let mut body = CheckReport {
+            version: self.release.clone(),
+            providers: Vec::new(),
+            contract: None,
+            previous: self.previous.clone(),
+        };
         let (mut report, mut sources, mut is_unjudged) = (Report::new(), Sources::new(), false);
         let previous = self.previous.as_deref().map(read).transpose()?;
         match release_build::version(&self.release) {
@@ -87,32 +94,73 @@ impl Run for Check {
                 for folder in &self.folders {
                     let tree = read(folder)?;
                     sources.extend(texts(folder, &tree));
-                    let previous = self.previous.as_deref().zip(previous.as_ref()).map(|(shown, tree)| Files { tree, shown });
-                    let release = Files { tree: &tree, shown: folder };
+                    let previous = self
+                        .previous
+                        .as_deref()
+                        .zip(previous.as_ref())
+                        .map(|(shown, tree)| Files { tree, shown });
+                    let release = Files {
+                        tree: &tree,
+                        shown: folder,
+                    };
                     let roles = &judge.roles();
-                    let request = Request { release, version: &version, previous, roles, budget: &context.budget };
+                    let request = Request {
+                        release,
+                        version: &version,
+                        previous,
+                        roles,
+                        budget: &context.budget,
+                    };
                     let checked = release_check::run(&request);
                     is_unjudged |= checked.judged.is_empty();
                     body.add(checked.judged, &checked.providers);
                     report.extend(checked.report);
                 }
                 let previous = self.previous.as_deref().zip(previous.as_ref());
-                previous.into_iter().for_each(|(shown, tree)| sources.extend(texts(shown, tree)));
+                previous
+                    .into_iter()
+                    .for_each(|(shown, tree)| sources.extend(texts(shown, tree)));
             }
         }
         report.sort(&sources.names().collect::<Vec<_>>());
-        let asked = rules::asked(if self.previous.is_some() { Knows::Previous } else { Knows::Version });
-        let is_before = |file: &str| self.previous.as_deref().is_some_and(|previous| Path::new(file).starts_with(previous));
+        let asked = rules::asked(if self.previous.is_some() {
+            Knows::Previous
+        } else {
+            Knows::Version
+        });
+        let is_before = |file: &str| {
+            self.previous
+                .as_deref()
+                .is_some_and(|previous| Path::new(file).starts_with(previous))
+        };
         // Of what nobody has judged nothing can be allowed.
         let verdict = if is_unjudged {
             judge.verdict_of_unfinished(context, report, &mut sources)
         } else {
-            judge.verdict(context, report, &mut sources, &|file, rule| asked.contains(rule) && !is_before(file))
+            judge.verdict(context, report, &mut sources, &|file, rule| {
+                asked.contains(rule) && !is_before(file)
+            })
         };
-        let done = format!("{} {}", plural(body.providers.len(), "provider"), self.release);
+        let done = format!(
+            "{} {}",
+            plural(body.providers.len(), "provider"),
+            self.release
+        );
         let is_text = self.output.format == Format::Text;
-        context.report(self.output.format, "ReleaseCheck", body, &verdict.report, &sources, To::Stdout);
-        context.summary(&done, &verdict.report, "", if is_text { To::Stdout } else { To::Stderr });
+        context.report(
+            self.output.format,
+            "ReleaseCheck",
+            body,
+            &verdict.report,
+            &sources,
+            To::Stdout,
+        );
+        context.summary(
+            &done,
+            &verdict.report,
+            "",
+            if is_text { To::Stdout } else { To::Stderr },
+        );
         Ok(Exit::failing(verdict.fails))
     }
 }
@@ -120,14 +168,21 @@ impl Run for Check {
 /// The files of a folder.
 fn read(folder: &str) -> Result<Tree, Failure> {
     if !files::is_folder(Path::new(folder)) {
-        return Err(Failure::usage(format!("{folder} is no folder"), "name the folder of a release"));
+        return Err(Failure::usage(
+            format!("{folder} is no folder"),
+            "name the folder of a release",
+        ));
     }
     Ok(trees::read_tree(folder, Limits::default())?)
 }
 
 impl CheckReport {
     fn add(&mut self, judged: Vec<String>, installable: &[Assets]) {
-        self.contract = self.contract.take().or_else(|| installable.first().map(|provider| provider.contract.clone()));
+        self.contract = self.contract.take().or_else(|| {
+            installable
+                .first()
+                .map(|provider| provider.contract.clone())
+        });
         self.providers.extend(judged);
     }
 }

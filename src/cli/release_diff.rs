@@ -25,7 +25,10 @@ pub(super) const VERB: Verb = Verb {
     family: None,
     group: Group::Release,
     manner: Manner::Ours,
-    examples: &["release diff releases/bootstrap-windlass/v0.1.0 out", "release diff out out -o github"],
+    examples: &[
+        "release diff releases/bootstrap-windlass/v0.1.0 out",
+        "release diff out out -o github",
+    ],
     action: Action::of::<Diff>(),
 };
 
@@ -48,14 +51,20 @@ struct Diff {
     old: String,
     /// The new one
     ///
-    /// Objects are matched by API group, kind, namespace and name, items of lists by what Kubernetes tells them apart by. Where both are
-    /// folders, templates and metadata.yaml are compared too, and other files by their bytes.
+    /// Objects are matched by API group, kind, namespace and name, items of lists by what
+    /// Kubernetes tells them apart by. Where both are folders, templates and metadata.yaml are
+    /// compared too, and other files by their bytes.
     #[arg(value_name = "NEW")]
     new: String,
     #[command(flatten)]
     comparing: Comparing,
     /// Print as
-    #[arg(short = 'o', long = "output", value_name = "FORMAT", default_value = "text")]
+    #[arg(
+        short = 'o',
+        long = "output",
+        value_name = "FORMAT",
+        default_value = "text"
+    )]
     format: Format,
 }
 
@@ -78,7 +87,12 @@ fn load(shown: &str) -> Result<(Tree, bool), Failure> {
         trees::refuse_unfinished(shown)?;
         trees::read_tree(shown, Limits::default())?
     } else {
-        [(shown.to_owned(), files::read_file(shown, Limits::default())?)].into_iter().collect()
+        [(
+            shown.to_owned(),
+            files::read_file(shown, Limits::default())?,
+        )]
+        .into_iter()
+        .collect()
     };
     Ok((files, is_folder))
 }
@@ -86,12 +100,26 @@ fn load(shown: &str) -> Result<(Tree, bool), Failure> {
 impl Run for Diff {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let (old, new) = (load(&self.old)?, load(&self.new)?);
-        let old = Side { shown: &self.old, files: &old.0, is_folder: old.1 };
-        let new = Side { shown: &self.new, files: &new.0, is_folder: new.1 };
+        let old = Side {
+            shown: &self.old,
+            files: &old.0,
+            is_folder: old.1,
+        };
+        let new = Side {
+            shown: &self.new,
+            files: &new.0,
+            is_folder: new.1,
+        };
         let comparison = release_diff::run(old, new, self.comparing.show_secrets, &context.budget);
-        comparison.notes.iter().for_each(|note| context.talk(&format!("note: {note}")));
+        comparison
+            .notes
+            .iter()
+            .for_each(|note| context.talk(&format!("note: {note}")));
         let sources: Sources = comparison.sources.into_iter().collect();
-        let differs = comparison.difference.as_ref().is_some_and(|difference| !difference.is_empty());
+        let differs = comparison
+            .difference
+            .as_ref()
+            .is_some_and(|difference| !difference.is_empty());
         let fails = comparison.report.has_errors() || self.comparing.exit_code && differs;
         self.show(context, comparison.difference, &comparison.report, &sources);
         Ok(Exit::failing(fails))
@@ -99,12 +127,26 @@ impl Run for Diff {
 }
 
 impl Diff {
-    fn show(self, context: &mut Context<'_>, difference: Option<Difference>, report: &Report, sources: &Sources) {
+    fn show(
+        self,
+        context: &mut Context<'_>,
+        difference: Option<Difference>,
+        report: &Report,
+        sources: &Sources,
+    ) {
         let done = difference.as_ref().map(text::summary).unwrap_or_default();
-        let to = if self.format == Format::Text && difference.is_some() { To::Stdout } else { To::Stderr };
+        let to = if self.format == Format::Text && difference.is_some() {
+            To::Stdout
+        } else {
+            To::Stderr
+        };
         match (self.format, difference) {
             (Format::Json, difference) => {
-                let body = DiffReport { old: self.old, new: self.new, difference };
+                let body = DiffReport {
+                    old: self.old,
+                    new: self.new,
+                    difference,
+                };
                 context.json("ReleaseDiff", body, report, sources);
             }
             (Format::Text, Some(difference)) => {

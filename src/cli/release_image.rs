@@ -44,8 +44,9 @@ struct Image {
     release: String,
     /// A static binary and what it runs on, such as linux/amd64=bin/manager
     ///
-    /// May be given several times, for amd64, arm64, ppc64le, riscv64 and s390x. In the image it is /manager, which the user 65532 runs. The
-    /// image holds nothing else: no shell, no libraries, no certificates of the world.
+    /// May be given several times, for amd64, arm64, ppc64le, riscv64 and s390x. In the image it
+    /// is /manager, which the user 65532 runs. The image holds nothing else: no shell, no
+    /// libraries, no certificates of the world.
     #[arg(long, value_name = "PLATFORM=FILE", required = true)]
     binary: Vec<String>,
     #[command(flatten)]
@@ -91,26 +92,53 @@ impl Run for Image {
         let binaries = self.binaries()?;
         let epoch = source_date(context)?;
         let (providers, mut report, sources) = match self.loaded(context)? {
-            Some(Loaded { providers, report, sources, .. }) => (providers, report, sources),
+            Some(Loaded {
+                providers,
+                report,
+                sources,
+                ..
+            }) => (providers, report, sources),
             None => Default::default(),
         };
         let mut made = Made::default();
         match release_build::version(&self.release) {
-            Ok(version) => made = release_image::run(&Request { version: &version, binaries: &binaries, providers: &providers, epoch }),
+            Ok(version) => {
+                made = release_image::run(&Request {
+                    version: &version,
+                    binaries: &binaries,
+                    providers: &providers,
+                    epoch,
+                })
+            }
             Err(finding) => report.push(*finding),
         }
         report.extend(std::mem::take(&mut made.report));
         if report.has_errors() {
-            self.show(context, &Made::default(), false, &report, &sources, To::Stderr);
+            self.show(
+                context,
+                &Made::default(),
+                false,
+                &report,
+                &sources,
+                To::Stderr,
+            );
             context.summary("", &report, "nothing written", To::Stderr);
             return Ok(Exit::Findings);
         }
         let to = &self.target.to;
         let _lock = match self.target.mode() {
             Mode::Check => None,
-            _ => Some(Lock::take(to, || context.talk(&format!("waiting for another process that changes {to}")))?),
+            _ => Some(Lock::take(to, || {
+                context.talk(&format!("waiting for another process that changes {to}"))
+            })?),
         };
-        let outcome = trees::write_tree(to, &made.files, self.target.mode(), Privacy::Public, "release image")?;
+        let outcome = trees::write_tree(
+            to,
+            &made.files,
+            self.target.mode(),
+            Privacy::Public,
+            "release image",
+        )?;
         let holds = !matches!(outcome, Outcome::Differs(_));
         self.show(context, &made, holds, &report, &sources, To::Stderr);
         self.tell(context, &made, &outcome);
@@ -124,8 +152,12 @@ impl Image {
         let mut binaries: Vec<Binary> = Vec::new();
         for given in &self.binary {
             let help = || "write it such as `--binary linux/amd64=bin/manager`".to_owned();
-            let Some((platform, file)) = given.split_once('=').filter(|(_, file)| !file.is_empty()) else {
-                return Err(Failure::usage(format!("`--binary {given}` is not PLATFORM=FILE"), help()));
+            let Some((platform, file)) = given.split_once('=').filter(|(_, file)| !file.is_empty())
+            else {
+                return Err(Failure::usage(
+                    format!("`--binary {given}` is not PLATFORM=FILE"),
+                    help(),
+                ));
             };
             let Some(architecture) = release_image::architecture(platform) else {
                 let known: Vec<String> = release_image::platforms().collect();
@@ -134,13 +166,32 @@ impl Image {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("use {}", list(&known)),
                 };
-                return Err(Failure::usage(format!("no image can be made for `{platform}`"), help));
+                return Err(Failure::usage(
+                    format!("no image can be made for `{platform}`"),
+                    help,
+                ));
             };
-            if binaries.iter().any(|binary| binary.architecture == architecture) {
-                return Err(Failure::usage(format!("`--binary` names two files for {platform}"), "name one"));
+            if binaries
+                .iter()
+                .any(|binary| binary.architecture == architecture)
+            {
+                return Err(Failure::usage(
+                    format!("`--binary` names two files for {platform}"),
+                    "name one",
+                ));
             }
-            let bytes = files::read_file(file, Limits { file_bytes: MOST_BYTES, ..Limits::default() })?;
-            binaries.push(Binary { architecture, shown: file.to_owned(), bytes });
+            let bytes = files::read_file(
+                file,
+                Limits {
+                    file_bytes: MOST_BYTES,
+                    ..Limits::default()
+                },
+            )?;
+            binaries.push(Binary {
+                architecture,
+                shown: file.to_owned(),
+                bytes,
+            });
         }
         Ok(binaries)
     }
@@ -155,7 +206,15 @@ impl Image {
     }
 
     /// The findings in the format that was asked for.
-    fn show(&self, context: &mut Context<'_>, made: &Made, written: bool, report: &Report, sources: &Sources, to: To) {
+    fn show(
+        &self,
+        context: &mut Context<'_>,
+        made: &Made,
+        written: bool,
+        report: &Report,
+        sources: &Sources,
+        to: To,
+    ) {
         let manifest = |made: &release_image::Manifest| ManifestReport {
             platform: made.platform.clone(),
             binary: made.binary.clone(),
@@ -169,23 +228,39 @@ impl Image {
             manifests: made.manifests.iter().map(manifest).collect(),
             files: made.files.paths().map(str::to_owned).collect(),
         };
-        context.report(self.output.format, "ReleaseImage", body, report, sources, to);
+        context.report(
+            self.output.format,
+            "ReleaseImage",
+            body,
+            report,
+            sources,
+            to,
+        );
     }
 
     /// What was made or compared, and what to do with it.
     fn tell(&self, context: &mut Context<'_>, made: &Made, outcome: &Outcome) {
         let to = &self.target.to;
         for manifest in &made.manifests {
-            context.talk(&format!("{} {} from {}", manifest.platform, manifest.digest, manifest.binary));
+            context.talk(&format!(
+                "{} {} from {}",
+                manifest.platform, manifest.digest, manifest.binary
+            ));
         }
         match outcome {
             Outcome::Differs(difference) => {
                 let stale = difference.modified.len() + difference.missing.len();
                 let foreign = plural(difference.foreign.len(), "file");
-                context.talk(&format!("{to} is not this image: {} of {} files differ, {foreign} more", stale, made.files.len()));
+                context.talk(&format!(
+                    "{to} is not this image: {} of {} files differ, {foreign} more",
+                    stale,
+                    made.files.len()
+                ));
                 return;
             }
-            Outcome::WrittenBeside(foreign) => context.talk(&format!("note: {to} also holds {}", foreign.join(", "))),
+            Outcome::WrittenBeside(foreign) => {
+                context.talk(&format!("note: {to} also holds {}", foreign.join(", ")))
+            }
             Outcome::Written | Outcome::Unchanged => {}
         }
         if self.output.format == Format::Text {
@@ -198,7 +273,10 @@ impl Image {
                 self.release
             ));
             let (layout, provider) = (shell::quoted(to), self.provider.words());
-            let build = context.command(&format!("release build {} --image-layout {layout}{provider} --to DIR", self.release));
+            let build = context.command(&format!(
+                "release build {} --image-layout {layout}{provider} --to DIR",
+                self.release
+            ));
             context.talk(&format!("then: `{build}`"));
         }
     }

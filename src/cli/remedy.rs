@@ -13,7 +13,9 @@ pub(super) fn words(remedy: &Remedy) -> String {
         Part::Words(words) => words.clone(),
         Part::Setting(setting, None) => format!("`{}`", flag(*setting)),
         Part::Setting(setting, Some(value)) => format!("`{} {value}`", flag(*setting)),
-        Part::Request(verb, setting, value) => format!("`windlass {verb} {} {value}`", flag(*setting)),
+        Part::Request(verb, setting, value) => {
+            format!("`windlass {verb} {} {value}`", flag(*setting))
+        }
         Part::Quoted(text) => format!("`{text}`"),
     };
     remedy.parts().iter().map(part).collect()
@@ -38,16 +40,33 @@ mod tests {
 
     #[test]
     fn settings_are_flags_and_requests_commands() {
-        let remedy = Remedy::new("add ").setting(Setting::All).then(", or ").set(Setting::Select, "a:init").then("; or run ");
+        let remedy = Remedy::new("add ")
+            .setting(Setting::All)
+            .then(", or ")
+            .set(Setting::Select, "a:init")
+            .then("; or run ");
         let remedy = remedy.request("repository add DIR", Setting::To, "x");
-        assert_eq!(words(&remedy), "add `--all`, or `--select a:init`; or run `windlass repository add DIR --to x`");
+        assert_eq!(
+            words(&remedy),
+            "add `--all`, or `--select a:init`; or run `windlass repository add DIR --to x`"
+        );
     }
 
     #[test]
     fn each_setting_is_a_flag_of_a_verb() {
         let commands: Vec<_> = VERBS.iter().map(|verb| verb.command("windlass")).collect();
-        let flags: BTreeSet<_> = commands.iter().flat_map(clap::Command::get_arguments).filter_map(clap::Arg::get_long).collect();
-        let unknown: Vec<_> = Setting::ALL.iter().filter(|setting| !flags.contains(setting.name())).collect();
-        assert!(unknown.is_empty() && flags.len() > Setting::ALL.len(), "{unknown:?} of {flags:?}");
+        let flags: BTreeSet<_> = commands
+            .iter()
+            .flat_map(clap::Command::get_arguments)
+            .filter_map(clap::Arg::get_long)
+            .collect();
+        let unknown: Vec<_> = Setting::ALL
+            .iter()
+            .filter(|setting| !flags.contains(setting.name()))
+            .collect();
+        assert!(
+            unknown.is_empty() && flags.len() > Setting::ALL.len(),
+            "{unknown:?} of {flags:?}"
+        );
     }
 }

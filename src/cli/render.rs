@@ -60,8 +60,9 @@ enum Format {
 struct Arguments {
     /// Documents of any kind: files, folders, - for standard input
     ///
-    /// Only the config is required. Cluster, Machine or MachinePool, Secrets and the control plane are looked up among the documents; what
-    /// is missing is filled in, and each stand-in is listed. For a Cluster with a topology its ClusterClass and the templates are planned first.
+    /// Only the config is required. Cluster, Machine or MachinePool, Secrets and the control plane
+    /// are looked up among the documents; what is missing is filled in, and each stand-in is
+    /// listed. For a Cluster with a topology its ClusterClass and the templates are planned first.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
     /// What to print
@@ -133,8 +134,11 @@ impl Run for Arguments {
         let mut documents = Documents::read(&self.files, &self.templates, &request, context)?;
         let mut report = std::mem::take(&mut documents.report);
         let pool = std::mem::take(&mut documents.pool);
-        let (pool, topologies) = render::with_topologies(pool, topology::allows_external(&levels), &request.budget);
-        let rendering = documents.is_usable.then(|| render::run(&pool, &topologies, &request, &self.selection()));
+        let (pool, topologies) =
+            render::with_topologies(pool, topology::allows_external(&levels), &request.budget);
+        let rendering = documents
+            .is_usable
+            .then(|| render::run(&pool, &topologies, &request, &self.selection()));
         let mut rendering = rendering.unwrap_or_default();
         if self.output == Format::Secret {
             rendering.write_secrets(&request);
@@ -143,23 +147,55 @@ impl Run for Arguments {
         if self.to.is_some() {
             report.extend(render::file_written_twice(&rendered(&rendering)));
         }
-        let has_certificates = rendering.machines.iter().any(|machine| machine.role.is_control_plane());
-        rendering.secrets.extend(self.surroundings.certs_dir.iter().filter(|_| has_certificates).cloned());
+        let has_certificates = rendering
+            .machines
+            .iter()
+            .any(|machine| machine.role.is_control_plane());
+        rendering.secrets.extend(
+            self.surroundings
+                .certs_dir
+                .iter()
+                .filter(|_| has_certificates)
+                .cloned(),
+        );
         let report = documents.settle(&mut rendering, report);
         let verdict = levels.judge(report);
         if self.output == Format::Html {
-            return self.page(context, (&rendering, &pool), &request, &verdict.report, &documents.sources, verdict.fails);
+            return self.page(
+                context,
+                (&rendering, &pool),
+                &request,
+                &verdict.report,
+                &documents.sources,
+                verdict.fails,
+            );
         }
-        self.show(context, &rendering, &request, &verdict.report, &documents.sources, verdict.fails)
+        self.show(
+            context,
+            &rendering,
+            &request,
+            &verdict.report,
+            &documents.sources,
+            verdict.fails,
+        )
     }
 }
 
 impl Arguments {
     fn request(&self, budget: &Arc<Budget>) -> Result<Request, Failure> {
-        let named = |text: &str| IgnitionVersion::ALL.iter().copied().find(|version| version.as_str() == text);
+        let named = |text: &str| {
+            IgnitionVersion::ALL
+                .iter()
+                .copied()
+                .find(|version| version.as_str() == text)
+        };
         Ok(Request {
             ignition: self.ignition.as_deref().and_then(named),
-            encoder: self.encoder.as_deref().and_then(|name| Encoder::ALL.into_iter().find(|encoder| encoder.as_str() == name)),
+            encoder: self.encoder.as_deref().and_then(|name| {
+                Encoder::ALL
+                    .into_iter()
+                    .find(|encoder| encoder.as_str() == name)
+            }),
             show_secrets: self.show_secrets,
             budget: Arc::clone(budget),
             ..self.surroundings.request()?
@@ -184,17 +220,29 @@ impl Arguments {
         fails: bool,
     ) -> Result<Exit, Failure> {
         let redact = !self.show_secrets && !rendering.secrets.is_empty();
-        let incomplete = rendering.machines.iter().any(|machine| machine.rendered.is_none());
+        let incomplete = rendering
+            .machines
+            .iter()
+            .any(|machine| machine.rendered.is_none());
         if self.output == Format::Json {
             let to = self.to.as_deref().filter(|_| !fails && !incomplete);
             if let Some(folder) = to {
                 self.write(folder, &self.files(&rendered(rendering)))?;
             }
             let machines = rendering.machines.iter().map(|machine| {
-                let path = to.zip(machine.rendered.as_ref()).map(|(to, rendered)| below(to, &self.file_name(machine, rendered)));
+                let path = to
+                    .zip(machine.rendered.as_ref())
+                    .map(|(to, rendered)| below(to, &self.file_name(machine, rendered)));
                 render::machine_report(machine, request, redact, path, remedy::flag)
             });
-            context.json("Render", RenderReport { machines: machines.collect() }, report, sources);
+            context.json(
+                "Render",
+                RenderReport {
+                    machines: machines.collect(),
+                },
+                report,
+                sources,
+            );
             return Ok(Exit::failing(fails || incomplete));
         }
         context.findings(report, sources, To::Stderr);
@@ -208,7 +256,13 @@ impl Arguments {
         tell(context, rendering, request);
         let machines = rendered(rendering);
         let (folder, tree) = match (&self.extract, &self.to) {
-            (Some(folder), _) => (folder, machines.first().map(|(_, rendered)| render::extract(rendered)).unwrap_or_default()),
+            (Some(folder), _) => (
+                folder,
+                machines
+                    .first()
+                    .map(|(_, rendered)| render::extract(rendered))
+                    .unwrap_or_default(),
+            ),
             (None, Some(folder)) => (folder, self.files(&machines)),
             (None, None) => {
                 return self.print(context, &machines);
@@ -221,7 +275,12 @@ impl Arguments {
 
     /// One file for each machine.
     fn files(&self, machines: &[(&Machine<'_>, &Rendered)]) -> Tree {
-        machines.iter().map(|(machine, rendered)| (self.file_name(machine, rendered), bytes(machine, rendered))).collect()
+        machines
+            .iter()
+            .map(|(machine, rendered)| {
+                (self.file_name(machine, rendered), bytes(machine, rendered))
+            })
+            .collect()
     }
 
     /// Prints the page.
@@ -234,27 +293,56 @@ impl Arguments {
         sources: &Sources,
         fails: bool,
     ) -> Result<Exit, Failure> {
-        let machine = |machine| render::machine_report(machine, request, !self.show_secrets, None, remedy::flag);
+        let machine = |machine| {
+            render::machine_report(machine, request, !self.show_secrets, None, remedy::flag)
+        };
         let machines: Vec<MachineReport> = rendering.machines.iter().map(machine).collect();
-        let incomplete = machines.is_empty() || rendering.machines.iter().any(|machine| machine.rendered.is_none());
+        let incomplete = machines.is_empty()
+            || rendering
+                .machines
+                .iter()
+                .any(|machine| machine.rendered.is_none());
         context.page(report, sources, |report| {
-            render::page(rendering, machines, pool, self.show_secrets, (report, sources), &request.budget)
+            render::page(
+                rendering,
+                machines,
+                pool,
+                self.show_secrets,
+                (report, sources),
+                &request.budget,
+            )
         });
         Ok(Exit::failing(fails || incomplete))
     }
 
-    fn print(&self, context: &mut Context<'_>, machines: &[(&Machine<'_>, &Rendered)]) -> Result<Exit, Failure> {
-        let packed = machines.iter().find(|(machine, rendered)| is_gzip(&self.shown(machine, rendered)));
+    fn print(
+        &self,
+        context: &mut Context<'_>,
+        machines: &[(&Machine<'_>, &Rendered)],
+    ) -> Result<Exit, Failure> {
+        let packed = machines
+            .iter()
+            .find(|(machine, rendered)| is_gzip(&self.shown(machine, rendered)));
         if let Some((machine, _)) = packed.filter(|_| context.stdio.stdout.is_terminal()) {
-            let message = format!("the data of {} is compressed, and standard output is a terminal", machine.name());
-            return Err(Failure::usage(message, "pass `--plain` to see its text, or send it to a file with `>`"));
+            let message = format!(
+                "the data of {} is compressed, and standard output is a terminal",
+                machine.name()
+            );
+            return Err(Failure::usage(
+                message,
+                "pass `--plain` to see its text, or send it to a file with `>`",
+            ));
         }
         for (index, (machine, rendered)) in machines.iter().enumerate() {
             match self.output {
                 Format::Secret if index > 0 => context.out("---\n"),
                 Format::Raw if self.all => {
                     let gap = if index > 0 { "\n" } else { "" };
-                    context.out(&format!("{gap}==> {} {} <==\n", visible(&machine.name()), machine.role));
+                    context.out(&format!(
+                        "{gap}==> {} {} <==\n",
+                        visible(&machine.name()),
+                        machine.role
+                    ));
                 }
                 _ => {}
             }
@@ -266,16 +354,28 @@ impl Arguments {
     /// What is printed of a machine.
     fn shown(&self, machine: &Machine<'_>, rendered: &Rendered) -> Vec<u8> {
         let bytes = bytes(machine, rendered);
-        if self.plain { render::unpacked(bytes) } else { bytes }
+        if self.plain {
+            render::unpacked(bytes)
+        } else {
+            bytes
+        }
     }
 
     fn file_name(&self, machine: &Machine<'_>, rendered: &Rendered) -> String {
         let name = machine.file_name(rendered);
-        if self.output == Format::Secret { format!("{name}.yaml") } else { name }
+        if self.output == Format::Secret {
+            format!("{name}.yaml")
+        } else {
+            name
+        }
     }
 
     fn write(&self, folder: &str, tree: &Tree) -> Result<(), Failure> {
-        let mode = if self.force { Mode::Force } else { Mode::Create };
+        let mode = if self.force {
+            Mode::Force
+        } else {
+            Mode::Create
+        };
         trees::write_tree(folder, tree, mode, Privacy::Secret, "render")?;
         Ok(())
     }
@@ -283,7 +383,11 @@ impl Arguments {
 
 /// The machines that could be rendered.
 fn rendered<'r>(rendering: &'r Rendering<'r>) -> Vec<(&'r Machine<'r>, &'r Rendered)> {
-    rendering.machines.iter().filter_map(|machine| Some((machine, machine.rendered.as_ref()?))).collect()
+    rendering
+        .machines
+        .iter()
+        .filter_map(|machine| Some((machine, machine.rendered.as_ref()?)))
+        .collect()
 }
 
 fn below(folder: &str, path: &str) -> String {
@@ -292,15 +396,24 @@ fn below(folder: &str, path: &str) -> String {
 
 /// What is printed or written of a machine: its Secret when that was asked for, else its data.
 fn bytes(machine: &Machine<'_>, rendered: &Rendered) -> Vec<u8> {
-    machine.secret.as_ref().map_or_else(|| rendered.data.expose().clone(), |secret| secret.clone().into_bytes())
+    machine.secret.as_ref().map_or_else(
+        || rendered.data.expose().clone(),
+        |secret| secret.clone().into_bytes(),
+    )
 }
 
 /// Says on standard error what was filled in, each once.
 pub(super) fn tell_stand_ins(context: &mut Context<'_>, rendering: &Rendering<'_>) {
     let mut told = std::collections::BTreeSet::new();
-    for stand_in in rendering.machines.iter().flat_map(|machine| &machine.stand_ins) {
+    for stand_in in rendering
+        .machines
+        .iter()
+        .flat_map(|machine| &machine.stand_ins)
+    {
         if told.insert(stand_in) {
-            let given_by = stand_in.setting.map_or_else(|| "FILE".to_owned(), remedy::flag);
+            let given_by = stand_in
+                .setting
+                .map_or_else(|| "FILE".to_owned(), remedy::flag);
             context.talk(&format!("{stand_in} ({given_by})"));
         }
     }
@@ -308,7 +421,11 @@ pub(super) fn tell_stand_ins(context: &mut Context<'_>, rendering: &Rendering<'_
 
 /// Says whose data is missing, where the report does not: the finding that says why was allowed.
 fn tell_refused(context: &mut Context<'_>, rendering: &Rendering<'_>) {
-    for machine in rendering.machines.iter().filter(|machine| machine.rendered.is_none()) {
+    for machine in rendering
+        .machines
+        .iter()
+        .filter(|machine| machine.rendered.is_none())
+    {
         let title = machine.target.config.title();
         context.talk(&format!(
             "{title}: Cluster API makes no data of it, also where `--allow` or a comment takes the reason out of the report"
@@ -320,20 +437,38 @@ fn tell_refused(context: &mut Context<'_>, rendering: &Rendering<'_>) {
 fn tell(context: &mut Context<'_>, rendering: &Rendering<'_>, request: &Request) {
     if request.profile.is_untried() {
         let newest = request.profile.newest_tried();
-        context.talk(&format!("note: CAPI {} was not tried; {newest} was", request.profile.version()));
+        context.talk(&format!(
+            "note: CAPI {} was not tried; {newest} was",
+            request.profile.version()
+        ));
     }
     for (machine, rendered) in rendered(rendering) {
         context.talk(&machine.headline(rendered, request));
     }
     tell_stand_ins(context, rendering);
     if !rendering.secrets.is_empty() {
-        context.stdio.err(&format!("note: the data holds {}\n", visible(&rendering.secrets.join(", "))));
+        context.stdio.err(&format!(
+            "note: the data holds {}\n",
+            visible(&rendering.secrets.join(", "))
+        ));
     }
     if rendering.machines.len() > 1 {
-        let size = |machine: &&Machine<'_>| machine.rendered.as_ref().map_or(0, |rendered| rendered.data.expose().len());
+        let size = |machine: &&Machine<'_>| {
+            machine
+                .rendered
+                .as_ref()
+                .map_or(0, |rendered| rendered.data.expose().len())
+        };
         if let Some(largest) = rendering.machines.iter().max_by_key(size) {
-            let (count, name) = (plural(rendering.machines.len(), "machine kind"), largest.target.config.name());
-            context.talk(&format!("{count}; largest {name} {}, {} bytes", largest.role, size(&largest)));
+            let (count, name) = (
+                plural(rendering.machines.len(), "machine kind"),
+                largest.target.config.name(),
+            );
+            context.talk(&format!(
+                "{count}; largest {name} {}, {} bytes",
+                largest.role,
+                size(&largest)
+            ));
         }
     }
 }

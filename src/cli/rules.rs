@@ -45,28 +45,54 @@ struct Entry {
     rule: &'static str,
     /// How much a finding of it weighs.
     severity: json::Severity,
-    /// What a controller does: `refuse` (until the object is changed), `wait` (until what is missing is there), `tell`.
+    /// What a controller does: `refuse` (until the object is changed), `wait` (until what is
+    /// missing is there), `tell`.
     class: &'static str,
     /// The defect, in one clause.
     summary: &'static str,
     /// The page on which the rule stands; null when there is none.
     url: Option<&'static str>,
-    /// Its numbers in the catalogue of checks of a provider's release, such as `M04`, with blanks between; null when it has none.
+    /// Its numbers in the catalogue of checks of a provider's release, such as `M04`, with blanks
+    /// between; null when it has none.
     catalogue: Option<&'static str>,
 }
 
 impl From<&'static Rule> for Entry {
     fn from(rule: &'static Rule) -> Self {
-        let Rule { id, severity, summary, url, class, catalogue, .. } = rule;
-        Entry { rule: id, severity: (*severity).into(), class: class.as_str(), summary, url: *url, catalogue: *catalogue }
+        let Rule {
+            id,
+            severity,
+            summary,
+            url,
+            class,
+            catalogue,
+            ..
+        } = rule;
+        Entry {
+            rule: id,
+            severity: (*severity).into(),
+            class: class.as_str(),
+            summary,
+            url: *url,
+            catalogue: *catalogue,
+        }
     }
 }
 
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let all = rules::all();
-        let body = RulesReport { rules: all.iter().copied().map(Entry::from).collect() };
-        context.list(self.output.format, "Rules", body, |_| rules::table(&all), &Report::new(), &Sources::new());
+        let body = RulesReport {
+            rules: all.iter().copied().map(Entry::from).collect(),
+        };
+        context.list(
+            self.output.format,
+            "Rules",
+            body,
+            |_| rules::table(&all),
+            &Report::new(),
+            &Sources::new(),
+        );
         Ok(Exit::Clean)
     }
 }

@@ -12,7 +12,11 @@ use crate::shell::input::Limits;
 ///
 /// # Errors
 /// A file cannot be read, or no provider has the label.
-pub(super) fn parts(given: &[String], providers: &[Declared], report: &mut Report) -> Result<Vec<Part>, Failure> {
+pub(super) fn parts(
+    given: &[String],
+    providers: &[Declared],
+    report: &mut Report,
+) -> Result<Vec<Part>, Failure> {
     let mut parts = Vec::new();
     for given in given {
         let (label, file) = labelled("--sbom", given, providers)?;
@@ -29,9 +33,18 @@ pub(super) fn parts(given: &[String], providers: &[Declared], report: &mut Repor
 ///
 /// # Errors
 /// No provider has the label.
-pub(super) fn labelled<'g>(flag: &str, given: &'g str, providers: &[Declared]) -> Result<(Option<String>, &'g str), Failure> {
-    let Some((label, value)) = given.split_once('=') else { return Ok((None, given)) };
-    let labels: Vec<String> = providers.iter().map(|declared| declared.provider.label()).collect();
+pub(super) fn labelled<'g>(
+    flag: &str,
+    given: &'g str,
+    providers: &[Declared],
+) -> Result<(Option<String>, &'g str), Failure> {
+    let Some((label, value)) = given.split_once('=') else {
+        return Ok((None, given));
+    };
+    let labels: Vec<String> = providers
+        .iter()
+        .map(|declared| declared.provider.label())
+        .collect();
     if labels.iter().any(|known| known == label) {
         return Ok((Some(label.to_owned()), value));
     }

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use super::{
-    diff, inspect, lint, migrate, release, release_check, release_diff, release_image, render, repository, rules, size, topology, validate,
-    vars, why,
+    diff, inspect, lint, migrate, release, release_check, release_diff, release_image, render,
+    repository, rules, size, topology, validate, vars, why,
 };
 use crate::provider;
 use crate::report::json;
@@ -33,49 +33,115 @@ struct Schema {
 /// All schemas, by name.
 static SCHEMAS: &[Schema] = &[
     // `diff -o json`.
-    Schema { kind: "diff", make: json::schema_of::<json::Envelope<diff::NodeDiffReport>> },
+    Schema {
+        kind: "diff",
+        make: json::schema_of::<json::Envelope<diff::NodeDiffReport>>,
+    },
     // One entry of `findings` in every report.
-    Schema { kind: "finding", make: json::finding_schema },
+    Schema {
+        kind: "finding",
+        make: json::finding_schema,
+    },
     // `inspect -o json`.
-    Schema { kind: "inspect", make: json::schema_of::<json::Envelope<inspect::InspectReport>> },
+    Schema {
+        kind: "inspect",
+        make: json::schema_of::<json::Envelope<inspect::InspectReport>>,
+    },
     // `lint -o json`.
-    Schema { kind: "lint", make: json::schema_of::<json::Envelope<lint::LintReport>> },
+    Schema {
+        kind: "lint",
+        make: json::schema_of::<json::Envelope<lint::LintReport>>,
+    },
     // `migrate -o json`.
-    Schema { kind: "migrate", make: json::schema_of::<json::Envelope<migrate::MigrateReport>> },
+    Schema {
+        kind: "migrate",
+        make: json::schema_of::<json::Envelope<migrate::MigrateReport>>,
+    },
     // provider.yaml.
-    Schema { kind: "provider", make: provider::json_schema },
+    Schema {
+        kind: "provider",
+        make: provider::json_schema,
+    },
     // `release build -o json`.
-    Schema { kind: "release-build", make: json::schema_of::<json::Envelope<release::BuildReport>> },
+    Schema {
+        kind: "release-build",
+        make: json::schema_of::<json::Envelope<release::BuildReport>>,
+    },
     // `release check -o json`.
-    Schema { kind: "release-check", make: json::schema_of::<json::Envelope<release_check::CheckReport>> },
+    Schema {
+        kind: "release-check",
+        make: json::schema_of::<json::Envelope<release_check::CheckReport>>,
+    },
     // `release diff -o json`.
-    Schema { kind: "release-diff", make: json::schema_of::<json::Envelope<release_diff::DiffReport>> },
+    Schema {
+        kind: "release-diff",
+        make: json::schema_of::<json::Envelope<release_diff::DiffReport>>,
+    },
     // `release image -o json`.
-    Schema { kind: "release-image", make: json::schema_of::<json::Envelope<release_image::ImageReport>> },
+    Schema {
+        kind: "release-image",
+        make: json::schema_of::<json::Envelope<release_image::ImageReport>>,
+    },
     // `render -o json`.
-    Schema { kind: "render", make: json::schema_of::<json::Envelope<render::RenderReport>> },
+    Schema {
+        kind: "render",
+        make: json::schema_of::<json::Envelope<render::RenderReport>>,
+    },
     // `repository configmap -o json`.
-    Schema { kind: "repository-config-map", make: json::schema_of::<json::Envelope<repository::ConfigMapReport>> },
+    Schema {
+        kind: "repository-config-map",
+        make: json::schema_of::<json::Envelope<repository::ConfigMapReport>>,
+    },
     // `repository doctor -o json`.
-    Schema { kind: "repository-doctor", make: json::schema_of::<json::Envelope<repository::DoctorReport>> },
+    Schema {
+        kind: "repository-doctor",
+        make: json::schema_of::<json::Envelope<repository::DoctorReport>>,
+    },
     // `repository images -o json`.
-    Schema { kind: "repository-images", make: json::schema_of::<json::Envelope<repository::ImagesReport>> },
+    Schema {
+        kind: "repository-images",
+        make: json::schema_of::<json::Envelope<repository::ImagesReport>>,
+    },
     // `repository list -o json`.
-    Schema { kind: "repository-list", make: json::schema_of::<json::Envelope<repository::ListReport>> },
+    Schema {
+        kind: "repository-list",
+        make: json::schema_of::<json::Envelope<repository::ListReport>>,
+    },
     // `rules -o json`.
-    Schema { kind: "rules", make: json::schema_of::<json::Envelope<rules::RulesReport>> },
+    Schema {
+        kind: "rules",
+        make: json::schema_of::<json::Envelope<rules::RulesReport>>,
+    },
     // `size -o json`.
-    Schema { kind: "size", make: json::schema_of::<json::Envelope<size::SizeReport>> },
+    Schema {
+        kind: "size",
+        make: json::schema_of::<json::Envelope<size::SizeReport>>,
+    },
     // `topology plan -o json`.
-    Schema { kind: "topology-plan", make: json::schema_of::<json::Envelope<topology::PlanReport>> },
+    Schema {
+        kind: "topology-plan",
+        make: json::schema_of::<json::Envelope<topology::PlanReport>>,
+    },
     // `topology variables -o json`.
-    Schema { kind: "topology-variables", make: json::schema_of::<json::Envelope<topology::VariablesReport>> },
+    Schema {
+        kind: "topology-variables",
+        make: json::schema_of::<json::Envelope<topology::VariablesReport>>,
+    },
     // `validate -o json`.
-    Schema { kind: "validate", make: json::schema_of::<json::Envelope<validate::ValidateReport>> },
+    Schema {
+        kind: "validate",
+        make: json::schema_of::<json::Envelope<validate::ValidateReport>>,
+    },
     // `vars -o json`.
-    Schema { kind: "vars", make: json::schema_of::<json::Envelope<vars::VarsReport>> },
+    Schema {
+        kind: "vars",
+        make: json::schema_of::<json::Envelope<vars::VarsReport>>,
+    },
     // `why -o json`.
-    Schema { kind: "why", make: json::schema_of::<json::Envelope<why::WhyReport>> },
+    Schema {
+        kind: "why",
+        make: json::schema_of::<json::Envelope<why::WhyReport>>,
+    },
 ];
 
 /// Every schema with its name.
@@ -96,7 +162,10 @@ fn kinds() -> PossibleValuesParser {
 
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        let schema = SCHEMAS.iter().find(|schema| schema.kind == self.kind).expect("internal error: clap has checked the kind");
+        let schema = SCHEMAS
+            .iter()
+            .find(|schema| schema.kind == self.kind)
+            .expect("internal error: clap has checked the kind");
         context.out(&text(&(schema.make)()));
         Ok(Exit::Clean)
     }

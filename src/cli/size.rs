@@ -28,7 +28,10 @@ pub(super) const VERB: Verb = Verb {
     family: None,
     group: Group::Render,
     manner: Manner::Ours,
-    examples: &["size examples/control-plane.yaml", "size --infra hetzner,openstack --fail-over 90% examples/control-plane.yaml"],
+    examples: &[
+        "size examples/control-plane.yaml",
+        "size --infra hetzner,openstack --fail-over 90% examples/control-plane.yaml",
+    ],
     action: Action::of::<Arguments>(),
 };
 
@@ -36,7 +39,8 @@ pub(super) const VERB: Verb = Verb {
 struct Arguments {
     /// Documents as for render: files, folders, - for standard input
     ///
-    /// Every machine of the input is measured, dummies of certificates as if they were real. Sizes with gzip are those of `compression: gzip`; a provider's own gzip differs by some bytes.
+    /// Every machine of the input is measured, dummies of certificates as if they were real. Sizes
+    /// with gzip are those of `compression: gzip`; a provider's own gzip differs by some bytes.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
     /// Where the machines run
@@ -75,13 +79,19 @@ impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let levels = self.levels.levels(context)?;
         let measuring = self.measuring()?;
-        let request = Request { budget: Arc::clone(&context.budget), ..self.surroundings.request()? };
+        let request = Request {
+            budget: Arc::clone(&context.budget),
+            ..self.surroundings.request()?
+        };
         let mut documents = Documents::read(&self.files, &self.templates, &request, context)?;
         let mut report = std::mem::take(&mut documents.report);
         let selection = self.select.map_or(Selection::All, Selection::Named);
         let pool = std::mem::take(&mut documents.pool);
-        let (pool, topologies) = render::with_topologies(pool, topology::allows_external(&levels), &request.budget);
-        let rendering = documents.is_usable.then(|| render::run(&pool, &topologies, &request, &selection));
+        let (pool, topologies) =
+            render::with_topologies(pool, topology::allows_external(&levels), &request.budget);
+        let rendering = documents
+            .is_usable
+            .then(|| render::run(&pool, &topologies, &request, &selection));
         let mut rendering = rendering.unwrap_or_default();
         report.extend(std::mem::take(&mut rendering.report));
         let sizes = size::run(&pool, &rendering, &measuring, &request.budget);
@@ -90,15 +100,29 @@ impl Run for Arguments {
         let sources = &documents.sources;
         let verdict = levels.judge(report);
         match self.output.format {
-            PageFormat::Json => context.json("Size", SizeReport { machines: sizes.machines }, &verdict.report, sources),
-            PageFormat::Html => context.page(&verdict.report, sources, |report| size::page(&sizes, report, sources)),
+            PageFormat::Json => context.json(
+                "Size",
+                SizeReport {
+                    machines: sizes.machines,
+                },
+                &verdict.report,
+                sources,
+            ),
+            PageFormat::Html => context.page(&verdict.report, sources, |report| {
+                size::page(&sizes, report, sources)
+            }),
             PageFormat::Text => {
                 if !sizes.machines.is_empty() {
                     tell_stand_ins(context, &rendering);
                     context.tell(&size::text(&sizes, self.all));
                 }
                 context.findings(&verdict.report, sources, To::Stdout);
-                context.summary(&plural(sizes.machines.len(), "machine"), &verdict.report, "", To::Stdout);
+                context.summary(
+                    &plural(sizes.machines.len(), "machine"),
+                    &verdict.report,
+                    "",
+                    To::Stdout,
+                );
             }
         }
         Ok(Exit::failing(verdict.fails))
@@ -109,9 +133,14 @@ impl Arguments {
     fn measuring(&self) -> Result<Measuring, Failure> {
         let fail_over = self.fail_over.as_deref().map(|text| {
             let help = "write a whole number from 1 to 100, such as `--fail-over 90%`";
-            Percent::parse(text).ok_or_else(|| Failure::usage(format!("`--fail-over {text}` is not a percentage"), help))
+            Percent::parse(text).ok_or_else(|| {
+                Failure::usage(format!("`--fail-over {text}` is not a percentage"), help)
+            })
         });
         let named = |known: &&str| self.infra.iter().any(|name| name == known);
-        Ok(Measuring { infrastructures: size::infrastructures().filter(named).collect(), fail_over: fail_over.transpose()? })
+        Ok(Measuring {
+            infrastructures: size::infrastructures().filter(named).collect(),
+            fail_over: fail_over.transpose()?,
+        })
     }
 }

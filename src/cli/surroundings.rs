@@ -44,22 +44,35 @@ pub(super) struct Surroundings {
     pub(super) certs_dir: Option<String>,
     /// Fill in nothing: what is missing is a finding
     ///
-    /// The objects are taken as the provider would find them; what it would refuse or wait for is a finding.
+    /// The objects are taken as the provider would find them; what it would refuse or wait for is
+    /// a finding.
     #[arg(long)]
     pub(super) no_stand_ins: bool,
     /// CAPI's feature gates, such as KubeadmBootstrapFormatIgnition=true
-    #[arg(long, value_name = "GATE=BOOL", value_delimiter = ',', hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "GATE=BOOL",
+        value_delimiter = ',',
+        hide_short_help = true
+    )]
     feature_gates: Vec<String>,
 }
 
 impl Surroundings {
-    /// The surroundings of two sides, where a version is a range `A..B`: those with A, none without a range, and those with B.
+    /// The surroundings of two sides, where a version is a range `A..B`: those with A, none without
+    /// a range, and those with B.
     ///
     /// # Errors
     /// A range without its begin or its end.
     pub(super) fn range(&self) -> Result<(Option<Self>, Self), Failure> {
-        let (capi, kubernetes) = (ends("capi-version", &self.capi_version)?, self.kubernetes_version.as_deref());
-        let kubernetes = kubernetes.map(|version| ends("kubernetes-version", version)).transpose()?.flatten();
+        let (capi, kubernetes) = (
+            ends("capi-version", &self.capi_version)?,
+            self.kubernetes_version.as_deref(),
+        );
+        let kubernetes = kubernetes
+            .map(|version| ends("kubernetes-version", version))
+            .transpose()?
+            .flatten();
         if capi.is_none() && kubernetes.is_none() {
             return Ok((None, self.clone()));
         }
@@ -78,8 +91,9 @@ impl Surroundings {
     /// # Errors
     /// A value that is none, or a folder of certificates that cannot be read.
     pub(super) fn request(&self) -> Result<Request, Failure> {
-        let profile = Profile::parse(&self.capi_version)
-            .map_err(|unknown| Failure::usage(unknown.to_string(), remedy::words(&UnknownRelease::help())))?;
+        let profile = Profile::parse(&self.capi_version).map_err(|unknown| {
+            Failure::usage(unknown.to_string(), remedy::words(&UnknownRelease::help()))
+        })?;
         Ok(Request {
             profile,
             stand_ins: !self.no_stand_ins,
@@ -88,8 +102,17 @@ impl Surroundings {
             endpoint: self.endpoint.as_deref().map(endpoint).transpose()?,
             kubernetes_version: self.kubernetes_version.clone(),
             token: self.token.as_deref().map(token).transpose()?,
-            ca_cert_hashes: self.ca_cert_hash.iter().map(|text| ca_cert_hash(text)).collect::<Result<_, _>>()?,
-            certificates: self.certs_dir.as_deref().map(certificates).transpose()?.unwrap_or_default(),
+            ca_cert_hashes: self
+                .ca_cert_hash
+                .iter()
+                .map(|text| ca_cert_hash(text))
+                .collect::<Result<_, _>>()?,
+            certificates: self
+                .certs_dir
+                .as_deref()
+                .map(certificates)
+                .transpose()?
+                .unwrap_or_default(),
             feature_gates: feature_gates(&self.feature_gates)?,
             ..Request::new()
         })
@@ -100,16 +123,28 @@ impl Surroundings {
 fn ends(flag: &str, text: &str) -> Result<Option<(String, String)>, Failure> {
     match text.split_once("..") {
         None => Ok(None),
-        Some((from, to)) if !from.is_empty() && !to.is_empty() => Ok(Some((from.to_owned(), to.to_owned()))),
-        Some(_) => Err(Failure::usage(format!("`--{flag} {text}` is no range"), format!("write `--{flag} A..B` with both versions"))),
+        Some((from, to)) if !from.is_empty() && !to.is_empty() => {
+            Ok(Some((from.to_owned(), to.to_owned())))
+        }
+        Some(_) => Err(Failure::usage(
+            format!("`--{flag} {text}` is no range"),
+            format!("write `--{flag} A..B` with both versions"),
+        )),
     }
 }
 
 fn endpoint(text: &str) -> Result<Endpoint, Failure> {
-    let parsed =
-        text.rsplit_once(':').and_then(|(host, port)| Some((host.trim_start_matches('[').trim_end_matches(']'), port.parse().ok()?)));
+    let parsed = text.rsplit_once(':').and_then(|(host, port)| {
+        Some((
+            host.trim_start_matches('[').trim_end_matches(']'),
+            port.parse().ok()?,
+        ))
+    });
     match parsed {
-        Some((host, port)) if !host.is_empty() && (1..=65535).contains(&port) => Ok(Endpoint { host: host.to_owned(), port }),
+        Some((host, port)) if !host.is_empty() && (1..=65535).contains(&port) => Ok(Endpoint {
+            host: host.to_owned(),
+            port,
+        }),
         _ => Err(Failure::usage(
             format!("`--endpoint {text}` is not a host and a port"),
             "write it such as `--endpoint 10.0.0.1:6443`",
@@ -122,16 +157,26 @@ fn token(text: &str) -> Result<Sensitive<String>, Failure> {
     if is_token(text) {
         return Ok(Sensitive::new(text.to_owned()));
     }
-    let help = "write it such as `--token abcdef.0123456789abcdef`, or run `kubeadm token generate`";
-    Err(Failure::usage("the value of `--token` is not a bootstrap token", help))
+    let help =
+        "write it such as `--token abcdef.0123456789abcdef`, or run `kubeadm token generate`";
+    Err(Failure::usage(
+        "the value of `--token` is not a bootstrap token",
+        help,
+    ))
 }
 
 fn ca_cert_hash(text: &str) -> Result<String, Failure> {
-    if text.strip_prefix("sha256:").is_some_and(|hash| !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit())) {
+    if text
+        .strip_prefix("sha256:")
+        .is_some_and(|hash| !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    {
         return Ok(text.to_owned());
     }
     let help = "write `sha256:` and the hash in hexadecimal digits, as `kubeadm token create --print-join-command` prints it";
-    Err(Failure::usage(format!("`--ca-cert-hash {text}` is not the hash of a key"), help))
+    Err(Failure::usage(
+        format!("`--ca-cert-hash {text}` is not the hash of a key"),
+        help,
+    ))
 }
 
 /// The certificates and keys of a folder.
@@ -153,7 +198,10 @@ fn certificates(folder: &str) -> Result<BTreeMap<String, Sensitive<Vec<u8>>>, Fa
     for name in NAMES {
         let path = format!("{folder}/{name}");
         if files::is_file(Path::new(&path)) {
-            found.insert(name.to_owned(), Sensitive::new(files::read_file(&path, Limits::default())?));
+            found.insert(
+                name.to_owned(),
+                Sensitive::new(files::read_file(&path, Limits::default())?),
+            );
         }
     }
     if found.is_empty() {
@@ -166,12 +214,18 @@ fn certificates(folder: &str) -> Result<BTreeMap<String, Sensitive<Vec<u8>>>, Fa
 }
 
 /// The gates that decide what is admitted or rendered.
-const WITH_EFFECT: [&str; 3] = ["KubeadmBootstrapFormatIgnition", "MachinePool", "MachineTaintPropagation"];
+const WITH_EFFECT: [&str; 3] = [
+    "KubeadmBootstrapFormatIgnition",
+    "MachinePool",
+    "MachineTaintPropagation",
+];
 
 fn feature_gates(given: &[String]) -> Result<FeatureGates, Failure> {
     let mut gates = FeatureGates::default();
     for gate in given {
-        let value = gate.split_once('=').and_then(|(name, value)| Some((name, value.parse::<bool>().ok()?)));
+        let value = gate
+            .split_once('=')
+            .and_then(|(name, value)| Some((name, value.parse::<bool>().ok()?)));
         match value {
             Some(("KubeadmBootstrapFormatIgnition", on)) => gates.ignition = on,
             Some(("MachinePool", on)) => gates.machine_pool = on,
@@ -183,7 +237,10 @@ fn feature_gates(given: &[String]) -> Result<FeatureGates, Failure> {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!("the gates with an effect are {}", WITH_EFFECT.join(", ")),
                 };
-                return Err(Failure::usage(format!("CAPI has no feature gate `{name}`"), help));
+                return Err(Failure::usage(
+                    format!("CAPI has no feature gate `{name}`"),
+                    help,
+                ));
             }
             None => {
                 let name = gate.split_once('=').map_or(gate.as_str(), |(name, _)| name);

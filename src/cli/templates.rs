@@ -19,8 +19,9 @@ use crate::text::source::Source;
 pub(super) struct TemplateFlags {
     /// Replace clusterctl's variables first
     ///
-    /// Values are those of --var, of the environment, of the file of --config, and clusterctl's own defaults. Variables that nothing
-    /// rendered needs may be left out. Findings stand where the template has the text. Without this flag ${NAME} is data.
+    /// Values are those of --var, of the environment, of the file of --config, and clusterctl's
+    /// own defaults. Variables that nothing rendered needs may be left out. Findings stand
+    /// where the template has the text. Without this flag ${NAME} is data.
     #[arg(long)]
     pub(super) template: bool,
     /// The value of a variable, before those of the environment and of the file of --config
@@ -29,8 +30,8 @@ pub(super) struct TemplateFlags {
 }
 
 impl TemplateFlags {
-    /// The texts with their variables replaced, when the input is a template. What `shown` hides has the values of variables that hold secrets
-    /// then.
+    /// The texts with their variables replaced, when the input is a template. What `shown` hides
+    /// has the values of variables that hold secrets then.
     ///
     /// # Errors
     /// Flags that contradict each other, or a configuration that cannot be read.
@@ -45,23 +46,47 @@ impl TemplateFlags {
         if !self.template {
             if context.global.config.is_some() {
                 let message = "`--config` has values of variables, and none is replaced";
-                return Err(Failure::usage(message, "pass `--template` too, or leave `--config` out"));
+                return Err(Failure::usage(
+                    message,
+                    "pass `--template` too, or leave `--config` out",
+                ));
             }
             return Ok((sources, Origins::default()));
         }
         let mut flags = BTreeMap::new();
         for variable in &self.var {
             let Some((name, value)) = variable.split_once('=') else {
-                return Err(Failure::usage(format!("`--var {variable}` has no value"), format!("write `--var {variable}=VALUE`")));
+                return Err(Failure::usage(
+                    format!("`--var {variable}` has no value"),
+                    format!("write `--var {variable}=VALUE`"),
+                ));
             };
             flags.insert(name, value);
         }
         let lookup = clusterctl::environment_of(context.environment);
-        let world = World { files: &Disk, environment: &lookup, network: None, budget: &request.budget };
-        let config = context.global.config.as_deref().map_or_else(|| Ok(Config::empty(world)), |file| Config::load(world, file));
-        let config = config.map_err(|refusal| Failure::usage(refusal.message(), "`--config` names a configuration of clusterctl"))?;
+        let world = World {
+            files: &Disk,
+            environment: &lookup,
+            network: None,
+            budget: &request.budget,
+        };
+        let config = context.global.config.as_deref().map_or_else(
+            || Ok(Config::empty(world)),
+            |file| Config::load(world, file),
+        );
+        let config = config.map_err(|refusal| {
+            Failure::usage(
+                refusal.message(),
+                "`--config` names a configuration of clusterctl",
+            )
+        })?;
         // clusterctl's order: its flags, the environment, the file.
-        let given = |name: &str| flags.get(name).map(|value| (*value).to_owned()).or_else(|| config.variable(name));
+        let given = |name: &str| {
+            flags
+                .get(name)
+                .map(|value| (*value).to_owned())
+                .or_else(|| config.variable(name))
+        };
         let secrets = RefCell::new(BTreeSet::new());
         let noted = |name: &str| {
             let value = given(name)?;
@@ -70,9 +95,19 @@ impl TemplateFlags {
             }
             Some(value)
         };
-        let (texts, origins, found) = Origins::substitute(sources, Variables { given: &noted, request }, &request.budget);
+        let (texts, origins, found) = Origins::substitute(
+            sources,
+            Variables {
+                given: &noted,
+                request,
+            },
+            &request.budget,
+        );
         report.extend(found);
-        texts.iter().cloned().for_each(|text| shown.add_unseen(text));
+        texts
+            .iter()
+            .cloned()
+            .for_each(|text| shown.add_unseen(text));
         shown.add_secrets(secrets.into_inner());
         Ok((texts, origins))
     }

@@ -23,7 +23,10 @@ pub(super) const PLAN: Verb = Verb {
     family: None,
     group: Group::Render,
     manner: Manner::Ours,
-    examples: &["topology plan examples/topology/harbour.yaml", "topology plan examples/topology/harbour.yaml -o json"],
+    examples: &[
+        "topology plan examples/topology/harbour.yaml",
+        "topology plan examples/topology/harbour.yaml -o json",
+    ],
     action: Action::of::<PlanArguments>(),
 };
 
@@ -52,13 +55,20 @@ enum PlanFormat {
 struct PlanArguments {
     /// The Cluster, its ClusterClass and the templates: files, folders, - for standard input
     ///
-    /// The Cluster is taken as new, and the templates as they are, with the defaults of their CRDs where these are given too. Names end with xxxxx where Cluster API draws five characters.
+    /// The Cluster is taken as new, and the templates as they are, with the defaults of their CRDs
+    /// where these are given too. Names end with xxxxx where Cluster API draws five characters.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
     /// Print as
-    #[arg(short = 'o', long = "output", value_name = "FORMAT", default_value = "yaml")]
+    #[arg(
+        short = 'o',
+        long = "output",
+        value_name = "FORMAT",
+        default_value = "yaml"
+    )]
     format: PlanFormat,
-    /// Show what differs from the plan of these files: which templates get a successor, which machines are replaced, what changes in place
+    /// Show what differs from the plan of these files: which templates get a successor, which
+    /// machines are replaced, what changes in place
     #[arg(long, value_name = "OLD")]
     against: Vec<String>,
     #[command(flatten)]
@@ -69,7 +79,8 @@ struct PlanArguments {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PlanReport {
-    /// The desired objects: for each Cluster itself, its infrastructure, its control plane, then MachineDeployments and MachinePools.
+    /// The desired objects: for each Cluster itself, its infrastructure, its control plane, then
+    /// MachineDeployments and MachinePools.
     objects: Vec<PlannedObject>,
     /// The names that end with a stand-in for what Cluster API draws.
     stand_ins: Vec<String>,
@@ -90,7 +101,8 @@ impl Run for PlanArguments {
         let earlier = match self.against.is_empty() {
             true => None,
             false => {
-                let earlier = input::read(&self.against, Limits::default(), &mut context.stdio.stdin)?;
+                let earlier =
+                    input::read(&self.against, Limits::default(), &mut context.stdio.stdin)?;
                 let (pool, unreadable) = Pool::read(&earlier.sources, &budget);
                 report.extend(earlier.report);
                 report.extend(unreadable);
@@ -100,7 +112,12 @@ impl Run for PlanArguments {
         };
         let mut plan = topology::plan(&pool, earlier.as_ref(), allows_external, &budget);
         report.extend(std::mem::take(&mut plan.report));
-        report.sort(&sources.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>());
+        report.sort(
+            &sources
+                .iter()
+                .map(|source| source.name().as_ref())
+                .collect::<Vec<_>>(),
+        );
         let sources: Sources = sources.iter().cloned().collect();
         let verdict = levels.judge(report);
         if self.format == PlanFormat::Json {
@@ -119,7 +136,12 @@ impl Run for PlanArguments {
         }
         if !self.against.is_empty() {
             context.tell(&topology::changes_text(&plan.changes));
-            context.summary(&plural(plan.changes.len(), "difference"), &verdict.report, "", To::Stderr);
+            context.summary(
+                &plural(plan.changes.len(), "difference"),
+                &verdict.report,
+                "",
+                To::Stderr,
+            );
             return Ok(Exit::Clean);
         }
         let done = topology::done(&plan);
@@ -137,7 +159,9 @@ fn tell(context: &mut Context<'_>, stand_ins: &[String]) {
             0 => String::new(),
             others => format!(" and {}", plural(others, "other")),
         };
-        context.talk(&format!("stand-in: the end of the name {first}{others}: Cluster API draws five characters"));
+        context.talk(&format!(
+            "stand-in: the end of the name {first}{others}: Cluster API draws five characters"
+        ));
     }
 }
 
@@ -167,10 +191,21 @@ impl Run for VariablesArguments {
         let mut report = inputs.report;
         report.extend(unreadable);
         report.extend(found);
-        report.sort(&inputs.sources.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>());
+        report.sort(
+            &inputs
+                .sources
+                .iter()
+                .map(|source| source.name().as_ref())
+                .collect::<Vec<_>>(),
+        );
         let sources: Sources = inputs.sources.iter().cloned().collect();
         match self.output.format {
-            ListFormat::Json => context.json("TopologyVariables", VariablesReport { classes }, &report, &sources),
+            ListFormat::Json => context.json(
+                "TopologyVariables",
+                VariablesReport { classes },
+                &report,
+                &sources,
+            ),
             ListFormat::Text => {
                 context.tell(&topology::text(&classes));
                 context.findings(&report, &sources, To::Stderr);

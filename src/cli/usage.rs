@@ -1,4 +1,5 @@
-//! What is wrong with a command line: clap finds it, the words are ours, or clusterctl's for clusterctl's verbs.
+//! What is wrong with a command line: clap finds it, the words are ours, or clusterctl's for
+//! clusterctl's verbs.
 
 use std::error::Error as _;
 
@@ -25,9 +26,14 @@ pub(super) fn failure(program: &str, verb: &Verb, rest: &[String], error: &clap:
 /// # Errors
 /// clusterctl's sentence about the first flag that is wrong.
 pub(super) fn check_global_flags(arguments: &[String]) -> Result<Option<String>, String> {
-    let command = Command::new("windlass").args_override_self(true).disable_help_flag(true).disable_version_flag(true);
+    let command = Command::new("windlass")
+        .args_override_self(true)
+        .disable_help_flag(true)
+        .disable_version_flag(true);
     let command = verbs::with_global_flags(command.version(version::LINE));
-    match command.clone().try_get_matches_from(std::iter::once("windlass").chain(arguments.iter().map(String::as_str))) {
+    match command.clone().try_get_matches_from(
+        std::iter::once("windlass").chain(arguments.iter().map(String::as_str)),
+    ) {
         Ok(_) => Ok(None),
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp => Ok(None),
@@ -68,9 +74,15 @@ struct Flag {
 impl Flag {
     fn of(spelt: &str, command: &Command) -> Self {
         let name = bare(spelt);
-        let found = command.get_arguments().find(|arg| spellings(arg).contains(&name));
-        let both = found.and_then(|arg| Some(format!("-{}, --{}", arg.get_short()?, arg.get_long()?)));
-        Flag { both: both.unwrap_or_else(|| name.clone()), name }
+        let found = command
+            .get_arguments()
+            .find(|arg| spellings(arg).contains(&name));
+        let both =
+            found.and_then(|arg| Some(format!("-{}, --{}", arg.get_short()?, arg.get_long()?)));
+        Flag {
+            both: both.unwrap_or_else(|| name.clone()),
+            name,
+        }
     }
 }
 
@@ -90,20 +102,52 @@ impl Fault {
                     Some(ContextValue::Strings(missing)) => missing.clone(),
                     _ => vec![argument],
                 };
-                Fault::Missing(missing.iter().map(|spelt| without_brackets(spelt)).collect())
+                Fault::Missing(
+                    missing
+                        .iter()
+                        .map(|spelt| without_brackets(spelt))
+                        .collect(),
+                )
             }
             ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
-                let (value, flag) = (text(ContextKind::InvalidValue), Flag::of(&argument, command));
+                let (value, flag) = (
+                    text(ContextKind::InvalidValue),
+                    Flag::of(&argument, command),
+                );
                 let known = match error.get(ContextKind::ValidValue) {
                     Some(ContextValue::Strings(known)) => known.clone(),
                     _ => Vec::new(),
                 };
-                let reason = error.source().and_then(|source| source.downcast_ref::<GoFault>()).map(ToString::to_string);
-                if value.is_empty() && reason.is_none() { Fault::NoValue(flag) } else { Fault::BadValue { flag, value, known, reason } }
+                let reason = error
+                    .source()
+                    .and_then(|source| source.downcast_ref::<GoFault>())
+                    .map(ToString::to_string);
+                if value.is_empty() && reason.is_none() {
+                    Fault::NoValue(flag)
+                } else {
+                    Fault::BadValue {
+                        flag,
+                        value,
+                        known,
+                        reason,
+                    }
+                }
             }
-            ErrorKind::NoEquals | ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => Fault::NoValue(Flag::of(&argument, command)),
-            ErrorKind::ArgumentConflict => Fault::Conflict(bare(&argument), bare(&text(ContextKind::PriorArg))),
-            _ => Fault::Other(error.to_string().lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned()),
+            ErrorKind::NoEquals | ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => {
+                Fault::NoValue(Flag::of(&argument, command))
+            }
+            ErrorKind::ArgumentConflict => {
+                Fault::Conflict(bare(&argument), bare(&text(ContextKind::PriorArg)))
+            }
+            _ => Fault::Other(
+                error
+                    .to_string()
+                    .lines()
+                    .next()
+                    .unwrap_or_default()
+                    .trim_start_matches("error: ")
+                    .to_owned(),
+            ),
         }
     }
 
@@ -113,55 +157,90 @@ impl Fault {
         match self {
             Fault::UnknownFlag(flag) => {
                 let all = format!("`{verb_name} -h` lists all flags");
-                let known: Vec<String> = command.get_arguments().filter_map(Arg::get_long).map(|long| format!("--{long}")).collect();
+                let known: Vec<String> = command
+                    .get_arguments()
+                    .filter_map(Arg::get_long)
+                    .map(|long| format!("--{long}"))
+                    .collect();
                 let help = match nearest(flag, known.iter().map(String::as_str)) {
                     Some(near) => format!("did you mean `{near}`? {all}"),
                     None => all,
                 };
                 Failure::usage(format!("unknown flag `{flag}` for `{verb_name}`"), help)
             }
-            Fault::UnexpectedOperand(operand) => Failure::usage(format!("unexpected argument `{operand}` for `{verb_name}`"), usage),
+            Fault::UnexpectedOperand(operand) => Failure::usage(
+                format!("unexpected argument `{operand}` for `{verb_name}`"),
+                usage,
+            ),
             Fault::Missing(missing) => {
                 let missing: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
-                Failure::usage(format!("`{verb_name}` needs {}", missing.join(" and ")), usage)
+                Failure::usage(
+                    format!("`{verb_name}` needs {}", missing.join(" and ")),
+                    usage,
+                )
             }
             Fault::NoValue(flag) => Failure::usage(format!("`{}` needs a value", flag.name), usage),
-            Fault::BadValue { flag, value, known, .. } => {
+            Fault::BadValue {
+                flag, value, known, ..
+            } => {
                 let known: Vec<&str> = known.iter().map(String::as_str).collect();
-                let help = if known.is_empty() { usage } else { format!("use {}", list(&known)) };
+                let help = if known.is_empty() {
+                    usage
+                } else {
+                    format!("use {}", list(&known))
+                };
                 Failure::usage(format!("unknown value `{value}` for `{}`", flag.name), help)
             }
-            Fault::Conflict(one, other) => Failure::usage(format!("`{one}` and `{other}` exclude each other"), "give one of the two"),
+            Fault::Conflict(one, other) => Failure::usage(
+                format!("`{one}` and `{other}` exclude each other"),
+                "give one of the two",
+            ),
             Fault::Other(message) => Failure::usage(message.clone(), usage),
         }
     }
 
     fn in_clusterctls_words(&self, program: &str, verb: &Verb, rest: &[String]) -> Failure {
         match self {
-            Fault::UnexpectedOperand(operand) => {
-                Failure::ClusterctlUsage(format!("unknown command \"{operand}\" for \"{program} {}\"", verb.name()))
-            }
+            Fault::UnexpectedOperand(operand) => Failure::ClusterctlUsage(format!(
+                "unknown command \"{operand}\" for \"{program} {}\"",
+                verb.name()
+            )),
             _ => Failure::Clusterctl(self.of_flag(rest)),
         }
     }
 
     /// pflag's sentence about a flag.
     fn of_flag(&self, arguments: &[String]) -> String {
-        let is_short = |flag: &str| flag.len() > 1 && flag.starts_with('-') && !flag.starts_with("--");
+        let is_short =
+            |flag: &str| flag.len() > 1 && flag.starts_with('-') && !flag.starts_with("--");
         match self {
             Fault::UnknownFlag(flag) if is_short(flag) => {
                 let letter = flag.chars().nth(1).unwrap_or_default();
-                let group = arguments.iter().find(|argument| is_short(argument) && argument.contains(letter)).unwrap_or(flag);
+                let group = arguments
+                    .iter()
+                    .find(|argument| is_short(argument) && argument.contains(letter))
+                    .unwrap_or(flag);
                 format!("unknown shorthand flag: '{letter}' in {group}")
             }
             Fault::UnknownFlag(flag) => format!("unknown flag: {flag}"),
             Fault::NoValue(flag) => match arguments.last().filter(|last| is_short(last)) {
-                Some(last) => format!("flag needs an argument: '{}' in {last}", last.chars().last().unwrap_or_default()),
+                Some(last) => format!(
+                    "flag needs an argument: '{}' in {last}",
+                    last.chars().last().unwrap_or_default()
+                ),
                 None => format!("flag needs an argument: {}", flag.name),
             },
-            Fault::BadValue { flag, value, reason, .. } => {
+            Fault::BadValue {
+                flag,
+                value,
+                reason,
+                ..
+            } => {
                 let reason = reason.as_deref().unwrap_or("parse error");
-                format!("invalid argument \"{value}\" for \"{}\" flag: {reason}", flag.both)
+                format!(
+                    "invalid argument \"{value}\" for \"{}\" flag: {reason}",
+                    flag.both
+                )
             }
             Fault::UnexpectedOperand(operand) => format!("unknown command \"{operand}\""),
             Fault::Missing(missing) => format!("required: {}", missing.join(", ")),
@@ -173,12 +252,19 @@ impl Fault {
 
 /// `--to` of `--to <DIR>`.
 fn bare(spelt: &str) -> String {
-    without_brackets(spelt).split([' ', '=']).next().unwrap_or_default().to_owned()
+    without_brackets(spelt)
+        .split([' ', '='])
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// `--to DIR` of `--to <DIR>`.
 fn without_brackets(spelt: &str) -> String {
-    spelt.replace(['<', '>', '[', ']'], "").trim_end_matches("...").to_owned()
+    spelt
+        .replace(['<', '>', '[', ']'], "")
+        .trim_end_matches("...")
+        .to_owned()
 }
 
 fn spellings(arg: &Arg) -> Vec<String> {

@@ -34,10 +34,12 @@ pub(super) const VERB: Verb = Verb {
 
 #[derive(Args)]
 struct Arguments {
-    /// Configs, control planes, their templates, Cluster API's own objects, with what they refer to: files, folders, - for standard input
+    /// Configs, control planes, their templates, Cluster API's own objects, with what they refer
+    /// to: files, folders, - for standard input
     ///
-    /// Judged are schema, CEL rules and webhooks of the CAPI release, what kubeadm, kubelet and the control plane of the Kubernetes version take,
-    /// commands as a shell reads them, and what is rendered. What is missing is filled in, as render does.
+    /// Judged are schema, CEL rules and webhooks of the CAPI release, what kubeadm, kubelet and
+    /// the control plane of the Kubernetes version take, commands as a shell reads them, and
+    /// what is rendered. What is missing is filled in, as render does.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
     #[command(flatten)]
@@ -56,7 +58,8 @@ struct Arguments {
 pub(super) struct ValidateReport {
     /// The machines that were judged, in the order of the input.
     machines: Vec<JudgedMachine>,
-    /// How many objects of Cluster API's core were judged: Clusters, ClusterClasses, machines and the sets of them, health checks.
+    /// How many objects of Cluster API's core were judged: Clusters, ClusterClasses, machines and
+    /// the sets of them, health checks.
     topologies: usize,
     /// Objects of which nothing is known here, as `Kind/name`.
     others: Vec<String>,
@@ -65,22 +68,50 @@ pub(super) struct ValidateReport {
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let judge = self.levels.judge(context)?;
-        let request = Request { budget: Arc::clone(&context.budget), ..self.surroundings.request()? };
+        let request = Request {
+            budget: Arc::clone(&context.budget),
+            ..self.surroundings.request()?
+        };
         let mut documents = Documents::read(&self.files, &self.templates, &request, context)?;
         let mut report = std::mem::take(&mut documents.report);
         let pool = std::mem::take(&mut documents.pool);
-        let judged = documents.is_usable.then(|| validate::Judged::new(pool, &request));
-        let mut rendering = judged.as_ref().map(|judged| judged.render(&request)).unwrap_or_default();
+        let judged = documents
+            .is_usable
+            .then(|| validate::Judged::new(pool, &request));
+        let mut rendering = judged
+            .as_ref()
+            .map(|judged| judged.render(&request))
+            .unwrap_or_default();
         let is_version_said = !documents.origins.stands_in(Setting::KubernetesVersion);
-        let validation = judged.as_ref().map(|judged| validate::run(judged, &request, &mut rendering, is_version_said)).unwrap_or_default();
+        let validation = judged
+            .as_ref()
+            .map(|judged| validate::run(judged, &request, &mut rendering, is_version_said))
+            .unwrap_or_default();
         let done = validate::done(&validation);
         report.extend(validation.report);
         let report = documents.settle(&mut rendering, report);
         let verdict = judge.verdict(context, report, &mut documents.sources, IN_PART);
-        validation.others.iter().for_each(|title| context.trace(1, &format!("{title} is of no kind that is judged here")));
-        let to = if self.output.format == Format::Text { To::Stdout } else { To::Stderr };
-        let body = ValidateReport { machines: validation.machines, topologies: validation.topologies, others: validation.others };
-        context.report(self.output.format, "Validate", body, &verdict.report, &documents.sources, to);
+        validation.others.iter().for_each(|title| {
+            context.trace(1, &format!("{title} is of no kind that is judged here"))
+        });
+        let to = if self.output.format == Format::Text {
+            To::Stdout
+        } else {
+            To::Stderr
+        };
+        let body = ValidateReport {
+            machines: validation.machines,
+            topologies: validation.topologies,
+            others: validation.others,
+        };
+        context.report(
+            self.output.format,
+            "Validate",
+            body,
+            &verdict.report,
+            &documents.sources,
+            to,
+        );
         context.summary(&done, &verdict.report, "", to);
         Ok(Exit::failing(verdict.fails))
     }

@@ -20,7 +20,10 @@ pub(super) const VERB: Verb = Verb {
     family: None,
     group: Group::Repository,
     manner: Manner::Ours,
-    examples: &["vars templates", "vars templates/cluster-template.yaml -o json"],
+    examples: &[
+        "vars templates",
+        "vars templates/cluster-template.yaml -o json",
+    ],
     action: Action::of::<Arguments>(),
 };
 
@@ -54,7 +57,11 @@ impl Run for Arguments {
         match self.output.format {
             ListFormat::Json => context.json("Vars", VarsReport { variables }, &report, &sources),
             ListFormat::Text => {
-                let done = format!("{}, {}", plural(inputs.sources.len(), "file"), plural(variables.len(), "variable"));
+                let done = format!(
+                    "{}, {}",
+                    plural(inputs.sources.len(), "file"),
+                    plural(variables.len(), "variable")
+                );
                 context.tell(&vars::text(&variables, self.short));
                 context.findings(&report, &sources, To::Stderr);
                 context.summary(&done, &report, "", To::Stderr);

@@ -1,11 +1,13 @@
-//! The table of verbs. A new verb is a file in this folder and a row here; help, completions and tests follow from it.
+//! The table of verbs. A new verb is a file in this folder and a row here; help, completions and
+//! tests follow from it.
 
 use clap::{ArgAction, ArgMatches, Args, Command};
 
 use super::{
-    Context, Exit, Failure, Global, completion, config_repositories, diff, explain, generate, generate_cluster, generate_provider,
-    generate_yaml, init, inspect, lint, man, migrate, overview, release, release_check, release_diff, release_image, render, repository,
-    rules, schema, size, topology, validate, vars, version, why,
+    Context, Exit, Failure, Global, completion, config_repositories, diff, explain, generate,
+    generate_cluster, generate_provider, generate_yaml, init, inspect, lint, man, migrate,
+    overview, release, release_check, release_diff, release_image, render, repository, rules,
+    schema, size, topology, validate, vars, version, why,
 };
 
 /// The sections of the overview.
@@ -25,7 +27,13 @@ pub enum Group {
 
 impl Group {
     /// All sections, in the order of the overview.
-    pub const ALL: [Group; 5] = [Group::Release, Group::Repository, Group::Render, Group::Reference, Group::Clusterctl];
+    pub const ALL: [Group; 5] = [
+        Group::Release,
+        Group::Repository,
+        Group::Render,
+        Group::Reference,
+        Group::Clusterctl,
+    ];
 
     /// The line above the section.
     pub fn title(self) -> &'static str {
@@ -34,7 +42,9 @@ impl Group {
             Group::Repository => "Set up clusterctl repositories",
             Group::Render => "See what a machine boots with",
             Group::Reference => "Look things up",
-            Group::Clusterctl => "clusterctl's offline commands, with its flags, output and exit codes",
+            Group::Clusterctl => {
+                "clusterctl's offline commands, with its flags, output and exit codes"
+            }
         }
     }
 }
@@ -67,14 +77,16 @@ pub struct Verb {
     pub operands: &'static str,
     /// What it does, in one line, lower case, without a period.
     pub summary: &'static str,
-    /// One line for this verb and its neighbours with the same first word: `repository add|list` share a line of the overview.
+    /// One line for this verb and its neighbours with the same first word: `repository add|list`
+    /// share a line of the overview.
     pub family: Option<&'static str>,
     /// Its section of the overview.
     pub group: Group,
     /// Whose words it has when its command line is wrong.
     pub manner: Manner,
-    /// Complete commands without the program's name, for `--help`. A test runs them one after the other, in the order of the table, in a
-    /// copy of the project's root folder; each must exit with 0.
+    /// Complete commands without the program's name, for `--help`. A test runs them one after the
+    /// other, in the order of the table, in a copy of the project's root folder; each must
+    /// exit with 0.
     pub examples: &'static [&'static str],
     /// What it takes and does.
     pub action: Action,
@@ -102,7 +114,8 @@ impl Action {
         Action {
             define: A::augment_args,
             run: |matches, context| {
-                let arguments = A::from_arg_matches(matches).expect("internal error: clap has checked the arguments");
+                let arguments = A::from_arg_matches(matches)
+                    .expect("internal error: clap has checked the arguments");
                 arguments.run(context)
             },
         }
@@ -165,7 +178,11 @@ impl Verb {
 
     /// The usage line after `Usage: `.
     pub fn usage(&self, program: &str) -> String {
-        let operands = if self.operands.is_empty() { String::new() } else { format!(" {}", self.operands) };
+        let operands = if self.operands.is_empty() {
+            String::new()
+        } else {
+            format!(" {}", self.operands)
+        };
         format!("{program} {}{operands} [FLAGS]", self.name())
     }
 
@@ -190,15 +207,24 @@ impl Verb {
 
     /// Whether a flag is one of its own.
     fn takes(&self, flag: &str) -> bool {
-        (self.action.define)(Command::new("")).get_arguments().any(|known| known.get_id() == flag)
+        (self.action.define)(Command::new(""))
+            .get_arguments()
+            .any(|known| known.get_id() == flag)
     }
 
-    /// Whether `--config` means something here: clusterctl's own verbs take it everywhere, and templates have values of variables from it.
+    /// Whether `--config` means something here: clusterctl's own verbs take it everywhere, and
+    /// templates have values of variables from it.
     pub(super) fn reads_configuration(&self) -> bool {
-        self.manner == Manner::Clusterctl || self.words == ["repository", "doctor"] || self.takes("var")
+        self.manner == Manner::Clusterctl
+            || self.words == ["repository", "doctor"]
+            || self.takes("var")
     }
 
-    pub(super) fn run(&self, matches: &ArgMatches, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    pub(super) fn run(
+        &self,
+        matches: &ArgMatches,
+        context: &mut Context<'_>,
+    ) -> Result<Exit, Failure> {
         (self.action.run)(matches, context)
     }
 }
@@ -207,19 +233,39 @@ impl Verb {
 pub(super) fn with_global_flags(command: Command) -> Command {
     let flag = |name: &'static str| clap::Arg::new(name).help_heading("Global");
     Global::augment_args(command)
-        .arg(flag("help").short('h').long("help").action(ArgAction::HelpShort).help("Help: -h on one screen, --help in full"))
-        .arg(flag("version").short('V').long("version").action(ArgAction::Version).help("The version of this program"))
+        .arg(
+            flag("help")
+                .short('h')
+                .long("help")
+                .action(ArgAction::HelpShort)
+                .help("Help: -h on one screen, --help in full"),
+        )
+        .arg(
+            flag("version")
+                .short('V')
+                .long("version")
+                .action(ArgAction::Version)
+                .help("The version of this program"),
+        )
 }
 
 /// The verbs below a first word, as what it stands for.
 pub(super) fn seconds(group: &str) -> String {
-    let below = VERBS.iter().filter(|verb| verb.words.len() == 2 && verb.words[0] == group);
-    below.map(|verb| verb.words[1]).collect::<Vec<_>>().join(", ")
+    let below = VERBS
+        .iter()
+        .filter(|verb| verb.words.len() == 2 && verb.words[0] == group);
+    below
+        .map(|verb| verb.words[1])
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 /// The program without its verbs.
 pub(super) fn root(program: &'static str) -> Command {
-    let root = Command::new(program).disable_help_flag(true).disable_version_flag(true).version(version::LINE);
+    let root = Command::new(program)
+        .disable_help_flag(true)
+        .disable_version_flag(true)
+        .version(version::LINE);
     with_global_flags(root).about(env!("CARGO_PKG_DESCRIPTION"))
 }
 
@@ -234,7 +280,11 @@ pub(super) fn tree(program: &'static str) -> Command {
                 let of_group = of_group
                     .unwrap_or_else(|| Command::new(*group).about(seconds(group)))
                     .subcommand(completion::shown(second, &verb.command(program)));
-                root = if is_new { root.subcommand(of_group) } else { root.mut_subcommand(group, |_| of_group) };
+                root = if is_new {
+                    root.subcommand(of_group)
+                } else {
+                    root.mut_subcommand(group, |_| of_group)
+                };
             }
             words => root = root.subcommand(completion::shown(words[0], &verb.command(program))),
         }
@@ -256,26 +306,61 @@ pub(super) mod planned {
         }
     }
 
-    const fn row(group: Group, words: &'static [&'static str], operands: &'static str, summary: &'static str) -> Verb {
-        let manner = if matches!(group, Group::Clusterctl) { Manner::Clusterctl } else { Manner::Ours };
-        Verb { words, operands, summary, family: None, group, manner, examples: &[], action: Action::of::<Nothing>() }
+    const fn row(
+        group: Group,
+        words: &'static [&'static str],
+        operands: &'static str,
+        summary: &'static str,
+    ) -> Verb {
+        let manner = if matches!(group, Group::Clusterctl) {
+            Manner::Clusterctl
+        } else {
+            Manner::Ours
+        };
+        Verb {
+            words,
+            operands,
+            summary,
+            family: None,
+            group,
+            manner,
+            examples: &[],
+            action: Action::of::<Nothing>(),
+        }
     }
 
     const fn artifact(words: &'static [&'static str]) -> Verb {
-        Verb { family: Some("print one artifact"), ..row(Group::Release, words, "", "print it") }
+        Verb {
+            family: Some("print one artifact"),
+            ..row(Group::Release, words, "", "print it")
+        }
     }
 
     const fn repository(words: &'static [&'static str]) -> Verb {
         let family = Some("fill, show, explain and pack a local repository");
-        Verb { family, ..row(Group::Repository, words, "", "x") }
+        Verb {
+            family,
+            ..row(Group::Repository, words, "", "x")
+        }
     }
 
-    const BUILD: &str = "write the whole release: components, metadata, templates, checksums, images, SBOM";
+    const BUILD: &str =
+        "write the whole release: components, metadata, templates, checksums, images, SBOM";
     const RENDER: &str = "bootstrap data of a KubeadmConfig or WindlassConfig, without a cluster";
 
     pub(in crate::cli) static VERBS: &[Verb] = &[
-        row(Group::Release, &["release", "build"], "VERSION --to DIR", BUILD),
-        row(Group::Release, &["release", "bump"], "VERSION", "add a release series to metadata.yaml"),
+        row(
+            Group::Release,
+            &["release", "build"],
+            "VERSION --to DIR",
+            BUILD,
+        ),
+        row(
+            Group::Release,
+            &["release", "bump"],
+            "VERSION",
+            "add a release series to metadata.yaml",
+        ),
         artifact(&["generate", "crds"]),
         artifact(&["generate", "rbac"]),
         artifact(&["generate", "components"]),
@@ -303,9 +388,17 @@ mod tests {
         for verb in VERBS {
             verb.command("windlass").debug_assert();
             assert!((1..=2).contains(&verb.words.len()), "{}", verb.name());
-            assert!(!verb.summary.ends_with('.') && !verb.summary.is_empty(), "{}", verb.name());
+            assert!(
+                !verb.summary.ends_with('.') && !verb.summary.is_empty(),
+                "{}",
+                verb.name()
+            );
             for example in verb.examples {
-                assert!(example.starts_with(&verb.name()), "`{example}` is an example of `{}`", verb.name());
+                assert!(
+                    example.starts_with(&verb.name()),
+                    "`{example}` is an example of `{}`",
+                    verb.name()
+                );
             }
         }
         tree("windlass").debug_assert();
@@ -315,7 +408,11 @@ mod tests {
     fn groups_are_no_verbs_and_names_are_unique() {
         let mut names: Vec<String> = VERBS.iter().map(Verb::name).collect();
         for verb in VERBS.iter().filter(|verb| verb.words.len() == 2) {
-            assert!(!names.contains(&verb.words[0].to_owned()), "{}", verb.name());
+            assert!(
+                !names.contains(&verb.words[0].to_owned()),
+                "{}",
+                verb.name()
+            );
         }
         names.sort();
         names.dedup();

@@ -23,7 +23,13 @@ pub(super) const VERB: Verb = Verb {
 #[derive(Args)]
 struct Arguments {
     /// Output format: yaml, json, short; without it one line
-    #[arg(short, long, value_name = "FORMAT", default_value = "", hide_default_value = true)]
+    #[arg(
+        short,
+        long,
+        value_name = "FORMAT",
+        default_value = "",
+        hide_default_value = true
+    )]
     output: String,
 }
 
@@ -71,8 +77,13 @@ impl Run for Arguments {
             "" => format!("{LINE}\n"),
             "short" => format!("{}\n", Version::GIT_VERSION),
             "json" => format!("{value:#}\n"),
-            "yaml" => crate::text::goyaml::to_string(&value).expect("internal error: a version has no control characters"),
-            other => return Err(Failure::Clusterctl(format!("invalid output format: {other}"))),
+            "yaml" => crate::text::goyaml::to_string(&value)
+                .expect("internal error: a version has no control characters"),
+            other => {
+                return Err(Failure::Clusterctl(format!(
+                    "invalid output format: {other}"
+                )));
+            }
         };
         context.out(&text);
         Ok(Exit::Clean)

@@ -1,5 +1,5 @@
-//! cert-manager, which `clusterctl init` installs before all providers: where its manifest is, and which version
-//! (book: clusterctl configuration, "Cert-Manager configuration").
+//! cert-manager, which `clusterctl init` installs before all providers: where its manifest is, and
+//! which version (book: clusterctl configuration, "Cert-Manager configuration").
 
 use super::config::Config;
 use super::config::Setting;
@@ -8,7 +8,8 @@ use super::{Refusal, World};
 use crate::contract::ProviderType;
 use crate::text::go;
 
-/// What clusterctl calls it: its setting, its folder in a local repository, and its key among the overrides of images.
+/// What clusterctl calls it: its setting, its folder in a local repository, and its key among the
+/// overrides of images.
 pub const CERT_MANAGER: &str = "cert-manager";
 
 /// Its manifest, as its releases call it.
@@ -27,9 +28,14 @@ pub struct CertManager {
 }
 
 impl CertManager {
-    /// As a provider, which it is not: clusterctl takes its manifest from a repository like those of providers.
+    /// As a provider, which it is not: clusterctl takes its manifest from a repository like those
+    /// of providers.
     pub fn provider(&self) -> Provider {
-        Provider { name: CERT_MANAGER.to_owned(), provider_type: ProviderType::CoreProvider, url: self.url.clone() }
+        Provider {
+            name: CERT_MANAGER.to_owned(),
+            provider_type: ProviderType::CoreProvider,
+            url: self.url.clone(),
+        }
     }
 }
 
@@ -45,16 +51,26 @@ impl Config<'_> {
             Some(Some(text)) => Ok(Some(text).filter(|text| !text.is_empty())),
             Some(None) => {
                 let fault = format!("'{name}' expected type 'string'");
-                Err(Refusal::new(fault).within("failed to unmarshal certManager from the clusterctl configuration file"))
+                Err(Refusal::new(fault).within(
+                    "failed to unmarshal certManager from the clusterctl configuration file",
+                ))
             }
         };
-        let default = format!("https://github.com/cert-manager/cert-manager/releases/{DEFAULT_VERSION}/cert-manager.yaml");
+        let default = format!(
+            "https://github.com/cert-manager/cert-manager/releases/{DEFAULT_VERSION}/cert-manager.yaml"
+        );
         let url = field("url")?.unwrap_or(default);
         let url = expand(self.world(), &url)?;
-        Ok(CertManager { url, version: field("version")?.unwrap_or_else(|| DEFAULT_VERSION.to_owned()) })
+        Ok(CertManager {
+            url,
+            version: field("version")?.unwrap_or_else(|| DEFAULT_VERSION.to_owned()),
+        })
     }
 }
 
 fn expand(world: World<'_>, url: &str) -> Result<String, Refusal> {
-    world.expand(url).map_err(|error| Refusal::new(error.to_string()).within(format!("unable to evaluate url: {}", go::quote(url))))
+    world.expand(url).map_err(|error| {
+        Refusal::new(error.to_string())
+            .within(format!("unable to evaluate url: {}", go::quote(url)))
+    })
 }

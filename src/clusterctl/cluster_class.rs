@@ -25,9 +25,12 @@ pub(super) fn names(objects: &[Value]) -> Result<Vec<ClassName>, Refusal> {
         if group != "cluster.x-k8s.io" || fields::kind(object) != "Cluster" {
             continue;
         }
-        let Some(known) = typed::find(&CLUSTERS, "Cluster", version) else { continue };
+        let Some(known) = typed::find(&CLUSTERS, "Cluster", version) else {
+            continue;
+        };
         let version = version.to_owned();
-        let cluster = typed::round_trip(object.clone(), known).map_err(|refusal| refusal.within("failed to convert object to Cluster"))?;
+        let cluster = typed::round_trip(object.clone(), known)
+            .map_err(|refusal| refusal.within("failed to convert object to Cluster"))?;
         names.extend(name_of(&cluster, &version)?);
     }
     Ok(names)
@@ -35,7 +38,13 @@ pub(super) fn names(objects: &[Value]) -> Result<Vec<ClassName>, Refusal> {
 
 fn name_of(cluster: &Value, version: &str) -> Result<Option<ClassName>, Refusal> {
     let topology = fields::field(cluster, &["spec", "topology"]);
-    let or_own = |namespace: &str| if namespace.is_empty() { fields::namespace(cluster).to_owned() } else { namespace.to_owned() };
+    let or_own = |namespace: &str| {
+        if namespace.is_empty() {
+            fields::namespace(cluster).to_owned()
+        } else {
+            namespace.to_owned()
+        }
+    };
     if version == "v1beta1" {
         return Ok(topology.map(|topology| ClassName {
             namespace: or_own(fields::text(topology, &["classNamespace"])),
@@ -44,13 +53,16 @@ fn name_of(cluster: &Value, version: &str) -> Result<Option<ClassName>, Refusal>
     }
     // A topology without any field counts as none.
     let known = typed::find(&CLUSTERS, "Cluster", version).unwrap_or(&CLUSTERS[1]);
-    let empty = typed::round_trip(json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster"}), known)?;
-    Ok(
-        topology.filter(|topology| Some(*topology) != fields::field(&empty, &["spec", "topology"])).map(|topology| ClassName {
+    let empty = typed::round_trip(
+        json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster"}),
+        known,
+    )?;
+    Ok(topology
+        .filter(|topology| Some(*topology) != fields::field(&empty, &["spec", "topology"]))
+        .map(|topology| ClassName {
             namespace: or_own(fields::text(topology, &["classRef", "namespace"])),
             name: fields::text(topology, &["classRef", "name"]).to_owned(),
-        }),
-    )
+        }))
 }
 
 #[cfg(test)]
@@ -60,18 +72,37 @@ mod tests {
     fn class(version: &str, topology: Value) -> Option<(String, String)> {
         let cluster = json!({"apiVersion": format!("cluster.x-k8s.io/{version}"), "kind": "Cluster",
                              "metadata": {"name": "c", "namespace": "n"}, "spec": {"topology": topology}});
-        names(&[cluster]).unwrap().into_iter().next().map(|class| (class.namespace, class.name))
+        names(&[cluster])
+            .unwrap()
+            .into_iter()
+            .next()
+            .map(|class| (class.namespace, class.name))
     }
 
     #[test]
     fn clusters_name_their_class() {
         let some = |namespace: &str, name: &str| Some((namespace.to_owned(), name.to_owned()));
-        assert_eq!(class("v1beta2", json!({"classRef": {"name": "q"}})), some("n", "q"));
-        assert_eq!(class("v1beta2", json!({"classRef": {"name": "q", "namespace": "m"}})), some("m", "q"));
-        assert_eq!(class("v1beta2", json!({"version": "v1.34.0"})), some("n", ""));
+        assert_eq!(
+            class("v1beta2", json!({"classRef": {"name": "q"}})),
+            some("n", "q")
+        );
+        assert_eq!(
+            class(
+                "v1beta2",
+                json!({"classRef": {"name": "q", "namespace": "m"}})
+            ),
+            some("m", "q")
+        );
+        assert_eq!(
+            class("v1beta2", json!({"version": "v1.34.0"})),
+            some("n", "")
+        );
         assert_eq!(class("v1beta2", json!({})), None);
         assert_eq!(class("v1beta2", json!(null)), None);
-        assert_eq!(class("v1beta1", json!({"class": "q", "classNamespace": "m"})), some("m", "q"));
+        assert_eq!(
+            class("v1beta1", json!({"class": "q", "classNamespace": "m"})),
+            some("m", "q")
+        );
         assert_eq!(class("v1beta1", json!({})), some("n", ""));
         assert_eq!(class("v1beta1", json!(null)), None);
         assert_eq!(class("v1alpha4", json!({"class": "q"})), None);

@@ -30,7 +30,8 @@ pub struct Components {
 /// What the user asks of components.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ComponentsOptions {
-    /// Where the objects shall be; empty for the namespace that the file names. Not checked, as in clusterctl.
+    /// Where the objects shall be; empty for the namespace that the file names. Not checked, as in
+    /// clusterctl.
     pub namespace: String,
     /// Leave variables as they are. Everything else is done all the same.
     pub raw: bool,
@@ -62,22 +63,43 @@ pub(super) fn process(
     let label = provider.label();
     let overrides = config.image_overrides();
     let objects = documents::objects(shown, text, before, config.world().budget)?;
-    let objects = fix_images(objects, &label, &overrides).map_err(|refusal| refusal.within("failed to apply image overrides"))?;
+    let objects = fix_images(objects, &label, &overrides)
+        .map_err(|refusal| refusal.within("failed to apply image overrides"))?;
     let images = objects.iter().flat_map(images).collect();
-    let default = default_namespace(&objects).map_err(|refusal| refusal.within("failed to detect default target namespace"))?;
-    let namespace = if options.namespace.is_empty() { default } else { options.namespace.clone() };
+    let default = default_namespace(&objects)
+        .map_err(|refusal| refusal.within("failed to detect default target namespace"))?;
+    let namespace = if options.namespace.is_empty() {
+        default
+    } else {
+        options.namespace.clone()
+    };
     if namespace.is_empty() {
-        return Err(Refusal::new("target namespace can't be defaulted. Please specify a target namespace"));
+        return Err(Refusal::new(
+            "target namespace can't be defaulted. Please specify a target namespace",
+        ));
     }
     let objects = with_namespace(objects, &namespace);
     let mut objects = namespaces::move_all(objects, &namespace)
         .map_err(|refusal| refusal.within("failed to set the TargetNamespace on the components"))?;
-    objects.iter_mut().for_each(|object| add_labels(object, &label));
-    Ok(Components { provider, version: version.to_owned(), variables, images, namespace, objects: in_order(objects) })
+    objects
+        .iter_mut()
+        .for_each(|object| add_labels(object, &label));
+    Ok(Components {
+        provider,
+        version: version.to_owned(),
+        variables,
+        images,
+        namespace,
+        objects: in_order(objects),
+    })
 }
 
 /// Converts Deployments and DaemonSets and replaces their images.
-fn fix_images(objects: Vec<Value>, label: &str, overrides: &ImageOverrides) -> Result<Vec<Value>, Refusal> {
+fn fix_images(
+    objects: Vec<Value>,
+    label: &str,
+    overrides: &ImageOverrides,
+) -> Result<Vec<Value>, Refusal> {
     let fix = |object: Value| {
         let (known, shown) = match fields::kind(&object) {
             "Deployment" => (DEPLOYMENT, "deployment"),
@@ -86,10 +108,16 @@ fn fix_images(objects: Vec<Value>, label: &str, overrides: &ImageOverrides) -> R
         };
         let mut object = typed::round_trip(object, &known)?;
         let name = fields::name(&object).to_owned();
-        for (list, step) in [("containers", "failed to fix containers"), ("initContainers", "failed to fix init containers")] {
+        for (list, step) in [
+            ("containers", "failed to fix containers"),
+            ("initContainers", "failed to fix init containers"),
+        ] {
             for container in fields::items_mut(&mut object, &["spec", "template", "spec", list]) {
-                fix_image(container, label, overrides)
-                    .map_err(|refusal| refusal.within(step).within(format!("failed to fix containers in {shown} {name}")))?;
+                fix_image(container, label, overrides).map_err(|refusal| {
+                    refusal
+                        .within(step)
+                        .within(format!("failed to fix containers in {shown} {name}"))
+                })?;
             }
         }
         Ok(object)
@@ -97,10 +125,19 @@ fn fix_images(objects: Vec<Value>, label: &str, overrides: &ImageOverrides) -> R
     objects.into_iter().map(fix).collect()
 }
 
-fn fix_image(container: &mut Value, label: &str, overrides: &ImageOverrides) -> Result<(), Refusal> {
+fn fix_image(
+    container: &mut Value,
+    label: &str,
+    overrides: &ImageOverrides,
+) -> Result<(), Refusal> {
     let image = overrides
         .apply(label, fields::text(container, &["image"]))
-        .map_err(|refusal| refusal.within(format!("failed to fix image for container {}", fields::text(container, &["name"]))))?;
+        .map_err(|refusal| {
+            refusal.within(format!(
+                "failed to fix image for container {}",
+                fields::text(container, &["name"])
+            ))
+        })?;
     if let Some(container) = container.as_object_mut() {
         container.insert("image".to_owned(), image.into());
     }
@@ -112,8 +149,13 @@ fn images(object: &Value) -> Vec<String> {
     if !["Deployment", "DaemonSet"].contains(&fields::kind(object)) {
         return Vec::new();
     }
-    let lists = ["containers", "initContainers"].map(|list| fields::items(object, &["spec", "template", "spec", list]));
-    lists.into_iter().flatten().map(|container| fields::text(container, &["image"]).to_owned()).collect()
+    let lists = ["containers", "initContainers"]
+        .map(|list| fields::items(object, &["spec", "template", "spec", list]));
+    lists
+        .into_iter()
+        .flatten()
+        .map(|container| fields::text(container, &["image"]).to_owned())
+        .collect()
 }
 
 /// An image that a container runs.
@@ -121,7 +163,8 @@ fn images(object: &Value) -> Vec<String> {
 pub(crate) struct RunImage {
     /// As the file names it.
     pub(crate) written: String,
-    /// As clusterctl installs it: after the overrides of the configuration, which are for Deployments and DaemonSets alone.
+    /// As clusterctl installs it: after the overrides of the configuration, which are for
+    /// Deployments and DaemonSets alone.
     pub(crate) run: String,
     /// Whether overrides apply where it is named.
     pub(crate) is_overridden: bool,
@@ -131,14 +174,26 @@ pub(crate) struct RunImage {
 ///
 /// # Errors
 /// In clusterctl's words, when an image is none, or `images` of the configuration has another form.
-pub(crate) fn run_images(config: &Config<'_>, label: &str, objects: &[Object]) -> Result<Vec<RunImage>, Refusal> {
+pub(crate) fn run_images(
+    config: &Config<'_>,
+    label: &str,
+    objects: &[Object],
+) -> Result<Vec<RunImage>, Refusal> {
     let overrides = config.image_overrides();
     let mut images = Vec::new();
     for object in objects {
         let is_overridden = ["Deployment", "DaemonSet"].contains(&object.kind());
         for written in pods::images(object.value()) {
-            let run = if is_overridden { overrides.apply(label, written)? } else { written.to_owned() };
-            images.push(RunImage { written: written.to_owned(), run, is_overridden });
+            let run = if is_overridden {
+                overrides.apply(label, written)?
+            } else {
+                written.to_owned()
+            };
+            images.push(RunImage {
+                written: written.to_owned(),
+                run,
+                is_overridden,
+            });
         }
     }
     Ok(images)
@@ -146,7 +201,10 @@ pub(crate) fn run_images(config: &Config<'_>, label: &str, objects: &[Object]) -
 
 fn default_namespace(objects: &[Value]) -> Result<String, Refusal> {
     let mut namespace = "";
-    for object in objects.iter().filter(|object| fields::kind(object) == "Namespace") {
+    for object in objects
+        .iter()
+        .filter(|object| fields::kind(object) == "Namespace")
+    {
         if !namespace.is_empty() {
             return Err(Refusal::new(
                 "Invalid manifest. There should be no more than one resource with Kind Namespace in the provider components yaml",
@@ -158,28 +216,42 @@ fn default_namespace(objects: &[Value]) -> Result<String, Refusal> {
 }
 
 fn with_namespace(mut objects: Vec<Value>, namespace: &str) -> Vec<Value> {
-    if !objects.iter().any(|object| fields::kind(object) == "Namespace") {
-        objects.push(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}));
+    if !objects
+        .iter()
+        .any(|object| fields::kind(object) == "Namespace")
+    {
+        objects.push(
+            json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}),
+        );
     }
     objects
 }
 
 /// Adds the labels by which clusterctl finds its objects. Labels of which one is no text are lost.
 fn add_labels(object: &mut Value, label: &str) {
-    let mut labels: Map<String, Value> = fields::metadata_texts(object, "labels").unwrap_or_default();
+    let mut labels: Map<String, Value> =
+        fields::metadata_texts(object, "labels").unwrap_or_default();
     labels.insert(labels::CLUSTERCTL.to_owned(), "".into());
     labels.insert(labels::PROVIDER.to_owned(), label.into());
     fields::set_metadata(object, "labels", labels.into());
 }
 
-/// The Namespace, then cert-manager's objects back to front, then the rest: what clusterctl's comparison, which is no order, makes of it.
+/// The Namespace, then cert-manager's objects back to front, then the rest: what clusterctl's
+/// comparison, which is no order, makes of it.
 fn in_order(objects: Vec<Value>) -> Vec<Value> {
-    let (mut namespaces, rest): (Vec<_>, Vec<_>) = objects.into_iter().partition(|object| fields::kind(object) == "Namespace");
-    let (mut certificates, rest): (Vec<_>, Vec<_>) =
-        rest.into_iter().partition(|object| fields::group_version(object).0 == "cert-manager.io");
+    let (mut namespaces, rest): (Vec<_>, Vec<_>) = objects
+        .into_iter()
+        .partition(|object| fields::kind(object) == "Namespace");
+    let (mut certificates, rest): (Vec<_>, Vec<_>) = rest
+        .into_iter()
+        .partition(|object| fields::group_version(object).0 == "cert-manager.io");
     namespaces.reverse();
     certificates.reverse();
-    namespaces.into_iter().chain(certificates).chain(rest).collect()
+    namespaces
+        .into_iter()
+        .chain(certificates)
+        .chain(rest)
+        .collect()
 }
 
 #[cfg(test)]
@@ -199,7 +271,10 @@ mod tests {
         };
         let objects = ["x", "c1", "a", "c2", "n", "y"].map(object).to_vec();
         let sorted = in_order(objects);
-        assert_eq!(sorted.iter().map(fields::name).collect::<Vec<_>>(), ["n", "c2", "c1", "x", "a", "y"]);
+        assert_eq!(
+            sorted.iter().map(fields::name).collect::<Vec<_>>(),
+            ["n", "c2", "c1", "x", "a", "y"]
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Kubernetes' checks of DNS names, in its words (apimachinery, `validation.IsDNS1123Label` and `IsDNS1123Subdomain`).
+//! Kubernetes' checks of DNS names, in its words (apimachinery, `validation.IsDNS1123Label` and
+//! `IsDNS1123Subdomain`).
 
 use super::Refusal;
 
@@ -15,7 +16,11 @@ pub(super) fn check_label(text: &str) -> Result<(), Refusal> {
         faults.push("must be no more than 63 characters");
     }
     if !is_label(text) {
-        faults.push(if text.contains('.') && is_subdomain(text) { "must not contain dots" } else { LABEL });
+        faults.push(if text.contains('.') && is_subdomain(text) {
+            "must not contain dots"
+        } else {
+            LABEL
+        });
     }
     refuse(&faults)
 }
@@ -33,7 +38,11 @@ pub(super) fn check_subdomain(text: &str) -> Result<(), Refusal> {
 }
 
 fn refuse(faults: &[&str]) -> Result<(), Refusal> {
-    if faults.is_empty() { Ok(()) } else { Err(Refusal::new(faults.join("; "))) }
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(Refusal::new(faults.join("; ")))
+    }
 }
 
 fn is_subdomain(text: &str) -> bool {
@@ -53,14 +62,29 @@ mod tests {
     #[test]
     fn names_are_checked_in_kubernetes_words() {
         assert_eq!(check_label("my-name"), Ok(()));
-        assert_eq!(check_label("a.b"), Err(Refusal::new("must not contain dots")));
-        assert_eq!(check_label(&"a".repeat(64)), Err(Refusal::new("must be no more than 63 characters")));
+        assert_eq!(
+            check_label("a.b"),
+            Err(Refusal::new("must not contain dots"))
+        );
+        assert_eq!(
+            check_label(&"a".repeat(64)),
+            Err(Refusal::new("must be no more than 63 characters"))
+        );
         for name in ["", "-a", "a-", "A", "a_b", "a..b"] {
             assert_eq!(check_label(name), Err(Refusal::new(LABEL)), "{name}");
-            assert_eq!(check_subdomain(name), Err(Refusal::new(SUBDOMAIN)), "{name}");
+            assert_eq!(
+                check_subdomain(name),
+                Err(Refusal::new(SUBDOMAIN)),
+                "{name}"
+            );
         }
         assert_eq!(check_subdomain("a.b-c.d"), Ok(()));
         let long = format!("A{}", "a".repeat(253));
-        assert_eq!(check_subdomain(&long), Err(Refusal::new(format!("must be no more than 253 characters; {SUBDOMAIN}"))));
+        assert_eq!(
+            check_subdomain(&long),
+            Err(Refusal::new(format!(
+                "must be no more than 253 characters; {SUBDOMAIN}"
+            )))
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! From YAML to objects and back, as clusterctl does it: the text is cut at lines `---`, of each piece the first document counts, and
-//! numbers are doubles.
+//! From YAML to objects and back, as clusterctl does it: the text is cut at lines `---`, of each
+//! piece the first document counts, and numbers are doubles.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -17,7 +17,8 @@ use crate::text::yaml;
 /// Pieces up to this size altogether are read on one core.
 const SMALL: usize = 64 << 10;
 
-/// The objects of a text that was read before, as a whole and with the reader that reads the pieces here.
+/// The objects of a text that was read before, as a whole and with the reader that reads the pieces
+/// here.
 #[derive(Clone, Copy)]
 pub(crate) struct ReadBefore<'r> {
     /// The text.
@@ -30,7 +31,10 @@ impl<'r> ReadBefore<'r> {
     /// The objects of the text by its pieces; none where the pieces need not be its documents.
     fn by_piece(&self) -> BTreeMap<Key<'r>, &'r Object> {
         let known = self.text;
-        let is_cut_alike = known.ends_with('\n') && !known.contains('\r') && !known.contains('\u{feff}') && yaml::is_one_a_mark(known);
+        let is_cut_alike = known.ends_with('\n')
+            && !known.contains('\r')
+            && !known.contains('\u{feff}')
+            && yaml::is_one_a_mark(known);
         let (mut pieces, fault) = pieces(known.as_bytes());
         pieces.retain(|piece| !is_empty(piece));
         if !is_cut_alike || fault.is_some() || pieces.len() != self.objects.len() {
@@ -56,23 +60,38 @@ fn is_empty(piece: &[u8]) -> bool {
     piece.split(|byte| *byte == b'\n').all(is_nothing)
 }
 
-/// The objects of the file `shown`, whose text this is. Empty documents are left out. Pieces that were read `before` are not read again.
+/// The objects of the file `shown`, whose text this is. Empty documents are left out. Pieces that
+/// were read `before` are not read again.
 ///
 /// # Errors
 /// For the first piece that is no mapping, or no YAML; behind it nothing is read.
-pub(super) fn objects(shown: &str, text: &[u8], before: Option<ReadBefore<'_>>, budget: &Budget) -> Result<Vec<Value>, Refusal> {
+pub(super) fn objects(
+    shown: &str,
+    text: &[u8],
+    before: Option<ReadBefore<'_>>,
+    budget: &Budget,
+) -> Result<Vec<Value>, Refusal> {
     let step = |refusal: Refusal| refusal.within("failed to parse yaml");
     let text = with_line_ends(text);
     let (pieces, fault) = pieces(&text);
-    // What aliases multiply is read one after the other, so that no more of it is held than there is room for.
+    // What aliases multiply is read one after the other, so that no more of it is held than there
+    // is room for.
     let one_by_one = text.len() < SMALL || yaml::has_anchors(&text);
     let before = before.map(|before| before.by_piece()).unwrap_or_default();
-    let value = |piece: &&[u8]| before.get(&key(piece)).map_or_else(|| first(piece, budget), |known| Ok(in_doubles(known)));
-    let parsed = if one_by_one { in_turn(&pieces, value) } else { pieces.par_iter().with_max_len(1).map(value).collect() };
+    let value = |piece: &&[u8]| {
+        before
+            .get(&key(piece))
+            .map_or_else(|| first(piece, budget), |known| Ok(in_doubles(known)))
+    };
+    let parsed = if one_by_one {
+        in_turn(&pieces, value)
+    } else {
+        pieces.par_iter().with_max_len(1).map(value).collect()
+    };
     if let Some(spent) = budget.exceeded() {
-        return Err(step(
-            Refusal::new(format!("{shown}: {spent}")).note(format!("split {shown}, or write out what its aliases multiply")),
-        ));
+        return Err(step(Refusal::new(format!("{shown}: {spent}")).note(
+            format!("split {shown}, or write out what its aliases multiply"),
+        )));
     }
     let mut objects = Vec::with_capacity(parsed.len());
     for (piece, value) in pieces.iter().zip(parsed) {
@@ -94,12 +113,19 @@ pub(super) fn objects(shown: &str, text: &[u8], before: Option<ReadBefore<'_>>, 
             Cow::Borrowed(_) => (quote(piece), fault),
             Cow::Owned(masked) => {
                 let note = "the secrets of the document are left out here; clusterctl prints them";
-                (quote(masked.as_bytes()), fault.without(&secrets::words(&lossy)).note(note))
+                (
+                    quote(masked.as_bytes()),
+                    fault.without(&secrets::words(&lossy)).note(note),
+                )
             }
         };
-        return Err(step(fault.within(format!("failed to unmarshal the {ordinal} yaml document: {shown}"))));
+        return Err(step(fault.within(format!(
+            "failed to unmarshal the {ordinal} yaml document: {shown}"
+        ))));
     }
-    fault.map_or(Ok(objects), |fault| Err(step(fault.within("failed to read yaml"))))
+    fault.map_or(Ok(objects), |fault| {
+        Err(step(fault.within("failed to read yaml")))
+    })
 }
 
 /// An object as clusterctl reads it.
@@ -110,7 +136,10 @@ fn in_doubles(object: &Object) -> Value {
 }
 
 /// The first documents of pieces, up to the first that is refused.
-fn in_turn(pieces: &[&[u8]], value: impl Fn(&&[u8]) -> Result<Value, Refusal>) -> Vec<Result<Value, Refusal>> {
+fn in_turn(
+    pieces: &[&[u8]],
+    value: impl Fn(&&[u8]) -> Result<Value, Refusal>,
+) -> Vec<Result<Value, Refusal>> {
     let mut parsed = Vec::with_capacity(pieces.len());
     for piece in pieces {
         parsed.push(value(piece));
@@ -133,8 +162,9 @@ pub(super) fn to_yaml(objects: Vec<Value>) -> Result<String, Refusal> {
         let (group, version) = fields::group_version(&refused);
         let (namespace, name) = (fields::namespace(&refused), fields::name(&refused));
         let kind = fields::kind(&refused);
-        Refusal::new("yaml: control characters are not allowed")
-            .within(format!("failed to marshal yaml for {group}/{version}, Kind={kind}, {namespace}/{name}"))
+        Refusal::new("yaml: control characters are not allowed").within(format!(
+            "failed to marshal yaml for {group}/{version}, Kind={kind}, {namespace}/{name}"
+        ))
     })
 }
 
@@ -152,24 +182,37 @@ fn with_line_ends(text: &[u8]) -> Cow<'_, [u8]> {
         return Cow::Borrowed(text);
     }
     let mut lines = Vec::with_capacity(text.len() + 1);
-    for line in text.strip_suffix(b"\n").unwrap_or(text).split(|byte| *byte == b'\n') {
+    for line in text
+        .strip_suffix(b"\n")
+        .unwrap_or(text)
+        .split(|byte| *byte == b'\n')
+    {
         lines.extend_from_slice(line.strip_suffix(b"\r").unwrap_or(line));
         lines.push(b'\n');
     }
     Cow::Owned(lines)
 }
 
-/// Cuts [such a text](with_line_ends) as Kubernetes' YAMLReader does: each line that begins with `---` ends a piece, unless the piece is
-/// still empty. The fault, if any, comes after the pieces.
+/// Cuts [such a text](with_line_ends) as Kubernetes' YAMLReader does: each line that begins with
+/// `---` ends a piece, unless the piece is still empty. The fault, if any, comes after the pieces.
 fn pieces(text: &[u8]) -> (Vec<&[u8]>, Option<Refusal>) {
     let mut pieces = Vec::new();
     let mut from = 0;
     let first = text.starts_with(b"---").then_some(0);
-    for line in first.into_iter().chain(memchr::memmem::find_iter(text, b"\n---").map(|end| end + 1)) {
+    for line in first
+        .into_iter()
+        .chain(memchr::memmem::find_iter(text, b"\n---").map(|end| end + 1))
+    {
         let end = memchr::memchr(b'\n', &text[line..]).map_or(text.len(), |length| line + length);
         let rest = text[line + 3..end].trim_ascii();
         if !rest.is_empty() && rest[0] != b'#' {
-            return (pieces, Some(Refusal::new(format!("invalid Yaml document separator: {}", String::from_utf8_lossy(rest)))));
+            return (
+                pieces,
+                Some(Refusal::new(format!(
+                    "invalid Yaml document separator: {}",
+                    String::from_utf8_lossy(rest)
+                ))),
+            );
         }
         if line > from {
             pieces.push(&text[from..line]);
@@ -199,7 +242,10 @@ fn quote(bytes: &[u8]) -> String {
     for chunk in bytes.utf8_chunks() {
         let valid = go::quote(chunk.valid());
         quoted.push_str(&valid[1..valid.len() - 1]);
-        chunk.invalid().iter().for_each(|byte| quoted.push_str(&format!("\\x{byte:02x}")));
+        chunk
+            .invalid()
+            .iter()
+            .for_each(|byte| quoted.push_str(&format!("\\x{byte:02x}")));
     }
     quoted.push('"');
     quoted
@@ -217,22 +263,42 @@ mod tests {
         let cut = |text: &str| {
             let text = with_line_ends(text.as_bytes());
             let (pieces, fault) = pieces(&text);
-            let pieces: Vec<_> = pieces.into_iter().map(|piece| String::from_utf8(piece.to_owned()).unwrap()).collect();
+            let pieces: Vec<_> = pieces
+                .into_iter()
+                .map(|piece| String::from_utf8(piece.to_owned()).unwrap())
+                .collect();
             (pieces, fault.map(|fault| fault.message().to_owned()))
         };
-        let all = |pieces: &[&str]| (pieces.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>(), None);
+        let all = |pieces: &[&str]| {
+            (
+                pieces.iter().map(|p| (*p).to_owned()).collect::<Vec<_>>(),
+                None,
+            )
+        };
         assert_eq!(cut("a: 1\r\n--- # x\nb: 2"), all(&["a: 1\n", "b: 2\n"]));
-        assert_eq!(cut("---\na: 1\n---\n---\n---\n"), all(&["---\na: 1\n", "---\n"]));
+        assert_eq!(
+            cut("---\na: 1\n---\n---\n---\n"),
+            all(&["---\na: 1\n", "---\n"])
+        );
         assert_eq!(cut(" ---\n"), all(&[" ---\n"]));
         assert_eq!(cut(""), all(&["\n"]));
         assert_eq!(cut("a: 1\r\r\n\n--- \n\n"), all(&["a: 1\r\n\n", "\n"]));
-        assert_eq!(cut("a: 1\n---b\n"), (vec![], Some("invalid Yaml document separator: b".to_owned())));
+        assert_eq!(
+            cut("a: 1\n---b\n"),
+            (
+                vec![],
+                Some("invalid Yaml document separator: b".to_owned())
+            )
+        );
     }
 
     #[test]
     fn objects_come_from_all_pieces() {
         let objects = |text: &[u8]| objects("t.yaml", text, None, &Budget::default());
-        assert_eq!(objects(b"# nothing\n---\na: 1\n---\n---\nb: yes\n...\nc\n").unwrap(), [json!({"a": 1}), json!({"b": true})]);
+        assert_eq!(
+            objects(b"# nothing\n---\na: 1\n---\n---\nb: yes\n...\nc\n").unwrap(),
+            [json!({"a": 1}), json!({"b": true})]
+        );
         assert_eq!(objects(b"").unwrap(), Vec::<Value>::new());
     }
 
@@ -240,14 +306,22 @@ mod tests {
     fn what_was_read_before_is_what_the_pieces_give() {
         let check = |text: &str, is_taken: bool| {
             let budget = Budget::default();
-            let (read, report) = crate::objects::read(&crate::text::source::Source::new("t.yaml", text), &budget);
-            let before = ReadBefore { text, objects: &read };
+            let (read, report) =
+                crate::objects::read(&crate::text::source::Source::new("t.yaml", text), &budget);
+            let before = ReadBefore {
+                text,
+                objects: &read,
+            };
             assert_eq!(!before.by_piece().is_empty(), is_taken, "{text}");
             if is_taken {
                 assert!(report.is_empty(), "{text}");
                 let (alone, after) = (Budget::default(), Budget::default());
                 let expected = objects("t.yaml", text.as_bytes(), None, &alone).unwrap();
-                assert_eq!(objects("t.yaml", text.as_bytes(), Some(before), &after).unwrap(), expected, "{text}");
+                assert_eq!(
+                    objects("t.yaml", text.as_bytes(), Some(before), &after).unwrap(),
+                    expected,
+                    "{text}"
+                );
                 let values = |budget: &Budget| budget.used_of(Resource::Values);
                 assert!(values(&after) < values(&alone), "{text}");
                 // Another piece is read, wherever it stands.
@@ -263,7 +337,13 @@ mod tests {
             check(&with(text, ""), true);
             check(&with("", &format!("---\n{text}{object}")), true);
         }
-        check(&with("", "data:\n  a: |\n    ---\n    b\nbig: 9007199254740993\n---\n# end\n"), true);
+        check(
+            &with(
+                "",
+                "data:\n  a: |\n    ---\n    b\nbig: 9007199254740993\n---\n# end\n",
+            ),
+            true,
+        );
         // Pieces of these are not what a reader of the whole finds, or need not be.
         check(&with("", "...\nb: 1\n---\nc: 2\n"), false);
         check(&with("", "data:\n  a: |\n    b"), false);
@@ -278,29 +358,63 @@ mod tests {
     #[test]
     fn nothing_is_read_behind_what_is_refused() {
         let budget = Budget::default();
-        objects("t.yaml", b"a: &a 1\n---\n- x\n---\nb: [1, 2, 3]\n", None, &budget).unwrap_err();
-        assert_eq!(budget.used_of(Resource::Values), 2 + 1 + 2, "those of the first two documents");
+        objects(
+            "t.yaml",
+            b"a: &a 1\n---\n- x\n---\nb: [1, 2, 3]\n",
+            None,
+            &budget,
+        )
+        .unwrap_err();
+        assert_eq!(
+            budget.used_of(Resource::Values),
+            2 + 1 + 2,
+            "those of the first two documents"
+        );
         let budget = Budget::default().with(Resource::Values, 3);
         let refusal = objects("t.yaml", b"a: 1\n---\nb: 2\n", None, &budget).unwrap_err();
-        assert_eq!(refusal.message(), "failed to parse yaml: t.yaml: more than 3 values of YAML in one run");
+        assert_eq!(
+            refusal.message(),
+            "failed to parse yaml: t.yaml: more than 3 values of YAML in one run"
+        );
     }
 
     #[test]
     fn refusals_count_objects() {
-        let refused = |text: &str| objects("t.yaml", text.as_bytes(), None, &Budget::default()).unwrap_err().message().to_owned();
+        let refused = |text: &str| {
+            objects("t.yaml", text.as_bytes(), None, &Budget::default())
+                .unwrap_err()
+                .message()
+                .to_owned()
+        };
         assert_eq!(
             refused("a: 1\n---\n---\n- x\n"),
             "failed to parse yaml: failed to unmarshal the 2nd yaml document: \"---\\n- x\\n\": error unmarshaling JSON: while decoding JSON: json: \
              cannot unmarshal array into Go value of type map[string]interface {}"
         );
-        assert_eq!(refused("--- {a: 1}\n"), "failed to parse yaml: failed to read yaml: invalid Yaml document separator: {a: 1}");
-        assert_eq!([1, 2, 3, 4, 11, 12, 21].map(ordinal), ["1st", "2nd", "3rd", "4th", "11st", "12nd", "21st"]);
+        assert_eq!(
+            refused("--- {a: 1}\n"),
+            "failed to parse yaml: failed to read yaml: invalid Yaml document separator: {a: 1}"
+        );
+        assert_eq!(
+            [1, 2, 3, 4, 11, 12, 21].map(ordinal),
+            ["1st", "2nd", "3rd", "4th", "11st", "12nd", "21st"]
+        );
     }
 
     #[test]
     fn bytes_are_quoted_as_go_quotes_them() {
         assert_eq!(quote(b"a: \xc3\n\"\xff"), "\"a: \\xc3\\n\\\"\\xff\"");
-        assert_eq!(first(b"a: \xc3\n", &Budget::default()).unwrap_err().message(), "yaml: invalid trailing UTF-8 octet");
-        assert_eq!(first(b"a: \xff\n", &Budget::default()).unwrap_err().message(), "yaml: invalid leading UTF-8 octet");
+        assert_eq!(
+            first(b"a: \xc3\n", &Budget::default())
+                .unwrap_err()
+                .message(),
+            "yaml: invalid trailing UTF-8 octet"
+        );
+        assert_eq!(
+            first(b"a: \xff\n", &Budget::default())
+                .unwrap_err()
+                .message(),
+            "yaml: invalid leading UTF-8 octet"
+        );
     }
 }

@@ -26,7 +26,8 @@ impl FileFault {
     }
 }
 
-/// Folders that can be read. Paths have `/` between their parts; relative ones start at the working folder.
+/// Folders that can be read. Paths have `/` between their parts; relative ones start at the working
+/// folder.
 pub trait Files {
     /// The bytes of a file; links are followed.
     ///
@@ -86,17 +87,30 @@ impl Files for Tree {
         if !holds(self, path) {
             return Err(FileFault::Missing);
         }
-        let below = self.paths().filter_map(|file| file.strip_prefix(path).filter(|rest| path.is_empty() || rest.starts_with('/')));
+        let below = self.paths().filter_map(|file| {
+            file.strip_prefix(path)
+                .filter(|rest| path.is_empty() || rest.starts_with('/'))
+        });
         let entries = below.map(|rest| match rest.trim_start_matches('/').split_once('/') {
-            Some((folder, _)) => Entry { name: folder.to_owned(), kind: EntryKind::Folder },
-            None => Entry { name: rest.trim_start_matches('/').to_owned(), kind: EntryKind::File },
+            Some((folder, _)) => Entry {
+                name: folder.to_owned(),
+                kind: EntryKind::Folder,
+            },
+            None => Entry {
+                name: rest.trim_start_matches('/').to_owned(),
+                kind: EntryKind::File,
+            },
         });
         Ok(entries.collect::<BTreeSet<_>>().into_iter().collect())
     }
 }
 
 fn holds(tree: &Tree, folder: &str) -> bool {
-    folder.is_empty() || tree.paths().any(|file| file.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
+    folder.is_empty()
+        || tree.paths().any(|file| {
+            file.strip_prefix(folder)
+                .is_some_and(|rest| rest.starts_with('/'))
+        })
 }
 
 /// `filepath.Clean`: no empty parts, no `.`, and `..` takes the part before it away.
@@ -122,8 +136,16 @@ pub(super) fn clean(path: &str) -> String {
 
 /// `filepath.Join`: empty parts are left out, the rest is cleaned.
 pub(super) fn join(parts: &[&str]) -> String {
-    let parts: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
-    if parts.is_empty() { String::new() } else { clean(&parts.join("/")) }
+    let parts: Vec<&str> = parts
+        .iter()
+        .copied()
+        .filter(|part| !part.is_empty())
+        .collect();
+    if parts.is_empty() {
+        String::new()
+    } else {
+        clean(&parts.join("/"))
+    }
 }
 
 #[cfg(test)]
@@ -132,9 +154,14 @@ mod tests {
 
     #[test]
     fn paths_are_cleaned_as_go_does() {
-        for (path, expected) in
-            [("/a//b/./c/../d/", "/a/b/d"), ("a/..", "."), ("/..", "/"), ("../a", "../a"), ("", "."), ("a/../../b", "../b")]
-        {
+        for (path, expected) in [
+            ("/a//b/./c/../d/", "/a/b/d"),
+            ("a/..", "."),
+            ("/..", "/"),
+            ("../a", "../a"),
+            ("", "."),
+            ("a/../../b", "../b"),
+        ] {
             assert_eq!(clean(path), expected, "{path}");
         }
         assert_eq!(join(&["/r", "p", "../v0.2.0", "", "f"]), "/r/v0.2.0/f");
@@ -142,16 +169,26 @@ mod tests {
 
     #[test]
     fn a_tree_is_a_root_folder() {
-        let tree: Tree = [("r/p/v1.0.0/f", "x"), ("r/p/v2.0.0/g/h", ""), ("r/p/note", "")]
-            .iter()
-            .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
-            .collect();
+        let tree: Tree = [
+            ("r/p/v1.0.0/f", "x"),
+            ("r/p/v2.0.0/g/h", ""),
+            ("r/p/note", ""),
+        ]
+        .iter()
+        .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
+        .collect();
         assert_eq!(tree.read("/r/p/v1.0.0/f"), Ok(b"x".to_vec()));
         assert_eq!(tree.read("/r/p/v1.0.0"), Err(FileFault::IsFolder));
         assert_eq!(tree.read("/r/x"), Err(FileFault::Missing));
-        let entry = |name: &str, kind| Entry { name: name.to_owned(), kind };
+        let entry = |name: &str, kind| Entry {
+            name: name.to_owned(),
+            kind,
+        };
         let folders = ["v1.0.0", "v2.0.0"].map(|name| entry(name, EntryKind::Folder));
-        assert_eq!(tree.entries("/r/p"), Ok([&[entry("note", EntryKind::File)][..], &folders].concat()));
+        assert_eq!(
+            tree.entries("/r/p"),
+            Ok([&[entry("note", EntryKind::File)][..], &folders].concat())
+        );
         assert_eq!(tree.entries("/r/q"), Err(FileFault::Missing));
     }
 }

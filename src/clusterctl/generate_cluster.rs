@@ -1,4 +1,5 @@
-//! `generate cluster`: the template of a workload cluster from a repository or a file, with the ClusterClasses that it needs.
+//! `generate cluster`: the template of a workload cluster from a repository or a file, with the
+//! ClusterClasses that it needs.
 
 use super::config::Config;
 use super::kubeconfig::Kubeconfig;
@@ -7,7 +8,9 @@ use super::repository::Repository;
 use super::source::TemplateSource;
 use super::template::{self, Template};
 use super::{Log, Refusal, cluster_class, dns};
-use crate::contract::{CLUSTER_CLASS_PREFIX, CLUSTER_TEMPLATE_PREFIX, ProviderType, parse_semantic};
+use crate::contract::{
+    CLUSTER_CLASS_PREFIX, CLUSTER_TEMPLATE_PREFIX, ProviderType, parse_semantic,
+};
 use crate::diag::{Remedy, Setting};
 use crate::text::go;
 use crate::text::go::tabwriter::Columns;
@@ -35,7 +38,8 @@ pub struct ClusterOptions {
     pub source: ClusterSource,
 }
 
-/// The flags that say where the template is. At most one of the three ways may be taken; none is the first one.
+/// The flags that say where the template is. At most one of the three ways may be taken; none is
+/// the first one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClusterSource {
     /// `--infrastructure`
@@ -54,7 +58,9 @@ pub struct ClusterSource {
 
 impl ClusterSource {
     fn is_config_map(&self) -> bool {
-        !(self.config_map.is_empty() && self.config_map_namespace.is_empty() && self.config_map_key.is_empty())
+        !(self.config_map.is_empty()
+            && self.config_map_namespace.is_empty()
+            && self.config_map_key.is_empty())
     }
 
     fn is_repository(&self) -> bool {
@@ -75,12 +81,31 @@ struct ListedVariable {
 ///
 /// # Errors
 /// In clusterctl's words, for the first step that fails.
-pub fn generate_cluster(mut config: Config<'_>, options: &ClusterOptions, log: &mut Log) -> Result<Template, Refusal> {
+pub fn generate_cluster(
+    mut config: Config<'_>,
+    options: &ClusterOptions,
+    log: &mut Log,
+) -> Result<Template, Refusal> {
     let source = &options.source;
-    if [source.from.is_some(), source.is_config_map(), source.is_repository()].iter().filter(|given| **given).count() > 1 {
-        return Err(Refusal::new("invalid cluster template source: only one template can be used at time"));
+    if [
+        source.from.is_some(),
+        source.is_config_map(),
+        source.is_repository(),
+    ]
+    .iter()
+    .filter(|given| **given)
+    .count()
+        > 1
+    {
+        return Err(Refusal::new(
+            "invalid cluster template source: only one template can be used at time",
+        ));
     }
-    let kubeconfig = Kubeconfig::load(config.world(), &options.kubeconfig, &options.kubeconfig_context);
+    let kubeconfig = Kubeconfig::load(
+        config.world(),
+        &options.kubeconfig,
+        &options.kubeconfig_context,
+    );
     let namespace = match options.namespace.as_str() {
         "" => namespace_of(&kubeconfig)?,
         given => given.to_owned(),
@@ -89,11 +114,19 @@ pub fn generate_cluster(mut config: Config<'_>, options: &ClusterOptions, log: &
     if let Some(from) = &source.from {
         let text = match from {
             TemplateSource::Url(url) if url.is_empty() => {
-                return Err(Refusal::new("invalid GetFromURL operation: missing templateURL value"));
+                return Err(Refusal::new(
+                    "invalid GetFromURL operation: missing templateURL value",
+                ));
             }
             from => from.read(&config)?,
         };
-        return template::process(&config, from.shown(), &text, &namespace, options.list_variables);
+        return template::process(
+            &config,
+            from.shown(),
+            &text,
+            &namespace,
+            options.list_variables,
+        );
     }
     if source.is_config_map() {
         return Err(from_config_map(source, &kubeconfig));
@@ -117,8 +150,13 @@ fn no_cluster(step: &str) -> Refusal {
 
 /// What stands for the cluster that `kubeconfig` leads to.
 fn without_a_cluster() -> Remedy {
-    let remedy = Remedy::new("leave ").setting(Setting::Kubeconfig).then(" out, and give ").setting(Setting::TargetNamespace);
-    remedy.then(" and ").set(Setting::Infrastructure, "NAME:VERSION")
+    let remedy = Remedy::new("leave ")
+        .setting(Setting::Kubeconfig)
+        .then(" out, and give ")
+        .setting(Setting::TargetNamespace);
+    remedy
+        .then(" and ")
+        .set(Setting::Infrastructure, "NAME:VERSION")
 }
 
 fn namespace_of(kubeconfig: &Loaded) -> Result<String, Refusal> {
@@ -129,28 +167,48 @@ fn namespace_of(kubeconfig: &Loaded) -> Result<String, Refusal> {
 }
 
 /// Checks the flags that become variables, and sets them.
-fn set_variables(config: &mut Config<'_>, options: &ClusterOptions, namespace: &str) -> Result<(), Refusal> {
+fn set_variables(
+    config: &mut Config<'_>,
+    options: &ClusterOptions,
+    namespace: &str,
+) -> Result<(), Refusal> {
     dns::check_label(namespace).map_err(|refusal| refusal.within("invalid target-namespace"))?;
     config.set("NAMESPACE", namespace);
-    dns::check_subdomain(&options.name).map_err(|refusal| refusal.within("invalid cluster name"))?;
+    dns::check_subdomain(&options.name)
+        .map_err(|refusal| refusal.within("invalid cluster name"))?;
     config.set("CLUSTER_NAME", &options.name);
     if !options.kubernetes_version.is_empty() {
-        parse_semantic(&options.kubernetes_version)
-            .map_err(|_| Refusal::new("invalid KubernetesVersion. Please use a semantic version number"))?;
+        parse_semantic(&options.kubernetes_version).map_err(|_| {
+            Refusal::new("invalid KubernetesVersion. Please use a semantic version number")
+        })?;
         config.set("KUBERNETES_VERSION", &options.kubernetes_version);
     }
     let counts = [
-        ("CONTROL_PLANE_MACHINE_COUNT", "ControlPlaneMachineCount", options.control_plane_machine_count, 1),
-        ("WORKER_MACHINE_COUNT", "WorkerMachineCount", options.worker_machine_count, 0),
+        (
+            "CONTROL_PLANE_MACHINE_COUNT",
+            "ControlPlaneMachineCount",
+            options.control_plane_machine_count,
+            1,
+        ),
+        (
+            "WORKER_MACHINE_COUNT",
+            "WorkerMachineCount",
+            options.worker_machine_count,
+            0,
+        ),
     ];
     for (variable, field, flag, least) in counts {
         let count = match (flag, config.variable(variable)) {
             (Some(count), _) => count,
             (None, None) => least,
-            (None, Some(text)) => text.parse::<i64>().map_err(|_| Refusal::new(format!("invalid value for {variable} set")))?,
+            (None, Some(text)) => text
+                .parse::<i64>()
+                .map_err(|_| Refusal::new(format!("invalid value for {variable} set")))?,
         };
         if count < least {
-            return Err(Refusal::new(format!("invalid {field}. Please use a number greater than or equal to {least}")));
+            return Err(Refusal::new(format!(
+                "invalid {field}. Please use a number greater than or equal to {least}"
+            )));
         }
         config.set(variable, count.to_string());
     }
@@ -159,7 +217,11 @@ fn set_variables(config: &mut Config<'_>, options: &ClusterOptions, namespace: &
 
 fn from_config_map(source: &ClusterSource, kubeconfig: &Loaded) -> Refusal {
     let namespace = match source.config_map_namespace.as_str() {
-        "" => match kubeconfig.as_ref().map_err(Clone::clone).and_then(Kubeconfig::namespace) {
+        "" => match kubeconfig
+            .as_ref()
+            .map_err(Clone::clone)
+            .and_then(Kubeconfig::namespace)
+        {
             Ok(namespace) => namespace,
             Err(refusal) => return refusal,
         },
@@ -173,7 +235,10 @@ fn from_config_map(source: &ClusterSource, kubeconfig: &Loaded) -> Refusal {
     }
     let name = format!("{namespace}/{}", source.config_map);
     let command = format!("kubectl get configmap -n {namespace} {}", source.config_map);
-    let remedy = Remedy::new(format!("save the ConfigMap's data (`{command}`) and pass the file with ")).setting(Setting::From);
+    let remedy = Remedy::new(format!(
+        "save the ConfigMap's data (`{command}`) and pass the file with "
+    ))
+    .setting(Setting::From);
     no_cluster(&format!("error reading ConfigMap {name}")).note(remedy)
 }
 
@@ -189,8 +254,12 @@ fn from_repository(
         let step = "management cluster not available. Cannot auto-discover default infrastructure provider. Please specify an infrastructure \
                     provider";
         available(kubeconfig).map_err(|refusal| refusal.within(step))?;
-        return Err(no_cluster(step)
-            .note(Remedy::new("pass ").set(Setting::Infrastructure, "NAME:VERSION").then(", or a template with ").setting(Setting::From)));
+        return Err(no_cluster(step).note(
+            Remedy::new("pass ")
+                .set(Setting::Infrastructure, "NAME:VERSION")
+                .then(", or a template with ")
+                .setting(Setting::From),
+        ));
     }
     let ProviderName { name, version } = ProviderName::parse(infrastructure)?;
     let Some(version) = version else {
@@ -199,18 +268,24 @@ fn from_repository(
             go::quote(&name)
         );
         available(kubeconfig).map_err(|refusal| refusal.within(&step))?;
-        return Err(no_cluster(&step).note(Remedy::new("pass ").set(Setting::Infrastructure, format!("{name}:VERSION"))));
+        return Err(no_cluster(&step)
+            .note(Remedy::new("pass ").set(Setting::Infrastructure, format!("{name}:VERSION"))));
     };
     let provider = config.provider_of(&name, ProviderType::InfrastructureProvider)?;
     let is_remote = provider.url.starts_with("https://");
     let or_from = |refusal: Refusal| match config.world().network {
-        None if is_remote => refusal.note(Remedy::new("or pass a template with ").setting(Setting::From)),
+        None if is_remote => {
+            refusal.note(Remedy::new("or pass a template with ").setting(Setting::From))
+        }
         _ => refusal,
     };
     let repository = Repository::open(config, provider).map_err(or_from)?;
     let flavor = &options.source.flavor;
-    let file =
-        if flavor.is_empty() { format!("{CLUSTER_TEMPLATE_PREFIX}.yaml") } else { format!("{CLUSTER_TEMPLATE_PREFIX}-{flavor}.yaml") };
+    let file = if flavor.is_empty() {
+        format!("{CLUSTER_TEMPLATE_PREFIX}.yaml")
+    } else {
+        format!("{CLUSTER_TEMPLATE_PREFIX}-{flavor}.yaml")
+    };
     let text = repository.template(&version, &file, log)?;
     let template = template::process(config, &file, &text, namespace, options.list_variables)?;
     let classes = cluster_class::names(&template.objects)?;
@@ -218,15 +293,19 @@ fn from_repository(
         return Ok(template);
     }
     if available(kubeconfig).is_ok() {
-        let remedy = Remedy::new("run it without a kubeconfig (`KUBECONFIG=/dev/null`), with ").setting(Setting::TargetNamespace);
-        return Err(no_cluster("failed to check if the cluster is initialized").note(remedy.then("; then all ClusterClasses are printed")));
+        let remedy = Remedy::new("run it without a kubeconfig (`KUBECONFIG=/dev/null`), with ")
+            .setting(Setting::TargetNamespace);
+        return Err(no_cluster("failed to check if the cluster is initialized")
+            .note(remedy.then("; then all ClusterClasses are printed")));
     }
     let mut found = Vec::new();
     for class in classes {
         let file = format!("{CLUSTER_CLASS_PREFIX}{}.yaml", class.name);
         let step = |refusal: Refusal| {
             let name = go::quote(&format!("{}/{}", class.namespace, class.name));
-            refusal.within(format!("failed to get the cluster class template for {name}"))
+            refusal.within(format!(
+                "failed to get the cluster class template for {name}"
+            ))
         };
         let text = repository.template(&version, &file, log).map_err(step)?;
         found.push(template::process(config, &file, &text, &class.namespace, false).map_err(step)?);
@@ -235,44 +314,86 @@ fn from_repository(
 }
 
 /// The variables of a template with what they default to when the command runs with these options.
-fn listed(template: &Template, options: &ClusterOptions, environment: &dyn Fn(&str) -> Option<String>) -> Vec<ListedVariable> {
+fn listed(
+    template: &Template,
+    options: &ClusterOptions,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Vec<ListedVariable> {
     let count = |flag: Option<i64>, name: &str, least: &str| {
-        Some(flag.map_or_else(|| environment(name).unwrap_or_else(|| least.to_owned()), |count| count.to_string()))
+        Some(flag.map_or_else(
+            || environment(name).unwrap_or_else(|| least.to_owned()),
+            |count| count.to_string(),
+        ))
     };
     let default_of = |name: &str, default: &Option<String>| match name {
         "CLUSTER_NAME" => Some(options.name.clone()),
-        "NAMESPACE" if options.namespace.is_empty() => Some("current Namespace in the KubeConfig file".to_owned()),
+        "NAMESPACE" if options.namespace.is_empty() => {
+            Some("current Namespace in the KubeConfig file".to_owned())
+        }
         "NAMESPACE" => Some(options.namespace.clone()),
         "CONTROL_PLANE_MACHINE_COUNT" => count(options.control_plane_machine_count, name, "1"),
         "WORKER_MACHINE_COUNT" => count(options.worker_machine_count, name, "0"),
-        "KUBERNETES_VERSION" if !options.kubernetes_version.is_empty() => Some(options.kubernetes_version.clone()),
+        "KUBERNETES_VERSION" if !options.kubernetes_version.is_empty() => {
+            Some(options.kubernetes_version.clone())
+        }
         "KUBERNETES_VERSION" => environment(name).or_else(|| quoted(default)),
         _ => quoted(default),
     };
     let variables = template.variables.iter();
-    variables.map(|(name, default)| ListedVariable { name: name.clone(), default: default_of(name, default) }).collect()
+    variables
+        .map(|(name, default)| ListedVariable {
+            name: name.clone(),
+            default: default_of(name, default),
+        })
+        .collect()
 }
 
 /// A default in quotes, unless it begins with one.
 fn quoted(default: &Option<String>) -> Option<String> {
-    default.as_ref().map(|text| if text.starts_with('"') { text.clone() } else { go::quote(text) })
+    default.as_ref().map(|text| {
+        if text.starts_with('"') {
+            text.clone()
+        } else {
+            go::quote(text)
+        }
+    })
 }
 
 impl Template {
     /// What `generate cluster --list-variables` prints.
-    pub fn list_variables(&self, options: &ClusterOptions, environment: &dyn Fn(&str) -> Option<String>) -> String {
+    pub fn list_variables(
+        &self,
+        options: &ClusterOptions,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> String {
         let variables = listed(self, options, environment);
         let mut text = String::new();
-        let required: Vec<_> = variables.iter().filter(|variable| variable.default.is_none()).collect();
+        let required: Vec<_> = variables
+            .iter()
+            .filter(|variable| variable.default.is_none())
+            .collect();
         if !required.is_empty() {
             text.push_str("Required Variables:\n");
-            required.iter().for_each(|variable| text.push_str(&format!("  - {}\n", variable.name)));
+            required
+                .iter()
+                .for_each(|variable| text.push_str(&format!("  - {}\n", variable.name)));
         }
-        let optional = variables.iter().filter_map(|variable| Some((&variable.name, variable.default.as_ref()?)));
-        let rows: String = optional.map(|(name, default)| format!("  - {name}\t(defaults to {default})\n")).collect();
+        let optional = variables
+            .iter()
+            .filter_map(|variable| Some((&variable.name, variable.default.as_ref()?)));
+        let rows: String = optional
+            .map(|(name, default)| format!("  - {name}\t(defaults to {default})\n"))
+            .collect();
         if !rows.is_empty() {
             text.push_str("\nOptional Variables:\n");
-            text.push_str(&Columns { min_width: 0, padding: 2, html: true }.align(&rows));
+            text.push_str(
+                &Columns {
+                    min_width: 0,
+                    padding: 2,
+                    html: true,
+                }
+                .align(&rows),
+            );
         }
         text.push('\n');
         text

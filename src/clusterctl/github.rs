@@ -1,4 +1,5 @@
-//! GitHub as clusterctl uses it without a Go module proxy: releases, their assets, and files of a repository.
+//! GitHub as clusterctl uses it without a Go module proxy: releases, their assets, and files of a
+//! repository.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -59,7 +60,12 @@ pub(super) struct GitHub<'w> {
 }
 
 impl<'w> GitHub<'w> {
-    pub(super) fn new(network: &'w dyn Network, token: Option<String>, owner: &str, repository: &str) -> Self {
+    pub(super) fn new(
+        network: &'w dyn Network,
+        token: Option<String>,
+        owner: &str,
+        repository: &str,
+    ) -> Self {
         let token = token.filter(|token| !token.is_empty());
         GitHub {
             network,
@@ -83,7 +89,9 @@ impl<'w> GitHub<'w> {
         for page in 1..=MOST_PAGES {
             let releases: Vec<Release> = self
                 .json(&format!("releases?per_page={PER_PAGE}&page={page}"))
-                .map_err(|fault| refusal(&fault, "failed to get the list of releases".to_owned()))?;
+                .map_err(|fault| {
+                    refusal(&fault, "failed to get the list of releases".to_owned())
+                })?;
             let count = releases.len();
             let tags = releases.into_iter().map(|release| release.tag_name);
             versions.extend(tags.filter(|tag| parse_semantic(tag).is_ok()));
@@ -99,15 +107,36 @@ impl<'w> GitHub<'w> {
     /// # Errors
     /// In clusterctl's words.
     pub(super) fn asset(&self, tag: &str, name: &str) -> Result<Option<Vec<u8>>, Refusal> {
-        let key = format!("https://{HOST}/{}/{}/releases/download/{tag}/{name}", self.owner, self.repository);
+        let key = format!(
+            "https://{HOST}/{}/{}/releases/download/{tag}/{name}",
+            self.owner, self.repository
+        );
         if let Some(bytes) = self.network.kept(&key) {
             return Ok(Some(bytes));
         }
-        let Some(id) = self.assets(tag)?.and_then(|assets| assets.get(name).copied()) else { return Ok(None) };
+        let Some(id) = self
+            .assets(tag)?
+            .and_then(|assets| assets.get(name).copied())
+        else {
+            return Ok(None);
+        };
         let url = self.url(&format!("releases/assets/{id}"));
-        let request = Request { accept: Some("application/octet-stream"), token: self.token(), ..Request::new(&url) };
-        let step = || format!("failed to download file {} from {} release", go::quote(name), go::quote(tag));
-        let bytes = self.network.get(&request).map_err(|fault| refusal(&fault, step()))?;
+        let request = Request {
+            accept: Some("application/octet-stream"),
+            token: self.token(),
+            ..Request::new(&url)
+        };
+        let step = || {
+            format!(
+                "failed to download file {} from {} release",
+                go::quote(name),
+                go::quote(tag)
+            )
+        };
+        let bytes = self
+            .network
+            .get(&request)
+            .map_err(|fault| refusal(&fault, step()))?;
         if is_release_file(&bytes) {
             self.network.keep(&key, &bytes);
         }
@@ -119,20 +148,33 @@ impl<'w> GitHub<'w> {
     /// # Errors
     /// In clusterctl's words.
     pub(super) fn content(&self, branch: &str, path: &str) -> Result<Vec<u8>, Refusal> {
-        let shown = go::quote(&format!("/{}/{}/blob/{branch}/{path}", self.owner, self.repository));
+        let shown = go::quote(&format!(
+            "/{}/{}/blob/{branch}/{path}",
+            self.owner, self.repository
+        ));
         let parts: Vec<String> = path.split('/').map(escaped).collect();
         let answer: Content = self
-            .json(&format!("contents/{}?ref={}", parts.join("/"), escaped(branch)))
+            .json(&format!(
+                "contents/{}?ref={}",
+                parts.join("/"),
+                escaped(branch)
+            ))
             .map_err(|fault| refusal(&fault, format!("failed to get {shown}")))?;
         let Some(content) = answer.content else {
-            return Err(Refusal::new(format!("{shown} does not return a valid file content")));
+            return Err(Refusal::new(format!(
+                "{shown} does not return a valid file content"
+            )));
         };
         if answer.encoding != "base64" {
-            return Err(Refusal::new(format!("invalid encoding detected for {shown}. Only base64 encoding supported")));
+            return Err(Refusal::new(format!(
+                "invalid encoding detected for {shown}. Only base64 encoding supported"
+            )));
         }
         let packed: String = content.split_ascii_whitespace().collect();
         let decoded = base64::engine::general_purpose::STANDARD.decode(packed);
-        decoded.map_err(|error| Refusal::new(error.to_string()).within(format!("failed to decode file {shown}")))
+        decoded.map_err(|error| {
+            Refusal::new(error.to_string()).within(format!("failed to decode file {shown}"))
+        })
     }
 
     /// The ids of a release's assets by name; `None` when there is no such release.
@@ -143,26 +185,48 @@ impl<'w> GitHub<'w> {
         let release: Release = match self.json(&format!("releases/tags/{}", escaped(tag))) {
             Ok(release) => release,
             Err(NetworkFault::Status(404)) => return Ok(None),
-            Err(fault) => return Err(refusal(&fault, format!("failed to read release {}", go::quote(tag)))),
+            Err(fault) => {
+                return Err(refusal(
+                    &fault,
+                    format!("failed to read release {}", go::quote(tag)),
+                ));
+            }
         };
-        let assets: BTreeMap<String, u64> = release.assets.into_iter().map(|asset| (asset.name, asset.id)).collect();
-        self.releases.borrow_mut().insert(tag.to_owned(), assets.clone());
+        let assets: BTreeMap<String, u64> = release
+            .assets
+            .into_iter()
+            .map(|asset| (asset.name, asset.id))
+            .collect();
+        self.releases
+            .borrow_mut()
+            .insert(tag.to_owned(), assets.clone());
         Ok(Some(assets))
     }
 
-    /// An answer of the API. Only the fields that are read are kept: an answer of many megabytes is mostly others.
+    /// An answer of the API. Only the fields that are read are kept: an answer of many megabytes is
+    /// mostly others.
     fn json<T: DeserializeOwned>(&self, path: &str) -> Result<T, NetworkFault> {
         let url = self.url(path);
-        let request = Request { accept: Some("application/vnd.github+json"), token: self.token(), ..Request::new(&url) };
+        let request = Request {
+            accept: Some("application/vnd.github+json"),
+            token: self.token(),
+            ..Request::new(&url)
+        };
         let bytes = self.network.get(&request)?;
         serde_json::from_slice(&bytes).map_err(|error| match error.is_data() {
-            true => NetworkFault::Failed(format!("the answer is not what GitHub's API gives: {error}")),
+            true => NetworkFault::Failed(format!(
+                "the answer is not what GitHub's API gives: {error}"
+            )),
             false => NetworkFault::Failed(format!("the answer is no JSON: {error}")),
         })
     }
 
     fn url(&self, path: &str) -> String {
-        format!("{API}/repos/{}/{}/{path}", escaped(&self.owner), escaped(&self.repository))
+        format!(
+            "{API}/repos/{}/{}/{path}",
+            escaped(&self.owner),
+            escaped(&self.repository)
+        )
     }
 
     fn token(&self) -> Option<Token<'_>> {

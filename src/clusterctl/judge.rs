@@ -22,17 +22,21 @@ pub(crate) fn gets_namespace(kind: &str) -> bool {
 pub(crate) fn version_refusal(value: &Value) -> Option<Refusal> {
     let bare = json!({"apiVersion": value["apiVersion"], "kind": value["kind"]});
     match fields::kind(value) {
-        "Deployment" | "DaemonSet" => typed::of_components(&bare).and_then(|known| typed::round_trip(bare.clone(), known).err()),
+        "Deployment" | "DaemonSet" => typed::of_components(&bare)
+            .and_then(|known| typed::round_trip(bare.clone(), known).err()),
         _ => namespaces::enforce(bare, "x").err(),
     }
 }
 
 /// The fields of an object that vanish, because clusterctl converts it into a type that lacks them.
 pub(crate) fn dropped_fields(value: &Value) -> Vec<FieldPath> {
-    typed::of_components(value).map(|known| typed::unknown_fields(value, known)).unwrap_or_default()
+    typed::of_components(value)
+        .map(|known| typed::unknown_fields(value, known))
+        .unwrap_or_default()
 }
 
-/// What clusterctl says of a components file, if it refuses it; variables are replaced by their defaults or by a sample.
+/// What clusterctl says of a components file, if it refuses it; variables are replaced by their
+/// defaults or by a sample.
 pub(crate) fn components_refusal(
     config: &Config<'_>,
     provider: &Provider,
@@ -42,14 +46,21 @@ pub(crate) fn components_refusal(
 ) -> Option<Refusal> {
     let mut config = config.clone();
     if let Ok(template) = envsubst::parse(text) {
-        let required = template.variables().into_iter().filter(|(_, default)| default.is_none());
+        let required = template
+            .variables()
+            .into_iter()
+            .filter(|(_, default)| default.is_none());
         required.for_each(|(name, _)| config.set(&name, SAMPLE));
     }
-    let options = ComponentsOptions { namespace: String::new(), raw: false };
+    let options = ComponentsOptions {
+        namespace: String::new(),
+        raw: false,
+    };
     components::process(&config, provider.clone(), version, text, &options, before).err()
 }
 
-/// What clusterctl says of a components file, if it refuses it with its variables in it, as `--raw` and `--describe` leave them.
+/// What clusterctl says of a components file, if it refuses it with its variables in it, as `--raw`
+/// and `--describe` leave them.
 pub(crate) fn raw_components_refusal(
     config: &Config<'_>,
     provider: &Provider,
@@ -57,11 +68,15 @@ pub(crate) fn raw_components_refusal(
     text: &[u8],
     before: Option<ReadBefore<'_>>,
 ) -> Option<Refusal> {
-    let options = ComponentsOptions { namespace: String::new(), raw: true };
+    let options = ComponentsOptions {
+        namespace: String::new(),
+        raw: true,
+    };
     components::process(config, provider.clone(), version, text, &options, before).err()
 }
 
-/// What `generate provider` prints of a components file for somebody without a configuration: variables get their defaults.
+/// What `generate provider` prints of a components file for somebody without a configuration:
+/// variables get their defaults.
 ///
 /// # Errors
 /// In clusterctl's words.
@@ -73,13 +88,28 @@ pub(crate) fn installed(
     budget: &Budget,
 ) -> Result<String, Refusal> {
     let files = Tree::new();
-    let config = Config::empty(World { files: &files, environment: &|_| None, network: None, budget });
-    components::process(&config, provider, version, text, &ComponentsOptions::default(), before)?.into_yaml()
+    let config = Config::empty(World {
+        files: &files,
+        environment: &|_| None,
+        network: None,
+        budget,
+    });
+    components::process(
+        &config,
+        provider,
+        version,
+        text,
+        &ComponentsOptions::default(),
+        before,
+    )?
+    .into_yaml()
 }
 
 /// What clusterctl says of a metadata.yaml, if it refuses it.
 pub(crate) fn metadata_refusal(label: &str, bytes: &[u8], budget: &Budget) -> Option<Refusal> {
-    metadata::decode(bytes, budget).and_then(|metadata| metadata.check(label)).err()
+    metadata::decode(bytes, budget)
+        .and_then(|metadata| metadata.check(label))
+        .err()
 }
 
 #[cfg(test)]
@@ -87,7 +117,8 @@ mod tests {
     use super::*;
 
     fn refusal(api_version: &str, kind: &str) -> Option<String> {
-        version_refusal(&json!({"apiVersion": api_version, "kind": kind, "spec": 1})).map(|refusal| refusal.message().to_owned())
+        version_refusal(&json!({"apiVersion": api_version, "kind": kind, "spec": 1}))
+            .map(|refusal| refusal.message().to_owned())
     }
 
     #[test]

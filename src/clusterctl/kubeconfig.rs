@@ -1,4 +1,5 @@
-//! What can be told from a kubeconfig without the cluster: whether there is one, and which namespace it names.
+//! What can be told from a kubeconfig without the cluster: whether there is one, and which
+//! namespace it names.
 
 use std::collections::BTreeMap;
 
@@ -24,26 +25,50 @@ pub(super) struct Kubeconfig {
 }
 
 impl Kubeconfig {
-    /// Reads the file of the flag, or those of `KUBECONFIG`, or `~/.kube/config`; what is set first counts.
+    /// Reads the file of the flag, or those of `KUBECONFIG`, or `~/.kube/config`; what is set first
+    /// counts.
     pub(super) fn load(world: World<'_>, path: &str, context: &str) -> Result<Self, Refusal> {
         let step = |refusal: Refusal| refusal.within("failed to load Kubeconfig");
         let precedence = match world.variable("KUBECONFIG").filter(|list| !list.is_empty()) {
-            Some(list) => list.split(':').filter(|path| !path.is_empty()).map(str::to_owned).collect(),
-            None => vec![join(&[&world.variable("HOME").unwrap_or_default(), ".kube", "config"])],
+            Some(list) => list
+                .split(':')
+                .filter(|path| !path.is_empty())
+                .map(str::to_owned)
+                .collect(),
+            None => vec![join(&[
+                &world.variable("HOME").unwrap_or_default(),
+                ".kube",
+                "config",
+            ])],
         };
         let explicit = Some(path.to_owned()).filter(|path| !path.is_empty());
-        let mut config = Kubeconfig { explicit, precedence, context: context.to_owned(), contexts: BTreeMap::new(), is_empty: true };
-        let files = config.explicit.clone().map_or_else(|| config.precedence.clone(), |path| vec![path]);
+        let mut config = Kubeconfig {
+            explicit,
+            precedence,
+            context: context.to_owned(),
+            contexts: BTreeMap::new(),
+            is_empty: true,
+        };
+        let files = config
+            .explicit
+            .clone()
+            .map_or_else(|| config.precedence.clone(), |path| vec![path]);
         let mut current = String::new();
         for file in files {
             let bytes = match world.files.read(&file) {
                 Ok(bytes) => bytes,
                 Err(FileFault::Missing) if config.explicit.is_none() => continue,
-                Err(fault) => return Err(step(Refusal::new(format!("stat {file}: {}", fault.reason())))),
+                Err(fault) => {
+                    return Err(step(Refusal::new(format!(
+                        "stat {file}: {}",
+                        fault.reason()
+                    ))));
+                }
             };
             let shown = go::quote(&file);
-            let root =
-                documents::first(&bytes, world.budget).map_err(|fault| step(fault.within(format!("error loading config file {shown}"))))?;
+            let root = documents::first(&bytes, world.budget).map_err(|fault| {
+                step(fault.within(format!("error loading config file {shown}")))
+            })?;
             config.add(&root, &mut current);
         }
         if config.context.is_empty() {
@@ -53,22 +78,32 @@ impl Kubeconfig {
     }
 
     fn add(&mut self, root: &Value, current: &mut String) {
-        let named = |list: &str| fields::field(root, &[list]).and_then(Value::as_array).into_iter().flatten();
+        let named = |list: &str| {
+            fields::field(root, &[list])
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+        };
         for context in named("contexts") {
             let namespace = fields::text(context, &["context", "namespace"]).to_owned();
-            self.contexts.entry(fields::text(context, &["name"]).to_owned()).or_insert(namespace);
+            self.contexts
+                .entry(fields::text(context, &["name"]).to_owned())
+                .or_insert(namespace);
         }
         if current.is_empty() {
             fields::text(root, &["current-context"]).clone_into(current);
         }
-        let holds_something = ["clusters", "users", "contexts"].iter().any(|list| named(list).next().is_some());
+        let holds_something = ["clusters", "users", "contexts"]
+            .iter()
+            .any(|list| named(list).next().is_some());
         self.is_empty = self.is_empty && !holds_something && current.is_empty();
     }
 
     /// Whether clusterctl would have a cluster to talk to; it need not be reachable.
     pub(super) fn check_available(&self) -> Result<(), Refusal> {
         let fault = if self.is_empty {
-            "no configuration has been provided, try setting KUBERNETES_MASTER environment variable".to_owned()
+            "no configuration has been provided, try setting KUBERNETES_MASTER environment variable"
+                .to_owned()
         } else if !self.contexts.contains_key(&self.context) {
             if self.context.is_empty() {
                 "invalid configuration: no configuration has been provided, try setting KUBERNETES_MASTER environment variable".to_owned()
@@ -93,11 +128,15 @@ impl Kubeconfig {
                 let from = match &self.explicit {
                     Some(path) => go::quote(path),
                     None => {
-                        let paths: Vec<String> = self.precedence.iter().map(|path| go::quote(path)).collect();
+                        let paths: Vec<String> =
+                            self.precedence.iter().map(|path| go::quote(path)).collect();
                         format!("[{}]", paths.join(" "))
                     }
                 };
-                Err(Refusal::new(format!("failed to get context {} from {from}", go::quote(&self.context))))
+                Err(Refusal::new(format!(
+                    "failed to get context {} from {from}",
+                    go::quote(&self.context)
+                )))
             }
         }
     }

@@ -18,13 +18,19 @@ pub struct Log(Vec<LogLine>);
 impl Log {
     /// The lines that are shown at a verbosity.
     pub fn at(&self, verbosity: i32) -> impl Iterator<Item = &str> {
-        self.0.iter().filter(move |line| line.level <= verbosity).map(|line| line.text.as_str())
+        self.0
+            .iter()
+            .filter(move |line| line.level <= verbosity)
+            .map(|line| line.text.as_str())
     }
 
     /// A file of the overrides layer is used in place of the repository's.
     pub(super) fn using_override(&mut self, level: i32, file: &str, label: &str, version: &str) {
         let [file, label, version] = [file, label, version].map(json_text);
-        self.0.push(LogLine { level, text: format!("Using override={file} provider={label} version={version}") });
+        self.0.push(LogLine {
+            level,
+            text: format!("Using override={file} provider={label} version={version}"),
+        });
     }
 }
 

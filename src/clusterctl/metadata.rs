@@ -40,7 +40,8 @@ impl Series {
 
     pub(super) fn is_of(&self, version: &Version) -> bool {
         // Negative numbers fit no version.
-        u64::try_from(self.major) == Ok(version.major) && u64::try_from(self.minor) == Ok(version.minor)
+        u64::try_from(self.major) == Ok(version.major)
+            && u64::try_from(self.minor) == Ok(version.minor)
     }
 }
 
@@ -58,7 +59,8 @@ pub(super) fn decode(bytes: &[u8], budget: &Budget) -> Result<Metadata, Refusal>
         )));
     }
     let (api_version, kind) = (fields::text(&root, &["apiVersion"]), fields::kind(&root));
-    // Without a kind the decoder takes the one that is asked for; without a version it looks no further.
+    // Without a kind the decoder takes the one that is asked for; without a version it looks no
+    // further.
     if !api_version.is_empty() && !kind.is_empty() {
         if api_version != METADATA_API_VERSION || !KINDS.contains(&kind) {
             return Err(Refusal::new(format!(
@@ -68,31 +70,62 @@ pub(super) fn decode(bytes: &[u8], budget: &Budget) -> Result<Metadata, Refusal>
             )));
         }
         if kind != METADATA_KIND {
-            return Err(Refusal::new(format!("converting (v1alpha3.{kind}) to (v1alpha3.{METADATA_KIND}): unknown conversion")));
+            return Err(Refusal::new(format!(
+                "converting (v1alpha3.{kind}) to (v1alpha3.{METADATA_KIND}): unknown conversion"
+            )));
         }
     }
     let series = match fields::field(&root, &["releaseSeries"]) {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(items)) => items.iter().map(series).collect::<Result<_, _>>()?,
-        Some(other) => return Err(mismatch(other, "Metadata.releaseSeries", "[]v1alpha3.ReleaseSeries")),
+        Some(other) => {
+            return Err(mismatch(
+                other,
+                "Metadata.releaseSeries",
+                "[]v1alpha3.ReleaseSeries",
+            ));
+        }
     };
-    Ok(Metadata { api_version: api_version.to_owned(), series })
+    Ok(Metadata {
+        api_version: api_version.to_owned(),
+        series,
+    })
 }
 
 fn series(item: &Value) -> Result<Series, Refusal> {
     if !matches!(item, Value::Object(_) | Value::Null) {
-        return Err(mismatch(item, "Metadata.releaseSeries", "v1alpha3.ReleaseSeries"));
+        return Err(mismatch(
+            item,
+            "Metadata.releaseSeries",
+            "v1alpha3.ReleaseSeries",
+        ));
     }
     let contract = match fields::field(item, &["contract"]) {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text.clone(),
-        Some(other) => return Err(mismatch(other, "ReleaseSeries.releaseSeries.contract", "string")),
+        Some(other) => {
+            return Err(mismatch(
+                other,
+                "ReleaseSeries.releaseSeries.contract",
+                "string",
+            ));
+        }
     };
-    Ok(Series { major: number(item, "major")?, minor: number(item, "minor")?, contract })
+    Ok(Series {
+        major: number(item, "major")?,
+        minor: number(item, "minor")?,
+        contract,
+    })
 }
 
 fn number(item: &Value, name: &str) -> Result<i32, Refusal> {
-    let refuse = |value: &Value| Err(mismatch(value, &format!("ReleaseSeries.releaseSeries.{name}"), "int32"));
+    let refuse = |value: &Value| {
+        Err(mismatch(
+            value,
+            &format!("ReleaseSeries.releaseSeries.{name}"),
+            "int32",
+        ))
+    };
     match fields::field(item, &[name]) {
         None | Some(Value::Null) => Ok(0),
         Some(value @ Value::Number(number)) => integer(number).map_or_else(|| refuse(value), Ok),
@@ -103,7 +136,12 @@ fn number(item: &Value, name: &str) -> Result<i32, Refusal> {
 /// A whole number of 32 bits; `1.0` is one.
 fn integer(number: &Number) -> Option<i32> {
     let float = number.as_f64().filter(|float| float.fract() == 0.0)?;
-    i32::try_from(number.as_i64().or_else(|| format!("{float}").parse().ok())?).ok()
+    i32::try_from(
+        number
+            .as_i64()
+            .or_else(|| format!("{float}").parse().ok())?,
+    )
+    .ok()
 }
 
 fn mismatch(value: &Value, field: &str, kind: &str) -> Refusal {
@@ -111,7 +149,9 @@ fn mismatch(value: &Value, field: &str, kind: &str) -> Refusal {
         Value::Number(number) => format!("number {number}"),
         other => go::json_kind(other).to_owned(),
     };
-    Refusal::new(format!("json: cannot unmarshal {found} into Go struct field {field} of type {kind}"))
+    Refusal::new(format!(
+        "json: cannot unmarshal {found} into Go struct field {field} of type {kind}"
+    ))
 }
 
 impl Metadata {
@@ -120,11 +160,16 @@ impl Metadata {
         let step = "invalid provider metadata";
         if self.api_version != METADATA_API_VERSION {
             let found = go::quote(&self.api_version);
-            let message = format!("unexpected apiVersion {found} for provider {label} (expected \"{METADATA_API_VERSION}\")");
+            let message = format!(
+                "unexpected apiVersion {found} for provider {label} (expected \"{METADATA_API_VERSION}\")"
+            );
             return Err(Refusal::new(message).within(step));
         }
         if self.series.is_empty() {
-            return Err(Refusal::new(format!("releaseSeries is empty in {METADATA_FILE} for provider {label}")).within(step));
+            return Err(Refusal::new(format!(
+                "releaseSeries is empty in {METADATA_FILE} for provider {label}"
+            ))
+            .within(step));
         }
         Ok(())
     }
@@ -137,8 +182,16 @@ impl Metadata {
     /// The newest series of a contract.
     pub(super) fn series_of_contract(&self, contract: &str) -> Option<&Series> {
         // Of equal ones the first.
-        let newest = |best: Option<&'_ Series>, one: &Series| best.is_none_or(|best| (one.major, one.minor) > (best.major, best.minor));
-        self.series.iter().filter(|one| one.contract == contract).fold(None, |best, one| if newest(best, one) { Some(one) } else { best })
+        let newest = |best: Option<&'_ Series>, one: &Series| {
+            best.is_none_or(|best| (one.major, one.minor) > (best.major, best.minor))
+        };
+        self.series
+            .iter()
+            .filter(|one| one.contract == contract)
+            .fold(
+                None,
+                |best, one| if newest(best, one) { Some(one) } else { best },
+            )
     }
 }
 
@@ -147,9 +200,16 @@ mod tests {
     use super::*;
 
     fn decoded(text: &str) -> Result<Vec<(i32, i32, String)>, String> {
-        let metadata = decode(text.as_bytes(), &Budget::default()).map_err(|refusal| refusal.message().to_owned())?;
-        metadata.check("infrastructure-foo").map_err(|refusal| refusal.message().to_owned())?;
-        Ok(metadata.series.into_iter().map(|s| (s.major, s.minor, s.contract)).collect())
+        let metadata = decode(text.as_bytes(), &Budget::default())
+            .map_err(|refusal| refusal.message().to_owned())?;
+        metadata
+            .check("infrastructure-foo")
+            .map_err(|refusal| refusal.message().to_owned())?;
+        Ok(metadata
+            .series
+            .into_iter()
+            .map(|s| (s.major, s.minor, s.contract))
+            .collect())
     }
 
     const HEAD: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\n";
@@ -158,8 +218,17 @@ mod tests {
     fn what_clusterctl_accepts() {
         let series = "releaseSeries: [{major: 1, minor: 2.0, contract: v1beta2}, {contract: x}]\n";
         let expected = Ok(vec![(1, 2, "v1beta2".to_owned()), (0, 0, "x".to_owned())]);
-        assert_eq!(decoded(&format!("{HEAD}kind: Metadata\n{series}")), expected);
-        assert_eq!(decoded(&format!("---\n{HEAD}{series}extra: 1\n---\nignored: true\n")), expected, "no kind, a second document");
+        assert_eq!(
+            decoded(&format!("{HEAD}kind: Metadata\n{series}")),
+            expected
+        );
+        assert_eq!(
+            decoded(&format!(
+                "---\n{HEAD}{series}extra: 1\n---\nignored: true\n"
+            )),
+            expected,
+            "no kind, a second document"
+        );
     }
 
     #[test]
@@ -167,23 +236,44 @@ mod tests {
         let missing = "invalid provider metadata: unexpected apiVersion \"\" for provider infrastructure-foo (expected \
                        \"clusterctl.cluster.x-k8s.io/v1alpha3\")";
         let empty = "invalid provider metadata: releaseSeries is empty in metadata.yaml for provider infrastructure-foo";
-        let field =
-            |found: &str| format!("json: cannot unmarshal {found} into Go struct field ReleaseSeries.releaseSeries.major of type int32");
+        let field = |found: &str| {
+            format!(
+                "json: cannot unmarshal {found} into Go struct field ReleaseSeries.releaseSeries.major of type int32"
+            )
+        };
         for (text, message) in [
             (String::new(), missing.to_owned()),
             ("kind: Metadata\n".to_owned(), missing.to_owned()),
-            (format!("{HEAD}kind: Metadata\nreleaseseries: [{{major: 1}}]\n"), empty.to_owned()),
+            (
+                format!("{HEAD}kind: Metadata\nreleaseseries: [{{major: 1}}]\n"),
+                empty.to_owned(),
+            ),
             (
                 format!("{HEAD}kind: Provider\n"),
-                "converting (v1alpha3.Provider) to (v1alpha3.Metadata): unknown conversion".to_owned(),
+                "converting (v1alpha3.Provider) to (v1alpha3.Metadata): unknown conversion"
+                    .to_owned(),
             ),
-            (format!("{HEAD}releaseSeries: [{{major: '0'}}]\n"), field("string")),
-            (format!("{HEAD}releaseSeries: [{{major: 0.5}}]\n"), field("number 0.5")),
-            (format!("{HEAD}releaseSeries: [{{major: 4294967296}}]\n"), field("number 4294967296")),
+            (
+                format!("{HEAD}releaseSeries: [{{major: '0'}}]\n"),
+                field("string"),
+            ),
+            (
+                format!("{HEAD}releaseSeries: [{{major: 0.5}}]\n"),
+                field("number 0.5"),
+            ),
+            (
+                format!("{HEAD}releaseSeries: [{{major: 4294967296}}]\n"),
+                field("number 4294967296"),
+            ),
         ] {
             assert_eq!(decoded(&text), Err(message), "{text}");
         }
         let foreign = decoded("apiVersion: foo/v1\nkind: Metadata\n").unwrap_err();
-        assert!(foreign.starts_with("no kind \"Metadata\" is registered for version \"foo/v1\" in scheme "), "{foreign}");
+        assert!(
+            foreign.starts_with(
+                "no kind \"Metadata\" is registered for version \"foo/v1\" in scheme "
+            ),
+            "{foreign}"
+        );
     }
 }

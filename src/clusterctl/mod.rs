@@ -1,7 +1,10 @@
-//! clusterctl's semantics without a cluster, and without a network or a file of its own: configuration, repositories, components and templates, with the results
-//! and the words of clusterctl (Cluster API main of August 2026, series 1.15; v1.14 gives the same but for the list of providers).
+//! clusterctl's semantics without a cluster, and without a network or a file of its own:
+//! configuration, repositories, components and templates, with the results and the words of
+//! clusterctl (Cluster API main of August 2026, series 1.15; v1.14 gives the same but for the list
+//! of providers).
 //!
-//! What is read of the world comes through [`World`]; what clusterctl would refuse is a [`Refusal`].
+//! What is read of the world comes through [`World`]; what clusterctl would refuse is a
+//! [`Refusal`].
 
 mod cert_manager;
 mod cluster_class;
@@ -35,7 +38,8 @@ pub(crate) use documents::ReadBefore;
 pub use files::{Entry, EntryKind, FileFault, Files};
 pub use generate_cluster::{ClusterOptions, ClusterSource, generate_cluster};
 pub(crate) use judge::{
-    components_refusal, dropped_fields, gets_namespace, installed, metadata_refusal, raw_components_refusal, version_refusal,
+    components_refusal, dropped_fields, gets_namespace, installed, metadata_refusal,
+    raw_components_refusal, version_refusal,
 };
 pub use log::Log;
 pub use network::{Network, NetworkFault, Request, Token};
@@ -78,14 +82,21 @@ impl std::fmt::Debug for World<'_> {
     }
 }
 
-/// `generate yaml`: a template with its variables replaced, or its variables; no namespace, no types.
+/// `generate yaml`: a template with its variables replaced, or its variables; no namespace, no
+/// types.
 ///
 /// # Errors
 /// In clusterctl's words.
-pub fn generate_yaml(config: &Config<'_>, source: &TemplateSource, list_only: bool) -> Result<Template, Refusal> {
+pub fn generate_yaml(
+    config: &Config<'_>,
+    source: &TemplateSource,
+    list_only: bool,
+) -> Result<Template, Refusal> {
     let text = match source {
         TemplateSource::Url(url) if url.is_empty() => {
-            return Err(Refusal::new("unable to read custom template. Please specify a template source"));
+            return Err(Refusal::new(
+                "unable to read custom template. Please specify a template source",
+            ));
         }
         source => source.read(config)?,
     };
@@ -105,7 +116,9 @@ pub fn generate_provider(
 ) -> Result<Components, Refusal> {
     let wanted = ProviderName::parse(name)?;
     let repository = Repository::open(config, config.provider_of(&wanted.name, provider_type)?)?;
-    let version = wanted.version.unwrap_or_else(|| repository.default_version().to_owned());
+    let version = wanted
+        .version
+        .unwrap_or_else(|| repository.default_version().to_owned());
     let metadata = repository.metadata(&version, log)?;
     let number = parse_semantic(&version).map_err(|fault| not_semantic(&version, &fault))?;
     let Some(series) = metadata.series_of(&number) else {
@@ -123,18 +136,35 @@ pub fn generate_provider(
         )));
     }
     let text = repository.components(&version, log)?;
-    components::process(config, repository.provider().clone(), &version, &text, options, None)
+    components::process(
+        config,
+        repository.provider().clone(),
+        &version,
+        &text,
+        options,
+        None,
+    )
 }
 
 /// What is no semantic version, in the words of Kubernetes' parser.
 fn not_semantic(text: &str, fault: &VersionFault) -> Refusal {
     let shown = go::quote(text);
-    let begins_with_number = text.trim().trim_start_matches('v').starts_with(|c: char| c.is_ascii_digit());
+    let begins_with_number = text
+        .trim()
+        .trim_start_matches('v')
+        .starts_with(|c: char| c.is_ascii_digit());
     Refusal::new(match fault {
-        VersionFault::LeadingZero(part) => format!("illegal zero-prefixed version component {} in {shown}", go::quote(part)),
-        VersionFault::Suffix(suffix) => format!("could not parse pre-release/metadata ({suffix}) in version {shown}"),
+        VersionFault::LeadingZero(part) => format!(
+            "illegal zero-prefixed version component {} in {shown}",
+            go::quote(part)
+        ),
+        VersionFault::Suffix(suffix) => {
+            format!("could not parse pre-release/metadata ({suffix}) in version {shown}")
+        }
         VersionFault::NotThreeNumbers => format!("illegal version string {shown}"),
-        VersionFault::NotAVersion if begins_with_number => format!("illegal version string {shown}"),
+        VersionFault::NotAVersion if begins_with_number => {
+            format!("illegal version string {shown}")
+        }
         VersionFault::NotAVersion => format!("could not parse {shown} as version"),
     })
 }
@@ -161,10 +191,15 @@ impl Components {
             self.version,
             self.namespace
         );
-        for (title, items) in [("Variables:\n", &self.variables), ("Images:\n", &self.images)] {
+        for (title, items) in [
+            ("Variables:\n", &self.variables),
+            ("Images:\n", &self.images),
+        ] {
             if !items.is_empty() {
                 text.push_str(title);
-                items.iter().for_each(|item| text.push_str(&format!("  - {item}\n")));
+                items
+                    .iter()
+                    .for_each(|item| text.push_str(&format!("  - {item}\n")));
             }
         }
         text.push('\n');
@@ -177,18 +212,34 @@ pub fn list_names(template: &Template) -> String {
     if template.variables.is_empty() {
         return "\n".to_owned();
     }
-    let names = template.variables.keys().map(|name| format!("  - {name}\n"));
-    std::iter::once("Variables:\n".to_owned()).chain(names).collect()
+    let names = template
+        .variables
+        .keys()
+        .map(|name| format!("  - {name}\n"));
+    std::iter::once("Variables:\n".to_owned())
+        .chain(names)
+        .collect()
 }
 
 /// What `config repositories` prints as a table.
 pub fn providers_table(providers: &[Provider]) -> String {
     let rows = providers.iter().map(|provider| {
         let (url, file) = provider.url_and_file();
-        format!("{}\t{}\t{url}\t{file}\n", provider.name, provider.provider_type.as_str())
+        format!(
+            "{}\t{}\t{url}\t{file}\n",
+            provider.name,
+            provider.provider_type.as_str()
+        )
     });
-    let text: String = std::iter::once("NAME\tTYPE\tURL\tFILE\n".to_owned()).chain(rows).collect();
-    Columns { min_width: 10, padding: 3, html: false }.align(&text)
+    let text: String = std::iter::once("NAME\tTYPE\tURL\tFILE\n".to_owned())
+        .chain(rows)
+        .collect();
+    Columns {
+        min_width: 10,
+        padding: 3,
+        html: false,
+    }
+    .align(&text)
 }
 
 /// What `config repositories -o yaml` prints.
@@ -200,5 +251,6 @@ pub(crate) fn providers_yaml(providers: &[Provider]) -> Result<String, Refusal> 
         let (url, file) = provider.url_and_file();
         json!({"Name": provider.name, "ProviderType": provider.provider_type.as_str(), "URL": url, "File": file})
     });
-    goyaml::to_string(&items.collect()).map_err(|_| Refusal::new("yaml: control characters are not allowed"))
+    goyaml::to_string(&items.collect())
+        .map_err(|_| Refusal::new("yaml: control characters are not allowed"))
 }

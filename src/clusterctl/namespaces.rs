@@ -1,5 +1,5 @@
-//! Puts all objects into one namespace, as clusterctl does with components and templates. What is decided by kind looks at the kind alone,
-//! whatever the API group.
+//! Puts all objects into one namespace, as clusterctl does with components and templates. What is
+//! decided by kind looks at the kind alone, whatever the API group.
 
 use rayon::prelude::*;
 use serde_json::Value;
@@ -36,7 +36,11 @@ pub(super) fn is_namespaced(kind: &str) -> bool {
 
 /// Moves all objects into a namespace, on all cores. The first object that cannot be moved decides.
 pub(super) fn move_all(objects: Vec<Value>, namespace: &str) -> Result<Vec<Value>, Refusal> {
-    let moved: Vec<Result<Value, Refusal>> = objects.into_par_iter().with_max_len(1).map(|object| enforce(object, namespace)).collect();
+    let moved: Vec<Result<Value, Refusal>> = objects
+        .into_par_iter()
+        .with_max_len(1)
+        .map(|object| enforce(object, namespace))
+        .collect();
     moved.into_iter().collect()
 }
 
@@ -54,11 +58,13 @@ pub(super) fn enforce(mut object: Value, namespace: &str) -> Result<Value, Refus
         fields::set_metadata(&mut object, "namespace", namespace.into());
     }
     match kind.as_str() {
-        "ClusterRoleBinding" => binding(typed::round_trip(object, &CLUSTER_ROLE_BINDING)?, namespace),
-        "RoleBinding" => binding(typed::round_trip(object, &ROLE_BINDING)?, namespace),
-        "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" | "CustomResourceDefinition" => {
-            webhook_carrier(object, &kind, namespace)
+        "ClusterRoleBinding" => {
+            binding(typed::round_trip(object, &CLUSTER_ROLE_BINDING)?, namespace)
         }
+        "RoleBinding" => binding(typed::round_trip(object, &ROLE_BINDING)?, namespace),
+        "MutatingWebhookConfiguration"
+        | "ValidatingWebhookConfiguration"
+        | "CustomResourceDefinition" => webhook_carrier(object, &kind, namespace),
         "Certificate" => certificate(object, &original, namespace),
         _ => Ok(object),
     }
@@ -82,7 +88,9 @@ fn webhook_carrier(mut object: Value, kind: &str, namespace: &str) -> Result<Val
         let parts: Vec<&str> = secret.split('/').collect();
         let [_, name] = parts.as_slice() else {
             let name = fields::name(&object);
-            return Err(Refusal::new(format!("object {kind} {name} does not have a correct value for {INJECT_CA_FROM}")));
+            return Err(Refusal::new(format!(
+                "object {kind} {name} does not have a correct value for {INJECT_CA_FROM}"
+            )));
         };
         let moved = format!("{namespace}/{name}");
         annotations.insert(INJECT_CA_FROM.to_owned(), moved.into());
@@ -98,10 +106,15 @@ fn webhook_carrier(mut object: Value, kind: &str, namespace: &str) -> Result<Val
         _ => &["webhooks"],
     };
     let mut object = typed::round_trip(object, known)?;
-    let found = path.iter().try_fold(&mut object, |value, name| value.get_mut(*name));
+    let found = path
+        .iter()
+        .try_fold(&mut object, |value, name| value.get_mut(*name));
     match found {
         Some(Value::Array(webhooks)) => {
-            webhooks.iter_mut().filter_map(|webhook| webhook.get_mut("clientConfig")).for_each(|client| point_to(client, namespace));
+            webhooks
+                .iter_mut()
+                .filter_map(|webhook| webhook.get_mut("clientConfig"))
+                .for_each(|client| point_to(client, namespace));
         }
         Some(client) => point_to(client, namespace),
         None => {}
@@ -118,21 +131,36 @@ fn point_to(client_config: &mut Value, namespace: &str) {
 
 /// DNS names of Services contain the namespace.
 fn certificate(mut object: Value, original: &str, namespace: &str) -> Result<Value, Refusal> {
-    let shown = (fields::namespace(&object).to_owned(), fields::name(&object).to_owned());
+    let shown = (
+        fields::namespace(&object).to_owned(),
+        fields::name(&object).to_owned(),
+    );
     let fault = |message: String| {
-        Refusal::new(format!(".spec.dnsNames accessor error: {message}"))
-            .within(format!("failed to get .spec.dnsNames from Certificate {}/{}", shown.0, shown.1))
+        Refusal::new(format!(".spec.dnsNames accessor error: {message}")).within(format!(
+            "failed to get .spec.dnsNames from Certificate {}/{}",
+            shown.0, shown.1
+        ))
     };
     let spec = match object.get_mut("spec") {
         None | Some(Value::Null) => return Ok(object),
         Some(spec) => spec,
     };
     if !spec.is_object() {
-        return Err(fault(format!("{} is of the type {}, expected map[string]interface{{}}", go_text(spec), go_type(spec))));
+        return Err(fault(format!(
+            "{} is of the type {}, expected map[string]interface{{}}",
+            go_text(spec),
+            go_type(spec)
+        )));
     }
-    let Some(names) = spec.get_mut("dnsNames") else { return Ok(object) };
+    let Some(names) = spec.get_mut("dnsNames") else {
+        return Ok(object);
+    };
     let Some(names) = names.as_array_mut() else {
-        return Err(fault(format!("{} is of the type {}, expected []interface{{}}", go_text(names), go_type(names))));
+        return Err(fault(format!(
+            "{} is of the type {}, expected []interface{{}}",
+            go_text(names),
+            go_type(names)
+        )));
     };
     let (old, new) = (format!(".{original}."), format!(".{namespace}."));
     for name in names {
@@ -155,11 +183,18 @@ fn go_text(value: &Value) -> String {
         Value::Bool(bool) => bool.to_string(),
         Value::Number(number) => crate::text::go::float(number.as_f64().unwrap_or_default()),
         Value::String(text) => text.clone(),
-        Value::Array(items) => format!("[{}]", items.iter().map(go_text).collect::<Vec<_>>().join(" ")),
+        Value::Array(items) => format!(
+            "[{}]",
+            items.iter().map(go_text).collect::<Vec<_>>().join(" ")
+        ),
         Value::Object(entries) => {
             format!(
                 "map[{}]",
-                entries.iter().map(|(key, value)| format!("{key}:{}", go_text(value))).collect::<Vec<_>>().join(" ")
+                entries
+                    .iter()
+                    .map(|(key, value)| format!("{key}:{}", go_text(value)))
+                    .collect::<Vec<_>>()
+                    .join(" ")
             )
         }
     }
@@ -192,7 +227,10 @@ mod tests {
             json!({"kind": "Namespace", "metadata": {"name": "a"}}),
             json!({"kind": "Namespace", "metadata": {"name": "target"}}),
         );
-        check(json!({"kind": "X"}), json!({"kind": "X", "metadata": {"namespace": "target"}}));
+        check(
+            json!({"kind": "X"}),
+            json!({"kind": "X", "metadata": {"namespace": "target"}}),
+        );
         check(
             json!({"kind": "X", "metadata": {"namespace": "a"}}),
             json!({"kind": "X", "metadata": {"namespace": "target"}}),
@@ -231,7 +269,10 @@ mod tests {
             json!({"kind": "Certificate", "metadata": {"namespace": "a"}, "spec": {"dnsNames": ["s.a.svc.a.x", "b"]}}),
             json!({"kind": "Certificate", "metadata": {"namespace": "target"}, "spec": {"dnsNames": ["s.target.svc.a.x", "b"]}}),
         );
-        let refused = enforce(json!({"kind": "Certificate", "metadata": {"name": "c"}, "spec": {"dnsNames": [1.2]}}), "target");
+        let refused = enforce(
+            json!({"kind": "Certificate", "metadata": {"name": "c"}, "spec": {"dnsNames": [1.2]}}),
+            "target",
+        );
         assert_eq!(
             refused.unwrap_err().message(),
             "failed to get .spec.dnsNames from Certificate target/c: .spec.dnsNames accessor error: contains non-string key in the slice: 1.2 is \
@@ -243,11 +284,15 @@ mod tests {
     fn other_versions_are_refused() {
         let refused = |object: Value| enforce(object, "target").unwrap_err().message().to_owned();
         assert_eq!(
-            refused(json!({"apiVersion": "apiextensions.k8s.io/v2", "kind": "CustomResourceDefinition"})),
+            refused(
+                json!({"apiVersion": "apiextensions.k8s.io/v2", "kind": "CustomResourceDefinition"})
+            ),
             "failed to patch v2 CustomResourceDefinition"
         );
         assert_eq!(
-            refused(json!({"apiVersion": "rbac.authorization.k8s.io/v1beta1", "kind": "RoleBinding"})),
+            refused(
+                json!({"apiVersion": "rbac.authorization.k8s.io/v1beta1", "kind": "RoleBinding"})
+            ),
             "converting (v1beta1.RoleBinding) to (v1.RoleBinding): unknown conversion"
         );
     }

@@ -39,7 +39,11 @@ pub struct Request<'a> {
 impl<'a> Request<'a> {
     /// A request without token.
     pub fn new(url: &'a str) -> Self {
-        Request { url, accept: None, token: None }
+        Request {
+            url,
+            accept: None,
+            token: None,
+        }
     }
 }
 
@@ -58,7 +62,8 @@ impl fmt::Debug for Token<'_> {
 pub enum NetworkFault {
     /// A status that is not 200.
     Status(u16),
-    /// The host answers no more requests for a while; until when, in seconds since 1970, if it says so.
+    /// The host answers no more requests for a while; until when, in seconds since 1970, if it says
+    /// so.
     RateLimited(Option<i64>),
     /// No answer that can be used; says why.
     Failed(String),
@@ -76,9 +81,12 @@ impl fmt::Display for NetworkFault {
 }
 
 impl NetworkFault {
-    /// The refusal of a step that needed the answer: clusterctl's words, and below them when the host answers again.
+    /// The refusal of a step that needed the answer: clusterctl's words, and below them when the
+    /// host answers again.
     pub(super) fn noted(&self, refusal: Refusal) -> Refusal {
-        let NetworkFault::RateLimited(Some(until)) = self else { return refusal };
+        let NetworkFault::RateLimited(Some(until)) = self else {
+            return refusal;
+        };
         match jiff::Timestamp::from_second(*until) {
             Ok(until) => refusal.note(format!("the host answers again from {until} on")),
             Err(_) => refusal,
@@ -86,14 +94,19 @@ impl NetworkFault {
     }
 }
 
-/// Whether the bytes are what a file of a release is: text of objects, when its variables are replaced. A page of a proxy, or what was cut off, is
-/// none.
+/// Whether the bytes are what a file of a release is: text of objects, when its variables are
+/// replaced. A page of a proxy, or what was cut off, is none.
 pub(super) fn is_release_file(bytes: &[u8]) -> bool {
-    let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return false;
+    };
     let source = Source::new("", text);
     let substituted = Substituted::sampled(&source, &Budget::default());
-    let text = substituted.as_ref().map_or(text, |substituted| substituted.text().text());
-    documents::objects("", text.as_bytes(), None, &Budget::default()).is_ok_and(|objects| !objects.is_empty())
+    let text = substituted
+        .as_ref()
+        .map_or(text, |substituted| substituted.text().text());
+    documents::objects("", text.as_bytes(), None, &Budget::default())
+        .is_ok_and(|objects| !objects.is_empty())
 }
 
 /// A part of a URL's path, with everything escaped that could end it.
@@ -101,7 +114,9 @@ pub(super) fn escaped(part: &str) -> String {
     let mut text = String::with_capacity(part.len());
     for byte in part.bytes() {
         match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => text.push(char::from(byte)),
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
+                text.push(char::from(byte))
+            }
             _ => text.push_str(&format!("%{byte:02X}")),
         }
     }
@@ -114,15 +129,27 @@ mod tests {
 
     #[test]
     fn parts_of_paths_cannot_end_them() {
-        assert_eq!(escaped("v1.0.0+a/../b?c#d\r\nX: y"), "v1.0.0%2Ba%2F..%2Fb%3Fc%23d%0D%0AX%3A%20y");
+        assert_eq!(
+            escaped("v1.0.0+a/../b?c#d\r\nX: y"),
+            "v1.0.0%2Ba%2F..%2Fb%3Fc%23d%0D%0AX%3A%20y"
+        );
     }
 
     #[test]
     fn what_is_no_file_of_a_release_is_told() {
-        for text in ["kind: A\n", "a: ${B:=1}\nc: ${D}\n---\nkind: B\n", "{\"kind\": \"A\"}"] {
+        for text in [
+            "kind: A\n",
+            "a: ${B:=1}\nc: ${D}\n---\nkind: B\n",
+            "{\"kind\": \"A\"}",
+        ] {
             assert!(is_release_file(text.as_bytes()), "{text}");
         }
-        for text in ["", "<html><body>Sign in</body></html>", "kind: A\nmetadata: {name: ", "\u{0}\u{1}"] {
+        for text in [
+            "",
+            "<html><body>Sign in</body></html>",
+            "kind: A\nmetadata: {name: ",
+            "\u{0}\u{1}",
+        ] {
             assert!(!is_release_file(text.as_bytes()), "{text}");
         }
         assert!(!is_release_file(b"a: \xff\n"));
@@ -130,7 +157,10 @@ mod tests {
 
     #[test]
     fn tokens_are_never_shown() {
-        let request = Request { token: Some(Token("ghp_secret")), ..Request::new("https://api.github.com") };
+        let request = Request {
+            token: Some(Token("ghp_secret")),
+            ..Request::new("https://api.github.com")
+        };
         assert!(!format!("{request:?}").contains("secret"));
     }
 }

@@ -23,7 +23,8 @@ impl Provider {
 
     /// The URL up to the last `/`, and the components file.
     pub(crate) fn url_and_file(&self) -> (&str, &str) {
-        self.url.split_at(self.url.rfind('/').map_or(0, |at| at + 1))
+        self.url
+            .split_at(self.url.rfind('/').map_or(0, |at| at + 1))
     }
 }
 
@@ -38,7 +39,10 @@ pub(super) struct ProviderName {
 
 impl ProviderName {
     pub(super) fn parse(text: &str) -> Result<Self, Refusal> {
-        let form = format!("invalid provider name {}. Provider name should be in the form name[:version]", go::quote(text));
+        let form = format!(
+            "invalid provider name {}. Provider name should be in the form name[:version]",
+            go::quote(text)
+        );
         let parts: Vec<&str> = text.split(':').collect();
         if parts.len() > 2 {
             return Err(Refusal::new(form));
@@ -47,11 +51,15 @@ impl ProviderName {
             return Err(Refusal::new(format!("{form} and name cannot be empty")));
         }
         let name = parts[0].to_lowercase();
-        dns::check_label(&name).map_err(|refusal| refusal.within(format!("{form} and the name should be valid")))?;
+        dns::check_label(&name)
+            .map_err(|refusal| refusal.within(format!("{form} and the name should be valid")))?;
         if parts.get(1).is_some_and(|version| version.is_empty()) {
             return Err(Refusal::new(format!("{form} and version cannot be empty")));
         }
-        Ok(ProviderName { name, version: parts.get(1).map(|version| (*version).to_owned()) })
+        Ok(ProviderName {
+            name,
+            version: parts.get(1).map(|version| (*version).to_owned()),
+        })
     }
 }
 
@@ -63,11 +71,32 @@ mod tests {
     fn names_may_have_a_version() {
         let name = |text: &str| ProviderName::parse(text).map(|found| (found.name, found.version));
         assert_eq!(name("AWS"), Ok(("aws".to_owned(), None)));
-        assert_eq!(name("foo:v1"), Ok(("foo".to_owned(), Some("v1".to_owned()))));
-        let form = |text: &str| format!("invalid provider name \"{text}\". Provider name should be in the form name[:version]");
-        for (text, rest) in [("a:b:c", ""), (":v1", " and name cannot be empty"), ("foo:", " and version cannot be empty")] {
-            assert_eq!(name(text), Err(Refusal::new(format!("{}{rest}", form(text)))), "{text}");
+        assert_eq!(
+            name("foo:v1"),
+            Ok(("foo".to_owned(), Some("v1".to_owned())))
+        );
+        let form = |text: &str| {
+            format!(
+                "invalid provider name \"{text}\". Provider name should be in the form name[:version]"
+            )
+        };
+        for (text, rest) in [
+            ("a:b:c", ""),
+            (":v1", " and name cannot be empty"),
+            ("foo:", " and version cannot be empty"),
+        ] {
+            assert_eq!(
+                name(text),
+                Err(Refusal::new(format!("{}{rest}", form(text)))),
+                "{text}"
+            );
         }
-        assert_eq!(name("a.b"), Err(Refusal::new(format!("{} and the name should be valid: must not contain dots", form("a.b")))));
+        assert_eq!(
+            name("a.b"),
+            Err(Refusal::new(format!(
+                "{} and the name should be valid: must not contain dots",
+                form("a.b")
+            )))
+        );
     }
 }

@@ -5,11 +5,13 @@ use std::fmt;
 use crate::diag::Remedy;
 use crate::objects::secrets::Words;
 
-/// Why clusterctl would end here, in its own words, without the leading `Error: `. It stops at the first fault, so there is one.
+/// Why clusterctl would end here, in its own words, without the leading `Error: `. It stops at the
+/// first fault, so there is one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     message: String,
-    /// What we add: a place, or what to do instead. Never part of the message, which scripts may know.
+    /// What we add: a place, or what to do instead. Never part of the message, which scripts may
+    /// know.
     notes: Vec<Remedy>,
     hints: Vec<String>,
 }
@@ -17,7 +19,11 @@ pub struct Refusal {
 impl Refusal {
     /// A refusal in clusterctl's words.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Refusal { message: message.into(), notes: Vec::new(), hints: Vec::new() }
+        Refusal {
+            message: message.into(),
+            notes: Vec::new(),
+            hints: Vec::new(),
+        }
     }
 
     /// Puts the words of the step that failed before the message.

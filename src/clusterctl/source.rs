@@ -33,25 +33,34 @@ impl TemplateSource {
     pub(super) fn read(&self, config: &Config<'_>) -> Result<Vec<u8>, Refusal> {
         match self {
             TemplateSource::Stdin(bytes) => Ok(bytes.clone()),
-            TemplateSource::Url(url) => read(config, url).map_err(|refusal| refusal.within("invalid GetFromURL operation")),
+            TemplateSource::Url(url) => {
+                read(config, url).map_err(|refusal| refusal.within("invalid GetFromURL operation"))
+            }
         }
     }
 }
 
 fn read(config: &Config<'_>, text: &str) -> Result<Vec<u8>, Refusal> {
-    let url = Url::parse(text).map_err(|fault| Refusal::new(fault).within(format!("failed to parse {}", go::quote(text))))?;
+    let url = Url::parse(text).map_err(|fault| {
+        Refusal::new(fault).within(format!("failed to parse {}", go::quote(text)))
+    })?;
     match url.scheme.as_str() {
         "https" => remote(config, text, &url),
         "file" | "" => {
             let shown = go::quote(&url.path);
             // Go opens no empty path.
-            let found = if url.path.is_empty() { Err(FileFault::Missing) } else { config.world().files.read(&url.path) };
+            let found = if url.path.is_empty() {
+                Err(FileFault::Missing)
+            } else {
+                config.world().files.read(&url.path)
+            };
             found.map_err(|fault| match fault {
                 FileFault::Missing => Refusal::new(format!("failed to read file {shown}")),
-                FileFault::IsFolder => Refusal::new(format!("invalid path: file {shown} is actually a directory")),
-                FileFault::Other(reason) => {
-                    Refusal::new(format!("open {}: {reason}", url.path)).within(format!("failed to read file {shown}"))
-                }
+                FileFault::IsFolder => Refusal::new(format!(
+                    "invalid path: file {shown} is actually a directory"
+                )),
+                FileFault::Other(reason) => Refusal::new(format!("open {}: {reason}", url.path))
+                    .within(format!("failed to read file {shown}")),
             })
         }
         _ => Err(Refusal::new(format!(
@@ -64,21 +73,34 @@ fn read(config: &Config<'_>, text: &str) -> Result<Vec<u8>, Refusal> {
 fn remote(config: &Config<'_>, text: &str, url: &Url) -> Result<Vec<u8>, Refusal> {
     let allowed = || {
         config.world().network.ok_or_else(|| {
-            let remedy = Remedy::new("pass ").setting(Setting::AllowNetwork).then(", or download the file and pass its path with ");
-            Refusal::new(format!("{text} is on the network, which this program uses only when it is allowed to"))
-                .note(remedy.setting(Setting::From))
+            let remedy = Remedy::new("pass ")
+                .setting(Setting::AllowNetwork)
+                .then(", or download the file and pass its path with ");
+            Refusal::new(format!(
+                "{text} is on the network, which this program uses only when it is allowed to"
+            ))
+            .note(remedy.setting(Setting::From))
         })
     };
     if url.host != github::HOST {
         return allowed()?.get(&Request::new(text)).map_err(|fault| {
             fault.noted(match &fault {
-                NetworkFault::Status(status) => Refusal::new(format!("failed to get file, got {status}")),
+                NetworkFault::Status(status) => {
+                    Refusal::new(format!("failed to get file, got {status}"))
+                }
                 fault => Refusal::new(fault.to_string()).within("failed to get file"),
             })
         });
     }
     let parts: Vec<&str> = url.path.trim_start_matches('/').split('/').collect();
-    let client = |owner, repository| Ok(GitHub::new(allowed()?, config.variable(github::TOKEN_VARIABLE), owner, repository));
+    let client = |owner, repository| {
+        Ok(GitHub::new(
+            allowed()?,
+            config.variable(github::TOKEN_VARIABLE),
+            owner,
+            repository,
+        ))
+    };
     match parts.as_slice() {
         [] | [_] | [_, _] | [_, _, _] | [_, _, _, _] => Err(Refusal::new(format!(
             "invalid GitHub url {}: a GitHub url should be in on of these the forms\n\
@@ -86,11 +108,21 @@ fn remote(config: &Config<'_>, text: &str, url: &Url) -> Result<Vec<u8>, Refusal
              - https://github.com/{{owner}}/{{repository}}/releases/download/{{tag}}/{{asset-file-name}}",
             go::quote(text)
         ))),
-        [owner, repository, "blob", branch, path @ ..] => client(owner, repository)?.content(branch, &path.join("/")),
+        [owner, repository, "blob", branch, path @ ..] => {
+            client(owner, repository)?.content(branch, &path.join("/"))
+        }
         [owner, repository, "releases", "download", tag, asset @ ..] if !asset.is_empty() => {
             let name = asset.join("/");
-            let missing = || Refusal::new(format!("failed to get file {} from {} release", go::quote(&name), go::quote(tag)));
-            client(owner, repository)?.asset(tag, &name)?.ok_or_else(missing)
+            let missing = || {
+                Refusal::new(format!(
+                    "failed to get file {} from {} release",
+                    go::quote(&name),
+                    go::quote(tag)
+                ))
+            };
+            client(owner, repository)?
+                .asset(tag, &name)?
+                .ok_or_else(missing)
         }
         _ => Err(Refusal::new(format!("unknown github URL: {text}"))),
     }

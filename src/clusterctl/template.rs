@@ -17,41 +17,68 @@ pub struct Template {
     pub objects: Vec<Value>,
 }
 
-/// Processes the template in the file `shown`: variables, and with a namespace that is not empty the move into it.
+/// Processes the template in the file `shown`: variables, and with a namespace that is not empty
+/// the move into it.
 ///
 /// # Errors
 /// In clusterctl's words, for the first step that fails.
-pub(super) fn process(config: &Config<'_>, shown: &str, text: &[u8], namespace: &str, list_only: bool) -> Result<Template, Refusal> {
+pub(super) fn process(
+    config: &Config<'_>,
+    shown: &str,
+    text: &[u8],
+    namespace: &str,
+    list_only: bool,
+) -> Result<Template, Refusal> {
     let template = parse(shown, text)?;
     let variables = template.variables();
     if list_only {
-        return Ok(Template { variables, objects: Vec::new() });
+        return Ok(Template {
+            variables,
+            objects: Vec::new(),
+        });
     }
-    let mut objects = documents::objects(shown, &substitute(config, shown, text, &template)?, None, config.world().budget)?;
+    let mut objects = documents::objects(
+        shown,
+        &substitute(config, shown, text, &template)?,
+        None,
+        config.world().budget,
+    )?;
     if !namespace.is_empty() {
-        objects = namespaces::move_all(objects, namespace)
-            .map_err(|refusal| refusal.within("failed to set the TargetNamespace in the template"))?;
+        objects = namespaces::move_all(objects, namespace).map_err(|refusal| {
+            refusal.within("failed to set the TargetNamespace in the template")
+        })?;
     }
     Ok(Template { variables, objects })
 }
 
 /// Replaces the variables of the file `shown` by their values in the configuration.
-pub(super) fn substitute(config: &Config<'_>, shown: &str, text: &[u8], template: &envsubst::Template<'_>) -> Result<Vec<u8>, Refusal> {
-    template.substitute(|name| config.variable(name), config.world().budget).map(|done| done.bytes).map_err(|error| {
-        let refusal = Refusal::new(error.to_string());
-        let places = Places::new(shown, text);
-        match &error.kind {
-            SubstErrorKind::Missing(names) => {
-                where_used(&places, template, names).into_iter().fold(refusal, |refusal, hint| refusal.hint(hint))
+pub(super) fn substitute(
+    config: &Config<'_>,
+    shown: &str,
+    text: &[u8],
+    template: &envsubst::Template<'_>,
+) -> Result<Vec<u8>, Refusal> {
+    template
+        .substitute(|name| config.variable(name), config.world().budget)
+        .map(|done| done.bytes)
+        .map_err(|error| {
+            let refusal = Refusal::new(error.to_string());
+            let places = Places::new(shown, text);
+            match &error.kind {
+                SubstErrorKind::Missing(names) => where_used(&places, template, names)
+                    .into_iter()
+                    .fold(refusal, |refusal, hint| refusal.hint(hint)),
+                _ => refusal.hint(format!("see {}", places.of(error.start))),
             }
-            _ => refusal.hint(format!("see {}", places.of(error.start))),
-        }
-    })
+        })
 }
 
 /// Parses the template in the file `shown`.
 pub(super) fn parse<'t>(shown: &str, text: &'t [u8]) -> Result<envsubst::Template<'t>, Refusal> {
-    envsubst::parse(text).map_err(|error| Refusal::new(error.to_string()).hint(format!("see {}", Places::new(shown, text).of(error.start))))
+    envsubst::parse(text).map_err(|error| {
+        Refusal::new(error.to_string())
+            .hint(format!("see {}", Places::new(shown, text).of(error.start)))
+    })
 }
 
 /// A sentence for each of the variables.
@@ -63,8 +90,15 @@ fn where_used(places: &Places<'_>, template: &envsubst::Template, names: &[Strin
     }
     let sentence = |name: &String| match found.get(name.as_str()) {
         Some((first, 1)) => format!("{name} is used at {} and has no default", places.of(*first)),
-        Some((first, 2)) => format!("{name} is used at {} and one more place and has no default there", places.of(*first)),
-        Some((first, count)) => format!("{name} is used at {} and {} more places and has no default there", places.of(*first), count - 1),
+        Some((first, 2)) => format!(
+            "{name} is used at {} and one more place and has no default there",
+            places.of(*first)
+        ),
+        Some((first, count)) => format!(
+            "{name} is used at {} and {} more places and has no default there",
+            places.of(*first),
+            count - 1
+        ),
         None => format!("{name} has no default"),
     };
     names.iter().map(sentence).collect()
@@ -79,8 +113,16 @@ struct Places<'t> {
 
 impl<'t> Places<'t> {
     fn new(shown: &'t str, text: &'t [u8]) -> Self {
-        let after_breaks = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
-        Places { shown, text, line_starts: std::iter::once(0).chain(after_breaks).collect() }
+        let after_breaks = text
+            .iter()
+            .enumerate()
+            .filter(|(_, byte)| **byte == b'\n')
+            .map(|(at, _)| at + 1);
+        Places {
+            shown,
+            text,
+            line_starts: std::iter::once(0).chain(after_breaks).collect(),
+        }
     }
 
     /// `file:line:column`
@@ -93,7 +135,8 @@ impl<'t> Places<'t> {
 }
 
 impl Template {
-    /// Puts the objects of other templates before those of this one. Nothing is left out, doubles included.
+    /// Puts the objects of other templates before those of this one. Nothing is left out, doubles
+    /// included.
     pub(super) fn behind(self, others: Vec<Template>) -> Template {
         let mut merged = Template::default();
         for template in others.into_iter().chain([self]) {
@@ -125,7 +168,11 @@ mod tests {
     fn hints_name_the_first_place_of_each_missing_variable() {
         let text = "a: é${A}\nb: ${B:=${C}}\nc: ${A} ${D} ${D:=x}${A}\n";
         let template = envsubst::parse(text).unwrap();
-        let hints = where_used(&Places::new("t.yaml", text.as_bytes()), &template, &["A".to_owned(), "D".to_owned()]);
+        let hints = where_used(
+            &Places::new("t.yaml", text.as_bytes()),
+            &template,
+            &["A".to_owned(), "D".to_owned()],
+        );
         let expected = [
             "A is used at t.yaml:1:5 and 2 more places and has no default there",
             "D is used at t.yaml:3:9 and one more place and has no default there",

@@ -1,5 +1,5 @@
-//! What the contract demands of the fields of each role, and what the core does without them: the contract pages as a table
-//! (`demands.txt`).
+//! What the contract demands of the fields of each role, and what the core does without them: the
+//! contract pages as a table (`demands.txt`).
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -24,7 +24,8 @@ pub(crate) enum Need {
 pub(crate) enum Reading {
     /// It cannot do without; what happens then, in a clause.
     Needs(&'static str),
-    /// It cannot do without in Clusters that are made of a ClusterClass; what happens then, in a clause.
+    /// It cannot do without in Clusters that are made of a ClusterClass; what happens then, in a
+    /// clause.
     NeedsForClasses(&'static str),
     /// It takes it over where it is, and fails on another type.
     Reads,
@@ -52,25 +53,41 @@ pub(crate) struct Demand {
 }
 
 impl Demand {
-    /// The section of the book that says it for a contract. The page on pools is younger than contract v1beta2, and speaks of both.
+    /// The section of the book that says it for a contract. The page on pools is younger than
+    /// contract v1beta2, and speaks of both.
     pub(crate) fn url(&self, contract: ContractVersion) -> String {
-        let is_current = contract == ContractVersion::V1Beta2 || self.section.starts_with("infra-machinepool");
+        let is_current =
+            contract == ContractVersion::V1Beta2 || self.section.starts_with("infra-machinepool");
         let book = if is_current { "" } else { "release-1-10." };
-        format!("https://{book}cluster-api.sigs.k8s.io/developer/providers/contracts/{}", self.section)
+        format!(
+            "https://{book}cluster-api.sigs.k8s.io/developer/providers/contracts/{}",
+            self.section
+        )
     }
 }
 
 /// What a contract demands of a role, parents before their fields.
-pub(crate) fn demands(role: Role, contract: ContractVersion) -> impl Iterator<Item = &'static Demand> {
-    DEMANDS.iter().filter(move |demand| demand.contracts.contains(&contract) && demand.roles.contains(&role))
+pub(crate) fn demands(
+    role: Role,
+    contract: ContractVersion,
+) -> impl Iterator<Item = &'static Demand> {
+    DEMANDS
+        .iter()
+        .filter(move |demand| demand.contracts.contains(&contract) && demand.roles.contains(&role))
 }
 
 static DEMANDS: LazyLock<Vec<Demand>> = LazyLock::new(|| parse(include_str!("demands.txt")));
 
 fn parse(table: &'static str) -> Vec<Demand> {
-    let lines = || table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let effects: BTreeMap<&str, &str> =
-        lines().filter_map(|line| line.strip_prefix("= ")).filter_map(|effect| effect.split_once(' ')).collect();
+    let lines = || {
+        table
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with('#'))
+    };
+    let effects: BTreeMap<&str, &str> = lines()
+        .filter_map(|line| line.strip_prefix("= "))
+        .filter_map(|effect| effect.split_once(' '))
+        .collect();
     let (mut found, mut roles) = (Vec::new(), Vec::new());
     for line in lines().filter(|line| !line.starts_with("= ")) {
         match line.strip_prefix("  ") {
@@ -87,9 +104,14 @@ fn role(word: &str) -> Role {
 
 fn demand(row: &'static str, roles: &[Role], effects: &BTreeMap<&str, &'static str>) -> Demand {
     let cells: Vec<&str> = row.split(' ').collect();
-    let [contracts, path, of_type, need, reading, section] = cells[..] else { unreachable!("internal error: a row has six cells") };
-    let (path, alternative) = path.split_once('|').map_or((path, None), |(path, other)| (path, Some(other)));
-    let contract = |word| ContractVersion::parse(word).expect("internal error: the table names a contract");
+    let [contracts, path, of_type, need, reading, section] = cells[..] else {
+        unreachable!("internal error: a row has six cells")
+    };
+    let (path, alternative) = path
+        .split_once('|')
+        .map_or((path, None), |(path, other)| (path, Some(other)));
+    let contract =
+        |word| ContractVersion::parse(word).expect("internal error: the table names a contract");
     let contracts = contracts.split('+').map(contract).collect();
     Demand {
         roles: roles.to_vec(),
@@ -113,7 +135,12 @@ fn need_of(cell: &'static str) -> Need {
 }
 
 fn reading_of(cell: &str, effects: &BTreeMap<&str, &'static str>) -> Reading {
-    let effect = |name| effects.get(name).copied().expect("internal error: the table says what the effect is");
+    let effect = |name| {
+        effects
+            .get(name)
+            .copied()
+            .expect("internal error: the table says what the effect is")
+    };
     match cell.split_once(':') {
         Some(("needs", name)) => Reading::Needs(effect(name)),
         Some((_, name)) => Reading::NeedsForClasses(effect(name)),
@@ -135,7 +162,11 @@ mod tests {
             needed.map(|demand| demand.path).collect::<Vec<_>>()
         };
         for (role, v1beta1, v1beta2) in [
-            (Role::InfraCluster, vec!["status.ready"], vec!["status.initialization.provisioned"]),
+            (
+                Role::InfraCluster,
+                vec!["status.ready"],
+                vec!["status.initialization.provisioned"],
+            ),
             (
                 Role::InfraMachine,
                 vec!["spec.providerID", "status.ready"],
@@ -144,7 +175,10 @@ mod tests {
             (
                 Role::BootstrapConfig,
                 vec!["status.ready", "status.dataSecretName"],
-                vec!["status.initialization.dataSecretCreated", "status.dataSecretName"],
+                vec![
+                    "status.initialization.dataSecretCreated",
+                    "status.dataSecretName",
+                ],
             ),
             (
                 Role::ControlPlane,
@@ -152,7 +186,11 @@ mod tests {
                 vec!["status.initialization.controlPlaneInitialized"],
             ),
         ] {
-            assert_eq!((mandatory(role, V1Beta1), mandatory(role, V1Beta2)), (v1beta1, v1beta2), "{role:?}");
+            assert_eq!(
+                (mandatory(role, V1Beta1), mandatory(role, V1Beta2)),
+                (v1beta1, v1beta2),
+                "{role:?}"
+            );
         }
     }
 
@@ -161,25 +199,50 @@ mod tests {
         assert!(DEMANDS.len() > 60, "{}", DEMANDS.len());
         let types = ["object", "array", "string", "integer", "boolean"];
         for demand in DEMANDS.iter() {
-            assert!(types.contains(&demand.of_type) && demand.section.contains('#'), "{demand:?}");
-            for (role, contract) in demand.roles.iter().flat_map(|role| demand.contracts.iter().map(move |contract| (*role, *contract))) {
+            assert!(
+                types.contains(&demand.of_type) && demand.section.contains('#'),
+                "{demand:?}"
+            );
+            for (role, contract) in demand.roles.iter().flat_map(|role| {
+                demand
+                    .contracts
+                    .iter()
+                    .map(move |contract| (*role, *contract))
+            }) {
                 let paths: Vec<&str> = demands(role, contract).map(|other| other.path).collect();
                 let at = paths.iter().position(|path| *path == demand.path).unwrap();
                 let within = [format!("{}.", demand.path), format!("{}[]", demand.path)];
-                let is_within = |path: &str| path == demand.path || within.iter().any(|parent| path.starts_with(parent));
-                assert!(!paths[..at].iter().any(|path| is_within(path)), "{role:?} {contract:?} {}", demand.path);
-                assert!(!paths[at + 1..].contains(&demand.path), "{role:?} {contract:?} {} is there twice", demand.path);
+                let is_within = |path: &str| {
+                    path == demand.path || within.iter().any(|parent| path.starts_with(parent))
+                };
+                assert!(
+                    !paths[..at].iter().any(|path| is_within(path)),
+                    "{role:?} {contract:?} {}",
+                    demand.path
+                );
+                assert!(
+                    !paths[at + 1..].contains(&demand.path),
+                    "{role:?} {contract:?} {} is there twice",
+                    demand.path
+                );
             }
         }
     }
 
     #[test]
     fn sections_are_those_of_the_book_of_the_contract() {
-        let url = |role| demands(role, V1Beta1).find(|demand| demand.path == "status.ready").unwrap().url(V1Beta1);
+        let url = |role| {
+            demands(role, V1Beta1)
+                .find(|demand| demand.path == "status.ready")
+                .unwrap()
+                .url(V1Beta1)
+        };
         let pages = "cluster-api.sigs.k8s.io/developer/providers/contracts";
         assert_eq!(
             url(Role::InfraCluster),
-            format!("https://release-1-10.{pages}/infra-cluster#infracluster-initialization-completed")
+            format!(
+                "https://release-1-10.{pages}/infra-cluster#infracluster-initialization-completed"
+            )
         );
         assert_eq!(
             url(Role::InfraMachinePool),

@@ -1,5 +1,5 @@
-//! Image names as clusterctl reads them: `reference.ParseNamed` of `distribution/reference`, which takes canonical names only
-//! (book: clusterctl, "Controllers & Watching namespace").
+//! Image names as clusterctl reads them: `reference.ParseNamed` of `distribution/reference`, which
+//! takes canonical names only (book: clusterctl, "Controllers & Watching namespace").
 
 use std::sync::LazyLock;
 
@@ -33,7 +33,9 @@ impl std::fmt::Display for ImageFault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             ImageFault::NotCanonical => f.write_str("repository name must be canonical"),
-            ImageFault::UpperCase(path) => write!(f, "{FORMAT}: repository name ({path}) must be lowercase"),
+            ImageFault::UpperCase(path) => {
+                write!(f, "{FORMAT}: repository name ({path}) must be lowercase")
+            }
             ImageFault::Malformed(words) => f.write_str(words),
         }
     }
@@ -42,7 +44,8 @@ impl std::fmt::Display for ImageFault {
 const FORMAT: &str = "invalid reference format";
 
 const DOMAIN: &str = r"(?:(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])(?:\.(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9]))*|\[(?:[a-fA-F0-9:]+)\])(?::[0-9]+)?";
-const PATH: &str = r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*";
+const PATH: &str =
+    r"[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*)*";
 const TAG: &str = r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}";
 const DIGEST: &str = r"[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}";
 
@@ -62,7 +65,9 @@ impl Image {
     pub(crate) fn parse(text: &str) -> Result<Self, ImageFault> {
         let malformed = |words: String| Err(ImageFault::Malformed(words));
         if is_identifier(text) {
-            return malformed(format!("invalid repository name ({text}), cannot specify 64-byte hexadecimal strings"));
+            return malformed(format!(
+                "invalid repository name ({text}), cannot specify 64-byte hexadecimal strings"
+            ));
         }
         let (domain, rest) = split_domain(text);
         let path = rest.split_once(':').map_or(rest.as_str(), |(path, _)| path);
@@ -70,11 +75,15 @@ impl Image {
             return Err(ImageFault::UpperCase(path.to_owned()));
         }
         let normal = format!("{domain}/{rest}");
-        let Some(parts) = REFERENCE.captures(&normal) else { return malformed(FORMAT.to_owned()) };
+        let Some(parts) = REFERENCE.captures(&normal) else {
+            return malformed(FORMAT.to_owned());
+        };
         let part = |at: usize| parts.get(at).map(|found| found.as_str().to_owned());
         let full = part(1).unwrap_or_default();
         if full.len() > LONGEST {
-            return malformed(format!("repository name must not be more than {LONGEST} characters"));
+            return malformed(format!(
+                "repository name must not be more than {LONGEST} characters"
+            ));
         }
         if let Some(digest) = part(3) {
             check_digest(&digest).map_err(ImageFault::Malformed)?;
@@ -83,7 +92,12 @@ impl Image {
             return Err(ImageFault::NotCanonical);
         }
         let (repository, name) = full.rsplit_once('/').unwrap_or(("", &full));
-        Ok(Image { repository: repository.to_owned(), name: name.to_owned(), tag: part(2), digest: part(3) })
+        Ok(Image {
+            repository: repository.to_owned(),
+            name: name.to_owned(),
+            tag: part(2),
+            digest: part(3),
+        })
     }
 
     /// The registry and the path below it: `ghcr.io`, `windlass-dev/windlass-manager`.
@@ -100,29 +114,52 @@ impl Image {
     }
 }
 
-/// The name without what looks like a tag or a digest, in a text that need be no canonical name. Variables are left alone.
+/// The name without what looks like a tag or a digest, in a text that need be no canonical name.
+/// Variables are left alone.
 pub(crate) fn without_tag(text: &str) -> &str {
     if text.contains('$') {
         return text;
     }
     let name = text.split_once('@').map_or(text, |(name, _)| name);
     let last = name.rfind('/').map_or(0, |slash| slash + 1);
-    name[last..].find(':').map_or(name, |colon| &name[..last + colon])
+    name[last..]
+        .find(':')
+        .map_or(name, |colon| &name[..last + colon])
 }
 
 /// Registry and the rest, as `docker pull` would complete them.
 fn split_domain(text: &str) -> (String, String) {
     let (domain, rest) = match text.split_once('/') {
-        Some((first, rest)) if first.contains(['.', ':']) || first == "localhost" || first.to_lowercase() != first => (first, rest),
+        Some((first, rest))
+            if first.contains(['.', ':'])
+                || first == "localhost"
+                || first.to_lowercase() != first =>
+        {
+            (first, rest)
+        }
         _ => ("docker.io", text),
     };
-    let domain = if domain == "index.docker.io" { "docker.io" } else { domain };
+    let domain = if domain == "index.docker.io" {
+        "docker.io"
+    } else {
+        domain
+    };
     let is_official = domain == "docker.io" && !rest.contains('/');
-    (domain.to_owned(), if is_official { format!("library/{rest}") } else { rest.to_owned() })
+    (
+        domain.to_owned(),
+        if is_official {
+            format!("library/{rest}")
+        } else {
+            rest.to_owned()
+        },
+    )
 }
 
 fn is_identifier(text: &str) -> bool {
-    text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+    text.len() == 64
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
 }
 
 fn check_digest(digest: &str) -> Result<(), String> {
@@ -136,8 +173,14 @@ fn check_digest(digest: &str) -> Result<(), String> {
     if encoded.len() != length {
         return Err("invalid checksum digest length".to_owned());
     }
-    let is_lower = encoded.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-    if is_lower { Ok(()) } else { Err("invalid checksum digest format".to_owned()) }
+    let is_lower = encoded
+        .bytes()
+        .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+    if is_lower {
+        Ok(())
+    } else {
+        Err("invalid checksum digest format".to_owned())
+    }
 }
 
 impl std::fmt::Display for Image {
@@ -146,7 +189,9 @@ impl std::fmt::Display for Image {
         if let Some(tag) = self.tag.as_deref().filter(|tag| !tag.is_empty()) {
             write!(f, ":{tag}")?;
         }
-        self.digest.as_ref().map_or(Ok(()), |digest| write!(f, "@{digest}"))
+        self.digest
+            .as_ref()
+            .map_or(Ok(()), |digest| write!(f, "@{digest}"))
     }
 }
 
@@ -180,34 +225,69 @@ mod tests {
     fn canonical_names_fall_into_parts() {
         let digest = format!("sha256:{}", "a".repeat(64));
         for (text, repository, name, tag) in [
-            ("docker.io/library/nginx", "docker.io/library", "nginx", None),
+            (
+                "docker.io/library/nginx",
+                "docker.io/library",
+                "nginx",
+                None,
+            ),
             ("localhost/x", "localhost", "x", None),
             ("localhost:5000/a/b:v1", "localhost:5000/a", "b", Some("v1")),
             ("ghcr.io/a", "ghcr.io", "a", None),
-            ("registry.k8s.io/cluster-api/kubeadm:v1.12.0", "registry.k8s.io/cluster-api", "kubeadm", Some("v1.12.0")),
+            (
+                "registry.k8s.io/cluster-api/kubeadm:v1.12.0",
+                "registry.k8s.io/cluster-api",
+                "kubeadm",
+                Some("v1.12.0"),
+            ),
         ] {
             let image = Image::parse(text).unwrap();
-            assert_eq!((image.repository.as_str(), image.name.as_str(), image.tag.as_deref()), (repository, name, tag), "{text}");
+            assert_eq!(
+                (
+                    image.repository.as_str(),
+                    image.name.as_str(),
+                    image.tag.as_deref()
+                ),
+                (repository, name, tag),
+                "{text}"
+            );
             assert_eq!(image.to_string(), text);
             assert_eq!(image.is_pinned(), tag.is_some());
             let pinned = format!("{text}@{digest}");
-            assert_eq!(Image::parse(&pinned).map(|image| image.to_string()), Ok(pinned));
+            assert_eq!(
+                Image::parse(&pinned).map(|image| image.to_string()),
+                Ok(pinned)
+            );
         }
     }
 
     #[test]
     fn other_names_are_refused_in_the_references_words() {
-        for name in ["nginx:1.0", "library/nginx", "docker.io/nginx", "index.docker.io/library/nginx"] {
+        for name in [
+            "nginx:1.0",
+            "library/nginx",
+            "docker.io/nginx",
+            "index.docker.io/library/nginx",
+        ] {
             assert_eq!(message(name), "repository name must be canonical", "{name}");
         }
         for name in ["", "ghcr.io/a:${TAG}", "ghcr.io/a b", "ghcr.io/a@sha256:12"] {
             assert_eq!(message(name), "invalid reference format", "{name}");
         }
-        assert_eq!(message("ghcr.io/A:v1"), "invalid reference format: repository name (A) must be lowercase");
+        assert_eq!(
+            message("ghcr.io/A:v1"),
+            "invalid reference format: repository name (A) must be lowercase"
+        );
         assert_eq!(
             message(&"a".repeat(64)),
-            format!("invalid repository name ({}), cannot specify 64-byte hexadecimal strings", "a".repeat(64))
+            format!(
+                "invalid repository name ({}), cannot specify 64-byte hexadecimal strings",
+                "a".repeat(64)
+            )
         );
-        assert_eq!(message(&format!("ghcr.io/a@sha256:{}", "a".repeat(40))), "invalid checksum digest length");
+        assert_eq!(
+            message(&format!("ghcr.io/a@sha256:{}", "a".repeat(40))),
+            "invalid checksum digest length"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! `metadata.yaml` of a release: which release series fulfils which contract (book: clusterctl, "Metadata YAML").
+//! `metadata.yaml` of a release: which release series fulfils which contract (book: clusterctl,
+//! "Metadata YAML").
 
 use schemars::JsonSchema;
 use semver::Version;
@@ -45,6 +46,9 @@ pub(crate) struct ReleaseSeries {
 impl Metadata {
     /// The series of a release: the first entry with its major and minor number, as for clusterctl.
     pub(crate) fn series_of(&self, version: &Version) -> Option<&ReleaseSeries> {
-        self.release_series.iter().find(|s| u64::try_from(s.major) == Ok(version.major) && u64::try_from(s.minor) == Ok(version.minor))
+        self.release_series.iter().find(|s| {
+            u64::try_from(s.major) == Ok(version.major)
+                && u64::try_from(s.minor) == Ok(version.minor)
+        })
     }
 }

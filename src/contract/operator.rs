@@ -1,4 +1,5 @@
-//! The Cluster API operator (kubernetes-sigs/cluster-api-operator v0.28): what it calls providers, their ConfigMaps and their files.
+//! The Cluster API operator (kubernetes-sigs/cluster-api-operator v0.28): what it calls providers,
+//! their ConfigMaps and their files.
 
 use super::ProviderType;
 

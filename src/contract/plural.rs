@@ -1,9 +1,11 @@
-//! The name that Cluster API expects of a CRD: `CalculateCRDName` of `sigs.k8s.io/cluster-api/util/contract`, which pluralises the
-//! lower-case kind with `gobuffalo/flect` (book: "BootstrapConfig, BootstrapConfigList resource definition").
+//! The name that Cluster API expects of a CRD: `CalculateCRDName` of
+//! `sigs.k8s.io/cluster-api/util/contract`, which pluralises the lower-case kind with
+//! `gobuffalo/flect` (book: "BootstrapConfig, BootstrapConfigList resource definition").
 
 use super::plural_words::{ACRONYMS, ENDINGS, WORDS};
 
-/// The name that the core controllers compute for the CRD of a kind, without ever searching for it: `windlassconfigs.bootstrap.windlass.dev`.
+/// The name that the core controllers compute for the CRD of a kind, without ever searching for it:
+/// `windlassconfigs.bootstrap.windlass.dev`.
 pub fn crd_name(group: &str, kind: &str) -> String {
     format!("{}.{group}", pluralize(&kind.to_lowercase()))
 }
@@ -21,7 +23,8 @@ pub(crate) fn pluralize(word: &str) -> String {
     }
     let upper = word.to_uppercase();
     if ACRONYMS.binary_search(&upper.as_str()).is_ok() {
-        // flect spells an acronym in capitals first and then fails to find that spelling in the word, so it appends it.
+        // flect spells an acronym in capitals first and then fails to find that spelling in the
+        // word, so it appends it.
         return match inflect_ending(&upper) {
             Some(plural) => format!("{word}{plural}"),
             None if word.ends_with('s') => word.to_owned(),
@@ -40,12 +43,19 @@ fn plural_of(word: &str) -> Option<&'static str> {
 }
 
 fn is_plural(word: &str) -> bool {
-    WORDS.iter().any(|w| !w.one_way && (w.plural == word || (!w.alternative.is_empty() && w.alternative == word)))
+    WORDS.iter().any(|w| {
+        !w.one_way && (w.plural == word || (!w.alternative.is_empty() && w.alternative == word))
+    })
 }
 
-/// Words as endings of longer ones, the last entry first, then the endings. Each pair is first tried as a plural already made.
+/// Words as endings of longer ones, the last entry first, then the endings. Each pair is first
+/// tried as a plural already made.
 fn inflect_ending(word: &str) -> Option<String> {
-    let words = WORDS.iter().rev().filter(|w| !w.exact).map(|w| (w.singular, w.plural));
+    let words = WORDS
+        .iter()
+        .rev()
+        .filter(|w| !w.exact)
+        .map(|w| (w.singular, w.plural));
     for (singular, plural) in words.chain(ENDINGS.iter().copied()) {
         if word.ends_with(plural) {
             return Some(word.to_owned());
@@ -111,6 +121,9 @@ mod tests {
 
     #[test]
     fn crd_name_joins_plural_and_group() {
-        assert_eq!(crd_name("bootstrap.windlass.dev", "WindlassConfig"), "windlassconfigs.bootstrap.windlass.dev");
+        assert_eq!(
+            crd_name("bootstrap.windlass.dev", "WindlassConfig"),
+            "windlassconfigs.bootstrap.windlass.dev"
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! The English that Cluster API knows: words, endings and acronyms of `gobuffalo/flect` v1.0.3 (MIT), the library from which
-//! clusterctl and the core controllers compute the names of CRDs. Data only; `plural.rs` has the rules.
+//! The English that Cluster API knows: words, endings and acronyms of `gobuffalo/flect` v1.0.3
+//! (MIT), the library from which clusterctl and the core controllers compute the names of CRDs.
+//! Data only; `plural.rs` has the rules.
 
 /// A word with its own plural.
 pub(super) struct Word {
@@ -14,15 +15,33 @@ pub(super) struct Word {
 }
 
 const fn word(singular: &'static str, plural: &'static str, alternative: &'static str) -> Word {
-    Word { singular, plural, alternative, one_way: false, exact: false }
+    Word {
+        singular,
+        plural,
+        alternative,
+        one_way: false,
+        exact: false,
+    }
 }
 
 const fn one_way(singular: &'static str, plural: &'static str, alternative: &'static str) -> Word {
-    Word { singular, plural, alternative, one_way: true, exact: false }
+    Word {
+        singular,
+        plural,
+        alternative,
+        one_way: true,
+        exact: false,
+    }
 }
 
 const fn exact(singular: &'static str, plural: &'static str) -> Word {
-    Word { singular, plural, alternative: "", one_way: false, exact: true }
+    Word {
+        singular,
+        plural,
+        alternative: "",
+        one_way: false,
+        exact: true,
+    }
 }
 
 /// Irregular words. Later ones come first where they are endings of a longer word.
@@ -238,13 +257,16 @@ pub(super) const ENDINGS: &[(&str, &str)] = &[
 
 /// Words that are spelt in capitals before the rules apply, sorted.
 pub(super) const ACRONYMS: &[&str] = &[
-    "ACK", "ACL", "ADSL", "AES", "ANSI", "API", "ARP", "ATM", "BGP", "BSS", "CCITT", "CHAP", "CIDR", "CIR", "CLI", "CMOS", "CPE", "CPU",
-    "CRC", "CRT", "CSMA", "DCE", "DEC", "DES", "DHCP", "DMI", "DNS", "DRAM", "DSL", "DSLAM", "DTE", "EHA", "EIA", "EIGRP", "EOF", "ESS",
-    "FCC", "FCS", "FDDI", "FTP", "GBIC", "GEPOF", "HDLC", "HTML", "HTTP", "HTTPS", "IANA", "ICMP", "ID", "IDF", "IDS", "IEEE", "IETF",
-    "IMAP", "IP", "IPS", "ISDN", "ISP", "JSON", "JWT", "LACP", "LAN", "LAPB", "LAPF", "LLC", "MAC", "MC", "MDF", "MIB", "MPLS", "MTU",
-    "Mbps", "MoCA", "NAC", "NAT", "NBMA", "NIC", "NRZ", "NRZI", "NVRAM", "OK", "OSI", "OSPF", "OUI", "PAP", "PAT", "PC", "PCM", "PDU",
-    "PIM", "POP3", "POTS", "PPP", "PPTP", "PTT", "PVST", "RAM", "RARP", "RCP", "RFC", "RIP", "RLL", "ROM", "RSTP", "RTP", "SDLC", "SFD",
-    "SFP", "SLARP", "SLIP", "SMTP", "SNA", "SNAP", "SNMP", "SOF", "SQL", "SRAM", "SSH", "SSID", "STP", "SYN", "TDM", "TFTP", "TIA", "TOFU",
-    "UDP", "URI", "URL", "USB", "UTF8", "UTP", "UUID", "VC", "VLAN", "VLSM", "VPN", "W3C", "WAN", "WEP", "WPA", "WWW", "WiFi", "gbps",
-    "kbps",
+    "ACK", "ACL", "ADSL", "AES", "ANSI", "API", "ARP", "ATM", "BGP", "BSS", "CCITT", "CHAP",
+    "CIDR", "CIR", "CLI", "CMOS", "CPE", "CPU", "CRC", "CRT", "CSMA", "DCE", "DEC", "DES", "DHCP",
+    "DMI", "DNS", "DRAM", "DSL", "DSLAM", "DTE", "EHA", "EIA", "EIGRP", "EOF", "ESS", "FCC", "FCS",
+    "FDDI", "FTP", "GBIC", "GEPOF", "HDLC", "HTML", "HTTP", "HTTPS", "IANA", "ICMP", "ID", "IDF",
+    "IDS", "IEEE", "IETF", "IMAP", "IP", "IPS", "ISDN", "ISP", "JSON", "JWT", "LACP", "LAN",
+    "LAPB", "LAPF", "LLC", "MAC", "MC", "MDF", "MIB", "MPLS", "MTU", "Mbps", "MoCA", "NAC", "NAT",
+    "NBMA", "NIC", "NRZ", "NRZI", "NVRAM", "OK", "OSI", "OSPF", "OUI", "PAP", "PAT", "PC", "PCM",
+    "PDU", "PIM", "POP3", "POTS", "PPP", "PPTP", "PTT", "PVST", "RAM", "RARP", "RCP", "RFC", "RIP",
+    "RLL", "ROM", "RSTP", "RTP", "SDLC", "SFD", "SFP", "SLARP", "SLIP", "SMTP", "SNA", "SNAP",
+    "SNMP", "SOF", "SQL", "SRAM", "SSH", "SSID", "STP", "SYN", "TDM", "TFTP", "TIA", "TOFU", "UDP",
+    "URI", "URL", "USB", "UTF8", "UTP", "UUID", "VC", "VLAN", "VLSM", "VPN", "W3C", "WAN", "WEP",
+    "WPA", "WWW", "WiFi", "gbps", "kbps",
 ];

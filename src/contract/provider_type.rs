@@ -1,10 +1,13 @@
-//! The seven types of providers that clusterctl knows (book: clusterctl, "Components YAML" and "Labels").
+//! The seven types of providers that clusterctl knows (book: clusterctl, "Components YAML" and
+//! "Labels").
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a provider provides. The order is the one in which clusterctl lists and installs them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 pub enum ProviderType {
     /// Cluster API itself.
     CoreProvider,
@@ -50,7 +53,8 @@ impl ProviderType {
         }
     }
 
-    /// The word in labels, file names and flags: `bootstrap`. Labels of the core provider have no such prefix.
+    /// The word in labels, file names and flags: `bootstrap`. Labels of the core provider have no
+    /// such prefix.
     pub fn word(self) -> &'static str {
         match self {
             ProviderType::CoreProvider => "core",
@@ -63,7 +67,8 @@ impl ProviderType {
         }
     }
 
-    /// The value of the label `cluster.x-k8s.io/provider`, which is also the folder of a local repository: `bootstrap-windlass`.
+    /// The value of the label `cluster.x-k8s.io/provider`, which is also the folder of a local
+    /// repository: `bootstrap-windlass`.
     pub(crate) fn label(self, name: &str) -> String {
         match self {
             ProviderType::CoreProvider => name.to_owned(),
@@ -71,16 +76,22 @@ impl ProviderType {
         }
     }
 
-    /// The type that a value of that label begins with; `None` for one without, as the core provider's is.
+    /// The type that a value of that label begins with; `None` for one without, as the core
+    /// provider's is.
     pub(crate) fn of_label(label: &str) -> Option<ProviderType> {
-        ProviderType::ALL.into_iter().find(|known| *known != ProviderType::CoreProvider && label.starts_with(&known.label("")))
+        ProviderType::ALL.into_iter().find(|known| {
+            *known != ProviderType::CoreProvider && label.starts_with(&known.label(""))
+        })
     }
 
-    /// Whether the core looks up the kinds of such providers by contract (book: "All resources: version").
+    /// Whether the core looks up the kinds of such providers by contract (book: "All resources:
+    /// version").
     pub(crate) fn has_contract(self) -> bool {
         matches!(
             self,
-            ProviderType::BootstrapProvider | ProviderType::ControlPlaneProvider | ProviderType::InfrastructureProvider
+            ProviderType::BootstrapProvider
+                | ProviderType::ControlPlaneProvider
+                | ProviderType::InfrastructureProvider
         )
     }
 
@@ -94,7 +105,8 @@ impl ProviderType {
 mod tests {
     use super::*;
 
-    /// Book, clusterctl contract: "Components YAML" names the files, "Labels" the label values; the core provider has no prefix.
+    /// Book, clusterctl contract: "Components YAML" names the files, "Labels" the label values; the
+    /// core provider has no prefix.
     #[test]
     fn files_and_labels_follow_the_contract() {
         let expected = [
@@ -107,8 +119,17 @@ mod tests {
             ("addon-components.yaml", "addon-x"),
         ];
         for (provider, (file, label)) in ProviderType::ALL.iter().zip(expected) {
-            assert_eq!((provider.components_file().as_str(), provider.label("x").as_str()), (file, label));
-            assert_eq!(ProviderType::of_label(label), (*provider != ProviderType::CoreProvider).then_some(*provider));
+            assert_eq!(
+                (
+                    provider.components_file().as_str(),
+                    provider.label("x").as_str()
+                ),
+                (file, label)
+            );
+            assert_eq!(
+                ProviderType::of_label(label),
+                (*provider != ProviderType::CoreProvider).then_some(*provider)
+            );
         }
     }
 }

@@ -1,7 +1,9 @@
-//! What windlass-manager asks of the management cluster, and hence what its roles allow: one table, from which the release is made, and against
-//! which the manager's tests hold every request (checklist OP-12).
+//! What windlass-manager asks of the management cluster, and hence what its roles allow: one table,
+//! from which the release is made, and against which the manager's tests hold every request
+//! (checklist OP-12).
 //!
-//! Discovery is free for whoever is known. In workload clusters the manager is whoever their kubeconfig says.
+//! Discovery is free for whoever is known. In workload clusters the manager is whoever their
+//! kubeconfig says.
 
 use super::CORE_GROUP;
 
@@ -22,8 +24,16 @@ pub struct Right {
     pub verbs: &'static [&'static str],
 }
 
-const fn right(group: &'static str, resource: &'static str, verbs: &'static [&'static str]) -> Right {
-    Right { group, resource, verbs }
+const fn right(
+    group: &'static str,
+    resource: &'static str,
+    verbs: &'static [&'static str],
+) -> Right {
+    Right {
+        group,
+        resource,
+        verbs,
+    }
 }
 
 /// Rights on the kinds that are watched, and read where a watch has not brought them yet.
@@ -33,7 +43,8 @@ const READ: &[&str] = &["get", "list", "watch"];
 pub const RIGHTS: &[Right] = &[
     // The init lock: taken, and given back by deleting it. Contents of files are read.
     right("", "configmaps", &["create", "delete", "get"]),
-    // Data and certificates are made; data is adopted (patch), and made again where it is not this config's (update). Nothing lists Secrets.
+    // Data and certificates are made; data is adopted (patch), and made again where it is not this
+    // config's (update). Nothing lists Secrets.
     right("", "secrets", &["create", "get", "patch", "update"]),
     // An event that comes again is counted in the first one.
     right("events.k8s.io", "events", &["create", "patch"]),
@@ -46,26 +57,44 @@ pub const RIGHTS: &[Right] = &[
     right(CORE_GROUP, "clusters", READ),
     right(CORE_GROUP, "machinepools", READ),
     right(CORE_GROUP, "machines", READ),
-    // The version of the control plane: for files that are templates, and for kubeadm, which joins its own minor version only.
-    right("controlplane.cluster.x-k8s.io", "kubeadmcontrolplanes", &["get"]),
+    // The version of the control plane: for files that are templates, and for kubeadm, which joins
+    // its own minor version only.
+    right(
+        "controlplane.cluster.x-k8s.io",
+        "kubeadmcontrolplanes",
+        &["get"],
+    ),
 ];
 
 /// Rights in the manager's own namespace.
 pub const RIGHTS_AT_HOME: &[Right] = &[
     // Who leads.
-    right("coordination.k8s.io", "leases", &["create", "get", "update"]),
+    right(
+        "coordination.k8s.io",
+        "leases",
+        &["create", "get", "update"],
+    ),
 ];
 
-/// Rights in all namespaces, for `--kinds=KubeadmConfig` besides (`examples/kubeadm-configs/rbac.yaml`).
+/// Rights in all namespaces, for `--kinds=KubeadmConfig` besides
+/// (`examples/kubeadm-configs/rbac.yaml`).
 pub const RIGHTS_ON_KUBEADM_CONFIGS: &[Right] = &[
     right(KUBEADM_GROUP, "kubeadmconfigs", &["list", "patch", "watch"]),
     right(KUBEADM_GROUP, "kubeadmconfigs/status", &["patch"]),
     // The one of KubeadmConfig says where the provider is.
-    right("apiextensions.k8s.io", "customresourcedefinitions", &["get"]),
+    right(
+        "apiextensions.k8s.io",
+        "customresourcedefinitions",
+        &["get"],
+    ),
 ];
 
 /// Rights in the namespace of the kubeadm bootstrap provider, for the same.
 pub const RIGHTS_AT_KUBEADM: &[Right] = &[
     // Of it and us, who works.
-    right("coordination.k8s.io", "leases", &["create", "get", "update"]),
+    right(
+        "coordination.k8s.io",
+        "leases",
+        &["create", "get", "update"],
+    ),
 ];

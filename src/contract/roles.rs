@@ -1,5 +1,6 @@
-//! Which part a kind plays between the core and its providers (book: "Provider contract"). Nothing in a CRD says so: the group, the end of
-//! the kind's name and the contract labels do, by the conventions of the contract pages.
+//! Which part a kind plays between the core and its providers (book: "Provider contract"). Nothing
+//! in a CRD says so: the group, the end of the kind's name and the contract labels do, by the
+//! conventions of the contract pages.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,8 @@ pub(crate) enum Role {
     InfraMachinePool,
     /// Its template, for ClusterClasses.
     InfraMachinePoolTemplate,
-    /// The infrastructure of one Machine of a pool, which the pool makes: an InfraMachine that needs no template.
+    /// The infrastructure of one Machine of a pool, which the pool makes: an InfraMachine that
+    /// needs no template.
     MachinePoolMachine,
     /// What makes the bootstrap data of a Machine.
     BootstrapConfig,
@@ -39,8 +41,9 @@ pub(crate) enum Role {
 }
 
 use Role::{
-    BootstrapConfig, BootstrapConfigTemplate, ControlPlane, ControlPlaneTemplate, InfraCluster, InfraClusterTemplate, InfraMachine,
-    InfraMachinePool, InfraMachinePoolTemplate, InfraMachineTemplate, IpAddress, IpAddressClaim, IpPool, MachinePoolMachine,
+    BootstrapConfig, BootstrapConfigTemplate, ControlPlane, ControlPlaneTemplate, InfraCluster,
+    InfraClusterTemplate, InfraMachine, InfraMachinePool, InfraMachinePoolTemplate,
+    InfraMachineTemplate, IpAddress, IpAddressClaim, IpPool, MachinePoolMachine,
 };
 
 impl Role {
@@ -99,7 +102,8 @@ impl Role {
         }
     }
 
-    /// Whether sets of machines cannot be made without the template (book: "InfraMachineTemplate, …: Mandatory: Yes").
+    /// Whether sets of machines cannot be made without the template (book: "InfraMachineTemplate,
+    /// …: Mandatory: Yes").
     pub(crate) fn needs_template(self) -> bool {
         matches!(self, InfraMachine | BootstrapConfig)
     }
@@ -108,12 +112,16 @@ impl Role {
     pub(crate) fn is_template(self) -> bool {
         matches!(
             self,
-            InfraClusterTemplate | InfraMachineTemplate | InfraMachinePoolTemplate | BootstrapConfigTemplate | ControlPlaneTemplate
+            InfraClusterTemplate
+                | InfraMachineTemplate
+                | InfraMachinePoolTemplate
+                | BootstrapConfigTemplate
+                | ControlPlaneTemplate
         )
     }
 
-    /// Whether the core looks up versions of the kind by the contract labels of its CRD (book: "All resources: version"). The kinds of IPAM
-    /// are known to it, or never looked at.
+    /// Whether the core looks up versions of the kind by the contract labels of its CRD (book: "All
+    /// resources: version"). The kinds of IPAM are known to it, or never looked at.
     pub(crate) fn is_looked_up(self) -> bool {
         !matches!(self, IpAddressClaim | IpAddress | IpPool)
     }
@@ -144,7 +152,9 @@ pub(crate) struct Roles {
 }
 
 /// The roles that names tell.
-pub(crate) static STANDARD_ROLES: Roles = Roles { chosen: BTreeMap::new() };
+pub(crate) static STANDARD_ROLES: Roles = Roles {
+    chosen: BTreeMap::new(),
+};
 
 impl Roles {
     /// The roles with another one for a kind (`Kind`, or `Kind.group`), or none.
@@ -157,7 +167,10 @@ impl Roles {
     /// The role of a kind, if it has one.
     pub(crate) fn of(&self, facts: &KindFacts<'_>) -> Option<Role> {
         let KindFacts { group, kind, .. } = facts;
-        let chosen = self.chosen.get(&format!("{kind}.{group}")).or_else(|| self.chosen.get(*kind));
+        let chosen = self
+            .chosen
+            .get(&format!("{kind}.{group}"))
+            .or_else(|| self.chosen.get(*kind));
         chosen.copied().unwrap_or_else(|| by_name(facts))
     }
 }
@@ -175,24 +188,57 @@ enum Area {
     Any,
 }
 
-/// The ends of kinds, longer ones first, and the areas in which they mean something. Some providers have control planes in the group of
-/// their infrastructure (AzureManagedControlPlane).
+/// The ends of kinds, longer ones first, and the areas in which they mean something. Some providers
+/// have control planes in the group of their infrastructure (AzureManagedControlPlane).
 const ENDINGS: &[(&str, &[Area], Role)] = &[
-    ("MachinePoolTemplate", &[Area::Infrastructure, Area::Any], InfraMachinePoolTemplate),
-    ("MachinePoolMachine", &[Area::Infrastructure, Area::Any], MachinePoolMachine),
-    ("MachinePool", &[Area::Infrastructure, Area::Any], InfraMachinePool),
-    ("MachineTemplate", &[Area::Infrastructure, Area::Any], InfraMachineTemplate),
+    (
+        "MachinePoolTemplate",
+        &[Area::Infrastructure, Area::Any],
+        InfraMachinePoolTemplate,
+    ),
+    (
+        "MachinePoolMachine",
+        &[Area::Infrastructure, Area::Any],
+        MachinePoolMachine,
+    ),
+    (
+        "MachinePool",
+        &[Area::Infrastructure, Area::Any],
+        InfraMachinePool,
+    ),
+    (
+        "MachineTemplate",
+        &[Area::Infrastructure, Area::Any],
+        InfraMachineTemplate,
+    ),
     ("Machine", &[Area::Infrastructure, Area::Any], InfraMachine),
-    ("ClusterTemplate", &[Area::Infrastructure, Area::Any], InfraClusterTemplate),
+    (
+        "ClusterTemplate",
+        &[Area::Infrastructure, Area::Any],
+        InfraClusterTemplate,
+    ),
     ("Cluster", &[Area::Infrastructure, Area::Any], InfraCluster),
-    ("ControlPlaneTemplate", &[Area::ControlPlane, Area::Infrastructure, Area::Any], ControlPlaneTemplate),
-    ("ControlPlane", &[Area::ControlPlane, Area::Infrastructure, Area::Any], ControlPlane),
+    (
+        "ControlPlaneTemplate",
+        &[Area::ControlPlane, Area::Infrastructure, Area::Any],
+        ControlPlaneTemplate,
+    ),
+    (
+        "ControlPlane",
+        &[Area::ControlPlane, Area::Infrastructure, Area::Any],
+        ControlPlane,
+    ),
     // Elsewhere a `…Config` is somebody's settings.
-    ("ConfigTemplate", &[Area::Bootstrap], BootstrapConfigTemplate),
+    (
+        "ConfigTemplate",
+        &[Area::Bootstrap],
+        BootstrapConfigTemplate,
+    ),
     ("Config", &[Area::Bootstrap], BootstrapConfig),
 ];
 
-/// Kinds with this beginning are machines that wait until an InfraMachine takes them; no Machine refers to them.
+/// Kinds with this beginning are machines that wait until an InfraMachine takes them; no Machine
+/// refers to them.
 const POOLED: &str = "Pooled";
 
 fn by_name(facts: &KindFacts<'_>) -> Option<Role> {
@@ -208,12 +254,19 @@ fn by_name(facts: &KindFacts<'_>) -> Option<Role> {
     if !has_contract || facts.kind.starts_with(POOLED) {
         return None;
     }
-    // The environment's name stands before it (book: "InfraCluster, InfraClusterList resource definition").
-    let (_, areas, role) = ENDINGS.iter().find(|(ending, ..)| facts.kind.strip_suffix(ending).is_some_and(|name| !name.is_empty()))?;
+    // The environment's name stands before it (book: "InfraCluster, InfraClusterList resource
+    // definition").
+    let (_, areas, role) = ENDINGS.iter().find(|(ending, ..)| {
+        facts
+            .kind
+            .strip_suffix(ending)
+            .is_some_and(|name| !name.is_empty())
+    })?;
     areas.contains(&area).then_some(*role)
 }
 
-/// Groups are called after what they hold: `infrastructure.cluster.x-k8s.io`, `bootstrap.foo.dev`, `vmware.infrastructure.cluster.x-k8s.io`.
+/// Groups are called after what they hold: `infrastructure.cluster.x-k8s.io`, `bootstrap.foo.dev`,
+/// `vmware.infrastructure.cluster.x-k8s.io`.
 fn area(facts: &KindFacts<'_>) -> Area {
     let has = |word: &str| facts.group.split('.').any(|label| label == word);
     let foreign = ["addons", "clusterctl", "operator", "runtime"];
@@ -234,7 +287,8 @@ fn area(facts: &KindFacts<'_>) -> Area {
     }
 }
 
-/// Label tools put one label on all CRDs, those of other projects too, so what the components are of has to fit.
+/// Label tools put one label on all CRDs, those of other projects too, so what the components are
+/// of has to fit.
 fn labelled_area(provider_type: Option<ProviderType>) -> Area {
     match provider_type {
         None => Area::Any,
@@ -250,8 +304,18 @@ fn labelled_area(provider_type: Option<ProviderType>) -> Area {
 mod tests {
     use super::*;
 
-    fn role(group: &str, kind: &str, is_labelled: bool, provider_type: Option<ProviderType>) -> Option<Role> {
-        Roles::default().of(&KindFacts { group, kind, is_labelled, provider_type })
+    fn role(
+        group: &str,
+        kind: &str,
+        is_labelled: bool,
+        provider_type: Option<ProviderType>,
+    ) -> Option<Role> {
+        Roles::default().of(&KindFacts {
+            group,
+            kind,
+            is_labelled,
+            provider_type,
+        })
     }
 
     /// Kinds of providers in the wild, by the contract pages.
@@ -260,20 +324,68 @@ mod tests {
         const INFRASTRUCTURE: &str = "infrastructure.cluster.x-k8s.io";
         for (group, kind, expected) in [
             (INFRASTRUCTURE, "AWSCluster", Some(InfraCluster)),
-            (INFRASTRUCTURE, "AWSClusterTemplate", Some(InfraClusterTemplate)),
-            (INFRASTRUCTURE, "AzureASOManagedControlPlane", Some(ControlPlane)),
-            (INFRASTRUCTURE, "AzureManagedControlPlaneTemplate", Some(ControlPlaneTemplate)),
+            (
+                INFRASTRUCTURE,
+                "AWSClusterTemplate",
+                Some(InfraClusterTemplate),
+            ),
+            (
+                INFRASTRUCTURE,
+                "AzureASOManagedControlPlane",
+                Some(ControlPlane),
+            ),
+            (
+                INFRASTRUCTURE,
+                "AzureManagedControlPlaneTemplate",
+                Some(ControlPlaneTemplate),
+            ),
             (INFRASTRUCTURE, "DevMachinePool", Some(InfraMachinePool)),
-            (INFRASTRUCTURE, "DevMachinePoolTemplate", Some(InfraMachinePoolTemplate)),
-            (INFRASTRUCTURE, "AzureMachinePoolMachine", Some(MachinePoolMachine)),
-            ("vmware.infrastructure.cluster.x-k8s.io", "VSphereMachine", Some(InfraMachine)),
-            ("infrastructure.harbour.example", "HarbourMachineTemplate", Some(InfraMachineTemplate)),
-            ("bootstrap.windlass.dev", "WindlassConfig", Some(BootstrapConfig)),
-            ("bootstrap.cluster.x-k8s.io", "EKSConfigTemplate", Some(BootstrapConfigTemplate)),
-            ("controlplane.cluster.x-k8s.io", "KThreesControlPlane", Some(ControlPlane)),
-            ("ipam.cluster.x-k8s.io", "IPAddressClaim", Some(IpAddressClaim)),
+            (
+                INFRASTRUCTURE,
+                "DevMachinePoolTemplate",
+                Some(InfraMachinePoolTemplate),
+            ),
+            (
+                INFRASTRUCTURE,
+                "AzureMachinePoolMachine",
+                Some(MachinePoolMachine),
+            ),
+            (
+                "vmware.infrastructure.cluster.x-k8s.io",
+                "VSphereMachine",
+                Some(InfraMachine),
+            ),
+            (
+                "infrastructure.harbour.example",
+                "HarbourMachineTemplate",
+                Some(InfraMachineTemplate),
+            ),
+            (
+                "bootstrap.windlass.dev",
+                "WindlassConfig",
+                Some(BootstrapConfig),
+            ),
+            (
+                "bootstrap.cluster.x-k8s.io",
+                "EKSConfigTemplate",
+                Some(BootstrapConfigTemplate),
+            ),
+            (
+                "controlplane.cluster.x-k8s.io",
+                "KThreesControlPlane",
+                Some(ControlPlane),
+            ),
+            (
+                "ipam.cluster.x-k8s.io",
+                "IPAddressClaim",
+                Some(IpAddressClaim),
+            ),
             ("ipam.cluster.x-k8s.io", "IPAddress", Some(IpAddress)),
-            ("ipam.cluster.x-k8s.io", "GlobalInClusterPrefixPool", Some(IpPool)),
+            (
+                "ipam.cluster.x-k8s.io",
+                "GlobalInClusterPrefixPool",
+                Some(IpPool),
+            ),
         ] {
             assert_eq!(role(group, kind, false, None), expected, "{kind}.{group}");
         }
@@ -300,36 +412,80 @@ mod tests {
         }
     }
 
-    /// A group of any name counts when the CRD says that it fulfils a contract, and the kind fits what the components are of.
+    /// A group of any name counts when the CRD says that it fulfils a contract, and the kind fits
+    /// what the components are of.
     #[test]
     fn labels_tell_what_groups_do_not() {
         use ProviderType::{AddonProvider, BootstrapProvider, InfrastructureProvider};
-        let of = |kind, is_labelled, provider_type| role("foo.dev", kind, is_labelled, provider_type);
+        let of =
+            |kind, is_labelled, provider_type| role("foo.dev", kind, is_labelled, provider_type);
         assert_eq!(of("FooMachine", false, Some(InfrastructureProvider)), None);
-        assert_eq!(of("FooMachine", true, Some(InfrastructureProvider)), Some(InfraMachine));
+        assert_eq!(
+            of("FooMachine", true, Some(InfrastructureProvider)),
+            Some(InfraMachine)
+        );
         assert_eq!(of("FooMachine", true, None), Some(InfraMachine));
         assert_eq!(of("FooMachine", true, Some(BootstrapProvider)), None);
-        assert_eq!(of("FooConfig", true, Some(BootstrapProvider)), Some(BootstrapConfig));
+        assert_eq!(
+            of("FooConfig", true, Some(BootstrapProvider)),
+            Some(BootstrapConfig)
+        );
         assert_eq!(of("FooConfig", true, None), None);
         assert_eq!(of("FooMachine", true, Some(AddonProvider)), None);
-        assert_eq!(role("infrastructure.foo.dev", "FooMachine", true, Some(AddonProvider)), None, "add-ons have no contract");
+        assert_eq!(
+            role(
+                "infrastructure.foo.dev",
+                "FooMachine",
+                true,
+                Some(AddonProvider)
+            ),
+            None,
+            "add-ons have no contract"
+        );
     }
 
     #[test]
     fn somebody_may_say_otherwise() {
-        let roles = Roles::default().with("FooHost", Some(InfraMachine)).with("FooMachine.infrastructure.foo.dev", None);
-        let of = |group, kind| roles.of(&KindFacts { group, kind, is_labelled: false, provider_type: None });
+        let roles = Roles::default()
+            .with("FooHost", Some(InfraMachine))
+            .with("FooMachine.infrastructure.foo.dev", None);
+        let of = |group, kind| {
+            roles.of(&KindFacts {
+                group,
+                kind,
+                is_labelled: false,
+                provider_type: None,
+            })
+        };
         assert_eq!(of("foo.dev", "FooHost"), Some(InfraMachine));
         assert_eq!(of("infrastructure.foo.dev", "FooMachine"), None);
-        assert_eq!(of("infrastructure.bar.dev", "FooMachine"), Some(InfraMachine));
+        assert_eq!(
+            of("infrastructure.bar.dev", "FooMachine"),
+            Some(InfraMachine)
+        );
     }
 
     #[test]
     fn templates_belong_to_their_objects() {
-        for role in [InfraCluster, InfraMachine, InfraMachinePool, BootstrapConfig, ControlPlane] {
-            assert!(role.template().is_some_and(Role::is_template) && !role.is_template() && role.has_status(), "{role:?}");
+        for role in [
+            InfraCluster,
+            InfraMachine,
+            InfraMachinePool,
+            BootstrapConfig,
+            ControlPlane,
+        ] {
+            assert!(
+                role.template().is_some_and(Role::is_template)
+                    && !role.is_template()
+                    && role.has_status(),
+                "{role:?}"
+            );
         }
         assert_eq!(MachinePoolMachine.template(), None);
-        assert!([IpAddressClaim, IpAddress, IpPool].into_iter().all(|role| !role.is_looked_up() && !role.has_status()));
+        assert!(
+            [IpAddressClaim, IpAddress, IpPool]
+                .into_iter()
+                .all(|role| !role.is_looked_up() && !role.has_status())
+        );
     }
 }

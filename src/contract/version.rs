@@ -1,12 +1,16 @@
-//! Contract versions: the generations of the agreement between core and providers (book: "Cluster API release vs contract versions").
+//! Contract versions: the generations of the agreement between core and providers (book: "Cluster
+//! API release vs contract versions").
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::labels;
 
-/// A generation of the contract that the current core still accepts. What differs between them is a predicate here, and nowhere else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+/// A generation of the contract that the current core still accepts. What differs between them is a
+/// predicate here, and nowhere else.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ContractVersion {
     /// `status.ready`; planned to end with CAPI 1.16 in April 2027.
@@ -17,7 +21,8 @@ pub(crate) enum ContractVersion {
 
 impl ContractVersion {
     /// All generations, oldest first.
-    pub(crate) const ALL: [ContractVersion; 2] = [ContractVersion::V1Beta1, ContractVersion::V1Beta2];
+    pub(crate) const ALL: [ContractVersion; 2] =
+        [ContractVersion::V1Beta1, ContractVersion::V1Beta2];
 
     /// The generation as metadata.yaml and labels spell it.
     pub(crate) fn as_str(self) -> &'static str {
@@ -29,11 +34,13 @@ impl ContractVersion {
 
     /// The generation of that spelling.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|version| version.as_str() == text)
+        Self::ALL
+            .into_iter()
+            .find(|version| version.as_str() == text)
     }
 
-    /// The release of Cluster API that accepts the generation no more, and when it is expected; `None` while nobody knows (book: "Cluster API
-    /// release vs contract versions").
+    /// The release of Cluster API that accepts the generation no more, and when it is expected;
+    /// `None` while nobody knows (book: "Cluster API release vs contract versions").
     pub(crate) fn ends_with(self) -> Option<&'static str> {
         match self {
             ContractVersion::V1Beta1 => Some("v1.16 (April 2027)"),

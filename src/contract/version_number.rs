@@ -1,5 +1,6 @@
-//! Version numbers as Go reads them: `version.ParseSemantic` of apimachinery (clusterctl, repositories) and `semver.ParseTolerant` of
-//! blang (Kubernetes versions in Cluster API). The crate `semver` reads neither form.
+//! Version numbers as Go reads them: `version.ParseSemantic` of apimachinery (clusterctl,
+//! repositories) and `semver.ParseTolerant` of blang (Kubernetes versions in Cluster API). The
+//! crate `semver` reads neither form.
 
 use semver::{BuildMetadata, Prerelease, Version};
 
@@ -16,15 +17,18 @@ pub(crate) enum VersionFault {
     Suffix(String),
 }
 
-/// A version as clusterctl demands it of tags and folders: blanks around it, an optional `v`, exactly three numbers without leading
-/// zeros, optional pre-release and build metadata (`k8s.io/apimachinery/pkg/util/version.ParseSemantic`).
+/// A version as clusterctl demands it of tags and folders: blanks around it, an optional `v`,
+/// exactly three numbers without leading zeros, optional pre-release and build metadata
+/// (`k8s.io/apimachinery/pkg/util/version.ParseSemantic`).
 ///
 /// # Errors
 /// Says what is wrong with the text.
 pub(crate) fn parse_semantic(text: &str) -> Result<Version, VersionFault> {
     let text = text.trim();
     let text = text.strip_prefix('v').unwrap_or(text);
-    let numbers_end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let numbers_end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
     let (numbers, suffix) = text.split_at(numbers_end);
     let parts: Vec<&str> = numbers.split('.').collect();
     if parts[0].is_empty() || parts.len() < 2 {
@@ -33,7 +37,10 @@ pub(crate) fn parse_semantic(text: &str) -> Result<Version, VersionFault> {
     if parts.len() != 3 || parts.iter().any(|part| part.is_empty()) {
         return Err(VersionFault::NotThreeNumbers);
     }
-    if let Some(part) = parts.iter().find(|part| part.len() > 1 && part.starts_with('0')) {
+    if let Some(part) = parts
+        .iter()
+        .find(|part| part.len() > 1 && part.starts_with('0'))
+    {
         return Err(VersionFault::LeadingZero((*part).to_owned()));
     }
     let number = |part: &str| part.parse::<u64>().map_err(|_| VersionFault::NotAVersion);
@@ -44,17 +51,24 @@ pub(crate) fn parse_semantic(text: &str) -> Result<Version, VersionFault> {
         None => (suffix, None),
     };
     if !pre.is_empty() {
-        let pre = pre.strip_prefix('-').filter(|p| !p.is_empty()).ok_or_else(fault)?;
+        let pre = pre
+            .strip_prefix('-')
+            .filter(|p| !p.is_empty())
+            .ok_or_else(fault)?;
         version.pre = Prerelease::new(pre).map_err(|_| fault())?;
     }
     if let Some(build) = build {
-        version.build = BuildMetadata::new(build).ok().filter(|b| !b.is_empty()).ok_or_else(fault)?;
+        version.build = BuildMetadata::new(build)
+            .ok()
+            .filter(|b| !b.is_empty())
+            .ok_or_else(fault)?;
     }
     Ok(version)
 }
 
-/// A Kubernetes version as Cluster API reads it: blanks around it and a leading `v` are dropped, leading zeros too, missing minor and
-/// patch numbers are zero, but a short version with a suffix is refused (`blang/semver.ParseTolerant`). The error is blang's text.
+/// A Kubernetes version as Cluster API reads it: blanks around it and a leading `v` are dropped,
+/// leading zeros too, missing minor and patch numbers are zero, but a short version with a suffix
+/// is refused (`blang/semver.ParseTolerant`). The error is blang's text.
 ///
 /// # Errors
 /// blang's own words.
@@ -73,19 +87,25 @@ pub(crate) fn parse_tolerant(text: &str) -> Result<Version, String> {
         parts.resize(3, "0".to_owned());
     }
     let (patch, suffix) = split_suffix(&parts[2]);
-    let mut version = Version::new(go_number(&parts[0], "major")?, go_number(&parts[1], "minor")?, go_number(patch, "patch")?);
+    let mut version = Version::new(
+        go_number(&parts[0], "major")?,
+        go_number(&parts[1], "minor")?,
+        go_number(patch, "patch")?,
+    );
     let (pre, build) = match suffix.split_once('+') {
         Some((pre, build)) => (pre, Some(build)),
         None => (suffix, None),
     };
     if let Some(pre) = pre.strip_prefix('-') {
-        version.pre = Prerelease::new(pre).map_err(|_| format!("Invalid prerelease string {pre:?}"))?;
+        version.pre =
+            Prerelease::new(pre).map_err(|_| format!("Invalid prerelease string {pre:?}"))?;
         if pre.is_empty() {
             return Err("Prerelease is empty".to_owned());
         }
     }
     if let Some(build) = build {
-        version.build = BuildMetadata::new(build).map_err(|_| format!("Invalid build meta data string {build:?}"))?;
+        version.build = BuildMetadata::new(build)
+            .map_err(|_| format!("Invalid build meta data string {build:?}"))?;
         if build.is_empty() {
             return Err("Build meta data is empty".to_owned());
         }
@@ -99,7 +119,11 @@ fn without_leading_zeros(part: &str) -> String {
         return part.to_owned();
     }
     let stripped = part.trim_start_matches('0');
-    if stripped.starts_with(|c: char| c.is_ascii_digit()) { stripped.to_owned() } else { format!("0{stripped}") }
+    if stripped.starts_with(|c: char| c.is_ascii_digit()) {
+        stripped.to_owned()
+    } else {
+        format!("0{stripped}")
+    }
 }
 
 fn split_suffix(patch: &str) -> (&str, &str) {
@@ -111,9 +135,12 @@ fn go_number(part: &str, name: &str) -> Result<u64, String> {
         return Err("strconv.ParseUint: parsing \"\": invalid syntax".to_owned());
     }
     if !part.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(format!("Invalid character(s) found in {name} number {part:?}"));
+        return Err(format!(
+            "Invalid character(s) found in {name} number {part:?}"
+        ));
     }
-    part.parse().map_err(|_| format!("strconv.ParseUint: parsing {part:?}: value out of range"))
+    part.parse()
+        .map_err(|_| format!("strconv.ParseUint: parsing {part:?}: value out of range"))
 }
 
 #[cfg(test)]
@@ -145,7 +172,10 @@ mod tests {
         ] {
             assert_eq!(semantic(text).as_deref(), expected, "{text}");
         }
-        assert_eq!(parse_semantic("v01.2.3"), Err(VersionFault::LeadingZero("01".to_owned())));
+        assert_eq!(
+            parse_semantic("v01.2.3"),
+            Err(VersionFault::LeadingZero("01".to_owned()))
+        );
         assert_eq!(parse_semantic("v1.2"), Err(VersionFault::NotThreeNumbers));
     }
 
@@ -157,10 +187,20 @@ mod tests {
             ("1.034.1", Ok("1.34.1")),
             ("1.31.0-alpha.1+x", Ok("1.31.0-alpha.1+x")),
             ("", Err("strconv.ParseUint: parsing \"\": invalid syntax")),
-            ("v1.34-rc.1", Err("Invalid character(s) found in minor number \"34-rc\"")),
-            ("vfoo", Err("Invalid character(s) found in major number \"0foo\"")),
+            (
+                "v1.34-rc.1",
+                Err("Invalid character(s) found in minor number \"34-rc\""),
+            ),
+            (
+                "vfoo",
+                Err("Invalid character(s) found in major number \"0foo\""),
+            ),
         ] {
-            assert_eq!(parse_tolerant(text).map(|v| v.to_string()), expected.map(str::to_owned).map_err(str::to_owned), "{text}");
+            assert_eq!(
+                parse_tolerant(text).map(|v| v.to_string()),
+                expected.map(str::to_owned).map_err(str::to_owned),
+                "{text}"
+            );
         }
     }
 }

@@ -1,9 +1,12 @@
-//! What a conversion cannot express, kept in an annotation of the converted object, so that converting back loses nothing.
+//! What a conversion cannot express, kept in an annotation of the converted object, so that
+//! converting back loses nothing.
 //!
-//! After each conversion the result is converted back without memory and compared with what it was made of. Each difference becomes a
-//! note: where it is, what stood there (`was`), and a digest of what the plain way back puts there instead (`is`). When the object
-//! comes back, a note applies only where the plain conversion still gives exactly that: whatever the user changed meanwhile wins.
-//! Items of the lists that can lose something are found by what identifies them, not by their place.
+//! After each conversion the result is converted back without memory and compared with what it was
+//! made of. Each difference becomes a note: where it is, what stood there (`was`), and a digest of
+//! what the plain way back puts there instead (`is`). When the object comes back, a note applies
+//! only where the plain conversion still gives exactly that: whatever the user changed meanwhile
+//! wins. Items of the lists that can lose something are found by what identifies them, not by their
+//! place.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,8 +19,12 @@ use crate::api::names::{CONVERSION_ANNOTATION, Version};
 use crate::api::time::GoDuration;
 
 /// The lists whose items can lose something, with the field that identifies an item.
-const IDENTIFIED_LISTS: [(&str, &str); 4] =
-    [("bootstrapTokens", "token"), ("extraVolumes", "name"), ("files", "path"), ("partitions", "device")];
+const IDENTIFIED_LISTS: [(&str, &str); 4] = [
+    ("bootstrapTokens", "token"),
+    ("extraVolumes", "name"),
+    ("files", "path"),
+    ("partitions", "device"),
+];
 
 /// The content of the annotation.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -56,10 +63,14 @@ impl Memory {
     pub(super) fn of(version: Version, original: &Value, returned: &Value) -> Self {
         let mut notes = Vec::new();
         compare(original, returned, &mut Vec::new(), &mut notes);
-        Memory { version: version.as_str().to_owned(), notes }
+        Memory {
+            version: version.as_str().to_owned(),
+            notes,
+        }
     }
 
-    /// Removes the annotation from an object. Notes that are about another version, or that nobody of us wrote, are dropped with it.
+    /// Removes the annotation from an object. Notes that are about another version, or that nobody
+    /// of us wrote, are dropped with it.
     pub(super) fn take(object: &mut Value, version: Version) -> Option<Self> {
         let metadata = object.get_mut("metadata")?.as_object_mut()?;
         let annotations = metadata.get_mut("annotations")?.as_object_mut()?;
@@ -73,7 +84,8 @@ impl Memory {
 
     /// We write one note for a place; many for one would cost much time to apply.
     fn is_ours(&self) -> bool {
-        let places: BTreeSet<&[String]> = self.notes.iter().map(|note| note.path.as_slice()).collect();
+        let places: BTreeSet<&[String]> =
+            self.notes.iter().map(|note| note.path.as_slice()).collect();
         places.len() == self.notes.len()
     }
 
@@ -85,8 +97,12 @@ impl Memory {
         if metadata.is_null() {
             *metadata = Value::Object(Map::new());
         }
-        let Some(metadata) = metadata.as_object_mut() else { return };
-        let annotations = metadata.entry("annotations").or_insert_with(|| Value::Object(Map::new()));
+        let Some(metadata) = metadata.as_object_mut() else {
+            return;
+        };
+        let annotations = metadata
+            .entry("annotations")
+            .or_insert_with(|| Value::Object(Map::new()));
         if annotations.is_null() {
             *annotations = Value::Object(Map::new());
         }
@@ -105,31 +121,55 @@ impl Memory {
     }
 }
 
-/// The first 16 hex digits of SHA-256 over the compact JSON: tells values apart without showing them.
+/// The first 16 hex digits of SHA-256 over the compact JSON: tells values apart without showing
+/// them.
 fn digest(value: &Value) -> String {
-    Sha256::digest(value.to_string()).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(value.to_string())
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 /// Writes a note for each difference. The depth is that of the document, which its reader bounds.
 fn compare(original: &Value, returned: &Value, path: &mut Vec<String>, notes: &mut Vec<Note>) {
     match (original, returned) {
         (Value::Object(before), Value::Object(after)) => compare_fields(before, after, path, notes),
-        (Value::Array(before), Value::Array(after)) if before != after => compare_items(before, after, path, notes),
+        (Value::Array(before), Value::Array(after)) if before != after => {
+            compare_items(before, after, path, notes)
+        }
         (before, after) if same(before, after) => {}
         (before, after) => notes.push(changed(path, after, before)),
     }
 }
 
 fn changed(path: &[String], is: &Value, was: &Value) -> Note {
-    Note { path: path.to_vec(), is: Some(digest(is)), was: Some(was.clone()), order: None, new: 0 }
+    Note {
+        path: path.to_vec(),
+        is: Some(digest(is)),
+        was: Some(was.clone()),
+        order: None,
+        new: 0,
+    }
 }
 
-fn compare_fields(before: &Map<String, Value>, after: &Map<String, Value>, path: &mut Vec<String>, notes: &mut Vec<Note>) {
+fn compare_fields(
+    before: &Map<String, Value>,
+    after: &Map<String, Value>,
+    path: &mut Vec<String>,
+    notes: &mut Vec<Note>,
+) {
     for (name, was) in before {
         path.push(name.clone());
         match after.get(name) {
             Some(is) => compare(was, is, path, notes),
-            None => notes.push(Note { path: path.clone(), is: None, was: Some(was.clone()), order: None, new: 0 }),
+            None => notes.push(Note {
+                path: path.clone(),
+                is: None,
+                was: Some(was.clone()),
+                order: None,
+                new: 0,
+            }),
         }
         path.pop();
     }
@@ -150,7 +190,13 @@ fn note_new(value: &Value, path: &mut Vec<String>, new: usize, notes: &mut Vec<N
                 path.pop();
             }
         }
-        _ => notes.push(Note { path: path.clone(), is: Some(digest(value)), was: None, order: None, new }),
+        _ => notes.push(Note {
+            path: path.clone(),
+            is: Some(digest(value)),
+            was: None,
+            order: None,
+            new,
+        }),
     }
 }
 
@@ -166,7 +212,13 @@ fn compare_items(before: &[Value], after: &[Value], path: &mut Vec<String>, note
             path.pop();
         }
     } else if let Some(order) = reordered(before, after) {
-        notes.push(Note { path: path.clone(), is: None, was: None, order: Some(order), new: 0 });
+        notes.push(Note {
+            path: path.clone(),
+            is: None,
+            was: None,
+            order: Some(order),
+            new: 0,
+        });
     } else {
         notes.push(changed(path, &after.into(), &before.into()));
     }
@@ -186,7 +238,11 @@ fn identities(list: &str, items: &[Value]) -> Option<Vec<String>> {
         let id = digest(item.get(field).unwrap_or(&Value::Null));
         let earlier = seen.entry(id.clone()).or_default();
         *earlier += 1;
-        if *earlier == 1 { format!("#{id}") } else { format!("#{id}.{earlier}") }
+        if *earlier == 1 {
+            format!("#{id}")
+        } else {
+            format!("#{id}.{earlier}")
+        }
     };
     Some(items.iter().map(id_of).collect())
 }
@@ -194,13 +250,19 @@ fn identities(list: &str, items: &[Value]) -> Option<Vec<String>> {
 /// The names of arguments in their order, if two lists hold the same arguments, no name twice.
 fn reordered(before: &[Value], after: &[Value]) -> Option<Vec<String>> {
     let by_name = |args: &[Value]| -> Option<BTreeMap<String, Value>> {
-        let map: BTreeMap<_, _> = args.iter().map(|arg| Some((name_of(arg)?.to_owned(), arg.clone()))).collect::<Option<_>>()?;
+        let map: BTreeMap<_, _> = args
+            .iter()
+            .map(|arg| Some((name_of(arg)?.to_owned(), arg.clone())))
+            .collect::<Option<_>>()?;
         (map.len() == args.len()).then_some(map)
     };
     if by_name(before)? != by_name(after)? {
         return None;
     }
-    before.iter().map(|arg| name_of(arg).map(str::to_owned)).collect()
+    before
+        .iter()
+        .map(|arg| name_of(arg).map(str::to_owned))
+        .collect()
 }
 
 fn name_of(arg: &Value) -> Option<&str> {
@@ -209,8 +271,12 @@ fn name_of(arg: &Value) -> Option<&str> {
 
 impl Note {
     fn restore(&self, value: &mut Value, items: &mut Items) {
-        let Some((last, parents)) = self.path.split_last() else { return };
-        let Some(parent) = items.descend(value, parents).and_then(Value::as_object_mut) else { return };
+        let Some((last, parents)) = self.path.split_last() else {
+            return;
+        };
+        let Some(parent) = items.descend(value, parents).and_then(Value::as_object_mut) else {
+            return;
+        };
         if let Some(order) = &self.order {
             if let Some(Value::Array(args)) = parent.get_mut(last) {
                 sort_as(args, order);
@@ -235,19 +301,27 @@ struct Items(BTreeMap<Vec<String>, BTreeMap<String, usize>>);
 impl Items {
     /// The value at a path of fields and items.
     fn descend<'a>(&mut self, value: &'a mut Value, path: &[String]) -> Option<&'a mut Value> {
-        path.iter().enumerate().try_fold(value, |value, (depth, step)| match value {
-            Value::Array(items) => {
-                let index = self.index(items, &path[..depth], step)?;
-                items.get_mut(index)
-            }
-            object => object.get_mut(step),
-        })
+        path.iter()
+            .enumerate()
+            .try_fold(value, |value, (depth, step)| match value {
+                Value::Array(items) => {
+                    let index = self.index(items, &path[..depth], step)?;
+                    items.get_mut(index)
+                }
+                object => object.get_mut(step),
+            })
     }
 
     fn index(&mut self, items: &[Value], list: &[String], id: &str) -> Option<usize> {
         if !self.0.contains_key(list) {
             let ids = identities(list.last()?, items)?;
-            self.0.insert(list.to_vec(), ids.into_iter().enumerate().map(|(index, id)| (id, index)).collect());
+            self.0.insert(
+                list.to_vec(),
+                ids.into_iter()
+                    .enumerate()
+                    .map(|(index, id)| (id, index))
+                    .collect(),
+            );
         }
         self.0.get(list)?.get(id).copied()
     }
@@ -270,9 +344,15 @@ fn fill_in(parent: &mut Map<String, Value>, name: &str, was: &Value) {
 fn remove(value: &mut Value, path: &[String], new: usize, items: &mut Items) {
     for length in (path.len().saturating_sub(new.max(1)) + 1..=path.len()).rev() {
         let (last, parents) = (&path[length - 1], &path[..length - 1]);
-        let Some(parent) = items.descend(value, parents).and_then(Value::as_object_mut) else { return };
+        let Some(parent) = items.descend(value, parents).and_then(Value::as_object_mut) else {
+            return;
+        };
         let is_leaf = length == path.len();
-        if !is_leaf && parent.get(last).is_none_or(|inner| inner.as_object().is_none_or(|fields| !fields.is_empty())) {
+        if !is_leaf
+            && parent
+                .get(last)
+                .is_none_or(|inner| inner.as_object().is_none_or(|fields| !fields.is_empty()))
+        {
             return;
         }
         parent.remove(last);
@@ -281,7 +361,11 @@ fn remove(value: &mut Value, path: &[String], new: usize, items: &mut Items) {
 
 /// Sorts arguments as they were; those that are new since then come last, in the order they have.
 fn sort_as(args: &mut [Value], order: &[String]) {
-    let places: BTreeMap<&str, usize> = order.iter().enumerate().map(|(place, name)| (name.as_str(), place)).collect();
+    let places: BTreeMap<&str, usize> = order
+        .iter()
+        .enumerate()
+        .map(|(place, name)| (name.as_str(), place))
+        .collect();
     let place = |arg: &Value| name_of(arg).and_then(|name| places.get(name).copied());
     args.sort_by(|a, b| match (place(a), place(b)) {
         (Some(a), Some(b)) => a.cmp(&b),
@@ -317,21 +401,30 @@ mod tests {
     fn edits_win() {
         let original = json!({"a": {"gone": {"c": 2, "d": 3}}, "changed": "1.5s"});
         let returned = json!({"a": {"new": {"e": 4}}, "changed": "1s"});
-        let edit = |value: &mut Value| *value = json!({"a": {"gone": {"c": 9}, "new": {"e": 4, "f": 5}}, "changed": "2s"});
+        let edit = |value: &mut Value| {
+            *value = json!({"a": {"gone": {"c": 9}, "new": {"e": 4, "f": 5}}, "changed": "2s"})
+        };
         check(
             original.clone(),
             returned.clone(),
             edit,
             json!({"a": {"gone": {"c": 9, "d": 3}, "new": {"f": 5}}, "changed": "2s"}),
         );
-        check(original, returned, |value| *value = json!({"b": 1}), json!({"b": 1}));
+        check(
+            original,
+            returned,
+            |value| *value = json!({"b": 1}),
+            json!({"b": 1}),
+        );
     }
 
     #[test]
     fn items_are_found_where_they_went() {
         let original = json!({"files": [{"path": "/a", "append": false}, {"path": "/b"}, {"path": "/a", "append": false}]});
         let returned = json!({"files": [{"path": "/a"}, {"path": "/b"}, {"path": "/a"}]});
-        let edit = |value: &mut Value| *value = json!({"files": [{"path": "/new"}, {"path": "/b"}, {"path": "/a"}]});
+        let edit = |value: &mut Value| {
+            *value = json!({"files": [{"path": "/new"}, {"path": "/b"}, {"path": "/a"}]})
+        };
         check(
             original,
             returned,
@@ -342,8 +435,17 @@ mod tests {
 
     #[test]
     fn one_duration_in_two_spellings_is_no_loss() {
-        let memory = Memory::of(Version::V1Beta1, &json!({"t": "20m"}), &json!({"t": "20m0s"}));
+        let memory = Memory::of(
+            Version::V1Beta1,
+            &json!({"t": "20m"}),
+            &json!({"t": "20m0s"}),
+        );
         assert_eq!(memory.notes, []);
-        assert_eq!(Memory::of(Version::V1Beta1, &json!({"t": "20m"}), &json!({"t": "20"})).notes.len(), 1);
+        assert_eq!(
+            Memory::of(Version::V1Beta1, &json!({"t": "20m"}), &json!({"t": "20"}))
+                .notes
+                .len(),
+            1
+        );
     }
 }

@@ -1,9 +1,13 @@
-//! Conversion of WindlassConfig and WindlassConfigTemplate between v1beta1 and v1beta2, as the conversion webhook answers it.
+//! Conversion of WindlassConfig and WindlassConfigTemplate between v1beta1 and v1beta2, as the
+//! conversion webhook answers it.
 //!
-//! A plain conversion does what the kubeadm bootstrap provider's does: each field goes to its place in the other version, and what has
-//! none is gone. It works on the document, not on the Rust types, so that an object that an older schema let in still converts. Around it,
-//! [`convert`] keeps what is gone in one annotation ([`CONVERSION_ANNOTATION`](crate::api::names::CONVERSION_ANNOTATION)) and puts it back
-//! on the way back, so that both round trips return what they were given. The additions are the same in both versions and pass as they are.
+//! A plain conversion does what the kubeadm bootstrap provider's does: each field goes to its place
+//! in the other version, and what has none is gone. It works on the document, not on the Rust
+//! types, so that an object that an older schema let in still converts. Around it, [`convert`]
+//! keeps what is gone in one annotation
+//! ([`CONVERSION_ANNOTATION`](crate::api::names::CONVERSION_ANNOTATION)) and puts it back
+//! on the way back, so that both round trips return what they were given. The additions are the
+//! same in both versions and pass as they are.
 
 pub(crate) mod core;
 mod kubeadm;
@@ -25,7 +29,8 @@ use crate::api::{v1beta1, v1beta2};
 use crate::diag::FieldPath;
 use memory::Memory;
 
-/// Why an object cannot be converted: it is none of ours, or a value of v1beta1 has no meaning (a duration that is none).
+/// Why an object cannot be converted: it is none of ours, or a value of v1beta1 has no meaning (a
+/// duration that is none).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConversionFault {
     /// The field.
@@ -42,8 +47,9 @@ impl fmt::Display for ConversionFault {
 
 impl std::error::Error for ConversionFault {}
 
-/// Converts an object of ours to a version, losing nothing: what that version cannot hold is in an annotation of the result, and what the
-/// annotation of the object remembers is restored, except where it has been overtaken.
+/// Converts an object of ours to a version, losing nothing: what that version cannot hold is in an
+/// annotation of the result, and what the annotation of the object remembers is restored, except
+/// where it has been overtaken.
 ///
 /// # Errors
 ///
@@ -57,13 +63,16 @@ pub fn convert(object: &Value, to: Version) -> Result<Value, ConversionFault> {
     let remembered = Memory::take(&mut object, to);
     let (mut metadata, original) = split(object);
     let converted = plain(kind, original.clone(), to)?;
-    let converted = remembered.and_then(|memory| restored(kind, &converted, &memory, to)).unwrap_or(converted);
+    let converted = remembered
+        .and_then(|memory| restored(kind, &converted, &memory, to))
+        .unwrap_or(converted);
     let returned = plain(kind, converted.clone(), from)?;
     Memory::of(from, &original, &returned).annotate(&mut metadata);
     Ok(assemble(kind, to, metadata, converted))
 }
 
-/// Converts the spec of a KubeadmConfig or WindlassConfig, as the kubeadm bootstrap provider does; what v1beta2 cannot hold is gone.
+/// Converts the spec of a KubeadmConfig or WindlassConfig, as the kubeadm bootstrap provider does;
+/// what v1beta2 cannot hold is gone.
 ///
 /// # Errors
 ///
@@ -76,7 +85,8 @@ pub fn spec_to_v1beta2(spec: &Value) -> Result<Value, ConversionFault> {
     Ok(spec)
 }
 
-/// Converts the spec of a KubeadmConfig or WindlassConfig, as the kubeadm bootstrap provider does; what v1beta1 cannot hold is gone.
+/// Converts the spec of a KubeadmConfig or WindlassConfig, as the kubeadm bootstrap provider does;
+/// what v1beta1 cannot hold is gone.
 pub fn spec_to_v1beta1(spec: &Value) -> Value {
     let mut spec = spec.clone();
     to_v1beta1::spec(&mut spec);
@@ -85,22 +95,47 @@ pub fn spec_to_v1beta1(spec: &Value) -> Value {
 
 /// Kind and version of an object of ours.
 fn identify(object: &Value) -> Result<(Kind, Version), ConversionFault> {
-    let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default();
-    let fault = |field: &str, message: String| ConversionFault { place: FieldPath::root().field(field), message };
+    let text = |field: &str| {
+        object
+            .get(field)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    let fault = |field: &str, message: String| ConversionFault {
+        place: FieldPath::root().field(field),
+        message,
+    };
     let (api_version, kind_name) = (text("apiVersion"), text("kind"));
-    let version = api_version.strip_prefix(GROUP).and_then(|rest| rest.strip_prefix('/')).and_then(Version::parse);
-    let version =
-        version.ok_or_else(|| fault("apiVersion", format!("Invalid value: {api_version:?}: no version of {GROUP} that is known")))?;
-    let kind = Kind::parse(kind_name).ok_or_else(|| fault("kind", format!("Invalid value: {kind_name:?}: no kind of {GROUP}")))?;
+    let version = api_version
+        .strip_prefix(GROUP)
+        .and_then(|rest| rest.strip_prefix('/'))
+        .and_then(Version::parse);
+    let version = version.ok_or_else(|| {
+        fault(
+            "apiVersion",
+            format!("Invalid value: {api_version:?}: no version of {GROUP} that is known"),
+        )
+    })?;
+    let kind = Kind::parse(kind_name).ok_or_else(|| {
+        fault(
+            "kind",
+            format!("Invalid value: {kind_name:?}: no kind of {GROUP}"),
+        )
+    })?;
     Ok((kind, version))
 }
 
 /// Metadata, and everything but metadata and type.
 fn split(object: Value) -> (Value, Value) {
-    let Value::Object(mut fields) = object else { return (Value::Null, object) };
+    let Value::Object(mut fields) = object else {
+        return (Value::Null, object);
+    };
     fields.remove("apiVersion");
     fields.remove("kind");
-    (fields.remove("metadata").unwrap_or_default(), Value::Object(fields))
+    (
+        fields.remove("metadata").unwrap_or_default(),
+        Value::Object(fields),
+    )
 }
 
 fn assemble(kind: Kind, version: Version, metadata: Value, body: Value) -> Value {
@@ -122,11 +157,16 @@ fn plain(kind: Kind, mut body: Value, to: Version) -> Result<Value, ConversionFa
         Kind::Config => &["spec"],
         Kind::Template => &["spec", "template", "spec"],
     };
-    if let Some(spec) = spec_path.iter().try_fold(&mut body, |value, step| value.get_mut(step)) {
+    if let Some(spec) = spec_path
+        .iter()
+        .try_fold(&mut body, |value, step| value.get_mut(step))
+    {
         match to {
             Version::V1Beta1 => to_v1beta1::spec(spec),
             Version::V1Beta2 => {
-                let place = spec_path.iter().fold(FieldPath::root(), |path, step| path.field(*step));
+                let place = spec_path
+                    .iter()
+                    .fold(FieldPath::root(), |path, step| path.field(*step));
                 to_v1beta2::spec(spec, &place)?;
             }
         }
@@ -143,25 +183,40 @@ fn plain(kind: Kind, mut body: Value, to: Version) -> Result<Value, ConversionFa
     Ok(body)
 }
 
-/// The converted body with its memory, or `None` when the memory is not to be trusted: people can write annotations. What it adds must
-/// be readable, and must be nothing that v1beta1 and v1beta2 can both say.
+/// The converted body with its memory, or `None` when the memory is not to be trusted: people can
+/// write annotations. What it adds must be readable, and must be nothing that v1beta1 and v1beta2
+/// can both say.
 fn restored(kind: Kind, converted: &Value, memory: &Memory, to: Version) -> Option<Value> {
     let mut candidate = converted.clone();
     memory.restore(&mut candidate);
     let common = |body: &Value| {
-        let older = if to == Version::V1Beta2 { plain(kind, body.clone(), Version::V1Beta1).ok()? } else { body.clone() };
+        let older = if to == Version::V1Beta2 {
+            plain(kind, body.clone(), Version::V1Beta1).ok()?
+        } else {
+            body.clone()
+        };
         plain(kind, older, Version::V1Beta2).ok()
     };
-    (is_readable(kind, to, &candidate) && common(&candidate)? == common(converted)?).then_some(candidate)
+    (is_readable(kind, to, &candidate) && common(&candidate)? == common(converted)?)
+        .then_some(candidate)
 }
 
-/// Whether the Rust types of that version read it; if not, one object could stop the controller from reading any.
+/// Whether the Rust types of that version read it; if not, one object could stop the controller
+/// from reading any.
 fn is_readable(kind: Kind, version: Version, body: &Value) -> bool {
     let object = assemble(kind, version, Value::Object(Map::new()), body.clone());
     match (kind, version) {
-        (Kind::Config, Version::V1Beta1) => serde_json::from_value::<v1beta1::WindlassConfig>(object).is_ok(),
-        (Kind::Config, Version::V1Beta2) => serde_json::from_value::<v1beta2::WindlassConfig>(object).is_ok(),
-        (Kind::Template, Version::V1Beta1) => serde_json::from_value::<v1beta1::WindlassConfigTemplate>(object).is_ok(),
-        (Kind::Template, Version::V1Beta2) => serde_json::from_value::<v1beta2::WindlassConfigTemplate>(object).is_ok(),
+        (Kind::Config, Version::V1Beta1) => {
+            serde_json::from_value::<v1beta1::WindlassConfig>(object).is_ok()
+        }
+        (Kind::Config, Version::V1Beta2) => {
+            serde_json::from_value::<v1beta2::WindlassConfig>(object).is_ok()
+        }
+        (Kind::Template, Version::V1Beta1) => {
+            serde_json::from_value::<v1beta1::WindlassConfigTemplate>(object).is_ok()
+        }
+        (Kind::Template, Version::V1Beta2) => {
+            serde_json::from_value::<v1beta2::WindlassConfigTemplate>(object).is_ok()
+        }
     }
 }

@@ -38,8 +38,13 @@ pub(super) const V1BETA1_ONLY: [&str; 10] = [
     "joinConfiguration.kind",
 ];
 
-/// Calls `edit` with the object that holds the last step of a path, and that step; once for each item of a list on the way (`name[]`).
-pub(super) fn each_parent(value: &mut Value, path: &str, edit: &mut dyn FnMut(&mut Map<String, Value>, &str)) {
+/// Calls `edit` with the object that holds the last step of a path, and that step; once for each
+/// item of a list on the way (`name[]`).
+pub(super) fn each_parent(
+    value: &mut Value,
+    path: &str,
+    edit: &mut dyn FnMut(&mut Map<String, Value>, &str),
+) {
     let Some((step, rest)) = path.split_once('.') else {
         if let Value::Object(parent) = value {
             edit(parent, path);
@@ -49,7 +54,10 @@ pub(super) fn each_parent(value: &mut Value, path: &str, edit: &mut dyn FnMut(&m
     match step.strip_suffix("[]") {
         Some(list) => {
             let items = value.get_mut(list).and_then(Value::as_array_mut);
-            items.into_iter().flatten().for_each(|item| each_parent(item, rest, edit));
+            items
+                .into_iter()
+                .flatten()
+                .for_each(|item| each_parent(item, rest, edit));
         }
         None => {
             if let Some(inner) = value.get_mut(step) {
@@ -59,11 +67,20 @@ pub(super) fn each_parent(value: &mut Value, path: &str, edit: &mut dyn FnMut(&m
     }
 }
 
-/// The object at a path of fields, made if it is not there; `None` when something else is in the way.
-pub(super) fn make_object<'a>(value: &'a mut Value, path: &[&str]) -> Option<&'a mut Map<String, Value>> {
-    let object = path
-        .iter()
-        .try_fold(value, |value, step| Some(value.as_object_mut()?.entry(*step).or_insert_with(|| Value::Object(Map::new()))))?;
+/// The object at a path of fields, made if it is not there; `None` when something else is in the
+/// way.
+pub(super) fn make_object<'a>(
+    value: &'a mut Value,
+    path: &[&str],
+) -> Option<&'a mut Map<String, Value>> {
+    let object = path.iter().try_fold(value, |value, step| {
+        Some(
+            value
+                .as_object_mut()?
+                .entry(*step)
+                .or_insert_with(|| Value::Object(Map::new())),
+        )
+    })?;
     object.as_object_mut()
 }
 

@@ -1,4 +1,5 @@
-//! v1beta2 to v1beta1, as the kubeadm bootstrap provider converts: what v1beta1 has no place for is gone (`memory` keeps it).
+//! v1beta2 to v1beta1, as the kubeadm bootstrap provider converts: what v1beta1 has no place for is
+//! gone (`memory` keeps it).
 
 use serde_json::{Map, Value};
 
@@ -10,20 +11,30 @@ pub(super) fn spec(spec: &mut Value) {
     for path in EXTRA_ARGS {
         each_parent(spec, path, &mut args_to_map);
     }
-    each_parent(spec, "initConfiguration.bootstrapTokens[].ttlSeconds", &mut |token, field| {
-        if let Some(ttl) = token.remove(field).as_ref().and_then(duration) {
-            token.insert("ttl".to_owned(), ttl);
-        }
-    });
-    each_parent(spec, "diskSetup.partitions[].layout", &mut |partition, layout| {
-        partition.entry(layout).or_insert(Value::Bool(false));
-    });
+    each_parent(
+        spec,
+        "initConfiguration.bootstrapTokens[].ttlSeconds",
+        &mut |token, field| {
+            if let Some(ttl) = token.remove(field).as_ref().and_then(duration) {
+                token.insert("ttl".to_owned(), ttl);
+            }
+        },
+    );
+    each_parent(
+        spec,
+        "diskSetup.partitions[].layout",
+        &mut |partition, layout| {
+            partition.entry(layout).or_insert(Value::Bool(false));
+        },
+    );
     timeouts(spec);
 }
 
 /// Converts a status.
 pub(super) fn status(status: &mut Value) {
-    let Value::Object(fields) = status else { return };
+    let Value::Object(fields) = status else {
+        return;
+    };
     let newer = fields.remove("conditions");
     if let Some(Value::Object(mut initialization)) = fields.remove("initialization")
         && let Some(created) = initialization.remove("dataSecretCreated")
@@ -44,10 +55,15 @@ pub(super) fn status(status: &mut Value) {
 
 /// A list becomes a map; of two arguments with one name the later wins.
 fn args_to_map(parent: &mut Map<String, Value>, field: &str) {
-    let Some(Value::Array(args)) = parent.get_mut(field) else { return };
+    let Some(Value::Array(args)) = parent.get_mut(field) else {
+        return;
+    };
     let named = std::mem::take(args).into_iter().filter_map(|mut arg| {
         let name = arg.get("name")?.as_str()?.to_owned();
-        Some((name, arg.get_mut("value").map(Value::take).unwrap_or_default()))
+        Some((
+            name,
+            arg.get_mut("value").map(Value::take).unwrap_or_default(),
+        ))
     });
     let map: Map<String, Value> = named.collect();
     parent.insert(field.to_owned(), Value::Object(map));
@@ -57,10 +73,15 @@ fn args_to_map(parent: &mut Map<String, Value>, field: &str) {
 fn timeouts(spec: &mut Value) {
     let mut api_server = None;
     let mut discovery = None;
-    let emptied = ["initConfiguration", "joinConfiguration"].into_iter().filter(|name| spec[*name]["timeouts"].is_object());
+    let emptied = ["initConfiguration", "joinConfiguration"]
+        .into_iter()
+        .filter(|name| spec[*name]["timeouts"].is_object());
     let emptied: Vec<&str> = emptied.collect();
     each_parent(spec, "initConfiguration.timeouts", &mut |init, field| {
-        api_server = seconds(init.remove(field), "controlPlaneComponentHealthCheckSeconds");
+        api_server = seconds(
+            init.remove(field),
+            "controlPlaneComponentHealthCheckSeconds",
+        );
     });
     each_parent(spec, "joinConfiguration.timeouts", &mut |join, field| {
         discovery = seconds(join.remove(field), "tlsBootstrapSeconds");
@@ -77,7 +98,9 @@ fn timeouts(spec: &mut Value) {
     }
     for configuration in emptied {
         if let Value::Object(fields) = spec {
-            fields.retain(|name, value| name != configuration || value.as_object().is_none_or(|inner| !inner.is_empty()));
+            fields.retain(|name, value| {
+                name != configuration || value.as_object().is_none_or(|inner| !inner.is_empty())
+            });
         }
     }
 }

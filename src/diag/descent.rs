@@ -64,18 +64,21 @@ impl<'p> Descent<'p> {
                 }
             }
         };
-        steps.into_iter().rev().fold(root.clone(), |mut path, step| {
-            match step {
-                Step::Field(name) => path.push(Segment::Field(name.to_owned())),
-                Step::Key(name) => path.push(Segment::Key(name.to_owned())),
-                Step::Index(index) => path.push(Segment::Index(index)),
-                Step::Property(name) => {
-                    path.push(Segment::Field("properties".to_owned()));
-                    path.push(Segment::Key(name.to_owned()));
+        steps
+            .into_iter()
+            .rev()
+            .fold(root.clone(), |mut path, step| {
+                match step {
+                    Step::Field(name) => path.push(Segment::Field(name.to_owned())),
+                    Step::Key(name) => path.push(Segment::Key(name.to_owned())),
+                    Step::Index(index) => path.push(Segment::Index(index)),
+                    Step::Property(name) => {
+                        path.push(Segment::Field("properties".to_owned()));
+                        path.push(Segment::Key(name.to_owned()));
+                    }
                 }
-            }
-            path
-        })
+                path
+            })
     }
 }
 
@@ -103,7 +106,10 @@ mod tests {
         let (item, property) = (field.index(2), key.property("d"));
         assert_eq!(top.path(), root);
         assert_eq!(item.path(), root.field("a").index(2));
-        assert_eq!(property.path(), root.key("b.c").field("properties").key("d"));
+        assert_eq!(
+            property.path(),
+            root.key("b.c").field("properties").key("d")
+        );
         assert_eq!(property.to_string(), "spec[b.c].properties[d]");
     }
 }

@@ -1,7 +1,8 @@
 //! Findings about the user's documents: what is wrong, where it stands, what to do.
 //!
-//! A [`Diagnostic`] is data. It is never printed here; the `report` module turns a [`Report`] into text or JSON.
-//! A fault in a document is always a `Diagnostic` and never an `Err`: `Err` is for the world (a file that cannot be read).
+//! A [`Diagnostic`] is data. It is never printed here; the `report` module turns a [`Report`] into
+//! text or JSON. A fault in a document is always a `Diagnostic` and never an `Err`: `Err` is for
+//! the world (a file that cannot be read).
 
 mod descent;
 mod path;
@@ -101,7 +102,8 @@ pub struct Waiver {
 pub struct Diagnostic {
     /// Which rule found it; severity and page are those of the rule.
     pub rule: &'static Rule,
-    /// One lower-case phrase about the defect: the subject is the user's field or file; no final period.
+    /// One lower-case phrase about the defect: the subject is the user's field or file; no final
+    /// period.
     pub message: String,
     /// Where it stands.
     pub place: Place,
@@ -163,7 +165,10 @@ impl Diagnostic {
 
     /// Names a second place.
     pub(crate) fn related(mut self, place: Place, label: impl Into<String>) -> Self {
-        self.related.push(Related { place, label: label.into() });
+        self.related.push(Related {
+            place,
+            label: label.into(),
+        });
         self
     }
 

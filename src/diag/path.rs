@@ -1,4 +1,5 @@
-//! Field paths, spelt as the API server spells them: `spec.files[0].path`, `metadata.labels[cluster.x-k8s.io/provider]`.
+//! Field paths, spelt as the API server spells them: `spec.files[0].path`,
+//! `metadata.labels[cluster.x-k8s.io/provider]`.
 
 use std::fmt;
 
@@ -25,7 +26,10 @@ impl FieldPath {
 
     /// The path of fields whose names hold no dots: `spec.topology.version`.
     pub(crate) fn of_fields(dotted: &str) -> Self {
-        dotted.split('.').map(|name| Segment::Field(name.to_owned())).collect()
+        dotted
+            .split('.')
+            .map(|name| Segment::Field(name.to_owned()))
+            .collect()
     }
 
     /// Whether this is the root.
@@ -118,18 +122,34 @@ mod tests {
 
     #[test]
     fn path_is_spelt_as_the_api_server_spells_it() {
-        let path = FieldPath::root().field("spec").field("files").index(0).field("path");
+        let path = FieldPath::root()
+            .field("spec")
+            .field("files")
+            .index(0)
+            .field("path");
         assert_eq!(path.to_string(), "spec.files[0].path");
-        let label = FieldPath::root().field("metadata").field("labels").key("cluster.x-k8s.io/provider");
-        assert_eq!(label.to_string(), "metadata.labels[cluster.x-k8s.io/provider]");
+        let label = FieldPath::root()
+            .field("metadata")
+            .field("labels")
+            .key("cluster.x-k8s.io/provider");
+        assert_eq!(
+            label.to_string(),
+            "metadata.labels[cluster.x-k8s.io/provider]"
+        );
         assert_eq!(FieldPath::root().to_string(), "");
-        assert_eq!(FieldPath::of_fields("spec.files"), FieldPath::root().field("spec").field("files"));
+        assert_eq!(
+            FieldPath::of_fields("spec.files"),
+            FieldPath::root().field("spec").field("files")
+        );
     }
 
     #[test]
     fn parent_takes_one_step_off() {
         let path = FieldPath::root().field("spec").index(1);
-        assert_eq!(path.parent().map(|p| p.to_string()), Some("spec".to_owned()));
+        assert_eq!(
+            path.parent().map(|p| p.to_string()),
+            Some("spec".to_owned())
+        );
         assert_eq!(FieldPath::root().parent(), None);
     }
 }

@@ -24,7 +24,8 @@ pub struct Span {
     pub end: Position,
 }
 
-/// Where a finding stands: as much of it as is known. A place without a span still names file and path.
+/// Where a finding stands: as much of it as is known. A place without a span still names file and
+/// path.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
     /// The file as the user gave it, with `/` between the parts.
@@ -42,7 +43,10 @@ pub struct Place {
 impl Place {
     /// A file as a whole.
     pub fn file(name: impl Into<Arc<str>>) -> Self {
-        Place { file: Some(name.into()), ..Place::default() }
+        Place {
+            file: Some(name.into()),
+            ..Place::default()
+        }
     }
 
     /// Adds the document's number.

@@ -1,6 +1,7 @@
 //! What to do about a finding: words, and which settings of the request would correct it.
 //!
-//! The core does not know how a request is made. On the command line a setting is a flag, and only `cli` writes it as one.
+//! The core does not know how a request is made. On the command line a setting is a flag, and only
+//! `cli` writes it as one.
 
 use std::fmt;
 
@@ -120,7 +121,8 @@ pub enum Part {
     Setting(Setting, Option<String>),
     /// Another request of ours: the verb with what it is about, a setting and its value.
     Request(String, Setting, String),
-    /// A line of the user's file in single quotes of YAML, or a part of one. It is not shown where its file or its secrets may not be.
+    /// A line of the user's file in single quotes of YAML, or a part of one. It is not shown where
+    /// its file or its secrets may not be.
     Quoted(String),
 }
 
@@ -162,8 +164,14 @@ impl Remedy {
 
     /// Goes on with another request of ours: a verb with what it is about, and one setting.
     #[must_use]
-    pub fn request(mut self, verb: impl Into<String>, setting: Setting, value: impl Into<String>) -> Self {
-        self.0.push(Part::Request(verb.into(), setting, value.into()));
+    pub fn request(
+        mut self,
+        verb: impl Into<String>,
+        setting: Setting,
+        value: impl Into<String>,
+    ) -> Self {
+        self.0
+            .push(Part::Request(verb.into(), setting, value.into()));
         self
     }
 
@@ -176,7 +184,13 @@ impl Remedy {
 
     /// What is quoted from the user's file, to be changed.
     pub(crate) fn quotes_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        self.0.iter_mut().filter_map(|part| if let Part::Quoted(text) = part { Some(text) } else { None })
+        self.0.iter_mut().filter_map(|part| {
+            if let Part::Quoted(text) = part {
+                Some(text)
+            } else {
+                None
+            }
+        })
     }
 
     /// The texts in it, to be changed.
@@ -207,8 +221,12 @@ impl fmt::Display for Remedy {
             match part {
                 Part::Words(words) => formatter.write_str(words)?,
                 Part::Setting(setting, None) => write!(formatter, "`{}`", setting.name())?,
-                Part::Setting(setting, Some(value)) => write!(formatter, "`{}: {value}`", setting.name())?,
-                Part::Request(verb, setting, value) => write!(formatter, "`{verb}` with `{}: {value}`", setting.name())?,
+                Part::Setting(setting, Some(value)) => {
+                    write!(formatter, "`{}: {value}`", setting.name())?
+                }
+                Part::Request(verb, setting, value) => {
+                    write!(formatter, "`{verb}` with `{}: {value}`", setting.name())?
+                }
                 Part::Quoted(text) => write!(formatter, "`{text}`")?,
             }
         }
@@ -222,7 +240,11 @@ mod tests {
 
     #[test]
     fn without_a_command_line_settings_are_named() {
-        let remedy = Remedy::new("add ").setting(Setting::All).then(", or ").set(Setting::Select, "a:init").then("; or run ");
+        let remedy = Remedy::new("add ")
+            .setting(Setting::All)
+            .then(", or ")
+            .set(Setting::Select, "a:init")
+            .then("; or run ");
         let remedy = remedy.request("repository add DIR", Setting::To, "x");
         let remedy = remedy.then("; or write ").quoted("'a: b'");
         let expected = "add `all`, or `select: a:init`; or run `repository add DIR` with `to: x`; or write `'a: b'`";

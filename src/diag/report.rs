@@ -56,7 +56,9 @@ impl Report {
 
     /// The findings that count.
     pub(crate) fn unwaived(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.findings.iter().filter(|finding| finding.waived.is_none())
+        self.findings
+            .iter()
+            .filter(|finding| finding.waived.is_none())
     }
 
     /// Whether at least one finding is an error that counts.
@@ -78,8 +80,9 @@ impl Report {
         summary
     }
 
-    /// Orders the findings: files in the order given in `files`, then document, position, rule id. Findings of files that are not
-    /// listed come last, by name. What was found twice stands there once.
+    /// Orders the findings: files in the order given in `files`, then document, position, rule id.
+    /// Findings of files that are not listed come last, by name. What was found twice stands
+    /// there once.
     pub fn sort(&mut self, files: &[&str]) {
         let mut ranks = BTreeMap::new();
         files.iter().enumerate().for_each(|(rank, file)| {
@@ -88,7 +91,13 @@ impl Report {
         self.findings.sort_by_cached_key(|finding| {
             let file = finding.place.file.as_deref().unwrap_or_default();
             let rank = ranks.get(file).copied().unwrap_or(files.len());
-            (rank, file.to_owned(), finding.place.document, finding.place.span.map(|s| s.start), finding.rule)
+            (
+                rank,
+                file.to_owned(),
+                finding.place.document,
+                finding.place.span.map(|s| s.start),
+                finding.rule,
+            )
         });
         self.findings.dedup();
     }
@@ -96,7 +105,9 @@ impl Report {
 
 impl FromIterator<Diagnostic> for Report {
     fn from_iter<T: IntoIterator<Item = Diagnostic>>(iter: T) -> Self {
-        Report { findings: iter.into_iter().collect() }
+        Report {
+            findings: iter.into_iter().collect(),
+        }
     }
 }
 
@@ -121,21 +132,34 @@ mod tests {
     use super::*;
 
     fn finding(file: &str, line: u32) -> Diagnostic {
-        let at = Position { offset: 0, line, column: 1 };
-        Diagnostic::of(const { &Rule::error("x", "") }, "x").at(Place::file(file).at_span(Span { start: at, end: at }))
+        let at = Position {
+            offset: 0,
+            line,
+            column: 1,
+        };
+        Diagnostic::of(const { &Rule::error("x", "") }, "x")
+            .at(Place::file(file).at_span(Span { start: at, end: at }))
     }
 
     #[test]
     fn findings_follow_the_files_as_given_then_the_position() {
-        let mut report: Report = [finding("b", 2), finding("a", 9), finding("b", 1)].into_iter().collect();
+        let mut report: Report = [finding("b", 2), finding("a", 9), finding("b", 1)]
+            .into_iter()
+            .collect();
         report.sort(&["b", "a"]);
-        let order: Vec<_> = report.findings().iter().map(|f| f.place.span.map(|s| s.start.line)).collect();
+        let order: Vec<_> = report
+            .findings()
+            .iter()
+            .map(|f| f.place.span.map(|s| s.start.line))
+            .collect();
         assert_eq!(order, [Some(1), Some(2), Some(9)]);
     }
 
     #[test]
     fn what_was_found_twice_is_told_once() {
-        let mut report: Report = [finding("a", 1), finding("b", 1), finding("a", 1)].into_iter().collect();
+        let mut report: Report = [finding("a", 1), finding("b", 1), finding("a", 1)]
+            .into_iter()
+            .collect();
         report.sort(&["a", "b"]);
         assert_eq!(report.findings(), [finding("a", 1), finding("b", 1)]);
     }

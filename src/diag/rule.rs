@@ -30,12 +30,15 @@ impl Class {
 /// Where the project lives.
 pub(crate) const PROJECT: &str = "https://github.com/windlass-dev/windlass";
 
-/// A rule, declared once beside its check with [`rules!`](crate::diag::rules). Findings are made of it.
+/// A rule, declared once beside its check with [`rules!`](crate::diag::rules). Findings are made of
+/// it.
 ///
-/// The id is part of the interface (`--deny`, `--allow`, JSON) and never reused; a rule has one severity.
+/// The id is part of the interface (`--deny`, `--allow`, JSON) and never reused; a rule has one
+/// severity.
 #[derive(Debug)]
 pub struct Rule {
-    /// The stable name, kebab-case: the artifact first, then the defect (`metadata-series-missing`).
+    /// The stable name, kebab-case: the artifact first, then the defect
+    /// (`metadata-series-missing`).
     pub id: &'static str,
     /// How much a finding of it weighs.
     pub severity: Severity,
@@ -45,27 +48,52 @@ pub struct Rule {
     pub url: Option<&'static str>,
     /// What a controller does about it.
     pub class: Class,
-    /// Its number in the catalogue of checks of a provider's release, such as `M04`; not every rule has one.
+    /// Its number in the catalogue of checks of a provider's release, such as `M04`; not every
+    /// rule has one.
     pub catalogue: Option<&'static str>,
-    /// Its page for `explain`, in Markdown: why it matters, under `## Bad` a release in which it is found, under `## Good` the same one
-    /// mended; empty when there is none.
+    /// Its page for `explain`, in Markdown: why it matters, under `## Bad` a release in which it
+    /// is found, under `## Good` the same one mended; empty when there is none.
     pub page: &'static str,
 }
 
 impl Rule {
     /// A rule whose findings are errors, which a controller refuses.
     pub const fn error(id: &'static str, summary: &'static str) -> Self {
-        Rule { id, severity: Severity::Error, summary, url: None, class: Class::Refuse, catalogue: None, page: "" }
+        Rule {
+            id,
+            severity: Severity::Error,
+            summary,
+            url: None,
+            class: Class::Refuse,
+            catalogue: None,
+            page: "",
+        }
     }
 
     /// A rule whose findings are warnings.
     pub(crate) const fn warning(id: &'static str, summary: &'static str) -> Self {
-        Rule { id, severity: Severity::Warning, summary, url: None, class: Class::Tell, catalogue: None, page: "" }
+        Rule {
+            id,
+            severity: Severity::Warning,
+            summary,
+            url: None,
+            class: Class::Tell,
+            catalogue: None,
+            page: "",
+        }
     }
 
     /// A rule whose findings are advice.
     pub const fn info(id: &'static str, summary: &'static str) -> Self {
-        Rule { id, severity: Severity::Info, summary, url: None, class: Class::Tell, catalogue: None, page: "" }
+        Rule {
+            id,
+            severity: Severity::Info,
+            summary,
+            url: None,
+            class: Class::Tell,
+            catalogue: None,
+            page: "",
+        }
     }
 
     /// The page on which the rule stands.
@@ -91,7 +119,12 @@ impl Rule {
 
     /// Where its page can be read by people who have no `windlass` at hand.
     pub(crate) fn page_url(&self) -> Option<String> {
-        (!self.page.is_empty()).then(|| format!("{PROJECT}/blob/main/docs/book/src/reference/rules/{}.md", self.id))
+        (!self.page.is_empty()).then(|| {
+            format!(
+                "{PROJECT}/blob/main/docs/book/src/reference/rules/{}.md",
+                self.id
+            )
+        })
     }
 
     /// Says that a controller waits for what is missing.
@@ -128,7 +161,8 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Declares the rules of a file: a static for each, and `RULES` with all of them, which the registry lists.
+/// Declares the rules of a file: a static for each, and `RULES` with all of them, which the
+/// registry lists.
 ///
 /// ```text
 /// rules! {

@@ -1,6 +1,7 @@
 //! The CustomResourceDefinitions of our kinds, as controller-gen would write them of Go types.
 //!
-//! Names, columns and flags of a version come from the derive on the Rust type, the schema from [`api::openapi`](crate::api::openapi).
+//! Names, columns and flags of a version come from the derive on the Rust type, the schema from
+//! [`api::openapi`](crate::api::openapi).
 
 use kube::CustomResourceExt;
 use serde_json::{Map, Value, json};
@@ -10,12 +11,17 @@ use crate::api::{openapi, v1beta1, v1beta2};
 use crate::contract::ContractVersion;
 use crate::contract::manager::CONVERSION_PATH;
 
-/// Both CRDs, in the order of [`Kind::ALL`] and of their names, with both versions, without a conversion clause (see
-/// [`conversion_clause`]).
+/// Both CRDs, in the order of [`Kind::ALL`] and of their names, with both versions, without a
+/// conversion clause (see [`conversion_clause`]).
 pub fn crds() -> [Value; 2] {
-    let ([old_config, old_template], [new_config, new_template]) =
-        rayon::join(|| openapi::schemas(Version::V1Beta1), || openapi::schemas(Version::V1Beta2));
-    [crd(Kind::Config, [old_config, new_config]), crd(Kind::Template, [old_template, new_template])]
+    let ([old_config, old_template], [new_config, new_template]) = rayon::join(
+        || openapi::schemas(Version::V1Beta1),
+        || openapi::schemas(Version::V1Beta2),
+    );
+    [
+        crd(Kind::Config, [old_config, new_config]),
+        crd(Kind::Template, [old_template, new_template]),
+    ]
 }
 
 /// The CRD of a kind from its schemas, older first.
@@ -23,12 +29,16 @@ fn crd(kind: Kind, [old, new]: [Value; 2]) -> Value {
     let mut newest = derived(kind, Version::V1Beta2);
     newest["metadata"]["labels"] = contract_labels();
     newest["spec"]["names"]["listKind"] = format!("{kind}List").into();
-    let versions = vec![version_of(derived(kind, Version::V1Beta1), old), version_of(newest.clone(), new)];
+    let versions = vec![
+        version_of(derived(kind, Version::V1Beta1), old),
+        version_of(newest.clone(), new),
+    ];
     newest["spec"]["versions"] = Value::Array(versions);
     newest
 }
 
-/// `spec.conversion` for a manager whose webhooks are behind this Service. The CA bundle is injected by cert-manager.
+/// `spec.conversion` for a manager whose webhooks are behind this Service. The CA bundle is
+/// injected by cert-manager.
 pub fn conversion_clause(service: &str, namespace: &str) -> Value {
     json!({
         "strategy": "Webhook",
@@ -39,7 +49,8 @@ pub fn conversion_clause(service: &str, namespace: &str) -> Value {
     })
 }
 
-/// `cluster.x-k8s.io/<contract>: <version>`: each contract is fulfilled by the version of the same name (book: "All resources: version").
+/// `cluster.x-k8s.io/<contract>: <version>`: each contract is fulfilled by the version of the same
+/// name (book: "All resources: version").
 fn contract_labels() -> Value {
     ContractVersion::ALL
         .into_iter()

@@ -1,5 +1,6 @@
-//! CRDs that controller-gen, kube-rs or kustomize printed: checked, labelled with the contracts, made to survive substitution
-//! (book: "All resources: version", "BootstrapConfig, BootstrapConfigList resource definition").
+//! CRDs that controller-gen, kube-rs or kustomize printed: checked, labelled with the contracts,
+//! made to survive substitution (book: "All resources: version", "BootstrapConfig,
+//! BootstrapConfigList resource definition").
 
 use serde_json::Value;
 
@@ -32,18 +33,30 @@ pub(crate) fn kind_of(crd: &Value) -> Kind {
         group: text(&spec["group"]),
         kind: text(&spec["names"]["kind"]),
         plural: text(&spec["names"]["plural"]),
-        has_status: versions.iter().any(|version| version["subresources"]["status"].is_object()),
+        has_status: versions
+            .iter()
+            .any(|version| version["subresources"]["status"].is_object()),
         has_several_versions: versions.len() > 1,
     }
 }
 
-/// Checks the CRDs of a provider. `pattern` is the place of the pattern in provider.yaml that took a file, for faults of the pattern.
+/// Checks the CRDs of a provider. `pattern` is the place of the pattern in provider.yaml that took
+/// a file, for faults of the pattern.
 pub(crate) fn check(provider: &Provider, crd: &Object, pattern: &Place) -> Report {
     if !crd.is(CRD_GROUP, CRD_KIND) {
-        let finding = Diagnostic::of(&NOT_A_CRD, format!("`crds` also takes {}, which is no CustomResourceDefinition", crd.title()));
-        return [finding.at(pattern.clone()).related(crd.place(&path(&["kind"])), "").help("name it under `objects`")]
-            .into_iter()
-            .collect();
+        let finding = Diagnostic::of(
+            &NOT_A_CRD,
+            format!(
+                "`crds` also takes {}, which is no CustomResourceDefinition",
+                crd.title()
+            ),
+        );
+        return [finding
+            .at(pattern.clone())
+            .related(crd.place(&path(&["kind"])), "")
+            .help("name it under `objects`")]
+        .into_iter()
+        .collect();
     }
     if let Some(finding) = foreign_group(provider, crd, pattern) {
         return [finding].into_iter().collect();
@@ -53,7 +66,9 @@ pub(crate) fn check(provider: &Provider, crd: &Object, pattern: &Place) -> Repor
 
 /// Checks a CRD in components that a tool already built.
 pub(crate) fn check_built(provider: &Provider, crd: &Object) -> Report {
-    let wrong = wanted_labels(provider, crd.value()).into_iter().filter(|(key, wanted)| served_part(crd, key).as_ref() != Some(wanted));
+    let wrong = wanted_labels(provider, crd.value())
+        .into_iter()
+        .filter(|(key, wanted)| served_part(crd, key).as_ref() != Some(wanted));
     let findings = wrong.filter_map(|(key, wanted)| wrong_label(crd, &key, &wanted));
     findings.map(|finding| finding.help("correct `contracts`, or leave it out: then the labels of the file stay as they are")).collect()
 }
@@ -61,41 +76,71 @@ pub(crate) fn check_built(provider: &Provider, crd: &Object) -> Report {
 /// The versions of a contract label of a CRD that the CRD serves, as the label would name them.
 fn served_part(crd: &Object, key: &str) -> Option<String> {
     let served = versions(crd.value());
-    let named = crd.label(key)?.split(labels::CONTRACT_VERSIONS_SEPARATOR).filter(|version| served.contains(version));
-    Some(named.collect::<Vec<_>>().join(&labels::CONTRACT_VERSIONS_SEPARATOR.to_string()))
+    let named = crd
+        .label(key)?
+        .split(labels::CONTRACT_VERSIONS_SEPARATOR)
+        .filter(|version| served.contains(version));
+    Some(
+        named
+            .collect::<Vec<_>>()
+            .join(&labels::CONTRACT_VERSIONS_SEPARATOR.to_string()),
+    )
 }
 
-/// The contract labels in components that a tool already built which also name versions that their CRDs do not serve: `contracts` says the
-/// same without these, so the labels are corrected, which is told once. Label tools put one value on all CRDs.
-pub(crate) fn corrected<'o>(provider: &Provider, crds: impl Iterator<Item = &'o Object>) -> Option<Diagnostic> {
+/// The contract labels in components that a tool already built which also name versions that their
+/// CRDs do not serve: `contracts` says the same without these, so the labels are corrected, which
+/// is told once. Label tools put one value on all CRDs.
+pub(crate) fn corrected<'o>(
+    provider: &Provider,
+    crds: impl Iterator<Item = &'o Object>,
+) -> Option<Diagnostic> {
     let corrections = crds.flat_map(|crd| {
         let is_corrected = |(key, wanted): &(String, String)| {
-            crd.label(key).is_some_and(|found| found != wanted) && served_part(crd, key).as_ref() == Some(wanted)
+            crd.label(key).is_some_and(|found| found != wanted)
+                && served_part(crd, key).as_ref() == Some(wanted)
         };
-        wanted_labels(provider, crd.value()).into_iter().filter(is_corrected).map(move |(key, wanted)| (crd, key, wanted))
+        wanted_labels(provider, crd.value())
+            .into_iter()
+            .filter(is_corrected)
+            .map(move |(key, wanted)| (crd, key, wanted))
     });
     let corrections: Vec<_> = corrections.collect();
     let ((crd, key, wanted), others) = corrections.split_first()?;
     let place = |crd: &Object, key: &str| crd.place(&path(&["metadata", "labels"]).field(key));
     let found = crd.label(key).unwrap_or_default();
-    let message = format!("label {key} of {} is `{found}` and becomes `{wanted}`, the versions that it serves", crd.title());
+    let message = format!(
+        "label {key} of {} is `{found}` and becomes `{wanted}`, the versions that it serves",
+        crd.title()
+    );
     let finding = Diagnostic::of(&LABEL_CORRECTED, message).at(place(crd, key));
-    let finding = finding.help("nothing needs to be done; or label each CRD with the versions that it serves");
-    Some(others.iter().fold(finding, |finding, (crd, key, wanted)| finding.related(place(crd, key), format!("becomes `{wanted}`"))))
+    let finding = finding
+        .help("nothing needs to be done; or label each CRD with the versions that it serves");
+    Some(others.iter().fold(finding, |finding, (crd, key, wanted)| {
+        finding.related(place(crd, key), format!("becomes `{wanted}`"))
+    }))
 }
 
 fn path(fields: &[&str]) -> FieldPath {
-    fields.iter().fold(FieldPath::root(), |path, field| path.field(*field))
+    fields
+        .iter()
+        .fold(FieldPath::root(), |path, field| path.field(*field))
 }
 
 /// Whether a CRD is of one of the groups of the provider; every CRD is when it names none.
 pub(crate) fn is_of_provider(provider: &Provider, crd: &Object) -> bool {
-    provider.group.is_none() || provider.group.iter().chain(&provider.groups).any(|group| group == crd.text(&["spec", "group"]))
+    provider.group.is_none()
+        || provider
+            .group
+            .iter()
+            .chain(&provider.groups)
+            .any(|group| group == crd.text(&["spec", "group"]))
 }
 
 fn foreign_group(provider: &Provider, crd: &Object, pattern: &Place) -> Option<Diagnostic> {
     let wanted = provider.group.as_deref()?;
-    let groups: Vec<&str> = std::iter::once(wanted).chain(provider.groups.iter().map(String::as_str)).collect();
+    let groups: Vec<&str> = std::iter::once(wanted)
+        .chain(provider.groups.iter().map(String::as_str))
+        .collect();
     let kind = kind_of(crd.value());
     (!is_of_provider(provider, crd)).then(|| {
         Diagnostic::of(&FOREIGN_GROUP, format!("`crds` also takes {} of group {}", kind.kind, kind.group))
@@ -112,11 +157,14 @@ fn foreign_group(provider: &Provider, crd: &Object, pattern: &Place) -> Option<D
 /// The versions that a CRD serves, as it lists them.
 pub(crate) fn versions(crd: &Value) -> Vec<&str> {
     let listed = crd["spec"]["versions"].as_array().into_iter().flatten();
-    listed.filter(|version| version["served"] != false).filter_map(|version| version["name"].as_str()).collect()
+    listed
+        .filter(|version| version["served"] != false)
+        .filter_map(|version| version["name"].as_str())
+        .collect()
 }
 
-/// The contract labels that provider.yaml gives a CRD: for each contract those of its versions that the CRD serves, the newest last, which
-/// is the one that the core takes.
+/// The contract labels that provider.yaml gives a CRD: for each contract those of its versions that
+/// the CRD serves, the newest last, which is the one that the core takes.
 fn wanted_labels(provider: &Provider, crd: &Value) -> Vec<(String, String)> {
     let known = versions(crd);
     let kind = fields::text(crd, &["spec", "names", "kind"]);
@@ -124,7 +172,11 @@ fn wanted_labels(provider: &Provider, crd: &Value) -> Vec<(String, String)> {
         .contracts_of(kind)
         .iter()
         .map(|(contract, versions)| {
-            let mut fulfilled: Vec<&str> = versions.iter().map(String::as_str).filter(|version| known.contains(version)).collect();
+            let mut fulfilled: Vec<&str> = versions
+                .iter()
+                .map(String::as_str)
+                .filter(|version| known.contains(version))
+                .collect();
             fulfilled.sort_by_key(|version| ApiVersion::parse(version));
             fulfilled.dedup();
             (
@@ -138,10 +190,17 @@ fn wanted_labels(provider: &Provider, crd: &Value) -> Vec<(String, String)> {
 
 fn contract_labels(provider: &Provider, crd: &Object) -> Report {
     let wanted = wanted_labels(provider, crd.value());
-    let mut report: Report = wanted.iter().filter_map(|(key, value)| wrong_label(crd, key, value)).collect();
+    let mut report: Report = wanted
+        .iter()
+        .filter_map(|(key, value)| wrong_label(crd, key, value))
+        .collect();
     report.extend(undeclared_labels(crd, &wanted));
     let known = versions(crd.value());
-    if wanted.is_empty() && !provider.contracts_of(crd.text(&["spec", "names", "kind"])).is_empty() {
+    if wanted.is_empty()
+        && !provider
+            .contracts_of(crd.text(&["spec", "names", "kind"]))
+            .is_empty()
+    {
         report.push(no_version_fulfils(provider, crd, &known));
     }
     report
@@ -165,14 +224,20 @@ fn no_version_fulfils(provider: &Provider, crd: &Object, known: &[&str]) -> Diag
 fn wrong_label(crd: &Object, key: &str, wanted: &str) -> Option<Diagnostic> {
     let found = crd.value()["metadata"]["labels"].get(key)?;
     (found.as_str() != Some(wanted)).then(|| {
-        let shown = found.as_str().map_or_else(|| found.to_string(), str::to_owned);
-        Diagnostic::of(&LABEL_WRONG, format!("label {key} is `{shown}`, but `contracts` of provider.yaml gives `{wanted}`"))
-            .at(crd.place(&path(&["metadata", "labels"]).field(key)))
-            .help("remove the label from the file, or correct `contracts`")
+        let shown = found
+            .as_str()
+            .map_or_else(|| found.to_string(), str::to_owned);
+        Diagnostic::of(
+            &LABEL_WRONG,
+            format!("label {key} is `{shown}`, but `contracts` of provider.yaml gives `{wanted}`"),
+        )
+        .at(crd.place(&path(&["metadata", "labels"]).field(key)))
+        .help("remove the label from the file, or correct `contracts`")
     })
 }
 
-/// A contract label for a contract that provider.yaml does not declare would make the core read fields that nobody promised.
+/// A contract label for a contract that provider.yaml does not declare would make the core read
+/// fields that nobody promised.
 fn undeclared_labels(crd: &Object, wanted: &[(String, String)]) -> Report {
     let labels_found = crd.value()["metadata"]["labels"].as_object();
     let keys = labels_found.into_iter().flatten().map(|(key, _)| key);
@@ -195,15 +260,17 @@ pub(crate) fn is_contract_label(key: &str) -> bool {
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Puts the contract labels on a CRD. What stands in their way is told when the provider label is set.
+/// Puts the contract labels on a CRD. What stands in their way is told when the provider label is
+/// set.
 pub(crate) fn label_contracts(provider: &Provider, crd: &mut Object) {
     for (key, value) in wanted_labels(provider, crd.value()) {
         let _ = crd.set_label(&key, &value);
     }
 }
 
-/// Fills in the names that a CRD may leave out, as the API server does: kube-rs prints no `listKind`, and the contract wants one
-/// (book: "BootstrapConfig, BootstrapConfigList resource definition"; Kubernetes: `CustomResourceDefinitionNames`).
+/// Fills in the names that a CRD may leave out, as the API server does: kube-rs prints no
+/// `listKind`, and the contract wants one (book: "BootstrapConfig, BootstrapConfigList resource
+/// definition"; Kubernetes: `CustomResourceDefinitionNames`).
 ///
 /// # Errors
 /// When `spec.names` is no mapping.
@@ -212,15 +279,22 @@ pub(crate) fn complete_names(crd: &mut Object) -> Result<(), Misfit> {
     if kind.is_empty() {
         return Ok(());
     }
-    for (field, name) in [("listKind", format!("{kind}List")), ("singular", kind.to_lowercase())] {
+    for (field, name) in [
+        ("listKind", format!("{kind}List")),
+        ("singular", kind.to_lowercase()),
+    ] {
         if crd.text(&["spec", "names", field]).is_empty() {
-            crd.set(&FieldPath::of_fields("spec.names").field(field), name.into())?;
+            crd.set(
+                &FieldPath::of_fields("spec.names").field(field),
+                name.into(),
+            )?;
         }
     }
     Ok(())
 }
 
-/// Doubles what clusterctl's substitution would eat: `$$` and `${` in descriptions and patterns of a CRD come out of it as they went in.
+/// Doubles what clusterctl's substitution would eat: `$$` and `${` in descriptions and patterns of
+/// a CRD come out of it as they went in.
 pub(crate) fn escape_for_substitution(crd: &mut Object) {
     crd.edit_texts(|text| {
         if text.contains('$') {
@@ -255,9 +329,14 @@ mod tests {
     /// clusterctl: `$$` becomes `$` pair by pair, `$${A}` becomes `${A}`, a lone `$` stays.
     #[test]
     fn what_is_escaped_comes_out_of_substitution_unchanged() {
-        for (text, expected) in
-            [("", ""), ("$", "$"), ("$(VAR)", "$(VAR)"), ("$$(VAR)", "$$$$(VAR)"), ("${A}", "$${A}"), ("a$$${B}$", "a$$$$$${B}$")]
-        {
+        for (text, expected) in [
+            ("", ""),
+            ("$", "$"),
+            ("$(VAR)", "$(VAR)"),
+            ("$$(VAR)", "$$$$(VAR)"),
+            ("${A}", "$${A}"),
+            ("a$$${B}$", "a$$$$$${B}$"),
+        ] {
             assert_eq!(escaped(text), expected, "{text}");
         }
     }
@@ -272,7 +351,10 @@ mod tests {
         let crd = json!({"metadata": {"name": "x"}, "spec": {"versions": [{"name": "v1alpha1"}, {"name": "v1beta1"}]}});
         let mut crd = Object::made(crd);
         label_contracts(&provider, &mut crd);
-        assert_eq!(crd.value()["metadata"]["labels"], json!({"cluster.x-k8s.io/v1beta1": "v1alpha1_v1beta1"}));
+        assert_eq!(
+            crd.value()["metadata"]["labels"],
+            json!({"cluster.x-k8s.io/v1beta1": "v1alpha1_v1beta1"})
+        );
     }
 
     /// The core takes the last version of a label, and asks the API server for it.
@@ -284,9 +366,13 @@ mod tests {
         }))
         .expect("a provider");
         let versions = json!([{"name": "v1alpha1", "served": true}, {"name": "v1beta1", "served": false}, {"name": "v1", "served": true}]);
-        let mut crd = Object::made(json!({"metadata": {"name": "x"}, "spec": {"versions": versions}}));
+        let mut crd =
+            Object::made(json!({"metadata": {"name": "x"}, "spec": {"versions": versions}}));
         label_contracts(&provider, &mut crd);
-        assert_eq!(crd.value()["metadata"]["labels"], json!({"cluster.x-k8s.io/v1beta2": "v1alpha1_v1"}));
+        assert_eq!(
+            crd.value()["metadata"]["labels"],
+            json!({"cluster.x-k8s.io/v1beta2": "v1alpha1_v1"})
+        );
     }
 
     #[test]
@@ -297,7 +383,10 @@ mod tests {
             crd.value()["spec"]["names"].clone()
         };
         let all = json!({"kind": "FooConfig", "listKind": "FooConfigList", "plural": "fooconfigs", "singular": "fooconfig"});
-        assert_eq!(completed(json!({"kind": "FooConfig", "plural": "fooconfigs"})), all);
+        assert_eq!(
+            completed(json!({"kind": "FooConfig", "plural": "fooconfigs"})),
+            all
+        );
         let own = json!({"kind": "FooConfig", "listKind": "FooConfigs", "singular": "foo"});
         assert_eq!(completed(own.clone()), own);
     }

@@ -1,4 +1,5 @@
-//! What the judge says of components that were built: findings stand where the objects come from, not in the file that is made of them.
+//! What the judge says of components that were built: findings stand where the objects come from,
+//! not in the file that is made of them.
 
 use semver::Version;
 
@@ -33,8 +34,15 @@ impl Built<'_> {
         lint::Components::read(Source::new(file, self.text.as_str()), budget)
     }
 
-    /// Judges the components, once they are read, and the metadata that is released with them. What the build told already is not told again.
-    pub(crate) fn check(&self, components: lint::Components, metadata: Option<&MetadataFile>, inputs: &Inputs, budget: &Budget) -> Report {
+    /// Judges the components, once they are read, and the metadata that is released with them. What
+    /// the build told already is not told again.
+    pub(crate) fn check(
+        &self,
+        components: lint::Components,
+        metadata: Option<&MetadataFile>,
+        inputs: &Inputs,
+        budget: &Budget,
+    ) -> Report {
         let provider_type = self.declared.provider.provider_type;
         let file = provider_type.components_file();
         let release = lint::Release {
@@ -44,58 +52,99 @@ impl Built<'_> {
             components,
             metadata,
             namespace: Some(&self.declared.provider.namespace),
-            audience: Audience::Author(Wishes { roles: inputs.roles(), ..Wishes::NONE }),
+            audience: Audience::Author(Wishes {
+                roles: inputs.roles(),
+                ..Wishes::NONE
+            }),
         };
-        let findings = release.check_by_itself(budget).report.into_findings().into_iter();
+        let findings = release
+            .check_by_itself(budget)
+            .report
+            .into_findings()
+            .into_iter();
         let findings = findings.map(|finding| self.in_inputs(finding, &file));
-        findings.filter(|finding| !account::explains(&self.report, finding)).collect()
+        findings
+            .filter(|finding| !account::explains(&self.report, finding))
+            .collect()
     }
 
     /// The finding with its places in the files that were read.
     fn in_inputs(&self, mut finding: Diagnostic, file: &str) -> Diagnostic {
         let mut made = Vec::new();
         let related = finding.related.iter_mut().map(|related| &mut related.place);
-        for place in std::iter::once(&mut finding.place).chain(related).filter(|place| place.file.as_deref() == Some(file)) {
+        for place in std::iter::once(&mut finding.place)
+            .chain(related)
+            .filter(|place| place.file.as_deref() == Some(file))
+        {
             let (input, is_made) = self.input(place);
             made.extend(input.object.clone().filter(|_| is_made));
             *place = input;
         }
         match made.first() {
-            Some(title) if finding.rule == &OBJECT_DUPLICATED => made_twice(finding, title, self.declared.source_name()),
-            Some(title) => finding.note(format!("{title} is made from {}; no file has it", self.declared.source_name())),
+            Some(title) if finding.rule == &OBJECT_DUPLICATED => {
+                made_twice(finding, title, self.declared.source_name())
+            }
+            Some(title) => finding.note(format!(
+                "{title} is made from {}; no file has it",
+                self.declared.source_name()
+            )),
             None => finding,
         }
     }
 
-    /// Where provider.yaml or a file that it names says what stands at a place of the components, and whether the object there is one that
-    /// the build makes.
+    /// Where provider.yaml or a file that it names says what stands at a place of the components,
+    /// and whether the object there is one that the build makes.
     fn input(&self, place: &Place) -> (Place, bool) {
-        let object = place.document.and_then(|document| self.objects.get(document.checked_sub(1)?));
-        let Some(object) = object else { return (self.declared.place(&FieldPath::of_fields("components")), false) };
+        let object = place
+            .document
+            .and_then(|document| self.objects.get(document.checked_sub(1)?));
+        let Some(object) = object else {
+            return (
+                self.declared.place(&FieldPath::of_fields("components")),
+                false,
+            );
+        };
         let found = object.place(&place.path);
         if found.file.is_some() {
             return (found, false);
         }
         // The finding names the field of the object.
         (
-            Place { path: found.path, object: found.object, ..self.declared.place(&described(place, &self.declared.provider)) },
+            Place {
+                path: found.path,
+                object: found.object,
+                ..self
+                    .declared
+                    .place(&described(place, &self.declared.provider))
+            },
             true,
         )
     }
 }
 
-/// The field of provider.yaml that describes a field of an object that is made. Patches may have brought containers before the manager's.
+/// The field of provider.yaml that describes a field of an object that is made. Patches may have
+/// brought containers before the manager's.
 fn described(made: &Place, provider: &provider::Provider) -> FieldPath {
-    if !made.object.as_ref().is_some_and(|title| title.starts_with("Deployment/")) {
+    if !made
+        .object
+        .as_ref()
+        .is_some_and(|title| title.starts_with("Deployment/"))
+    {
         return FieldPath::of_fields("name");
     }
-    let is_patched = !provider.patches.is_empty() || provider.manager.as_ref().is_some_and(|manager| manager.patch.is_some());
+    let is_patched = !provider.patches.is_empty()
+        || provider
+            .manager
+            .as_ref()
+            .is_some_and(|manager| manager.patch.is_some());
     if is_patched {
         return FieldPath::of_fields("manager");
     }
     let containers = FieldPath::of_fields("spec.template.spec.containers");
     match made.path.segments().strip_prefix(containers.segments()) {
-        Some([Segment::Index(0), Segment::Field(field)]) if field == "image" => FieldPath::of_fields("manager.image"),
+        Some([Segment::Index(0), Segment::Field(field)]) if field == "image" => {
+            FieldPath::of_fields("manager.image")
+        }
         // The manager comes first.
         Some([Segment::Index(at @ 1..), rest @ ..]) => {
             let sidecar = FieldPath::of_fields("manager.sidecars").index(at - 1);
@@ -105,7 +154,8 @@ fn described(made: &Place, provider: &provider::Provider) -> FieldPath {
     }
 }
 
-/// A file holds an object that is made from `provider` too: what can be removed is that of the file, so the finding stands there.
+/// A file holds an object that is made from `provider` too: what can be removed is that of the
+/// file, so the finding stands there.
 fn made_twice(mut finding: Diagnostic, title: &str, provider: &str) -> Diagnostic {
     if let Some(first) = finding.related.first_mut() {
         if finding.place.file.as_deref() == Some(provider) {

@@ -1,5 +1,5 @@
-//! The Namespace and the Deployment of the manager (book: clusterctl, "Target namespace", "Controllers & Watching namespace"; ports and
-//! probes from `contract::manager`).
+//! The Namespace and the Deployment of the manager (book: clusterctl, "Target namespace",
+//! "Controllers & Watching namespace"; ports and probes from `contract::manager`).
 
 use serde_json::{Map, Value, json};
 
@@ -10,20 +10,35 @@ use crate::provider::{EnvVar, Manager, ManagerPorts, Object, ObjectMetadata};
 const SELECTOR: &str = "controller-manager";
 const CERTIFICATE_VOLUME: &str = "cert";
 
-/// The Namespace of the components, with further labels and annotations. The provider's own label is put on it like on everything else.
+/// The Namespace of the components, with further labels and annotations. The provider's own label
+/// is put on it like on everything else.
 pub(crate) fn namespace(names: &Names, own: Option<&ObjectMetadata>) -> Value {
-    let mut metadata = json!({"name": names.namespace, "labels": {labels::KUBEBUILDER_CONTROL_PLANE: SELECTOR}});
+    let mut metadata =
+        json!({"name": names.namespace, "labels": {labels::KUBEBUILDER_CONTROL_PLANE: SELECTOR}});
     for (key, value) in own.into_iter().flat_map(|own| &own.labels) {
         metadata["labels"][key] = json!(value);
     }
-    let annotations = own.map(|own| &own.annotations).filter(|annotations| !annotations.is_empty());
-    insert_some(&mut metadata, "annotations", annotations.map(|annotations| json!(annotations)));
+    let annotations = own
+        .map(|own| &own.annotations)
+        .filter(|annotations| !annotations.is_empty());
+    insert_some(
+        &mut metadata,
+        "annotations",
+        annotations.map(|annotations| json!(annotations)),
+    );
     json!({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
 }
 
-/// The Deployment of the manager: container `manager`, restricted Pod Security, probes, ports, tolerations for control plane nodes.
-/// `label` is the provider label, `image` the image with tag or digest, `with_webhooks` mounts the certificate and opens its port.
-pub(crate) fn deployment(names: &Names, label: &str, manager: &Manager, image: &str, with_webhooks: bool) -> Value {
+/// The Deployment of the manager: container `manager`, restricted Pod Security, probes, ports,
+/// tolerations for control plane nodes. `label` is the provider label, `image` the image with tag
+/// or digest, `with_webhooks` mounts the certificate and opens its port.
+pub(crate) fn deployment(
+    names: &Names,
+    label: &str,
+    manager: &Manager,
+    image: &str,
+    with_webhooks: bool,
+) -> Value {
     let pod_labels = json!({labels::PROVIDER: label, labels::KUBEBUILDER_CONTROL_PLANE: SELECTOR});
     json!({
         "apiVersion": "apps/v1",
@@ -60,7 +75,11 @@ fn pod(names: &Names, manager: &Manager, image: &str, with_webhooks: bool) -> Va
     }
     volumes.extend(manager.volumes.iter().cloned().map(Value::Object));
     insert_list(&mut pod, "volumes", volumes);
-    insert_some(&mut pod, "affinity", manager.affinity.clone().map(Value::Object));
+    insert_some(
+        &mut pod,
+        "affinity",
+        manager.affinity.clone().map(Value::Object),
+    );
     pod
 }
 
@@ -85,10 +104,22 @@ fn container(manager: &Manager, image: &str, with_webhooks: bool) -> Value {
         container["livenessProbe"] = probe(face::LIVENESS_PATH);
         container["readinessProbe"] = probe(face::READINESS_PATH);
     }
-    insert_list(&mut container, "command", manager.command.iter().map(|word| json!(word)).collect());
-    insert_list(&mut container, "args", manager.args.iter().map(|word| json!(word)).collect());
+    insert_list(
+        &mut container,
+        "command",
+        manager.command.iter().map(|word| json!(word)).collect(),
+    );
+    insert_list(
+        &mut container,
+        "args",
+        manager.args.iter().map(|word| json!(word)).collect(),
+    );
     insert_list(&mut container, "ports", ports);
-    insert_some(&mut container, "resources", manager.resources.clone().map(Value::Object));
+    insert_some(
+        &mut container,
+        "resources",
+        manager.resources.clone().map(Value::Object),
+    );
     let mut mounts = Vec::new();
     if with_webhooks {
         mounts.push(json!({"mountPath": face::CERTIFICATE_FOLDER, "name": CERTIFICATE_VOLUME, "readOnly": true}));
@@ -100,7 +131,9 @@ fn container(manager: &Manager, image: &str, with_webhooks: bool) -> Value {
 
 fn ports(given: ManagerPorts, with_webhooks: bool) -> Vec<Value> {
     let webhook = with_webhooks.then_some((face::WEBHOOK, given.webhook));
-    let all = webhook.into_iter().chain([(face::HEALTH, given.health), (face::METRICS, given.metrics)]);
+    let all = webhook
+        .into_iter()
+        .chain([(face::HEALTH, given.health), (face::METRICS, given.metrics)]);
     all.map(|(port, number)| (port.name, number.unwrap_or(port.number)))
         .filter(|(_, number)| *number != 0)
         .map(|(name, number)| json!({"containerPort": number, "name": name, "protocol": "TCP"}))
@@ -109,21 +142,38 @@ fn ports(given: ManagerPorts, with_webhooks: bool) -> Vec<Value> {
 
 /// The three variables by which a manager learns who it is, then the provider's own, which win.
 pub(crate) fn environment(own: &[EnvVar]) -> Vec<Value> {
-    let known = [("POD_NAMESPACE", "metadata.namespace"), ("POD_NAME", "metadata.name"), ("POD_UID", "metadata.uid")];
+    let known = [
+        ("POD_NAMESPACE", "metadata.namespace"),
+        ("POD_NAME", "metadata.name"),
+        ("POD_UID", "metadata.uid"),
+    ];
     let from_pod = known
         .into_iter()
         .filter(|(name, _)| own.iter().all(|variable| variable.name != *name))
         .map(|(name, path)| json!({"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}));
-    from_pod.chain(own.iter().map(|variable| json!(variable))).collect()
+    from_pod
+        .chain(own.iter().map(|variable| json!(variable)))
+        .collect()
 }
 
 fn tolerations(own: &[Object]) -> Vec<Value> {
-    let control_plane = ["node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane"];
-    control_plane.into_iter().map(|key| json!({"effect": "NoSchedule", "key": key})).chain(own.iter().cloned().map(Value::Object)).collect()
+    let control_plane = [
+        "node-role.kubernetes.io/master",
+        "node-role.kubernetes.io/control-plane",
+    ];
+    control_plane
+        .into_iter()
+        .map(|key| json!({"effect": "NoSchedule", "key": key}))
+        .chain(own.iter().cloned().map(Value::Object))
+        .collect()
 }
 
 fn insert_list(object: &mut Value, key: &str, list: Vec<Value>) {
-    insert_some(object, key, (!list.is_empty()).then_some(Value::Array(list)));
+    insert_some(
+        object,
+        key,
+        (!list.is_empty()).then_some(Value::Array(list)),
+    );
 }
 
 fn insert_some(object: &mut Value, key: &str, value: Option<Value>) {
@@ -136,38 +186,86 @@ fn insert_some(object: &mut Value, key: &str, value: Option<Value>) {
 mod tests {
     use super::*;
 
-    /// Kubernetes, "Pod Security Standards", restricted: no root, no escalation, no capabilities, the runtime's seccomp profile.
+    /// Kubernetes, "Pod Security Standards", restricted: no root, no escalation, no capabilities,
+    /// the runtime's seccomp profile.
     #[test]
     fn pod_meets_the_restricted_standard() {
-        let deployment = deployment(&Names::of_foo(), "bootstrap-foo", &Manager::default(), "ghcr.io/foo/manager:v0.1.0", true);
+        let deployment = deployment(
+            &Names::of_foo(),
+            "bootstrap-foo",
+            &Manager::default(),
+            "ghcr.io/foo/manager:v0.1.0",
+            true,
+        );
         let pod = &deployment["spec"]["template"]["spec"];
-        assert_eq!(pod["securityContext"], json!({"runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"}}));
+        assert_eq!(
+            pod["securityContext"],
+            json!({"runAsNonRoot": true, "seccompProfile": {"type": "RuntimeDefault"}})
+        );
         let container = &pod["containers"][0];
         assert_eq!(container["name"], "manager");
-        assert_eq!(container["securityContext"]["allowPrivilegeEscalation"], json!(false));
-        assert_eq!(container["securityContext"]["capabilities"], json!({"drop": ["ALL"]}));
+        assert_eq!(
+            container["securityContext"]["allowPrivilegeEscalation"],
+            json!(false)
+        );
+        assert_eq!(
+            container["securityContext"]["capabilities"],
+            json!({"drop": ["ALL"]})
+        );
     }
 
     #[test]
     fn selector_matches_the_pods() {
-        let deployment = deployment(&Names::of_foo(), "bootstrap-foo", &Manager::default(), "x", false);
+        let deployment = deployment(
+            &Names::of_foo(),
+            "bootstrap-foo",
+            &Manager::default(),
+            "x",
+            false,
+        );
         let spec = &deployment["spec"];
-        assert_eq!(spec["selector"]["matchLabels"], spec["template"]["metadata"]["labels"]);
-        assert_eq!(spec["selector"]["matchLabels"]["cluster.x-k8s.io/provider"], "bootstrap-foo");
+        assert_eq!(
+            spec["selector"]["matchLabels"],
+            spec["template"]["metadata"]["labels"]
+        );
+        assert_eq!(
+            spec["selector"]["matchLabels"]["cluster.x-k8s.io/provider"],
+            "bootstrap-foo"
+        );
     }
 
     #[test]
     fn port_zero_takes_the_probes_away() {
-        let manager = Manager { ports: Some(ManagerPorts { health: Some(0), metrics: Some(8080), webhook: None }), ..Manager::default() };
+        let manager = Manager {
+            ports: Some(ManagerPorts {
+                health: Some(0),
+                metrics: Some(8080),
+                webhook: None,
+            }),
+            ..Manager::default()
+        };
         let container = container(&manager, "x", false);
-        assert_eq!(container["ports"], json!([{"containerPort": 8080, "name": "metrics", "protocol": "TCP"}]));
+        assert_eq!(
+            container["ports"],
+            json!([{"containerPort": 8080, "name": "metrics", "protocol": "TCP"}])
+        );
         assert_eq!(container.get("livenessProbe"), None);
     }
 
     #[test]
     fn own_environment_wins() {
-        let own = [EnvVar { name: "POD_NAME".to_owned(), value: Some("x".to_owned()), value_from: None }];
-        let names: Vec<_> = environment(&own).iter().map(|v| v["name"].as_str().map(str::to_owned)).collect();
-        assert_eq!(names, ["POD_NAMESPACE", "POD_UID", "POD_NAME"].map(|n| Some(n.to_owned())));
+        let own = [EnvVar {
+            name: "POD_NAME".to_owned(),
+            value: Some("x".to_owned()),
+            value_from: None,
+        }];
+        let names: Vec<_> = environment(&own)
+            .iter()
+            .map(|v| v["name"].as_str().map(str::to_owned))
+            .collect();
+        assert_eq!(
+            names,
+            ["POD_NAMESPACE", "POD_UID", "POD_NAME"].map(|n| Some(n.to_owned()))
+        );
     }
 }

@@ -5,9 +5,14 @@ use semver::Version;
 use crate::lint::metadata::{List, MetadataFile, newest_contract};
 use crate::text::edit::Edits;
 
-/// The text of metadata.yaml with the series of a version added after the last one; all else stays as it is. `None` when the series is
-/// there already. `contract` is that of the newest series unless it is given.
-pub(crate) fn bump(file: &MetadataFile, version: &Version, contract: Option<&str>) -> Option<String> {
+/// The text of metadata.yaml with the series of a version added after the last one; all else stays
+/// as it is. `None` when the series is there already. `contract` is that of the newest series
+/// unless it is given.
+pub(crate) fn bump(
+    file: &MetadataFile,
+    version: &Version,
+    contract: Option<&str>,
+) -> Option<String> {
     if file.metadata.series_of(version).is_some() {
         return None;
     }
@@ -24,17 +29,31 @@ mod tests {
 
     #[test]
     fn bump_adds_a_series_and_keeps_everything_else() {
-        let bumped = bump(&file(FILE), &Version::new(0, 2, 0), Some("v1beta2")).expect("a new series");
-        assert_eq!(bumped, format!("{FILE}  - major: 0\n    minor: 2\n    contract: v1beta2\n"));
+        let bumped =
+            bump(&file(FILE), &Version::new(0, 2, 0), Some("v1beta2")).expect("a new series");
+        assert_eq!(
+            bumped,
+            format!("{FILE}  - major: 0\n    minor: 2\n    contract: v1beta2\n")
+        );
         assert_eq!(bump(&file(&bumped), &Version::new(0, 2, 5), None), None);
-        let bumped = bump(&file(&FILE.replace('\n', "\r\n")), &Version::new(0, 2, 0), None).expect("a new series");
-        assert_eq!(bumped, format!("{FILE}  - major: 0\n    minor: 2\n    contract: v1beta1\n").replace('\n', "\r\n"));
+        let bumped = bump(
+            &file(&FILE.replace('\n', "\r\n")),
+            &Version::new(0, 2, 0),
+            None,
+        )
+        .expect("a new series");
+        assert_eq!(
+            bumped,
+            format!("{FILE}  - major: 0\n    minor: 2\n    contract: v1beta1\n")
+                .replace('\n', "\r\n")
+        );
     }
 
     #[test]
     fn a_list_in_brackets_stays_one() {
         let head = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\n";
-        let text = format!("{head}releaseSeries: [{{major: 0, minor: 1, contract: v1beta1}}] # ours\n");
+        let text =
+            format!("{head}releaseSeries: [{{major: 0, minor: 1, contract: v1beta1}}] # ours\n");
         let version = Version::new(0, 2, 0);
         let bumped = bump(&file(&text), &version, Some("v1beta2"));
         let expected = text.replace("}]", "}, {major: 0, minor: 2, contract: v1beta2}]");

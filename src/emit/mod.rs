@@ -1,4 +1,5 @@
-//! Facts to artifacts: CRDs, roles, components, templates, the whole release. Pure: values and sources in, a `Tree` and a `Report` out.
+//! Facts to artifacts: CRDs, roles, components, templates, the whole release. Pure: values and
+//! sources in, a `Tree` and a `Report` out.
 
 pub(crate) mod account;
 pub(crate) mod checksums;

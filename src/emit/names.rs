@@ -1,9 +1,11 @@
-//! The names of what a release holds, all from the namespace, the name prefix and the name suffix of its `provider.yaml`.
+//! The names of what a release holds, all from the namespace, the name prefix and the name suffix
+//! of its `provider.yaml`.
 
 use crate::provider::Provider;
 
-/// Names that several objects share. Namespaced objects begin with the name prefix, and all end with the suffix. Cluster-wide roles begin with the namespace, because
-/// `clusterctl delete` takes only those away (`ClusterRole` and `ClusterRoleBinding` whose name begins with `{namespace}-`).
+/// Names that several objects share. Namespaced objects begin with the name prefix, and all end
+/// with the suffix. Cluster-wide roles begin with the namespace, because `clusterctl delete` takes
+/// only those away (`ClusterRole` and `ClusterRoleBinding` whose name begins with `{namespace}-`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Names {
     /// The namespace of the components.
@@ -46,7 +48,13 @@ impl Names {
             suffix: provider.name_suffix.clone().unwrap_or_default(),
             service_account: String::new(),
         };
-        names.service_account = names.account(provider.rbac.as_ref().and_then(|rbac| rbac.service_account.as_deref()).unwrap_or("manager"));
+        names.service_account = names.account(
+            provider
+                .rbac
+                .as_ref()
+                .and_then(|rbac| rbac.service_account.as_deref())
+                .unwrap_or("manager"),
+        );
         names
     }
 
@@ -71,7 +79,11 @@ impl Names {
     /// The name of the binding of a role.
     pub(crate) fn binding(&self, role: &str) -> String {
         let role = role.strip_suffix(self.suffix.as_str()).unwrap_or(role);
-        format!("{}-rolebinding{}", role.strip_suffix("-role").unwrap_or(role), self.suffix)
+        format!(
+            "{}-rolebinding{}",
+            role.strip_suffix("-role").unwrap_or(role),
+            self.suffix
+        )
     }
 
     /// The Deployment.
@@ -104,12 +116,19 @@ impl Names {
         format!("{}/{}", self.namespace, self.certificate())
     }
 
-    /// The name that an object of a kind gets: with the prefix that its kind demands and the suffix, unless it has one already.
+    /// The name that an object of a kind gets: with the prefix that its kind demands and the
+    /// suffix, unless it has one already.
     pub(crate) fn stamped(&self, kind: &str, name: &str) -> String {
         let prefixed = match kind {
-            "ClusterRole" | "ClusterRoleBinding" if name.starts_with(&self.cluster_prefix) => name.to_owned(),
+            "ClusterRole" | "ClusterRoleBinding" if name.starts_with(&self.cluster_prefix) => {
+                name.to_owned()
+            }
             "ClusterRole" | "ClusterRoleBinding" => {
-                format!("{}{}", self.cluster_prefix, name.strip_prefix(self.prefix.as_str()).unwrap_or(name))
+                format!(
+                    "{}{}",
+                    self.cluster_prefix,
+                    name.strip_prefix(self.prefix.as_str()).unwrap_or(name)
+                )
             }
             _ => prefixed(&self.prefix, name),
         };
@@ -117,46 +136,70 @@ impl Names {
     }
 
     fn suffixed(&self, name: String) -> String {
-        if name.ends_with(&self.suffix) { name } else { name + &self.suffix }
+        if name.ends_with(&self.suffix) {
+            name
+        } else {
+            name + &self.suffix
+        }
     }
 
     /// The names that an object of this name may have had before it was [stamped](Names::stamped).
     pub(crate) fn unstamped<'n>(&self, name: &'n str) -> Vec<&'n str> {
-        let bare = name.strip_suffix(self.suffix.as_str()).filter(|bare| *bare != name);
+        let bare = name
+            .strip_suffix(self.suffix.as_str())
+            .filter(|bare| *bare != name);
         let ends = std::iter::once(name).chain(bare);
         ends.flat_map(|name| {
-            let without = [&self.prefix, &self.cluster_prefix].map(|prefix| name.strip_prefix(prefix.as_str()));
+            let without = [&self.prefix, &self.cluster_prefix]
+                .map(|prefix| name.strip_prefix(prefix.as_str()));
             std::iter::once(name).chain(without.into_iter().flatten())
         })
         .collect()
     }
 }
 
-/// The namespace; with the rest of the prefix where that begins so, because several providers may share a namespace.
+/// The namespace; with the rest of the prefix where that begins so, because several providers may
+/// share a namespace.
 fn cluster_prefix(namespace: &str, prefix: &str) -> String {
     let of_namespace = format!("{namespace}-");
-    if prefix.starts_with(&of_namespace) { prefix.to_owned() } else { of_namespace }
+    if prefix.starts_with(&of_namespace) {
+        prefix.to_owned()
+    } else {
+        of_namespace
+    }
 }
 
 fn prefixed(prefix: &str, name: &str) -> String {
-    if name.starts_with(prefix) { name.to_owned() } else { format!("{prefix}{name}") }
+    if name.starts_with(prefix) {
+        name.to_owned()
+    } else {
+        format!("{prefix}{name}")
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// k0smotron's providers share a namespace: their roles must not have one name, and `clusterctl delete` takes what begins with `k0smotron-`.
+    /// k0smotron's providers share a namespace: their roles must not have one name, and `clusterctl
+    /// delete` takes what begins with `k0smotron-`.
     #[test]
     fn providers_of_one_namespace_have_roles_of_their_own() {
-        assert_eq!(cluster_prefix("k0smotron", "k0smotron-bootstrap-"), "k0smotron-bootstrap-");
+        assert_eq!(
+            cluster_prefix("k0smotron", "k0smotron-bootstrap-"),
+            "k0smotron-bootstrap-"
+        );
         assert_eq!(cluster_prefix("foo-system", "foo-"), "foo-system-");
     }
 
-    /// What kustomize makes of `namePrefix: x-` and `nameSuffix: -y`; cluster-wide roles begin with the namespace.
+    /// What kustomize makes of `namePrefix: x-` and `nameSuffix: -y`; cluster-wide roles begin with
+    /// the namespace.
     #[test]
     fn names_end_with_the_suffix_once() {
-        let names = Names { suffix: "-y".to_owned(), ..Names::of_foo() };
+        let names = Names {
+            suffix: "-y".to_owned(),
+            ..Names::of_foo()
+        };
         for (kind, name, expected) in [
             ("Service", "webhook-service", "foo-webhook-service-y"),
             ("Service", "foo-webhook-service-y", "foo-webhook-service-y"),
@@ -164,10 +207,19 @@ mod tests {
         ] {
             assert_eq!(names.stamped(kind, name), expected, "{kind} {name}");
         }
-        assert_eq!((names.account("manager").as_str(), names.account("default").as_str()), ("foo-manager-y", "default"));
+        assert_eq!(
+            (
+                names.account("manager").as_str(),
+                names.account("default").as_str()
+            ),
+            ("foo-manager-y", "default")
+        );
         assert_eq!(names.deployment(), "foo-controller-manager-y");
         assert_eq!(names.certificate_secret(), "foo-webhook-service-cert-y");
-        assert_eq!(names.binding("foo-system-manager-role-y"), "foo-system-manager-rolebinding-y");
+        assert_eq!(
+            names.binding("foo-system-manager-role-y"),
+            "foo-system-manager-rolebinding-y"
+        );
         assert_eq!(names.binding("odd"), "odd-rolebinding-y");
         let unstamped = names.unstamped("foo-system-manager-role-y");
         assert_eq!(

@@ -1,4 +1,5 @@
-//! `patches` of provider.yaml: strategic merge patches and JSON patches of the objects of a release, as kustomize applies them.
+//! `patches` of provider.yaml: strategic merge patches and JSON patches of the objects of a
+//! release, as kustomize applies them.
 
 use serde_json::{Map, Value};
 
@@ -18,7 +19,12 @@ rules! {
 }
 
 /// What a patch must not change, because it would be another object then.
-const IDENTITY: [&str; 4] = ["/apiVersion", "/kind", "/metadata/name", "/metadata/namespace"];
+const IDENTITY: [&str; 4] = [
+    "/apiVersion",
+    "/kind",
+    "/metadata/name",
+    "/metadata/namespace",
+];
 
 /// The patches of a provider, in their order.
 #[derive(Debug, Default)]
@@ -60,18 +66,43 @@ impl Patches {
             }
             if let Some(text) = &entry.patch {
                 let place = declared.place(&path.field("patch"));
-                patches.add(entry, &Source::new(declared.source_name(), text.as_str()), Some(place), inputs, &mut report);
+                patches.add(
+                    entry,
+                    &Source::new(declared.source_name(), text.as_str()),
+                    Some(place),
+                    inputs,
+                    &mut report,
+                );
             }
         }
         (patches, report)
     }
 
     /// Adds the documents of a text; `place` is where it begins, if it is no file.
-    fn add(&mut self, entry: &ObjectPatch, source: &Source, place: Option<Place>, inputs: &Inputs, report: &mut Report) {
-        let title = if place.is_some() { "a patch".to_owned() } else { source.name().to_string() };
+    fn add(
+        &mut self,
+        entry: &ObjectPatch,
+        source: &Source,
+        place: Option<Place>,
+        inputs: &Inputs,
+        report: &mut Report,
+    ) {
+        let title = if place.is_some() {
+            "a patch".to_owned()
+        } else {
+            source.name().to_string()
+        };
         let read = yaml::values(source, inputs.budget());
-        let refused = |why: &str, place: Place| Diagnostic::of(&PATCH_REFUSED, format!("{title} {why}")).at(place);
-        if let (Some(place), Some(fault)) = (&place, read.report.findings().first().filter(|_| read.report.has_errors())) {
+        let refused = |why: &str, place: Place| {
+            Diagnostic::of(&PATCH_REFUSED, format!("{title} {why}")).at(place)
+        };
+        if let (Some(place), Some(fault)) = (
+            &place,
+            read.report
+                .findings()
+                .first()
+                .filter(|_| read.report.has_errors()),
+        ) {
             let finding = refused(&format!("cannot be read: {}", fault.message), place.clone());
             report.push(finding.help("correct the YAML of the text"));
             return;
@@ -79,13 +110,18 @@ impl Patches {
         if place.is_none() {
             report.extend(read.report);
         }
-        for document in read.documents.into_iter().filter(|document| !document.value.is_null()) {
-            let begins = place.clone().unwrap_or_else(|| document.origin.place(&FieldPath::root()));
+        for document in read
+            .documents
+            .into_iter()
+            .filter(|document| !document.value.is_null())
+        {
+            let begins = place
+                .clone()
+                .unwrap_or_else(|| document.origin.place(&FieldPath::root()));
             let target = match Target::of(entry.target.as_ref(), &document.value) {
                 Ok(target) => target,
                 Err(why) => {
-                    let help =
-                        "write under `target` which objects are meant: `{kind: KIND, name: NAME}`, and `group` and `version` if needed";
+                    let help = "write under `target` which objects are meant: `{kind: KIND, name: NAME}`, and `group` and `version` if needed";
                     report.push(refused(why, begins).help(help));
                     continue;
                 }
@@ -94,25 +130,50 @@ impl Patches {
                 Value::Object(fields) => Content::Merge(fields),
                 Value::Array(operations) => Content::Operations(operations),
                 _ => {
-                    let finding = refused("is neither a strategic merge patch nor a JSON patch", begins);
+                    let finding = refused(
+                        "is neither a strategic merge patch nor a JSON patch",
+                        begins,
+                    );
                     report.push(finding.help("write a map of fields, or a list of operations with `op`, `path` and `value`"));
                     continue;
                 }
             };
             let origin = place.is_none().then_some(document.origin);
-            self.all.push(Prepared { place: begins, origin, title: title.clone(), target, content, is_used: false });
+            self.all.push(Prepared {
+                place: begins,
+                origin,
+                title: title.clone(),
+                target,
+                content,
+                is_used: false,
+            });
         }
     }
 
     /// The objects with all that is for them; without those that a patch deletes.
-    pub(super) fn apply(&mut self, names: &Names, inputs: &Inputs, objects: Vec<Object>, report: &mut Report) -> Vec<Object> {
+    pub(super) fn apply(
+        &mut self,
+        names: &Names,
+        inputs: &Inputs,
+        objects: Vec<Object>,
+        report: &mut Report,
+    ) -> Vec<Object> {
         if self.all.is_empty() {
             return objects;
         }
-        objects.into_iter().filter_map(|object| self.patched(names, inputs, object, report)).collect()
+        objects
+            .into_iter()
+            .filter_map(|object| self.patched(names, inputs, object, report))
+            .collect()
     }
 
-    fn patched(&mut self, names: &Names, inputs: &Inputs, object: Object, report: &mut Report) -> Option<Object> {
+    fn patched(
+        &mut self,
+        names: &Names,
+        inputs: &Inputs,
+        object: Object,
+        report: &mut Report,
+    ) -> Option<Object> {
         let mut patched: Option<Value> = None;
         let identity = [object.group(), object.version(), object.kind()];
         let known_as = names.unstamped(object.name());
@@ -147,8 +208,16 @@ impl Patches {
         let unused = self.all.iter().filter(|patch| !patch.is_used);
         unused
             .map(|patch| {
-                let finding = Diagnostic::of(&UNMATCHED, format!("no object of the release is the one that {} is for", patch.title));
-                finding.at(patch.place.clone()).help("correct kind and name, or remove the patch")
+                let finding = Diagnostic::of(
+                    &UNMATCHED,
+                    format!(
+                        "no object of the release is the one that {} is for",
+                        patch.title
+                    ),
+                );
+                finding
+                    .at(patch.place.clone())
+                    .help("correct kind and name, or remove the patch")
             })
             .collect()
     }
@@ -157,16 +226,28 @@ impl Patches {
 impl Prepared {
     /// The finding that with this patch the run has done all that it may.
     fn unpaid(&self, spent: Exceeded) -> Diagnostic {
-        let message = format!("with {} there are {spent}; what follows is not patched", self.title);
+        let message = format!(
+            "with {} there are {spent}; what follows is not patched",
+            self.title
+        );
         Diagnostic::of(&PATCH_REFUSED, message)
             .at(self.place.clone())
             .help("write fewer patches, or name under `target` the objects that are meant")
     }
 
     fn refused(&self, object: &Object, path: &FieldPath, why: &str) -> Diagnostic {
-        let place = self.origin.as_ref().map_or_else(|| self.place.clone(), |origin| origin.place(path));
-        let finding = Diagnostic::of(&PATCH_REFUSED, format!("{} does not apply to {}: {why}", self.title, object.title()));
-        finding.at(place).related(object.place(&FieldPath::root()), "the object").help("correct the patch, or its target")
+        let place = self
+            .origin
+            .as_ref()
+            .map_or_else(|| self.place.clone(), |origin| origin.place(path));
+        let finding = Diagnostic::of(
+            &PATCH_REFUSED,
+            format!("{} does not apply to {}: {why}", self.title, object.title()),
+        );
+        finding
+            .at(place)
+            .related(object.place(&FieldPath::root()), "the object")
+            .help("correct the patch, or its target")
     }
 }
 
@@ -180,23 +261,42 @@ impl Content {
     ///
     /// # Errors
     /// Where in the patch the fault is, and what it is.
-    fn apply(&self, value: &mut Value, object: &Object, inputs: &Inputs) -> Result<(), (FieldPath, String)> {
+    fn apply(
+        &self,
+        value: &mut Value,
+        object: &Object,
+        inputs: &Inputs,
+    ) -> Result<(), (FieldPath, String)> {
         match self {
             Content::Merge(patch) => {
                 let patch = with_identity(patch, object.value());
-                let Value::Object(fields) = &mut *value else { return Ok(()) };
-                strategic_merge::merge(strategic_merge::merge_keys(object.kind()), fields, &patch, &FieldPath::root())
-                    .map_err(|fault| (fault.path, fault.kind.to_string()))?;
+                let Value::Object(fields) = &mut *value else {
+                    return Ok(());
+                };
+                strategic_merge::merge(
+                    strategic_merge::merge_keys(object.kind()),
+                    fields,
+                    &patch,
+                    &FieldPath::root(),
+                )
+                .map_err(|fault| (fault.path, fault.kind.to_string()))?;
             }
             Content::Operations(operations) => {
                 for (at, operation) in operations.iter().enumerate() {
                     let at = FieldPath::root().index(at);
-                    json_patch::apply_written(value, operation, inputs.budget()).map_err(|why| (at, why))?;
+                    json_patch::apply_written(value, operation, inputs.budget())
+                        .map_err(|why| (at, why))?;
                 }
             }
         }
-        match IDENTITY.into_iter().find(|field| object.value().pointer(field) != value.pointer(field)) {
-            Some(field) => Err((FieldPath::root(), format!("it would change {}", field[1..].replace('/', ".")))),
+        match IDENTITY
+            .into_iter()
+            .find(|field| object.value().pointer(field) != value.pointer(field))
+        {
+            Some(field) => Err((
+                FieldPath::root(),
+                format!("it would change {}", field[1..].replace('/', ".")),
+            )),
             None => Ok(()),
         }
     }
@@ -213,7 +313,9 @@ fn with_identity(patch: &Map<String, Value>, object: &Value) -> Map<String, Valu
     if let Some(Value::Object(metadata)) = patch.get_mut("metadata") {
         for field in ["name", "namespace"] {
             match object["metadata"].get(field) {
-                Some(own) if metadata.contains_key(field) => metadata.insert(field.to_owned(), own.clone()),
+                Some(own) if metadata.contains_key(field) => {
+                    metadata.insert(field.to_owned(), own.clone())
+                }
                 _ => metadata.remove(field),
             };
         }
@@ -235,7 +337,10 @@ mod tests {
             "apiVersion": "windlass.dev/v1alpha1", "kind": "Provider", "name": "foo", "type": "InfrastructureProvider", "namespace": "foo-system",
             "objects": ["x.yaml"], "patches": patches,
         });
-        let (mut declared, report) = provider::parse(&Source::new("provider.yaml", provider.to_string()), &Budget::default());
+        let (mut declared, report) = provider::parse(
+            &Source::new("provider.yaml", provider.to_string()),
+            &Budget::default(),
+        );
         assert!(report.is_empty(), "{report:?}");
         declared.remove(0)
     }
@@ -260,7 +365,10 @@ mod tests {
                 }
                 items.into()
             }
-            Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), unordered(value))).collect(),
+            Value::Object(map) => map
+                .iter()
+                .map(|(key, value)| (key.clone(), unordered(value)))
+                .collect(),
             other => other.clone(),
         }
     }
@@ -268,7 +376,8 @@ mod tests {
     /// What the real kustomize makes of the same patches; the file says which.
     #[test]
     fn patches_are_applied_as_kustomize_does() {
-        let recorded: Value = serde_json::from_str(include_str!("../../tests/it/kustomize_patches.json")).unwrap();
+        let recorded: Value =
+            serde_json::from_str(include_str!("../../tests/it/kustomize_patches.json")).unwrap();
         let objects = recorded["objects"].as_array().unwrap();
         let cases = recorded["cases"].as_array().unwrap();
         assert!(cases.len() > 30, "{}", cases.len());
@@ -284,13 +393,22 @@ mod tests {
                 continue;
             };
             assert!(report.is_empty(), "{name}: {report:?}");
-            let differing: Vec<Value> = after.iter().filter(|object| !objects.contains(object)).cloned().collect();
+            let differing: Vec<Value> = after
+                .iter()
+                .filter(|object| !objects.contains(object))
+                .cloned()
+                .collect();
             assert_eq!(unordered(&differing.into()), unordered(changed), "{name}");
-            assert_eq!(after.len() + case["gone"].as_array().unwrap().len(), objects.len(), "{name}");
+            assert_eq!(
+                after.len() + case["gone"].as_array().unwrap().len(),
+                objects.len(),
+                "{name}"
+            );
         }
     }
 
-    /// Patches for all objects of a kind cost what they do: many of them times many objects are paid for.
+    /// Patches for all objects of a kind cost what they do: many of them times many objects are
+    /// paid for.
     #[test]
     fn many_patches_of_many_objects_are_paid_for() {
         let patch = json!({"target": {"kind": "ConfigMap"}, "patch": "[{op: add, path: /data, value: {}}]"});
@@ -301,14 +419,26 @@ mod tests {
             let budget = std::sync::Arc::new(Budget::of(steps));
             let inputs = Inputs::within(std::sync::Arc::clone(&budget));
             let (mut patches, mut report) = Patches::read(&declared(&patches), &inputs);
-            patches.apply(&Names::of_foo(), &inputs, objects.iter().cloned().map(Object::made).collect(), &mut report);
+            patches.apply(
+                &Names::of_foo(),
+                &inputs,
+                objects.iter().cloned().map(Object::made).collect(),
+                &mut report,
+            );
             budget.tell(&mut report);
             report
         };
         // Each of 2,500 costs a thousand steps and something to find it.
         let too_few = spent(50 * 50 * 1000);
-        let last = too_few.findings().last().expect("what is not applied is told");
-        assert!(last.rule.id == PATCH_REFUSED.id && last.message.contains("what follows is not patched"), "{too_few:?}");
+        let last = too_few
+            .findings()
+            .last()
+            .expect("what is not applied is told");
+        assert!(
+            last.rule.id == PATCH_REFUSED.id
+                && last.message.contains("what follows is not patched"),
+            "{too_few:?}"
+        );
         let enough = spent(50 * 50 * 1100);
         assert!(!enough.has_errors(), "{enough:?}");
     }

@@ -1,4 +1,5 @@
-//! A whole release: components, metadata, templates, image list, bill of materials, checksums (book: clusterctl, "Provider Repositories").
+//! A whole release: components, metadata, templates, image list, bill of materials, checksums
+//! (book: clusterctl, "Provider Repositories").
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,7 +45,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) inputs: &'a Inputs,
     /// The version that is built.
     pub(crate) version: &'a Version,
-    /// Images of managers in place of those in `provider.yaml`: by provider label, or for the only manager.
+    /// Images of managers in place of those in `provider.yaml`: by provider label, or for the only
+    /// manager.
     pub(crate) images: &'a [ImageOverride],
     /// What the images of managers contain, by documents of their builds.
     pub(crate) parts: &'a [Part],
@@ -75,7 +77,8 @@ pub enum Replacement {
 pub struct Release {
     /// The files.
     pub files: Tree,
-    /// Whether an error keeps something out of the files. What the judge says of whole files does not.
+    /// Whether an error keeps something out of the files. What the judge says of whole files does
+    /// not.
     pub is_incomplete: bool,
     /// The images that it runs.
     pub images: BTreeSet<String>,
@@ -87,7 +90,8 @@ pub struct Release {
     pub report: Report,
 }
 
-/// Builds a release. Nothing of it depends on clock, machine or order of files: the same input gives the same bytes.
+/// Builds a release. Nothing of it depends on clock, machine or order of files: the same input
+/// gives the same bytes.
 pub(crate) fn build(plan: &Plan<'_>) -> Release {
     let mut release = Release::default();
     let metadata = add_metadata(&mut release, plan);
@@ -95,16 +99,27 @@ pub(crate) fn build(plan: &Plan<'_>) -> Release {
     let (mut built, mut known) = (Vec::new(), Known::default());
     let mut managers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for declared in plan.providers {
-        let Components { objects, report } = components(declared, plan.inputs, &image_of(plan, declared));
+        let Components { objects, report } =
+            components(declared, plan.inputs, &image_of(plan, declared));
         if let Some(text) = add_components(&mut release, declared, &objects) {
             known.add(&objects, &Wanted::of(&templates));
             managers.insert(declared.provider.label(), manager_images(&objects));
             let objects = objects.iter().map(Object::anchor).collect();
-            built.push(Built { declared, objects, text, report: report.clone(), version: plan.version });
+            built.push(Built {
+                declared,
+                objects,
+                text,
+                report: report.clone(),
+                version: plan.version,
+            });
         }
         release.report.extend(report);
     }
-    let Verdict { findings, install, about_install } = judge(plan, &built, metadata.as_ref(), &templates, &known);
+    let Verdict {
+        findings,
+        install,
+        about_install,
+    } = judge(plan, &built, metadata.as_ref(), &templates, &known);
     release.report.extend(about_install);
     install.into_iter().for_each(|text| {
         release.files.insert(INSTALL_FILE, text.into_bytes());
@@ -118,8 +133,8 @@ pub(crate) fn build(plan: &Plan<'_>) -> Release {
     release
 }
 
-/// Up to so many bytes of components are judged and made into [`INSTALL_FILE`] at the same time; of more only one form is held at once. Cluster
-/// API's core has 1.4 MB.
+/// Up to so many bytes of components are judged and made into [`INSTALL_FILE`] at the same time; of
+/// more only one form is held at once. Cluster API's core has 1.4 MB.
 const AT_ONCE: usize = 2 << 20;
 
 /// What the judge says of a release, and what its users install.
@@ -131,44 +146,86 @@ struct Verdict {
 }
 
 /// Judges components and templates, and makes [`INSTALL_FILE`].
-fn judge(plan: &Plan<'_>, built: &[Built<'_>], metadata: Option<&MetadataFile>, templates: &[Source], known: &Known) -> Verdict {
-    let asked = templates::Asked { extent: Extent::Whole, audience: Audience::Author(Wishes::NONE), known: &[known] };
+fn judge(
+    plan: &Plan<'_>,
+    built: &[Built<'_>],
+    metadata: Option<&MetadataFile>,
+    templates: &[Source],
+    known: &Known,
+) -> Verdict {
+    let asked = templates::Asked {
+        extent: Extent::Whole,
+        audience: Audience::Author(Wishes::NONE),
+        known: &[known],
+    };
     let budget = plan.inputs.budget();
     let judge_templates = |budget: &Budget| templates::check(templates, &asked, budget);
-    let check = |built: &Built<'_>, read, budget: &Budget| built.check(read, metadata, plan.inputs, budget);
+    let check =
+        |built: &Built<'_>, read, budget: &Budget| built.check(read, metadata, plan.inputs, budget);
     if built.iter().map(|built| built.text.len()).sum::<usize>() > AT_ONCE {
-        let mut findings: Report = built.iter().flat_map(|built| check(built, built.read(budget), budget)).collect();
+        let mut findings: Report = built
+            .iter()
+            .flat_map(|built| check(built, built.read(budget), budget))
+            .collect();
         findings.extend(judge_templates(budget));
         let (install, about_install) = install::install(built, &[], budget);
-        return Verdict { findings, install, about_install };
+        return Verdict {
+            findings,
+            install,
+            about_install,
+        };
     }
-    let read_all = |budget: &Budget| -> Vec<_> { built.iter().map(|built| built.read(budget)).collect() };
+    let read_all =
+        |budget: &Budget| -> Vec<_> { built.iter().map(|built| built.read(budget)).collect() };
     let (read, of_templates) = budget.both(read_all, judge_templates);
-    let check_all =
-        |budget: &Budget| -> Report { built.iter().zip(&read).flat_map(|(built, read)| check(built, read.clone(), budget)).collect() };
-    let (mut findings, (install, about_install)) = budget.both(check_all, |budget| install::install(built, &read, budget));
+    let check_all = |budget: &Budget| -> Report {
+        built
+            .iter()
+            .zip(&read)
+            .flat_map(|(built, read)| check(built, read.clone(), budget))
+            .collect()
+    };
+    let (mut findings, (install, about_install)) =
+        budget.both(check_all, |budget| install::install(built, &read, budget));
     findings.extend(of_templates);
-    Verdict { findings, install, about_install }
+    Verdict {
+        findings,
+        install,
+        about_install,
+    }
 }
 
 /// The metadata of the release, when it can be used.
 fn add_metadata(release: &mut Release, plan: &Plan<'_>) -> Option<MetadataFile> {
     let first = plan.providers.first()?;
     let at = FieldPath::root().field("metadata");
-    for other in plan.providers.iter().filter(|other| other.provider.metadata_file() != first.provider.metadata_file()) {
+    for other in plan
+        .providers
+        .iter()
+        .filter(|other| other.provider.metadata_file() != first.provider.metadata_file())
+    {
         let message = format!(
             "a release has one metadata.yaml, but the providers name {} and {}",
             first.provider.metadata_file(),
             other.provider.metadata_file()
         );
-        release.report.push(Diagnostic::of(&METADATA_TWO, message).at(other.place(&at)).help("name the same file in each document"));
+        release.report.push(
+            Diagnostic::of(&METADATA_TWO, message)
+                .at(other.place(&at))
+                .help("name the same file in each document"),
+        );
     }
     let source = plan.inputs.files(first.provider.metadata_file()).first()?;
     let (file, report) = metadata::read(&first.provider.label(), source, plan.inputs.budget());
     let usable = !report.has_errors();
     release.report.extend(report);
     let file = file.filter(|_| usable)?;
-    insert(release, METADATA_FILE, source.text().as_bytes().to_vec(), source);
+    insert(
+        release,
+        METADATA_FILE,
+        source.text().as_bytes().to_vec(),
+        source,
+    );
     match metadata::series_of(&file, plan.version) {
         Ok(series) => release.contract.clone_from(&series.contract),
         Err(finding) => release.report.push(*finding),
@@ -179,15 +236,45 @@ fn add_metadata(release: &mut Release, plan: &Plan<'_>) -> Option<MetadataFile> 
 /// Which image the manager of a provider gets.
 pub(crate) fn image_of(plan: &Plan<'_>, declared: &Declared) -> ManagerImage {
     let label = declared.provider.label();
-    let given = || plan.images.iter().filter(|image| image.label.as_ref().is_none_or(|wanted| *wanted == label)).map(|image| &image.by);
-    let image = given().find_map(|by| if let Replacement::Image(image) = by { Some(image.clone()) } else { None });
-    let digest = given().find_map(|by| if let Replacement::Digest(digest) = by { Some(digest.clone()) } else { None });
-    ManagerImage { given: image, digest, tag: format!("v{}", plan.version) }
+    let given = || {
+        plan.images
+            .iter()
+            .filter(|image| image.label.as_ref().is_none_or(|wanted| *wanted == label))
+            .map(|image| &image.by)
+    };
+    let image = given().find_map(|by| {
+        if let Replacement::Image(image) = by {
+            Some(image.clone())
+        } else {
+            None
+        }
+    });
+    let digest = given().find_map(|by| {
+        if let Replacement::Digest(digest) = by {
+            Some(digest.clone())
+        } else {
+            None
+        }
+    });
+    ManagerImage {
+        given: image,
+        digest,
+        tag: format!("v{}", plan.version),
+    }
 }
 
 /// The text of the components; `None` when they cannot be written.
-fn add_components(release: &mut Release, declared: &Declared, objects: &[Object]) -> Option<String> {
-    release.images.extend(objects.iter().flat_map(|object| pods::images(object.value())).map(str::to_owned));
+fn add_components(
+    release: &mut Release,
+    declared: &Declared,
+    objects: &[Object],
+) -> Option<String> {
+    release.images.extend(
+        objects
+            .iter()
+            .flat_map(|object| pods::images(object.value()))
+            .map(str::to_owned),
+    );
     release.objects += objects.len();
     match write(objects) {
         Ok(text) => {
@@ -205,14 +292,21 @@ fn add_components(release: &mut Release, declared: &Declared, objects: &[Object]
     }
 }
 
-/// Objects as one stream, in Go's YAML; strings with variables are quoted where they must stay text.
+/// Objects as one stream, in Go's YAML; strings with variables are quoted where they must stay
+/// text.
 ///
 /// # Errors
 /// The first object that YAML cannot hold.
 pub(crate) fn write(objects: &[Object]) -> Result<String, (&Object, goyaml::EmitError)> {
     use rayon::prelude::*;
-    let texts: Vec<Result<String, goyaml::EmitError>> = objects.par_iter().map(write_object).collect();
-    let mut all = String::with_capacity(texts.iter().map(|text| text.as_ref().map_or(0, |text| text.len() + 4)).sum());
+    let texts: Vec<Result<String, goyaml::EmitError>> =
+        objects.par_iter().map(write_object).collect();
+    let mut all = String::with_capacity(
+        texts
+            .iter()
+            .map(|text| text.as_ref().map_or(0, |text| text.len() + 4))
+            .sum(),
+    );
     for (object, text) in objects.iter().zip(texts) {
         if !all.is_empty() {
             all.push_str("---\n");
@@ -224,8 +318,13 @@ pub(crate) fn write(objects: &[Object]) -> Result<String, (&Object, goyaml::Emit
 
 /// The finding that an object cannot be written.
 pub(crate) fn not_writable(object: &Object, error: &goyaml::EmitError) -> Diagnostic {
-    let finding = Diagnostic::of(&NOT_WRITABLE, format!("{} cannot be written as YAML: {error}", object.title()));
-    finding.at(object.place(&FieldPath::root())).help("remove the character from the text")
+    let finding = Diagnostic::of(
+        &NOT_WRITABLE,
+        format!("{} cannot be written as YAML: {error}", object.title()),
+    );
+    finding
+        .at(object.place(&FieldPath::root()))
+        .help("remove the character from the text")
 }
 
 fn write_object(object: &Object) -> Result<String, goyaml::EmitError> {
@@ -243,7 +342,11 @@ fn write_object(object: &Object) -> Result<String, goyaml::EmitError> {
 fn add_templates(release: &mut Release, plan: &Plan<'_>) -> Vec<Source> {
     let mut templates: Vec<Source> = Vec::new();
     for declared in plan.providers {
-        let sources = declared.provider.templates.iter().flat_map(|folder| plan.inputs.files(folder));
+        let sources = declared
+            .provider
+            .templates
+            .iter()
+            .flat_map(|folder| plan.inputs.files(folder));
         let (taken, report) = templates::select(sources);
         release.report.extend(report);
         for (file, source) in taken {
@@ -258,33 +361,78 @@ fn add_templates(release: &mut Release, plan: &Plan<'_>) -> Vec<Source> {
 
 /// Puts a file into the release; two of one name with other bytes are a finding.
 fn insert(release: &mut Release, file: &str, bytes: Vec<u8>, from: &Source) {
-    let same = release.files.get(file).is_none_or(|there| there == bytes.as_slice());
+    let same = release
+        .files
+        .get(file)
+        .is_none_or(|there| there == bytes.as_slice());
     if !same {
-        let finding = Diagnostic::of(&FILE_TWICE, format!("the release would hold two files {file} with different content"));
-        release.report.push(finding.at(from.place()).help("rename one of them, or release the providers separately"));
+        let finding = Diagnostic::of(
+            &FILE_TWICE,
+            format!("the release would hold two files {file} with different content"),
+        );
+        release.report.push(
+            finding
+                .at(from.place())
+                .help("rename one of them, or release the providers separately"),
+        );
     }
     release.files.insert(file, bytes);
 }
 
 /// The images that managers run.
 fn manager_images(objects: &[Object]) -> BTreeSet<String> {
-    let managers =
-        objects.iter().flat_map(|object| pods::containers(object.value())).filter(|(_, container)| container["name"] == MANAGER_CONTAINER);
-    managers.filter_map(|(_, container)| container["image"].as_str()).map(str::to_owned).collect()
+    let managers = objects
+        .iter()
+        .flat_map(|object| pods::containers(object.value()))
+        .filter(|(_, container)| container["name"] == MANAGER_CONTAINER);
+    managers
+        .filter_map(|(_, container)| container["image"].as_str())
+        .map(str::to_owned)
+        .collect()
 }
 
-fn add_lists(release: &mut Release, plan: &Plan<'_>, managers: &BTreeMap<String, BTreeSet<String>>) {
-    let images: String = release.images.iter().map(|image| format!("{image}\n")).collect();
+fn add_lists(
+    release: &mut Release,
+    plan: &Plan<'_>,
+    managers: &BTreeMap<String, BTreeSet<String>>,
+) {
+    let images: String = release
+        .images
+        .iter()
+        .map(|image| format!("{image}\n"))
+        .collect();
     release.files.insert(IMAGES_FILE, images.into_bytes());
-    let labels: Vec<String> = plan.providers.iter().map(|declared| declared.provider.label()).collect();
+    let labels: Vec<String> = plan
+        .providers
+        .iter()
+        .map(|declared| declared.provider.label())
+        .collect();
     // Of several providers in one release the first that says it speaks for all.
-    let about = plan.providers.iter().find_map(|declared| declared.provider.about.clone()).unwrap_or_default();
-    let subject = Subject { name: &labels.join("+"), version: &format!("v{}", plan.version), about: &about, epoch: plan.epoch };
+    let about = plan
+        .providers
+        .iter()
+        .find_map(|declared| declared.provider.about.clone())
+        .unwrap_or_default();
+    let subject = Subject {
+        name: &labels.join("+"),
+        version: &format!("v{}", plan.version),
+        about: &about,
+        epoch: plan.epoch,
+    };
     let images_of = |part: &Part| {
-        let of_part = managers.iter().filter(|(label, _)| part.label.as_ref().is_none_or(|wanted| wanted == *label));
+        let of_part = managers
+            .iter()
+            .filter(|(label, _)| part.label.as_ref().is_none_or(|wanted| wanted == *label));
         of_part.flat_map(|(_, images)| images.clone()).collect()
     };
-    let contents: Vec<Contents<'_>> = plan.parts.iter().map(|part| Contents { part, images: images_of(part) }).collect();
+    let contents: Vec<Contents<'_>> = plan
+        .parts
+        .iter()
+        .map(|part| Contents {
+            part,
+            images: images_of(part),
+        })
+        .collect();
     let mut files = summed(&release.files);
     let sbom = sbom(subject, &files, &release.images, &contents);
     files.push(Summed::of(SBOM_FILE, sbom.as_bytes()));

@@ -1,5 +1,6 @@
-//! What every object of a release gets: the provider label, the namespace, a name with the right prefix; and the references that
-//! follow such names (book: clusterctl, "Labels", "Target namespace").
+//! What every object of a release gets: the provider label, the namespace, a name with the right
+//! prefix; and the references that follow such names (book: clusterctl, "Labels", "Target
+//! namespace").
 
 use std::collections::BTreeMap;
 
@@ -20,12 +21,14 @@ impl Renames {
     }
 
     fn get(&self, kind: &str, name: &str) -> Option<&str> {
-        self.0.get(&(kind.to_owned(), name.to_owned())).map(String::as_str)
+        self.0
+            .get(&(kind.to_owned(), name.to_owned()))
+            .map(String::as_str)
     }
 }
 
-/// Gives objects that were read from files their namespace and their prefixed names. Returns the names, so that references can follow.
-/// CRDs keep their names, which the contract fixes.
+/// Gives objects that were read from files their namespace and their prefixed names. Returns the
+/// names, so that references can follow. CRDs keep their names, which the contract fixes.
 pub(crate) fn place_and_name(names: &Names, objects: &mut [Object]) -> (Renames, Report) {
     let mut renames = Renames::default();
     let mut report = Report::new();
@@ -34,7 +37,11 @@ pub(crate) fn place_and_name(names: &Names, objects: &mut [Object]) -> (Renames,
         if kind == "CustomResourceDefinition" || kind == "Namespace" {
             continue;
         }
-        let placed = if is_namespaced(&kind) { object.set_namespace(&names.namespace) } else { Ok(()) };
+        let placed = if is_namespaced(&kind) {
+            object.set_namespace(&names.namespace)
+        } else {
+            Ok(())
+        };
         let old = object.name().to_owned();
         let new = names.stamped(&kind, &old);
         let named = placed.and_then(|()| object.set_name(&new));
@@ -44,7 +51,8 @@ pub(crate) fn place_and_name(names: &Names, objects: &mut [Object]) -> (Renames,
     (renames, report)
 }
 
-/// Lets references between objects follow the new names, and those that name a namespace too, such as subjects of bindings, the namespace.
+/// Lets references between objects follow the new names, and those that name a namespace too, such
+/// as subjects of bindings, the namespace.
 pub(crate) fn follow(names: &Names, renames: &Renames, object: &mut Object) -> Option<Diagnostic> {
     let mut edits = Vec::new();
     for reference in references(object.value()).0 {
@@ -55,7 +63,9 @@ pub(crate) fn follow(names: &Names, renames: &Renames, object: &mut Object) -> O
         let text = new.map(|new| reference.text(&names.namespace, new));
         edits.extend(text.map(|text| (reference.path, text)));
     }
-    let done = edits.into_iter().try_for_each(|(path, text)| object.set(&path, text.into()));
+    let done = edits
+        .into_iter()
+        .try_for_each(|(path, text)| object.set(&path, text.into()));
     object.refused(done)
 }
 
@@ -66,7 +76,8 @@ mod tests {
     use super::*;
 
     fn object(api_version: &str, kind: &str, name: &str, rest: Value) -> Object {
-        let mut value = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}});
+        let mut value =
+            json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}});
         for (key, part) in rest.as_object().into_iter().flatten() {
             value[key] = part.clone();
         }
@@ -78,7 +89,9 @@ mod tests {
         let names = Names::of_foo();
         let (renames, report) = place_and_name(&names, &mut objects);
         assert!(report.is_empty());
-        objects.iter_mut().for_each(|object| assert_eq!(follow(&names, &renames, object), None));
+        objects
+            .iter_mut()
+            .for_each(|object| assert_eq!(follow(&names, &renames, object), None));
         objects
     }
 
@@ -99,9 +112,15 @@ mod tests {
             ),
         ]);
         let binding = objects[2].value();
-        assert_eq!(binding["metadata"], json!({"name": "foo-system-manager-rolebinding"}));
+        assert_eq!(
+            binding["metadata"],
+            json!({"name": "foo-system-manager-rolebinding"})
+        );
         assert_eq!(binding["roleRef"]["name"], "foo-system-manager-role");
-        assert_eq!(binding["subjects"][0], json!({"kind": "ServiceAccount", "name": "foo-manager", "namespace": "foo-system"}));
+        assert_eq!(
+            binding["subjects"][0],
+            json!({"kind": "ServiceAccount", "name": "foo-manager", "namespace": "foo-system"})
+        );
     }
 
     #[test]
@@ -110,11 +129,17 @@ mod tests {
             "volumes": [{"name": "a", "configMap": {"name": "settings"}}, {"name": "b", "secret": {"secretName": "from-the-user"}}],
             "containers": [{"name": "c", "envFrom": [{"configMapRef": {"name": "settings"}}]}],
         }}}});
-        let objects = stamped(vec![object("v1", "ConfigMap", "settings", json!({})), object("apps/v1", "Deployment", "d", pod)]);
+        let objects = stamped(vec![
+            object("v1", "ConfigMap", "settings", json!({})),
+            object("apps/v1", "Deployment", "d", pod),
+        ]);
         let pod = &objects[1].value()["spec"]["template"]["spec"];
         assert_eq!(pod["volumes"][0]["configMap"]["name"], "foo-settings");
         assert_eq!(pod["volumes"][1]["secret"]["secretName"], "from-the-user");
-        assert_eq!(pod["containers"][0]["envFrom"][0]["configMapRef"]["name"], "foo-settings");
+        assert_eq!(
+            pod["containers"][0]["envFrom"][0]["configMapRef"]["name"],
+            "foo-settings"
+        );
         assert_eq!(objects[1].namespace(), "foo-system");
     }
 }

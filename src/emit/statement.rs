@@ -29,13 +29,16 @@ pub(crate) struct Request<'a> {
     pub(crate) provider: &'a str,
     /// The version, with `v`.
     pub(crate) version: &'a str,
-    /// Images in place of those of the provider file, `IMAGE` or `LABEL=IMAGE`, a digest for an image.
+    /// Images in place of those of the provider file, `IMAGE` or `LABEL=IMAGE`, a digest for an
+    /// image.
     pub(crate) images: &'a [String],
     /// Seconds since 1970 for dates in the release.
     pub(crate) epoch: i64,
 }
 
-/// The statement about the files of a list of checksums, one subject a line, and about the list itself, so that it can be its signature. The same input gives the same bytes: it holds no time and no id of a run.
+/// The statement about the files of a list of checksums, one subject a line, and about the list
+/// itself, so that it can be its signature. The same input gives the same bytes: it holds no time
+/// and no id of a run.
 pub(crate) fn statement(origin: &Origin, request: Request<'_>, sums: &str) -> String {
     let subject = |(name, sum): (&str, &str)| json!({"name": name, "digest": {"sha256": sum}});
     let sum_of_list = hex(&Sha256::digest(sums));
@@ -59,7 +62,8 @@ pub(crate) fn statement(origin: &Origin, request: Request<'_>, sums: &str) -> St
             "runDetails": {"builder": {"id": origin.builder, "version": {"windlass": env!("CARGO_PKG_VERSION")}}},
         },
     });
-    let mut text = serde_json::to_string_pretty(&document).expect("internal error: a value is JSON");
+    let mut text =
+        serde_json::to_string_pretty(&document).expect("internal error: a value is JSON");
     text.push('\n');
     text
 }

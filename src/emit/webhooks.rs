@@ -1,5 +1,5 @@
-//! Webhooks and what they need: Service, Certificate, Issuer, CA injection, the conversion clause of CRDs
-//! (book: "Webhooks"; checklist OP-16, OP-17, OP-18, OP-19).
+//! Webhooks and what they need: Service, Certificate, Issuer, CA injection, the conversion clause
+//! of CRDs (book: "Webhooks"; checklist OP-16, OP-17, OP-18, OP-19).
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,10 @@ use crate::objects::{Misfit, Object, Shape, select};
 const REVIEW_VERSIONS: &[&str] = &["v1"];
 
 /// The two kinds of webhook configurations, in the order in which they stand in components.
-pub(crate) const CONFIGURATION_KINDS: [&str; 2] = ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
+pub(crate) const CONFIGURATION_KINDS: [&str; 2] = [
+    "MutatingWebhookConfiguration",
+    "ValidatingWebhookConfiguration",
+];
 
 /// The Service in front of the webhooks, which selects the pods by the provider label.
 pub(crate) fn service(names: &Names, label: &str) -> Value {
@@ -39,7 +42,8 @@ pub(crate) fn issuer(names: &Names) -> Value {
     })
 }
 
-/// The Certificate of the webhooks. Its DNS names hold the namespace, so that clusterctl can move it to another one.
+/// The Certificate of the webhooks. Its DNS names hold the namespace, so that clusterctl can move
+/// it to another one.
 pub(crate) fn certificate(names: &Names) -> Value {
     let host = format!("{}.{}.svc", names.webhook_service(), names.namespace);
     json!({
@@ -55,9 +59,14 @@ pub(crate) fn certificate(names: &Names) -> Value {
 }
 
 /// A webhook configuration for some kinds, at the paths at which controller-runtime serves them
-/// (`/validate-bootstrap-windlass-dev-v1beta2-windlassconfig`). Beside each kind stands the API version that its webhook sees; with
-/// `matchPolicy: Equivalent` the API server converts requests in other versions.
-pub(crate) fn configuration(names: &Names, configuration_kind: &str, kinds: &[(&Kind, String)]) -> Value {
+/// (`/validate-bootstrap-windlass-dev-v1beta2-windlassconfig`). Beside each kind stands the API
+/// version that its webhook sees; with `matchPolicy: Equivalent` the API server converts requests
+/// in other versions.
+pub(crate) fn configuration(
+    names: &Names,
+    configuration_kind: &str,
+    kinds: &[(&Kind, String)],
+) -> Value {
     let (verb, adjective, short) = match configuration_kind {
         "MutatingWebhookConfiguration" => ("mutate", "mutating", "default"),
         _ => ("validate", "validating", "validation"),
@@ -95,32 +104,60 @@ pub(crate) fn configuration(names: &Names, configuration_kind: &str, kinds: &[(&
 }
 
 fn service_reference(names: &Names, path: Option<&Value>) -> Value {
-    let reference = json!({"name": names.webhook_service(), "namespace": names.namespace, "path": path});
+    let reference =
+        json!({"name": names.webhook_service(), "namespace": names.namespace, "path": path});
     Value::Object(
-        reference.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null()).map(|(k, v)| (k.clone(), v.clone())).collect(),
+        reference
+            .as_object()
+            .into_iter()
+            .flatten()
+            .filter(|(_, value)| !value.is_null())
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect(),
     )
 }
 
-/// Points the webhooks of a configuration that was read from a file to our Service and has cert-manager inject the CA. What has the wrong
-/// type is in the result.
+/// Points the webhooks of a configuration that was read from a file to our Service and has
+/// cert-manager inject the CA. What has the wrong type is in the result.
 pub(crate) fn connect_configuration(names: &Names, configuration: &mut Object) -> Vec<Diagnostic> {
-    let services = select(configuration.value(), "webhooks[].clientConfig.service", Shape::Mapping).found;
+    let services = select(
+        configuration.value(),
+        "webhooks[].clientConfig.service",
+        Shape::Mapping,
+    )
+    .found;
     let edits: Vec<(Option<FieldPath>, Value)> = services
         .into_iter()
-        .map(|(path, service)| (path.parent(), json!({"service": service_reference(names, service.get("path"))})))
+        .map(|(path, service)| {
+            (
+                path.parent(),
+                json!({"service": service_reference(names, service.get("path"))}),
+            )
+        })
         .collect();
-    let edits = edits.into_iter().filter_map(|(path, client)| Some((path?, client)));
-    let connected = edits.into_iter().try_for_each(|(path, client)| configuration.set(&path, client));
+    let edits = edits
+        .into_iter()
+        .filter_map(|(path, client)| Some((path?, client)));
+    let connected = edits
+        .into_iter()
+        .try_for_each(|(path, client)| configuration.set(&path, client));
     let injected = inject_ca(names, configuration);
-    [connected, injected].into_iter().filter_map(|edit| configuration.refused(edit)).collect()
+    [connected, injected]
+        .into_iter()
+        .filter_map(|edit| configuration.refused(edit))
+        .collect()
 }
 
-/// Has the CRD convert through the manager, and cert-manager inject the CA. `caBundle` stays out: a dummy would stop later applies.
+/// Has the CRD convert through the manager, and cert-manager inject the CA. `caBundle` stays out: a
+/// dummy would stop later applies.
 ///
 /// # Errors
 /// When the fields that are set cannot be.
 pub(crate) fn convert_by_webhook(names: &Names, crd: &mut Object) -> Result<(), Misfit> {
-    crd.set(&FieldPath::of_fields("spec.conversion"), conversion_clause(&names.webhook_service(), &names.namespace))?;
+    crd.set(
+        &FieldPath::of_fields("spec.conversion"),
+        conversion_clause(&names.webhook_service(), &names.namespace),
+    )?;
     inject_ca(names, crd)
 }
 
@@ -142,13 +179,32 @@ mod tests {
             has_status: true,
             has_several_versions: false,
         };
-        let configuration = configuration(&Names::of_foo(), "ValidatingWebhookConfiguration", &[(&kind, "v1beta2".to_owned())]);
+        let configuration = configuration(
+            &Names::of_foo(),
+            "ValidatingWebhookConfiguration",
+            &[(&kind, "v1beta2".to_owned())],
+        );
         let webhook = &configuration["webhooks"][0];
-        assert_eq!(webhook["clientConfig"]["service"]["path"], "/validate-bootstrap-foo-dev-v1beta2-fooconfig");
+        assert_eq!(
+            webhook["clientConfig"]["service"]["path"],
+            "/validate-bootstrap-foo-dev-v1beta2-fooconfig"
+        );
         assert_eq!(webhook["name"], "validation.fooconfig.bootstrap.foo.dev");
-        assert_eq!((webhook["failurePolicy"].as_str(), webhook["matchPolicy"].as_str()), (Some("Fail"), Some("Equivalent")));
-        assert_eq!(configuration["metadata"]["annotations"]["cert-manager.io/inject-ca-from"], "foo-system/foo-serving-cert");
-        assert_eq!((&webhook["sideEffects"], &webhook["admissionReviewVersions"]), (&json!("None"), &json!(["v1"])));
+        assert_eq!(
+            (
+                webhook["failurePolicy"].as_str(),
+                webhook["matchPolicy"].as_str()
+            ),
+            (Some("Fail"), Some("Equivalent"))
+        );
+        assert_eq!(
+            configuration["metadata"]["annotations"]["cert-manager.io/inject-ca-from"],
+            "foo-system/foo-serving-cert"
+        );
+        assert_eq!(
+            (&webhook["sideEffects"], &webhook["admissionReviewVersions"]),
+            (&json!("None"), &json!(["v1"]))
+        );
     }
 
     #[test]
@@ -160,13 +216,22 @@ mod tests {
         assert_eq!(connect_configuration(&Names::of_foo(), &mut from_file), []);
         let from_file = from_file.value();
         let service = &from_file["webhooks"][0]["clientConfig"]["service"];
-        assert_eq!(service, &json!({"name": "foo-webhook-service", "namespace": "foo-system", "path": "/x"}));
-        assert_eq!(from_file["metadata"]["annotations"]["cert-manager.io/inject-ca-from"], "foo-system/foo-serving-cert");
+        assert_eq!(
+            service,
+            &json!({"name": "foo-webhook-service", "namespace": "foo-system", "path": "/x"})
+        );
+        assert_eq!(
+            from_file["metadata"]["annotations"]["cert-manager.io/inject-ca-from"],
+            "foo-system/foo-serving-cert"
+        );
     }
 
     #[test]
     fn certificate_is_for_the_service() {
         let certificate = certificate(&Names::of_foo());
-        assert_eq!(certificate["spec"]["dnsNames"][0], "foo-webhook-service.foo-system.svc");
+        assert_eq!(
+            certificate["spec"]["dnsNames"][0],
+            "foo-webhook-service.foo-system.svc"
+        );
     }
 }

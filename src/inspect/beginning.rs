@@ -1,5 +1,6 @@
-//! What a document is by its beginning, exactly as cloud-init reads it (`cloudinit/handlers/__init__.py`, `type_from_starts_with`;
-//! `cloudinit/templater.py`, `detect_template`; 22.4.2).
+//! What a document is by its beginning, exactly as cloud-init reads it
+//! (`cloudinit/handlers/__init__.py`, `type_from_starts_with`; `cloudinit/templater.py`,
+//! `detect_template`; 22.4.2).
 
 use super::step::Form;
 
@@ -49,12 +50,24 @@ pub(super) fn of(text: &str) -> Beginning {
         Some(Kind::Archive) => (Form::Other, false, true),
         kind => (form(kind), false, false),
     };
-    Beginning { form, has_jinja, is_archive }
+    Beginning {
+        form,
+        has_jinja,
+        is_archive,
+    }
 }
 
 fn kind(text: &str) -> Option<Kind> {
-    let begin = text.trim_start_matches(is_python_space).chars().take(LONGEST).collect::<String>().to_lowercase();
-    BEGINNINGS.iter().find(|(beginning, _)| begin.starts_with(beginning)).map(|(_, kind)| *kind)
+    let begin = text
+        .trim_start_matches(is_python_space)
+        .chars()
+        .take(LONGEST)
+        .collect::<String>()
+        .to_lowercase();
+    BEGINNINGS
+        .iter()
+        .find(|(beginning, _)| begin.starts_with(beginning))
+        .map(|(_, kind)| *kind)
 }
 
 /// Blanks that `str.lstrip` takes away: a byte order mark is none.
@@ -62,15 +75,20 @@ fn is_python_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
 
-/// Of a template, whose very first line must name jinja and nothing else, what stands below it; an archive or an include does not.
+/// Of a template, whose very first line must name jinja and nothing else, what stands below it; an
+/// archive or an include does not.
 fn below_jinja(text: &str) -> Form {
     let (first, body) = text.split_once('\n').unwrap_or((text, ""));
     let named = first.get(..2).filter(|sign| *sign == "##").and_then(|_| {
         let rest = first[2..].trim_start_matches(is_python_space);
-        rest.get(..9).filter(|word| word.eq_ignore_ascii_case("template:")).map(|_| rest[9..].trim_matches(is_python_space).to_lowercase())
+        rest.get(..9)
+            .filter(|word| word.eq_ignore_ascii_case("template:"))
+            .map(|_| rest[9..].trim_matches(is_python_space).to_lowercase())
     });
     match (named.as_deref(), kind(body)) {
-        (Some("jinja"), kind @ Some(Kind::CloudConfig | Kind::Boothook | Kind::Script)) => form(kind),
+        (Some("jinja"), kind @ Some(Kind::CloudConfig | Kind::Boothook | Kind::Script)) => {
+            form(kind)
+        }
         _ => Form::Other,
     }
 }
@@ -107,6 +125,9 @@ mod tests {
         ] {
             assert_eq!(of(text).form, expected, "{text:?}");
         }
-        assert!(of("#cloud-config-archive\n- a").is_archive && of("## Template: Jinja\n#!/bin/sh").has_jinja);
+        assert!(
+            of("#cloud-config-archive\n- a").is_archive
+                && of("## Template: Jinja\n#!/bin/sh").has_jinja
+        );
     }
 }

@@ -13,21 +13,45 @@ use crate::text::budget::Budget;
 use crate::text::source::Source;
 use crate::text::yaml::{self, Mapping, Node, Value};
 
-/// Reads a document into its steps, at most so many, in the order in which cloud-init takes them, and its keys. Jinja is read as it stands.
-pub(super) fn read(source: &Source, document: &mut Document, most: usize, budget: &Budget, report: &mut Report) {
+/// Reads a document into its steps, at most so many, in the order in which cloud-init takes them,
+/// and its keys. Jinja is read as it stands.
+pub(super) fn read(
+    source: &Source,
+    document: &mut Document,
+    most: usize,
+    budget: &Budget,
+    report: &mut Report,
+) {
     let parsed = yaml::parse(source, budget);
-    let faults = parsed.report.into_iter().map(|finding| if document.has_jinja { finding.note(JINJA_FIRST) } else { finding });
+    let faults = parsed.report.into_iter().map(|finding| {
+        if document.has_jinja {
+            finding.note(JINJA_FIRST)
+        } else {
+            finding
+        }
+    });
     report.extend(faults);
-    let Some(first) = parsed.documents.first() else { return };
+    let Some(first) = parsed.documents.first() else {
+        return;
+    };
     if parsed.documents.len() > 1 {
-        let finding = Diagnostic::of(&DOCUMENT_INVALID, "cloud-init reads one YAML document, and here are several").at(source.place());
+        let finding = Diagnostic::of(
+            &DOCUMENT_INVALID,
+            "cloud-init reads one YAML document, and here are several",
+        )
+        .at(source.place());
         report.push(finding.help("put the documents together, or into parts of a MIME message"));
     }
     let Some(root) = first.root.as_mapping() else {
         if !first.root.is_null() {
             let place = source.place_at(first.root.span);
-            let finding = Diagnostic::of(&DOCUMENT_INVALID, "cloud-config is a map of keys, and this is none").at(place);
-            report.push(finding.help("begin each line at the margin with a key, such as `runcmd:`"));
+            let finding = Diagnostic::of(
+                &DOCUMENT_INVALID,
+                "cloud-config is a map of keys, and this is none",
+            )
+            .at(place);
+            report
+                .push(finding.help("begin each line at the margin with a key, such as `runcmd:`"));
         }
         return;
     };
@@ -36,7 +60,10 @@ pub(super) fn read(source: &Source, document: &mut Document, most: usize, budget
         of_module(source, root, module, most, &mut document.steps, report);
     }
     document.steps.truncate(most);
-    document.keys = root.iter().map(|entry| (entry.key.clone(), entry.key_span.start())).collect();
+    document.keys = root
+        .iter()
+        .map(|entry| (entry.key.clone(), entry.key_span.start()))
+        .collect();
     document.merges = MERGING.iter().any(|key| root.get(key).is_some());
 }
 
@@ -44,18 +71,34 @@ pub(super) fn read(source: &Source, document: &mut Document, most: usize, budget
 const MERGING: [&str; 2] = ["merge_how", "merge_type"];
 
 /// Said where a document with jinja does not parse.
-pub(crate) const JINJA_FIRST: &str = "cloud-init evaluates the document's jinja first; it is read here as it stands";
+pub(crate) const JINJA_FIRST: &str =
+    "cloud-init evaluates the document's jinja first; it is read here as it stands";
 
 fn unread_keys(source: &Source, root: &Mapping, report: &mut Report) {
-    let is_read = |key: &str| MODULES.iter().any(|module| module.keys.contains(&key)) || READ_OTHERWISE.contains(&key);
+    let is_read = |key: &str| {
+        MODULES.iter().any(|module| module.keys.contains(&key)) || READ_OTHERWISE.contains(&key)
+    };
     for entry in root.iter().filter(|entry| !is_read(&entry.key)).take(20) {
-        let finding =
-            Diagnostic::of(&KEY_UNREAD, "no module of cloud-init that is known here reads this key").at(source.place_at(entry.key_span));
-        report.push(finding.help("look it up in cloud-init's module reference; a misspelt key is passed over"));
+        let finding = Diagnostic::of(
+            &KEY_UNREAD,
+            "no module of cloud-init that is known here reads this key",
+        )
+        .at(source.place_at(entry.key_span));
+        report
+            .push(finding.help(
+                "look it up in cloud-init's module reference; a misspelt key is passed over",
+            ));
     }
 }
 
-fn of_module(source: &Source, root: &Mapping, module: &Module, most: usize, steps: &mut Vec<Step>, report: &mut Report) {
+fn of_module(
+    source: &Source,
+    root: &Mapping,
+    module: &Module,
+    most: usize,
+    steps: &mut Vec<Step>,
+    report: &mut Report,
+) {
     let step = |by: String, action: Action, at: usize| Step {
         stage: module.stage,
         by,
@@ -67,66 +110,123 @@ fn of_module(source: &Source, root: &Mapping, module: &Module, most: usize, step
     };
     match module.name {
         "write_files" | "write_files_deferred" => {
-            report.extend(no_list(source, root, "write_files").filter(|_| module.name == "write_files"));
+            report.extend(
+                no_list(source, root, "write_files").filter(|_| module.name == "write_files"),
+            );
             let wanted = module.name == "write_files_deferred";
             for (index, item) in items(root, "write_files").iter().enumerate().take(most) {
-                let defer =
-                    item.as_mapping().and_then(|item| item.get("defer")).is_some_and(|entry| entry.value.value == Value::Bool(true));
+                let defer = item
+                    .as_mapping()
+                    .and_then(|item| item.get("defer"))
+                    .is_some_and(|entry| entry.value.value == Value::Bool(true));
                 if defer == wanted {
                     let file = file(source, item, report);
-                    steps.push(step(format!("write_files[{index}]"), Action::File(file), item.span.start()));
+                    steps.push(step(
+                        format!("write_files[{index}]"),
+                        Action::File(file),
+                        item.span.start(),
+                    ));
                 }
             }
         }
-        "bootcmd" => steps.extend(commands(source, root, "bootcmd", module.stage, most, report)),
-        "scripts_user" => steps.extend(commands(source, root, "runcmd", module.stage, most, report)),
+        "bootcmd" => steps.extend(commands(
+            source,
+            root,
+            "bootcmd",
+            module.stage,
+            most,
+            report,
+        )),
+        "scripts_user" => {
+            steps.extend(commands(source, root, "runcmd", module.stage, most, report))
+        }
         _ => {
             for entry in module.keys.iter().filter_map(|key| root.get(key)) {
                 let what = summary(&entry.key, &entry.value);
-                steps.push(step(entry.key.clone(), Action::Other(what), entry.key_span.start()));
+                steps.push(step(
+                    entry.key.clone(),
+                    Action::Other(what),
+                    entry.key_span.start(),
+                ));
             }
         }
     }
 }
 
 fn items<'n>(root: &'n Mapping, key: &str) -> &'n [Node] {
-    root.get(key).and_then(|entry| entry.value.as_sequence()).unwrap_or_default()
+    root.get(key)
+        .and_then(|entry| entry.value.as_sequence())
+        .unwrap_or_default()
 }
 
 /// That a key whose value cloud-init goes through is no list; of nothing nothing is asked.
 fn no_list(source: &Source, root: &Mapping, key: &str) -> Option<Diagnostic> {
-    let value = root.get(key).map(|entry| &entry.value).filter(|value| value.as_sequence().is_none() && !value.is_null())?;
-    let finding =
-        Diagnostic::of(&DOCUMENT_INVALID, format!("`{key}` is no list, so that nothing of it is done")).at(source.place_at(value.span));
+    let value = root
+        .get(key)
+        .map(|entry| &entry.value)
+        .filter(|value| value.as_sequence().is_none() && !value.is_null())?;
+    let finding = Diagnostic::of(
+        &DOCUMENT_INVALID,
+        format!("`{key}` is no list, so that nothing of it is done"),
+    )
+    .at(source.place_at(value.span));
     Some(finding.help("begin each entry with `- `"))
 }
 
-/// The first entry that is neither a text nor a list of words: cloud-init takes none of them then (`util.shellify`).
+/// The first entry that is neither a text nor a list of words: cloud-init takes none of them then
+/// (`util.shellify`).
 fn no_command(source: &Source, items: &[Node], key: &str) -> Option<Diagnostic> {
-    let is_none = |item: &Node| matches!(item.value, Value::Mapping(_) | Value::Bool(_) | Value::Number(_));
+    let is_none = |item: &Node| {
+        matches!(
+            item.value,
+            Value::Mapping(_) | Value::Bool(_) | Value::Number(_)
+        )
+    };
     let (index, item) = items.iter().enumerate().find(|(_, item)| is_none(item))?;
-    let message = format!("`{key}[{index}]` is neither a text nor a list of words, so that nothing of `{key}` runs");
+    let message = format!(
+        "`{key}[{index}]` is neither a text nor a list of words, so that nothing of `{key}` runs"
+    );
     let finding = Diagnostic::of(&DOCUMENT_INVALID, message).at(source.place_at(item.span));
-    Some(finding.help("put the command in quotes: `: ` makes a map of it, and a number or `true` is no text"))
+    Some(finding.help(
+        "put the command in quotes: `: ` makes a map of it, and a number or `true` is no text",
+    ))
 }
 
 /// Whether the node has Windows, where cloudbase-init reads the document: a file has a drive.
 fn is_windows(root: &Mapping) -> bool {
-    let path = |item: &Node| item.as_mapping()?.get("path")?.value.as_str().map(windows::has_drive);
-    items(root, "write_files").iter().any(|item| path(item) == Some(true))
+    let path = |item: &Node| {
+        item.as_mapping()?
+            .get("path")?
+            .value
+            .as_str()
+            .map(windows::has_drive)
+    };
+    items(root, "write_files")
+        .iter()
+        .any(|item| path(item) == Some(true))
 }
 
-/// Commands, which all run in one script of `/bin/sh` (`util.shellify`): a text as it is, a list as quoted words. On Windows it is a batch file, which
-/// goes on behind what fails, and words are put together as they are (cloudbase-init, `cloudconfigplugins/runcmd.py`).
-fn commands(source: &Source, root: &Mapping, key: &'static str, stage: &'static str, most: usize, report: &mut Report) -> Vec<Step> {
+/// Commands, which all run in one script of `/bin/sh` (`util.shellify`): a text as it is, a list as
+/// quoted words. On Windows it is a batch file, which goes on behind what fails, and words are put
+/// together as they are (cloudbase-init, `cloudconfigplugins/runcmd.py`).
+fn commands(
+    source: &Source,
+    root: &Mapping,
+    key: &'static str,
+    stage: &'static str,
+    most: usize,
+    report: &mut Report,
+) -> Vec<Step> {
     report.extend(no_list(source, root, key));
     report.extend(no_command(source, items(root, key), key));
     let is_windows = is_windows(root);
     let numbered = items(root, key).iter().enumerate().take(most);
-    let commands: Vec<(usize, &Node, String)> =
-        numbered.filter_map(|(index, item)| Some((index, item, command(item, is_windows)?))).collect();
-    let script: String =
-        std::iter::once("#!/bin/sh\n".to_owned()).chain(commands.iter().map(|(.., command)| format!("{command}\n"))).collect();
+    let commands: Vec<(usize, &Node, String)> = numbered
+        .filter_map(|(index, item)| Some((index, item, command(item, is_windows)?)))
+        .collect();
+    let script: String = std::iter::once("#!/bin/sh\n".to_owned())
+        .chain(commands.iter().map(|(.., command)| format!("{command}\n")))
+        .collect();
     let reading = (!is_windows).then(|| Reading::of(&script, false));
     let mut line = 2;
     let mut steps = Vec::with_capacity(commands.len());
@@ -151,13 +251,17 @@ fn commands(source: &Source, root: &Mapping, key: &'static str, stage: &'static 
         });
         line += count;
     }
-    if let Some((step, finding)) = reading.and_then(|reading| reading.unclosed()).and_then(|unclosed| scripts::of_list(&steps, unclosed)) {
+    if let Some((step, finding)) = reading
+        .and_then(|reading| reading.unclosed())
+        .and_then(|unclosed| scripts::of_list(&steps, unclosed))
+    {
         report.push(finding.at(source.place_at(step.at..step.at)));
     }
     steps
 }
 
-/// Whether a line of a batch file is the first that writes the file that tells success, and only when what stands before it succeeded.
+/// Whether a line of a batch file is the first that writes the file that tells success, and only
+/// when what stands before it succeeded.
 fn sentinel_of_batch(batch: &mut Option<String>, command: &str) -> Option<bool> {
     let before = batch.as_mut()?;
     before.push_str(command);
@@ -173,7 +277,13 @@ fn command(item: &Node, is_windows: bool) -> Option<String> {
     match &item.value {
         Value::Sequence(words) => {
             let quoted = |word: String| format!("'{}'", word.replace('\'', r"'\''"));
-            let word = |word: &Node| if is_windows { scalar(word) } else { quoted(scalar(word)) };
+            let word = |word: &Node| {
+                if is_windows {
+                    scalar(word)
+                } else {
+                    quoted(scalar(word))
+                }
+            };
             Some(words.iter().map(word).collect::<Vec<_>>().join(" "))
         }
         Value::Null | Value::Mapping(_) => None,
@@ -191,24 +301,38 @@ fn scalar(node: &Node) -> String {
 }
 
 fn file(source: &Source, item: &Node, report: &mut Report) -> FileOnNode {
-    let field = |name: &str| item.as_mapping().and_then(|item| item.get(name)).map(|entry| &entry.value);
+    let field = |name: &str| {
+        item.as_mapping()
+            .and_then(|item| item.get(name))
+            .map(|entry| &entry.value)
+    };
     let text = |name: &str| field(name).map(scalar).unwrap_or_default();
     let path = text("path");
     let content = match (field("content"), field("source")) {
         (None, Some(_)) => None,
-        (content, _) => match of_write_files(&content.map(scalar).unwrap_or_default(), &text("encoding")) {
-            Ok(bytes) => Some(Sensitive::new(bytes)),
-            Err(fault) => {
-                let place = source.place_at(content.map_or(item.span, |content| content.span));
-                let message = format!("the content of {path} is {fault}");
-                let finding = Diagnostic::of(&CONTENT_UNDECODABLE, message).at(place);
-                report.push(finding.help("encode it as `encoding` says, or leave `encoding` out"));
-                None
+        (content, _) => {
+            match of_write_files(&content.map(scalar).unwrap_or_default(), &text("encoding")) {
+                Ok(bytes) => Some(Sensitive::new(bytes)),
+                Err(fault) => {
+                    let place = source.place_at(content.map_or(item.span, |content| content.span));
+                    let message = format!("the content of {path} is {fault}");
+                    let finding = Diagnostic::of(&CONTENT_UNDECODABLE, message).at(place);
+                    report.push(
+                        finding.help("encode it as `encoding` says, or leave `encoding` out"),
+                    );
+                    None
+                }
             }
-        },
+        }
     };
     let append = field("append").is_some_and(|append| append.value == Value::Bool(true));
-    FileOnNode { path, owner: text("owner"), mode: text("permissions"), append, content }
+    FileOnNode {
+        path,
+        owner: text("owner"),
+        mode: text("permissions"),
+        append,
+        content,
+    }
 }
 
 /// What a key asks for, in words that hold no secret.
@@ -219,7 +343,12 @@ fn summary(key: &str, value: &Node) -> String {
                 Some(name) => scalar(&name.value),
                 None => item.as_str().unwrap_or("(unnamed)").to_owned(),
             };
-            items.iter().take(20).map(name).collect::<Vec<_>>().join(", ")
+            items
+                .iter()
+                .take(20)
+                .map(name)
+                .collect::<Vec<_>>()
+                .join(", ")
         }
         Value::Sequence(items) => crate::inspect::counted(items.len(), "entry", "entries"),
         Value::Mapping(mapping) => crate::inspect::counted(mapping.iter().count(), "key", "keys"),
@@ -234,24 +363,42 @@ mod tests {
 
     fn read(text: &str) -> (Vec<Step>, Report) {
         let (mut report, mut document) = (Report::new(), Document::of("f", text));
-        super::read(&Source::new("f", text), &mut document, 10_000, &Budget::default(), &mut report);
+        super::read(
+            &Source::new("f", text),
+            &mut document,
+            10_000,
+            &Budget::default(),
+            &mut report,
+        );
         (document.steps, report)
     }
 
     fn shown(steps: &[Step]) -> Vec<(&str, &str)> {
-        steps.iter().map(|step| (step.stage, step.by.as_str())).collect()
+        steps
+            .iter()
+            .map(|step| (step.stage, step.by.as_str()))
+            .collect()
     }
 
     /// cloudbase-init runs `runcmd` as a batch file; the data is that of `platform: windows`.
     #[test]
     fn commands_of_windows_are_no_shell() {
         let text = |path: &str, last: &str| {
-            format!("write_files:\n- path: {path}\nruncmd:\n- if not exist \"C:\\k\" mkdir \"C:\\k\"\n- kubeadm join{last}\n")
+            format!(
+                "write_files:\n- path: {path}\nruncmd:\n- if not exist \"C:\\k\" mkdir \"C:\\k\"\n- kubeadm join{last}\n"
+            )
         };
         let sentinel = r"C:\run\cluster-api\bootstrap-success.complete";
         let of = |path: &str, last: &str| {
             let (steps, report) = read(&text(path, last));
-            (steps.iter().map(|step| (step.failure, step.sentinel)).skip(1).collect::<Vec<_>>(), report.is_empty())
+            (
+                steps
+                    .iter()
+                    .map(|step| (step.failure, step.sentinel))
+                    .skip(1)
+                    .collect::<Vec<_>>(),
+                report.is_empty(),
+            )
         };
         for path in [r"C:\k\a", "d:/k/a"] {
             let goes_on = |sentinel| (Failure::GoesOn, sentinel);
@@ -265,7 +412,11 @@ mod tests {
                 (vec![goes_on(None), goes_on(Some(false))], true),
                 "{path}"
             );
-            assert_eq!(of(path, &format!(" {sentinel}")), (vec![goes_on(None), goes_on(None)], true), "{path}");
+            assert_eq!(
+                of(path, &format!(" {sentinel}")),
+                (vec![goes_on(None), goes_on(None)], true),
+                "{path}"
+            );
         }
         for path in ["/k/a", "C:k", "1:/k", "CC:/k"] {
             assert!(!of(path, "").1, "{path}: `if` of a shell is never closed");
@@ -277,24 +428,43 @@ mod tests {
         let told = |entries: &str| {
             let (_, report) = read(&format!("runcmd: {entries}\n"));
             let line = |finding: &Diagnostic| finding.place.span.unwrap().start.column;
-            report.findings().iter().map(|finding| (line(finding), finding.message.clone())).collect::<Vec<_>>()
+            report
+                .findings()
+                .iter()
+                .map(|finding| (line(finding), finding.message.clone()))
+                .collect::<Vec<_>>()
         };
         let expected = |column, index| {
-            vec![(column, format!("`runcmd[{index}]` is neither a text nor a list of words, so that nothing of `runcmd` runs"))]
+            vec![(
+                column,
+                format!(
+                    "`runcmd[{index}]` is neither a text nor a list of words, so that nothing of `runcmd` runs"
+                ),
+            )]
         };
         assert_eq!(told("[a, {echo b: c}, {d: e}]"), expected(13, 1));
-        assert_eq!((told("[5]"), told("[true]")), (expected(10, 0), expected(10, 0)));
+        assert_eq!(
+            (told("[5]"), told("[true]")),
+            (expected(10, 0), expected(10, 0))
+        );
         assert_eq!(told(r#"[a, [b, 5], "echo c: d", "5", null]"#), []);
     }
 
     #[test]
     fn words_of_windows_are_put_together_as_they_are() {
         let of = |path: &str| {
-            let (steps, _) = read(&format!("write_files: [{{path: '{path}'}}]\nruncmd: [[dir, \"it's\"]]\n"));
-            let Action::Command(command) = &steps[1].action else { panic!("{steps:?}") };
+            let (steps, _) = read(&format!(
+                "write_files: [{{path: '{path}'}}]\nruncmd: [[dir, \"it's\"]]\n"
+            ));
+            let Action::Command(command) = &steps[1].action else {
+                panic!("{steps:?}")
+            };
             command.expose().clone()
         };
-        assert_eq!((of("C:/a"), of("/a")), ("dir it's".to_owned(), r"'dir' 'it'\''s'".to_owned()));
+        assert_eq!(
+            (of("C:/a"), of("/a")),
+            ("dir it's".to_owned(), r"'dir' 'it'\''s'".to_owned())
+        );
     }
 
     #[test]
@@ -302,18 +472,25 @@ mod tests {
         for key in ["runcmd", "bootcmd", "write_files"] {
             let told = |value: &str| {
                 let (_, report) = read(&format!("{key}: {value}\n"));
-                report.findings().iter().map(|finding| finding.message.clone()).collect::<Vec<_>>()
+                report
+                    .findings()
+                    .iter()
+                    .map(|finding| finding.message.clone())
+                    .collect::<Vec<_>>()
             };
             let expected = format!("`{key}` is no list, so that nothing of it is done");
-            assert_eq!((told("kubeadm join"), told("{a: b}")), (vec![expected.clone()], vec![expected]), "{key}");
+            assert_eq!(
+                (told("kubeadm join"), told("{a: b}")),
+                (vec![expected.clone()], vec![expected]),
+                "{key}"
+            );
             assert_eq!((told("[]"), told("null")), (vec![], vec![]), "{key}");
         }
     }
 
     #[test]
     fn steps_are_in_the_order_of_cloud_init_and_not_of_the_document() {
-        let text =
-            "runcmd: [a]\nusers: [{name: u}]\nntp: {enabled: true}\nwrite_files:\n- {path: /a, defer: true}\n- {path: /b}\nbootcmd: [c]\n";
+        let text = "runcmd: [a]\nusers: [{name: u}]\nntp: {enabled: true}\nwrite_files:\n- {path: /a, defer: true}\n- {path: /b}\nbootcmd: [c]\n";
         let (steps, report) = read(text);
         assert!(report.is_empty());
         let expected = [
@@ -332,17 +509,29 @@ mod tests {
     fn lines_of_the_script_are_counted() {
         let (steps, _) = read("runcmd:\n- a\n- |-\n  b\n  c\n- [echo, it's, 1]\n- d\n");
         let lines: Vec<_> = steps.iter().map(|step| step.lines).collect();
-        assert_eq!(lines, [Some((2, 1)), Some((3, 2)), Some((5, 1)), Some((6, 1))]);
-        let Action::Command(command) = &steps[2].action else { panic!("internal error: a command") };
+        assert_eq!(
+            lines,
+            [Some((2, 1)), Some((3, 2)), Some((5, 1)), Some((6, 1))]
+        );
+        let Action::Command(command) = &steps[2].action else {
+            panic!("internal error: a command")
+        };
         assert_eq!(command.expose(), r"'echo' 'it'\''s' '1'");
     }
 
     #[test]
     fn files_have_what_the_node_gets() {
-        let (steps, report) = read("write_files:\n- {path: /a, encoding: b64, content: aGk=, permissions: '0600', owner: 'root:root'}\n");
+        let (steps, report) = read(
+            "write_files:\n- {path: /a, encoding: b64, content: aGk=, permissions: '0600', owner: 'root:root'}\n",
+        );
         assert!(report.is_empty());
-        let Action::File(file) = &steps[0].action else { panic!("internal error: a file") };
-        assert_eq!((file.path.as_str(), file.mode.as_str(), file.owner.as_str()), ("/a", "0600", "root:root"));
+        let Action::File(file) = &steps[0].action else {
+            panic!("internal error: a file")
+        };
+        assert_eq!(
+            (file.path.as_str(), file.mode.as_str(), file.owner.as_str()),
+            ("/a", "0600", "root:root")
+        );
         assert_eq!(file.content.as_ref().unwrap().expose(), b"hi");
     }
 
@@ -358,8 +547,14 @@ mod tests {
             at("#cloud-config\nwrite_files:\n- path: /a\n  encoding: b64\n  content: '!'\n"),
             ("inspect-content-undecodable", 5, 12)
         );
-        assert_eq!(at("#cloud-config\nruncmd: [a]\nrunncmd: [b]\n"), ("inspect-key-unread", 3, 1));
-        assert_eq!(at("#cloud-config\n- a\n"), ("inspect-document-invalid", 2, 1));
+        assert_eq!(
+            at("#cloud-config\nruncmd: [a]\nrunncmd: [b]\n"),
+            ("inspect-key-unread", 3, 1)
+        );
+        assert_eq!(
+            at("#cloud-config\n- a\n"),
+            ("inspect-document-invalid", 2, 1)
+        );
         assert_eq!(at("#cloud-config\na: b: c\n").1, 2);
     }
 }

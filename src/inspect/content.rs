@@ -11,23 +11,32 @@ use crate::text::go::base64;
 pub(crate) const MOST_UNPACKED: usize = 16 << 20;
 
 /// A bootstrap token (kubeadm: "Bootstrap tokens"): its id is no secret.
-static TOKEN: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\b([a-z0-9]{6})\.[a-z0-9]{16}\b").expect("internal error: the pattern is one of ours"));
-static KUBEADM: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"(?m)^kind: (\w+Configuration)\s*$").expect("internal error: the pattern is one of ours"));
+static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\b([a-z0-9]{6})\.[a-z0-9]{16}\b")
+        .expect("internal error: the pattern is one of ours")
+});
+static KUBEADM: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"(?m)^kind: (\w+Configuration)\s*$")
+        .expect("internal error: the pattern is one of ours")
+});
 
-/// The content of an entry of `write_files` as cloud-init decodes it (`cc_write_files.py`, `canonicalize_extraction`).
+/// The content of an entry of `write_files` as cloud-init decodes it (`cc_write_files.py`,
+/// `canonicalize_extraction`).
 ///
 /// # Errors
 /// What of the encoding is wrong.
 pub(crate) fn of_write_files(content: &str, encoding: &str) -> Result<Vec<u8>, String> {
-    let from_base64 = || base64::decode(content.trim()).map_err(|at| format!("no base64 from its byte {at} on"));
+    let from_base64 =
+        || base64::decode(content.trim()).map_err(|at| format!("no base64 from its byte {at} on"));
     match encoding.trim().to_ascii_lowercase().as_str() {
         "gz" | "gzip" => unpacked(content.as_bytes()),
         "gz+base64" | "gzip+base64" | "gz+b64" | "gzip+b64" => unpacked(&from_base64()?),
         "b64" | "base64" => from_base64(),
         "" | "text/plain" => Ok(content.as_bytes().to_vec()),
-        _ => Err("of an encoding that cloud-init does not know, which takes it for plain text".to_owned()),
+        _ => Err(
+            "of an encoding that cloud-init does not know, which takes it for plain text"
+                .to_owned(),
+        ),
     }
 }
 
@@ -36,12 +45,15 @@ pub(crate) fn of_write_files(content: &str, encoding: &str) -> Result<Vec<u8>, S
 /// # Errors
 /// It is no gzip, or gives too much.
 pub(super) fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, String> {
-    gzip::decompress(bytes, MOST_UNPACKED).ok_or_else(|| format!("no gzip, or more than {} MiB unpacked", MOST_UNPACKED >> 20))
+    gzip::decompress(bytes, MOST_UNPACKED)
+        .ok_or_else(|| format!("no gzip, or more than {} MiB unpacked", MOST_UNPACKED >> 20))
 }
 
 /// What a file is, in a few words that tell nothing of its content.
 pub(crate) fn what(content: &[u8]) -> String {
-    let Ok(text) = std::str::from_utf8(content) else { return "binary".to_owned() };
+    let Ok(text) = std::str::from_utf8(content) else {
+        return "binary".to_owned();
+    };
     if text.contains("PRIVATE KEY-----") {
         return "private key".to_owned();
     }
@@ -53,8 +65,14 @@ pub(crate) fn what(content: &[u8]) -> String {
     }
     let is_line = |wanted: &str| text.lines().any(|line| line.trim_end() == wanted);
     if text.contains("kubeadm.k8s.io/") {
-        let kinds: Vec<&str> = KUBEADM.captures_iter(text).filter_map(|kind| Some(kind.get(1)?.as_str())).take(4).collect();
-        return format!("kubeadm {}", kinds.join(", ")).trim_end().to_owned();
+        let kinds: Vec<&str> = KUBEADM
+            .captures_iter(text)
+            .filter_map(|kind| Some(kind.get(1)?.as_str()))
+            .take(4)
+            .collect();
+        return format!("kubeadm {}", kinds.join(", "))
+            .trim_end()
+            .to_owned();
     }
     if is_line("kind: Config") && text.contains("clusters:") {
         return "kubeconfig".to_owned();
@@ -90,10 +108,22 @@ mod tests {
             ("aGVsbG8=", " BASE64 ", Ok(b"hello".to_vec())),
             (packed.as_str(), "gz+b64", Ok(b"hello".to_vec())),
             ("aGVsbG8=", "", Ok(b"aGVsbG8=".to_vec())),
-            ("!", "base64", Err("no base64 from its byte 0 on".to_owned())),
-            ("aGVsbG8=", "gzip+base64", Err("no gzip, or more than 16 MiB unpacked".to_owned())),
+            (
+                "!",
+                "base64",
+                Err("no base64 from its byte 0 on".to_owned()),
+            ),
+            (
+                "aGVsbG8=",
+                "gzip+base64",
+                Err("no gzip, or more than 16 MiB unpacked".to_owned()),
+            ),
         ] {
-            assert_eq!(of_write_files(content, encoding), expected, "{content} {encoding}");
+            assert_eq!(
+                of_write_files(content, encoding),
+                expected,
+                "{content} {encoding}"
+            );
         }
         assert!(of_write_files("x", "rot13").is_err());
     }
@@ -109,7 +139,10 @@ mod tests {
         for (content, expected) in [
             ("-----BEGIN RSA PRIVATE KEY-----\n", "private key"),
             ("-----BEGIN CERTIFICATE-----\n", "certificate"),
-            ("---\napiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\n", "kubeadm JoinConfiguration"),
+            (
+                "---\napiVersion: kubeadm.k8s.io/v1beta4\nkind: JoinConfiguration\n",
+                "kubeadm JoinConfiguration",
+            ),
             ("apiVersion: v1\nkind: Config\nclusters: []\n", "kubeconfig"),
             ("#!/bin/sh\n", "script"),
             ("x", "text"),
@@ -123,7 +156,10 @@ mod tests {
     #[test]
     fn of_a_token_only_the_id_is_told() {
         let mut found = Vec::new();
-        token_ids("token: abcdef.0123456789abcdef\ntoken: abcdef.0123456789abcdef xabcdef.0123456789abcde", &mut found);
+        token_ids(
+            "token: abcdef.0123456789abcdef\ntoken: abcdef.0123456789abcdef xabcdef.0123456789abcde",
+            &mut found,
+        );
         assert_eq!(found, ["abcdef"]);
     }
 }

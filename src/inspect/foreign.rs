@@ -6,41 +6,65 @@ use crate::text::go::base64;
 use crate::text::source::Source;
 
 /// How kubectl begins when it prints no object.
-const KUBECTL: [&str; 6] =
-    ["Error from server", "error: ", "Unable to connect to the server", "The connection to the server", "No resources found", "E0"];
+const KUBECTL: [&str; 6] = [
+    "Error from server",
+    "error: ",
+    "Unable to connect to the server",
+    "The connection to the server",
+    "No resources found",
+    "E0",
+];
 
 /// Where bootstrap data is found.
 const WHERE: &str = "inspect what `kubectl get secret NAME -o yaml` prints; NAME is `spec.bootstrap.dataSecretName` of the Machine";
 
 /// Kinds that become bootstrap data.
-const RENDERED: [&str; 4] = ["KubeadmConfig", "KubeadmControlPlane", "WindlassConfig", "ClusterClass"];
+const RENDERED: [&str; 4] = [
+    "KubeadmConfig",
+    "KubeadmControlPlane",
+    "WindlassConfig",
+    "ClusterClass",
+];
 
 /// What is said of a text that neither cloud-init nor Ignition reads.
 pub(super) fn finding(source: &Source) -> Diagnostic {
     let text = source.text();
-    let said = |message: String, help: String| Diagnostic::of(&DATA_UNREADABLE, message).at(source.place()).help(help);
+    let said = |message: String, help: String| {
+        Diagnostic::of(&DATA_UNREADABLE, message)
+            .at(source.place())
+            .help(help)
+    };
     if text.trim().is_empty() {
         return said("it is empty".to_owned(), WHERE.to_owned());
     }
     if text.starts_with('\u{feff}') {
         return said(
-            "it begins with a byte order mark, behind which cloud-init recognises nothing".to_owned(),
+            "it begins with a byte order mark, behind which cloud-init recognises nothing"
+                .to_owned(),
             "save it as UTF-8 without byte order mark".to_owned(),
         );
     }
     if KUBECTL.iter().any(|begin| text.starts_with(begin)) {
-        return said("it is a message of kubectl, and not what kubectl was asked for".to_owned(), WHERE.to_owned());
+        return said(
+            "it is a message of kubectl, and not what kubectl was asked for".to_owned(),
+            WHERE.to_owned(),
+        );
     }
     if let Some(kind) = kind(text) {
         let help = match RENDERED.iter().any(|rendered| kind.starts_with(rendered)) {
             true => "`windlass render FILE` prints the data that it becomes, and `windlass validate FILE` judges it".to_owned(),
             false => WHERE.to_owned(),
         };
-        return said(format!("it is a manifest of kind {kind}, and no bootstrap data"), help);
+        return said(
+            format!("it is a manifest of kind {kind}, and no bootstrap data"),
+            help,
+        );
     }
     if let Some(count) = broken_base64(text) {
         return said(
-            format!("it begins as bootstrap data in base64 and breaks off: {count} characters are no whole number of groups of four"),
+            format!(
+                "it begins as bootstrap data in base64 and breaks off: {count} characters are no whole number of groups of four"
+            ),
             "copy it again, to its end".to_owned(),
         );
     }
@@ -52,23 +76,42 @@ pub(super) fn finding(source: &Source) -> Diagnostic {
 
 /// What is said of a folder.
 pub(crate) fn of_folder(name: &str) -> Diagnostic {
-    let finding = Diagnostic::of(&DATA_UNREADABLE, "it is a folder: the data of one machine is a file").at(Place::file(name));
+    let finding = Diagnostic::of(
+        &DATA_UNREADABLE,
+        "it is a folder: the data of one machine is a file",
+    )
+    .at(Place::file(name));
     finding.help("name a file of it: below /var/lib/cloud/instance that is user-data.txt, and user-data.txt.i has its parts")
 }
 
 /// The kind of an object of Kubernetes; of several one that becomes bootstrap data.
 fn kind(text: &str) -> Option<&str> {
-    let is_name = |kind: &&str| !kind.is_empty() && kind.len() <= 63 && kind.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    let kinds = || text.lines().filter_map(|line| Some(line.strip_prefix("kind:")?.trim().trim_matches(['"', '\'']))).filter(is_name);
+    let is_name = |kind: &&str| {
+        !kind.is_empty()
+            && kind.len() <= 63
+            && kind.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    };
+    let kinds = || {
+        text.lines()
+            .filter_map(|line| Some(line.strip_prefix("kind:")?.trim().trim_matches(['"', '\''])))
+            .filter(is_name)
+    };
     text.lines().find(|line| line.starts_with("apiVersion:"))?;
-    kinds().find(|kind| RENDERED.iter().any(|rendered| kind.starts_with(rendered))).or_else(|| kinds().next())
+    kinds()
+        .find(|kind| RENDERED.iter().any(|rendered| kind.starts_with(rendered)))
+        .or_else(|| kinds().next())
 }
 
-/// How many characters of base64 there are, when their whole groups hold what bootstrap data begins with.
+/// How many characters of base64 there are, when their whole groups hold what bootstrap data begins
+/// with.
 fn broken_base64(text: &str) -> Option<usize> {
     let compact: String = text.split_ascii_whitespace().collect();
-    let is_base64 = compact.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
-    let whole = compact.get(..compact.len() / 4 * 4).filter(|whole| is_base64 && whole.len() < compact.len())?;
+    let is_base64 = compact
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
+    let whole = compact
+        .get(..compact.len() / 4 * 4)
+        .filter(|whole| is_base64 && whole.len() < compact.len())?;
     let bytes = base64::decode(whole).ok()?;
     super::layers::begins_as_data(&bytes).then_some(compact.len())
 }

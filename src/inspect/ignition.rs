@@ -13,7 +13,8 @@ use crate::diag::{Diagnostic, Report};
 use crate::render::write::ignition::data_url;
 use crate::text::source::Source;
 
-/// Lists of the document whose items are told by one field, in the order in which Ignition takes them: stage, section, list, field.
+/// Lists of the document whose items are told by one field, in the order in which Ignition takes
+/// them: stage, section, list, field.
 const LISTS: [(&str, &str, &str, &str); 8] = [
     ("disks", "storage", "disks", "device"),
     ("disks", "storage", "raid", "name"),
@@ -25,36 +26,57 @@ const LISTS: [(&str, &str, &str, &str); 8] = [
     ("files", "storage", "links", "path"),
 ];
 
-/// Whether a version has a specification, or had one while it was made. Which of 3 a machine reads depends on its Ignition; each has its own
-/// minor version, and none a patch. The last of 2 never left its experiment.
+/// Whether a version has a specification, or had one while it was made. Which of 3 a machine reads
+/// depends on its Ignition; each has its own minor version, and none a patch. The last of 2 never
+/// left its experiment.
 fn is_specified(version: &str) -> bool {
-    let parts: Vec<&str> = version.strip_suffix("-experimental").unwrap_or(version).split('.').collect();
+    let parts: Vec<&str> = version
+        .strip_suffix("-experimental")
+        .unwrap_or(version)
+        .split('.')
+        .collect();
     match parts[..] {
         ["2", "5", "0"] => version.ends_with("-experimental"),
         ["2", minor, "0"] => matches!(minor, "0" | "1" | "2" | "3" | "4"),
-        ["3", minor, "0"] => minor.parse::<u8>().is_ok_and(|number| number.to_string() == minor),
+        ["3", minor, "0"] => minor
+            .parse::<u8>()
+            .is_ok_and(|number| number.to_string() == minor),
         _ => false,
     }
 }
 
-/// The steps of a document, at most so many, in the order in which Ignition takes them, and then systemd. With the version.
+/// The steps of a document, at most so many, in the order in which Ignition takes them, and then
+/// systemd. With the version.
 pub(super) fn steps(source: &Source, most: usize, report: &mut Report) -> (String, Vec<Step>) {
     let root: Value = match serde_json::from_str(source.text()) {
         Ok(root) => root,
         Err(error) => {
-            let before: usize = source.text().split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+            let before: usize = source
+                .text()
+                .split_inclusive('\n')
+                .take(error.line().saturating_sub(1))
+                .map(str::len)
+                .sum();
             let at = (before + error.column().saturating_sub(1)).min(source.text().len());
             // The message of the reader may quote what it met.
-            let finding = Diagnostic::of(&DOCUMENT_INVALID, "the document is no JSON from here on").at(source.place_at(at..at));
-            report.push(finding.help("Ignition refuses the whole document, and the machine does not boot"));
+            let finding = Diagnostic::of(&DOCUMENT_INVALID, "the document is no JSON from here on")
+                .at(source.place_at(at..at));
+            report.push(
+                finding.help("Ignition refuses the whole document, and the machine does not boot"),
+            );
             return (String::new(), Vec::new());
         }
     };
-    let version = root["ignition"]["version"].as_str().unwrap_or_default().to_owned();
+    let version = root["ignition"]["version"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
     if !is_specified(&version) {
         let message = "`ignition.version` is no version of the specification, which has 2.0.0 to 2.4.0, and 3.0.0, 3.1.0 and so on";
         let finding = Diagnostic::of(&DOCUMENT_INVALID, message).at(source.place());
-        report.push(finding.help("write a version that the machine's Ignition reads, such as \"3.4.0\""));
+        report.push(
+            finding.help("write a version that the machine's Ignition reads, such as \"3.4.0\""),
+        );
     }
     let mut steps = Vec::new();
     for (by, what) in further(&root) {
@@ -62,12 +84,24 @@ pub(super) fn steps(source: &Source, most: usize, report: &mut Report) -> (Strin
     }
     for (stage, section, list, field) in LISTS {
         for (index, item) in items(&root, section, list).iter().enumerate() {
-            let name = item[field].as_str().or_else(|| item["name"].as_str()).unwrap_or("(unnamed)").to_owned();
-            steps.push(step(stage, format!("{section}.{list}[{index}]"), Action::Other(name)));
+            let name = item[field]
+                .as_str()
+                .or_else(|| item["name"].as_str())
+                .unwrap_or("(unnamed)")
+                .to_owned();
+            steps.push(step(
+                stage,
+                format!("{section}.{list}[{index}]"),
+                Action::Other(name),
+            ));
         }
     }
     for (index, item) in items(&root, "storage", "files").iter().enumerate() {
-        steps.push(step("files", format!("storage.files[{index}]"), Action::File(file(source, index, item, report))));
+        steps.push(step(
+            "files",
+            format!("storage.files[{index}]"),
+            Action::File(file(source, index, item, report)),
+        ));
     }
     units(&root, most, &mut steps);
     steps.truncate(most);
@@ -75,11 +109,22 @@ pub(super) fn steps(source: &Source, most: usize, report: &mut Report) -> (Strin
 }
 
 fn step(stage: &'static str, by: String, action: Action) -> Step {
-    Step { stage, by, action, failure: Failure::StopsBoot, lines: None, at: 0, sentinel: None }
+    Step {
+        stage,
+        by,
+        action,
+        failure: Failure::StopsBoot,
+        lines: None,
+        at: 0,
+        sentinel: None,
+    }
 }
 
 fn items<'v>(root: &'v Value, section: &str, list: &str) -> &'v [Value] {
-    root[section][list].as_array().map(Vec::as_slice).unwrap_or_default()
+    root[section][list]
+        .as_array()
+        .map(Vec::as_slice)
+        .unwrap_or_default()
 }
 
 /// Documents elsewhere that are merged with this one or take its place.
@@ -87,24 +132,44 @@ fn further(root: &Value) -> Vec<(String, String)> {
     let config = &root["ignition"]["config"];
     let mut found = Vec::new();
     for list in ["merge", "append"] {
-        for (index, item) in config[list].as_array().map(Vec::as_slice).unwrap_or_default().iter().enumerate() {
+        for (index, item) in config[list]
+            .as_array()
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+            .iter()
+            .enumerate()
+        {
             found.push((format!("ignition.config.{list}[{index}]"), address(item)));
         }
     }
     if config["replace"]["source"].is_string() {
-        found.push(("ignition.config.replace".to_owned(), address(&config["replace"])));
+        found.push((
+            "ignition.config.replace".to_owned(),
+            address(&config["replace"]),
+        ));
     }
     found
 }
 
-/// Where a resource is: what follows `?` in an address may be a signature, and a data URL is the content itself.
+/// Where a resource is: what follows `?` in an address may be a signature, and a data URL is the
+/// content itself.
 fn address(resource: &Value) -> String {
     let source = resource["source"].as_str().unwrap_or_default();
-    if source.starts_with("data:") { "in the document".to_owned() } else { source.split('?').next().unwrap_or_default().to_owned() }
+    if source.starts_with("data:") {
+        "in the document".to_owned()
+    } else {
+        source.split('?').next().unwrap_or_default().to_owned()
+    }
 }
 
 fn file(source: &Source, index: usize, item: &Value, report: &mut Report) -> FileOnNode {
-    let text = |value: &Value| value.as_str().map(str::to_owned).or_else(|| value.as_u64().map(|id| id.to_string())).unwrap_or_default();
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map(str::to_owned)
+            .or_else(|| value.as_u64().map(|id| id.to_string()))
+            .unwrap_or_default()
+    };
     let named = |who: &str| match text(&item[who]["name"]) {
         name if name.is_empty() => text(&item[who]["id"]),
         name => name,
@@ -120,15 +185,26 @@ fn file(source: &Source, index: usize, item: &Value, report: &mut Report) -> Fil
         Some(Err(fault)) => {
             let message = format!("the content of {path}, storage.files[{index}], {fault}");
             let finding = Diagnostic::of(&CONTENT_UNDECODABLE, message).at(source.place());
-            report.push(finding.help("Ignition refuses the whole document, and the machine does not boot"));
+            report.push(
+                finding.help("Ignition refuses the whole document, and the machine does not boot"),
+            );
             None
         }
         Some(Ok(bytes)) => Some(Sensitive::new(bytes)),
         None => None,
     };
     let append = appended.is_some() || item["append"] == true;
-    let mode = item["mode"].as_u64().map(|mode| format!("{mode:04o}")).unwrap_or_default();
-    FileOnNode { path, owner, mode, append, content }
+    let mode = item["mode"]
+        .as_u64()
+        .map(|mode| format!("{mode:04o}"))
+        .unwrap_or_default();
+    FileOnNode {
+        path,
+        owner,
+        mode,
+        append,
+        content,
+    }
 }
 
 /// The content of a file when it is in the document; nothing for one that is fetched.
@@ -137,15 +213,21 @@ fn content(contents: &Value) -> Option<Result<Vec<u8>, String>> {
     if !url.starts_with("data:") && !url.is_empty() {
         return None;
     }
-    let data = if url.is_empty() { Ok(Vec::new()) } else { data_url::read(url).map_err(|_| "is no data URL".to_owned()) };
-    Some(data.and_then(|data| match contents["compression"].as_str() {
-        Some("gzip") => unpacked(&data).map_err(|fault| format!("is {fault}")),
-        _ => Ok(data),
-    }))
+    let data = if url.is_empty() {
+        Ok(Vec::new())
+    } else {
+        data_url::read(url).map_err(|_| "is no data URL".to_owned())
+    };
+    Some(
+        data.and_then(|data| match contents["compression"].as_str() {
+            Some("gzip") => unpacked(&data).map_err(|fault| format!("is {fault}")),
+            _ => Ok(data),
+        }),
+    )
 }
 
-/// Units, which are written last and started when the system boots; after each that is started the lines of the script that it runs. No more are
-/// added once there are `most` steps.
+/// Units, which are written last and started when the system boots; after each that is started the
+/// lines of the script that it runs. No more are added once there are `most` steps.
 fn units(root: &Value, most: usize, steps: &mut Vec<Step>) {
     let units = items(root, "systemd", "units");
     for (index, unit) in units.iter().enumerate() {
@@ -156,14 +238,31 @@ fn units(root: &Value, most: usize, steps: &mut Vec<Step>) {
             (_, Value::Bool(true), _) | (.., Value::Bool(true)) => ", enabled",
             _ => "",
         };
-        let what = format!("{name}{state}{}", if dropins > 0 { format!(", drop-ins: {dropins}") } else { String::new() });
-        steps.push(step("files", format!("systemd.units[{index}]"), Action::Other(what)));
+        let what = format!(
+            "{name}{state}{}",
+            if dropins > 0 {
+                format!(", drop-ins: {dropins}")
+            } else {
+                String::new()
+            }
+        );
+        steps.push(step(
+            "files",
+            format!("systemd.units[{index}]"),
+            Action::Other(what),
+        ));
     }
     let is_started = |unit: &&Value| unit["enabled"] == true || unit["enable"] == true;
     let mut scripts: BTreeMap<&str, &str> = BTreeMap::new();
     for step in steps.iter() {
-        let Action::File(file) = &step.action else { continue };
-        if let Some(text) = file.content.as_ref().and_then(|content| std::str::from_utf8(content.expose()).ok()) {
+        let Action::File(file) = &step.action else {
+            continue;
+        };
+        if let Some(text) = file
+            .content
+            .as_ref()
+            .and_then(|content| std::str::from_utf8(content.expose()).ok())
+        {
             scripts.entry(&file.path).or_insert(text);
         }
     }
@@ -174,8 +273,14 @@ fn units(root: &Value, most: usize, steps: &mut Vec<Step>) {
             if steps.len() + started.len() >= most {
                 break;
             }
-            let Some(command) = line.strip_prefix("ExecStart=") else { continue };
-            started.extend(of_command(name, command.trim_start_matches(['-', '+', '!', '@', ':']), &scripts));
+            let Some(command) = line.strip_prefix("ExecStart=") else {
+                continue;
+            };
+            started.extend(of_command(
+                name,
+                command.trim_start_matches(['-', '+', '!', '@', ':']),
+                &scripts,
+            ));
         }
     }
     steps.append(&mut started);
@@ -192,20 +297,37 @@ fn of_command(unit: &str, command: &str, scripts: &BTreeMap<&str, &str>) -> Vec<
         at: 0,
         sentinel,
     };
-    let path = command.split_whitespace().find(|word| word.starts_with('/') && !word.ends_with("/bash") && !word.ends_with("/sh"));
+    let path = command
+        .split_whitespace()
+        .find(|word| word.starts_with('/') && !word.ends_with("/bash") && !word.ends_with("/sh"));
     let Some(text) = path.and_then(|path| scripts.get(path)) else {
         let sentinel = Reading::of(command, false).sentinel(&WHOLE);
-        return vec![run(unit.to_owned(), command, Failure::OfUnit, None, sentinel)];
+        return vec![run(
+            unit.to_owned(),
+            command,
+            Failure::OfUnit,
+            None,
+            sentinel,
+        )];
     };
     let reading = Reading::of_file(text);
     let step = |(line, command): (u32, &str)| {
-        let (first, count) = (usize::try_from(line).unwrap_or(usize::MAX), command.lines().count());
+        let (first, count) = (
+            usize::try_from(line).unwrap_or(usize::MAX),
+            command.lines().count(),
+        );
         let lines = shell::lines(first, count);
         let failure = match reading.failure(&lines) {
             Failure::Reported => Failure::OfUnit,
             failure => failure,
         };
-        run(format!("{unit}, line {line}"), command, failure, Some((first, count)), reading.sentinel(&lines))
+        run(
+            format!("{unit}, line {line}"),
+            command,
+            failure,
+            Some((first, count)),
+            reading.sentinel(&lines),
+        )
     };
     reading.steps().into_iter().map(step).collect()
 }
@@ -230,7 +352,10 @@ mod tests {
         let (version, steps, report) = read(text);
         assert!(report.is_empty(), "{report:?}");
         assert_eq!(version, "3.4.0");
-        let shown: Vec<_> = steps.iter().map(|step| (step.stage, step.by.as_str(), step.failure.as_str())).collect();
+        let shown: Vec<_> = steps
+            .iter()
+            .map(|step| (step.stage, step.by.as_str(), step.failure.as_str()))
+            .collect();
         let expected = [
             ("fetch", "ignition.config.merge[0]", "stops-boot"),
             ("disks", "storage.disks[0]", "stops-boot"),
@@ -242,20 +367,37 @@ mod tests {
         ];
         assert_eq!(shown, expected);
         assert!(!format!("{steps:?}").contains("hunter2"));
-        let Action::File(file) = &steps[3].action else { panic!("internal error: a file") };
+        let Action::File(file) = &steps[3].action else {
+            panic!("internal error: a file")
+        };
         assert_eq!(file.mode, "0700");
     }
 
-    /// Ignition compares the whole version, and refuses what it does not know (`config/v3_4/config.go`, `Parse`).
+    /// Ignition compares the whole version, and refuses what it does not know
+    /// (`config/v3_4/config.go`, `Parse`).
     #[test]
     fn versions_are_those_that_are_specified() {
-        let is_told = |version: &str| !read(&format!("{{\"ignition\":{{\"version\":\"{version}\"}}}}")).2.is_empty();
-        for version in ["2.0.0", "2.4.0", "3.0.0", "3.5.0", "3.12.0", "3.6.0-experimental", "2.4.0-experimental", "2.5.0-experimental"] {
+        let is_told = |version: &str| {
+            !read(&format!("{{\"ignition\":{{\"version\":\"{version}\"}}}}"))
+                .2
+                .is_empty()
+        };
+        for version in [
+            "2.0.0",
+            "2.4.0",
+            "3.0.0",
+            "3.5.0",
+            "3.12.0",
+            "3.6.0-experimental",
+            "2.4.0-experimental",
+            "2.5.0-experimental",
+        ] {
             assert!(!is_told(version), "{version}");
         }
-        for version in
-            ["", "1.0.0", "2.5.0", "2.10.0", "3", "3.4", "3.4.1", "3.04.0", "3.x.0", "3.4.0.0", "3.999.0", "4.0.0", "33.0.0", " 3.4.0"]
-        {
+        for version in [
+            "", "1.0.0", "2.5.0", "2.10.0", "3", "3.4", "3.4.1", "3.04.0", "3.x.0", "3.4.0.0",
+            "3.999.0", "4.0.0", "33.0.0", " 3.4.0",
+        ] {
             assert!(is_told(version), "{version}");
         }
         assert!(!read("{\"ignition\":{\"version\":3}}").2.is_empty() && !read("{}").2.is_empty());
@@ -263,12 +405,20 @@ mod tests {
 
     #[test]
     fn a_broken_document_is_told_with_its_line_and_column() {
-        let (_, _, report) = read("{\n  \"ignition\": {\"version\": \"3.4.0\"},\n  \"a\": hunter2\n}");
+        let (_, _, report) =
+            read("{\n  \"ignition\": {\"version\": \"3.4.0\"},\n  \"a\": hunter2\n}");
         let finding = &report.findings()[0];
         let start = finding.place.span.unwrap().start;
-        assert_eq!((finding.rule.id, start.line), ("inspect-document-invalid", 3));
+        assert_eq!(
+            (finding.rule.id, start.line),
+            ("inspect-document-invalid", 3)
+        );
         assert!(!finding.message.contains("hunter2"));
-        assert_eq!(read(&"[".repeat(100_000)).2.findings().len(), 1, "deep nesting neither panics nor hangs");
+        assert_eq!(
+            read(&"[".repeat(100_000)).2.findings().len(),
+            1,
+            "deep nesting neither panics nor hangs"
+        );
     }
 
     #[test]
@@ -277,10 +427,21 @@ mod tests {
             let text = format!(
                 "{{\"ignition\":{{\"version\":\"3.4.0\"}},\"storage\":{{\"files\":[{{\"path\":\"/a\",\"contents\":{contents}}}]}}}}"
             );
-            read(&text).2.findings().iter().map(|finding| finding.rule.id).collect::<Vec<_>>()
+            read(&text)
+                .2
+                .findings()
+                .iter()
+                .map(|finding| finding.rule.id)
+                .collect::<Vec<_>>()
         };
-        assert_eq!(file(r#"{"source":"data:;base64,!"}"#), ["inspect-content-undecodable"]);
-        assert_eq!(file(r#"{"source":"data:,x","compression":"gzip"}"#), ["inspect-content-undecodable"]);
+        assert_eq!(
+            file(r#"{"source":"data:;base64,!"}"#),
+            ["inspect-content-undecodable"]
+        );
+        assert_eq!(
+            file(r#"{"source":"data:,x","compression":"gzip"}"#),
+            ["inspect-content-undecodable"]
+        );
         assert!(file(r#"{"source":"https://x/y"}"#).is_empty() && file("{}").is_empty());
     }
 

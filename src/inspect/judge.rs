@@ -1,4 +1,5 @@
-//! What can go wrong unseen: swallowed failures, a sentinel that nobody writes, certificates that end.
+//! What can go wrong unseen: swallowed failures, a sentinel that nobody writes, certificates that
+//! end.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,8 @@ use super::Machine;
 use super::certificates::{self, Certificate};
 use super::content::token_ids;
 use super::findings::{
-    CERTIFICATE_EXPIRED, CERTIFICATE_EXPIRING, FAILURE_SWALLOWED, FILE_TWICE, JINJA_UNREAD, SENTINEL_MISSING, SENTINEL_UNCONDITIONAL,
+    CERTIFICATE_EXPIRED, CERTIFICATE_EXPIRING, FAILURE_SWALLOWED, FILE_TWICE, JINJA_UNREAD,
+    SENTINEL_MISSING, SENTINEL_UNCONDITIONAL,
 };
 use super::merge;
 use super::scripts;
@@ -84,11 +86,19 @@ fn document(document: &Document, source: &Source, now: Timestamp, judging: &mut 
         sentinel(document, step, source, judging);
         let finding = scripts::of_step(document, step, source);
         let is_placed = |finding: &Diagnostic| finding.place.file.is_some();
-        judging.report.extend(finding.map(|finding| if is_placed(&finding) { finding } else { finding.at(place(document, step, source)) }));
+        judging.report.extend(finding.map(|finding| {
+            if is_placed(&finding) {
+                finding
+            } else {
+                finding.at(place(document, step, source))
+            }
+        }));
         match &step.action {
             Action::Command(command) => token_ids(command.expose(), &mut judging.machine.tokens),
             Action::File(file) => {
-                let Some(content) = &file.content else { continue };
+                let Some(content) = &file.content else {
+                    continue;
+                };
                 if let Ok(text) = std::str::from_utf8(content.expose()) {
                     token_ids(text, &mut judging.machine.tokens);
                 }
@@ -103,22 +113,38 @@ fn document(document: &Document, source: &Source, now: Timestamp, judging: &mut 
 
 /// Looks at all documents together.
 fn whole(name: &str, documents: &[Document], judging: &mut Judging<'_>) {
-    let is_read = |document: &Document| !matches!(document.form, Form::Other | Form::Include) && !document.steps.is_empty();
-    let has_further = documents.iter().any(|document| matches!(document.form, Form::Include))
-        || documents.iter().any(|document| document.steps.iter().any(|step| step.stage == "fetch"));
+    let is_read = |document: &Document| {
+        !matches!(document.form, Form::Other | Form::Include) && !document.steps.is_empty()
+    };
+    let has_further = documents
+        .iter()
+        .any(|document| matches!(document.form, Form::Include))
+        || documents
+            .iter()
+            .any(|document| document.steps.iter().any(|step| step.stage == "fetch"));
     if judging.machine.sentinel.is_none() && !has_further && documents.iter().any(is_read) {
-        let file = Paths::on(if documents.iter().any(is_for_windows) { Platform::Windows } else { Platform::Linux }).sentinel;
+        let file = Paths::on(if documents.iter().any(is_for_windows) {
+            Platform::Windows
+        } else {
+            Platform::Linux
+        })
+        .sentinel;
         let message = format!("nothing writes {file}");
         let finding = Diagnostic::of(&SENTINEL_MISSING, message).at(Place::file(name));
         let finding = finding
             .note("Cluster API's contract asks for the file, and providers that wait for it take the machine for one that never came up");
-        judging.report.push(finding.help(format!("add `&& echo success > {file}` behind the command that joins")));
+        judging.report.push(finding.help(format!(
+            "add `&& echo success > {file}` behind the command that joins"
+        )));
     }
 }
 
 /// Whether a document writes files on a drive.
 fn is_for_windows(document: &Document) -> bool {
-    document.steps.iter().any(|step| matches!(&step.action, Action::File(file) if has_drive(&file.path)))
+    document
+        .steps
+        .iter()
+        .any(|step| matches!(&step.action, Action::File(file) if has_drive(&file.path)))
 }
 
 /// Where a step stands: Ignition's have no place of their own.
@@ -135,9 +161,15 @@ fn swallowed(document: &Document, source: &Source, judging: &mut Judging<'_>) {
         _ => None,
     });
     for (step, how) in hidden.take(MOST) {
-        let finding = Diagnostic::of(&FAILURE_SWALLOWED, format!("nobody sees when {} fails: {how}", step.by));
+        let finding = Diagnostic::of(
+            &FAILURE_SWALLOWED,
+            format!("nobody sees when {} fails: {how}", step.by),
+        );
         let finding = finding.at(place(document, step, source));
-        judging.report.push(finding.help("leave it so if the machine is sound without it; else let the command fail"));
+        judging.report.push(
+            finding
+                .help("leave it so if the machine is sound without it; else let the command fail"),
+        );
     }
 }
 
@@ -145,13 +177,24 @@ fn files_twice(document: &Document, source: &Source, judging: &mut Judging<'_>) 
     let mut known: BTreeMap<&str, &Step> = BTreeMap::new();
     let mut told = 0;
     for step in document.steps.iter().filter(|step| step.runs()) {
-        let Action::File(file) = &step.action else { continue };
-        let earlier = if file.append { None } else { known.insert(file.path.as_str(), step) };
+        let Action::File(file) = &step.action else {
+            continue;
+        };
+        let earlier = if file.append {
+            None
+        } else {
+            known.insert(file.path.as_str(), step)
+        };
         if let Some(earlier) = earlier.filter(|_| told < MOST) {
             told += 1;
-            let message = format!("{} writes {} over what {} wrote", step.by, file.path, earlier.by);
+            let message = format!(
+                "{} writes {} over what {} wrote",
+                step.by, file.path, earlier.by
+            );
             let finding = Diagnostic::of(&FILE_TWICE, message).at(place(document, step, source));
-            judging.report.push(finding.help("remove one of the two, or set `append: true`"));
+            judging
+                .report
+                .push(finding.help("remove one of the two, or set `append: true`"));
         }
     }
 }
@@ -163,9 +206,14 @@ fn jinja(document: &Document, source: &Source, judging: &mut Judging<'_>) {
     }
     let asks = ["{{ ds.", "{{ v1.", "{{ds.", "{{v1."];
     if let Some(at) = asks.iter().filter_map(|ask| source.text().find(ask)).min() {
-        let message = "the document asks for instance data, and its first line is not `## template: jinja`";
+        let message =
+            "the document asks for instance data, and its first line is not `## template: jinja`";
         let finding = Diagnostic::of(&JINJA_UNREAD, message).at(source.place_at(at..at + 2));
-        judging.report.push(finding.help("make `## template: jinja` the first line, or expect the braces on the node"));
+        judging
+            .report
+            .push(finding.help(
+                "make `## template: jinja` the first line, or expect the braces on the node",
+            ));
     }
 }
 
@@ -175,26 +223,47 @@ fn sentinel(document: &Document, step: &Step, source: &Source, judging: &mut Jud
         return;
     }
     let (by, conditional, help) = match &step.action {
-        Action::Command(_) => (step.by.clone(), step.sentinel, behind(is_for_windows(document))),
-        Action::File(file) if is_sentinel(&file.path) => {
-            (step.by.clone(), Some(false), "leave the file out, and let the command that joins write it behind `&&`")
-        }
-        Action::File(file) => (file.path.clone(), sentinel_of_script(file), behind(windows::is_script(&file.path))),
+        Action::Command(_) => (
+            step.by.clone(),
+            step.sentinel,
+            behind(is_for_windows(document)),
+        ),
+        Action::File(file) if is_sentinel(&file.path) => (
+            step.by.clone(),
+            Some(false),
+            "leave the file out, and let the command that joins write it behind `&&`",
+        ),
+        Action::File(file) => (
+            file.path.clone(),
+            sentinel_of_script(file),
+            behind(windows::is_script(&file.path)),
+        ),
         Action::Other(_) => return,
     };
-    let Some(conditional) = conditional else { return };
+    let Some(conditional) = conditional else {
+        return;
+    };
     if !conditional {
-        let message = format!("{by} writes the file that tells success whether or not what comes before it succeeded");
-        let finding = Diagnostic::of(&SENTINEL_UNCONDITIONAL, message).at(place(document, step, source));
+        let message = format!(
+            "{by} writes the file that tells success whether or not what comes before it succeeded"
+        );
+        let finding =
+            Diagnostic::of(&SENTINEL_UNCONDITIONAL, message).at(place(document, step, source));
         judging.report.push(finding.help(help));
     }
-    judging.machine.sentinel = Some(Sentinel { document: document.name.clone(), by, conditional });
+    judging.machine.sentinel = Some(Sentinel {
+        document: document.name.clone(),
+        by,
+        conditional,
+    });
 }
 
 /// How a command asks whether the one before it succeeded.
 fn behind(is_windows: bool) -> &'static str {
     match is_windows {
-        true => "write it behind `if ($LASTEXITCODE -eq 0)` in PowerShell, and behind `|| exit /b 1` in a batch file",
+        true => {
+            "write it behind `if ($LASTEXITCODE -eq 0)` in PowerShell, and behind `|| exit /b 1` in a batch file"
+        }
         false => "write it behind `&&`, or begin the script with `set -e`",
     }
 }
@@ -202,27 +271,65 @@ fn behind(is_windows: bool) -> &'static str {
 /// Whether a path is that of the file that tells success.
 fn is_sentinel(path: &str) -> bool {
     match has_drive(path) {
-        true => path.replace('/', "\\").eq_ignore_ascii_case(Paths::on(Platform::Windows).sentinel),
-        false => path.starts_with('/') && format!("/{}", plain(path.trim_start_matches('/'))) == Paths::on(Platform::Linux).sentinel,
+        true => path
+            .replace('/', "\\")
+            .eq_ignore_ascii_case(Paths::on(Platform::Windows).sentinel),
+        false => {
+            path.starts_with('/')
+                && format!("/{}", plain(path.trim_start_matches('/')))
+                    == Paths::on(Platform::Linux).sentinel
+        }
     }
 }
 
-/// Whether a script among the files writes the file that tells success, and only when what stands before it succeeded.
+/// Whether a script among the files writes the file that tells success, and only when what stands
+/// before it succeeded.
 fn sentinel_of_script(file: &FileOnNode) -> Option<bool> {
     let text = std::str::from_utf8(file.content.as_ref()?.expose()).ok()?;
-    if windows::is_script(&file.path) { windows::sentinel(text) } else { Reading::of_file(text).sentinel(&WHOLE) }
+    if windows::is_script(&file.path) {
+        windows::sentinel(text)
+    } else {
+        Reading::of_file(text).sentinel(&WHOLE)
+    }
 }
 
-fn expiry(file: &str, certificate: Certificate, step: &Step, source: &Source, now: Timestamp, judging: &mut Judging<'_>) {
-    let left = certificate.until.map(|until| until.as_second() - now.as_second());
+fn expiry(
+    file: &str,
+    certificate: Certificate,
+    step: &Step,
+    source: &Source,
+    now: Timestamp,
+    judging: &mut Judging<'_>,
+) {
+    let left = certificate
+        .until
+        .map(|until| until.as_second() - now.as_second());
     let expired = left.is_some_and(|left| left < 0);
-    if let Some(until) = certificate.not_after.as_ref().filter(|_| left.is_some_and(|left| left < SOON)) {
-        let rule = if expired { &CERTIFICATE_EXPIRED } else { &CERTIFICATE_EXPIRING };
-        let message = format!("the certificate of {} in {file} is valid until {until}", certificate.subject);
+    if let Some(until) = certificate
+        .not_after
+        .as_ref()
+        .filter(|_| left.is_some_and(|left| left < SOON))
+    {
+        let rule = if expired {
+            &CERTIFICATE_EXPIRED
+        } else {
+            &CERTIFICATE_EXPIRING
+        };
+        let message = format!(
+            "the certificate of {} in {file} is valid until {until}",
+            certificate.subject
+        );
         let finding = Diagnostic::of(rule, message).at(source.place_at(step.at..step.at));
-        judging.report.push(finding.help("renew the Secret that it comes from, and let the provider write new data"));
+        judging.report.push(
+            finding
+                .help("renew the Secret that it comes from, and let the provider write new data"),
+        );
     }
     if judging.machine.certificates.len() < MOST_CERTIFICATES {
-        judging.machine.certificates.push(FoundCertificate { file: file.to_owned(), certificate, expired });
+        judging.machine.certificates.push(FoundCertificate {
+            file: file.to_owned(),
+            certificate,
+            expired,
+        });
     }
 }

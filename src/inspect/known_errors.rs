@@ -13,8 +13,18 @@ pub(crate) struct KnownError {
     pub(crate) report: &'static str,
 }
 
-const fn known(pattern: &'static str, cause: &'static str, remedy: &'static str, report: &'static str) -> KnownError {
-    KnownError { pattern, cause, remedy, report }
+const fn known(
+    pattern: &'static str,
+    cause: &'static str,
+    remedy: &'static str,
+    report: &'static str,
+) -> KnownError {
+    KnownError {
+        pattern,
+        cause,
+        remedy,
+        report,
+    }
 }
 
 /// All kinds of lines; of several that fit a line the first counts, so the special ones come first.
@@ -221,7 +231,10 @@ mod tests {
              [node-role.kubernetes.io/worker]",
             "cluster-api/issues/1719",
         ),
-        ("could not find a JWS signature in the cluster-info ConfigMap for token ID \"abcdef\"", "kubeadm/issues/668"),
+        (
+            "could not find a JWS signature in the cluster-info ConfigMap for token ID \"abcdef\"",
+            "kubeadm/issues/668",
+        ),
         (
             "Get https://10.6.0.52:6443/version: x509: certificate has expired or is not yet valid",
             "cluster-api-provider-vsphere/issues/621",
@@ -243,8 +256,13 @@ mod tests {
     #[test]
     fn lines_of_the_reports_are_known() {
         for (line, report) in LINES {
-            let found = KNOWN_ERRORS.iter().find(|known| Regex::new(known.pattern).unwrap().is_match(line));
-            assert!(found.is_some_and(|known| known.report.ends_with(report)), "{line}: {found:?}");
+            let found = KNOWN_ERRORS
+                .iter()
+                .find(|known| Regex::new(known.pattern).unwrap().is_match(line));
+            assert!(
+                found.is_some_and(|known| known.report.ends_with(report)),
+                "{line}: {found:?}"
+            );
         }
     }
 
@@ -257,7 +275,12 @@ mod tests {
             "[init] Using Kubernetes version: v1.34.2",
             "Cloud-init v. 24.1.3-0ubuntu3 finished at Mon, 09 Sep 2024 02:35:01 +0000. Datasource DataSourceNone.  Up 53.23 seconds",
         ] {
-            assert!(KNOWN_ERRORS.iter().all(|known| !Regex::new(known.pattern).unwrap().is_match(line)), "{line}");
+            assert!(
+                KNOWN_ERRORS
+                    .iter()
+                    .all(|known| !Regex::new(known.pattern).unwrap().is_match(line)),
+                "{line}"
+            );
         }
     }
 
@@ -265,7 +288,16 @@ mod tests {
     fn each_has_a_report_of_its_own() {
         let reports: BTreeSet<_> = KNOWN_ERRORS.iter().map(|known| known.report).collect();
         assert_eq!(reports.len(), KNOWN_ERRORS.len());
-        assert!(KNOWN_ERRORS.len() >= 12 && reports.iter().all(|report| report.starts_with("https://github.com/")));
-        assert!(KNOWN_ERRORS.iter().all(|known| !known.cause.is_empty() && !known.remedy.ends_with('.')));
+        assert!(
+            KNOWN_ERRORS.len() >= 12
+                && reports
+                    .iter()
+                    .all(|report| report.starts_with("https://github.com/"))
+        );
+        assert!(
+            KNOWN_ERRORS
+                .iter()
+                .all(|known| !known.cause.is_empty() && !known.remedy.ends_with('.'))
+        );
     }
 }

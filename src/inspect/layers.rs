@@ -25,7 +25,8 @@ const MOST_DOCUMENTS: usize = 1000;
 /// The most bytes of all layers together.
 const MOST_IN_ALL: usize = 4 * MOST_UNPACKED;
 
-/// The keys of a Secret in which bootstrap data lies; the contract has the first (book: "Bootstrap provider: the data secret").
+/// The keys of a Secret in which bootstrap data lies; the contract has the first (book: "Bootstrap
+/// provider: the data secret").
 const KEYS: [&str; 4] = ["value", "userData", "userdata", "user-data"];
 
 /// A document without its layers.
@@ -42,9 +43,12 @@ pub(super) struct Unpacked {
 }
 
 impl Unpacked {
-    /// Whether it is one of several that cloud-init gets together, and passes over when it does not know it.
+    /// Whether it is one of several that cloud-init gets together, and passes over when it does not
+    /// know it.
     pub(super) fn is_part(&self) -> bool {
-        self.packing.iter().any(|layer| layer.starts_with("MIME part") || layer.starts_with("archive part"))
+        self.packing
+            .iter()
+            .any(|layer| layer.starts_with("MIME part") || layer.starts_with("archive part"))
     }
 }
 
@@ -86,19 +90,39 @@ impl Packed {
     fn inner(&self, layer: String, bytes: Vec<u8>) -> Packed {
         let name = format!("{} ({layer})", self.name);
         let packing = self.packing.iter().cloned().chain([layer]).collect();
-        Packed { name, packing, bytes, declared: self.declared.clone(), machine: self.machine }
+        Packed {
+            name,
+            packing,
+            bytes,
+            declared: self.declared.clone(),
+            machine: self.machine,
+        }
     }
 }
 
 /// Takes all layers off. All of them together give at most 64 MiB.
 pub(super) fn peel(name: &str, bytes: &[u8], budget: &Budget) -> Peeled {
-    let mut peeled = Peeled { machines: vec![name.to_owned()], ..Peeled::default() };
+    let mut peeled = Peeled {
+        machines: vec![name.to_owned()],
+        ..Peeled::default()
+    };
     let mut left = MOST_IN_ALL;
-    let mut stack = vec![Packed { name: name.to_owned(), packing: Vec::new(), bytes: bytes.to_vec(), declared: None, machine: 0 }];
+    let mut stack = vec![Packed {
+        name: name.to_owned(),
+        packing: Vec::new(),
+        bytes: bytes.to_vec(),
+        declared: None,
+        machine: 0,
+    }];
     while let Some(packed) = stack.pop() {
-        let too_much = packed.packing.len() > DEEPEST || packed.bytes.len() > left || peeled.documents.len() >= MOST_DOCUMENTS;
+        let too_much = packed.packing.len() > DEEPEST
+            || packed.bytes.len() > left
+            || peeled.documents.len() >= MOST_DOCUMENTS;
         if too_much {
-            let message = format!("the data has more than {DEEPEST} layers, {MOST_DOCUMENTS} documents or {} MiB", MOST_IN_ALL >> 20);
+            let message = format!(
+                "the data has more than {DEEPEST} layers, {MOST_DOCUMENTS} documents or {} MiB",
+                MOST_IN_ALL >> 20
+            );
             peeled.report.push(unreadable(message, &packed.name));
             break;
         }
@@ -110,20 +134,32 @@ pub(super) fn peel(name: &str, bytes: &[u8], budget: &Budget) -> Peeled {
     peeled
 }
 
-/// The documents in data that is packed as a whole, in gzip or base64, and what is wrong with it; `None` when it is not, or when a message or an
-/// archive is packed, whose parts belong together. Each byte that comes out is a step of the run.
-pub(crate) fn documents_in(name: &str, bytes: &[u8], budget: &Budget) -> Option<(Vec<Source>, Report)> {
+/// The documents in data that is packed as a whole, in gzip or base64, and what is wrong with it;
+/// `None` when it is not, or when a message or an archive is packed, whose parts belong together.
+/// Each byte that comes out is a step of the run.
+pub(crate) fn documents_in(
+    name: &str,
+    bytes: &[u8],
+    budget: &Budget,
+) -> Option<(Vec<Source>, Report)> {
     let is_encoded = || std::str::from_utf8(bytes).is_ok_and(|text| from_base64(text).is_some());
     let peeled = (bytes.starts_with(&GZIP) || is_encoded()).then(|| peel(name, bytes, budget))?;
     if peeled.documents.iter().any(Unpacked::is_part) {
         return None;
     }
-    let documents: Vec<Source> = peeled.documents.into_iter().map(|unpacked| unpacked.source).collect();
+    let documents: Vec<Source> = peeled
+        .documents
+        .into_iter()
+        .map(|unpacked| unpacked.source)
+        .collect();
     match budget.charge(documents.iter().map(|document| document.text().len()).sum()) {
         Ok(()) => Some((documents, peeled.report)),
-        Err(exceeded) => {
-            Some((Vec::new(), [unreadable(exceeded.to_string(), name).help("give fewer files to one run")].into_iter().collect()))
-        }
+        Err(exceeded) => Some((
+            Vec::new(),
+            [unreadable(exceeded.to_string(), name).help("give fewer files to one run")]
+                .into_iter()
+                .collect(),
+        )),
     }
 }
 
@@ -138,7 +174,11 @@ fn open(packed: Packed, peeled: &mut Peeled, budget: &Budget) -> Vec<Packed> {
             Ok(bytes) => vec![packed.inner("gzip".to_owned(), bytes)],
             Err(fault) => {
                 let finding = unreadable(format!("it begins as gzip and is {fault}"), &packed.name);
-                peeled.report.push(finding.help("copy it again, to its end and as bytes; kubectl prints it in base64"));
+                peeled.report.push(
+                    finding.help(
+                        "copy it again, to its end and as bytes; kubectl prints it in base64",
+                    ),
+                );
                 Vec::new()
             }
         };
@@ -150,7 +190,9 @@ fn open(packed: Packed, peeled: &mut Peeled, budget: &Budget) -> Vec<Packed> {
             let text = String::from_utf8_lossy(&packed.bytes).into_owned();
             let place = Source::new(packed.name.as_str(), text.as_str()).place_at(valid..valid);
             let finding = Diagnostic::of(&DOCUMENT_INVALID, "the document is not UTF-8").at(place);
-            peeled.report.push(finding.help("encode the content of binary files as base64"));
+            peeled
+                .report
+                .push(finding.help("encode the content of binary files as base64"));
             text
         }
     };
@@ -168,8 +210,19 @@ fn open(packed: Packed, peeled: &mut Peeled, budget: &Budget) -> Vec<Packed> {
             return of_archive(&packed, text, peeled, budget);
         }
     }
-    let Packed { name, packing, declared, machine, .. } = packed;
-    peeled.documents.push(Unpacked { source: Source::new(name, text), packing, declared, machine });
+    let Packed {
+        name,
+        packing,
+        declared,
+        machine,
+        ..
+    } = packed;
+    peeled.documents.push(Unpacked {
+        source: Source::new(name, text),
+        packing,
+        declared,
+        machine,
+    });
     Vec::new()
 }
 
@@ -180,7 +233,10 @@ fn is_manifest(text: &str) -> bool {
     }
     let is_kind = |line: &str| {
         let line = line.trim().trim_end_matches(',').replace(['"', ' '], "");
-        matches!(line.as_str(), "kind:Secret" | "kind:List" | "kind:SecretList")
+        matches!(
+            line.as_str(),
+            "kind:Secret" | "kind:List" | "kind:SecretList"
+        )
     };
     let is_json = text.starts_with('{') && text.contains("\"kind\":\"Secret\"");
     is_json || (text.contains("apiVersion") && text.lines().any(is_kind))
@@ -189,33 +245,63 @@ fn is_manifest(text: &str) -> bool {
 fn of_secrets(packed: &Packed, text: &str, peeled: &mut Peeled, budget: &Budget) -> Vec<Packed> {
     let (pool, unreadable_yaml) = Pool::read(&[Source::new(packed.name.as_str(), text)], budget);
     peeled.report.extend(unreadable_yaml);
-    let secrets: Vec<&Object> = pool.objects().iter().filter(|object| object.is("", "Secret")).collect();
+    let secrets: Vec<&Object> = pool
+        .objects()
+        .iter()
+        .filter(|object| object.is("", "Secret"))
+        .collect();
     if secrets.is_empty() && !peeled.report.has_errors() {
-        peeled.report.push(unreadable("the manifest holds no Secret", &packed.name));
+        peeled
+            .report
+            .push(unreadable("the manifest holds no Secret", &packed.name));
     }
     let mut found = Vec::new();
     for secret in secrets {
-        let Some((key, value)) = KEYS.iter().find_map(|key| Some((*key, value(secret, key)?))) else {
-            let message = format!("{} has no key `value`, in which bootstrap data lies", secret.title());
-            let finding = Diagnostic::of(&DATA_UNREADABLE, message).at(secret.place(&crate::diag::FieldPath::root().field("data")));
-            peeled.report.push(finding.help("name the Secret of `spec.bootstrap.dataSecretName` of the Machine"));
+        let Some((key, value)) = KEYS
+            .iter()
+            .find_map(|key| Some((*key, value(secret, key)?)))
+        else {
+            let message = format!(
+                "{} has no key `value`, in which bootstrap data lies",
+                secret.title()
+            );
+            let finding = Diagnostic::of(&DATA_UNREADABLE, message)
+                .at(secret.place(&crate::diag::FieldPath::root().field("data")));
+            peeled.report.push(
+                finding.help("name the Secret of `spec.bootstrap.dataSecretName` of the Machine"),
+            );
             continue;
         };
         let layer = format!("Secret {}, {key}", secret.name());
         match value {
             Ok(bytes) => {
                 let machine = peeled.machine_of(packed, found.is_empty(), secret);
-                found.push(Packed { machine, ..packed.inner(layer, bytes) });
+                found.push(Packed {
+                    machine,
+                    ..packed.inner(layer, bytes)
+                });
             }
             Err(at) => {
                 let place = secret.place(&crate::diag::FieldPath::root().field("data").field(key));
-                let finding = Diagnostic::of(&DATA_UNREADABLE, format!("data.{key} is no base64 from its byte {at} on")).at(place);
-                peeled.report.push(finding.help("print the Secret again; what is not encoded belongs into `stringData`"));
+                let finding = Diagnostic::of(
+                    &DATA_UNREADABLE,
+                    format!("data.{key} is no base64 from its byte {at} on"),
+                )
+                .at(place);
+                peeled.report.push(
+                    finding.help(
+                        "print the Secret again; what is not encoded belongs into `stringData`",
+                    ),
+                );
             }
         }
         let format = value_text(secret, "format");
         let created = Timestamp::parse(secret.text(&["metadata", "creationTimestamp"]));
-        peeled.secrets.push(SecretFacts { name: format!("{}/{}", secret.namespace_or_default(), secret.name()), format, created });
+        peeled.secrets.push(SecretFacts {
+            name: format!("{}/{}", secret.namespace_or_default(), secret.name()),
+            format,
+            created,
+        });
     }
     found
 }
@@ -239,10 +325,15 @@ impl Peeled {
 
 /// What a key of a Secret holds: as text, or in base64.
 fn value(secret: &Object, key: &str) -> Option<Result<Vec<u8>, usize>> {
-    if let Some(text) = secret.field(&["stringData", key]).and_then(serde_json::Value::as_str) {
+    if let Some(text) = secret
+        .field(&["stringData", key])
+        .and_then(serde_json::Value::as_str)
+    {
         return Some(Ok(text.as_bytes().to_vec()));
     }
-    let text = secret.field(&["data", key]).and_then(serde_json::Value::as_str)?;
+    let text = secret
+        .field(&["data", key])
+        .and_then(serde_json::Value::as_str)?;
     Some(base64::decode(text.trim()))
 }
 
@@ -255,54 +346,88 @@ fn of_message(packed: &Packed, text: &str, peeled: &mut Peeled) -> Vec<Packed> {
     let parts = match mime::parts(text) {
         Ok(parts) => parts,
         Err(fault) => {
-            peeled.report.push(unreadable(format!("the MIME message has {fault}"), &packed.name));
+            peeled.report.push(unreadable(
+                format!("the MIME message has {fault}"),
+                &packed.name,
+            ));
             return Vec::new();
         }
     };
     let mut found = Vec::new();
     for (index, part) in parts.into_iter().enumerate() {
-        let called = part.filename.map(|name| format!(" {name}")).unwrap_or_default();
+        let called = part
+            .filename
+            .map(|name| format!(" {name}"))
+            .unwrap_or_default();
         let layer = format!("MIME part {}{called}, {}", index + 1, part.content_type);
         match part.body {
             // One that is a message again would never end.
-            Ok(bytes) if bytes.len() < text.len() || !part.content_type.starts_with("multipart/") => {
+            Ok(bytes)
+                if bytes.len() < text.len() || !part.content_type.starts_with("multipart/") =>
+            {
                 let mut inner = packed.inner(layer, bytes);
                 inner.declared = declared(&part.content_type, &inner.bytes);
                 found.push(inner);
             }
-            Ok(_) => peeled.report.push(unreadable("the MIME message has no part", &packed.name)),
-            Err(fault) => peeled.report.push(unreadable(format!("part {} of the MIME message is {fault}", index + 1), &packed.name)),
+            Ok(_) => peeled
+                .report
+                .push(unreadable("the MIME message has no part", &packed.name)),
+            Err(fault) => peeled.report.push(unreadable(
+                format!("part {} of the MIME message is {fault}", index + 1),
+                &packed.name,
+            )),
         }
     }
     found
 }
 
-/// The documents of an archive (`_explode_archive`): texts, or maps with `content` and `type`; what has no type and no beginning is
-/// cloud-config.
+/// The documents of an archive (`_explode_archive`): texts, or maps with `content` and `type`; what
+/// has no type and no beginning is cloud-config.
 fn of_archive(packed: &Packed, text: String, peeled: &mut Peeled, budget: &Budget) -> Vec<Packed> {
     let source = Source::new(packed.name.as_str(), text);
     let parsed = yaml::values(&source, budget);
     peeled.report.extend(parsed.report);
-    let entries = parsed.documents.into_iter().next().and_then(|document| document.value.as_array().cloned()).unwrap_or_default();
+    let entries = parsed
+        .documents
+        .into_iter()
+        .next()
+        .and_then(|document| document.value.as_array().cloned())
+        .unwrap_or_default();
     let mut found = Vec::new();
     for (index, entry) in entries.iter().enumerate().take(MOST_DOCUMENTS) {
-        let Some(content) = entry.as_str().or_else(|| entry["content"].as_str()) else { continue };
+        let Some(content) = entry.as_str().or_else(|| entry["content"].as_str()) else {
+            continue;
+        };
         let kind = entry["type"].as_str().unwrap_or("text/plain");
-        let mut inner = packed.inner(format!("archive part {}, {kind}", index + 1), content.as_bytes().to_vec());
+        let mut inner = packed.inner(
+            format!("archive part {}, {kind}", index + 1),
+            content.as_bytes().to_vec(),
+        );
         let by_type = declared(kind, content.as_bytes());
-        inner.declared =
-            by_type.or_else(|| Some(beginning::of(content).form).filter(|form| *form == Form::Other).map(|_| Form::CloudConfig));
+        inner.declared = by_type.or_else(|| {
+            Some(beginning::of(content).form)
+                .filter(|form| *form == Form::Other)
+                .map(|_| Form::CloudConfig)
+        });
         found.push(inner);
     }
     if found.is_empty() {
-        let finding = Diagnostic::of(&DOCUMENT_INVALID, "the archive has no part: it is a list of texts, or of maps with `content`");
-        peeled.report.push(finding.at(source.place()).help("write each part as an item of the list"));
+        let finding = Diagnostic::of(
+            &DOCUMENT_INVALID,
+            "the archive has no part: it is a list of texts, or of maps with `content`",
+        );
+        peeled.report.push(
+            finding
+                .at(source.place())
+                .help("write each part as an item of the list"),
+        );
     }
     found
 }
 
-/// What a part says that it is, when cloud-init takes its word for it (`user_data.py`, `_process_msg`): of plain text the beginning tells, of a
-/// script the beginning first. What no handler knows is passed over.
+/// What a part says that it is, when cloud-init takes its word for it (`user_data.py`,
+/// `_process_msg`): of plain text the beginning tells, of a script the beginning first. What no
+/// handler knows is passed over.
 fn declared(content_type: &str, body: &[u8]) -> Option<Form> {
     match content_type {
         "text/cloud-config" | "text/jinja2" => Some(Form::CloudConfig),
@@ -337,17 +462,32 @@ fn is_known(body: &[u8]) -> bool {
 /// What base64 holds, if it holds something that bootstrap data can be.
 fn from_base64(text: &str) -> Option<Vec<u8>> {
     let compact: String = text.split_ascii_whitespace().collect();
-    let is_base64 = compact.len() >= 8 && compact.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
+    let is_base64 = compact.len() >= 8
+        && compact
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte));
     let bytes = is_base64.then(|| base64::decode(&compact).ok()).flatten()?;
     // What is base64 again is read on; what is not recognised then stays as it is.
-    let again = bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=\n\r".contains(byte)) && bytes.len() >= 8;
+    let again = bytes
+        .iter()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"+/=\n\r".contains(byte))
+        && bytes.len() >= 8;
     (again || begins_as_data(&bytes)).then_some(bytes)
 }
 
 /// Whether bytes begin as bootstrap data does, packed or not.
 pub(super) fn begins_as_data(bytes: &[u8]) -> bool {
-    const BEGINNINGS: [&[u8]; 5] = [&GZIP, b"## template", b"{", b"Content-Type", b"MIME-Version"];
-    BEGINNINGS.iter().any(|beginning| bytes.starts_with(beginning)) || is_known(&bytes[..bytes.len().min(256)])
+    const BEGINNINGS: [&[u8]; 5] = [
+        &GZIP,
+        b"## template",
+        b"{",
+        b"Content-Type",
+        b"MIME-Version",
+    ];
+    BEGINNINGS
+        .iter()
+        .any(|beginning| bytes.starts_with(beginning))
+        || is_known(&bytes[..bytes.len().min(256)])
 }
 
 #[cfg(test)]
@@ -375,10 +515,20 @@ mod tests {
         check(DOCUMENT.as_bytes(), &[]);
         check(&gzip, &["gzip"]);
         check(base64::encode(&gzip).as_bytes(), &["base64", "gzip"]);
-        check(&gzip::compress(base64::encode(DOCUMENT.as_bytes()).as_bytes()), &["gzip", "base64"]);
-        let secret = |data: &str| format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\n{data}\n");
-        check(secret(&format!("data: {{value: {}}}", base64::encode(&gzip))).as_bytes(), &["Secret s, value", "gzip"]);
-        check(secret("stringData:\n  value: |\n    #cloud-config\n    runcmd: [a]").as_bytes(), &["Secret s, value"]);
+        check(
+            &gzip::compress(base64::encode(DOCUMENT.as_bytes()).as_bytes()),
+            &["gzip", "base64"],
+        );
+        let secret =
+            |data: &str| format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\n{data}\n");
+        check(
+            secret(&format!("data: {{value: {}}}", base64::encode(&gzip))).as_bytes(),
+            &["Secret s, value", "gzip"],
+        );
+        check(
+            secret("stringData:\n  value: |\n    #cloud-config\n    runcmd: [a]").as_bytes(),
+            &["Secret s, value"],
+        );
         let json = format!(
             "{{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{{\"name\":\"s\"}},\"data\":{{\"value\":\"{}\"}}}}",
             base64::encode(DOCUMENT.as_bytes())
@@ -388,15 +538,31 @@ mod tests {
 
     #[test]
     fn what_cannot_be_taken_off_is_told_at_its_place() {
-        let rules = |bytes: &[u8]| -> Vec<&str> { peeled(bytes).report.findings().iter().map(|finding| finding.rule.id).collect() };
+        let rules = |bytes: &[u8]| -> Vec<&str> {
+            peeled(bytes)
+                .report
+                .findings()
+                .iter()
+                .map(|finding| finding.rule.id)
+                .collect()
+        };
         assert_eq!(rules(&[0x1f, 0x8b, 0, 0]), ["inspect-data-unreadable"]);
-        assert_eq!(rules(b"apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {value: '!'}\n"), ["inspect-data-unreadable"]);
+        assert_eq!(
+            rules(b"apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {value: '!'}\n"),
+            ["inspect-data-unreadable"]
+        );
         assert_eq!(
             rules(b"apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {other: YQ==}\n"),
             ["inspect-data-unreadable"]
         );
-        assert_eq!(rules(b"apiVersion: v1\nkind: List\nitems: []\n"), ["inspect-data-unreadable"]);
-        assert_eq!(rules(b"#cloud-config\na: \xff\n"), ["inspect-document-invalid"]);
+        assert_eq!(
+            rules(b"apiVersion: v1\nkind: List\nitems: []\n"),
+            ["inspect-data-unreadable"]
+        );
+        assert_eq!(
+            rules(b"#cloud-config\na: \xff\n"),
+            ["inspect-document-invalid"]
+        );
     }
 
     #[test]
@@ -413,7 +579,9 @@ mod tests {
         assert!(peeled(&base64).report.has_errors());
         let mut message = "x".to_owned();
         for depth in 0..20 {
-            message = format!("Content-Type: multipart/mixed; boundary=b{depth}\n\n--b{depth}\n{message}\n--b{depth}--\n");
+            message = format!(
+                "Content-Type: multipart/mixed; boundary=b{depth}\n\n--b{depth}\n{message}\n--b{depth}--\n"
+            );
         }
         assert!(peeled(message.as_bytes()).report.has_errors());
     }

@@ -1,10 +1,15 @@
-//! Bootstrap data read back, whoever wrote it: what it is packed in, what it has the machine do in which order, and what can go wrong unseen.
+//! Bootstrap data read back, whoever wrote it: what it is packed in, what it has the machine do in
+//! which order, and what can go wrong unseen.
 //!
-//! 1. `layers` takes off what the data is packed in: a Secret's manifest, base64, gzip, MIME. What is left are documents.
-//! 2. `cloud_config` and `ignition` make steps of a document, in the order in which the machine takes them.
-//! 3. `merge` tells which of them never run, `shell`, `scripts`, `certificates` and `judge` look at the others; `log` lays a machine's log beside them.
+//! 1. `layers` takes off what the data is packed in: a Secret's manifest, base64, gzip, MIME. What
+//!    is left are documents.
+//! 2. `cloud_config` and `ignition` make steps of a document, in the order in which the machine
+//!    takes them.
+//! 3. `merge` tells which of them never run, `shell`, `scripts`, `certificates` and `judge` look at
+//!    the others; `log` lays a machine's log beside them.
 //!
-//! Nothing here shows a secret: contents and commands are [`Sensitive`](crate::api::secret::Sensitive), and `objects::secrets` cleans what is shown.
+//! Nothing here shows a secret: contents and commands are
+//! [`Sensitive`](crate::api::secret::Sensitive), and `objects::secrets` cleans what is shown.
 
 mod beginning;
 mod certificates;
@@ -75,7 +80,11 @@ const MOST_STEPS: usize = 10_000;
 /// Reads bootstrap data back. `now`: with what the ends of certificates are compared.
 pub(crate) fn inspect(name: &str, bytes: &[u8], now: Timestamp, budget: &Budget) -> Inspection {
     let peeled = layers::peel(name, bytes, budget);
-    let mut inspection = Inspection { secrets: peeled.secrets, report: peeled.report, ..Inspection::default() };
+    let mut inspection = Inspection {
+        secrets: peeled.secrets,
+        report: peeled.report,
+        ..Inspection::default()
+    };
     let mut left = MOST_STEPS;
     let mut is_cut = false;
     let mut documents: Vec<Document> = Vec::with_capacity(peeled.documents.len());
@@ -87,13 +96,23 @@ pub(crate) fn inspect(name: &str, bytes: &[u8], now: Timestamp, budget: &Budget)
         left -= document.steps.len();
         documents.push(document);
     }
-    let texts: Vec<Source> = peeled.documents.into_iter().map(|unpacked| unpacked.source).collect();
+    let texts: Vec<Source> = peeled
+        .documents
+        .into_iter()
+        .map(|unpacked| unpacked.source)
+        .collect();
     let is_alone = peeled.machines.len() == 1;
     for (at, machine) in peeled.machines.into_iter().enumerate() {
         let first = documents.partition_point(|document| document.machine < at);
         let behind = documents.partition_point(|document| document.machine <= at);
-        let name = texts.get(first).filter(|_| !is_alone).map_or(name, |text| text.name().as_ref());
-        let machine = Machine { name: machine, ..Machine::default() };
+        let name = texts
+            .get(first)
+            .filter(|_| !is_alone)
+            .map_or(name, |text| text.name().as_ref());
+        let machine = Machine {
+            name: machine,
+            ..Machine::default()
+        };
         inspection.machines.push(judge::machine(
             name,
             machine,
@@ -104,9 +123,13 @@ pub(crate) fn inspect(name: &str, bytes: &[u8], now: Timestamp, budget: &Budget)
         ));
     }
     if let Some(source) = texts.first().filter(|_| is_cut) {
-        let message = format!("the documents have more than {MOST_STEPS} steps, and those behind are not looked at");
+        let message = format!(
+            "the documents have more than {MOST_STEPS} steps, and those behind are not looked at"
+        );
         let finding = Diagnostic::of(&findings::STEPS_CUT, message).at(source.place());
-        inspection.report.push(finding.help("inspect the parts one by one"));
+        inspection
+            .report
+            .push(finding.help("inspect the parts one by one"));
     }
     (inspection.documents, inspection.texts) = (documents, texts);
     budget.tell(&mut inspection.report);
@@ -121,7 +144,13 @@ fn read(unpacked: &Unpacked, most: usize, budget: &Budget, report: &mut Report) 
     let form = unpacked.declared.clone().unwrap_or(beginning.form);
     let packing = unpacked.packing.clone();
     let has_jinja = beginning.has_jinja;
-    let mut document = Document { packing, form: form.clone(), has_jinja, machine: unpacked.machine, ..Document::of(source.name(), text) };
+    let mut document = Document {
+        packing,
+        form: form.clone(),
+        has_jinja,
+        machine: unpacked.machine,
+        ..Document::of(source.name(), text)
+    };
     match form {
         Form::CloudConfig => cloud_config::read(source, &mut document, most, budget, report),
         Form::Ignition(_) => {
@@ -129,11 +158,18 @@ fn read(unpacked: &Unpacked, most: usize, budget: &Budget, report: &mut Report) 
             document.steps = steps;
             document.form = Form::Ignition(version);
         }
-        Form::Script => document.steps = vec![script("final", "scripts_user", text, Failure::Reported)],
-        Form::Boothook => document.steps = vec![script("init", "boothook", boothook(text), Failure::GoesOn)],
-        Form::Other if unpacked.declared.is_none() && !unpacked.is_part() => report.push(foreign::finding(source)),
+        Form::Script => {
+            document.steps = vec![script("final", "scripts_user", text, Failure::Reported)]
+        }
+        Form::Boothook => {
+            document.steps = vec![script("init", "boothook", boothook(text), Failure::GoesOn)]
+        }
+        Form::Other if unpacked.declared.is_none() && !unpacked.is_part() => {
+            report.push(foreign::finding(source))
+        }
         Form::Include | Form::Other => {
-            let finding = Diagnostic::of(&findings::DOCUMENT_UNREAD, unread(&document.form)).at(source.place());
+            let finding = Diagnostic::of(&findings::DOCUMENT_UNREAD, unread(&document.form))
+                .at(source.place());
             report.push(finding.help("begin cloud-config with the line `#cloud-config`, scripts with `#!`, and Ignition with `{`"));
         }
     }
@@ -143,23 +179,42 @@ fn read(unpacked: &Unpacked, most: usize, budget: &Budget, report: &mut Report) 
 
 /// A boothook as cloud-init writes it, without the line that names it (`boot_hook.py`).
 fn boothook(text: &str) -> &str {
-    text.strip_prefix("#cloud-boothook").unwrap_or(text).trim_start()
+    text.strip_prefix("#cloud-boothook")
+        .unwrap_or(text)
+        .trim_start()
 }
 
 fn unread(form: &Form) -> &'static str {
     match form {
-        Form::Include => "the document names addresses from which cloud-init fetches others, which are not looked at",
+        Form::Include => {
+            "the document names addresses from which cloud-init fetches others, which are not looked at"
+        }
         _ => "the document begins as none that cloud-init or Ignition reads",
     }
 }
 
-/// A script as a whole: what its own lines do is its own business. cloud-init writes it with LF when its first line ends with CR LF (`dos2unix`).
+/// A script as a whole: what its own lines do is its own business. cloud-init writes it with LF
+/// when its first line ends with CR LF (`dos2unix`).
 fn script(stage: &'static str, by: &str, text: &str, failure: Failure) -> Step {
-    let is_of_dos = text.split_once('\n').is_some_and(|(first, _)| first.ends_with('\r'));
-    let text = if is_of_dos { &text.replace("\r\n", "\n") } else { text };
+    let is_of_dos = text
+        .split_once('\n')
+        .is_some_and(|(first, _)| first.ends_with('\r'));
+    let text = if is_of_dos {
+        &text.replace("\r\n", "\n")
+    } else {
+        text
+    };
     let action = Action::Command(Sensitive::new(text.to_owned()));
     let sentinel = shell::Reading::of_file(text).sentinel(&shell::WHOLE);
-    Step { stage, by: by.to_owned(), action, failure, lines: None, at: 0, sentinel }
+    Step {
+        stage,
+        by: by.to_owned(),
+        action,
+        failure,
+        lines: None,
+        at: 0,
+        sentinel,
+    }
 }
 
 /// So many of something: `1 key`, `2 keys`.
@@ -173,23 +228,47 @@ mod tests {
 
     fn parts(part: &str, count: usize) -> Inspection {
         let part = format!("--b\n\n{part}\n");
-        let message = format!("Content-Type: multipart/mixed; boundary=b\n\n{}--b--\n", part.repeat(count));
-        inspect("f", message.as_bytes(), Timestamp::of_second(0), &Budget::default())
+        let message = format!(
+            "Content-Type: multipart/mixed; boundary=b\n\n{}--b--\n",
+            part.repeat(count)
+        );
+        inspect(
+            "f",
+            message.as_bytes(),
+            Timestamp::of_second(0),
+            &Budget::default(),
+        )
     }
 
     fn told<'i>(found: &'i Inspection, rule: &str) -> Vec<&'i str> {
-        found.report.findings().iter().filter(|finding| finding.rule.id == rule).map(|finding| finding.message.as_str()).collect()
+        found
+            .report
+            .findings()
+            .iter()
+            .filter(|finding| finding.rule.id == rule)
+            .map(|finding| finding.message.as_str())
+            .collect()
     }
 
     /// All documents of a run together have a bound, and the cut is told once.
     #[test]
     fn the_steps_of_all_documents_have_one_bound() {
-        let found = parts(&format!("#cloud-config\nruncmd:\n{}", "- a\n".repeat(6_000)), 3);
-        let counts: Vec<_> = found.documents.iter().map(|document| document.steps.len()).collect();
+        let found = parts(
+            &format!("#cloud-config\nruncmd:\n{}", "- a\n".repeat(6_000)),
+            3,
+        );
+        let counts: Vec<_> = found
+            .documents
+            .iter()
+            .map(|document| document.steps.len())
+            .collect();
         assert_eq!(counts, [6_000, 4_000, 0]);
         assert_eq!(told(&found, "inspect-steps-cut").len(), 1);
         for count in [1, 5_000] {
-            let exactly = parts(&format!("#cloud-config\nruncmd:\n{}", "- a\n".repeat(count)), 2);
+            let exactly = parts(
+                &format!("#cloud-config\nruncmd:\n{}", "- a\n".repeat(count)),
+                2,
+            );
             assert!(told(&exactly, "inspect-steps-cut").is_empty(), "{count}");
         }
     }

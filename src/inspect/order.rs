@@ -1,5 +1,6 @@
-//! The order in which cloud-init takes its modules, and which keys each reads (`config/cloud.cfg.tmpl` of cloud-init 24.1, and the schemas of its
-//! modules). A distribution may change the order.
+//! The order in which cloud-init takes its modules, and which keys each reads
+//! (`config/cloud.cfg.tmpl` of cloud-init 24.1, and the schemas of its modules). A distribution may
+//! change the order.
 
 /// A module of cloud-init.
 #[derive(Debug)]
@@ -16,20 +17,34 @@ const fn module(stage: &'static str, name: &'static str, keys: &'static [&'stati
     Module { stage, name, keys }
 }
 
-/// The modules, in the order in which they run. `runcmd` writes a script that `scripts_user` runs, so it stands there; files with `defer` are
-/// written by a module of their own.
+/// The modules, in the order in which they run. `runcmd` writes a script that `scripts_user` runs,
+/// so it stands there; files with `defer` are written by a module of their own.
 pub(super) static MODULES: &[Module] = &[
     module("network", "seed_random", &["random_seed"]),
     module("network", "bootcmd", &["bootcmd"]),
     module("network", "write_files", &["write_files"]),
     module("network", "growpart", &["growpart"]),
     module("network", "resizefs", &["resize_rootfs"]),
-    module("network", "disk_setup", &["disk_setup", "fs_setup", "device_aliases"]),
-    module("network", "mounts", &["mounts", "swap", "mount_default_fields"]),
+    module(
+        "network",
+        "disk_setup",
+        &["disk_setup", "fs_setup", "device_aliases"],
+    ),
+    module(
+        "network",
+        "mounts",
+        &["mounts", "swap", "mount_default_fields"],
+    ),
     module(
         "network",
         "set_hostname",
-        &["hostname", "fqdn", "preserve_hostname", "prefer_fqdn_over_hostname", "create_hostname_file"],
+        &[
+            "hostname",
+            "fqdn",
+            "preserve_hostname",
+            "prefer_fqdn_over_hostname",
+            "create_hostname_file",
+        ],
     ),
     module("network", "update_etc_hosts", &["manage_etc_hosts"]),
     module("network", "ca_certs", &["ca_certs", "ca-certs"]),
@@ -50,7 +65,11 @@ pub(super) static MODULES: &[Module] = &[
             "ssh_quiet_keygen",
         ],
     ),
-    module("network", "set_passwords", &["chpasswd", "password", "ssh_pwauth"]),
+    module(
+        "network",
+        "set_passwords",
+        &["chpasswd", "password", "ssh_pwauth"],
+    ),
     module("config", "wireguard", &["wireguard"]),
     module("config", "snap", &["snap"]),
     module("config", "ssh_import_id", &["ssh_import_id"]),
@@ -66,7 +85,12 @@ pub(super) static MODULES: &[Module] = &[
     module(
         "final",
         "package_update_upgrade_install",
-        &["packages", "package_update", "package_upgrade", "package_reboot_if_required"],
+        &[
+            "packages",
+            "package_update",
+            "package_upgrade",
+            "package_reboot_if_required",
+        ],
     ),
     module("final", "write_files_deferred", &[]),
     module("final", "puppet", &["puppet"]),
@@ -74,8 +98,20 @@ pub(super) static MODULES: &[Module] = &[
     module("final", "ansible", &["ansible"]),
     module("final", "salt_minion", &["salt_minion"]),
     module("final", "scripts_user", &["runcmd"]),
-    module("final", "ssh_authkey_fingerprints", &["no_ssh_fingerprints", "authkey_hash"]),
-    module("final", "keys_to_console", &["ssh", "ssh_fp_console_blacklist", "ssh_key_console_blacklist"]),
+    module(
+        "final",
+        "ssh_authkey_fingerprints",
+        &["no_ssh_fingerprints", "authkey_hash"],
+    ),
+    module(
+        "final",
+        "keys_to_console",
+        &[
+            "ssh",
+            "ssh_fp_console_blacklist",
+            "ssh_key_console_blacklist",
+        ],
+    ),
     module("final", "phone_home", &["phone_home"]),
     module("final", "final_message", &["final_message"]),
     module("final", "power_state_change", &["power_state"]),
@@ -107,15 +143,31 @@ mod tests {
     /// cloud-init, "Boot stages": what runcmd does comes after files, users and packages.
     #[test]
     fn what_kubeadm_needs_comes_before_its_command() {
-        let at = |name: &str| MODULES.iter().position(|module| module.name == name).unwrap();
-        assert!(at("bootcmd") < at("write_files") && at("write_files") < at("disk_setup") && at("disk_setup") < at("mounts"));
+        let at = |name: &str| {
+            MODULES
+                .iter()
+                .position(|module| module.name == name)
+                .unwrap()
+        };
+        assert!(
+            at("bootcmd") < at("write_files")
+                && at("write_files") < at("disk_setup")
+                && at("disk_setup") < at("mounts")
+        );
         assert!(at("users_groups") < at("ntp") && at("ntp") < at("package_update_upgrade_install"));
-        assert!(at("package_update_upgrade_install") < at("write_files_deferred") && at("write_files_deferred") < at("scripts_user"));
+        assert!(
+            at("package_update_upgrade_install") < at("write_files_deferred")
+                && at("write_files_deferred") < at("scripts_user")
+        );
     }
 
     #[test]
     fn each_key_belongs_to_one_module() {
-        let keys: Vec<_> = MODULES.iter().flat_map(|module| module.keys).chain(&READ_OTHERWISE).collect();
+        let keys: Vec<_> = MODULES
+            .iter()
+            .flat_map(|module| module.keys)
+            .chain(&READ_OTHERWISE)
+            .collect();
         assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), keys.len());
     }
 }

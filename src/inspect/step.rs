@@ -84,11 +84,13 @@ pub(crate) struct Step {
     pub(crate) action: Action,
     /// What follows when it fails.
     pub(crate) failure: Failure,
-    /// Of commands that run in one script: the first of its lines in there, from 1, and how many there are.
+    /// Of commands that run in one script: the first of its lines in there, from 1, and how many
+    /// there are.
     pub(crate) lines: Option<(usize, usize)>,
     /// Where it stands in the document, in bytes.
     pub(crate) at: usize,
-    /// Of a command that writes the file that tells success: whether only when something before it succeeded.
+    /// Of a command that writes the file that tells success: whether only when something before it
+    /// succeeded.
     pub(crate) sentinel: Option<bool>,
 }
 
@@ -172,5 +174,6 @@ impl Failure {
     }
 }
 
-/// The file by which Cluster API knows that a machine came up (book: "Bootstrap provider: sentinel file").
+/// The file by which Cluster API knows that a machine came up (book: "Bootstrap provider: sentinel
+/// file").
 pub(crate) const SENTINEL: &str = "bootstrap-success.complete";

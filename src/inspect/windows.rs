@@ -15,16 +15,22 @@ static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
 
 /// A variable of PowerShell that holds the file, and what writes into it.
 static WRITTEN_BY_NAME: LazyLock<(Regex, Regex)> = LazyLock::new(|| {
-    let variable = compiled(r#"(?im)(\$\w+)\s*=\s*["']?[^"';\n]*bootstrap-success\.complete(?:["'\s;]|$)"#);
+    let variable =
+        compiled(r#"(?im)(\$\w+)\s*=\s*["']?[^"';\n]*bootstrap-success\.complete(?:["'\s;]|$)"#);
     (variable, compiled(&format!(r#"(?im){WRITES}["']?(\$\w+)"#)))
 });
 
 /// What asks whether the command before it succeeded; `&&` is of its own line alone.
-static ASKED_BESIDE: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?i)&&|errorlevel|\$\?|\$lastexitcode"));
+static ASKED_BESIDE: LazyLock<Regex> =
+    LazyLock::new(|| compiled(r"(?i)&&|errorlevel|\$\?|\$lastexitcode"));
 
-/// What asks that on a line before, or ends the script where a program fails. `$ErrorActionPreference` is about cmdlets alone.
-static ASKED_BEFORE: LazyLock<Regex> =
-    LazyLock::new(|| compiled(r"(?i)\|\|\s*exit\b|errorlevel|\$\?|\$lastexitcode|\$psnativecommanduseerroractionpreference\s*=\s*\$true"));
+/// What asks that on a line before, or ends the script where a program fails.
+/// `$ErrorActionPreference` is about cmdlets alone.
+static ASKED_BEFORE: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"(?i)\|\|\s*exit\b|errorlevel|\$\?|\$lastexitcode|\$psnativecommanduseerroractionpreference\s*=\s*\$true",
+    )
+});
 
 /// A comment of a batch file or of PowerShell.
 static COMMENT: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?im)^[ \t]*(?:#|rem\b|::).*$"));
@@ -44,14 +50,20 @@ pub(super) fn has_drive(path: &str) -> bool {
 /// Whether a file is a batch file or one of PowerShell.
 pub(super) fn is_script(path: &str) -> bool {
     let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
-    ["ps1", "cmd", "bat"].iter().any(|known| ending.eq_ignore_ascii_case(known))
+    ["ps1", "cmd", "bat"]
+        .iter()
+        .any(|known| ending.eq_ignore_ascii_case(known))
 }
 
-/// Of a text that writes the file that tells success: whether only when what stands before it succeeded. Nothing if it does not.
+/// Of a text that writes the file that tells success: whether only when what stands before it
+/// succeeded. Nothing if it does not.
 pub(super) fn sentinel(text: &str) -> Option<bool> {
     let code = COMMENT.replace_all(text, "");
     let code = CONTINUED.replace_all(&code, " ");
-    let written = WRITTEN.find(&code).map(|written| written.start()).or_else(|| written_by_name(&code))?;
+    let written = WRITTEN
+        .find(&code)
+        .map(|written| written.start())
+        .or_else(|| written_by_name(&code))?;
     // What writes begins with the sign before it, which may be the end of the line above.
     let line = code[..written].rfind('\n').map_or(0, |end| end + 1);
     Some(ASKED_BESIDE.is_match(&code[line..written]) || ASKED_BEFORE.is_match(&code[..line]))
@@ -62,8 +74,15 @@ fn written_by_name(code: &str) -> Option<usize> {
     let (variable, written) = &*WRITTEN_BY_NAME;
     let held = variable.captures(code)?;
     let (name, from) = (held.get(1)?.as_str(), held.get(0)?.end());
-    let is_it = |found: &regex::Captures<'_>| found.get(1).is_some_and(|found| found.as_str().eq_ignore_ascii_case(name));
-    written.captures_iter(&code[from..]).find(is_it).and_then(|found| Some(from + found.get(0)?.start()))
+    let is_it = |found: &regex::Captures<'_>| {
+        found
+            .get(1)
+            .is_some_and(|found| found.as_str().eq_ignore_ascii_case(name))
+    };
+    written
+        .captures_iter(&code[from..])
+        .find(is_it)
+        .and_then(|found| Some(from + found.get(0)?.start()))
 }
 
 #[cfg(test)]
@@ -76,25 +95,49 @@ mod tests {
         for (text, expected) in [
             ("kubeadm join && echo success > FILE", Some(true)),
             ("kubeadm join & echo success>\"FILE\"", Some(false)),
-            ("echo success > \"C:\\a b\\bootstrap-success.complete\"", Some(false)),
+            (
+                "echo success > \"C:\\a b\\bootstrap-success.complete\"",
+                Some(false),
+            ),
             ("New-Item -ItemType File -Path FILE", Some(false)),
-            ("kubeadm join\nif ($LASTEXITCODE -eq 0) { ni FILE }", Some(true)),
+            (
+                "kubeadm join\nif ($LASTEXITCODE -eq 0) { ni FILE }",
+                Some(true),
+            ),
             ("kubeadm join\nif ($?) {\n  sc FILE a\n}", Some(true)),
             ("kubeadm join; add-content FILE a", Some(false)),
             ("kubeadm join; 'a'|tee-object FILE", Some(false)),
             ("'success' | Out-File -FilePath 'FILE'", Some(false)),
             // Programs that fail are not asked by it.
-            ("$ErrorActionPreference = 'Stop'\nkubeadm join\nset-content FILE success", Some(false)),
-            ("$PSNativeCommandUseErrorActionPreference = $true\nkubeadm join\nac FILE success", Some(true)),
+            (
+                "$ErrorActionPreference = 'Stop'\nkubeadm join\nset-content FILE success",
+                Some(false),
+            ),
+            (
+                "$PSNativeCommandUseErrorActionPreference = $true\nkubeadm join\nac FILE success",
+                Some(true),
+            ),
             ("if errorlevel 1 exit /b 1\necho success > FILE", Some(true)),
             ("kubeadm join || exit /b 1\necho success > FILE", Some(true)),
-            ("mkdir C:\\run && echo made\nkubeadm join\necho success > FILE", Some(false)),
-            ("$f = 'FILE'\nkubeadm join\nif ($?) { New-Item -Path $f }", Some(true)),
+            (
+                "mkdir C:\\run && echo made\nkubeadm join\necho success > FILE",
+                Some(false),
+            ),
+            (
+                "$f = 'FILE'\nkubeadm join\nif ($?) { New-Item -Path $f }",
+                Some(true),
+            ),
             ("$f = 'FILE'\nNew-Item -Path $g; ni $F", Some(false)),
             ("$f = 'FILE'\nGet-Content $f", None),
             ("New-Item `\n  -Path FILE", Some(false)),
-            ("# New-Item FILE\nrem echo a > FILE\n :: echo a > FILE", None),
-            ("# New-Item FILE\nkubeadm join; if ($?) { ni FILE }", Some(true)),
+            (
+                "# New-Item FILE\nrem echo a > FILE\n :: echo a > FILE",
+                None,
+            ),
+            (
+                "# New-Item FILE\nkubeadm join; if ($?) { ni FILE }",
+                Some(true),
+            ),
             ("Get-Content FILE", None),
             ("Test-Path C:\\sc\\bootstrap-success.complete", None),
             ("New-Item C:\\a; Get-Content FILE", None),
@@ -107,7 +150,15 @@ mod tests {
 
     #[test]
     fn scripts_are_known_by_their_endings() {
-        assert!([r"C:\a.ps1", "C:/a.CMD", "a.bat"].iter().all(|path| is_script(path)));
-        assert!(![r"C:\a.yaml", "ps1", r"C:\a.ps1\b"].iter().any(|path| is_script(path)));
+        assert!(
+            [r"C:\a.ps1", "C:/a.CMD", "a.bat"]
+                .iter()
+                .all(|path| is_script(path))
+        );
+        assert!(
+            ![r"C:\a.yaml", "ps1", r"C:\a.ps1\b"]
+                .iter()
+                .any(|path| is_script(path))
+        );
     }
 }

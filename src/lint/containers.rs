@@ -128,20 +128,34 @@ pub(super) fn check(objects: &[Object]) -> Report {
 /// provider.yaml names the image of the manager without the tag.
 pub(crate) fn tagged(image: &str, place: Place) -> Option<Diagnostic> {
     (without_tag(image) != image).then(|| {
-        Diagnostic::of(&IMAGE_TAGGED, format!("manager.image is `{image}`, with a tag or digest"))
-            .at(place)
-            .help(Remedy::new("leave them out: the version that is built becomes the tag; for one build use ").setting(Setting::Image))
+        Diagnostic::of(
+            &IMAGE_TAGGED,
+            format!("manager.image is `{image}`, with a tag or digest"),
+        )
+        .at(place)
+        .help(
+            Remedy::new(
+                "leave them out: the version that is built becomes the tag; for one build use ",
+            )
+            .setting(Setting::Image),
+        )
     })
 }
 
-/// clusterctl parses the images of Deployments and DaemonSets as canonical names, whether or not any is overridden.
+/// clusterctl parses the images of Deployments and DaemonSets as canonical names, whether or not
+/// any is overridden.
 fn images(objects: &[Object]) -> Report {
     let mut report = Report::new();
-    for object in objects.iter().filter(|object| matches!(object.kind(), "Deployment" | "DaemonSet")) {
+    for object in objects
+        .iter()
+        .filter(|object| matches!(object.kind(), "Deployment" | "DaemonSet"))
+    {
         for (path, container) in pods::containers(object.value()) {
             let image = container["image"].as_str().unwrap_or_default();
             if let Err(fault) = Image::parse(image) {
-                report.push(image_finding(object, image, &fault).at(object.place(&path.field("image"))));
+                report.push(
+                    image_finding(object, image, &fault).at(object.place(&path.field("image"))),
+                );
             }
         }
     }
@@ -150,9 +164,18 @@ fn images(objects: &[Object]) -> Report {
 
 fn image_finding(object: &Object, image: &str, fault: &ImageFault) -> Diagnostic {
     let (what, help) = match fault {
-        ImageFault::NotCanonical => ("does not name its registry", format!("write it in full, such as `{}`", canonical(image))),
-        ImageFault::UpperCase(_) => ("has upper-case letters in its repository", format!("write `{}`", image.to_lowercase())),
-        ImageFault::Malformed(_) => ("is no image reference", "write `image: registry/path:tag`, without variables".to_owned()),
+        ImageFault::NotCanonical => (
+            "does not name its registry",
+            format!("write it in full, such as `{}`", canonical(image)),
+        ),
+        ImageFault::UpperCase(_) => (
+            "has upper-case letters in its repository",
+            format!("write `{}`", image.to_lowercase()),
+        ),
+        ImageFault::Malformed(_) => (
+            "is no image reference",
+            "write `image: registry/path:tag`, without variables".to_owned(),
+        ),
     };
     let message = match image {
         "" => format!("a container of {} has no image", object.title()),
@@ -160,32 +183,53 @@ fn image_finding(object: &Object, image: &str, fault: &ImageFault) -> Diagnostic
     };
     Diagnostic::of(&IMAGE_NOT_CANONICAL, message)
         .help(help)
-        .note(format!("clusterctl parses every image as a canonical name and ends with an error: {fault}"))
+        .note(format!(
+            "clusterctl parses every image as a canonical name and ends with an error: {fault}"
+        ))
         .upstream(fault.to_string())
 }
 
 /// What Docker makes of a name without a registry.
 fn canonical(image: &str) -> String {
-    let rest = image.strip_prefix("index.docker.io/").or_else(|| image.strip_prefix("docker.io/")).unwrap_or(image);
-    format!("docker.io/{}{rest}", if rest.contains('/') { "" } else { "library/" })
+    let rest = image
+        .strip_prefix("index.docker.io/")
+        .or_else(|| image.strip_prefix("docker.io/"))
+        .unwrap_or(image);
+    format!(
+        "docker.io/{}{rest}",
+        if rest.contains('/') { "" } else { "library/" }
+    )
 }
 
 /// clusterctl's `IsDeploymentWithManager`, which looks at the containers that keep running.
 pub(super) fn is_awaited(object: &Object) -> bool {
-    let mut containers = object.items(&["spec", "template", "spec", "containers"]).iter();
-    object.is("apps", "Deployment") && containers.any(|container| container["name"] == MANAGER_CONTAINER)
+    let mut containers = object
+        .items(&["spec", "template", "spec", "containers"])
+        .iter();
+    object.is("apps", "Deployment")
+        && containers.any(|container| container["name"] == MANAGER_CONTAINER)
 }
 
 /// `clusterctl init --wait-providers` looks at containers of this name only.
 fn manager(objects: &[Object]) -> Option<Diagnostic> {
-    let mut deployments = objects.iter().filter(|object| object.is("apps", "Deployment"));
+    let mut deployments = objects
+        .iter()
+        .filter(|object| object.is("apps", "Deployment"));
     let first = deployments.next()?;
     if is_awaited(first) || deployments.any(is_awaited) {
         return None;
     }
-    let finding = Diagnostic::of(&MANAGER_MISSING, format!("{} has no container called `{MANAGER_CONTAINER}`", first.title()));
+    let finding = Diagnostic::of(
+        &MANAGER_MISSING,
+        format!(
+            "{} has no container called `{MANAGER_CONTAINER}`",
+            first.title()
+        ),
+    );
     let finding = finding.at(first.place(&FieldPath::of_fields("spec.template.spec.containers")));
-    Some(finding.help(format!("rename the container that runs the controller to `{MANAGER_CONTAINER}`")))
+    Some(finding.help(format!(
+        "rename the container that runs the controller to `{MANAGER_CONTAINER}`"
+    )))
 }
 
 #[cfg(test)]
@@ -196,13 +240,19 @@ mod tests {
 
     fn deployment(pod: Value) -> Object {
         let spec = json!({"template": {"spec": pod}});
-        Object::made(json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": spec}))
+        Object::made(
+            json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "d"}, "spec": spec}),
+        )
     }
 
-    /// Cluster API, cmd/clusterctl/internal/util/objs.go, IsDeploymentWithManager: `spec.template.spec.containers` alone.
+    /// Cluster API, cmd/clusterctl/internal/util/objs.go, IsDeploymentWithManager:
+    /// `spec.template.spec.containers` alone.
     #[test]
     fn the_manager_keeps_running() {
-        let of = |list: &str| manager(&[deployment(json!({list: [{"name": "manager"}]}))]).map(|finding| finding.rule.id);
+        let of = |list: &str| {
+            manager(&[deployment(json!({list: [{"name": "manager"}]}))])
+                .map(|finding| finding.rule.id)
+        };
         assert_eq!(of("containers"), None);
         assert_eq!(of("initContainers"), Some(MANAGER_MISSING.id));
         assert_eq!(of("ephemeralContainers"), Some(MANAGER_MISSING.id));
@@ -217,7 +267,9 @@ mod tests {
             ("docker.io/nginx:1", "docker.io/library/nginx:1"),
             ("index.docker.io/owner/name:1", "docker.io/owner/name:1"),
         ] {
-            let report = images(&[deployment(json!({"containers": [{"name": "manager", "image": image}]}))]);
+            let report = images(&[deployment(
+                json!({"containers": [{"name": "manager", "image": image}]}),
+            )]);
             let help = report.findings()[0].help.as_ref().unwrap().to_string();
             assert_eq!(help, format!("write it in full, such as `{expected}`"));
             assert!(Image::parse(expected).is_ok());

@@ -1,7 +1,8 @@
 //! What clusterctl refuses, and what of components comes out of it other than it went in.
 
 use crate::clusterctl::{
-    Config, Provider, ReadBefore, Refusal, components_refusal, dropped_fields, raw_components_refusal, version_refusal,
+    Config, Provider, ReadBefore, Refusal, components_refusal, dropped_fields,
+    raw_components_refusal, version_refusal,
 };
 use crate::contract::book;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
@@ -24,7 +25,12 @@ rules! {
 
 /// Judges what clusterctl makes of the objects.
 pub(super) fn check(objects: &[Object]) -> Report {
-    let judge = |object| unknown_version(object).into_iter().chain(dropped(object)).chain(incomplete_webhooks(object));
+    let judge = |object| {
+        unknown_version(object)
+            .into_iter()
+            .chain(dropped(object))
+            .chain(incomplete_webhooks(object))
+    };
     objects.iter().flat_map(judge).collect()
 }
 
@@ -47,23 +53,42 @@ pub(super) fn refusals(
 ) -> Refusals {
     let text = source.text().as_bytes();
     let finding = |rule, message: &str, refusal: &Refusal| {
-        Diagnostic::of(rule, message).at(source.place()).note(format!("clusterctl says: {refusal}")).upstream(refusal.message())
+        Diagnostic::of(rule, message)
+            .at(source.place())
+            .note(format!("clusterctl says: {refusal}"))
+            .upstream(refusal.message())
     };
     if let Some(refused) = components_refusal(config, provider, version, text, before) {
-        let refused = finding(&REFUSED, "clusterctl refuses the components", &refused).help("correct the object that the note names");
-        return Refusals { refused: Some(refused), raw: None };
+        let refused = finding(&REFUSED, "clusterctl refuses the components", &refused)
+            .help("correct the object that the note names");
+        return Refusals {
+            refused: Some(refused),
+            raw: None,
+        };
     }
     // Without variables both are the same.
-    let raw = if has_variables { raw_components_refusal(config, provider, version, text, before) } else { None };
+    let raw = if has_variables {
+        raw_components_refusal(config, provider, version, text, before)
+    } else {
+        None
+    };
     let message = "`clusterctl generate provider --raw` and `--describe` refuse the components";
     let help = "use variables only inside of strings, and not in images";
-    Refusals { refused: None, raw: raw.map(|refused| finding(&RAW_REFUSED, message, &refused).help(help)) }
+    Refusals {
+        refused: None,
+        raw: raw.map(|refused| finding(&RAW_REFUSED, message, &refused).help(help)),
+    }
 }
 
 fn unknown_version(object: &Object) -> Option<Diagnostic> {
     let refusal = version_refusal(object.value())?;
-    let message = format!("{} is of version {}, which clusterctl does not convert", object.title(), object.api_version());
-    let finding = Diagnostic::of(&VERSION_UNKNOWN, message).at(object.place(&FieldPath::root().field("apiVersion")));
+    let message = format!(
+        "{} is of version {}, which clusterctl does not convert",
+        object.title(),
+        object.api_version()
+    );
+    let finding = Diagnostic::of(&VERSION_UNKNOWN, message)
+        .at(object.place(&FieldPath::root().field("apiVersion")));
     Some(
         finding
             .help("write the object in the current version of its API")
@@ -74,36 +99,58 @@ fn unknown_version(object: &Object) -> Option<Diagnostic> {
 
 fn dropped(object: &Object) -> Vec<Diagnostic> {
     let finding = |path: FieldPath| {
-        Diagnostic::of(&FIELD_DROPPED, format!("{path} of {} vanishes: {} has no such field", object.title(), object.kind()))
-            .at(object.key_place(&path))
-            .help("correct the name of the field, or remove it")
-            .note("clusterctl converts these objects into Go's types and back")
+        Diagnostic::of(
+            &FIELD_DROPPED,
+            format!(
+                "{path} of {} vanishes: {} has no such field",
+                object.title(),
+                object.kind()
+            ),
+        )
+        .at(object.key_place(&path))
+        .help("correct the name of the field, or remove it")
+        .note("clusterctl converts these objects into Go's types and back")
     };
-    dropped_fields(object.value()).into_iter().map(finding).collect()
+    dropped_fields(object.value())
+        .into_iter()
+        .map(finding)
+        .collect()
 }
 
 fn incomplete_webhooks(object: &Object) -> Vec<Diagnostic> {
-    if !matches!(object.kind(), "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration") {
+    if !matches!(
+        object.kind(),
+        "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration"
+    ) {
         return Vec::new();
     }
     let webhooks = object.items(&["webhooks"]).iter().enumerate();
     let missing = webhooks.flat_map(|(at, webhook)| {
-        let fields = ["sideEffects", "admissionReviewVersions"].into_iter().filter(|field| webhook[*field].is_null());
+        let fields = ["sideEffects", "admissionReviewVersions"]
+            .into_iter()
+            .filter(|field| webhook[*field].is_null());
         fields.map(move |field| (at, field))
     });
     let finding = |(at, field): (usize, &str)| {
         let path = FieldPath::root().field("webhooks").index(at);
-        let entry = if field == "sideEffects" { "sideEffects: None" } else { "admissionReviewVersions: [v1]" };
+        let entry = if field == "sideEffects" {
+            "sideEffects: None"
+        } else {
+            "admissionReviewVersions: [v1]"
+        };
         let place = object.place(&path);
         let fix = object.source().zip(place.span).map(|(source, span)| {
             let mut edits = Edits::of(source.text());
             edits.first_entry(span.start.offset..span.end.offset, entry);
             edits.into()
         });
-        let finding = Diagnostic::of(&WEBHOOK_INCOMPLETE, format!("{path} of {} has no {field}", object.title()))
-            .at(place)
-            .help(format!("add `{entry}`"))
-            .note("clusterctl writes null in its place, and the API server refuses that");
+        let finding = Diagnostic::of(
+            &WEBHOOK_INCOMPLETE,
+            format!("{path} of {} has no {field}", object.title()),
+        )
+        .at(place)
+        .help(format!("add `{entry}`"))
+        .note("clusterctl writes null in its place, and the API server refuses that");
         Diagnostic { fix, ..finding }
     };
     missing.map(finding).collect()

@@ -17,10 +17,20 @@ pub(super) fn check(objects: &[Object]) -> Report {
     let mut report = Report::new();
     // A second Namespace is a finding of its own.
     for object in objects.iter().filter(|object| !object.is("", "Namespace")) {
-        let key = (object.group(), object.kind(), object.namespace(), object.name());
+        let key = (
+            object.group(),
+            object.kind(),
+            object.namespace(),
+            object.name(),
+        );
         if let Some(first) = seen.get(&key) {
-            let finding = Diagnostic::of(&OBJECT_DUPLICATED, format!("{} is there twice", object.title()));
-            let finding = finding.at(object.place(name)).related(first.place(name), "the first");
+            let finding = Diagnostic::of(
+                &OBJECT_DUPLICATED,
+                format!("{} is there twice", object.title()),
+            );
+            let finding = finding
+                .at(object.place(name))
+                .related(first.place(name), "the first");
             report.push(finding.help("remove one of the two"));
         } else {
             seen.insert(key, object);

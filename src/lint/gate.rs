@@ -1,7 +1,8 @@
-//! The rules for a provider's author: what clusterctl, the API server and the core take, and what breaks or surprises later.
+//! The rules for a provider's author: what clusterctl, the API server and the core take, and what
+//! breaks or surprises later.
 //!
-//! A family of rules is a function over a [`Scope`]; its row here is all that it takes to be asked by `lint`, `release check` and
-//! `release build`.
+//! A family of rules is a function over a [`Scope`]; its row here is all that it takes to be asked
+//! by `lint`, `release check` and `release build`.
 
 use super::{Scope, components, conversion, definitions};
 use crate::diag::Report;
@@ -36,9 +37,12 @@ pub(crate) fn check(scope: &Scope<'_>) -> Report {
     FAMILIES.iter().flat_map(|family| family(scope)).collect()
 }
 
-/// Judges objects of which the rest may be elsewhere: what clusterctl and the API server say of each, and the families.
+/// Judges objects of which the rest may be elsewhere: what clusterctl and the API server say of
+/// each, and the families.
 pub(crate) fn check_part(scope: &Scope<'_>) -> Report {
-    let mut report: Report = definitions::of(scope.objects).flat_map(|crd| definitions::check_part(crd, scope.budget)).collect();
+    let mut report: Report = definitions::of(scope.objects)
+        .flat_map(|crd| definitions::check_part(crd, scope.budget))
+        .collect();
     report.extend(conversion::check(scope.objects));
     report.extend(check(scope));
     report

@@ -1,5 +1,6 @@
-//! The judge of releases: what the core, the API server or clusterctl would refuse or change. Verbs that build, lay in or examine a release
-//! hand it the same [`Release`], so that they cannot disagree.
+//! The judge of releases: what the core, the API server or clusterctl would refuse or change. Verbs
+//! that build, lay in or examine a release hand it the same [`Release`], so that they cannot
+//! disagree.
 
 pub(crate) mod components;
 pub(crate) mod containers;

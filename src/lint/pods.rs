@@ -14,24 +14,43 @@ rules! {
     NEED_MISSING = warning("components-pod-need-missing"), url(book::CONTROLLERS);
 }
 
-/// The kinds without whose objects a pod is not made or not started. Without a Secret for its images it is: the registry decides.
-const NEEDED: [&str; 4] = ["ConfigMap", "PersistentVolumeClaim", "Secret", "ServiceAccount"];
+/// The kinds without whose objects a pod is not made or not started. Without a Secret for its
+/// images it is: the registry decides.
+const NEEDED: [&str; 4] = [
+    "ConfigMap",
+    "PersistentVolumeClaim",
+    "Secret",
+    "ServiceAccount",
+];
 
 /// What Kubernetes itself puts into each namespace.
-const GIVEN: [(&str, &str); 2] = [("ConfigMap", "kube-root-ca.crt"), ("ServiceAccount", "default")];
+const GIVEN: [(&str, &str); 2] = [
+    ("ConfigMap", "kube-root-ca.crt"),
+    ("ServiceAccount", "default"),
+];
 
 /// Judges the pods of all objects. Namespaces do not count: clusterctl moves all objects into one.
 pub(super) fn check(objects: &[Object]) -> Report {
     let made = made(objects);
-    let with_pods = objects.iter().filter(|object| pods::pod_path(object.kind()).is_some());
-    with_pods.flat_map(|object| missing(object, &made)).collect()
+    let with_pods = objects
+        .iter()
+        .filter(|object| pods::pod_path(object.kind()).is_some());
+    with_pods
+        .flat_map(|object| missing(object, &made))
+        .collect()
 }
 
 /// Kind and name of what is there once the components are installed.
 fn made(objects: &[Object]) -> BTreeSet<(&str, &str)> {
-    let own = objects.iter().filter(|object| object.group().is_empty()).map(|object| (object.kind(), object.name()));
-    let certificates = objects.iter().filter(|object| object.is("cert-manager.io", "Certificate"));
-    let of_certificates = certificates.map(|object| ("Secret", object.text(&["spec", "secretName"])));
+    let own = objects
+        .iter()
+        .filter(|object| object.group().is_empty())
+        .map(|object| (object.kind(), object.name()));
+    let certificates = objects
+        .iter()
+        .filter(|object| object.is("cert-manager.io", "Certificate"));
+    let of_certificates =
+        certificates.map(|object| ("Secret", object.text(&["spec", "secretName"])));
     own.chain(of_certificates).chain(GIVEN).collect()
 }
 
@@ -39,7 +58,9 @@ fn made(objects: &[Object]) -> BTreeSet<(&str, &str)> {
 fn missing<'o>(object: &'o Object, made: &BTreeSet<(&str, &str)>) -> Vec<Diagnostic> {
     let mut told = BTreeSet::new();
     let is_missing = |reference: &Reference<'o>| {
-        let is_needed = NEEDED.contains(&reference.kind) && !reference.is_joined && !is_optional(object, reference);
+        let is_needed = NEEDED.contains(&reference.kind)
+            && !reference.is_joined
+            && !is_optional(object, reference);
         is_needed && !reference.name.is_empty() && !made.contains(&(reference.kind, reference.name))
     };
     let references = references(object.value()).0.into_iter().filter(is_missing);
@@ -49,18 +70,39 @@ fn missing<'o>(object: &'o Object, made: &BTreeSet<(&str, &str)>) -> Vec<Diagnos
         .collect()
 }
 
-/// Whether the pod starts without it: `optional: true` stands beside the name, or it is for pulling images.
+/// Whether the pod starts without it: `optional: true` stands beside the name, or it is for pulling
+/// images.
 fn is_optional(object: &Object, reference: &Reference<'_>) -> bool {
-    let is_for_images = reference.path.segments().iter().any(|segment| *segment == Segment::Field("imagePullSecrets".to_owned()));
-    let holder = reference.path.parent().and_then(|holder| fields::at(object.value(), holder.segments()));
+    let is_for_images = reference
+        .path
+        .segments()
+        .iter()
+        .any(|segment| *segment == Segment::Field("imagePullSecrets".to_owned()));
+    let holder = reference
+        .path
+        .parent()
+        .and_then(|holder| fields::at(object.value(), holder.segments()));
     is_for_images || holder.is_some_and(|holder| holder["optional"] == true)
 }
 
-fn finding(object: &Object, reference: &Reference<'_>, made: &BTreeSet<(&str, &str)>) -> Diagnostic {
+fn finding(
+    object: &Object,
+    reference: &Reference<'_>,
+    made: &BTreeSet<(&str, &str)>,
+) -> Diagnostic {
     let (kind, name) = (reference.kind, reference.name);
-    let finding = Diagnostic::of(&NEED_MISSING, format!("{} needs {kind} {name}, which the components do not contain", object.title()));
+    let finding = Diagnostic::of(
+        &NEED_MISSING,
+        format!(
+            "{} needs {kind} {name}, which the components do not contain",
+            object.title()
+        ),
+    );
     let finding = finding.at(object.place(&reference.path));
-    let alike = made.range((kind, "")..).take_while(|(other, _)| *other == kind).map(|(_, name)| *name);
+    let alike = made
+        .range((kind, "")..)
+        .take_while(|(other, _)| *other == kind)
+        .map(|(_, name)| *name);
     let finding = match nearest(name, alike) {
         Some(near) => finding.label(format!("did you mean `{near}`?")),
         None => finding,
@@ -82,11 +124,18 @@ mod tests {
     use super::*;
 
     fn object(api_version: &str, kind: &str, name: &str, spec: Value) -> Object {
-        Object::made(json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "spec": spec}))
+        Object::made(
+            json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "spec": spec}),
+        )
     }
 
     fn deployment(pod: Value) -> Object {
-        object("apps/v1", "Deployment", "d", json!({"template": {"spec": pod}}))
+        object(
+            "apps/v1",
+            "Deployment",
+            "d",
+            json!({"template": {"spec": pod}}),
+        )
     }
 
     /// What is said of a pod beside these objects: the path and the name.
@@ -94,8 +143,17 @@ mod tests {
         let objects: Vec<Object> = std::iter::once(deployment(pod)).chain(beside).collect();
         let line = |finding: &Diagnostic| {
             let path = finding.place.path.to_string();
-            let what = finding.message.strip_prefix("Deployment/d needs ").unwrap().split(',').next().unwrap();
-            format!("{}: {what}", path.strip_prefix("spec.template.spec.").unwrap())
+            let what = finding
+                .message
+                .strip_prefix("Deployment/d needs ")
+                .unwrap()
+                .split(',')
+                .next()
+                .unwrap();
+            format!(
+                "{}: {what}",
+                path.strip_prefix("spec.template.spec.").unwrap()
+            )
         };
         check(&objects).findings().iter().map(line).collect()
     }
@@ -128,17 +186,43 @@ mod tests {
             ("serviceAccountName", "ServiceAccount", "s"),
             ("volumes[1].configMap.name", "ConfigMap", "b"),
             ("volumes[0].secret.secretName", "Secret", "a"),
-            ("volumes[2].persistentVolumeClaim.claimName", "PersistentVolumeClaim", "c"),
-            ("volumes[3].projected.sources[1].configMap.name", "ConfigMap", "e"),
+            (
+                "volumes[2].persistentVolumeClaim.claimName",
+                "PersistentVolumeClaim",
+                "c",
+            ),
+            (
+                "volumes[3].projected.sources[1].configMap.name",
+                "ConfigMap",
+                "e",
+            ),
             ("volumes[3].projected.sources[0].secret.name", "Secret", "d"),
-            ("containers[0].env[0].valueFrom.secretKeyRef.name", "Secret", "i"),
-            ("containers[0].envFrom[1].configMapRef.name", "ConfigMap", "h"),
+            (
+                "containers[0].env[0].valueFrom.secretKeyRef.name",
+                "Secret",
+                "i",
+            ),
+            (
+                "containers[0].envFrom[1].configMapRef.name",
+                "ConfigMap",
+                "h",
+            ),
             ("containers[0].envFrom[0].secretRef.name", "Secret", "g"),
-            ("initContainers[0].env[0].valueFrom.configMapKeyRef.name", "ConfigMap", "l"),
+            (
+                "initContainers[0].env[0].valueFrom.configMapKeyRef.name",
+                "ConfigMap",
+                "l",
+            ),
         ];
-        let expected: Vec<String> = all.iter().map(|(path, kind, name)| format!("{path}: {kind} {name}")).collect();
+        let expected: Vec<String> = all
+            .iter()
+            .map(|(path, kind, name)| format!("{path}: {kind} {name}"))
+            .collect();
         assert_eq!(told(pod.clone(), Vec::new()), expected);
-        let there = all.iter().map(|(_, kind, name)| object("v1", kind, name, Value::Null)).collect();
+        let there = all
+            .iter()
+            .map(|(_, kind, name)| object("v1", kind, name, Value::Null))
+            .collect();
         assert_eq!(told(pod, there), Vec::<String>::new());
     }
 
@@ -158,24 +242,63 @@ mod tests {
                 "env": [{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "none", "key": "k", "optional": true}}}],
             }],
         });
-        let certificate = || object("cert-manager.io/v1", "Certificate", "serving", json!({"secretName": "cert"}));
+        let certificate = || {
+            object(
+                "cert-manager.io/v1",
+                "Certificate",
+                "serving",
+                json!({"secretName": "cert"}),
+            )
+        };
         assert_eq!(told(pod.clone(), vec![certificate()]), Vec::<String>::new());
-        assert_eq!(told(pod, Vec::new()), ["volumes[0].secret.secretName: Secret cert"]);
+        assert_eq!(
+            told(pod, Vec::new()),
+            ["volumes[0].secret.secretName: Secret cert"]
+        );
         // An object of another group, and the Certificate itself, are not what is mounted.
         let secret = json!({"volumes": [{"name": "a", "secret": {"secretName": "serving", "optional": false}}]});
         let foreign = object("example.com/v1", "Secret", "serving", Value::Null);
-        assert_eq!(told(secret, vec![certificate(), foreign]), ["volumes[0].secret.secretName: Secret serving"]);
+        assert_eq!(
+            told(secret, vec![certificate(), foreign]),
+            ["volumes[0].secret.secretName: Secret serving"]
+        );
     }
 
     #[test]
     fn the_finding_says_what_to_do() {
         let pod = json!({"serviceAccountName": "manger", "volumes": [{"name": "a", "secret": {"secretName": "x"}}]});
-        let objects = [deployment(pod), object("v1", "ServiceAccount", "manager", Value::Null)];
+        let objects = [
+            deployment(pod),
+            object("v1", "ServiceAccount", "manager", Value::Null),
+        ];
         let report = check(&objects);
-        let said: Vec<_> =
-            report.findings().iter().map(|finding| (finding.label.as_str(), finding.help.as_ref().unwrap().to_string())).collect();
-        let secret = "add the Secret, let a Certificate make it, or write `optional: true` beside its name";
-        assert_eq!(said, [("did you mean `manager`?", "add the ServiceAccount".to_owned()), ("", secret.to_owned())]);
-        assert!(report.findings().iter().all(|finding| finding.notes.iter().any(|note| note.contains("before `clusterctl init`"))));
+        let said: Vec<_> = report
+            .findings()
+            .iter()
+            .map(|finding| {
+                (
+                    finding.label.as_str(),
+                    finding.help.as_ref().unwrap().to_string(),
+                )
+            })
+            .collect();
+        let secret =
+            "add the Secret, let a Certificate make it, or write `optional: true` beside its name";
+        assert_eq!(
+            said,
+            [
+                (
+                    "did you mean `manager`?",
+                    "add the ServiceAccount".to_owned()
+                ),
+                ("", secret.to_owned())
+            ]
+        );
+        assert!(report.findings().iter().all(|finding| {
+            finding
+                .notes
+                .iter()
+                .any(|note| note.contains("before `clusterctl init`"))
+        }));
     }
 }

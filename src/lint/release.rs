@@ -1,5 +1,5 @@
-//! A release as clusterctl gets it: what one provider installs, judged together with its metadata. Providers of a release share its
-//! templates.
+//! A release as clusterctl gets it: what one provider installs, judged together with its metadata.
+//! Providers of a release share its templates.
 
 use std::sync::Arc;
 
@@ -58,7 +58,12 @@ impl<'a> Release<'a> {
         let installed = self.installed();
         let refusals = || {
             let files = Tree::new();
-            let world = World { files: &files, environment: &|_| None, network: None, budget };
+            let world = World {
+                files: &files,
+                environment: &|_| None,
+                network: None,
+                budget,
+            };
             installed.refusals(&Config::empty(world))
         };
         // clusterctl's way through the file and ours have nothing in common but what was read.
@@ -67,12 +72,19 @@ impl<'a> Release<'a> {
             scope.spawn(|_| refused = Some(refusals()));
             self.objects(budget)
         });
-        settled(report, refused.expect("internal error: the scope waits for what it spawned"))
+        settled(
+            report,
+            refused.expect("internal error: the scope waits for what it spawned"),
+        )
     }
 
     /// What clusterctl gets of it.
     fn installed(&self) -> Installed<'a> {
-        let Components { source, has_variables, .. } = &self.components;
+        let Components {
+            source,
+            has_variables,
+            ..
+        } = &self.components;
         Installed {
             provider: self.provider,
             version: format!("v{}", self.version),
@@ -99,15 +111,29 @@ impl<'a> Release<'a> {
     /// Only kinds that the core looks up by contract need its labels.
     fn promise(&self) -> Vec<Diagnostic> {
         let promised = || {
-            let metadata = self.metadata.filter(|_| self.provider.provider_type.has_contract())?;
-            let series = metadata.metadata.series_of(self.version).filter(|series| is_contract(&series.contract))?;
+            let metadata = self
+                .metadata
+                .filter(|_| self.provider.provider_type.has_contract())?;
+            let series = metadata
+                .metadata
+                .series_of(self.version)
+                .filter(|series| is_contract(&series.contract))?;
             Some((&series.contract, metadata.series_place(series)))
         };
-        let Some((contract, place)) = promised() else { return Vec::new() };
+        let Some((contract, place)) = promised() else {
+            return Vec::new();
+        };
         let objects = self.components.objects();
-        let mut found: Vec<Diagnostic> = contract_labels::promise(contract, definitions::of(objects), &place).into_iter().collect();
+        let mut found: Vec<Diagnostic> =
+            contract_labels::promise(contract, definitions::of(objects), &place)
+                .into_iter()
+                .collect();
         if let Audience::Author(wishes) = self.audience {
-            let kinds = definitions::definitions_of(objects, wishes.roles, Some(self.provider.provider_type));
+            let kinds = definitions::definitions_of(
+                objects,
+                wishes.roles,
+                Some(self.provider.provider_type),
+            );
             found.extend(contract_labels::differing(contract, &kinds, &place));
         }
         found
@@ -119,28 +145,49 @@ struct Installed<'a> {
     provider: &'a Provider,
     version: String,
     source: Source,
-    /// The text with its variables replaced, and what we read in it, unless the reader had something to say.
+    /// The text with its variables replaced, and what we read in it, unless the reader had
+    /// something to say.
     before: Option<(Source, Arc<Pool>)>,
     has_variables: bool,
 }
 
 impl Installed<'_> {
     fn refusals(&self, config: &Config<'_>) -> Refusals {
-        let before = self.before.as_ref().map(|(text, pool)| ReadBefore { text: text.text(), objects: pool.objects() });
-        conversion::refusals(config, self.provider, &self.version, &self.source, before, self.has_variables)
+        let before = self.before.as_ref().map(|(text, pool)| ReadBefore {
+            text: text.text(),
+            objects: pool.objects(),
+        });
+        conversion::refusals(
+            config,
+            self.provider,
+            &self.version,
+            &self.source,
+            before,
+            self.has_variables,
+        )
     }
 }
 
 /// All findings together: what has a finding of its own rule is not said twice.
 fn settled(mut report: Report, refusals: Refusals) -> Verdict {
     let is_refused = refusals.refused.is_some();
-    let told = if report.has_errors() { None } else { refusals.refused };
+    let told = if report.has_errors() {
+        None
+    } else {
+        refusals.refused
+    };
     report.extend(told.or(refusals.raw));
     Verdict { report, is_refused }
 }
 
 /// A provider whose release lies in a folder of its own, as `repository add` lays it out.
 pub(crate) fn provider_of(label: &str, provider_type: ProviderType, components: &str) -> Provider {
-    let name = label.strip_prefix(&provider_type.label("")).unwrap_or(label);
-    Provider { name: name.to_owned(), provider_type, url: format!("/{label}/latest/{components}") }
+    let name = label
+        .strip_prefix(&provider_type.label(""))
+        .unwrap_or(label);
+    Provider {
+        name: name.to_owned(),
+        provider_type,
+        url: format!("/{label}/latest/{components}"),
+    }
 }

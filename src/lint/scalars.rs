@@ -1,5 +1,5 @@
-//! Scalars that do not reach the cluster as they are written: keys and labels that YAML takes for something else, numbers beyond a
-//! double, variables without quotes.
+//! Scalars that do not reach the cluster as they are written: keys and labels that YAML takes for
+//! something else, numbers beyond a double, variables without quotes.
 
 use crate::contract::book;
 use crate::diag::{Diagnostic, FieldPath, Fix, Place, Report, Segment, rules};
@@ -25,14 +25,25 @@ const EXACT: u64 = 1 << 53;
 pub(super) fn check(source: &Source, documents: &[Document]) -> Report {
     let mut report = Report::new();
     for document in documents {
-        let kind = document.root.at(&FieldPath::root().field("kind")).and_then(Node::as_str).unwrap_or_default();
-        let mut walk = Walk { source, document: document.index, is_typed: is_typed(kind), path: FieldPath::root(), report: &mut report };
+        let kind = document
+            .root
+            .at(&FieldPath::root().field("kind"))
+            .and_then(Node::as_str)
+            .unwrap_or_default();
+        let mut walk = Walk {
+            source,
+            document: document.index,
+            is_typed: is_typed(kind),
+            path: FieldPath::root(),
+            report: &mut report,
+        };
         walk.visit(&document.root);
     }
     report
 }
 
-/// Whether anything in a value could be told here, that variables apart: documents without it need not be read once more for their places.
+/// Whether anything in a value could be told here, that variables apart: documents without it need
+/// not be read once more for their places.
 pub(super) fn is_suspect(value: &serde_json::Value) -> bool {
     use serde_json::Value;
     let is_no_text = |label: &Value| !label.is_string();
@@ -44,7 +55,9 @@ pub(super) fn is_suspect(value: &serde_json::Value) -> bool {
 fn holds_suspects(value: &serde_json::Value) -> bool {
     use serde_json::Value;
     match value {
-        Value::Object(map) => map.iter().any(|(key, value)| matches!(key.as_str(), "true" | "false") || holds_suspects(value)),
+        Value::Object(map) => map
+            .iter()
+            .any(|(key, value)| matches!(key.as_str(), "true" | "false") || holds_suspects(value)),
         Value::Array(items) => items.iter().any(holds_suspects),
         Value::Number(number) => is_inexact(number),
         _ => false,
@@ -53,7 +66,8 @@ fn holds_suspects(value: &serde_json::Value) -> bool {
 
 /// Whether it is a whole number that a double cannot hold.
 fn is_inexact(number: &serde_json::Number) -> bool {
-    number.as_i64().is_some_and(|n| n.unsigned_abs() > EXACT) || number.as_u64().is_some_and(|n| n > EXACT)
+    number.as_i64().is_some_and(|n| n.unsigned_abs() > EXACT)
+        || number.as_u64().is_some_and(|n| n > EXACT)
 }
 
 /// Kinds whose texts clusterctl refuses when they are numbers or booleans.
@@ -98,9 +112,13 @@ impl Walk<'_> {
                 }
             }
             Value::Number(number) if is_inexact(number) => {
-                let message = format!("{} is {number}, which clusterctl rounds: it is beyond 2^53", self.path);
+                let message = format!(
+                    "{} is {number}, which clusterctl rounds: it is beyond 2^53",
+                    self.path
+                );
                 let finding = Diagnostic::of(&INTEGER_INEXACT, message).at(self.place(node.span));
-                self.report.push(finding.help("write it as a text, if the field takes one"));
+                self.report
+                    .push(finding.help("write it as a text, if the field takes one"));
             }
             Value::String(text) if self.is_typed => self.text(node, text),
             _ => {}
@@ -109,43 +127,72 @@ impl Walk<'_> {
 
     fn key(&mut self, entry: &yaml::Entry) {
         let written = self.written(entry.key_span);
-        if matches!(entry.key.as_str(), "true" | "false") && !written.starts_with(['"', '\'']) && written != entry.key {
-            let finding = Diagnostic::of(&KEY_CHANGED, format!("the bare key `{written}` becomes `{}`", entry.key));
+        if matches!(entry.key.as_str(), "true" | "false")
+            && !written.starts_with(['"', '\''])
+            && written != entry.key
+        {
+            let finding = Diagnostic::of(
+                &KEY_CHANGED,
+                format!("the bare key `{written}` becomes `{}`", entry.key),
+            );
             let fix = self.replaced(entry.key_span, format!("\"{written}\""));
-            self.report.push(finding.at(self.place(entry.key_span)).help(format!("write `\"{written}\"`")).fix(fix));
+            self.report.push(
+                finding
+                    .at(self.place(entry.key_span))
+                    .help(format!("write `\"{written}\"`"))
+                    .fix(fix),
+            );
         }
         if self.is_label() && !matches!(entry.value.value, Value::String(_)) {
-            let message = format!("label {} is no text, so clusterctl drops all labels of the object", entry.key);
+            let message = format!(
+                "label {} is no text, so clusterctl drops all labels of the object",
+                entry.key
+            );
             let finding = Diagnostic::of(&LABEL_NOT_TEXT, message).at(self.place(entry.value.span));
             let written = self.written(entry.value.span);
             let mut finding = finding.help(format!("write `{}: \"{written}\"`", entry.key));
             // Of what is no number and no boolean nobody knows which text was meant.
-            let is_plain = matches!(entry.value.value, Value::Number(_) | Value::Bool(_)) && !written.starts_with(['!', '&', '*']);
-            finding.fix = is_plain.then(|| self.replaced(entry.value.span, format!("\"{written}\"")));
+            let is_plain = matches!(entry.value.value, Value::Number(_) | Value::Bool(_))
+                && !written.starts_with(['!', '&', '*']);
+            finding.fix =
+                is_plain.then(|| self.replaced(entry.value.span, format!("\"{written}\"")));
             self.report.push(finding);
         }
     }
 
     /// Whether the path is that of a label of the object.
     fn is_label(&self) -> bool {
-        let [Segment::Field(metadata), Segment::Field(labels), _] = self.path.segments() else { return false };
+        let [Segment::Field(metadata), Segment::Field(labels), _] = self.path.segments() else {
+            return false;
+        };
         metadata == "metadata" && labels == "labels"
     }
 
     /// A text that is nothing but a variable, in a field that takes only text.
     fn text(&mut self, node: &Node, text: &str) {
-        let is_variable = text.starts_with("${") && text.ends_with('}') && !text[2..].contains("${");
-        if !is_variable || !self.takes_only_text() || self.written(node.span).starts_with(['"', '\'', '|', '>']) {
+        let is_variable =
+            text.starts_with("${") && text.ends_with('}') && !text[2..].contains("${");
+        if !is_variable
+            || !self.takes_only_text()
+            || self.written(node.span).starts_with(['"', '\'', '|', '>'])
+        {
             return;
         }
-        let message = format!("{} is a variable without quotes: the value `true` or `1` would be no text", self.path);
+        let message = format!(
+            "{} is a variable without quotes: the value `true` or `1` would be no text",
+            self.path
+        );
         let finding = Diagnostic::of(&VARIABLE_UNQUOTED, message).at(self.place(node.span));
         let finding = finding.note("clusterctl ends with an error on such a value");
         self.report.push(match quoted(text) {
             Some(quoted) => {
                 let fix = self.replaced(node.span, quoted.clone());
                 let finding = finding.help(format!("write `{quoted}`"));
-                if self.written(node.span) == text { finding.fix(fix) } else { finding }
+                if self.written(node.span) == text {
+                    finding.fix(fix)
+                } else {
+                    finding
+                }
             }
             None => finding.help("write it in quotes that its default does not have"),
         });
@@ -154,11 +201,18 @@ impl Walk<'_> {
     /// Arguments, values of the environment, labels and annotations.
     fn takes_only_text(&self) -> bool {
         let segments = self.path.segments();
-        let field = |back: usize| match segments.len().checked_sub(back).and_then(|at| segments.get(at)) {
+        let field = |back: usize| match segments
+            .len()
+            .checked_sub(back)
+            .and_then(|at| segments.get(at))
+        {
             Some(Segment::Field(name)) => name.as_str(),
             _ => "",
         };
-        matches!(field(2), "args" | "command" | "annotations" | "labels" | "matchLabels") || (field(1) == "value" && field(3) == "env")
+        matches!(
+            field(2),
+            "args" | "command" | "annotations" | "labels" | "matchLabels"
+        ) || (field(1) == "value" && field(3) == "env")
     }
 
     fn replaced(&self, span: TextRange, with: String) -> Fix {
@@ -172,16 +226,22 @@ impl Walk<'_> {
     }
 
     fn place(&self, span: TextRange) -> Place {
-        self.source.place_at(span).in_document(self.document).at_path(self.path.clone())
+        self.source
+            .place_at(span)
+            .in_document(self.document)
+            .at_path(self.path.clone())
     }
 }
 
-/// A variable in quotes, with the same value by its default. A default that is in quotes already, as in `${NAME:=""}`, loses them: within
-/// quotes they would be a part of the value.
+/// A variable in quotes, with the same value by its default. A default that is in quotes already,
+/// as in `${NAME:=""}`, loses them: within quotes they would be a part of the value.
 fn quoted(variable: &str) -> Option<String> {
     let mut text = variable.to_owned();
     for quote in ['"', '\''] {
-        let Some((name, default)) = variable.strip_suffix(format!("{quote}}}").as_str()).and_then(|text| text.split_once(quote)) else {
+        let Some((name, default)) = variable
+            .strip_suffix(format!("{quote}}}").as_str())
+            .and_then(|text| text.split_once(quote))
+        else {
             continue;
         };
         if !name.ends_with(['=', '-']) || default.contains(['"', '\'', '\\']) {
@@ -189,7 +249,9 @@ fn quoted(variable: &str) -> Option<String> {
         }
         text = format!("{name}{default}}}");
     }
-    let quote = ['"', '\''].into_iter().find(|quote| !text.contains(*quote) && (*quote == '\'' || !text.contains('\\')))?;
+    let quote = ['"', '\'']
+        .into_iter()
+        .find(|quote| !text.contains(*quote) && (*quote == '\'' || !text.contains('\\')))?;
     Some(format!("{quote}{text}{quote}"))
 }
 
@@ -199,24 +261,49 @@ mod tests {
 
     fn check_text(text: &str, expected: &[(&str, u32)]) {
         let source = Source::new("c.yaml", text);
-        let report = check(&source, &yaml::parse(&source, &crate::text::budget::Budget::default()).documents);
-        let found: Vec<_> = report.findings().iter().map(|f| (f.rule.id, f.place.span.unwrap().start.line)).collect();
+        let report = check(
+            &source,
+            &yaml::parse(&source, &crate::text::budget::Budget::default()).documents,
+        );
+        let found: Vec<_> = report
+            .findings()
+            .iter()
+            .map(|f| (f.rule.id, f.place.span.unwrap().start.line))
+            .collect();
         assert_eq!(found, expected, "{text}");
     }
 
     #[test]
     fn keys_labels_and_numbers_that_change_are_found() {
         check_text("a:\n  y: 1\n  \"n\": 2\n", &[("components-key-changed", 2)]);
-        check_text("a:\n  true: 3\n  off: 4\n", &[("components-key-changed", 3)]);
-        check_text("metadata:\n  labels:\n    a: b\n    c: 1\n", &[("components-label-not-text", 4)]);
-        let inexact = [("components-integer-inexact", 2), ("components-integer-inexact", 3)];
-        check_text("a: 9007199254740992\nb: 9007199254740993\nc: -9007199254740993\n", &inexact);
+        check_text(
+            "a:\n  true: 3\n  off: 4\n",
+            &[("components-key-changed", 3)],
+        );
+        check_text(
+            "metadata:\n  labels:\n    a: b\n    c: 1\n",
+            &[("components-label-not-text", 4)],
+        );
+        let inexact = [
+            ("components-integer-inexact", 2),
+            ("components-integer-inexact", 3),
+        ];
+        check_text(
+            "a: 9007199254740992\nb: 9007199254740993\nc: -9007199254740993\n",
+            &inexact,
+        );
     }
 
     #[test]
     fn variables_need_quotes_where_only_text_is_allowed() {
         let text = "kind: Deployment\nspec:\n  replicas: ${N:=1}\n  env:\n  - value: ${A:=true}\n  - value: \"${A:=true}\"\n  args:\n  - ${B}\n  - --x=${B}\n";
-        check_text(text, &[("components-variable-unquoted", 5), ("components-variable-unquoted", 8)]);
+        check_text(
+            text,
+            &[
+                ("components-variable-unquoted", 5),
+                ("components-variable-unquoted", 8),
+            ],
+        );
         check_text("kind: ConfigMap\nargs:\n- ${B}\n", &[]);
     }
 

@@ -32,7 +32,10 @@ pub(crate) struct Wishes<'a> {
 
 impl Wishes<'_> {
     /// Nothing is said: names tell the roles, and any contract will do.
-    pub(crate) const NONE: Wishes<'static> = Wishes { roles: &STANDARD_ROLES, contract: None };
+    pub(crate) const NONE: Wishes<'static> = Wishes {
+        roles: &STANDARD_ROLES,
+        contract: None,
+    };
 }
 
 /// For whom a release is judged.
@@ -59,9 +62,22 @@ pub(crate) struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     /// All objects of the components, as their author wants them judged.
-    pub(crate) fn whole(&self, wishes: Wishes<'a>, pool: &'a Pool, budget: &'a Budget) -> Scope<'a> {
-        let Asked { provider_type, version, .. } = *self;
-        Scope { version, ..Scope::of(pool, provider_type, budget) }.with(wishes)
+    pub(crate) fn whole(
+        &self,
+        wishes: Wishes<'a>,
+        pool: &'a Pool,
+        budget: &'a Budget,
+    ) -> Scope<'a> {
+        let Asked {
+            provider_type,
+            version,
+            ..
+        } = *self;
+        Scope {
+            version,
+            ..Scope::of(pool, provider_type, budget)
+        }
+        .with(wishes)
     }
 }
 
@@ -80,7 +96,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) version: Option<&'a Version>,
     /// The roles of kinds.
     pub(crate) roles: &'a Roles,
-    /// The contract that somebody wants to have fulfilled: what still stands on an older one is told.
+    /// The contract that somebody wants to have fulfilled: what still stands on an older one is
+    /// told.
     pub(crate) wanted_contract: Option<ContractVersion>,
     /// What the run may spend.
     pub(crate) budget: &'a Budget,
@@ -89,17 +106,25 @@ pub(crate) struct Scope<'a> {
 impl<'a> Scope<'a> {
     /// The same objects as their author wants them judged.
     pub(crate) fn with(self, wishes: Wishes<'a>) -> Self {
-        Scope { roles: wishes.roles, wanted_contract: wishes.contract, ..self }
+        Scope {
+            roles: wishes.roles,
+            wanted_contract: wishes.contract,
+            ..self
+        }
     }
 
-    /// The object that a name stands for. In a components file the namespace does not matter: clusterctl moves all objects into one, and
-    /// their references with them.
+    /// The object that a name stands for. In a components file the namespace does not matter:
+    /// clusterctl moves all objects into one, and their references with them.
     pub(crate) fn named(&self, group: &str, kind: &str, name: &str) -> Option<&'a Object> {
         self.pool.named(group, kind, name)
     }
 
     /// What objects of a group and kind are called, in order: what somebody may have meant.
-    pub(crate) fn names_of(&self, group: &str, kind: &str) -> impl Iterator<Item = &'a str> + Clone {
+    pub(crate) fn names_of(
+        &self,
+        group: &str,
+        kind: &str,
+    ) -> impl Iterator<Item = &'a str> + Clone {
         self.pool.names_of(group, kind)
     }
 
@@ -109,7 +134,11 @@ impl<'a> Scope<'a> {
     }
 
     /// Objects to which nothing is missing, with the roles that their names tell.
-    pub(crate) fn of(pool: &'a Pool, provider_type: Option<ProviderType>, budget: &'a Budget) -> Self {
+    pub(crate) fn of(
+        pool: &'a Pool,
+        provider_type: Option<ProviderType>,
+        budget: &'a Budget,
+    ) -> Self {
         Scope {
             objects: pool.objects(),
             pool,
@@ -127,6 +156,8 @@ impl<'a> Scope<'a> {
 pub(super) fn unjudged(spent: Exceeded, budget: &Budget) -> Diagnostic {
     budget.blamed(|| {
         let finding = Diagnostic::of(&WORK_EXCEEDED, format!("judging the objects takes {spent}"));
-        finding.help("judge fewer files at once").note("what would come after this is not judged")
+        finding
+            .help("judge fewer files at once")
+            .note("what would come after this is not judged")
     })
 }

@@ -1,4 +1,5 @@
-//! Cluster templates and ClusterClasses: variables that do not mean what they look like, versions that are numbers, classes twice.
+//! Cluster templates and ClusterClasses: variables that do not mean what they look like, versions
+//! that are numbers, classes twice.
 
 use std::collections::BTreeSet;
 
@@ -22,9 +23,12 @@ rules! {
     CLASS_REPEATED = warning("template-class-repeated");
 }
 
-/// Judges the text of a template, variables included. That they cannot be read is a finding of its own.
+/// Judges the text of a template, variables included. That they cannot be read is a finding of its
+/// own.
 pub(super) fn check(source: &Source, budget: &Budget) -> Report {
-    let Ok(template) = envsubst::parse(source.text()) else { return Report::new() };
+    let Ok(template) = envsubst::parse(source.text()) else {
+        return Report::new();
+    };
     let mut report = variables(source, &template);
     report.extend(clusters(source, budget));
     report
@@ -37,8 +41,14 @@ fn variables(source: &Source, template: &Template) -> Report {
     for used in template.uses() {
         let known = inspected.get(used.name);
         let is_hidden = used.nested && known.is_none() && hidden.insert(used.name.to_owned());
-        let is_optional = !used.nested && used.default.is_some() && known.is_some_and(Option::is_some);
-        if let Some(finding) = misleading(used.name, used.operator(source.text()), is_hidden, is_optional) {
+        let is_optional =
+            !used.nested && used.default.is_some() && known.is_some_and(Option::is_some);
+        if let Some(finding) = misleading(
+            used.name,
+            used.operator(source.text()),
+            is_hidden,
+            is_optional,
+        ) {
             report.push(finding.at(source.place_at(used.span)));
         }
     }
@@ -60,13 +70,17 @@ fn misleading(name: &str, sign: &str, is_hidden: bool, is_optional: bool) -> Opt
         ),
         "" | "=" | ":=" | ":-" if is_hidden => (
             &NESTED_ONLY,
-            format!("variable {name} is used in defaults only: `clusterctl generate cluster --list-variables` does not show it"),
+            format!(
+                "variable {name} is used in defaults only: `clusterctl generate cluster --list-variables` does not show it"
+            ),
             format!("use `${{{name}}}` outside of a default too, or document it"),
         ),
         "" | "=" | ":=" | ":-" => return None,
         sign if is_optional => (
             &OPTIONAL_BY_OPERATOR,
-            format!("`{sign}` makes variable {name} optional: nothing is refused when it is not set"),
+            format!(
+                "`{sign}` makes variable {name} optional: nothing is refused when it is not set"
+            ),
             format!("use `${{{name}}}` before it, so that it is required"),
         ),
         _ => return None,
@@ -77,28 +91,54 @@ fn misleading(name: &str, sign: &str, is_hidden: bool, is_optional: bool) -> Opt
 fn clusters(source: &Source, budget: &Budget) -> Report {
     let mut report = Report::new();
     let mut classes = BTreeSet::new();
-    // Variables can break the YAML of a template that is sound once they are replaced: then nothing is judged here.
+    // Variables can break the YAML of a template that is sound once they are replaced: then nothing
+    // is judged here.
     for document in &yaml::parse(source, budget).documents {
         let root = &document.root;
         let text = |path: &str| root.at(&FieldPath::of_fields(path)).and_then(Node::as_str);
-        let is_cluster =
-            text("kind") == Some("Cluster") && text("apiVersion").is_some_and(|version| version.starts_with("cluster.x-k8s.io/"));
+        let is_cluster = text("kind") == Some("Cluster")
+            && text("apiVersion").is_some_and(|version| version.starts_with("cluster.x-k8s.io/"));
         if !is_cluster {
             continue;
         }
-        let place = |node: &Node, path: &str| source.place_at(node.span).in_document(document.index).at_path(FieldPath::of_fields(path));
+        let place = |node: &Node, path: &str| {
+            source
+                .place_at(node.span)
+                .in_document(document.index)
+                .at_path(FieldPath::of_fields(path))
+        };
         if let Some(version) = root.at(&FieldPath::of_fields("spec.topology.version"))
             && matches!(version.value, yaml::Value::Number(_))
         {
-            let finding = Diagnostic::of(&VERSION_UNQUOTED, "spec.topology.version is a number, and clusterctl wants a text");
-            report.push(finding.at(place(version, "spec.topology.version")).help("write the whole version, such as \"v1.34.2\""));
+            let finding = Diagnostic::of(
+                &VERSION_UNQUOTED,
+                "spec.topology.version is a number, and clusterctl wants a text",
+            );
+            report.push(
+                finding
+                    .at(place(version, "spec.topology.version"))
+                    .help("write the whole version, such as \"v1.34.2\""),
+            );
         }
         for path in ["spec.topology.class", "spec.topology.classRef.name"] {
-            let Some(class) = root.at(&FieldPath::of_fields(path)) else { continue };
-            if let Some(name) = class.as_str().filter(|name| !classes.insert((*name).to_owned())) {
-                let finding =
-                    Diagnostic::of(&CLASS_REPEATED, format!("a second Cluster uses class {name}: clusterctl prints the class twice"));
-                report.push(finding.at(place(class, path)).help("put one Cluster into a template"));
+            let Some(class) = root.at(&FieldPath::of_fields(path)) else {
+                continue;
+            };
+            if let Some(name) = class
+                .as_str()
+                .filter(|name| !classes.insert((*name).to_owned()))
+            {
+                let finding = Diagnostic::of(
+                    &CLASS_REPEATED,
+                    format!(
+                        "a second Cluster uses class {name}: clusterctl prints the class twice"
+                    ),
+                );
+                report.push(
+                    finding
+                        .at(place(class, path))
+                        .help("put one Cluster into a template"),
+                );
             }
         }
     }
@@ -111,7 +151,11 @@ mod tests {
 
     fn check_text(text: &str, expected: &[&str]) {
         let report = check(&Source::new("t.yaml", text), &Budget::default());
-        let found: Vec<&str> = report.findings().iter().map(|finding| finding.rule.id).collect();
+        let found: Vec<&str> = report
+            .findings()
+            .iter()
+            .map(|finding| finding.rule.id)
+            .collect();
         assert_eq!(found, expected, "{text}");
     }
 
@@ -136,6 +180,9 @@ mod tests {
         };
         check_text(&cluster("1.30"), &["template-version-unquoted"]);
         check_text(&cluster("v1.30.0"), &[]);
-        check_text(&format!("{}---\n{}", cluster("v1.30.0"), cluster("v1.30.1")), &["template-class-repeated"]);
+        check_text(
+            &format!("{}---\n{}", cluster("v1.30.0"), cluster("v1.30.1")),
+            &["template-class-repeated"],
+        );
     }
 }

@@ -7,13 +7,16 @@ use crate::text::yaml;
 
 /// Each comment with its first byte.
 fn comments<'t>(text: &'t str, budget: &Budget) -> Vec<(usize, &'t str)> {
-    let signs: Vec<usize> =
-        memchr::memchr_iter(b'#', text.as_bytes()).filter(|at| *at == 0 || text.as_bytes()[at - 1].is_ascii_whitespace()).collect();
+    let signs: Vec<usize> = memchr::memchr_iter(b'#', text.as_bytes())
+        .filter(|at| *at == 0 || text.as_bytes()[at - 1].is_ascii_whitespace())
+        .collect();
     let mut found = Vec::new();
     let mut end = 0;
     for (at, is_content) in signs.iter().zip(yaml::in_scalars(text, &signs, budget)) {
         if !is_content && *at >= end {
-            end = text[*at..].find('\n').map_or(text.len(), |length| at + length);
+            end = text[*at..]
+                .find('\n')
+                .map_or(text.len(), |length| at + length);
             found.push((*at, text[*at..end].trim_end()));
         }
     }
@@ -24,7 +27,8 @@ fn comments<'t>(text: &'t str, budget: &Budget) -> Vec<(usize, &'t str)> {
 pub(super) fn missing<'t>(before: &'t str, after: &str, budget: &Budget) -> Vec<(usize, &'t str)> {
     let mut left: BTreeMap<&str, usize> = BTreeMap::new();
     let kept = comments(after, budget);
-    kept.iter().for_each(|(_, comment)| *left.entry(comment).or_default() += 1);
+    kept.iter()
+        .for_each(|(_, comment)| *left.entry(comment).or_default() += 1);
     let mut is_there = |comment: &str| match left.get_mut(comment) {
         Some(count) if *count > 0 => {
             *count -= 1;
@@ -32,7 +36,10 @@ pub(super) fn missing<'t>(before: &'t str, after: &str, budget: &Budget) -> Vec<
         }
         _ => false,
     };
-    comments(before, budget).into_iter().filter(|(_, comment)| !is_there(comment)).collect()
+    comments(before, budget)
+        .into_iter()
+        .filter(|(_, comment)| !is_there(comment))
+        .collect()
 }
 
 #[cfg(test)]
@@ -42,8 +49,14 @@ mod tests {
     #[test]
     fn what_is_no_comment_does_not_count() {
         let text = "# a # b\nk: 'x # y' # c\nt: |\n  # content\n# a\n";
-        let found: Vec<&str> = comments(text, &Budget::default()).into_iter().map(|(_, comment)| comment).collect();
+        let found: Vec<&str> = comments(text, &Budget::default())
+            .into_iter()
+            .map(|(_, comment)| comment)
+            .collect();
         assert_eq!(found, ["# a # b", "# c", "# a"]);
-        assert_eq!(missing(text, "# a\nk: 1\n# c\n", &Budget::default()), [(0, "# a # b")]);
+        assert_eq!(
+            missing(text, "# a\nk: 1\n# c\n", &Budget::default()),
+            [(0, "# a # b")]
+        );
     }
 }

@@ -27,7 +27,13 @@ pub(super) struct Migrated {
 
 impl Document<'_> {
     /// Migrates its objects; says what is lost and what cannot be migrated.
-    pub(super) fn migrate(&self, wanted: &Wanted, surroundings: &Surroundings<'_>, budget: &Budget, report: &mut Report) -> Migrated {
+    pub(super) fn migrate(
+        &self,
+        wanted: &Wanted,
+        surroundings: &Surroundings<'_>,
+        budget: &Budget,
+        report: &mut Report,
+    ) -> Migrated {
         let mut migrated = Migrated::default();
         let mut changed = Vec::new();
         for object in objects(&self.document.root) {
@@ -57,31 +63,63 @@ impl Document<'_> {
     }
 
     /// The changes of the text, if it reads as the objects then.
-    fn rewritten(&self, changed: &[(Object<'_>, Box<Conversion>)], budget: &Budget, report: &mut Report) -> Option<Vec<Change>> {
+    fn rewritten(
+        &self,
+        changed: &[(Object<'_>, Box<Conversion>)],
+        budget: &Budget,
+        report: &mut Report,
+    ) -> Option<Vec<Change>> {
         let text = self.masked.text.as_str();
-        let changes = changed
-            .iter()
-            .flat_map(|(object, conversion)| rewrite::changes(text, object.node, &conversion.value, &conversion.origins, self.lists));
+        let changes = changed.iter().flat_map(|(object, conversion)| {
+            rewrite::changes(
+                text,
+                object.node,
+                &conversion.value,
+                &conversion.origins,
+                self.lists,
+            )
+        });
         let changes: Vec<Change> = changes.collect();
         let range: Range<usize> = self.document.range.into();
-        if changes.iter().any(|change| change.range.start < range.start || change.range.end > range.end) {
+        if changes
+            .iter()
+            .any(|change| change.range.start < range.start || change.range.end > range.end)
+        {
             return None;
         }
         let before = &text[range.clone()];
         let mut edits = Edits::of(before);
-        changes
-            .iter()
-            .for_each(|change| edits.replace(change.range.start - range.start..change.range.end - range.start, change.with.clone()));
+        changes.iter().for_each(|change| {
+            edits.replace(
+                change.range.start - range.start..change.range.end - range.start,
+                change.with.clone(),
+            )
+        });
         let after = edits.apply().ok()?;
-        let read = yaml::parse(&Source::new(self.source.name().clone(), after.as_str()), budget);
-        let [document] = read.documents.as_slice() else { return None };
+        let read = yaml::parse(
+            &Source::new(self.source.name().clone(), after.as_str()),
+            budget,
+        );
+        let [document] = read.documents.as_slice() else {
+            return None;
+        };
         if document.root.to_json() != self.expected(changed) || read.report.has_errors() {
             return None;
         }
         for (at, comment) in comments::missing(before, &after, budget) {
-            let place = self.source.place_at(range.start + at..range.start + at + comment.len()).in_document(self.document.index);
-            let finding = Diagnostic::of(&COMMENT_DROPPED, "the comment stands where nothing is left to stand beside");
-            report.push(finding.at(place).help("write it at another place if it is still true"));
+            let place = self
+                .source
+                .place_at(range.start + at..range.start + at + comment.len())
+                .in_document(self.document.index);
+            let finding = Diagnostic::of(
+                &COMMENT_DROPPED,
+                "the comment stands where nothing is left to stand beside",
+            );
+            report.push(
+                finding
+                    .at(place)
+                    .help("write it at another place if it is still true"),
+            );
         }
         Some(changes)
     }
@@ -91,10 +129,14 @@ impl Document<'_> {
         let mut whole = self.document.root.to_json();
         for (object, conversion) in changed {
             let place = match object.item {
-                Some(number) => whole.get_mut("items").and_then(|items| items.get_mut(number)),
+                Some(number) => whole
+                    .get_mut("items")
+                    .and_then(|items| items.get_mut(number)),
                 None => Some(&mut whole),
             };
-            place.into_iter().for_each(|place| place.clone_from(&conversion.value));
+            place
+                .into_iter()
+                .for_each(|place| place.clone_from(&conversion.value));
         }
         whole
     }
@@ -102,7 +144,10 @@ impl Document<'_> {
     fn text_differs(&self, object: &Object<'_>) -> Diagnostic {
         let text = self.masked.text.as_str();
         let range: Range<usize> = self.document.range.into();
-        let finding = Diagnostic::of(&TEXT_DIFFERS, "the text of the document could not be written anew");
+        let finding = Diagnostic::of(
+            &TEXT_DIFFERS,
+            "the text of the document could not be written anew",
+        );
         let help = if text[range.clone()].contains(['&', '*']) {
             "write the values out where anchors and aliases (`&`, `*`) stand, and migrate again"
         } else if text[range].replace("\r\n", "\n").contains('\r') {
@@ -110,6 +155,8 @@ impl Document<'_> {
         } else {
             "write keys that stand twice once, and migrate again; if there are none, report it as a bug"
         };
-        finding.at(object.place(self, &FieldPath::of_fields("apiVersion"))).help(help)
+        finding
+            .at(object.place(self, &FieldPath::of_fields("apiVersion")))
+            .help(help)
     }
 }

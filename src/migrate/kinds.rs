@@ -15,8 +15,17 @@ pub enum Family {
     Kubeadm,
 }
 
-/// Fields whose content is no reference of the user's, whatever it looks like. Owners are written by controllers.
-const NO_REFERENCES: [&str; 7] = ["variables", "labels", "annotations", "jsonPatches", "settings", "status", "ownerReferences"];
+/// Fields whose content is no reference of the user's, whatever it looks like. Owners are written
+/// by controllers.
+const NO_REFERENCES: [&str; 7] = [
+    "variables",
+    "labels",
+    "annotations",
+    "jsonPatches",
+    "settings",
+    "status",
+    "ownerReferences",
+];
 
 impl Family {
     /// Both.
@@ -32,9 +41,10 @@ impl Family {
 
     /// Group and kind of a config as this family has them; those of other objects stay.
     fn names<'n>(self, group: &'n str, kind: &'n str) -> (&'n str, &'n str) {
-        let of = Kind::ALL
-            .into_iter()
-            .find(|known| (group, kind) == (GROUP, known.as_str()) || (group, kind) == (KUBEADM_GROUP, known.kubeadm()));
+        let of = Kind::ALL.into_iter().find(|known| {
+            (group, kind) == (GROUP, known.as_str())
+                || (group, kind) == (KUBEADM_GROUP, known.kubeadm())
+        });
         match (of, self) {
             (Some(kind), Family::Windlass) => (GROUP, kind.as_str()),
             (Some(kind), Family::Kubeadm) => (KUBEADM_GROUP, kind.kubeadm()),
@@ -43,19 +53,31 @@ impl Family {
     }
 }
 
-/// Gives an object, and all references in it, the version and the kind that are wanted. The depth is that of the document.
+/// Gives an object, and all references in it, the version and the kind that are wanted. The depth
+/// is that of the document.
 pub(super) fn rename(value: &mut Value, wanted: &Wanted) {
     match value {
         Value::Object(fields) => {
-            for (name, inner) in fields.iter_mut().filter(|(name, _)| !NO_REFERENCES.contains(&name.as_str())) {
+            for (name, inner) in fields
+                .iter_mut()
+                .filter(|(name, _)| !NO_REFERENCES.contains(&name.as_str()))
+            {
                 if name != "kind" {
                     rename(inner, wanted);
                 }
             }
-            let text = |field: &str| fields.get(field).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let text = |field: &str| {
+                fields
+                    .get(field)
+                    .and_then(Value::as_str)
+                    .unwrap_or_default()
+                    .to_owned()
+            };
             let (kind, api_version) = (text("kind"), text("apiVersion"));
             if let Some((group, version)) = api_version.split_once('/') {
-                if let Some((group, kind)) = renamed(group, &kind, wanted).filter(|_| Version::parse(version).is_some()) {
+                if let Some((group, kind)) =
+                    renamed(group, &kind, wanted).filter(|_| Version::parse(version).is_some())
+                {
                     let version = wanted.version.map_or(version, |wanted| wanted.as_str());
                     fields.insert("apiVersion".to_owned(), format!("{group}/{version}").into());
                     fields.insert("kind".to_owned(), kind.into());
@@ -73,7 +95,9 @@ pub(super) fn rename(value: &mut Value, wanted: &Wanted) {
 /// Group and kind as they are wanted; `None` of a kind that is not migrated.
 fn renamed(group: &str, kind: &str, wanted: &Wanted) -> Option<(String, String)> {
     let (group, kind) = *KINDS.iter().find(|known| **known == (group, kind))?;
-    let (group, kind) = wanted.family.map_or((group, kind), |family| family.names(group, kind));
+    let (group, kind) = wanted
+        .family
+        .map_or((group, kind), |family| family.names(group, kind));
     Some((group.to_owned(), kind.to_owned()))
 }
 
@@ -85,9 +109,11 @@ mod tests {
 
     #[test]
     fn references_follow_and_foreign_ones_stay() {
-        let reference =
-            |group: &str, version: &str, kind: &str| json!({"apiVersion": format!("{group}/{version}"), "kind": kind, "name": "n"});
-        let wanted = Wanted { version: Some(Version::V1Beta2), family: Some(Family::Windlass) };
+        let reference = |group: &str, version: &str, kind: &str| json!({"apiVersion": format!("{group}/{version}"), "kind": kind, "name": "n"});
+        let wanted = Wanted {
+            version: Some(Version::V1Beta2),
+            family: Some(Family::Windlass),
+        };
         let mut value = json!({
             "ref": reference(KUBEADM_GROUP, "v1beta1", "KubeadmConfigTemplate"),
             "other": reference("controlplane.cluster.x-k8s.io", "v1beta1", "RKE2ControlPlane"),

@@ -1,6 +1,8 @@
-//! Texts with clusterctl's variables: while YAML is read, a word of the same length stands for each, so that every place stays where it is.
+//! Texts with clusterctl's variables: while YAML is read, a word of the same length stands for
+//! each, so that every place stays where it is.
 
-/// The first of the characters that stand for variables: of a private plane, four bytes long, as the shortest variable is.
+/// The first of the characters that stand for variables: of a private plane, four bytes long, as
+/// the shortest variable is.
 const FIRST: u32 = 0xF_0000;
 /// How many there are.
 const MOST: usize = 0xFFFD;
@@ -13,9 +15,13 @@ pub(super) struct Masked<'t> {
 }
 
 impl<'t> Masked<'t> {
-    /// Replaces each `${…}` that ends in its line. A text that uses these characters itself stays as it is.
+    /// Replaces each `${…}` that ends in its line. A text that uses these characters itself stays
+    /// as it is.
     pub(super) fn of(text: &'t str) -> Self {
-        let mut masked = Masked { text: String::with_capacity(text.len()), variables: Vec::new() };
+        let mut masked = Masked {
+            text: String::with_capacity(text.len()),
+            variables: Vec::new(),
+        };
         if text.contains(|c: char| u32::from(c) >= FIRST) {
             masked.text.push_str(text);
             return masked;
@@ -24,12 +30,20 @@ impl<'t> Masked<'t> {
         while let Some(start) = rest.find("${") {
             let (before, from) = rest.split_at(start);
             masked.text.push_str(before);
-            let variable = &from[..end(from).filter(|_| masked.variables.len() < MOST).unwrap_or("${".len())];
+            let variable = &from[..end(from)
+                .filter(|_| masked.variables.len() < MOST)
+                .unwrap_or("${".len())];
             let is_whole = variable.ends_with('}') && variable.len() >= "${A}".len();
-            match u32::try_from(masked.variables.len()).ok().and_then(|number| char::from_u32(FIRST + number)).filter(|_| is_whole) {
+            match u32::try_from(masked.variables.len())
+                .ok()
+                .and_then(|number| char::from_u32(FIRST + number))
+                .filter(|_| is_whole)
+            {
                 Some(sign) => {
                     masked.text.push(sign);
-                    masked.text.extend(std::iter::repeat_n('x', variable.len() - sign.len_utf8()));
+                    masked
+                        .text
+                        .extend(std::iter::repeat_n('x', variable.len() - sign.len_utf8()));
                     masked.variables.push(variable);
                 }
                 None => masked.text.push_str(variable),
@@ -48,7 +62,11 @@ impl<'t> Masked<'t> {
             let (before, from) = rest.split_at(at);
             whole.push_str(before);
             let number = usize::try_from(u32::from(sign) - FIRST).unwrap_or(usize::MAX);
-            match self.variables.get(number).filter(|variable| from.len() >= variable.len()) {
+            match self
+                .variables
+                .get(number)
+                .filter(|variable| from.len() >= variable.len())
+            {
                 Some(variable) => {
                     whole.push_str(variable);
                     rest = from.get(variable.len()..).unwrap_or_default();
@@ -64,7 +82,8 @@ impl<'t> Masked<'t> {
     }
 }
 
-/// Behind the `}` that ends the variable with which a text begins; `None` when it does not end in its line.
+/// Behind the `}` that ends the variable with which a text begins; `None` when it does not end in
+/// its line.
 fn end(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
@@ -85,9 +104,16 @@ mod tests {
 
     #[test]
     fn places_stay_and_variables_come_back() {
-        for text in
-            ["a: ${A}\nb: [${B:=[\"x\", 1]}, ${C:-${D}}]\n", "${", "${A", "$${A}", "é: ${ä}\n", "${A}${B}", "{${}}", "\u{f0000} ${A}"]
-        {
+        for text in [
+            "a: ${A}\nb: [${B:=[\"x\", 1]}, ${C:-${D}}]\n",
+            "${",
+            "${A",
+            "$${A}",
+            "é: ${ä}\n",
+            "${A}${B}",
+            "{${}}",
+            "\u{f0000} ${A}",
+        ] {
             let masked = Masked::of(text);
             assert_eq!(masked.text.len(), text.len(), "{text:?}");
             assert_eq!(masked.unmask(&masked.text), text);

@@ -1,6 +1,8 @@
-//! Users' documents in another version of the API or of the other config's kind, with comments and layout as they are.
+//! Users' documents in another version of the API or of the other config's kind, with comments and
+//! layout as they are.
 //!
-//! What a document becomes, `conversion::core` says; its text is written anew only where it must change, and is read back before anybody gets it.
+//! What a document becomes, `conversion::core` says; its text is written anew only where it must
+//! change, and is read back before anybody gets it.
 
 mod comments;
 mod document;
@@ -84,7 +86,10 @@ struct Document<'d> {
 /// Migrates all documents of all texts.
 pub(crate) fn migrate(sources: &[Source], wanted: &Wanted, budget: &Budget) -> Migrated {
     let mut migrated = Migrated::default();
-    let masked: Vec<Masked<'_>> = sources.iter().map(|source| Masked::of(source.text())).collect();
+    let masked: Vec<Masked<'_>> = sources
+        .iter()
+        .map(|source| Masked::of(source.text()))
+        .collect();
     let read: Vec<(Source, yaml::Parsed)> = sources
         .iter()
         .zip(&masked)
@@ -103,20 +108,41 @@ pub(crate) fn migrate(sources: &[Source], wanted: &Wanted, budget: &Budget) -> M
     let versions = versions(&objects);
     let version_of = |group: &str, kind: &str| {
         let wanted = wanted.version.filter(|_| KINDS.contains(&(group, kind)));
-        wanted.map(|version| version.to_string()).or_else(|| versions.get(&(group.to_owned(), kind.to_owned())).cloned())
+        wanted
+            .map(|version| version.to_string())
+            .or_else(|| versions.get(&(group.to_owned(), kind.to_owned())).cloned())
     };
-    let surroundings = Surroundings { version_of: &version_of };
+    let surroundings = Surroundings {
+        version_of: &version_of,
+    };
     let mut templates = Templates::default();
     if let Some(to) = wanted.version {
-        objects.iter().for_each(|object| templates.add(object, to, &surroundings));
+        objects
+            .iter()
+            .for_each(|object| templates.add(object, to, &surroundings));
     }
     for ((source, masked), (text, parsed)) in sources.iter().zip(&masked).zip(&read) {
         let mut file = Vec::new();
-        migrated.report.extend(parsed.report.findings().iter().map(|finding| unmasked(finding, source, masked)));
+        migrated.report.extend(
+            parsed
+                .report
+                .findings()
+                .iter()
+                .map(|finding| unmasked(finding, source, masked)),
+        );
         let mut lists = ListStyle::default();
-        parsed.documents.iter().for_each(|document| lists.add(text.text(), &document.root));
+        parsed
+            .documents
+            .iter()
+            .for_each(|document| lists.add(text.text(), &document.root));
         for document in &parsed.documents {
-            let document = Document { source, masked, document, lists: &lists, templates: &templates };
+            let document = Document {
+                source,
+                masked,
+                document,
+                lists: &lists,
+                templates: &templates,
+            };
             let document = document.migrate(wanted, &surroundings, budget, &mut migrated.report);
             migrated.known += document.known;
             migrated.is_unfinished |= document.is_unfinished;
@@ -132,7 +158,11 @@ fn unmasked(finding: &Diagnostic, source: &Source, masked: &Masked<'_>) -> Diagn
     let mut finding = finding.clone();
     finding.message = masked.unmask(&finding.message);
     finding.upstream = finding.upstream.map(|words| masked.unmask(&words));
-    let places = finding.related.iter_mut().map(|related| &mut related.place).chain([&mut finding.place]);
+    let places = finding
+        .related
+        .iter_mut()
+        .map(|related| &mut related.place)
+        .chain([&mut finding.place]);
     for span in places.filter_map(|place| place.span.as_mut()) {
         *span = source.span(span.start.offset..span.end.offset);
     }
@@ -140,24 +170,46 @@ fn unmasked(finding: &Diagnostic, source: &Source, masked: &Masked<'_>) -> Diagn
 }
 
 /// A file with all that changes in its documents.
-fn together(source: &Source, masked: &Masked<'_>, documents: Vec<document::Migrated>) -> MigratedFile {
+fn together(
+    source: &Source,
+    masked: &Masked<'_>,
+    documents: Vec<document::Migrated>,
+) -> MigratedFile {
     let mut edits = Edits::of(source.text());
     let mut said = Vec::new();
     for document in documents {
         said.extend(document.said);
-        document.changes.into_iter().for_each(|change| edits.replace(change.range, masked.unmask(&change.with)));
+        document
+            .changes
+            .into_iter()
+            .for_each(|change| edits.replace(change.range, masked.unmask(&change.with)));
     }
     let lines = edits.clone().changed_lines();
-    let after = edits.apply().expect("internal error: each document was written by itself");
-    MigratedFile { before: source.clone(), after: Source::new(source.name().clone(), after), lines, documents: said }
+    let after = edits
+        .apply()
+        .expect("internal error: each document was written by itself");
+    MigratedFile {
+        before: source.clone(),
+        after: Source::new(source.name().clone(), after),
+        lines,
+        documents: said,
+    }
 }
 
 /// The version in which the input has each group and kind: of several the last counts.
 fn versions(objects: &[&yaml::Node]) -> BTreeMap<(String, String), String> {
     let mut versions = BTreeMap::new();
     for object in objects {
-        let text = |field: &str| object.as_mapping().and_then(|mapping| mapping.get(field)).and_then(|entry| entry.value.as_str());
-        if let (Some((group, version)), Some(kind)) = (text("apiVersion").and_then(|text| text.split_once('/')), text("kind")) {
+        let text = |field: &str| {
+            object
+                .as_mapping()
+                .and_then(|mapping| mapping.get(field))
+                .and_then(|entry| entry.value.as_str())
+        };
+        if let (Some((group, version)), Some(kind)) = (
+            text("apiVersion").and_then(|text| text.split_once('/')),
+            text("kind"),
+        ) {
             versions.insert((group.to_owned(), kind.to_owned()), version.to_owned());
         }
     }

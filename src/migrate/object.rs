@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 
-use super::findings::{DOCUMENT_SKIPPED, EMPTY_ADDED, EMPTY_DROPPED, FIELD_ADDED, FIELD_LOST, FIELD_UNUSED, NOT_CONVERTED, ORDER_LOST};
+use super::findings::{
+    DOCUMENT_SKIPPED, EMPTY_ADDED, EMPTY_DROPPED, FIELD_ADDED, FIELD_LOST, FIELD_UNUSED,
+    NOT_CONVERTED, ORDER_LOST,
+};
 use super::{Document, Family, MigratedDocument, Wanted, kinds, patches};
 use crate::api::names::{GROUP, Version};
 use crate::conversion::core::{Conversion, Fault, KINDS, Loss, Lost, Surroundings, convert_object};
@@ -28,13 +31,31 @@ pub(super) enum Outcome {
     Changed(Box<Conversion>, MigratedDocument),
 }
 
-/// The objects of a document: the items of a List, such as `kubectl get -o yaml` prints, or what stands there.
+/// The objects of a document: the items of a List, such as `kubectl get -o yaml` prints, or what
+/// stands there.
 pub(super) fn objects(root: &Node) -> Vec<Object<'_>> {
-    let text = |field: &str| root.as_mapping().and_then(|mapping| mapping.get(field)).and_then(|entry| entry.value.as_str());
-    let items = root.as_mapping().and_then(|mapping| mapping.get("items")).and_then(|entry| entry.value.as_sequence());
+    let text = |field: &str| {
+        root.as_mapping()
+            .and_then(|mapping| mapping.get(field))
+            .and_then(|entry| entry.value.as_str())
+    };
+    let items = root
+        .as_mapping()
+        .and_then(|mapping| mapping.get("items"))
+        .and_then(|entry| entry.value.as_sequence());
     match items.filter(|_| (text("apiVersion"), text("kind")) == (Some("v1"), Some("List"))) {
-        Some(items) => items.iter().enumerate().map(|(number, node)| Object { node, item: Some(number) }).collect(),
-        None => vec![Object { node: root, item: None }],
+        Some(items) => items
+            .iter()
+            .enumerate()
+            .map(|(number, node)| Object {
+                node,
+                item: Some(number),
+            })
+            .collect(),
+        None => vec![Object {
+            node: root,
+            item: None,
+        }],
     }
 }
 
@@ -52,16 +73,34 @@ impl Object<'_> {
             report.push(finding);
             return Outcome::Stays;
         }
-        let Some(conversion) = converted(&object, wanted, surroundings, document.templates) else { return Outcome::Foreign };
+        let Some(conversion) = converted(&object, wanted, surroundings, document.templates) else {
+            return Outcome::Foreign;
+        };
         if !conversion.faults.is_empty() {
-            report.extend(conversion.faults.iter().map(|fault| self.not_converted(document, fault)));
+            report.extend(
+                conversion
+                    .faults
+                    .iter()
+                    .map(|fault| self.not_converted(document, fault)),
+            );
             return Outcome::Stays;
         }
-        report.extend(conversion.lost.iter().map(|lost| self.lost(document, lost, &object, wanted)));
+        report.extend(
+            conversion
+                .lost
+                .iter()
+                .map(|lost| self.lost(document, lost, &object, wanted)),
+        );
         if conversion.value == object {
             return Outcome::Same;
         }
-        let title = |object: &Value| format!("{} {}", text(object, &["apiVersion"]), text(object, &["kind"]));
+        let title = |object: &Value| {
+            format!(
+                "{} {}",
+                text(object, &["apiVersion"]),
+                text(object, &["kind"])
+            )
+        };
         let said = MigratedDocument {
             number: document.document.index,
             object: self.title(document),
@@ -71,34 +110,65 @@ impl Object<'_> {
         Outcome::Changed(Box::new(conversion), said)
     }
 
-    /// What is said of an object that is not migrated although its kind, or that of an item within it, is known.
+    /// What is said of an object that is not migrated although its kind, or that of an item within
+    /// it, is known.
     fn skipped(&self, document: &Document<'_>, object: &Value) -> Option<Diagnostic> {
         let (group, version, kind) = names(object);
         let is_known = |object: &Value| {
             let (group, _, kind) = names(object);
             KINDS.contains(&(group, kind))
         };
-        let items = || object.get("items").and_then(Value::as_array).into_iter().flatten();
-        let is_list = kind.strip_suffix("List").is_some_and(|kind| KINDS.contains(&(group, kind)))
+        let items = || {
+            object
+                .get("items")
+                .and_then(Value::as_array)
+                .into_iter()
+                .flatten()
+        };
+        let is_list = kind
+            .strip_suffix("List")
+            .is_some_and(|kind| KINDS.contains(&(group, kind)))
             || (group, kind) == ("", "List") && items().any(is_known);
         if is_list {
-            let finding = Diagnostic::of(&DOCUMENT_SKIPPED, format!("a {kind} is not taken apart here"));
+            let finding = Diagnostic::of(
+                &DOCUMENT_SKIPPED,
+                format!("a {kind} is not taken apart here"),
+            );
             let help = "write each item as a document of its own, with `---` between them, or as an item of a `v1` List";
-            return Some(finding.at(self.place(document, &FieldPath::of_fields("kind"))).help(help));
+            return Some(
+                finding
+                    .at(self.place(document, &FieldPath::of_fields("kind")))
+                    .help(help),
+            );
         }
         if !is_known(object) || Version::parse(version).is_some() {
             return None;
         }
-        let message = format!("{} is neither v1beta1 nor v1beta2", document.masked.unmask(version));
+        let message = format!(
+            "{} is neither v1beta1 nor v1beta2",
+            document.masked.unmask(version)
+        );
         let help = "convert it with a release of Cluster API that knows the version, such as v1.10 for v1alpha4, and migrate the result";
         let finding = Diagnostic::of(&DOCUMENT_SKIPPED, message);
-        Some(finding.at(self.place(document, &FieldPath::of_fields("apiVersion"))).help(help))
+        Some(
+            finding
+                .at(self.place(document, &FieldPath::of_fields("apiVersion")))
+                .help(help),
+        )
     }
 
-    fn lost(&self, document: &Document<'_>, lost: &Lost, object: &Value, wanted: &Wanted) -> Diagnostic {
+    fn lost(
+        &self,
+        document: &Document<'_>,
+        lost: &Lost,
+        object: &Value,
+        wanted: &Wanted,
+    ) -> Diagnostic {
         let place = &lost.place;
         let target = match (wanted.version, wanted.family) {
-            (_, Some(Family::Kubeadm)) if text(object, &["apiVersion"]).starts_with(GROUP) => "KubeadmConfig".to_owned(),
+            (_, Some(Family::Kubeadm)) if text(object, &["apiVersion"]).starts_with(GROUP) => {
+                "KubeadmConfig".to_owned()
+            }
             (Some(version), _) => version.to_string(),
             _ => "the kind".to_owned(),
         };
@@ -131,20 +201,34 @@ impl Object<'_> {
     }
 
     fn not_converted(&self, document: &Document<'_>, fault: &Fault) -> Diagnostic {
-        let message = document.masked.unmask(&format!("{}: {}", fault.place, fault.message));
-        Diagnostic::of(&NOT_CONVERTED, message).at(self.place(document, &fault.place)).help(fault.help.clone())
+        let message = document
+            .masked
+            .unmask(&format!("{}: {}", fault.place, fault.message));
+        Diagnostic::of(&NOT_CONVERTED, message)
+            .at(self.place(document, &fault.place))
+            .help(fault.help.clone())
     }
 
     /// The place of a field, or of the nearest thing that exists, in the text as it is written.
     pub(super) fn place(&self, document: &Document<'_>, path: &FieldPath) -> Place {
         let located = self.node.nearest(path);
-        let place = document.source.place_at(located.key.unwrap_or(located.span));
-        place.in_document(document.document.index).in_object(self.title(document)).at_path(path.clone())
+        let place = document
+            .source
+            .place_at(located.key.unwrap_or(located.span));
+        place
+            .in_document(document.document.index)
+            .in_object(self.title(document))
+            .at_path(path.clone())
     }
 
     /// `Kind/name`; of one without a name the kind.
     fn title(&self, document: &Document<'_>) -> String {
-        let text = |path: &str| self.node.at(&FieldPath::of_fields(path)).and_then(Node::as_str).unwrap_or_default();
+        let text = |path: &str| {
+            self.node
+                .at(&FieldPath::of_fields(path))
+                .and_then(Node::as_str)
+                .unwrap_or_default()
+        };
         let title = match text("metadata.name") {
             "" => text("kind").to_owned(),
             name => format!("{}/{name}", text("kind")),
@@ -154,7 +238,12 @@ impl Object<'_> {
 }
 
 /// An object as it is wanted; `None` when it is of no kind that is migrated.
-fn converted(object: &Value, wanted: &Wanted, surroundings: &Surroundings<'_>, templates: &patches::Templates) -> Option<Conversion> {
+fn converted(
+    object: &Value,
+    wanted: &Wanted,
+    surroundings: &Surroundings<'_>,
+    templates: &patches::Templates,
+) -> Option<Conversion> {
     let (group, version, kind) = names(object);
     let own = Version::parse(version)?;
     let mut conversion = convert_object(object, wanted.version.unwrap_or(own), surroundings)?;
@@ -177,5 +266,8 @@ fn names(object: &Value) -> (&str, &str, &str) {
 
 /// A text of an object, `""` when there is none.
 fn text<'v>(object: &'v Value, path: &[&str]) -> &'v str {
-    path.iter().try_fold(object, |value, step| value.get(step)).and_then(Value::as_str).unwrap_or_default()
+    path.iter()
+        .try_fold(object, |value, step| value.get(step))
+        .and_then(Value::as_str)
+        .unwrap_or_default()
 }

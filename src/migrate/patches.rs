@@ -1,11 +1,15 @@
-//! The JSON patches of a ClusterClass: their paths and values are those of the templates that they change.
+//! The JSON patches of a ClusterClass: their paths and values are those of the templates that they
+//! change.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
 use crate::api::names::Version;
-use crate::conversion::core::{Conversion, Fault, Loss, Lost, Origins, PatchPath, Surroundings, convert_object, patch_path, patch_value};
+use crate::conversion::core::{
+    Conversion, Fault, Loss, Lost, Origins, PatchPath, Surroundings, convert_object, patch_path,
+    patch_value,
+};
 use crate::diag::FieldPath;
 use crate::text::yaml;
 
@@ -22,34 +26,58 @@ struct Template {
 
 impl Templates {
     /// Adds an object, if it is a template of control planes or of configs.
-    pub(super) fn add(&mut self, object: &yaml::Node, to: Version, surroundings: &Surroundings<'_>) {
-        let kind = object.as_mapping().and_then(|mapping| mapping.get("kind")).and_then(|entry| entry.value.as_str());
-        if kind.is_some_and(|kind| kind.ends_with("Template") && (kind.starts_with("Kubeadm") || kind.starts_with("Windlass"))) {
+    pub(super) fn add(
+        &mut self,
+        object: &yaml::Node,
+        to: Version,
+        surroundings: &Surroundings<'_>,
+    ) {
+        let kind = object
+            .as_mapping()
+            .and_then(|mapping| mapping.get("kind"))
+            .and_then(|entry| entry.value.as_str());
+        if kind.is_some_and(|kind| {
+            kind.ends_with("Template")
+                && (kind.starts_with("Kubeadm") || kind.starts_with("Windlass"))
+        }) {
             let old = object.to_json();
-            let new = convert_object(&old, to, surroundings).map_or_else(|| old.clone(), |conversion| conversion.value);
+            let new = convert_object(&old, to, surroundings)
+                .map_or_else(|| old.clone(), |conversion| conversion.value);
             self.0.push(Template { old, new });
         }
     }
 
     fn of_kind<'t>(&'t self, kind: &'t str) -> impl Iterator<Item = &'t Template> {
-        self.0.iter().filter(move |template| template.old["kind"] == kind)
+        self.0
+            .iter()
+            .filter(move |template| template.old["kind"] == kind)
     }
 
-    /// Whether a template of a kind has an argument; `None` when the input has no template of the kind.
+    /// Whether a template of a kind has an argument; `None` when the input has no template of the
+    /// kind.
     fn have(&self, kind: &str, list: &str, name: &str) -> Option<bool> {
         let mut of_kind = self.of_kind(kind).peekable();
         of_kind.peek()?;
-        Some(of_kind.any(|template| template.old.pointer(list).is_some_and(|arguments| has_argument(arguments, name))))
+        Some(of_kind.any(|template| {
+            template
+                .old
+                .pointer(list)
+                .is_some_and(|arguments| has_argument(arguments, name))
+        }))
     }
 
     /// Whether a template of a kind has something.
     fn reach(&self, kind: &str, path: &str) -> bool {
-        self.of_kind(kind).any(|template| template.old.pointer(path).is_some())
+        self.of_kind(kind)
+            .any(|template| template.old.pointer(path).is_some())
     }
 
-    /// Whether a template of a kind has something that is left out where the same stands in the other version.
+    /// Whether a template of a kind has something that is left out where the same stands in the
+    /// other version.
     fn lose(&self, kind: &str, old: &str, new: &str) -> bool {
-        self.of_kind(kind).any(|template| template.old.pointer(old).is_some() && template.new.pointer(new).is_none())
+        self.of_kind(kind).any(|template| {
+            template.old.pointer(old).is_some() && template.new.pointer(new).is_none()
+        })
     }
 }
 
@@ -62,7 +90,8 @@ fn has_argument(arguments: &Value, name: &str) -> bool {
     }
 }
 
-/// What the patches of a class that come before a patch give: values by kind and path, `None` where a template or a variable says them.
+/// What the patches of a class that come before a patch give: values by kind and path, `None` where
+/// a template or a variable says them.
 #[derive(Default)]
 struct Earlier<'p>(BTreeMap<(&'p str, &'p str), Option<&'p Value>>);
 
@@ -70,13 +99,18 @@ impl<'p> Earlier<'p> {
     fn add(&mut self, kind: &'p str, patch: &'p Value) {
         let text = |field: &str| patch.get(field).and_then(Value::as_str);
         match (text("op"), text("path")) {
-            (Some("add" | "replace"), Some(path)) => drop(self.0.insert((kind, path), patch.get("value"))),
-            (Some("remove"), Some(path)) => drop(self.0.remove(&(kind, path))),
+            (Some("add" | "replace"), Some(path)) => {
+                self.0.insert((kind, path), patch.get("value"));
+            }
+            (Some("remove"), Some(path)) => {
+                self.0.remove(&(kind, path));
+            }
             _ => {}
         }
     }
 
-    /// Whether templates of a kind have something at a place through a patch; what is not known before it is rendered counts as there.
+    /// Whether templates of a kind have something at a place through a patch; what is not known
+    /// before it is rendered counts as there.
     fn give(&self, kind: &str, place: &str) -> bool {
         above(place).any(|path| match self.0.get(&(kind, path)) {
             Some(Some(value)) => value.pointer(&place[path.len()..]).is_some(),
@@ -100,7 +134,11 @@ const STEPS: usize = 64;
 
 /// The paths that lead to a place, the shortest first, with the place itself.
 fn above(place: &str) -> impl Iterator<Item = &str> {
-    let ends = place.match_indices('/').map(|(end, _)| end).skip(1).chain([place.len()]);
+    let ends = place
+        .match_indices('/')
+        .map(|(end, _)| end)
+        .skip(1)
+        .chain([place.len()]);
     ends.take(STEPS).map(|end| &place[..end])
 }
 
@@ -121,35 +159,77 @@ struct New {
     origins: Origins,
 }
 
-/// What becomes of a patch: another one, the same, or the field that is at fault with message and help.
+/// What becomes of a patch: another one, the same, or the field that is at fault with message and
+/// help.
 type Migrated = Result<Option<New>, (&'static str, String, String)>;
 
-/// Converts the patches of a class to a version; those of templates that are in that version already, or of other kinds, stay.
-pub(super) fn convert(object: &Value, conversion: &mut Conversion, to: Version, templates: &Templates) {
+/// Converts the patches of a class to a version; those of templates that are in that version
+/// already, or of other kinds, stay.
+pub(super) fn convert(
+    object: &Value,
+    conversion: &mut Conversion,
+    to: Version,
+    templates: &Templates,
+) {
     let path = FieldPath::of_fields("spec.patches");
     let mut earlier = Earlier::default();
     for (number, patch) in items(object, "/spec/patches").iter().enumerate() {
         for (index, definition) in items(patch, "/definitions").iter().enumerate() {
-            let text = |pointer: &str| definition.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
-            let Some((group, version)) = text("/selector/apiVersion").split_once('/') else { continue };
+            let text = |pointer: &str| {
+                definition
+                    .pointer(pointer)
+                    .and_then(Value::as_str)
+                    .unwrap_or_default()
+            };
+            let Some((group, version)) = text("/selector/apiVersion").split_once('/') else {
+                continue;
+            };
             if Version::parse(version).is_none_or(|version| version == to) {
                 continue;
             }
             let kind = text("/selector/kind");
             for (place, json_patch) in items(definition, "/jsonPatches").iter().enumerate() {
-                let path = path.index(number).field("definitions").index(index).field("jsonPatches").index(place);
-                let pointer = format!("/spec/patches/{number}/definitions/{index}/jsonPatches/{place}");
-                let patch = Patch { templates, group, kind, patch: json_patch, earlier: &earlier, to };
+                let path = path
+                    .index(number)
+                    .field("definitions")
+                    .index(index)
+                    .field("jsonPatches")
+                    .index(place);
+                let pointer =
+                    format!("/spec/patches/{number}/definitions/{index}/jsonPatches/{place}");
+                let patch = Patch {
+                    templates,
+                    group,
+                    kind,
+                    patch: json_patch,
+                    earlier: &earlier,
+                    to,
+                };
                 if patch.is_unsure() {
-                    conversion.lost.push(Lost { place: path.field("path"), loss: Loss::Repeated });
+                    conversion.lost.push(Lost {
+                        place: path.field("path"),
+                        loss: Loss::Repeated,
+                    });
                 }
                 match patch.refused().map_or_else(|| patch.converted(), Err) {
                     Ok(None) => {}
                     Ok(Some(new)) => {
-                        conversion.origins.adopt(&new.origins, &FieldPath::root(), &path.field("value"));
-                        conversion.value.pointer_mut(&pointer).into_iter().for_each(|old| *old = new.patch.clone());
+                        conversion.origins.adopt(
+                            &new.origins,
+                            &FieldPath::root(),
+                            &path.field("value"),
+                        );
+                        conversion
+                            .value
+                            .pointer_mut(&pointer)
+                            .into_iter()
+                            .for_each(|old| *old = new.patch.clone());
                     }
-                    Err((field, message, help)) => conversion.faults.push(Fault { place: path.field(field), message, help }),
+                    Err((field, message, help)) => conversion.faults.push(Fault {
+                        place: path.field(field),
+                        message,
+                        help,
+                    }),
                 }
                 earlier.add(kind, json_patch);
             }
@@ -158,12 +238,18 @@ pub(super) fn convert(object: &Value, conversion: &mut Conversion, to: Version, 
 }
 
 fn items<'v>(value: &'v Value, pointer: &str) -> &'v [Value] {
-    value.pointer(pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    value
+        .pointer(pointer)
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
 }
 
 impl Patch<'_> {
     fn text(&self, pointer: &str) -> &str {
-        self.patch.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+        self.patch
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 
     fn converted(&self) -> Migrated {
@@ -171,54 +257,88 @@ impl Patch<'_> {
         match patch_path(self.group, self.kind, path, self.to) {
             PatchPath::Same => Ok(None),
             PatchPath::Moved(new) => Ok(Some(self.with(&new, None))),
-            PatchPath::Argument(list, name) if self.to == Version::V1Beta2 => self.named_argument(&list, &name),
+            PatchPath::Argument(list, name) if self.to == Version::V1Beta2 => {
+                self.named_argument(&list, &name)
+            }
             PatchPath::Argument(list, place) => self.listed_argument(&list, &place),
-            PatchPath::Differs(_) if self.text("/op") == "remove" && self.is_list_of_arguments(path) => Ok(None),
+            PatchPath::Differs(_)
+                if self.text("/op") == "remove" && self.is_list_of_arguments(path) =>
+            {
+                Ok(None)
+            }
             PatchPath::Differs(parts) => self.whole(path, &parts),
         }
     }
 
     /// Whether the patch adds an argument to a list that no template of the input shows.
     fn is_unsure(&self) -> bool {
-        let PatchPath::Argument(list, name) = patch_path(self.group, self.kind, self.text("/path"), self.to) else { return false };
-        self.to == Version::V1Beta2 && self.text("/op") == "add" && self.templates.have(self.kind, &list, &name).is_none()
+        let PatchPath::Argument(list, name) =
+            patch_path(self.group, self.kind, self.text("/path"), self.to)
+        else {
+            return false;
+        };
+        self.to == Version::V1Beta2
+            && self.text("/op") == "add"
+            && self.templates.have(self.kind, &list, &name).is_none()
     }
 
-    /// Why the patch fails on a template of the input that is migrated: what it adds to or changes is left out there, because it is empty.
+    /// Why the patch fails on a template of the input that is migrated: what it adds to or changes
+    /// is left out there, because it is empty.
     fn refused(&self) -> Option<(&'static str, String, String)> {
         let path = self.text("/path");
         let (parent, _) = path.rsplit_once('/')?;
-        let led_to = if self.text("/op") == "add" { parent } else { path };
-        let gone = above(led_to).take_while(|above| self.templates.reach(self.kind, above)).find(|above| {
-            let new = self.place_of_container(above);
-            new.is_some_and(|new| self.templates.lose(self.kind, above, &new))
-        })?;
+        let led_to = if self.text("/op") == "add" {
+            parent
+        } else {
+            path
+        };
+        let gone = above(led_to)
+            .take_while(|above| self.templates.reach(self.kind, above))
+            .find(|above| {
+                let new = self.place_of_container(above);
+                new.is_some_and(|new| self.templates.lose(self.kind, above, &new))
+            })?;
         if self.earlier.give(self.kind, led_to) {
             return None;
         }
-        let message =
-            format!("{gone} says nothing in a template of the input: {} leaves it out, and the patch would find no place", self.to);
+        let message = format!(
+            "{gone} says nothing in a template of the input: {} leaves it out, and the patch would find no place",
+            self.to
+        );
         let help = if self.text("/op") == "remove" {
             format!("remove the patch, or write something at {gone} in the template")
         } else if self.text("/op") == "add" {
             let steps = path[gone.len()..].split('/').skip(1).collect::<Vec<_>>();
-            let value = steps.iter().rev().fold("VALUE".to_owned(), |value, step| match *step {
-                "-" | "0" => format!("[{value}]"),
-                step => format!("{{{}: {value}}}", Value::from(step.replace("~1", "/").replace("~0", "~"))),
-            });
-            format!("write `path: {gone}` and `value: {value}`, or something at {gone} in the template")
+            let value = steps
+                .iter()
+                .rev()
+                .fold("VALUE".to_owned(), |value, step| match *step {
+                    "-" | "0" => format!("[{value}]"),
+                    step => format!(
+                        "{{{}: {value}}}",
+                        Value::from(step.replace("~1", "/").replace("~0", "~"))
+                    ),
+                });
+            format!(
+                "write `path: {gone}` and `value: {value}`, or something at {gone} in the template"
+            )
         } else {
             format!("write `op: add`, or something at {gone} in the template")
         };
         Some(("path", message, help))
     }
 
-    /// Where an object or a list of the template stands in the other version; `None` when it has no single place there.
+    /// Where an object or a list of the template stands in the other version; `None` when it has no
+    /// single place there.
     fn place_of_container(&self, path: &str) -> Option<String> {
         match patch_path(self.group, self.kind, path, self.to) {
             PatchPath::Same => Some(path.to_owned()),
             PatchPath::Moved(new) => Some(new),
-            PatchPath::Differs(parts) if !parts.iter().any(|part| part == path) || self.is_list_of_arguments(path) => Some(path.to_owned()),
+            PatchPath::Differs(parts)
+                if !parts.iter().any(|part| part == path) || self.is_list_of_arguments(path) =>
+            {
+                Some(path.to_owned())
+            }
             PatchPath::Differs(_) | PatchPath::Argument(..) => None,
         }
     }
@@ -232,39 +352,72 @@ impl Patch<'_> {
             patch.remove("valueFrom");
             patch.insert(field.to_owned(), value);
         }
-        New { patch: Value::Object(patch), origins: Origins::default() }
+        New {
+            patch: Value::Object(patch),
+            origins: Origins::default(),
+        }
     }
 
-    /// One argument of a map becomes an item of a list. Where it is there already only its place in the list would say which one is meant.
+    /// One argument of a map becomes an item of a list. Where it is there already only its place in
+    /// the list would say which one is meant.
     fn named_argument(&self, list: &str, name: &str) -> Migrated {
         if self.text("/op") != "add" {
-            let message = format!("{} of an argument by its name: in {} arguments are a list", self.text("/op"), self.to);
+            let message = format!(
+                "{} of an argument by its name: in {} arguments are a list",
+                self.text("/op"),
+                self.to
+            );
             return Err((
                 "path",
                 message,
-                format!("write `path: {list}` with the whole list as its value, or `{list}/N` with the place of `{name}`"),
+                format!(
+                    "write `path: {list}` with the whole list as its value, or `{list}/N` with the place of `{name}`"
+                ),
             ));
         }
         if self.templates.have(self.kind, list, name) == Some(true) {
-            let message = format!("a template of the input has the argument `{name}` already: an item more would stand beside it");
+            let message = format!(
+                "a template of the input has the argument `{name}` already: an item more would stand beside it"
+            );
             return Err((
                 "path",
                 message,
-                format!("remove the argument from the template, or write `op: replace` and `path: {list}/N/value` with its place"),
+                format!(
+                    "remove the argument from the template, or write `op: replace` and `path: {list}/N/value` with its place"
+                ),
             ));
         }
         if self.earlier.have(self.kind, list, self.text("/path")) {
-            let message = format!("an earlier patch adds the argument `{name}` already: an item more would stand beside it");
-            return Err(("path", message, format!("write one patch for it, or `path: {list}` with the whole list as its value")));
+            let message = format!(
+                "an earlier patch adds the argument `{name}` already: an item more would stand beside it"
+            );
+            return Err((
+                "path",
+                message,
+                format!(
+                    "write one patch for it, or `path: {list}` with the whole list as its value"
+                ),
+            ));
         }
-        let (variable, template) = (self.text("/valueFrom/variable"), self.text("/valueFrom/template"));
+        let (variable, template) = (
+            self.text("/valueFrom/variable"),
+            self.text("/valueFrom/template"),
+        );
         let value = match self.patch.get("value") {
             Some(value) => ("value", json!({"name": name, "value": value})),
-            None if is_reference(variable) => ("valueFrom", item_template(name, &format!("{{{{ .{variable} | toJson }}}}\n"))),
-            None if is_one_line(template) => ("valueFrom", item_template(name, &ended_like(template, template.trim()))),
+            None if is_reference(variable) => (
+                "valueFrom",
+                item_template(name, &format!("{{{{ .{variable} | toJson }}}}\n")),
+            ),
+            None if is_one_line(template) => (
+                "valueFrom",
+                item_template(name, &ended_like(template, template.trim())),
+            ),
             None => {
                 let message = "the value cannot be put into an item of a list".to_owned();
-                let help = format!("write `path: {list}/-` and a template of two lines, `name: {name}` and `value: VALUE`");
+                let help = format!(
+                    "write `path: {list}/-` and a template of two lines, `name: {name}` and `value: VALUE`"
+                );
                 return Err(("valueFrom", message, help));
             }
         };
@@ -275,25 +428,52 @@ impl Patch<'_> {
     fn listed_argument(&self, list: &str, place: &str) -> Migrated {
         let help = || format!("write `path: {list}/NAME` with the argument's name, and its value");
         if self.text("/op") != "add" || place != "-" {
-            return Err(("path", format!("an argument by its place: in {} arguments are a map", self.to), help()));
+            return Err((
+                "path",
+                format!(
+                    "an argument by its place: in {} arguments are a map",
+                    self.to
+                ),
+                help(),
+            ));
         }
         let named = |name: &str| format!("{list}/{}", name.replace('~', "~0").replace('/', "~1"));
         if let Some(name) = self.patch.pointer("/value/name").and_then(Value::as_str) {
-            let value = self.patch.pointer("/value/value").cloned().unwrap_or_default();
+            let value = self
+                .patch
+                .pointer("/value/value")
+                .cloned()
+                .unwrap_or_default();
             return Ok(Some(self.with(&named(name), Some(("value", value)))));
         }
         let template = self.text("/valueFrom/template");
-        let lines: Vec<&str> = template.lines().filter(|line| !line.trim().is_empty()).collect();
+        let lines: Vec<&str> = template
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .collect();
         match lines.as_slice() {
-            [name, value] if name.starts_with("name: ") && value.starts_with("value: ") && is_plain(name) => {
+            [name, value]
+                if name.starts_with("name: ") && value.starts_with("value: ") && is_plain(name) =>
+            {
                 let value = value["value: ".len()..].trim();
-                let variable =
-                    value.strip_prefix("{{ .").and_then(|rest| rest.strip_suffix(" | toJson }}")).filter(|name| is_reference(name));
-                let from =
-                    variable.map_or_else(|| json!({"template": ended_like(template, value)}), |variable| json!({"variable": variable}));
-                Ok(Some(self.with(&named(name["name: ".len()..].trim()), Some(("valueFrom", from)))))
+                let variable = value
+                    .strip_prefix("{{ .")
+                    .and_then(|rest| rest.strip_suffix(" | toJson }}"))
+                    .filter(|name| is_reference(name));
+                let from = variable.map_or_else(
+                    || json!({"template": ended_like(template, value)}),
+                    |variable| json!({"variable": variable}),
+                );
+                Ok(Some(self.with(
+                    &named(name["name: ".len()..].trim()),
+                    Some(("valueFrom", from)),
+                )))
             }
-            _ => Err(("valueFrom", "the name of the argument is not known before the template is rendered".to_owned(), help())),
+            _ => Err((
+                "valueFrom",
+                "the name of the argument is not known before the template is rendered".to_owned(),
+                help(),
+            )),
         }
     }
 
@@ -303,30 +483,53 @@ impl Patch<'_> {
             let help = format!("write what {} has in place of {}", self.to, names(parts));
             return match patch_value(self.group, self.kind, path, value, self.to) {
                 Some((new, _)) if new == *value => Ok(None),
-                Some((new, origins)) => Ok(Some(New { origins, ..self.with(path, Some(("value", new))) })),
-                None => Err(("value", format!("it cannot be said by one patch of this path in {}", self.to), help)),
+                Some((new, origins)) => Ok(Some(New {
+                    origins,
+                    ..self.with(path, Some(("value", new)))
+                })),
+                None => Err((
+                    "value",
+                    format!("it cannot be said by one patch of this path in {}", self.to),
+                    help,
+                )),
             };
         }
         let template = self.text("/valueFrom/template");
-        let is_said = |part: &String| part == path || template.contains(part.rsplit('/').next().unwrap_or_default());
+        let is_said = |part: &String| {
+            part == path || template.contains(part.rsplit('/').next().unwrap_or_default())
+        };
         let said: Vec<String> = parts.iter().filter(|part| is_said(part)).cloned().collect();
         if said.is_empty() && !template.is_empty() {
             return Ok(None);
         }
-        let rewritten = if self.to == Version::V1Beta2 { list_template(template) } else { map_template(template) };
+        let rewritten = if self.to == Version::V1Beta2 {
+            list_template(template)
+        } else {
+            map_template(template)
+        };
         if self.is_list_of_arguments(path)
             && let Some(list) = rewritten
         {
-            return Ok(Some(self.with(path, Some(("valueFrom", json!({ "template": list }))))));
+            return Ok(Some(
+                self.with(path, Some(("valueFrom", json!({ "template": list })))),
+            ));
         }
-        let message = format!("it gives {}, which {} says otherwise", names(&said), self.to);
+        let message = format!(
+            "it gives {}, which {} says otherwise",
+            names(&said),
+            self.to
+        );
         let help = if self.is_list_of_arguments(path) && self.to == Version::V1Beta2 {
             "write each argument as `- name: NAME` with a line `  value: VALUE` below it".to_owned()
         } else {
             format!("write the value and the path as {} has them", self.to)
         };
         Err((
-            if template.is_empty() && self.text("/valueFrom/variable").is_empty() { "path" } else { "valueFrom" },
+            if template.is_empty() && self.text("/valueFrom/variable").is_empty() {
+                "path"
+            } else {
+                "valueFrom"
+            },
             message,
             help,
         ))
@@ -344,19 +547,27 @@ fn item_template(name: &str, value: &str) -> Value {
 
 /// A template whose last line ends if that of an old one does.
 fn ended_like(old: &str, new: &str) -> String {
-    format!("{}{}", new.trim_end_matches('\n'), if old.ends_with('\n') { "\n" } else { "" })
+    format!(
+        "{}{}",
+        new.trim_end_matches('\n'),
+        if old.ends_with('\n') { "\n" } else { "" }
+    )
 }
 
 /// The last steps of paths, as they are told.
 fn names(paths: &[String]) -> String {
-    let names: Vec<String> = paths.iter().map(|path| format!("`{}`", path.rsplit('/').next().unwrap_or_default())).collect();
+    let names: Vec<String> = paths
+        .iter()
+        .map(|path| format!("`{}`", path.rsplit('/').next().unwrap_or_default()))
+        .collect();
     names.join(", ")
 }
 
 /// Whether a template of Go can name a variable of patches: fields, and no items of lists.
 fn is_reference(variable: &str) -> bool {
     let is_name = |name: &str| {
-        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     };
     !variable.is_empty() && variable.split('.').all(is_name)
 }
@@ -364,36 +575,57 @@ fn is_reference(variable: &str) -> bool {
 /// Whether a template is one line that stands behind `value: ` as it stands alone.
 fn is_one_line(template: &str) -> bool {
     let line = template.trim();
-    !line.is_empty() && is_plain(line) && !line.contains(": ") && !line.starts_with(['|', '>', '#', '-', '&', '*'])
+    !line.is_empty()
+        && is_plain(line)
+        && !line.contains(": ")
+        && !line.starts_with(['|', '>', '#', '-', '&', '*'])
 }
 
-/// Whether the lines of a text stay lines when they are rendered: no white space is trimmed and nothing is repeated or left out.
+/// Whether the lines of a text stay lines when they are rendered: no white space is trimmed and
+/// nothing is repeated or left out.
 fn is_plain(text: &str) -> bool {
-    let actions = text.split("{{").skip(1).map(|action| action.split("}}").next().unwrap_or_default().trim());
-    let controls = ["if", "else", "end", "range", "with", "define", "block", "template"];
+    let actions = text
+        .split("{{")
+        .skip(1)
+        .map(|action| action.split("}}").next().unwrap_or_default().trim());
+    let controls = [
+        "if", "else", "end", "range", "with", "define", "block", "template",
+    ];
     !text.contains('\n')
         && !text.contains("{{-")
         && !text.contains("-}}")
-        && actions.into_iter().all(|action| !controls.contains(&action.split_whitespace().next().unwrap_or_default()))
+        && actions
+            .into_iter()
+            .all(|action| !controls.contains(&action.split_whitespace().next().unwrap_or_default()))
 }
 
-/// A template of lines `name: value` as the list that the kubeadm bootstrap provider makes of them: in the order of the names.
+/// A template of lines `name: value` as the list that the kubeadm bootstrap provider makes of them:
+/// in the order of the names.
 fn list_template(template: &str) -> Option<String> {
     let mut lines: Vec<(&str, &str)> = Vec::new();
     for line in template.lines().filter(|line| !line.trim().is_empty()) {
         let (name, value) = line.split_once(": ")?;
-        let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+        let is_name = !name.is_empty()
+            && name
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
         if !is_name
             || !is_plain(line)
             || value.trim().is_empty()
-            || value.trim_start().starts_with(['|', '>', '#', '{', '&', '*']) && !value.trim_start().starts_with("{{")
+            || value
+                .trim_start()
+                .starts_with(['|', '>', '#', '{', '&', '*'])
+                && !value.trim_start().starts_with("{{")
         {
             return None;
         }
         lines.push((name, value.trim()));
     }
     lines.sort_by_key(|(name, _)| *name);
-    let list: String = lines.iter().map(|(name, value)| format!("- name: {name}\n  value: {value}\n")).collect();
+    let list: String = lines
+        .iter()
+        .map(|(name, value)| format!("- name: {name}\n  value: {value}\n"))
+        .collect();
     (!list.is_empty()).then(|| ended_like(template, &list))
 }
 
@@ -402,8 +634,13 @@ fn map_template(template: &str) -> Option<String> {
     let mut map = String::new();
     let mut lines = template.lines().filter(|line| !line.trim().is_empty());
     while let Some(line) = lines.next() {
-        let name = line.strip_prefix("- name: ").filter(|name| is_plain(name))?;
-        let value = lines.next()?.strip_prefix("  value: ").filter(|value| is_plain(value))?;
+        let name = line
+            .strip_prefix("- name: ")
+            .filter(|name| is_plain(name))?;
+        let value = lines
+            .next()?
+            .strip_prefix("  value: ")
+            .filter(|value| is_plain(value))?;
         map.push_str(&format!("{}: {}\n", name.trim(), value.trim()));
     }
     (!map.is_empty()).then(|| ended_like(template, &map))
@@ -416,12 +653,28 @@ mod tests {
     #[test]
     fn templates_of_lines_are_rewritten_and_others_are_not() {
         let list = "- name: a\n  value: x\n- name: b\n  value: \"{{ .v }}\"\n";
-        assert_eq!(list_template("b: \"{{ .v }}\"\na: x\n").as_deref(), Some(list));
-        assert_eq!(map_template(list).as_deref(), Some("a: x\nb: \"{{ .v }}\"\n"));
-        for unclear in ["{{ if .v }}\na: x\n{{ end }}\n", "a:\n  b: c\n", "a: |\n  x\n", "a: {{- .v }}\n", "{{ .all }}", ""] {
+        assert_eq!(
+            list_template("b: \"{{ .v }}\"\na: x\n").as_deref(),
+            Some(list)
+        );
+        assert_eq!(
+            map_template(list).as_deref(),
+            Some("a: x\nb: \"{{ .v }}\"\n")
+        );
+        for unclear in [
+            "{{ if .v }}\na: x\n{{ end }}\n",
+            "a:\n  b: c\n",
+            "a: |\n  x\n",
+            "a: {{- .v }}\n",
+            "{{ .all }}",
+            "",
+        ] {
             assert_eq!(list_template(unclear), None, "{unclear:?}");
         }
-        assert_eq!(map_template("{{ range .v }}\n- name: a\n  value: b\n{{ end }}\n"), None);
+        assert_eq!(
+            map_template("{{ range .v }}\n- name: a\n  value: b\n{{ end }}\n"),
+            None
+        );
     }
 
     #[test]

@@ -5,7 +5,8 @@ use std::ops::Bound;
 
 use crate::diag::{FieldPath, Segment};
 
-/// The parts of an object and where each came from. What lies below a part came from the same field below its source.
+/// The parts of an object and where each came from. What lies below a part came from the same field
+/// below its source.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sources<S> {
     root: S,
@@ -15,14 +16,20 @@ pub(crate) struct Sources<S> {
 impl<S: Clone> Sources<S> {
     /// All of it from one source.
     pub(crate) fn of(root: S) -> Self {
-        Sources { root, parts: BTreeMap::new() }
+        Sources {
+            root,
+            parts: BTreeMap::new(),
+        }
     }
 
     /// The source of the nearest part at or above a path, and how far below that part the path is.
     pub(crate) fn nearest(&self, path: &FieldPath) -> (&S, FieldPath) {
         let steps = path.segments();
         for length in (1..=steps.len()).rev().filter(|_| !self.parts.is_empty()) {
-            if let Some(source) = self.parts.get(&steps[..length].iter().map(plain).collect::<FieldPath>()) {
+            if let Some(source) = self
+                .parts
+                .get(&steps[..length].iter().map(plain).collect::<FieldPath>())
+            {
                 return (source, steps[length..].iter().cloned().collect());
             }
         }
@@ -52,35 +59,59 @@ impl<S: Clone> Sources<S> {
         let depth = from.segments().len();
         for below in self.below(from) {
             if let Some(source) = self.parts.remove(&below) {
-                self.parts.insert(to.join(&below.segments()[depth..].iter().cloned().collect()), source);
+                self.parts.insert(
+                    to.join(&below.segments()[depth..].iter().cloned().collect()),
+                    source,
+                );
             }
         }
     }
 
     /// The parts at and below a path, in order.
-    pub(crate) fn parts_below<'s>(&'s self, path: &'s FieldPath) -> impl Iterator<Item = (&'s FieldPath, &'s S)> {
+    pub(crate) fn parts_below<'s>(
+        &'s self,
+        path: &'s FieldPath,
+    ) -> impl Iterator<Item = (&'s FieldPath, &'s S)> {
         let range = (Bound::Included(path), Bound::Unbounded);
-        self.parts.range::<FieldPath, _>(range).take_while(|(part, _)| part.segments().starts_with(path.segments()))
+        self.parts
+            .range::<FieldPath, _>(range)
+            .take_while(|(part, _)| part.segments().starts_with(path.segments()))
     }
 
     fn below(&self, path: &FieldPath) -> Vec<FieldPath> {
-        self.parts_below(path).map(|(part, _)| part.clone()).collect()
+        self.parts_below(path)
+            .map(|(part, _)| part.clone())
+            .collect()
     }
 
-    /// The parts at and below a path, as those of an object of its own; `lower` says what lies below a source.
+    /// The parts at and below a path, as those of an object of its own; `lower` says what lies
+    /// below a source.
     pub(crate) fn below_path(&self, path: &FieldPath, lower: impl Fn(&S, &FieldPath) -> S) -> Self {
         let (above, below) = self.nearest(path);
         let mut cut = Sources::of(lower(above, &below));
         let depth = path.segments().len();
-        for (part, source) in self.parts_below(path).filter(|(part, _)| part.segments().len() > depth) {
-            cut.mark(part.segments()[depth..].iter().cloned().collect(), source.clone());
+        for (part, source) in self
+            .parts_below(path)
+            .filter(|(part, _)| part.segments().len() > depth)
+        {
+            cut.mark(
+                part.segments()[depth..].iter().cloned().collect(),
+                source.clone(),
+            );
         }
         cut
     }
 
     /// The same parts, of sources of another form.
     pub(crate) fn map<T>(self, mut source: impl FnMut(S) -> T) -> Sources<T> {
-        Sources { root: source(self.root), parts: self.parts.into_iter().map(|(path, part)| (path, source(part))).collect() }
+        Sources {
+            root: source(self.root),
+            parts: self
+                .parts
+                .into_iter()
+                .map(|(path, part)| (path, source(part)))
+                .collect(),
+        }
     }
 }
 
@@ -107,11 +138,29 @@ mod tests {
         let mut sources = Sources::of("template");
         sources.set(files.index(1).field("content"), "first");
         sources.set(files.index(1), "patch");
-        assert_eq!(at(&sources, files.index(1).field("content")), "patch content");
-        assert_eq!(at(&sources, files.index(10).field("content")), "template spec.files[10].content");
-        assert_eq!(at(&sources, FieldPath::of_fields("spec.filesystem")), "template spec.filesystem");
-        sources.set(FieldPath::of_fields("metadata.labels").field("a.b/c"), "label");
-        assert_eq!(at(&sources, FieldPath::of_fields("metadata.labels").key("a.b/c")), "label ");
+        assert_eq!(
+            at(&sources, files.index(1).field("content")),
+            "patch content"
+        );
+        assert_eq!(
+            at(&sources, files.index(10).field("content")),
+            "template spec.files[10].content"
+        );
+        assert_eq!(
+            at(&sources, FieldPath::of_fields("spec.filesystem")),
+            "template spec.filesystem"
+        );
+        sources.set(
+            FieldPath::of_fields("metadata.labels").field("a.b/c"),
+            "label",
+        );
+        assert_eq!(
+            at(
+                &sources,
+                FieldPath::of_fields("metadata.labels").key("a.b/c")
+            ),
+            "label "
+        );
         sources.forget(&FieldPath::of_fields("spec"));
         assert_eq!(at(&sources, files.index(1)), "template spec.files[1]");
     }

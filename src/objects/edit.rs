@@ -1,4 +1,5 @@
-//! Checked edits: each changes one field, makes at most the mapping that it is for, and says what stands in its way.
+//! Checked edits: each changes one field, makes at most the mapping that it is for, and says what
+//! stands in its way.
 
 use serde_json::{Map, Value};
 
@@ -20,7 +21,10 @@ impl Object {
     /// # Errors
     /// When `metadata` is no mapping.
     pub(crate) fn set_namespace(&mut self, namespace: &str) -> Result<(), Misfit> {
-        self.set(&FieldPath::of_fields("metadata.namespace"), namespace.into())
+        self.set(
+            &FieldPath::of_fields("metadata.namespace"),
+            namespace.into(),
+        )
     }
 
     /// Sets a label.
@@ -62,7 +66,8 @@ impl Object {
             value = step(value, &at, segment)?;
             at.push(segment.clone());
         }
-        if let (Value::Object(map), Segment::Field(name) | Segment::Key(name)) = (&mut *value, last) {
+        if let (Value::Object(map), Segment::Field(name) | Segment::Key(name)) = (&mut *value, last)
+        {
             map.insert(name.clone(), new);
             return Ok(());
         }
@@ -82,7 +87,11 @@ impl Object {
 }
 
 /// One step down.
-fn step<'v>(value: &'v mut Value, at: &FieldPath, segment: &Segment) -> Result<&'v mut Value, Misfit> {
+fn step<'v>(
+    value: &'v mut Value,
+    at: &FieldPath,
+    segment: &Segment,
+) -> Result<&'v mut Value, Misfit> {
     let (wanted, within) = match segment {
         Segment::Field(name) | Segment::Key(name) => (Shape::Mapping, name.as_str()),
         Segment::Index(_) => (Shape::List, ""),

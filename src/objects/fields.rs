@@ -6,7 +6,8 @@ use crate::diag::Segment;
 
 /// The value at a path of mappings.
 pub(crate) fn field<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
-    path.iter().try_fold(value, |value, name| value.as_object()?.get(*name))
+    path.iter()
+        .try_fold(value, |value, name| value.as_object()?.get(*name))
 }
 
 /// The value at a path of mappings and lists.
@@ -19,10 +20,13 @@ pub(crate) fn at<'v>(value: &'v Value, path: &[Segment]) -> Option<&'v Value> {
 
 /// The text at a path; empty when there is none.
 pub(crate) fn text<'v>(value: &'v Value, path: &[&str]) -> &'v str {
-    field(value, path).and_then(Value::as_str).unwrap_or_default()
+    field(value, path)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
 }
 
-/// Whether a value says what its absence says, as Go leaves it out (`omitempty`): a text, a list or a mapping that is empty, or `null`.
+/// Whether a value says what its absence says, as Go leaves it out (`omitempty`): a text, a list or
+/// a mapping that is empty, or `null`.
 pub(crate) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
@@ -35,13 +39,19 @@ pub(crate) fn is_empty(value: &Value) -> bool {
 
 /// The items of the list at a path; none when there is no list.
 pub(crate) fn items<'v>(value: &'v Value, path: &[&str]) -> &'v [Value] {
-    field(value, path).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    field(value, path)
+        .and_then(Value::as_array)
+        .map_or(&[], Vec::as_slice)
 }
 
 /// The items of the list at a path, to be changed; none when there is no list.
 pub(crate) fn items_mut<'v>(value: &'v mut Value, path: &[&str]) -> &'v mut [Value] {
-    let found = path.iter().try_fold(value, |value, name| value.as_object_mut()?.get_mut(*name));
-    found.and_then(Value::as_array_mut).map_or(&mut [], Vec::as_mut_slice)
+    let found = path
+        .iter()
+        .try_fold(value, |value, name| value.as_object_mut()?.get_mut(*name));
+    found
+        .and_then(Value::as_array_mut)
+        .map_or(&mut [], Vec::as_mut_slice)
 }
 
 /// The object's kind.
@@ -69,8 +79,8 @@ pub(crate) fn group_version(object: &Value) -> (&str, &str) {
     }
 }
 
-/// A map of texts in `metadata` (labels, annotations). A null counts as an empty text; one value of another type makes the whole map count
-/// as absent.
+/// A map of texts in `metadata` (labels, annotations). A null counts as an empty text; one value of
+/// another type makes the whole map count as absent.
 pub(crate) fn metadata_texts(object: &Value, name: &str) -> Option<Map<String, Value>> {
     texts(field(object, &["metadata", name])?)
 }
@@ -83,13 +93,21 @@ pub(crate) fn texts(map: &Value) -> Option<Map<String, Value>> {
         Value::String(_) => Some(value.clone()),
         _ => None,
     };
-    texts.iter().map(|(key, value)| Some((key.clone(), text(value)?))).collect()
+    texts
+        .iter()
+        .map(|(key, value)| Some((key.clone(), text(value)?)))
+        .collect()
 }
 
-/// Sets a field of `metadata`, which is made when it is absent and left alone when it is no mapping.
+/// Sets a field of `metadata`, which is made when it is absent and left alone when it is no
+/// mapping.
 pub(crate) fn set_metadata(object: &mut Value, name: &str, value: Value) {
-    let Value::Object(fields) = object else { return };
-    let metadata = fields.entry("metadata").or_insert_with(|| Map::new().into());
+    let Value::Object(fields) = object else {
+        return;
+    };
+    let metadata = fields
+        .entry("metadata")
+        .or_insert_with(|| Map::new().into());
     if let Value::Object(metadata) = metadata {
         metadata.insert(name.to_owned(), value);
     }
@@ -104,16 +122,34 @@ mod tests {
     #[test]
     fn wrong_types_count_as_absent() {
         let object = json!({"kind": 1, "metadata": {"name": "x", "labels": {"a": "b", "c": 1}, "annotations": {"a": "b", "n": null}}});
-        assert_eq!((kind(&object), name(&object), namespace(&object)), ("", "x", ""));
+        assert_eq!(
+            (kind(&object), name(&object), namespace(&object)),
+            ("", "x", "")
+        );
         assert_eq!(metadata_texts(&object, "labels"), None);
-        assert_eq!(metadata_texts(&object, "annotations").map(Value::Object), Some(json!({"a": "b", "n": ""})));
-        assert!(items(&json!({"a": "x"}), &["a"]).is_empty() && items(&json!("x"), &["a", "b"]).is_empty());
+        assert_eq!(
+            metadata_texts(&object, "annotations").map(Value::Object),
+            Some(json!({"a": "b", "n": ""}))
+        );
+        assert!(
+            items(&json!({"a": "x"}), &["a"]).is_empty()
+                && items(&json!("x"), &["a", "b"]).is_empty()
+        );
     }
 
     #[test]
     fn api_versions_split_once() {
-        for (api_version, expected) in [("v1", ("", "v1")), ("apps/v1", ("apps", "v1")), ("a/b/c", ("", "")), ("", ("", ""))] {
-            assert_eq!(group_version(&json!({"apiVersion": api_version})), expected, "{api_version}");
+        for (api_version, expected) in [
+            ("v1", ("", "v1")),
+            ("apps/v1", ("apps", "v1")),
+            ("a/b/c", ("", "")),
+            ("", ("", "")),
+        ] {
+            assert_eq!(
+                group_version(&json!({"apiVersion": api_version})),
+                expected,
+                "{api_version}"
+            );
         }
     }
 

@@ -1,4 +1,5 @@
-//! JSON patches (RFC 6902) as Cluster API's library applies them, and kustomize's: evanphx/json-patch, with the words of its v5.
+//! JSON patches (RFC 6902) as Cluster API's library applies them, and kustomize's:
+//! evanphx/json-patch, with the words of its v5.
 
 use serde_json::Value;
 
@@ -20,32 +21,60 @@ pub(crate) struct Operation<'p> {
 ///
 /// # Errors
 /// Why not; then the document may have changed.
-pub(crate) fn apply_written(document: &mut Value, operation: &Value, budget: &Budget) -> Result<(), String> {
+pub(crate) fn apply_written(
+    document: &mut Value,
+    operation: &Value,
+    budget: &Budget,
+) -> Result<(), String> {
     let text = |field: &str| operation.get(field).and_then(Value::as_str);
     let (Some(op), Some(path)) = (text("op"), text("path")) else {
         return Err("an operation has an `op` and a `path`".to_owned());
     };
     let from = || text("from").ok_or_else(|| format!("`{op}` needs a `from`"));
     let value = match op {
-        "add" | "replace" => operation.get("value").cloned().ok_or_else(|| format!("`{op}` needs a `value`"))?,
+        "add" | "replace" => operation
+            .get("value")
+            .cloned()
+            .ok_or_else(|| format!("`{op}` needs a `value`"))?,
         "remove" => Value::Null,
-        "test" => return test(document, path, operation.get("value").unwrap_or(&Value::Null)),
+        "test" => {
+            return test(
+                document,
+                path,
+                operation.get("value").unwrap_or(&Value::Null),
+            );
+        }
         "copy" => {
             // A few operations that copy what they have copied would fill the memory.
             let copied = found(document, from()?)?;
-            budget.charge(weight(copied)).map_err(|spent| spent.to_string())?;
+            budget
+                .charge(weight(copied))
+                .map_err(|spent| spent.to_string())?;
             copied.clone()
         }
         "move" => {
             let moved = found(document, from()?)?.clone();
-            apply(document, Operation { op: "remove", path: from()?, value: Value::Null })?;
+            apply(
+                document,
+                Operation {
+                    op: "remove",
+                    path: from()?,
+                    value: Value::Null,
+                },
+            )?;
             moved
         }
         other => return Err(format!("`{other}` is no operation")),
     };
     // Of a map kustomize's version of the library replaces also what is not there.
-    let adds = |document: &mut Value| container(document, path).is_some_and(|(container, _)| container.is_object());
-    let op = if matches!(op, "copy" | "move") || (op == "replace" && adds(document)) { "add" } else { op };
+    let adds = |document: &mut Value| {
+        container(document, path).is_some_and(|(container, _)| container.is_object())
+    };
+    let op = if matches!(op, "copy" | "move") || (op == "replace" && adds(document)) {
+        "add"
+    } else {
+        op
+    };
     apply(document, Operation { op, path, value }).map(|_| ())
 }
 
@@ -54,7 +83,12 @@ pub(crate) fn weight(value: &Value) -> usize {
     match value {
         Value::String(text) => 8 + text.len(),
         Value::Array(items) => 8 + items.iter().map(weight).sum::<usize>(),
-        Value::Object(entries) => 8 + entries.iter().map(|(key, value)| 8 + key.len() + weight(value)).sum::<usize>(),
+        Value::Object(entries) => {
+            8 + entries
+                .iter()
+                .map(|(key, value)| 8 + key.len() + weight(value))
+                .sum::<usize>()
+        }
         _ => 8,
     }
 }
@@ -62,36 +96,53 @@ pub(crate) fn weight(value: &Value) -> usize {
 fn found<'d>(document: &'d mut Value, path: &str) -> Result<&'d Value, String> {
     let missing = || format!("there is nothing at {path}");
     let (container, key) = container(document, path).ok_or_else(missing)?;
-    member(container, &key).map(|value| &*value).ok_or_else(missing)
+    member(container, &key)
+        .map(|value| &*value)
+        .ok_or_else(missing)
 }
 
 fn test(document: &mut Value, path: &str, wanted: &Value) -> Result<(), String> {
     let there = found(document, path).cloned().unwrap_or(Value::Null);
-    if there == *wanted { Ok(()) } else { Err(format!("testing path {path} failed")) }
+    if there == *wanted {
+        Ok(())
+    } else {
+        Err(format!("testing path {path} failed"))
+    }
 }
 
-/// Changes a document; gives what stood at the path before, if something did and it is replaced or removed.
+/// Changes a document; gives what stood at the path before, if something did and it is replaced or
+/// removed.
 ///
 /// # Errors
 /// In the library's words; then the document may have changed.
-pub(crate) fn apply(document: &mut Value, operation: Operation<'_>) -> Result<Option<Value>, String> {
+pub(crate) fn apply(
+    document: &mut Value,
+    operation: Operation<'_>,
+) -> Result<Option<Value>, String> {
     let Operation { op, path, value } = operation;
     let missing = |text: String| format!("{text}: missing value");
     let found = container(document, path);
     match (op, found) {
-        ("add", None) => Err(missing(format!("add operation does not apply: doc is missing path: \"{path}\""))),
-        ("add", Some((container, key))) => {
-            add(container, &key, value).map_err(|reason| format!("error in add for path: '{path}': {reason}"))
-        }
-        ("replace", None) => Err(missing(format!("replace operation does not apply: doc is missing path: {path}"))),
+        ("add", None) => Err(missing(format!(
+            "add operation does not apply: doc is missing path: \"{path}\""
+        ))),
+        ("add", Some((container, key))) => add(container, &key, value)
+            .map_err(|reason| format!("error in add for path: '{path}': {reason}")),
+        ("replace", None) => Err(missing(format!(
+            "replace operation does not apply: doc is missing path: {path}"
+        ))),
         ("replace", Some((container, key))) => match member(container, &key) {
             Some(place) => Ok(Some(std::mem::replace(place, value))),
-            None => Err(missing(format!("replace operation does not apply: doc is missing key: {path}"))),
+            None => Err(missing(format!(
+                "replace operation does not apply: doc is missing key: {path}"
+            ))),
         },
-        ("remove", None) => Err(missing(format!("remove operation does not apply: doc is missing path: \"{path}\""))),
-        ("remove", Some((container, key))) => {
-            remove(container, &key).map(Some).map_err(|reason| format!("error in remove for path: '{path}': {reason}"))
-        }
+        ("remove", None) => Err(missing(format!(
+            "remove operation does not apply: doc is missing path: \"{path}\""
+        ))),
+        ("remove", Some((container, key))) => remove(container, &key)
+            .map(Some)
+            .map_err(|reason| format!("error in remove for path: '{path}': {reason}")),
         (other, _) => Err(format!("Unexpected kind: {other}")),
     }
 }
@@ -100,7 +151,9 @@ pub(crate) fn apply(document: &mut Value, operation: Operation<'_>) -> Result<Op
 fn container<'d>(document: &'d mut Value, path: &str) -> Option<(&'d mut Value, String)> {
     let (_, steps) = path.split_once('/')?;
     let decoded = |step: &str| step.replace("~1", "/").replace("~0", "~");
-    let (before, last) = steps.rsplit_once('/').map_or((None, steps), |(before, last)| (Some(before), last));
+    let (before, last) = steps
+        .rsplit_once('/')
+        .map_or((None, steps), |(before, last)| (Some(before), last));
     let mut value = document;
     for step in before.into_iter().flat_map(|before| before.split('/')) {
         value = member(value, &decoded(step))?;
@@ -134,8 +187,15 @@ fn bad_index(key: &str, says_so: bool) -> String {
     match atoi(key) {
         Ok(index) => format!("Unable to access invalid index: {index}: invalid index referenced"),
         Err(fault) => {
-            let parsing = format!("strconv.Atoi: parsing {}: {fault}", crate::text::go::quote(key));
-            if says_so { format!("value was not a proper array index: '{key}': {parsing}") } else { parsing }
+            let parsing = format!(
+                "strconv.Atoi: parsing {}: {fault}",
+                crate::text::go::quote(key)
+            );
+            if says_so {
+                format!("value was not a proper array index: '{key}': {parsing}")
+            } else {
+                parsing
+            }
         }
     }
 }
@@ -160,7 +220,9 @@ fn add(container: &mut Value, key: &str, value: Value) -> Result<Option<Value>, 
 
 fn remove(container: &mut Value, key: &str) -> Result<Value, String> {
     match container {
-        Value::Object(entries) => entries.remove(key).ok_or_else(|| format!("unable to remove nonexistent key: {key}: missing value")),
+        Value::Object(entries) => entries
+            .remove(key)
+            .ok_or_else(|| format!("unable to remove nonexistent key: {key}: missing value")),
         Value::Array(items) => match index(key, items.len()) {
             Some(index) => Ok(items.remove(index)),
             None => Err(bad_index(key, false)),
@@ -184,7 +246,15 @@ mod tests {
     fn what_stood_there_before_is_given_back() {
         let before = |op: &str, path: &str| {
             let mut document = json!({"spec": {"l": [1, 2], "t": "x", "n": null}});
-            apply(&mut document, Operation { op, path, value: json!(9) }).unwrap()
+            apply(
+                &mut document,
+                Operation {
+                    op,
+                    path,
+                    value: json!(9),
+                },
+            )
+            .unwrap()
         };
         assert_eq!(before("add", "/spec/t"), Some(json!("x")));
         assert_eq!(before("replace", "/spec/l"), Some(json!([1, 2])));
@@ -197,12 +267,30 @@ mod tests {
 
     #[test]
     fn operations_change_the_document() {
-        assert_eq!(patched("add", "/spec/l/-", json!(3)).unwrap()["l"], json!([1, 2, 3]));
-        assert_eq!(patched("add", "/spec/l/0", json!(0)).unwrap()["l"], json!([0, 1, 2]));
-        assert_eq!(patched("add", "/spec/a~1b/c", json!(null)).unwrap()["a/b"], json!({"c": null}));
-        assert_eq!(patched("replace", "/spec/n", json!(1)).unwrap()["n"], json!(1));
-        assert_eq!(patched("replace", "/spec/l/-1", json!(9)).unwrap()["l"], json!([1, 9]));
-        assert_eq!(patched("remove", "/spec/t", json!(null)).unwrap().get("t"), None);
+        assert_eq!(
+            patched("add", "/spec/l/-", json!(3)).unwrap()["l"],
+            json!([1, 2, 3])
+        );
+        assert_eq!(
+            patched("add", "/spec/l/0", json!(0)).unwrap()["l"],
+            json!([0, 1, 2])
+        );
+        assert_eq!(
+            patched("add", "/spec/a~1b/c", json!(null)).unwrap()["a/b"],
+            json!({"c": null})
+        );
+        assert_eq!(
+            patched("replace", "/spec/n", json!(1)).unwrap()["n"],
+            json!(1)
+        );
+        assert_eq!(
+            patched("replace", "/spec/l/-1", json!(9)).unwrap()["l"],
+            json!([1, 9])
+        );
+        assert_eq!(
+            patched("remove", "/spec/t", json!(null)).unwrap().get("t"),
+            None
+        );
     }
 
     /// RFC 6902, sections 4.4 to 4.6.
@@ -212,12 +300,27 @@ mod tests {
             let mut document = json!({"a": [1, 2], "b": {"c": "x"}});
             apply_written(&mut document, &operation, &Budget::default()).map(|()| document)
         };
-        assert_eq!(patched(json!({"op": "move", "from": "/b/c", "path": "/d"})), Ok(json!({"a": [1, 2], "b": {}, "d": "x"})));
-        assert_eq!(patched(json!({"op": "move", "from": "/a/0", "path": "/a/1"})), Ok(json!({"a": [2, 1], "b": {"c": "x"}})));
-        assert_eq!(patched(json!({"op": "copy", "from": "/b/c", "path": "/a/-"})), Ok(json!({"a": [1, 2, "x"], "b": {"c": "x"}})));
+        assert_eq!(
+            patched(json!({"op": "move", "from": "/b/c", "path": "/d"})),
+            Ok(json!({"a": [1, 2], "b": {}, "d": "x"}))
+        );
+        assert_eq!(
+            patched(json!({"op": "move", "from": "/a/0", "path": "/a/1"})),
+            Ok(json!({"a": [2, 1], "b": {"c": "x"}}))
+        );
+        assert_eq!(
+            patched(json!({"op": "copy", "from": "/b/c", "path": "/a/-"})),
+            Ok(json!({"a": [1, 2, "x"], "b": {"c": "x"}}))
+        );
         let same = Ok(json!({"a": [1, 2], "b": {"c": "x"}}));
-        assert_eq!(patched(json!({"op": "test", "path": "/b", "value": {"c": "x"}})), same);
-        assert_eq!(patched(json!({"op": "test", "path": "/none", "value": null})), same);
+        assert_eq!(
+            patched(json!({"op": "test", "path": "/b", "value": {"c": "x"}})),
+            same
+        );
+        assert_eq!(
+            patched(json!({"op": "test", "path": "/none", "value": null})),
+            same
+        );
         for refused in [
             json!({"op": "test", "path": "/b", "value": {}}),
             json!({"op": "move", "from": "/none", "path": "/a/0"}),
@@ -235,18 +338,45 @@ mod tests {
         let mut document = json!({"a": {"x": "0123456789"}});
         let double = |at: usize| json!({"op": "copy", "from": "/a", "path": format!("/a/{at}")});
         let budget = Budget::of(1 << 20);
-        let refused = (0..64).map(double).find_map(|operation| apply_written(&mut document, &operation, &budget).err());
-        assert!(refused.unwrap().contains("steps in one run"), "sixty-four doublings fill no memory");
+        let refused = (0..64)
+            .map(double)
+            .find_map(|operation| apply_written(&mut document, &operation, &budget).err());
+        assert!(
+            refused.unwrap().contains("steps in one run"),
+            "sixty-four doublings fill no memory"
+        );
     }
 
     #[test]
     fn what_does_not_apply_is_refused_in_the_librarys_words() {
-        let check = |op: &str, path: &str, expected: &str| assert_eq!(patched(op, path, json!(1)).unwrap_err(), expected);
-        check("add", "/spec/x/y", "add operation does not apply: doc is missing path: \"/spec/x/y\": missing value");
-        check("add", "/spec/t/y", "add operation does not apply: doc is missing path: \"/spec/t/y\": missing value");
-        check("add", "spec", "add operation does not apply: doc is missing path: \"spec\": missing value");
-        check("replace", "/spec/x", "replace operation does not apply: doc is missing key: /spec/x: missing value");
-        check("remove", "/spec/x", "error in remove for path: '/spec/x': unable to remove nonexistent key: x: missing value");
+        let check = |op: &str, path: &str, expected: &str| {
+            assert_eq!(patched(op, path, json!(1)).unwrap_err(), expected)
+        };
+        check(
+            "add",
+            "/spec/x/y",
+            "add operation does not apply: doc is missing path: \"/spec/x/y\": missing value",
+        );
+        check(
+            "add",
+            "/spec/t/y",
+            "add operation does not apply: doc is missing path: \"/spec/t/y\": missing value",
+        );
+        check(
+            "add",
+            "spec",
+            "add operation does not apply: doc is missing path: \"spec\": missing value",
+        );
+        check(
+            "replace",
+            "/spec/x",
+            "replace operation does not apply: doc is missing key: /spec/x: missing value",
+        );
+        check(
+            "remove",
+            "/spec/x",
+            "error in remove for path: '/spec/x': unable to remove nonexistent key: x: missing value",
+        );
         check(
             "add",
             "/spec/l/7",

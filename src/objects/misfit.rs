@@ -72,7 +72,12 @@ pub(crate) struct Misfit {
 impl Misfit {
     /// A value in the place of another. `within` is what would follow in it, as a path: `name`.
     pub(super) fn new(path: &FieldPath, wanted: Shape, found: &Value, within: &str) -> Self {
-        Misfit { path: path.clone(), wanted, found: Shape::of(found), help: help(path, wanted, found, within) }
+        Misfit {
+            path: path.clone(),
+            wanted,
+            found: Shape::of(found),
+            help: help(path, wanted, found, within),
+        }
     }
 }
 
@@ -84,36 +89,74 @@ impl Object {
 
     /// The finding about a field of this object.
     pub(crate) fn misfit(&self, misfit: &Misfit) -> Diagnostic {
-        let Misfit { path, wanted, found, help } = misfit;
-        let finding = Diagnostic::of(&FIELD_TYPE, format!("{path} of {} is {found}, where {wanted} belongs", self.title()));
+        let Misfit {
+            path,
+            wanted,
+            found,
+            help,
+        } = misfit;
+        let finding = Diagnostic::of(
+            &FIELD_TYPE,
+            format!(
+                "{path} of {} is {found}, where {wanted} belongs",
+                self.title()
+            ),
+        );
         finding.at(self.place(path)).help(help.as_str())
     }
 }
 
 /// What else the mappings hold in which a name stands.
-const BESIDE: [(&str, &str); 2] =
-    [("roleRef", "apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, "), ("subjects", "kind: ServiceAccount, ")];
+const BESIDE: [(&str, &str); 2] = [
+    (
+        "roleRef",
+        "apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, ",
+    ),
+    ("subjects", "kind: ServiceAccount, "),
+];
 
 /// Lists whose items are told apart by their name.
-const NAMED: [&str; 6] = ["containers", "initContainers", "ephemeralContainers", "env", "volumes", "webhooks"];
+const NAMED: [&str; 6] = [
+    "containers",
+    "initContainers",
+    "ephemeralContainers",
+    "env",
+    "volumes",
+    "webhooks",
+];
 
 fn help(path: &FieldPath, wanted: Shape, found: &Value, within: &str) -> String {
-    let field = path.segments().iter().rev().find_map(|segment| match segment {
-        Segment::Field(name) | Segment::Key(name) => Some(name.as_str()),
-        Segment::Index(_) => None,
-    });
+    let field = path
+        .segments()
+        .iter()
+        .rev()
+        .find_map(|segment| match segment {
+            Segment::Field(name) | Segment::Key(name) => Some(name.as_str()),
+            Segment::Index(_) => None,
+        });
     let field = field.unwrap_or_default();
-    let key = if matches!(path.segments().last(), Some(Segment::Index(_))) { "- ".to_owned() } else { format!("{field}: ") };
+    let key = if matches!(path.segments().last(), Some(Segment::Index(_))) {
+        "- ".to_owned()
+    } else {
+        format!("{field}: ")
+    };
     let is_item = key == "- ";
     let first = within.split(['.', '[']).next().unwrap_or_default();
     match (wanted, found) {
-        (Shape::Mapping, Value::String(name)) if is_item && NAMED.contains(&field) => format!("write `- {{name: {name}, …}}`"),
+        (Shape::Mapping, Value::String(name)) if is_item && NAMED.contains(&field) => {
+            format!("write `- {{name: {name}, …}}`")
+        }
         (Shape::Mapping, Value::String(name)) if first == within || first == "name" => {
-            let beside = BESIDE.iter().find(|(known, _)| *known == field).map_or("", |(_, beside)| beside);
+            let beside = BESIDE
+                .iter()
+                .find(|(known, _)| *known == field)
+                .map_or("", |(_, beside)| beside);
             format!("write `{key}{{{beside}{first}: {name}}}`")
         }
         (Shape::Mapping, _) => format!("write a mapping, such as `{key}{{{first}: …}}`"),
-        (Shape::List, _) => format!("write a list: `{field}:`, and each item in a line that begins with `- `"),
+        (Shape::List, _) => {
+            format!("write a list: `{field}:`, and each item in a line that begins with `- `")
+        }
         (Shape::Text, Value::Number(_) | Value::Bool(_)) => format!("write `{key}\"{found}\"`"),
         _ => format!("write {wanted} there"),
     }

@@ -1,7 +1,9 @@
-//! Kubernetes objects of unknown type: values from files, with their places, or from the API, without any.
+//! Kubernetes objects of unknown type: values from files, with their places, or from the API,
+//! without any.
 //!
-//! Reading is lenient, as Kubernetes' `unstructured` is: what has the wrong type counts as absent. Edits are checked: they make nothing that
-//! they were not asked for, and a field in the way that has another type is a [`Misfit`], which becomes a finding.
+//! Reading is lenient, as Kubernetes' `unstructured` is: what has the wrong type counts as absent.
+//! Edits are checked: they make nothing that they were not asked for, and a field in the way that
+//! has another type is a [`Misfit`], which becomes a finding.
 
 pub(crate) mod composed;
 mod edit;

@@ -19,9 +19,11 @@ pub struct Object {
     /// Shared by its copies until one of them is changed.
     value: Arc<Value>,
     origin: Option<Origin>,
-    /// Of an object that was put together: where its parts are from. Its origin is that of its root.
+    /// Of an object that was put together: where its parts are from. Its origin is that of its
+    /// root.
     parts: Option<Arc<Sources<Stand>>>,
-    /// Texts that the document does not have, and that stay texts whatever a variable in them becomes.
+    /// Texts that the document does not have, and that stay texts whatever a variable in them
+    /// becomes.
     texts: Vec<FieldPath>,
 }
 
@@ -35,7 +37,12 @@ pub(crate) struct Anchor {
 impl Anchor {
     /// The place of a field of the object, as [`Object::place`] has it.
     pub(crate) fn place(&self, path: &FieldPath) -> Place {
-        place_by(self.origin.as_ref(), self.title.to_string(), path, yaml::Origin::place)
+        place_by(
+            self.origin.as_ref(),
+            self.title.to_string(),
+            path,
+            yaml::Origin::place,
+        )
     }
 }
 
@@ -52,7 +59,8 @@ pub(crate) struct Stand {
     pub(crate) anchor: Anchor,
     /// The field that holds the value.
     pub(crate) path: FieldPath,
-    /// The field that says where the value goes, where that is another one than the key of the value.
+    /// The field that says where the value goes, where that is another one than the key of the
+    /// value.
     pub(crate) key: Option<FieldPath>,
 }
 
@@ -86,38 +94,64 @@ impl Object {
 
     /// The same of a value that others have as well.
     pub(crate) fn shared(value: Arc<Value>) -> Self {
-        Object { value, origin: None, parts: None, texts: Vec::new() }
+        Object {
+            value,
+            origin: None,
+            parts: None,
+            texts: Vec::new(),
+        }
     }
 
     /// An object that was put together from parts of others.
     pub(crate) fn composed(value: Value, parts: Sources<Stand>) -> Self {
         let origin = parts.nearest(&FieldPath::root()).0.anchor.origin.clone();
-        Object { value: Arc::new(value), origin, parts: Some(Arc::new(parts)), texts: Vec::new() }
+        Object {
+            value: Arc::new(value),
+            origin,
+            parts: Some(Arc::new(parts)),
+            texts: Vec::new(),
+        }
     }
 
     /// The same object with another value; what it holds stands where it stood.
     pub(crate) fn revised(&self, value: Value) -> Self {
-        Object { value: Arc::new(value), ..self.clone() }
+        Object {
+            value: Arc::new(value),
+            ..self.clone()
+        }
     }
 
     /// The same object as a patch has it: texts with variables that it puts there stay texts.
     pub(crate) fn patched(&self, value: Value) -> Self {
         let mut texts = self.texts.clone();
-        added_variables(Some(self.value()), &value, &mut FieldPath::root(), &mut texts);
-        Object { value: Arc::new(value), texts, ..self.clone() }
+        added_variables(
+            Some(self.value()),
+            &value,
+            &mut FieldPath::root(),
+            &mut texts,
+        );
+        Object {
+            value: Arc::new(value),
+            texts,
+            ..self.clone()
+        }
     }
 
     /// The object of a document.
     pub(super) fn of_document(document: yaml::DocumentValue) -> Self {
         Object {
             value: Arc::new(document.value),
-            origin: Some(Origin { document: document.origin, within: FieldPath::root() }),
+            origin: Some(Origin {
+                document: document.origin,
+                within: FieldPath::root(),
+            }),
             parts: None,
             texts: Vec::new(),
         }
     }
 
-    /// The value. Reading a field that is not there gives null; changes go through the checked edits.
+    /// The value. Reading a field that is not there gives null; changes go through the checked
+    /// edits.
     pub(crate) fn value(&self) -> &Value {
         &self.value
     }
@@ -208,7 +242,8 @@ impl Object {
         self.field(&["metadata", "labels", key])?.as_str()
     }
 
-    /// The place of a field, or of the nearest thing that exists; only `Kind/name` and path for an object without places.
+    /// The place of a field, or of the nearest thing that exists; only `Kind/name` and path for an
+    /// object without places.
     pub(crate) fn place(&self, path: &FieldPath) -> Place {
         let (origin, stands_at, _) = self.origin_of(path);
         place_by(origin, self.title(), &stands_at, yaml::Origin::place).at_path(path.clone())
@@ -218,41 +253,74 @@ impl Object {
     pub(crate) fn key_place(&self, path: &FieldPath) -> Place {
         let place = match self.origin_of(path) {
             (origin, _, Some(key)) => place_by(origin, self.title(), key, yaml::Origin::place),
-            (origin, stands_at, None) => place_by(origin, self.title(), &stands_at, yaml::Origin::key_place),
+            (origin, stands_at, None) => {
+                place_by(origin, self.title(), &stands_at, yaml::Origin::key_place)
+            }
         };
         place.at_path(path.clone())
     }
 
-    /// The document that holds a field, where in the object of that document it stands, and what stands for its key if that is elsewhere.
-    fn origin_of<'o>(&'o self, path: &'o FieldPath) -> (Option<&'o Origin>, Cow<'o, FieldPath>, Option<&'o FieldPath>) {
-        let Some(parts) = &self.parts else { return (self.origin.as_ref(), Cow::Borrowed(path), None) };
+    /// The document that holds a field, where in the object of that document it stands, and what
+    /// stands for its key if that is elsewhere.
+    fn origin_of<'o>(
+        &'o self,
+        path: &'o FieldPath,
+    ) -> (
+        Option<&'o Origin>,
+        Cow<'o, FieldPath>,
+        Option<&'o FieldPath>,
+    ) {
+        let Some(parts) = &self.parts else {
+            return (self.origin.as_ref(), Cow::Borrowed(path), None);
+        };
         let (part, below) = parts.nearest(path);
         let key = part.key.as_ref().filter(|_| below.is_root());
-        (part.anchor.origin.as_ref(), Cow::Owned(part.path.join(&below)), key)
+        (
+            part.anchor.origin.as_ref(),
+            Cow::Owned(part.path.join(&below)),
+            key,
+        )
     }
 
-    /// The place of a line (from 1) of the text at a path, where the file has the text in lines as they are; else the place of the text.
+    /// The place of a line (from 1) of the text at a path, where the file has the text in lines as
+    /// they are; else the place of the text.
     pub(crate) fn line_place(&self, path: &FieldPath, line: u32) -> Place {
         let place = self.place(path);
-        self.line_span(path, &place, line).map(|span| place.clone().at_span(span)).unwrap_or(place)
+        self.line_span(path, &place, line)
+            .map(|span| place.clone().at_span(span))
+            .unwrap_or(place)
     }
 
     fn line_span(&self, path: &FieldPath, place: &Place, line: u32) -> Option<Span> {
         let source = self.origin_of(path).0?.document.source();
         let (text, span) = (self.at(path)?.as_str()?, place.span?);
         // Empty lines at the start are not marked.
-        let before = text.lines().take_while(|line| line.trim().is_empty()).count();
-        let wanted = text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?.trim();
+        let before = text
+            .lines()
+            .take_while(|line| line.trim().is_empty())
+            .count();
+        let wanted = text
+            .lines()
+            .nth(usize::try_from(line).ok()?.checked_sub(1)?)?
+            .trim();
         let number = (span.start.line + line).checked_sub(1 + u32::try_from(before).ok()?)?;
-        let range = source.line_range(number).filter(|_| (span.start.line..=span.end.line).contains(&number))?;
+        let range = source
+            .line_range(number)
+            .filter(|_| (span.start.line..=span.end.line).contains(&number))?;
         let written = source.slice(range.clone());
-        let start = range.start + written.find(wanted).filter(|_| !wanted.is_empty() && written.trim() == wanted)?;
+        let start = range.start
+            + written
+                .find(wanted)
+                .filter(|_| !wanted.is_empty() && written.trim() == wanted)?;
         Some(source.span(start..start + wanted.len()))
     }
 
     /// Where the object stands, without its value.
     pub(crate) fn anchor(&self) -> Anchor {
-        Anchor { title: self.title().into(), origin: self.origin.clone() }
+        Anchor {
+            title: self.title().into(),
+            origin: self.origin.clone(),
+        }
     }
 
     /// The source from which the object was read.
@@ -262,17 +330,25 @@ impl Object {
 
     /// The number of its document in the source, from 1.
     pub(crate) fn document(&self) -> Option<usize> {
-        self.origin.as_ref().map(|origin| origin.document.document())
+        self.origin
+            .as_ref()
+            .map(|origin| origin.document.document())
     }
 
-    /// The paths of texts with a variable that the file quotes; `None` for an object without places.
+    /// The paths of texts with a variable that the file quotes; `None` for an object without
+    /// places.
     pub(crate) fn quoted_variables(&self) -> Option<BTreeSet<FieldPath>> {
         let origin = self.origin.as_ref()?;
         let mut found = BTreeSet::new();
         if origin.document.text().contains("${")
             && let Some(node) = origin.document.root().at(&origin.within)
         {
-            collect_quoted(origin.document.source().text(), node, &mut FieldPath::root(), &mut found);
+            collect_quoted(
+                origin.document.source().text(),
+                node,
+                &mut FieldPath::root(),
+                &mut found,
+            );
         }
         found.extend(self.texts.iter().cloned());
         Some(found)
@@ -291,22 +367,45 @@ impl Object {
             return vec![self];
         }
         let item = |(index, value)| {
-            let within = |origin: &Origin| Origin { within: origin.within.field("items").index(index), ..origin.clone() };
-            Object { value: Arc::new(value), origin: self.origin.as_ref().map(within), parts: None, texts: Vec::new() }
+            let within = |origin: &Origin| Origin {
+                within: origin.within.field("items").index(index),
+                ..origin.clone()
+            };
+            Object {
+                value: Arc::new(value),
+                origin: self.origin.as_ref().map(within),
+                parts: None,
+                texts: Vec::new(),
+            }
         };
         items.into_iter().enumerate().map(item).collect()
     }
 }
 
-fn place_by(origin: Option<&Origin>, title: String, path: &FieldPath, find: fn(&yaml::Origin, &FieldPath) -> Place) -> Place {
+fn place_by(
+    origin: Option<&Origin>,
+    title: String,
+    path: &FieldPath,
+    find: fn(&yaml::Origin, &FieldPath) -> Place,
+) -> Place {
     let place = origin.map(|origin| find(&origin.document, &origin.within.join(path)));
-    place.unwrap_or_default().in_object(title).at_path(path.clone())
+    place
+        .unwrap_or_default()
+        .in_object(title)
+        .at_path(path.clone())
 }
 
 /// The texts with variables that were not there before. The depth is that of the reader's limits.
-fn added_variables(before: Option<&Value>, after: &Value, path: &mut FieldPath, found: &mut Vec<FieldPath>) {
+fn added_variables(
+    before: Option<&Value>,
+    after: &Value,
+    path: &mut FieldPath,
+    found: &mut Vec<FieldPath>,
+) {
     match after {
-        Value::String(text) if text.contains("${") && before != Some(after) => found.push(path.clone()),
+        Value::String(text) if text.contains("${") && before != Some(after) => {
+            found.push(path.clone())
+        }
         Value::Array(items) => {
             for (i, item) in items.iter().enumerate() {
                 path.push(Segment::Index(i));
@@ -328,7 +427,9 @@ fn added_variables(before: Option<&Value>, after: &Value, path: &mut FieldPath, 
 /// The depth is that of the reader's limits.
 fn collect_quoted(text: &str, node: &Node, path: &mut FieldPath, found: &mut BTreeSet<FieldPath>) {
     match &node.value {
-        yaml::Value::String(value) if value.contains("${") && text[node.span.start()..].starts_with(['"', '\'']) => {
+        yaml::Value::String(value)
+            if value.contains("${") && text[node.span.start()..].starts_with(['"', '\'']) =>
+        {
             found.insert(path.clone());
         }
         yaml::Value::Sequence(items) => {

@@ -8,24 +8,33 @@ use super::select::select;
 use crate::diag::FieldPath;
 
 /// The lists of containers of a pod, in the order in which clusterctl looks at them.
-pub(crate) const CONTAINER_LISTS: [&str; 3] = ["containers", "initContainers", "ephemeralContainers"];
+pub(crate) const CONTAINER_LISTS: [&str; 3] =
+    ["containers", "initContainers", "ephemeralContainers"];
 
 /// Where objects of a kind have their pod. The kind decides alone, as it does for clusterctl.
 pub(crate) fn pod_path(kind: &str) -> Option<&'static str> {
     match kind {
         "Pod" => Some("spec"),
         "PodTemplate" => Some("template.spec"),
-        "Deployment" | "DaemonSet" | "StatefulSet" | "ReplicaSet" | "ReplicationController" | "Job" => Some("spec.template.spec"),
+        "Deployment"
+        | "DaemonSet"
+        | "StatefulSet"
+        | "ReplicaSet"
+        | "ReplicationController"
+        | "Job" => Some("spec.template.spec"),
         "CronJob" => Some("spec.jobTemplate.spec.template.spec"),
         _ => None,
     }
 }
 
-/// The containers of an object with their paths: those that run, then init containers, then ephemeral ones. What is no mapping is left out.
+/// The containers of an object with their paths: those that run, then init containers, then
+/// ephemeral ones. What is no mapping is left out.
 pub(crate) fn containers(object: &Value) -> impl Iterator<Item = (FieldPath, &Value)> {
     let pod = pod_path(fields::kind(object)).into_iter();
     pod.flat_map(move |pod| {
-        CONTAINER_LISTS.into_iter().flat_map(move |list| select(object, &format!("{pod}.{list}[]"), Shape::Mapping).found)
+        CONTAINER_LISTS
+            .into_iter()
+            .flat_map(move |list| select(object, &format!("{pod}.{list}[]"), Shape::Mapping).found)
     })
 }
 
@@ -48,15 +57,36 @@ mod tests {
         for (kind, object) in [
             ("Pod", json!({"spec": pod})),
             ("PodTemplate", template.clone()),
-            ("CronJob", json!({"spec": {"jobTemplate": {"spec": template}}})),
+            (
+                "CronJob",
+                json!({"spec": {"jobTemplate": {"spec": template}}}),
+            ),
         ] {
             let mut object = object;
             object["kind"] = json!(kind);
-            assert_eq!(images(&object).collect::<Vec<_>>(), ["a", "b", "c"], "{kind}");
+            assert_eq!(
+                images(&object).collect::<Vec<_>>(),
+                ["a", "b", "c"],
+                "{kind}"
+            );
         }
-        for kind in ["Deployment", "DaemonSet", "StatefulSet", "ReplicaSet", "ReplicationController", "Job"] {
-            assert_eq!(images(&json!({"kind": kind, "spec": template})).count(), 3, "{kind}");
+        for kind in [
+            "Deployment",
+            "DaemonSet",
+            "StatefulSet",
+            "ReplicaSet",
+            "ReplicationController",
+            "Job",
+        ] {
+            assert_eq!(
+                images(&json!({"kind": kind, "spec": template})).count(),
+                3,
+                "{kind}"
+            );
         }
-        assert_eq!(images(&json!({"kind": "Other", "spec": template})).count(), 0);
+        assert_eq!(
+            images(&json!({"kind": "Other", "spec": template})).count(),
+            0
+        );
     }
 }

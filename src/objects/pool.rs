@@ -18,11 +18,13 @@ rules! {
 /// How many objects a finding names.
 const MOST_NAMED: usize = 4;
 
-/// Objects in which others are looked up. An object without a namespace is in `default`, as kubectl has it.
+/// Objects in which others are looked up. An object without a namespace is in `default`, as kubectl
+/// has it.
 #[derive(Debug, Clone, Default)]
 pub struct Pool {
     objects: Vec<Object>,
-    /// The places of the objects, in order of group, kind, namespace and name; equal ones as in the input.
+    /// The places of the objects, in order of group, kind, namespace and name; equal ones as in
+    /// the input.
     by_name: Vec<usize>,
     /// The places of the objects, in order of group, kind and name; made at the first question.
     by_bare_name: OnceLock<Vec<usize>>,
@@ -54,19 +56,33 @@ pub(crate) enum Contents {
 
 impl Contents {
     fn of(source: &Source) -> Self {
-        let mut lines = source.text().lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
+        let mut lines = source
+            .text()
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .peekable();
         if lines.peek().is_none() {
             return Contents::Nothing;
         }
         let is_bare = |line: &str| line.starts_with(['#', '%']) || line == "---" || line == "...";
-        if lines.all(is_bare) { Contents::Comments } else { Contents::Others }
+        if lines.all(is_bare) {
+            Contents::Comments
+        } else {
+            Contents::Others
+        }
     }
 }
 
 type Key<'k> = (&'k str, &'k str, &'k str, &'k str);
 
 fn key(object: &Object) -> Key<'_> {
-    (object.group(), object.kind(), object.namespace_or_default(), object.name())
+    (
+        object.group(),
+        object.kind(),
+        object.namespace_or_default(),
+        object.name(),
+    )
 }
 
 fn bare_key(object: &Object) -> (&str, &str, &str) {
@@ -78,11 +94,15 @@ impl Pool {
     pub(crate) fn of(objects: Vec<Object>) -> Self {
         let mut by_name: Vec<usize> = (0..objects.len()).collect();
         by_name.sort_by(|a, b| key(&objects[*a]).cmp(&key(&objects[*b])));
-        Pool { objects, by_name, ..Pool::default() }
+        Pool {
+            objects,
+            by_name,
+            ..Pool::default()
+        }
     }
 
-    /// Reads the objects of all documents of all sources, lists taken apart, without their nulls, which the API server drops. What cannot
-    /// be read is in the report, and the rest is there.
+    /// Reads the objects of all documents of all sources, lists taken apart, without their nulls,
+    /// which the API server drops. What cannot be read is in the report, and the rest is there.
     pub fn read(sources: &[Source], budget: &Budget) -> (Self, Report) {
         let mut objects = Vec::new();
         let mut report = Report::new();
@@ -92,25 +112,45 @@ impl Pool {
             let (read, unreadable) = documents(source, budget);
             let is_readable = !unreadable.has_errors();
             report.extend(unreadable);
-            objects.extend(read.into_iter().flat_map(Object::into_items).filter(|object| !object.kind().is_empty()));
+            objects.extend(
+                read.into_iter()
+                    .flat_map(Object::into_items)
+                    .filter(|object| !object.kind().is_empty()),
+            );
             if objects.len() == before && is_readable {
-                without_objects.push(WithoutObjects { name: source.name().clone(), holds: Contents::of(source) });
+                without_objects.push(WithoutObjects {
+                    name: source.name().clone(),
+                    holds: Contents::of(source),
+                });
             }
         }
         objects.iter_mut().for_each(Object::drop_nulls);
-        let pool = Pool { without_objects, ..Pool::of(objects) };
+        let pool = Pool {
+            without_objects,
+            ..Pool::of(objects)
+        };
         report.extend(pool.repeated());
         (pool, report)
     }
 
-    /// The objects that are there more than once, in one finding: a folder of templates has all its objects so.
+    /// The objects that are there more than once, in one finding: a folder of templates has all its
+    /// objects so.
     fn repeated(&self) -> Option<Diagnostic> {
-        let is_next = |before: &usize, after: &usize| key(&self.objects[*before]) == key(&self.objects[*after]);
-        let groups = self.by_name.chunk_by(is_next).filter(|group| group.len() > 1 && !self.objects[group[0]].name().is_empty());
+        let is_next = |before: &usize, after: &usize| {
+            key(&self.objects[*before]) == key(&self.objects[*after])
+        };
+        let groups = self
+            .by_name
+            .chunk_by(is_next)
+            .filter(|group| group.len() > 1 && !self.objects[group[0]].name().is_empty());
         let mut groups: Vec<&[usize]> = groups.collect();
         groups.sort_unstable_by_key(|group| group[1]);
         let first = groups.first()?;
-        let named: Vec<String> = groups.iter().take(MOST_NAMED).map(|group| self.objects[group[0]].title()).collect();
+        let named: Vec<String> = groups
+            .iter()
+            .take(MOST_NAMED)
+            .map(|group| self.objects[group[0]].title())
+            .collect();
         let more = match groups.len() - named.len() {
             0 => String::new(),
             more => format!(" and {more} more"),
@@ -130,11 +170,20 @@ impl Pool {
     }
 
     /// The same objects, some of them in another form, and more behind them.
-    pub(crate) fn with(self, changed: impl IntoIterator<Item = (usize, Object)>, more: impl IntoIterator<Item = Object>) -> Self {
+    pub(crate) fn with(
+        self,
+        changed: impl IntoIterator<Item = (usize, Object)>,
+        more: impl IntoIterator<Item = Object>,
+    ) -> Self {
         let mut objects = self.objects;
-        changed.into_iter().for_each(|(at, object)| objects[at] = object);
+        changed
+            .into_iter()
+            .for_each(|(at, object)| objects[at] = object);
         objects.extend(more);
-        Pool { without_objects: self.without_objects, ..Pool::of(objects) }
+        Pool {
+            without_objects: self.without_objects,
+            ..Pool::of(objects)
+        }
     }
 
     /// The sources that could be read and hold no object, in their order.
@@ -147,22 +196,39 @@ impl Pool {
         &self.objects
     }
 
-    /// The object of that group, kind, namespace and name; the version does not matter. Of several the last one counts, as it does when
-    /// they are applied one after the other.
-    pub(crate) fn find(&self, group: &str, kind: &str, namespace: &str, name: &str) -> Option<&Object> {
+    /// The object of that group, kind, namespace and name; the version does not matter. Of several
+    /// the last one counts, as it does when they are applied one after the other.
+    pub(crate) fn find(
+        &self,
+        group: &str,
+        kind: &str,
+        namespace: &str,
+        name: &str,
+    ) -> Option<&Object> {
         let wanted = (group, kind, namespace, name);
-        self.range(|object| key(object).cmp(&wanted)).last().map(|at| &self.objects[*at])
+        self.range(|object| key(object).cmp(&wanted))
+            .last()
+            .map(|at| &self.objects[*at])
     }
 
-    /// The object of that group, kind and name, whatever its namespace: clusterctl moves all components into one. Of several the last counts.
+    /// The object of that group, kind and name, whatever its namespace: clusterctl moves all
+    /// components into one. Of several the last counts.
     pub(crate) fn named(&self, group: &str, kind: &str, name: &str) -> Option<&Object> {
         let places = self.by_bare_name();
-        let after = places.partition_point(|at| bare_key(&self.objects[*at]) <= (group, kind, name));
-        places[..after].last().map(|at| &self.objects[*at]).filter(|found| bare_key(found) == (group, kind, name))
+        let after =
+            places.partition_point(|at| bare_key(&self.objects[*at]) <= (group, kind, name));
+        places[..after]
+            .last()
+            .map(|at| &self.objects[*at])
+            .filter(|found| bare_key(found) == (group, kind, name))
     }
 
     /// The names of the objects of a group and kind, whatever their namespaces, in their order.
-    pub(crate) fn names_of<'p>(&'p self, group: &str, kind: &str) -> impl Iterator<Item = &'p str> + Clone {
+    pub(crate) fn names_of<'p>(
+        &'p self,
+        group: &str,
+        kind: &str,
+    ) -> impl Iterator<Item = &'p str> + Clone {
         let places = self.by_bare_name();
         let of = |at: &usize| (self.objects[*at].group(), self.objects[*at].kind());
         let start = places.partition_point(|at| of(at) < (group, kind));
@@ -179,9 +245,18 @@ impl Pool {
     }
 
     /// The objects of a group and kind in a namespace, in the order of the input.
-    pub(crate) fn of_kind(&self, group: &str, kind: &str, namespace: &str) -> impl Iterator<Item = &Object> {
+    pub(crate) fn of_kind(
+        &self,
+        group: &str,
+        kind: &str,
+        namespace: &str,
+    ) -> impl Iterator<Item = &Object> {
         let wanted = (group, kind, namespace);
-        let mut found = self.range(|object| (object.group(), object.kind(), object.namespace_or_default()).cmp(&wanted)).to_vec();
+        let mut found = self
+            .range(|object| {
+                (object.group(), object.kind(), object.namespace_or_default()).cmp(&wanted)
+            })
+            .to_vec();
         found.sort_unstable();
         found.into_iter().map(|at| &self.objects[at])
     }
@@ -190,14 +265,23 @@ impl Pool {
     pub(crate) fn referrers(&self, object: &Object) -> impl Iterator<Item = &Object> {
         let referrers = self.referrers.get_or_init(|| self.index_referrers());
         let key = [object.kind(), object.namespace_or_default(), object.name()].map(str::to_owned);
-        referrers.get(&key).into_iter().flatten().map(|at| &self.objects[*at])
+        referrers
+            .get(&key)
+            .into_iter()
+            .flatten()
+            .map(|at| &self.objects[*at])
     }
 
     fn index_referrers(&self) -> BTreeMap<[String; 3], Vec<usize>> {
         let mut index: BTreeMap<[String; 3], Vec<usize>> = BTreeMap::new();
         for (at, object) in self.objects.iter().enumerate() {
             for reference in references(object.value()).0 {
-                let key = [reference.kind, object.namespace_or_default(), reference.name].map(str::to_owned);
+                let key = [
+                    reference.kind,
+                    object.namespace_or_default(),
+                    reference.name,
+                ]
+                .map(str::to_owned);
                 index.entry(key).or_default().push(at);
             }
         }
@@ -205,8 +289,11 @@ impl Pool {
     }
 
     fn range(&self, compare: impl Fn(&Object) -> Ordering) -> &[usize] {
-        let start = self.by_name.partition_point(|at| compare(&self.objects[*at]).is_lt());
-        let end = start + self.by_name[start..].partition_point(|at| compare(&self.objects[*at]).is_eq());
+        let start = self
+            .by_name
+            .partition_point(|at| compare(&self.objects[*at]).is_lt());
+        let end =
+            start + self.by_name[start..].partition_point(|at| compare(&self.objects[*at]).is_eq());
         &self.by_name[start..end]
     }
 }
@@ -233,39 +320,98 @@ mod tests {
     #[test]
     fn objects_that_are_there_again_are_told_once() {
         let object = |kind: &str, name: &str, namespace: &str| {
-            format!("apiVersion: a.io/v1\nkind: {kind}\nmetadata: {{name: \"{name}\"{namespace}}}\n---\n")
+            format!(
+                "apiVersion: a.io/v1\nkind: {kind}\nmetadata: {{name: \"{name}\"{namespace}}}\n---\n"
+            )
         };
         let told = |objects: &[(&str, &str, &str)]| {
-            let text: String = objects.iter().map(|(kind, name, namespace)| object(kind, name, namespace)).collect();
-            let findings = Pool::read(&[Source::new("f.yaml", text)], &Budget::default()).1.into_findings();
-            findings.into_iter().map(|finding| (finding.message, finding.place.span.unwrap().start.line)).collect::<Vec<_>>()
+            let text: String = objects
+                .iter()
+                .map(|(kind, name, namespace)| object(kind, name, namespace))
+                .collect();
+            let findings = Pool::read(&[Source::new("f.yaml", text)], &Budget::default())
+                .1
+                .into_findings();
+            findings
+                .into_iter()
+                .map(|finding| (finding.message, finding.place.span.unwrap().start.line))
+                .collect::<Vec<_>>()
         };
         let n = ", namespace: prod";
-        assert_eq!(told(&[("K", "a", ""), ("K", "a", n), ("J", "a", ""), ("K", "b", ""), ("K", "", ""), ("K", "", "")]), []);
         assert_eq!(
-            told(&[("K", "a", ""), ("K", "b", ""), ("K", "a", ", namespace: default")]),
+            told(&[
+                ("K", "a", ""),
+                ("K", "a", n),
+                ("J", "a", ""),
+                ("K", "b", ""),
+                ("K", "", ""),
+                ("K", "", "")
+            ]),
+            []
+        );
+        assert_eq!(
+            told(&[
+                ("K", "a", ""),
+                ("K", "b", ""),
+                ("K", "a", ", namespace: default")
+            ]),
             [("K/a is there more than once".to_owned(), 11)]
         );
-        let many: Vec<_> = ["f", "a", "b", "c", "d", "e"].map(|name| ("K", name, n)).into_iter().collect();
+        let many: Vec<_> = ["f", "a", "b", "c", "d", "e"]
+            .map(|name| ("K", name, n))
+            .into_iter()
+            .collect();
         let expected = "K/a, K/f, K/b, K/c and 2 more are there more than once";
         let all = [&many[..], &[many[1]], &many[..], &many[1..3]].concat();
-        assert_eq!(told(&all), [(expected.to_owned(), 27)], "in the order in which they come again");
+        assert_eq!(
+            told(&all),
+            [(expected.to_owned(), 27)],
+            "in the order in which they come again"
+        );
         let helped = |copies: usize| {
             let text = object("K", "a", "").repeat(copies);
-            Pool::read(&[Source::new("f.yaml", text)], &Budget::default()).1.findings()[0].help.as_ref().unwrap().to_string()
+            Pool::read(&[Source::new("f.yaml", text)], &Budget::default())
+                .1
+                .findings()[0]
+                .help
+                .as_ref()
+                .unwrap()
+                .to_string()
         };
-        assert!(helped(2).starts_with("remove one of the two,") && helped(3).starts_with("remove what is too much,"));
+        assert!(
+            helped(2).starts_with("remove one of the two,")
+                && helped(3).starts_with("remove what is too much,")
+        );
     }
 
     #[test]
     fn names_of_a_kind_are_those_of_all_namespaces() {
         let object = |group: &str, kind: &str, name: &str, namespace: &str| {
-            Object::made(json!({"apiVersion": format!("{group}/v1"), "kind": kind, "metadata": {"name": name, "namespace": namespace}}))
+            Object::made(
+                json!({"apiVersion": format!("{group}/v1"), "kind": kind, "metadata": {"name": name, "namespace": namespace}}),
+            )
         };
-        let objects = [("a", "K", "z", "m"), ("a", "K", "b", "n"), ("a", "J", "c", "n"), ("b", "K", "d", "n"), ("a", "L", "e", "n")];
-        let pool = Pool::of(objects.map(|(group, kind, name, namespace)| object(group, kind, name, namespace)).into());
-        let names = |group: &str, kind: &str| pool.names_of(group, kind).map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!((names("a", "K"), names("b", "K")), (vec!["b".to_owned(), "z".to_owned()], vec!["d".to_owned()]));
+        let objects = [
+            ("a", "K", "z", "m"),
+            ("a", "K", "b", "n"),
+            ("a", "J", "c", "n"),
+            ("b", "K", "d", "n"),
+            ("a", "L", "e", "n"),
+        ];
+        let pool = Pool::of(
+            objects
+                .map(|(group, kind, name, namespace)| object(group, kind, name, namespace))
+                .into(),
+        );
+        let names = |group: &str, kind: &str| {
+            pool.names_of(group, kind)
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (names("a", "K"), names("b", "K")),
+            (vec!["b".to_owned(), "z".to_owned()], vec!["d".to_owned()])
+        );
         assert_eq!((names("a", "M"), names("c", "K")), (Vec::new(), Vec::new()));
     }
 
@@ -276,14 +422,44 @@ mod tests {
                 json!({"apiVersion": format!("a.io/{version}"), "kind": "K", "metadata": {"name": name, "namespace": "n"}, "at": at}),
             )
         };
-        let pool = Pool::of(vec![object("v1", "b", 0), object("v1", "a", 1), object("v2", "b", 2), object("v1", "c", 3)]);
-        let at = |name: &str| pool.find("a.io", "K", "n", name).map(|object| object.value()["at"].clone());
-        assert_eq!((at("a"), at("b"), at("c"), at("d")), (Some(json!(1)), Some(json!(2)), Some(json!(3)), None));
-        let named = |name: &str| pool.named("a.io", "K", name).map(|object| object.value()["at"].clone());
-        assert_eq!((named("a"), named("b"), named("c"), named("d")), (Some(json!(1)), Some(json!(2)), Some(json!(3)), None));
-        let all: Vec<_> = pool.of_kind("a.io", "K", "n").map(|object| object.value()["at"].clone()).collect();
-        assert_eq!(all, [0, 1, 2, 3].map(|at| json!(at)), "in the order of the input");
-        assert_eq!((pool.of_kind("a.io", "K", "default").count(), pool.of_kind("", "K", "n").count()), (0, 0));
+        let pool = Pool::of(vec![
+            object("v1", "b", 0),
+            object("v1", "a", 1),
+            object("v2", "b", 2),
+            object("v1", "c", 3),
+        ]);
+        let at = |name: &str| {
+            pool.find("a.io", "K", "n", name)
+                .map(|object| object.value()["at"].clone())
+        };
+        assert_eq!(
+            (at("a"), at("b"), at("c"), at("d")),
+            (Some(json!(1)), Some(json!(2)), Some(json!(3)), None)
+        );
+        let named = |name: &str| {
+            pool.named("a.io", "K", name)
+                .map(|object| object.value()["at"].clone())
+        };
+        assert_eq!(
+            (named("a"), named("b"), named("c"), named("d")),
+            (Some(json!(1)), Some(json!(2)), Some(json!(3)), None)
+        );
+        let all: Vec<_> = pool
+            .of_kind("a.io", "K", "n")
+            .map(|object| object.value()["at"].clone())
+            .collect();
+        assert_eq!(
+            all,
+            [0, 1, 2, 3].map(|at| json!(at)),
+            "in the order of the input"
+        );
+        assert_eq!(
+            (
+                pool.of_kind("a.io", "K", "default").count(),
+                pool.of_kind("", "K", "n").count()
+            ),
+            (0, 0)
+        );
     }
 
     #[test]
@@ -297,10 +473,19 @@ mod tests {
         let config = Object::made(json!({"kind": "KubeadmConfig", "metadata": {"name": "c"}}));
         let pool = Pool::of(vec![
             machine("Machine", reference.clone(), "other"),
-            machine("MachineDeployment", json!({"template": {"spec": reference}}), "default"),
+            machine(
+                "MachineDeployment",
+                json!({"template": {"spec": reference}}),
+                "default",
+            ),
             machine("Machine", reference.clone(), "default"),
             config.clone(),
         ]);
-        assert_eq!(pool.referrers(&config).map(Object::kind).collect::<Vec<_>>(), ["MachineDeployment", "Machine"]);
+        assert_eq!(
+            pool.referrers(&config)
+                .map(Object::kind)
+                .collect::<Vec<_>>(),
+            ["MachineDeployment", "Machine"]
+        );
     }
 }

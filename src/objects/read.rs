@@ -41,11 +41,15 @@ metadata:
 /// The documents of a source, whatever they are. Documents without content are passed over.
 pub(crate) fn documents(source: &Source, budget: &Budget) -> (Vec<Object>, Report) {
     let read = yaml::values(source, budget);
-    let documents = read.documents.into_iter().filter(|document| !document.value.is_null());
+    let documents = read
+        .documents
+        .into_iter()
+        .filter(|document| !document.value.is_null());
     (documents.map(Object::of_document).collect(), read.report)
 }
 
-/// The objects of a source. Documents without content are passed over; what is no object is a finding.
+/// The objects of a source. Documents without content are passed over; what is no object is a
+/// finding.
 pub(crate) fn read(source: &Source, budget: &Budget) -> (Vec<Object>, Report) {
     let (mut objects, mut report) = documents(source, budget);
     objects.retain(|object| {
@@ -66,16 +70,37 @@ fn fault(object: &Object) -> Option<Diagnostic> {
                 .help("write each item as a document of its own, with `---` between them"),
         );
     }
-    let missing = [(object.api_version(), "apiVersion"), (object.kind(), "kind"), (object.name(), "metadata.name")]
-        .into_iter()
-        .find(|(value, _)| value.is_empty())?
-        .1;
+    let missing = [
+        (object.api_version(), "apiVersion"),
+        (object.kind(), "kind"),
+        (object.name(), "metadata.name"),
+    ]
+    .into_iter()
+    .find(|(value, _)| value.is_empty())?
+    .1;
     let path = FieldPath::of_fields(missing);
     // YAML 1.1 reads `n`, `no` and `1` as something else than text.
-    if let Some(other) = object.at(&path).filter(|value| value.is_boolean() || value.is_number()) {
-        let finding = Diagnostic::of(&OBJECT_INCOMPLETE, format!("{missing} is read as `{other}`, not as text"));
-        return Some(finding.at(object.place(&path)).help("put the value in quotes"));
+    if let Some(other) = object
+        .at(&path)
+        .filter(|value| value.is_boolean() || value.is_number())
+    {
+        let finding = Diagnostic::of(
+            &OBJECT_INCOMPLETE,
+            format!("{missing} is read as `{other}`, not as text"),
+        );
+        return Some(
+            finding
+                .at(object.place(&path))
+                .help("put the value in quotes"),
+        );
     }
-    let finding = Diagnostic::of(&OBJECT_INCOMPLETE, format!("the document has no {missing}, so it is no Kubernetes object"));
-    Some(finding.at(object.place(&path)).help(format!("add `{missing}`, or remove the document")))
+    let finding = Diagnostic::of(
+        &OBJECT_INCOMPLETE,
+        format!("the document has no {missing}, so it is no Kubernetes object"),
+    );
+    Some(
+        finding
+            .at(object.place(&path))
+            .help(format!("add `{missing}`, or remove the document")),
+    )
 }

@@ -32,7 +32,11 @@ impl Reference<'_> {
 
     /// The text that names the other object when it has this name, in a namespace.
     pub(crate) fn text(&self, namespace: &str, name: &str) -> String {
-        if self.is_joined { format!("{namespace}/{name}") } else { name.to_owned() }
+        if self.is_joined {
+            format!("{namespace}/{name}")
+        } else {
+            name.to_owned()
+        }
     }
 }
 
@@ -57,8 +61,14 @@ const POD: &[(&str, To)] = &[
     ("imagePullSecrets[].name", Kind("Secret")),
     ("volumes[].configMap.name", Kind("ConfigMap")),
     ("volumes[].secret.secretName", Kind("Secret")),
-    ("volumes[].persistentVolumeClaim.claimName", Kind("PersistentVolumeClaim")),
-    ("volumes[].projected.sources[].configMap.name", Kind("ConfigMap")),
+    (
+        "volumes[].persistentVolumeClaim.claimName",
+        Kind("PersistentVolumeClaim"),
+    ),
+    (
+        "volumes[].projected.sources[].configMap.name",
+        Kind("ConfigMap"),
+    ),
     ("volumes[].projected.sources[].secret.name", Kind("Secret")),
     ("volumes[].azureFile.secretName", Kind("Secret")),
     ("volumes[].cephfs.secretRef.name", Kind("Secret")),
@@ -90,50 +100,201 @@ const ANY: &str = "*";
 
 /// Group, kind, path, and what the name at the path stands for.
 const OBJECTS: &[(&str, &str, &str, To)] = &[
-    (ADMISSION, "MutatingWebhookConfiguration", "webhooks[].clientConfig.service.name", Kind("Service")),
-    (ADMISSION, "ValidatingAdmissionPolicyBinding", "spec.policyName", Kind("ValidatingAdmissionPolicy")),
-    (ADMISSION, "ValidatingWebhookConfiguration", "webhooks[].clientConfig.service.name", Kind("Service")),
+    (
+        ADMISSION,
+        "MutatingWebhookConfiguration",
+        "webhooks[].clientConfig.service.name",
+        Kind("Service"),
+    ),
+    (
+        ADMISSION,
+        "ValidatingAdmissionPolicyBinding",
+        "spec.policyName",
+        Kind("ValidatingAdmissionPolicy"),
+    ),
+    (
+        ADMISSION,
+        "ValidatingWebhookConfiguration",
+        "webhooks[].clientConfig.service.name",
+        Kind("Service"),
+    ),
     (
         "apiextensions.k8s.io",
         "CustomResourceDefinition",
         "spec.conversion.webhook.clientConfig.service.name",
         Kind("Service"),
     ),
-    ("apiregistration.k8s.io", "APIService", "spec.service.name", Kind("Service")),
+    (
+        "apiregistration.k8s.io",
+        "APIService",
+        "spec.service.name",
+        Kind("Service"),
+    ),
     ("apps", "StatefulSet", "spec.serviceName", Kind("Service")),
-    ("autoscaling", "HorizontalPodAutoscaler", "spec.scaleTargetRef.name", Beside("Deployment")),
-    (CERTIFICATES, "Certificate", "spec.issuerRef.name", Beside("Issuer")),
-    (CERTIFICATES, "Certificate", "spec.keystores.jks.passwordSecretRef.name", Kind("Secret")),
-    (CERTIFICATES, "Certificate", "spec.keystores.pkcs12.passwordSecretRef.name", Kind("Secret")),
-    (CERTIFICATES, "Certificate", "spec.secretName", Kind("Secret")),
-    (CERTIFICATES, "ClusterIssuer", "spec.ca.secretName", Kind("Secret")),
+    (
+        "autoscaling",
+        "HorizontalPodAutoscaler",
+        "spec.scaleTargetRef.name",
+        Beside("Deployment"),
+    ),
+    (
+        CERTIFICATES,
+        "Certificate",
+        "spec.issuerRef.name",
+        Beside("Issuer"),
+    ),
+    (
+        CERTIFICATES,
+        "Certificate",
+        "spec.keystores.jks.passwordSecretRef.name",
+        Kind("Secret"),
+    ),
+    (
+        CERTIFICATES,
+        "Certificate",
+        "spec.keystores.pkcs12.passwordSecretRef.name",
+        Kind("Secret"),
+    ),
+    (
+        CERTIFICATES,
+        "Certificate",
+        "spec.secretName",
+        Kind("Secret"),
+    ),
+    (
+        CERTIFICATES,
+        "ClusterIssuer",
+        "spec.ca.secretName",
+        Kind("Secret"),
+    ),
     (CERTIFICATES, "Issuer", "spec.ca.secretName", Kind("Secret")),
-    (CLUSTER_API, "Cluster", "spec.controlPlaneRef.name", Beside("")),
-    (CLUSTER_API, "Cluster", "spec.infrastructureRef.name", Beside("")),
-    (CLUSTER_API, "Machine", "spec.bootstrap.configRef.name", Beside("")),
-    (CLUSTER_API, "Machine", "spec.infrastructureRef.name", Beside("")),
-    (CLUSTER_API, "MachineDeployment", "spec.template.spec.bootstrap.configRef.name", Beside("")),
-    (CLUSTER_API, "MachineDeployment", "spec.template.spec.infrastructureRef.name", Beside("")),
-    (CLUSTER_API, "MachinePool", "spec.template.spec.bootstrap.configRef.name", Beside("")),
-    (CLUSTER_API, "MachinePool", "spec.template.spec.infrastructureRef.name", Beside("")),
-    (CLUSTER_API, "MachineSet", "spec.template.spec.bootstrap.configRef.name", Beside("")),
-    (CLUSTER_API, "MachineSet", "spec.template.spec.infrastructureRef.name", Beside("")),
-    // Control planes of all providers have it so, by contract: that of v1beta1, and that of v1beta2.
-    (CONTROL_PLANE, ANY, "spec.machineTemplate.infrastructureRef.name", Beside("")),
-    (CONTROL_PLANE, ANY, "spec.machineTemplate.spec.infrastructureRef.name", Beside("")),
-    (NETWORKING, "Ingress", "spec.defaultBackend.service.name", Kind("Service")),
-    (NETWORKING, "Ingress", "spec.ingressClassName", Kind("IngressClass")),
-    (NETWORKING, "Ingress", "spec.rules[].http.paths[].backend.service.name", Kind("Service")),
-    (NETWORKING, "Ingress", "spec.tls[].secretName", Kind("Secret")),
+    (
+        CLUSTER_API,
+        "Cluster",
+        "spec.controlPlaneRef.name",
+        Beside(""),
+    ),
+    (
+        CLUSTER_API,
+        "Cluster",
+        "spec.infrastructureRef.name",
+        Beside(""),
+    ),
+    (
+        CLUSTER_API,
+        "Machine",
+        "spec.bootstrap.configRef.name",
+        Beside(""),
+    ),
+    (
+        CLUSTER_API,
+        "Machine",
+        "spec.infrastructureRef.name",
+        Beside(""),
+    ),
+    (
+        CLUSTER_API,
+        "MachineDeployment",
+        "spec.template.spec.bootstrap.configRef.name",
+        Beside(""),
+    ),
+    (
+        CLUSTER_API,
+        "MachineDeployment",
+        "spec.template.spec.infrastructureRef.name",
+        Beside(""),
+    ),
+    (
+        CLUSTER_API,
+        "MachinePool",
+        "spec.template.spec.bootstrap.configRef.name",
+        Beside(""),
+    ),
+    (
+        CLUSTER_API,
+        "MachinePool",
+        "spec.template.spec.infrastructureRef.name",
+        Beside(""),
+    ),
+    (
+        CLUSTER_API,
+        "MachineSet",
+        "spec.template.spec.bootstrap.configRef.name",
+        Beside(""),
+    ),
+    (
+        CLUSTER_API,
+        "MachineSet",
+        "spec.template.spec.infrastructureRef.name",
+        Beside(""),
+    ),
+    // Control planes of all providers have it so, by contract: that of v1beta1, and that of
+    // v1beta2.
+    (
+        CONTROL_PLANE,
+        ANY,
+        "spec.machineTemplate.infrastructureRef.name",
+        Beside(""),
+    ),
+    (
+        CONTROL_PLANE,
+        ANY,
+        "spec.machineTemplate.spec.infrastructureRef.name",
+        Beside(""),
+    ),
+    (
+        NETWORKING,
+        "Ingress",
+        "spec.defaultBackend.service.name",
+        Kind("Service"),
+    ),
+    (
+        NETWORKING,
+        "Ingress",
+        "spec.ingressClassName",
+        Kind("IngressClass"),
+    ),
+    (
+        NETWORKING,
+        "Ingress",
+        "spec.rules[].http.paths[].backend.service.name",
+        Kind("Service"),
+    ),
+    (
+        NETWORKING,
+        "Ingress",
+        "spec.tls[].secretName",
+        Kind("Secret"),
+    ),
     (RBAC, "ClusterRole", "rules[].resourceNames[]", OfRule),
-    (RBAC, "ClusterRoleBinding", "roleRef.name", Beside("ClusterRole")),
+    (
+        RBAC,
+        "ClusterRoleBinding",
+        "roleRef.name",
+        Beside("ClusterRole"),
+    ),
     (RBAC, "ClusterRoleBinding", "subjects[].name", Beside("")),
     (RBAC, "Role", "rules[].resourceNames[]", OfRule),
     (RBAC, "RoleBinding", "roleRef.name", Beside("Role")),
     (RBAC, "RoleBinding", "subjects[].name", Beside("")),
-    ("", "PersistentVolumeClaim", "spec.storageClassName", Kind("StorageClass")),
-    ("", "PersistentVolumeClaim", "spec.volumeName", Kind("PersistentVolume")),
-    ("", "ServiceAccount", "imagePullSecrets[].name", Kind("Secret")),
+    (
+        "",
+        "PersistentVolumeClaim",
+        "spec.storageClassName",
+        Kind("StorageClass"),
+    ),
+    (
+        "",
+        "PersistentVolumeClaim",
+        "spec.volumeName",
+        Kind("PersistentVolume"),
+    ),
+    (
+        "",
+        "ServiceAccount",
+        "imagePullSecrets[].name",
+        Kind("Secret"),
+    ),
     ("", "ServiceAccount", "secrets[].name", Kind("Secret")),
 ];
 
@@ -160,14 +321,28 @@ const CLASS: &[&str] = &[
 ];
 
 /// Annotations that name another object as `NAMESPACE/NAME`, on objects of any kind.
-const ANNOTATIONS: &[(&str, &str)] =
-    &[("cert-manager.io/inject-ca-from", "Certificate"), ("cert-manager.io/inject-ca-from-secret", "Secret")];
+const ANNOTATIONS: &[(&str, &str)] = &[
+    ("cert-manager.io/inject-ca-from", "Certificate"),
+    ("cert-manager.io/inject-ca-from-secret", "Secret"),
+];
 
 /// Group, resource and kind of what a rule of a role may name by its name.
 const RESOURCES: &[(&str, &str, &str)] = &[
-    (ADMISSION, "mutatingwebhookconfigurations", "MutatingWebhookConfiguration"),
-    (ADMISSION, "validatingadmissionpolicies", "ValidatingAdmissionPolicy"),
-    (ADMISSION, "validatingwebhookconfigurations", "ValidatingWebhookConfiguration"),
+    (
+        ADMISSION,
+        "mutatingwebhookconfigurations",
+        "MutatingWebhookConfiguration",
+    ),
+    (
+        ADMISSION,
+        "validatingadmissionpolicies",
+        "ValidatingAdmissionPolicy",
+    ),
+    (
+        ADMISSION,
+        "validatingwebhookconfigurations",
+        "ValidatingWebhookConfiguration",
+    ),
     ("apps", "daemonsets", "DaemonSet"),
     ("apps", "deployments", "Deployment"),
     ("apps", "statefulsets", "StatefulSet"),
@@ -190,17 +365,32 @@ const RESOURCES: &[(&str, &str, &str)] = &[
 /// Mappings in which the namespace of the other object stands beside its name.
 const WITH_NAMESPACE: [&str; 2] = ["service", "subjects"];
 
-/// The references of an object, and the fields on their ways that have another type than Kubernetes gives them, each once.
+/// The references of an object, and the fields on their ways that have another type than Kubernetes
+/// gives them, each once.
 pub(crate) fn references(object: &Value) -> (Vec<Reference<'_>>, Vec<Misfit>) {
     let (mut found, mut misfits, mut known) = (Vec::new(), Vec::new(), BTreeSet::new());
     let mut follow = |path: &str, to: To| {
-        let Selection { found: names, misfits: faults } = select(object, path, Shape::Text);
-        found.extend(names.into_iter().flat_map(|(path, name)| named(object, path, name, to)));
-        misfits.extend(faults.into_iter().filter(|fault: &Misfit| known.insert(fault.path.clone())));
+        let Selection {
+            found: names,
+            misfits: faults,
+        } = select(object, path, Shape::Text);
+        found.extend(
+            names
+                .into_iter()
+                .flat_map(|(path, name)| named(object, path, name, to)),
+        );
+        misfits.extend(
+            faults
+                .into_iter()
+                .filter(|fault: &Misfit| known.insert(fault.path.clone())),
+        );
     };
     let (group, kind) = (fields::group_version(object).0, fields::kind(object));
     let is_of = |known: &str| known == kind || known == ANY;
-    for (_, _, path, to) in OBJECTS.iter().filter(|(known_group, known, ..)| is_of(known) && *known_group == group) {
+    for (_, _, path, to) in OBJECTS
+        .iter()
+        .filter(|(known_group, known, ..)| is_of(known) && *known_group == group)
+    {
         follow(path, *to);
     }
     if kind == "ClusterClass" && group == CLUSTER_API {
@@ -216,7 +406,11 @@ pub(crate) fn references(object: &Value) -> (Vec<Reference<'_>>, Vec<Misfit>) {
             }
         }
     }
-    found.extend(ANNOTATIONS.iter().filter_map(|(key, kind)| annotation(object, key, kind)));
+    found.extend(
+        ANNOTATIONS
+            .iter()
+            .filter_map(|(key, kind)| annotation(object, key, kind)),
+    );
     (found, misfits)
 }
 
@@ -225,36 +419,76 @@ fn named<'v>(object: &'v Value, path: FieldPath, name: &'v Value, to: To) -> Vec
     let kinds = match to {
         Kind(kind) => vec![kind],
         Beside(default) => {
-            let beside = path.parent().and_then(|parent| fields::at(object, parent.segments()));
-            vec![beside.map(fields::kind).filter(|kind| !kind.is_empty()).unwrap_or(default)]
+            let beside = path
+                .parent()
+                .and_then(|parent| fields::at(object, parent.segments()));
+            vec![
+                beside
+                    .map(fields::kind)
+                    .filter(|kind| !kind.is_empty())
+                    .unwrap_or(default),
+            ]
         }
-        OfRule => path.parent().and_then(|list| fields::at(object, list.parent()?.segments())).map(kinds_of_rule).unwrap_or_default(),
+        OfRule => path
+            .parent()
+            .and_then(|list| fields::at(object, list.parent()?.segments()))
+            .map(kinds_of_rule)
+            .unwrap_or_default(),
     };
-    kinds.into_iter().filter_map(|kind| reference(object, path.clone(), name, kind)).collect()
+    kinds
+        .into_iter()
+        .filter_map(|kind| reference(object, path.clone(), name, kind))
+        .collect()
 }
 
 /// The kinds whose objects a rule of a role names.
 fn kinds_of_rule(rule: &Value) -> Vec<&'static str> {
     let has = |field: &str, wanted: &str| {
-        let listed = fields::items(rule, &[field]).iter().filter_map(Value::as_str);
-        listed.map(|text| text.split('/').next().unwrap_or_default()).any(|text| text == wanted || text == "*")
+        let listed = fields::items(rule, &[field])
+            .iter()
+            .filter_map(Value::as_str);
+        listed
+            .map(|text| text.split('/').next().unwrap_or_default())
+            .any(|text| text == wanted || text == "*")
     };
-    let named = RESOURCES.iter().filter(|(group, resource, _)| has("apiGroups", group) && has("resources", resource));
+    let named = RESOURCES
+        .iter()
+        .filter(|(group, resource, _)| has("apiGroups", group) && has("resources", resource));
     named.map(|(_, _, kind)| *kind).collect()
 }
 
 fn annotation<'v>(object: &'v Value, key: &str, kind: &'static str) -> Option<Reference<'v>> {
-    let (_, name) = fields::field(object, &["metadata", "annotations", key])?.as_str()?.split_once('/')?;
+    let (_, name) = fields::field(object, &["metadata", "annotations", key])?
+        .as_str()?
+        .split_once('/')?;
     let path = FieldPath::of_fields("metadata.annotations").field(key);
-    Some(Reference { kind, name, with_namespace: false, is_joined: true, path })
+    Some(Reference {
+        kind,
+        name,
+        with_namespace: false,
+        is_joined: true,
+        path,
+    })
 }
 
-fn reference<'v>(object: &'v Value, path: FieldPath, name: &'v Value, kind: &'v str) -> Option<Reference<'v>> {
+fn reference<'v>(
+    object: &'v Value,
+    path: FieldPath,
+    name: &'v Value,
+    kind: &'v str,
+) -> Option<Reference<'v>> {
     let parent = &path.segments()[..path.segments().len().checked_sub(1)?];
     let holder = parent.iter().rev().find_map(|segment| match segment {
         Segment::Field(name) => Some(name.as_str()),
         _ => None,
     });
-    let with_namespace = holder.is_some_and(|holder| WITH_NAMESPACE.contains(&holder)) && !fields::kind(object).starts_with("Ingress");
-    Some(Reference { kind, name: name.as_str()?, with_namespace, is_joined: false, path })
+    let with_namespace = holder.is_some_and(|holder| WITH_NAMESPACE.contains(&holder))
+        && !fields::kind(object).starts_with("Ingress");
+    Some(Reference {
+        kind,
+        name: name.as_str()?,
+        with_namespace,
+        is_joined: false,
+        path,
+    })
 }

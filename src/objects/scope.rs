@@ -1,6 +1,7 @@
 //! Which kinds live in a namespace.
 
-/// Kinds that exist outside namespaces. clusterctl knows only some of them and gives all others a namespace.
+/// Kinds that exist outside namespaces. clusterctl knows only some of them and gives all others a
+/// namespace.
 const CLUSTER_WIDE: &[&str] = &[
     "APIService",
     "CSIDriver",

@@ -14,10 +14,14 @@ pub(crate) struct Selection<'v> {
     pub(crate) misfits: Vec<Misfit>,
 }
 
-/// Follows a path; `wanted` is the type at its end. What is absent or null is passed over, and so are texts with a variable in place of
-/// something else, of which nobody knows what they will be.
+/// Follows a path; `wanted` is the type at its end. What is absent or null is passed over, and so
+/// are texts with a variable in place of something else, of which nobody knows what they will be.
 pub(crate) fn select<'v>(value: &'v Value, path: &str, wanted: Shape) -> Selection<'v> {
-    let mut walk = Walk { path: FieldPath::root(), wanted, selection: Selection::default() };
+    let mut walk = Walk {
+        path: FieldPath::root(),
+        wanted,
+        selection: Selection::default(),
+    };
     walk.descend(value, path);
     walk.selection
 }
@@ -57,9 +61,12 @@ impl<'v> Walk<'v> {
 
     fn fits(&mut self, value: &Value, wanted: Shape, within: &str) -> bool {
         let found = Shape::of(value);
-        let is_open = found == Shape::Absent || value.as_str().is_some_and(|text| text.contains("${"));
+        let is_open =
+            found == Shape::Absent || value.as_str().is_some_and(|text| text.contains("${"));
         if found != wanted && !is_open {
-            self.selection.misfits.push(Misfit::new(&self.path, wanted, value, within));
+            self.selection
+                .misfits
+                .push(Misfit::new(&self.path, wanted, value, within));
         }
         found == wanted
     }

@@ -1,4 +1,5 @@
-//! Tars that are the same bytes wherever and whenever they are packed: ustar, without names of owners.
+//! Tars that are the same bytes wherever and whenever they are packed: ustar, without names of
+//! owners.
 
 use tar::{Builder, EntryType, Header};
 
@@ -11,7 +12,8 @@ pub(crate) struct Entry<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-/// The tar of files, in the order in which they are given, all of them of user and group 0 and changed at `mtime`, in seconds since 1970.
+/// The tar of files, in the order in which they are given, all of them of user and group 0 and
+/// changed at `mtime`, in seconds since 1970.
 pub(crate) fn tar<'a>(entries: impl IntoIterator<Item = Entry<'a>>, mtime: u64) -> Vec<u8> {
     let mut builder = Builder::new(Vec::new());
     for Entry { path, mode, bytes } in entries {
@@ -22,7 +24,11 @@ pub(crate) fn tar<'a>(entries: impl IntoIterator<Item = Entry<'a>>, mtime: u64) 
         header.set_mtime(mtime);
         header.set_uid(0);
         header.set_gid(0);
-        builder.append_data(&mut header, path, bytes).expect("internal error: memory can be written, and paths are those of files");
+        builder
+            .append_data(&mut header, path, bytes)
+            .expect("internal error: memory can be written, and paths are those of files");
     }
-    builder.into_inner().expect("internal error: memory can be written")
+    builder
+        .into_inner()
+        .expect("internal error: memory can be written")
 }

@@ -1,5 +1,5 @@
-//! Whether a program runs in an image that holds nothing else: ELF, of the architecture, without interpreter and libraries (System V gABI 4.1,
-//! chapters 4 and 5; elf(5)).
+//! Whether a program runs in an image that holds nothing else: ELF, of the architecture, without
+//! interpreter and libraries (System V gABI 4.1, chapters 4 and 5; elf(5)).
 
 use crate::diag::{Diagnostic, Place, rules};
 
@@ -25,11 +25,31 @@ pub(crate) struct Architecture {
 
 /// All of them; programs for each have 64 bits.
 pub(crate) static ARCHITECTURES: &[Architecture] = &[
-    Architecture { name: "amd64", machine: 62, target: "x86_64-unknown-linux-musl" },
-    Architecture { name: "arm64", machine: 183, target: "aarch64-unknown-linux-musl" },
-    Architecture { name: "ppc64le", machine: 21, target: "powerpc64le-unknown-linux-musl" },
-    Architecture { name: "riscv64", machine: 243, target: "riscv64gc-unknown-linux-musl" },
-    Architecture { name: "s390x", machine: 22, target: "s390x-unknown-linux-musl" },
+    Architecture {
+        name: "amd64",
+        machine: 62,
+        target: "x86_64-unknown-linux-musl",
+    },
+    Architecture {
+        name: "arm64",
+        machine: 183,
+        target: "aarch64-unknown-linux-musl",
+    },
+    Architecture {
+        name: "ppc64le",
+        machine: 21,
+        target: "powerpc64le-unknown-linux-musl",
+    },
+    Architecture {
+        name: "riscv64",
+        machine: 243,
+        target: "riscv64gc-unknown-linux-musl",
+    },
+    Architecture {
+        name: "s390x",
+        machine: 22,
+        target: "s390x-unknown-linux-musl",
+    },
 ];
 
 /// Bytes of the header of a file, and of that of a segment.
@@ -51,25 +71,54 @@ pub(crate) fn check(bytes: &[u8], architecture: &Architecture, shown: &str) -> O
     let file = match File::read(bytes) {
         Ok(file) => file,
         Err(why) => {
-            let finding = Diagnostic::of(&NOT_A_PROGRAM, format!("{shown} is no program that Linux could start: {why}"));
-            return Some(finding.at(Place::file(shown)).help("name the binary itself, as the compiler has written it"));
+            let finding = Diagnostic::of(
+                &NOT_A_PROGRAM,
+                format!("{shown} is no program that Linux could start: {why}"),
+            );
+            return Some(
+                finding
+                    .at(Place::file(shown))
+                    .help("name the binary itself, as the compiler has written it"),
+            );
         }
     };
     if file.machine() != Some(architecture.machine) {
-        let finding =
-            Diagnostic::of(&OTHER_ARCHITECTURE, format!("{shown} is built for {}, not for {}", file.architecture(), architecture.name));
-        return Some(finding.at(Place::file(shown)).help(format!("name the binary that is built for {}", architecture.name)));
+        let finding = Diagnostic::of(
+            &OTHER_ARCHITECTURE,
+            format!(
+                "{shown} is built for {}, not for {}",
+                file.architecture(),
+                architecture.name
+            ),
+        );
+        return Some(finding.at(Place::file(shown)).help(format!(
+            "name the binary that is built for {}",
+            architecture.name
+        )));
     }
     let needs = match file.needs() {
         Ok(None) => return None,
         Ok(Some(needs)) => needs,
         Err(why) => {
-            let finding = Diagnostic::of(&NOT_A_PROGRAM, format!("{shown} is no program that Linux could start: {why}"));
-            return Some(finding.at(Place::file(shown)).help("build or copy it again"));
+            let finding = Diagnostic::of(
+                &NOT_A_PROGRAM,
+                format!("{shown} is no program that Linux could start: {why}"),
+            );
+            return Some(
+                finding
+                    .at(Place::file(shown))
+                    .help("build or copy it again"),
+            );
         }
     };
-    let finding = Diagnostic::of(&NOT_STATIC, format!("{shown} needs {needs}, and the image holds nothing but the program"));
-    let help = format!("link it statically: the target {} of Rust, or `CGO_ENABLED=0 go build`", architecture.target);
+    let finding = Diagnostic::of(
+        &NOT_STATIC,
+        format!("{shown} needs {needs}, and the image holds nothing but the program"),
+    );
+    let help = format!(
+        "link it statically: the target {} of Rust, or `CGO_ENABLED=0 go build`",
+        architecture.target
+    );
     Some(finding.at(Place::file(shown)).help(help))
 }
 
@@ -84,10 +133,17 @@ impl<'a> File<'a> {
         let what = match bytes {
             [] => "it is empty",
             [0x7f, b'E', b'L', b'F', ..] if bytes.len() < HEADER => "it is cut off",
-            [0x7f, b'E', b'L', b'F', _, 1 | 2, ..] => return Ok(File { bytes, is_little: bytes[5] == 1 }),
+            [0x7f, b'E', b'L', b'F', _, 1 | 2, ..] => {
+                return Ok(File {
+                    bytes,
+                    is_little: bytes[5] == 1,
+                });
+            }
             [b'#', b'!', ..] => "it is a script",
             [b'M', b'Z', ..] => "it is a program for Windows",
-            [0xcf, 0xfa, 0xed, 0xfe, ..] | [0xca, 0xfe, 0xba, 0xbe, ..] => "it is a program for macOS",
+            [0xcf, 0xfa, 0xed, 0xfe, ..] | [0xca, 0xfe, 0xba, 0xbe, ..] => {
+                "it is a program for macOS"
+            }
             [0x1f, 0x8b, ..] => "it is compressed",
             _ => "it is no ELF file",
         };
@@ -98,7 +154,11 @@ impl<'a> File<'a> {
     fn number(&self, at: usize, width: usize) -> Option<u64> {
         let bytes = self.bytes.get(at..at.checked_add(width)?)?;
         let digit = |number: u64, byte: &u8| number << 8 | u64::from(*byte);
-        Some(if self.is_little { bytes.iter().rev().fold(0, digit) } else { bytes.iter().fold(0, digit) })
+        Some(if self.is_little {
+            bytes.iter().rev().fold(0, digit)
+        } else {
+            bytes.iter().fold(0, digit)
+        })
     }
 
     /// A number that counts or points into the file.
@@ -149,9 +209,14 @@ impl<'a> File<'a> {
         }
     }
 
-    /// The segments: their types, and the bytes of each, if the file has them. `None` when the table is not in the file.
+    /// The segments: their types, and the bytes of each, if the file has them. `None` when the
+    /// table is not in the file.
     fn segments(&self) -> Option<impl Iterator<Item = (u64, Option<&'a [u8]>)>> {
-        let (table, size, count) = (self.offset(32, 8)?, self.offset(54, 2)?, self.offset(56, 2)?);
+        let (table, size, count) = (
+            self.offset(32, 8)?,
+            self.offset(54, 2)?,
+            self.offset(56, 2)?,
+        );
         let end = table.checked_add(size.checked_mul(count)?)?;
         if size < SEGMENT || end > self.bytes.len() {
             return None;
@@ -163,14 +228,25 @@ impl<'a> File<'a> {
             };
             Some((self.number(at, 4)?, bytes()))
         };
-        Some((0..count).filter_map(move |index| segment(table + index * size)).collect::<Vec<_>>().into_iter())
+        Some(
+            (0..count)
+                .filter_map(move |index| segment(table + index * size))
+                .collect::<Vec<_>>()
+                .into_iter(),
+        )
     }
 
     /// How many shared libraries a dynamic section asks for.
     fn libraries(&self, section: &[u8]) -> usize {
-        let section = File { bytes: section, is_little: self.is_little };
-        let tags = (0..section.bytes.len() / DYNAMIC_ENTRY).filter_map(|index| section.number(index * DYNAMIC_ENTRY, 8));
-        tags.take_while(|tag| *tag != DT_NULL).filter(|tag| *tag == DT_NEEDED).count()
+        let section = File {
+            bytes: section,
+            is_little: self.is_little,
+        };
+        let tags = (0..section.bytes.len() / DYNAMIC_ENTRY)
+            .filter_map(|index| section.number(index * DYNAMIC_ENTRY, 8));
+        tags.take_while(|tag| *tag != DT_NULL)
+            .filter(|tag| *tag == DT_NEEDED)
+            .count()
     }
 }
 
@@ -183,22 +259,29 @@ fn path(bytes: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// The numbers of gABI 4.1, figures 4-3 and 5-1, and of elf.h: a file with these segments, each a type and its bytes.
+    /// The numbers of gABI 4.1, figures 4-3 and 5-1, and of elf.h: a file with these segments, each
+    /// a type and its bytes.
     fn file(kind: u16, machine: u16, segments: &[(u32, &[u8])]) -> Vec<u8> {
         let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
         file.extend(kind.to_le_bytes());
         file.extend(machine.to_le_bytes());
         file.extend(1_u32.to_le_bytes());
-        [0x400_078_u64, 64, 0].iter().for_each(|number| file.extend(number.to_le_bytes()));
+        [0x400_078_u64, 64, 0]
+            .iter()
+            .for_each(|number| file.extend(number.to_le_bytes()));
         file.extend(0_u32.to_le_bytes());
         let count = u16::try_from(segments.len()).unwrap();
-        [64, 56, count, 64, 0, 0].iter().for_each(|number: &u16| file.extend(number.to_le_bytes()));
+        [64, 56, count, 64, 0, 0]
+            .iter()
+            .for_each(|number: &u16| file.extend(number.to_le_bytes()));
         let mut at = 64 + 56 * segments.len() as u64;
         for (kind, bytes) in segments {
             file.extend(kind.to_le_bytes());
             file.extend(5_u32.to_le_bytes());
             let length = bytes.len() as u64;
-            [at, 0x400_000, 0, length, length, 0x1000].iter().for_each(|number| file.extend(number.to_le_bytes()));
+            [at, 0x400_000, 0, length, length, 0x1000]
+                .iter()
+                .for_each(|number| file.extend(number.to_le_bytes()));
             at += length;
         }
         segments.iter().for_each(|(_, bytes)| file.extend(*bytes));
@@ -222,12 +305,19 @@ mod tests {
     fn an_interpreter_is_named_and_libraries_are_counted() {
         let interpreter = file(3, 62, &[CODE, (3, b"/lib64/ld-linux-x86-64.so.2\0")]);
         let message = "m needs the dynamic interpreter `/lib64/ld-linux-x86-64.so.2`, and the image holds nothing but the program";
-        assert_eq!(found(&interpreter), Some(("image-binary-not-static", message.to_owned())));
+        assert_eq!(
+            found(&interpreter),
+            Some(("image-binary-not-static", message.to_owned()))
+        );
         let mut needed = [0_u8; 64];
         (needed[0], needed[16], needed[48]) = (1, 1, 1);
         // The third stands behind the end of the section.
         let (rule, message) = found(&file(3, 62, &[CODE, (2, &needed)])).unwrap();
-        assert_eq!((rule, message.contains("needs 2 shared libraries")), ("image-binary-not-static", true), "{message}");
+        assert_eq!(
+            (rule, message.contains("needs 2 shared libraries")),
+            ("image-binary-not-static", true),
+            "{message}"
+        );
     }
 
     #[test]
@@ -235,10 +325,17 @@ mod tests {
         for (bytes, of) in [
             (file(2, 183, &[CODE]), "built for arm64, not for amd64"),
             (file(2, 4711, &[CODE]), "ELF's machine 4711"),
-            ([&file(2, 62, &[CODE])[..4], &[1], &file(2, 62, &[CODE])[5..]].concat(), "32 bits"),
+            (
+                [&file(2, 62, &[CODE])[..4], &[1], &file(2, 62, &[CODE])[5..]].concat(),
+                "32 bits",
+            ),
         ] {
             let (rule, message) = found(&bytes).unwrap();
-            assert_eq!((rule, message.contains(of)), ("image-binary-architecture", true), "{message}");
+            assert_eq!(
+                (rule, message.contains(of)),
+                ("image-binary-architecture", true),
+                "{message}"
+            );
         }
     }
 
@@ -262,7 +359,11 @@ mod tests {
             (&file(2, 62, &[]), "no entry point"),
         ] {
             let (rule, message) = found(bytes).unwrap_or_else(|| panic!("{why}"));
-            assert_eq!((rule, message.contains(why)), ("image-binary-malformed", true), "{message}");
+            assert_eq!(
+                (rule, message.contains(why)),
+                ("image-binary-malformed", true),
+                "{message}"
+            );
         }
     }
 
@@ -277,6 +378,9 @@ mod tests {
         }
         let mut far = whole;
         far[32..40].fill(0xff);
-        assert_eq!(found(&far).map(|(rule, _)| rule), Some("image-binary-malformed"));
+        assert_eq!(
+            found(&far).map(|(rule, _)| rule),
+            Some("image-binary-malformed")
+        );
     }
 }

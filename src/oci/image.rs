@@ -1,4 +1,5 @@
-//! One program as an image: a layer with the file, the configuration that starts it, the manifest over both.
+//! One program as an image: a layer with the file, the configuration that starts it, the manifest
+//! over both.
 
 use serde::Serialize;
 
@@ -14,7 +15,8 @@ pub(crate) const USER: &str = "65532:65532";
 /// When and from whom an image is.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Facts {
-    /// `org.opencontainers.image.…`: labels of the configuration, annotations of manifests and index.
+    /// `org.opencontainers.image.…`: labels of the configuration, annotations of manifests and
+    /// index.
     pub(crate) annotations: Annotations,
     /// Seconds since 1970 of the sources; without it the image has no date.
     pub(crate) epoch: Option<i64>,
@@ -49,7 +51,14 @@ impl<'a> Manifest<'a> {
         layers: &'a [Descriptor],
         annotations: &'a Annotations,
     ) -> Self {
-        Manifest { schema_version: 2, media_type: MANIFEST, artifact_type, config, layers, annotations }
+        Manifest {
+            schema_version: 2,
+            media_type: MANIFEST,
+            artifact_type,
+            config,
+            layers,
+            annotations,
+        }
     }
 }
 
@@ -80,28 +89,62 @@ struct RootFilesystem {
     diff_ids: [String; 1],
 }
 
-/// The image of a program. The layer is compressed: who pushes a plain one compresses it on the way, and the digests are others then.
+/// The image of a program. The layer is compressed: who pushes a plain one compresses it on the
+/// way, and the digests are others then.
 pub(crate) fn image(program: &[u8], platform: Platform, facts: &Facts) -> Image {
     let epoch = facts.epoch.unwrap_or_default();
-    let entry = Entry { path: PROGRAM.trim_start_matches('/'), mode: 0o755, bytes: program };
+    let entry = Entry {
+        path: PROGRAM.trim_start_matches('/'),
+        mode: 0o755,
+        bytes: program,
+    };
     let content = tar([entry], u64::try_from(epoch).unwrap_or_default());
     let layer = gzip::compress(&content);
     let configuration = json(&Configuration {
-        created: facts.epoch.and_then(|epoch| jiff::Timestamp::from_second(epoch).ok()).map(|date| date.to_string()),
+        created: facts
+            .epoch
+            .and_then(|epoch| jiff::Timestamp::from_second(epoch).ok())
+            .map(|date| date.to_string()),
         platform: &platform,
-        config: Execution { user: USER, entrypoint: [PROGRAM], working_dir: "/", labels: &facts.annotations },
-        rootfs: RootFilesystem { kind: "layers", diff_ids: [super::digest(&content)] },
+        config: Execution {
+            user: USER,
+            entrypoint: [PROGRAM],
+            working_dir: "/",
+            labels: &facts.annotations,
+        },
+        rootfs: RootFilesystem {
+            kind: "layers",
+            diff_ids: [super::digest(&content)],
+        },
     });
     let config = descriptor(CONFIG, &configuration);
-    let manifest = json(&Manifest::of(None, config, &[descriptor(LAYER, &layer)], &facts.annotations));
-    let described = Descriptor { platform: Some(platform), ..descriptor(MANIFEST, &manifest) };
-    Image { manifest: described, blobs: [manifest, configuration, layer] }
+    let manifest = json(&Manifest::of(
+        None,
+        config,
+        &[descriptor(LAYER, &layer)],
+        &facts.annotations,
+    ));
+    let described = Descriptor {
+        platform: Some(platform),
+        ..descriptor(MANIFEST, &manifest)
+    };
+    Image {
+        manifest: described,
+        blobs: [manifest, configuration, layer],
+    }
 }
 
 /// What a blob of this type is.
 pub(super) fn descriptor(media_type: &str, bytes: &[u8]) -> Descriptor {
     let (digest, size) = (super::digest(bytes), bytes.len() as u64);
-    Descriptor { media_type: media_type.to_owned(), digest, size, artifact_type: None, platform: None, annotations: Annotations::new() }
+    Descriptor {
+        media_type: media_type.to_owned(),
+        digest,
+        size,
+        artifact_type: None,
+        platform: None,
+        annotations: Annotations::new(),
+    }
 }
 
 /// A document of a layout, in one line.

@@ -1,10 +1,14 @@
-//! A layout on disk: the blobs by their digests, and the index that names the image (image-spec, "Image Layout").
+//! A layout on disk: the blobs by their digests, and the index that names the image (image-spec,
+//! "Image Layout").
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::image::{Facts, Image, descriptor, image, json};
-use super::{Annotations, Descriptor, INDEX, INDEX_FILE, LAYOUT_FILE, LAYOUT_VERSION, Platform, REF_NAME, blob_path};
+use super::{
+    Annotations, Descriptor, INDEX, INDEX_FILE, LAYOUT_FILE, LAYOUT_VERSION, Platform, REF_NAME,
+    blob_path,
+};
 use crate::text::tree::Tree;
 
 /// A program that goes into an image.
@@ -37,20 +41,35 @@ struct Index<'a> {
 
 impl<'a> Index<'a> {
     fn over(manifests: &'a [Descriptor], annotations: &'a Annotations) -> Vec<u8> {
-        json(&Index { schema_version: 2, media_type: INDEX, manifests, annotations })
+        json(&Index {
+            schema_version: 2,
+            media_type: INDEX,
+            manifests,
+            annotations,
+        })
     }
 }
 
 /// The files of a layout: blobs, and the one of them that a tag names.
-pub(super) fn files_of(blobs: impl IntoIterator<Item = Vec<u8>>, mut named: Descriptor, tag: &str) -> Tree {
+pub(super) fn files_of(
+    blobs: impl IntoIterator<Item = Vec<u8>>,
+    mut named: Descriptor,
+    tag: &str,
+) -> Tree {
     let mut files = Tree::new();
     for blob in blobs {
-        let path = blob_path(&super::digest(&blob)).expect("internal error: a digest of ours is one");
+        let path =
+            blob_path(&super::digest(&blob)).expect("internal error: a digest of ours is one");
         files.insert(path, blob);
     }
-    named.annotations.insert(REF_NAME.to_owned(), tag.to_owned());
+    named
+        .annotations
+        .insert(REF_NAME.to_owned(), tag.to_owned());
     files.insert(INDEX_FILE, Index::over(&[named], &Annotations::new()));
-    files.insert(LAYOUT_FILE, json(&serde_json::json!({"imageLayoutVersion": LAYOUT_VERSION})));
+    files.insert(
+        LAYOUT_FILE,
+        json(&serde_json::json!({"imageLayoutVersion": LAYOUT_VERSION})),
+    );
     files
 }
 
@@ -65,12 +84,19 @@ pub(crate) struct Beside {
 /// Adds a layout of one tag to another one; `None` when that is none.
 pub(crate) fn beside(existing: &Tree, added: &Tree, tag: &str) -> Option<Beside> {
     let index = |tree: &Tree| serde_json::from_slice::<Value>(tree.get(INDEX_FILE)?).ok();
-    let (mut whole, own) = (index(existing).filter(|_| existing.get(LAYOUT_FILE).is_some())?, index(added)?);
+    let (mut whole, own) = (
+        index(existing).filter(|_| existing.get(LAYOUT_FILE).is_some())?,
+        index(added)?,
+    );
     let own = own["manifests"].as_array()?.first()?;
     let manifests = whole.get_mut("manifests")?.as_array_mut()?;
     let is_of_tag = |manifest: &Value| manifest["annotations"][REF_NAME] == tag;
-    let is_replaced = manifests.iter().any(|manifest| is_of_tag(manifest) && manifest["digest"] != own["digest"]);
-    let is_there = manifests.iter().any(|manifest| is_of_tag(manifest) && manifest == own);
+    let is_replaced = manifests
+        .iter()
+        .any(|manifest| is_of_tag(manifest) && manifest["digest"] != own["digest"]);
+    let is_there = manifests
+        .iter()
+        .any(|manifest| is_of_tag(manifest) && manifest == own);
     manifests.retain(|manifest| !is_of_tag(manifest));
     manifests.push(own.clone());
     let mut files = existing.clone();
@@ -83,11 +109,19 @@ pub(crate) fn beside(existing: &Tree, added: &Tree, tag: &str) -> Option<Beside>
     Some(Beside { files, is_replaced })
 }
 
-/// The layout of one image for the architectures of its programs, under a tag. With several of them the tag means an index of images.
+/// The layout of one image for the architectures of its programs, under a tag. With several of them
+/// the tag means an index of images.
 pub(crate) fn layout(programs: &[Program<'_>], tag: &str, facts: &Facts) -> Layout {
     let (mut kept, mut manifests) = (Vec::new(), Vec::new());
-    for Program { architecture, bytes } in programs {
-        let platform = Platform { architecture: (*architecture).to_owned(), os: "linux".to_owned() };
+    for Program {
+        architecture,
+        bytes,
+    } in programs
+    {
+        let platform = Platform {
+            architecture: (*architecture).to_owned(),
+            os: "linux".to_owned(),
+        };
         let Image { manifest, blobs } = image(bytes, platform, facts);
         kept.extend(blobs);
         manifests.push(manifest);
@@ -102,5 +136,9 @@ pub(crate) fn layout(programs: &[Program<'_>], tag: &str, facts: &Facts) -> Layo
         }
     };
     let digest = named.digest.clone();
-    Layout { files: files_of(kept, named, tag), digest, manifests }
+    Layout {
+        files: files_of(kept, named, tag),
+        digest,
+        manifests,
+    }
 }

@@ -1,4 +1,5 @@
-//! Images and artifacts as OCI has them (image-spec 1.1.1): written and read as a layout on disk, the programs and the files that go into one.
+//! Images and artifacts as OCI has them (image-spec 1.1.1): written and read as a layout on disk,
+//! the programs and the files that go into one.
 
 pub(crate) mod archive;
 pub(crate) mod artifact;
@@ -77,6 +78,9 @@ pub(crate) fn digest(bytes: &[u8]) -> String {
 /// Where a layout has the blob of a digest; `None` when that is no SHA-256.
 fn blob_path(digest: &str) -> Option<String> {
     let hex = digest.strip_prefix("sha256:")?;
-    let is_hex = hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+    let is_hex = hex.len() == 64
+        && hex
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
     is_hex.then(|| format!("blobs/sha256/{hex}"))
 }

@@ -1,4 +1,5 @@
-//! Where an artifact is: `oci://HOST[:PORT]/REPOSITORY[:TAG][@DIGEST]` in a registry, `oci:DIR[:TAG][@DIGEST]` in a layout on disk.
+//! Where an artifact is: `oci://HOST[:PORT]/REPOSITORY[:TAG][@DIGEST]` in a registry,
+//! `oci:DIR[:TAG][@DIGEST]` in a layout on disk.
 
 use super::blob_path;
 
@@ -38,50 +39,79 @@ pub(crate) struct Fault {
     pub(crate) help: &'static str,
 }
 
-const FORMS: &str = "write `oci://HOST/REPOSITORY:TAG` for a registry, or `oci:DIR:TAG` for a layout on disk";
+const FORMS: &str =
+    "write `oci://HOST/REPOSITORY:TAG` for a registry, or `oci:DIR:TAG` for a layout on disk";
 
 /// Reads a reference.
 ///
 /// # Errors
 /// What of it is none.
 pub(crate) fn parse(text: &str) -> Result<Reference, Fault> {
-    let wrong = |what: String| Fault { message: format!("`{text}` is no reference: {what}"), help: FORMS };
-    let Some(rest) = text.strip_prefix("oci:") else { return Err(wrong("it does not begin with `oci:`".to_owned())) };
+    let wrong = |what: String| Fault {
+        message: format!("`{text}` is no reference: {what}"),
+        help: FORMS,
+    };
+    let Some(rest) = text.strip_prefix("oci:") else {
+        return Err(wrong("it does not begin with `oci:`".to_owned()));
+    };
     let (rest, digest) = match rest.split_once('@') {
         Some((rest, digest)) if blob_path(digest).is_some() => (rest, Some(digest.to_owned())),
-        Some((_, digest)) => return Err(wrong(format!("`{digest}` is not `sha256:` and 64 hexadecimal digits"))),
+        Some((_, digest)) => {
+            return Err(wrong(format!(
+                "`{digest}` is not `sha256:` and 64 hexadecimal digits"
+            )));
+        }
         None => (rest, None),
     };
     let (rest, tag) = match rest.rsplit_once(':') {
-        Some((rest, tag)) if is_tag(tag) && !rest.ends_with('/') && !is_port(rest) => (rest, Some(tag.to_owned())),
+        Some((rest, tag)) if is_tag(tag) && !rest.ends_with('/') && !is_port(rest) => {
+            (rest, Some(tag.to_owned()))
+        }
         _ => (rest, None),
     };
     let Some(place) = rest.strip_prefix("//") else {
         return match rest {
             "" => Err(wrong("it names no folder".to_owned())),
-            folder => Ok(Reference { store: Store::Layout { folder: folder.to_owned() }, tag, digest }),
+            folder => Ok(Reference {
+                store: Store::Layout {
+                    folder: folder.to_owned(),
+                },
+                tag,
+                digest,
+            }),
         };
     };
-    let Some((host, repository)) = place.split_once('/') else { return Err(wrong("it names no repository".to_owned())) };
+    let Some((host, repository)) = place.split_once('/') else {
+        return Err(wrong("it names no repository".to_owned()));
+    };
     if !is_host(host) {
         return Err(wrong(format!("`{host}` is no host")));
     }
     if !is_repository(repository) {
-        return Err(wrong(format!("`{repository}` is no repository: letters are lower case, between `/`, `.`, `_` and `-`")));
+        return Err(wrong(format!(
+            "`{repository}` is no repository: letters are lower case, between `/`, `.`, `_` and `-`"
+        )));
     }
-    let store = Store::Registry { host: host.to_owned(), repository: repository.to_owned() };
+    let store = Store::Registry {
+        host: host.to_owned(),
+        repository: repository.to_owned(),
+    };
     Ok(Reference { store, tag, digest })
 }
 
 /// `//localhost` in `//localhost:5000/x` has no tag behind it, but a port.
 fn is_port(before: &str) -> bool {
-    before.strip_prefix("//").is_some_and(|host| !host.contains('/'))
+    before
+        .strip_prefix("//")
+        .is_some_and(|host| !host.contains('/'))
 }
 
 /// Whether a registry takes this as a tag.
 pub(crate) fn is_tag(text: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    text.len() <= LONGEST.0 && text.bytes().all(is_inner) && text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+    text.len() <= LONGEST.0
+        && text.bytes().all(is_inner)
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
 }
 
 /// A name or an address, with a port or without; never a user.
@@ -90,10 +120,21 @@ fn is_host(text: &str) -> bool {
         Some((name, port)) if !text.ends_with(']') => (name, Some(port)),
         _ => (text, None),
     };
-    let is_name = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte));
-    let is_address = |name: &str| name.bytes().all(|byte| byte.is_ascii_hexdigit() || b":.".contains(&byte));
-    let inner = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
-    port.is_none_or(|port| port.parse::<u16>().is_ok()) && inner.map_or_else(|| is_name(name), is_address)
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte))
+    };
+    let is_address = |name: &str| {
+        name.bytes()
+            .all(|byte| byte.is_ascii_hexdigit() || b":.".contains(&byte))
+    };
+    let inner = name
+        .strip_prefix('[')
+        .and_then(|name| name.strip_suffix(']'));
+    port.is_none_or(|port| port.parse::<u16>().is_ok())
+        && inner.map_or_else(|| is_name(name), is_address)
 }
 
 /// distribution-spec: parts in lower case, joined by `.`, `_`, `__` or hyphens.
@@ -101,8 +142,12 @@ fn is_repository(text: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let is_part = |part: &str| {
         let ends = part.bytes().next().zip(part.bytes().next_back());
-        let inner = part.bytes().all(|byte| is_letter(byte) || b"._-".contains(&byte));
-        inner && ends.is_some_and(|(first, last)| is_letter(first) && is_letter(last)) && !part.contains("..")
+        let inner = part
+            .bytes()
+            .all(|byte| is_letter(byte) || b"._-".contains(&byte));
+        inner
+            && ends.is_some_and(|(first, last)| is_letter(first) && is_letter(last))
+            && !part.contains("..")
     };
     text.len() <= LONGEST.1 && text.split('/').all(is_part)
 }
@@ -115,14 +160,22 @@ mod tests {
 
     fn registry(text: &str) -> (String, String, Option<String>, bool) {
         match parse(text) {
-            Ok(Reference { store: Store::Registry { host, repository }, tag, digest }) => (host, repository, tag, digest.is_some()),
+            Ok(Reference {
+                store: Store::Registry { host, repository },
+                tag,
+                digest,
+            }) => (host, repository, tag, digest.is_some()),
             other => panic!("{other:?}"),
         }
     }
 
     fn layout(text: &str) -> (String, Option<String>, bool) {
         match parse(text) {
-            Ok(Reference { store: Store::Layout { folder }, tag, digest }) => (folder, tag, digest.is_some()),
+            Ok(Reference {
+                store: Store::Layout { folder },
+                tag,
+                digest,
+            }) => (folder, tag, digest.is_some()),
             other => panic!("{other:?}"),
         }
     }
@@ -131,18 +184,52 @@ mod tests {
     fn registries_and_layouts_are_told_apart() {
         let tag = || Some("v0.2.0".to_owned());
         let own = |host: &str, repository: &str| (host.to_owned(), repository.to_owned());
-        let check = |text: &str, (host, repository): (String, String), tag: Option<String>, digest: bool| {
+        let check = |text: &str,
+                     (host, repository): (String, String),
+                     tag: Option<String>,
+                     digest: bool| {
             assert_eq!(registry(text), (host, repository, tag, digest), "{text}");
         };
-        check("oci://ghcr.io/x/manifests/bootstrap-x:v0.2.0", own("ghcr.io", "x/manifests/bootstrap-x"), tag(), false);
-        check("oci://localhost:5000/x", own("localhost:5000", "x"), None, false);
-        check("oci://localhost:5000/x/y__z:v0.2.0", own("localhost:5000", "x/y__z"), tag(), false);
-        check("oci://[::1]:5000/x:v0.2.0", own("[::1]:5000", "x"), tag(), false);
+        check(
+            "oci://ghcr.io/x/manifests/bootstrap-x:v0.2.0",
+            own("ghcr.io", "x/manifests/bootstrap-x"),
+            tag(),
+            false,
+        );
+        check(
+            "oci://localhost:5000/x",
+            own("localhost:5000", "x"),
+            None,
+            false,
+        );
+        check(
+            "oci://localhost:5000/x/y__z:v0.2.0",
+            own("localhost:5000", "x/y__z"),
+            tag(),
+            false,
+        );
+        check(
+            "oci://[::1]:5000/x:v0.2.0",
+            own("[::1]:5000", "x"),
+            tag(),
+            false,
+        );
         check(&format!("oci://h/x@{DIGEST}"), own("h", "x"), None, true);
-        check(&format!("oci://h/x:v0.2.0@{DIGEST}"), own("h", "x"), tag(), true);
-        assert_eq!(layout("oci:out/image:v0.2.0"), ("out/image".to_owned(), tag(), false));
+        check(
+            &format!("oci://h/x:v0.2.0@{DIGEST}"),
+            own("h", "x"),
+            tag(),
+            true,
+        );
+        assert_eq!(
+            layout("oci:out/image:v0.2.0"),
+            ("out/image".to_owned(), tag(), false)
+        );
         assert_eq!(layout("oci:/tmp/a"), ("/tmp/a".to_owned(), None, false));
-        assert_eq!(layout(&format!("oci:a@{DIGEST}")), ("a".to_owned(), None, true));
+        assert_eq!(
+            layout(&format!("oci:a@{DIGEST}")),
+            ("a".to_owned(), None, true)
+        );
     }
 
     #[test]

@@ -22,7 +22,10 @@ impl Output {
         match name {
             "text" => Ok(Output::Text),
             "yaml" => Ok(Output::Yaml),
-            other => Err(Refusal::new(format!("invalid output format {}, valid values: [yaml text]", go::quote(other)))),
+            other => Err(Refusal::new(format!(
+                "invalid output format {}, valid values: [yaml text]",
+                go::quote(other)
+            ))),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! `generate cluster`: the template of a workload cluster with its ClusterClasses, or its variables.
+//! `generate cluster`: the template of a workload cluster with its ClusterClasses, or its
+//! variables.
 
 use crate::clusterctl::{self, ClusterOptions, Config, Log, Refusal, World};
 use crate::report::text::visible_lines;
@@ -7,7 +8,12 @@ use crate::report::text::visible_lines;
 ///
 /// # Errors
 /// In clusterctl's words.
-pub fn run(world: World<'_>, config: Config<'_>, options: &ClusterOptions, log: &mut Log) -> Result<String, Refusal> {
+pub fn run(
+    world: World<'_>,
+    config: Config<'_>,
+    options: &ClusterOptions,
+    log: &mut Log,
+) -> Result<String, Refusal> {
     let template = clusterctl::generate_cluster(config, options, log)?;
     if options.list_variables {
         Ok(visible_lines(&template.list_variables(options, world.environment)).into_owned())

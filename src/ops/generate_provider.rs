@@ -1,4 +1,5 @@
-//! `generate provider`: the components of a provider as clusterctl would install them, or what they are.
+//! `generate provider`: the components of a provider as clusterctl would install them, or what they
+//! are.
 
 use crate::clusterctl::{self, ComponentsOptions, Config, Log, Refusal};
 use crate::contract::ProviderType;
@@ -26,9 +27,16 @@ pub fn run(
     shown: Shown,
     log: &mut Log,
 ) -> Result<String, Refusal> {
-    let options = ComponentsOptions { namespace: namespace.to_owned(), raw: shown != Shown::Yaml };
+    let options = ComponentsOptions {
+        namespace: namespace.to_owned(),
+        raw: shown != Shown::Yaml,
+    };
     let components = clusterctl::generate_provider(config, name, provider_type, &options, log)?;
-    if shown == Shown::Description { Ok(visible_lines(&components.describe()).into_owned()) } else { components.into_yaml() }
+    if shown == Shown::Description {
+        Ok(visible_lines(&components.describe()).into_owned())
+    } else {
+        components.into_yaml()
+    }
 }
 
 /// The one provider that the flags name; empty flags were not given.
@@ -53,11 +61,21 @@ mod tests {
     fn exactly_one_provider_is_wanted() {
         let wanted = |names: [&'static str; 7]| {
             let mut flags = ProviderType::ALL.map(|provider| (provider, ""));
-            flags.iter_mut().zip(names).for_each(|(flag, name)| flag.1 = name);
-            wanted(flags).map_err(|refusal| refusal.message().split(" of").next().unwrap().to_owned())
+            flags
+                .iter_mut()
+                .zip(names)
+                .for_each(|(flag, name)| flag.1 = name);
+            wanted(flags)
+                .map_err(|refusal| refusal.message().split(" of").next().unwrap().to_owned())
         };
-        assert_eq!(wanted(["", "", "", "aws", "", "", ""]), Ok((ProviderType::InfrastructureProvider, "aws")));
+        assert_eq!(
+            wanted(["", "", "", "aws", "", "", ""]),
+            Ok((ProviderType::InfrastructureProvider, "aws"))
+        );
         assert_eq!(wanted([""; 7]), Err("at least one".to_owned()));
-        assert_eq!(wanted(["a", "", "", "", "", "", "b"]), Err("only one".to_owned()));
+        assert_eq!(
+            wanted(["a", "", "", "", "", "", "b"]),
+            Err("only one".to_owned())
+        );
     }
 }

@@ -6,7 +6,15 @@ use crate::clusterctl::{self, Config, Refusal, TemplateSource};
 ///
 /// # Errors
 /// In clusterctl's words.
-pub fn run(config: &Config<'_>, source: &TemplateSource, list_variables: bool) -> Result<String, Refusal> {
+pub fn run(
+    config: &Config<'_>,
+    source: &TemplateSource,
+    list_variables: bool,
+) -> Result<String, Refusal> {
     let template = clusterctl::generate_yaml(config, source, list_variables)?;
-    if list_variables { Ok(clusterctl::list_names(&template)) } else { template.into_yaml() }
+    if list_variables {
+        Ok(clusterctl::list_names(&template))
+    } else {
+        template.into_yaml()
+    }
 }

@@ -65,7 +65,8 @@ impl Migration {
 pub fn run(sources: &[Source], wanted: &Wanted, budget: &Budget) -> Migration {
     let migrated = migrate::migrate(sources, wanted, budget);
     let mut migration = Migration {
-        is_unfinished: migrated.is_unfinished || migrated.report.findings().iter().any(is_unreadable),
+        is_unfinished: migrated.is_unfinished
+            || migrated.report.findings().iter().any(is_unreadable),
         report: migrated.report,
         ..Migration::default()
     };
@@ -77,14 +78,23 @@ pub fn run(sources: &[Source], wanted: &Wanted, budget: &Budget) -> Migration {
                     MachineSet, MachinePool, MachineHealthCheck, or a template of these";
         migration.report.push(finding.at(place).help(help));
     }
-    for MigratedFile { before, after, lines, documents } in migrated.files {
+    for MigratedFile {
+        before,
+        after,
+        lines,
+        documents,
+    } in migrated.files
+    {
         let documents = documents.into_iter().map(|document| DocumentChange {
             document: document.number,
             object: document.object,
             from: document.before,
             to: document.after,
         });
-        migration.files.push(FileChange { file: before.name().to_string(), documents: documents.collect() });
+        migration.files.push(FileChange {
+            file: before.name().to_string(),
+            documents: documents.collect(),
+        });
         migration.sources.push(after.clone());
         if before != after {
             migration.changed.push(Changed::new(before, after, lines));

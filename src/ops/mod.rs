@@ -1,4 +1,5 @@
-//! The verbs: values in, values and a report out. One file a verb; reading and writing is the shell's.
+//! The verbs: values in, values and a report out. One file a verb; reading and writing is the
+//! shell's.
 
 pub mod config_repositories;
 pub mod diff;

@@ -20,7 +20,8 @@ rules! {
     SBOM_IN_PART = info("release-sbom-partial"), url("https://www.ntia.gov/report/2021/minimum-elements-software-bill-materials-sbom");
 }
 
-/// The date of releases when `SOURCE_DATE_EPOCH` is not set: 1980-01-01, the earliest that every archive format can hold.
+/// The date of releases when `SOURCE_DATE_EPOCH` is not set: 1980-01-01, the earliest that every
+/// archive format can hold.
 pub const FIXED_EPOCH: i64 = 315_532_800;
 
 /// What is asked for beside what `provider.yaml` says.
@@ -39,15 +40,25 @@ pub struct Order<'a> {
 impl<'a> Order<'a> {
     /// The version alone.
     pub fn of(version: &'a Version) -> Self {
-        Order { version, images: &[], parts: &[], epoch: FIXED_EPOCH }
+        Order {
+            version,
+            images: &[],
+            parts: &[],
+            epoch: FIXED_EPOCH,
+        }
     }
 }
 
-/// What an image contains, by a document of its build: `FILE` or `LABEL=FILE` of `--sbom`, and its bytes. `shown` is the file.
+/// What an image contains, by a document of its build: `FILE` or `LABEL=FILE` of `--sbom`, and its
+/// bytes. `shown` is the file.
 ///
 /// # Errors
 /// The finding that it is no such document.
-pub fn part(label: Option<String>, shown: &str, bytes: &[u8]) -> Result<(Part, Report), Box<Diagnostic>> {
+pub fn part(
+    label: Option<String>,
+    shown: &str,
+    bytes: &[u8],
+) -> Result<(Part, Report), Box<Diagnostic>> {
     let fault = |why: String| {
         let finding = Diagnostic::of(&SBOM_FAULT, format!("{shown} {why}")).at(Place::file(shown));
         Box::new(finding.help(
@@ -57,10 +68,21 @@ pub fn part(label: Option<String>, shown: &str, bytes: &[u8]) -> Result<(Part, R
     let part = sbom::part::read(label, bytes).map_err(fault)?;
     let mut report = Report::new();
     if part.lacking > 0 || !part.dropped.is_empty() {
-        let lacking = (part.lacking > 0)
-            .then(|| format!("packages without supplier or version, which NTIA's minimum elements ask for: {}", part.lacking));
+        let lacking = (part.lacking > 0).then(|| {
+            format!(
+                "packages without supplier or version, which NTIA's minimum elements ask for: {}",
+                part.lacking
+            )
+        });
         let dropped = (!part.dropped.is_empty()).then(|| format!("left out are {}", part.dropped));
-        let message = format!("of {shown} in the SBOM: {}", [lacking, dropped].into_iter().flatten().collect::<Vec<_>>().join("; "));
+        let message = format!(
+            "of {shown} in the SBOM: {}",
+            [lacking, dropped]
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>()
+                .join("; ")
+        );
         report.push(Diagnostic::of(&SBOM_IN_PART, message).at(Place::file(shown)));
     }
     Ok((part, report))
@@ -73,7 +95,10 @@ pub fn part(label: Option<String>, shown: &str, bytes: &[u8]) -> Result<(Part, R
 pub fn version(text: &str) -> Result<Version, Box<Diagnostic>> {
     let fault = match parse_semantic(text) {
         Ok(version) if text.starts_with('v') => return Ok(version),
-        Ok(version) => (format!("the version `{text}` has no `v`"), format!("write v{version}")),
+        Ok(version) => (
+            format!("the version `{text}` has no `v`"),
+            format!("write v{version}"),
+        ),
         Err(VersionFault::LeadingZero(number)) => (
             format!("the version `{text}` has the number {number} with a leading zero"),
             "write it without the zero".to_owned(),
@@ -82,11 +107,14 @@ pub fn version(text: &str) -> Result<Version, Box<Diagnostic>> {
             format!("the version `{text}` ends in `{suffix}`, which is no pre-release"),
             "write it as in v1.2.3-rc.1".to_owned(),
         ),
-        Err(VersionFault::NotThreeNumbers | VersionFault::NotAVersion) => {
-            (format!("`{text}` is no semantic version"), "write three numbers, as in v0.1.0".to_owned())
-        }
+        Err(VersionFault::NotThreeNumbers | VersionFault::NotAVersion) => (
+            format!("`{text}` is no semantic version"),
+            "write three numbers, as in v0.1.0".to_owned(),
+        ),
     };
-    Err(Box::new(Diagnostic::of(&VERSION_FAULT, fault.0).help(fault.1)))
+    Err(Box::new(
+        Diagnostic::of(&VERSION_FAULT, fault.0).help(fault.1),
+    ))
 }
 
 /// `--image REF` or `--image LABEL=REF`.
@@ -100,23 +128,46 @@ pub fn image_override(text: &str) -> Result<ImageOverride, Box<Diagnostic>> {
     };
     let pinned = Image::parse(image).is_ok_and(|image| image.is_pinned());
     if pinned {
-        return Ok(ImageOverride { label, by: Replacement::Image(image.to_owned()) });
+        return Ok(ImageOverride {
+            label,
+            by: Replacement::Image(image.to_owned()),
+        });
     }
-    let finding = Diagnostic::of(&IMAGE_FAULT, format!("`{image}` is no image with registry and tag or digest"));
-    Err(Box::new(finding.help(
-        Remedy::new("write ").set(Setting::Image, "ghcr.io/owner/manager:v0.1.0").then(", or with `@sha256:…` in place of the tag"),
-    )))
+    let finding = Diagnostic::of(
+        &IMAGE_FAULT,
+        format!("`{image}` is no image with registry and tag or digest"),
+    );
+    Err(Box::new(
+        finding.help(
+            Remedy::new("write ")
+                .set(Setting::Image, "ghcr.io/owner/manager:v0.1.0")
+                .then(", or with `@sha256:…` in place of the tag"),
+        ),
+    ))
 }
 
-/// Builds the release. `parsed` are the findings of reading `provider.yaml`; with an error among them nothing is built, but the files that
-/// it names are looked for all the same, so that one run reports everything.
+/// Builds the release. `parsed` are the findings of reading `provider.yaml`; with an error among
+/// them nothing is built, but the files that it names are looked for all the same, so that one run
+/// reports everything.
 pub fn run(providers: &[Declared], parsed: Report, inputs: &Inputs, order: Order<'_>) -> Release {
     let mut missing = Report::new();
     for declared in providers {
         missing.extend(missing_files(declared, inputs));
     }
-    let Order { version, images, parts, epoch } = order;
-    let mut release = release::build(&Plan { providers, inputs, version, images, parts, epoch });
+    let Order {
+        version,
+        images,
+        parts,
+        epoch,
+    } = order;
+    let mut release = release::build(&Plan {
+        providers,
+        inputs,
+        version,
+        images,
+        parts,
+        epoch,
+    });
     let mut report = parsed;
     report.extend(missing);
     release.is_incomplete |= report.has_errors();
@@ -131,11 +182,20 @@ mod tests {
 
     #[test]
     fn versions_are_semantic_with_v() {
-        assert_eq!(version("v0.1.0").map(|v| v.to_string()), Ok("0.1.0".to_owned()));
-        for (text, help) in
-            [("0.3.0", "write v0.3.0"), ("v1", "write three numbers, as in v0.1.0"), ("v1.2.3-", "write it as in v1.2.3-rc.1")]
-        {
-            assert_eq!(version(text).err().and_then(|f| f.help), Some(help.into()), "{text}");
+        assert_eq!(
+            version("v0.1.0").map(|v| v.to_string()),
+            Ok("0.1.0".to_owned())
+        );
+        for (text, help) in [
+            ("0.3.0", "write v0.3.0"),
+            ("v1", "write three numbers, as in v0.1.0"),
+            ("v1.2.3-", "write it as in v1.2.3-rc.1"),
+        ] {
+            assert_eq!(
+                version(text).err().and_then(|f| f.help),
+                Some(help.into()),
+                "{text}"
+            );
         }
     }
 
@@ -145,7 +205,10 @@ mod tests {
         let given = image_override("bootstrap-foo=ghcr.io/a/b:v1").expect("pinned");
         assert_eq!(
             given,
-            ImageOverride { label: Some("bootstrap-foo".to_owned()), by: Replacement::Image("ghcr.io/a/b:v1".to_owned()) }
+            ImageOverride {
+                label: Some("bootstrap-foo".to_owned()),
+                by: Replacement::Image("ghcr.io/a/b:v1".to_owned())
+            }
         );
     }
 }

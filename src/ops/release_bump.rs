@@ -24,23 +24,58 @@ pub enum Bumped {
     Changed(String),
 }
 
-/// Adds the series of `version`, with the contract of the newest series unless another one is given. `None` when the file cannot be used.
-pub fn run(source: &Source, version: &Version, contract: Option<&str>, budget: &Budget) -> (Option<Bumped>, Report) {
+/// Adds the series of `version`, with the contract of the newest series unless another one is
+/// given. `None` when the file cannot be used.
+pub fn run(
+    source: &Source,
+    version: &Version,
+    contract: Option<&str>,
+    budget: &Budget,
+) -> (Option<Bumped>, Report) {
     let (file, mut report) = lint::metadata::parse(source, budget);
-    if let Some(unknown) = contract.filter(|contract| crate::contract::ContractVersion::parse(contract).is_none()) {
-        let finding = Diagnostic::of(&CONTRACT_FAULT, format!("`{unknown}` is no contract that Cluster API accepts"));
-        report.push(finding.help(Remedy::new("use ").setting(Setting::Contract).then(" v1beta1 or v1beta2")));
+    if let Some(unknown) =
+        contract.filter(|contract| crate::contract::ContractVersion::parse(contract).is_none())
+    {
+        let finding = Diagnostic::of(
+            &CONTRACT_FAULT,
+            format!("`{unknown}` is no contract that Cluster API accepts"),
+        );
+        report.push(
+            finding.help(
+                Remedy::new("use ")
+                    .setting(Setting::Contract)
+                    .then(" v1beta1 or v1beta2"),
+            ),
+        );
     }
-    let Some(file) = file.filter(|_| !report.has_errors()) else { return (None, report) };
-    let listed = file.metadata.series_of(version).filter(|series| contract.is_some_and(|contract| contract != series.contract));
+    let Some(file) = file.filter(|_| !report.has_errors()) else {
+        return (None, report);
+    };
+    let listed = file
+        .metadata
+        .series_of(version)
+        .filter(|series| contract.is_some_and(|contract| contract != series.contract));
     if let Some(listed) = listed {
-        let (name, series) = (source.name(), format!("{}.{}", version.major, version.minor));
-        let message = format!("{name} lists series {series} already, with the contract {}", listed.contract);
+        let (name, series) = (
+            source.name(),
+            format!("{}.{}", version.major, version.minor),
+        );
+        let message = format!(
+            "{name} lists series {series} already, with the contract {}",
+            listed.contract
+        );
         let remedy =
-            Remedy::new("change it in the file if no release of the series is out, or leave ").setting(Setting::Contract).then(" out");
-        report.push(Diagnostic::of(&CONTRACT_OTHER, message).at(source.place()).help(remedy));
+            Remedy::new("change it in the file if no release of the series is out, or leave ")
+                .setting(Setting::Contract)
+                .then(" out");
+        report.push(
+            Diagnostic::of(&CONTRACT_OTHER, message)
+                .at(source.place())
+                .help(remedy),
+        );
         return (None, report);
     }
-    let bumped = metadata::bump(&file, version, contract).map_or(Bumped::Unchanged, Bumped::Changed);
+    let bumped =
+        metadata::bump(&file, version, contract).map_or(Bumped::Unchanged, Bumped::Changed);
     (Some(bumped), report)
 }

@@ -69,38 +69,81 @@ pub(crate) fn architecture(platform: &str) -> Option<&'static Architecture> {
 
 /// All platforms: `linux/amd64` and so on.
 pub(crate) fn platforms() -> impl Iterator<Item = String> {
-    ARCHITECTURES.iter().map(|known| format!("linux/{}", known.name))
+    ARCHITECTURES
+        .iter()
+        .map(|known| format!("linux/{}", known.name))
 }
 
 /// Judges the binaries and makes the image. Nothing of it depends on clock or machine.
 pub(crate) fn run(request: &Request<'_>) -> Made {
-    let mut report: Report =
-        request.binaries.iter().filter_map(|binary| elf::check(&binary.bytes, binary.architecture, &binary.shown)).collect();
+    let mut report: Report = request
+        .binaries
+        .iter()
+        .filter_map(|binary| elf::check(&binary.bytes, binary.architecture, &binary.shown))
+        .collect();
     if !request.version.build.is_empty() {
-        let finding = Diagnostic::of(&TAG_IMPOSSIBLE, format!("v{} is no tag of an image: it has a `+`", request.version));
+        let finding = Diagnostic::of(
+            &TAG_IMPOSSIBLE,
+            format!("v{} is no tag of an image: it has a `+`", request.version),
+        );
         report.push(finding.help("leave the build metadata out"));
     }
     if report.has_errors() {
-        return Made { report, ..Made::default() };
+        return Made {
+            report,
+            ..Made::default()
+        };
     }
     let tag = format!("v{}", request.version);
-    let programs: Vec<Program<'_>> =
-        request.binaries.iter().map(|binary| Program { architecture: binary.architecture.name, bytes: &binary.bytes }).collect();
-    let Layout { files, digest, manifests } = layout::layout(&programs, &tag, &facts(request, &tag));
+    let programs: Vec<Program<'_>> = request
+        .binaries
+        .iter()
+        .map(|binary| Program {
+            architecture: binary.architecture.name,
+            bytes: &binary.bytes,
+        })
+        .collect();
+    let Layout {
+        files,
+        digest,
+        manifests,
+    } = layout::layout(&programs, &tag, &facts(request, &tag));
     let manifest = |(binary, made): (&Binary, crate::oci::Descriptor)| Manifest {
         platform: format!("linux/{}", binary.architecture.name),
         binary: binary.shown.clone(),
         digest: made.digest,
     };
-    Made { files, digest, manifests: request.binaries.iter().zip(manifests).map(manifest).collect(), report }
+    Made {
+        files,
+        digest,
+        manifests: request
+            .binaries
+            .iter()
+            .zip(manifests)
+            .map(manifest)
+            .collect(),
+        report,
+    }
 }
 
-/// image-spec, "Pre-Defined Annotation Keys". Of several providers the first that says something of itself speaks for all.
+/// image-spec, "Pre-Defined Annotation Keys". Of several providers the first that says something of
+/// itself speaks for all.
 fn facts(request: &Request<'_>, tag: &str) -> Facts {
-    let labels: Vec<String> = request.providers.iter().map(|declared| declared.provider.label()).collect();
+    let labels: Vec<String> = request
+        .providers
+        .iter()
+        .map(|declared| declared.provider.label())
+        .collect();
     let title = (!labels.is_empty()).then(|| labels.join("+"));
-    let About { supplier, license, url } =
-        request.providers.iter().find_map(|declared| declared.provider.about.clone()).unwrap_or_default();
+    let About {
+        supplier,
+        license,
+        url,
+    } = request
+        .providers
+        .iter()
+        .find_map(|declared| declared.provider.about.clone())
+        .unwrap_or_default();
     let known = [
         ("title", title),
         ("version", Some(tag.to_owned())),
@@ -109,14 +152,23 @@ fn facts(request: &Request<'_>, tag: &str) -> Facts {
         ("source", url.clone()),
         ("url", url),
     ];
-    let annotations = known.into_iter().filter_map(|(key, value)| Some((format!("org.opencontainers.image.{key}"), value?)));
-    Facts { annotations: annotations.collect(), epoch: request.epoch }
+    let annotations = known
+        .into_iter()
+        .filter_map(|(key, value)| Some((format!("org.opencontainers.image.{key}"), value?)));
+    Facts {
+        annotations: annotations.collect(),
+        epoch: request.epoch,
+    }
 }
 
 /// The digest of the image that a layout has for a version. `shown` is its folder.
 ///
 /// # Errors
 /// The finding: it is no layout, it has no such image, or a blob of it is not what its digest says.
-pub(crate) fn digest_of(files: &Tree, shown: &str, version: &Version) -> Result<String, Box<Diagnostic>> {
+pub(crate) fn digest_of(
+    files: &Tree,
+    shown: &str,
+    version: &Version,
+) -> Result<String, Box<Diagnostic>> {
     read::digest_of(files, shown, &format!("v{version}"))
 }

@@ -33,36 +33,80 @@ pub fn origin(builder: &str, source: &str, commit: &str) -> Result<Origin, Repor
         Remedy::new("write a URI: ").set(Setting::BuilderId, "https://ci.example.com/release"),
     );
     let example = "git+https://github.com/owner/repository@refs/tags/v0.1.0";
-    wrong(is_uri(source), "source", source, Remedy::new("write a URI: ").set(Setting::Source, example));
-    let is_commit = COMMIT_DIGITS.contains(&commit.len()) && commit.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
+    wrong(
+        is_uri(source),
+        "source",
+        source,
+        Remedy::new("write a URI: ").set(Setting::Source, example),
+    );
+    let is_commit = COMMIT_DIGITS.contains(&commit.len())
+        && commit
+            .bytes()
+            .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
     wrong(
         is_commit,
         "commit",
         commit,
-        Remedy::new("write all of its lower-case digits: ").set(Setting::SourceCommit, "$(git rev-parse HEAD)"),
+        Remedy::new("write all of its lower-case digits: ")
+            .set(Setting::SourceCommit, "$(git rev-parse HEAD)"),
     );
     let (builder, source, commit) = (builder.to_owned(), source.to_owned(), commit.to_owned());
-    if report.has_errors() { Err(report) } else { Ok(Origin { builder, source, commit }) }
+    if report.has_errors() {
+        Err(report)
+    } else {
+        Ok(Origin {
+            builder,
+            source,
+            commit,
+        })
+    }
 }
 
 /// Whether a text is an absolute URI (RFC 3986, 4.3), as far as its characters say.
 fn is_uri(text: &str) -> bool {
-    let Some((scheme, rest)) = text.split_once(':') else { return false };
-    let is_scheme =
-        scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
-    is_scheme && !rest.is_empty() && rest.chars().all(|c| c.is_ascii_graphic() && !"<>\"{}|\\^`".contains(c))
+    let Some((scheme, rest)) = text.split_once(':') else {
+        return false;
+    };
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
+    is_scheme
+        && !rest.is_empty()
+        && rest
+            .chars()
+            .all(|c| c.is_ascii_graphic() && !"<>\"{}|\\^`".contains(c))
 }
 
 /// The statement about a release that was built.
-pub fn provenance(origin: &Origin, release: &Release, provider: &str, version: &str, images: &[ImageOverride], epoch: i64) -> String {
+pub fn provenance(
+    origin: &Origin,
+    release: &Release,
+    provider: &str,
+    version: &str,
+    images: &[ImageOverride],
+    epoch: i64,
+) -> String {
     let images: Vec<String> = images.iter().map(shown).collect();
     let sums = String::from_utf8_lossy(release.files.get(CHECKSUMS_FILE).unwrap_or_default());
-    statement(origin, Request { provider, version, images: &images, epoch }, &sums)
+    statement(
+        origin,
+        Request {
+            provider,
+            version,
+            images: &images,
+            epoch,
+        },
+        &sums,
+    )
 }
 
 fn shown(image: &ImageOverride) -> String {
     let (Replacement::Image(by) | Replacement::Digest(by)) = &image.by;
-    image.label.as_ref().map_or_else(|| by.clone(), |label| format!("{label}={by}"))
+    image
+        .label
+        .as_ref()
+        .map_or_else(|| by.clone(), |label| format!("{label}={by}"))
 }
 
 #[cfg(test)]
@@ -75,7 +119,14 @@ mod tests {
         let faults = |builder: &str, source: &str, commit: &str| {
             origin(builder, source, commit).map_or_else(|report| report.findings().len(), |_| 0)
         };
-        assert_eq!(faults("https://ci.example.com/x", "git+https://h/o/r@refs/tags/v1", commit), 0);
+        assert_eq!(
+            faults(
+                "https://ci.example.com/x",
+                "git+https://h/o/r@refs/tags/v1",
+                commit
+            ),
+            0
+        );
         assert_eq!(faults("urn:x", "git+ssh://h/r", &"a".repeat(64)), 0);
         for (builder, source, commit) in [
             ("ci", "git+https://h/r", commit),
@@ -88,7 +139,11 @@ mod tests {
             ("https://h", "git+https://h/r", &commit[1..]),
             ("https://h", "git+https://h/r", &commit.to_uppercase()),
         ] {
-            assert_eq!(faults(builder, source, commit), 1, "{builder} {source} {commit}");
+            assert_eq!(
+                faults(builder, source, commit),
+                1,
+                "{builder} {source} {commit}"
+            );
         }
         assert_eq!(faults("", "", ""), 3, "one run tells everything");
     }

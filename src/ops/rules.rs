@@ -183,16 +183,42 @@ pub enum Knows {
 /// The ids of the rules that such a run asks of every file: those that have a page.
 pub fn asked(knows: Knows) -> BTreeSet<&'static str> {
     let with_version = |rule: &&Rule| knows >= Knows::Version || !WITH_VERSION.contains(rule);
-    let of_files = DECLARED.iter().copied().flatten().copied().filter(with_version);
-    let of_versions = OF_VERSIONS.iter().copied().flatten().copied().filter(|_| knows >= Knows::Version);
-    let of_upgrades = OF_UPGRADES.iter().copied().flatten().copied().filter(|_| knows >= Knows::Previous);
-    of_files.chain(of_versions).chain(of_upgrades).filter(|rule| !rule.page.is_empty()).map(|rule| rule.id).collect()
+    let of_files = DECLARED
+        .iter()
+        .copied()
+        .flatten()
+        .copied()
+        .filter(with_version);
+    let of_versions = OF_VERSIONS
+        .iter()
+        .copied()
+        .flatten()
+        .copied()
+        .filter(|_| knows >= Knows::Version);
+    let of_upgrades = OF_UPGRADES
+        .iter()
+        .copied()
+        .flatten()
+        .copied()
+        .filter(|_| knows >= Knows::Previous);
+    of_files
+        .chain(of_versions)
+        .chain(of_upgrades)
+        .filter(|rule| !rule.page.is_empty())
+        .map(|rule| rule.id)
+        .collect()
 }
 
 /// All rules, by id.
 pub fn all() -> Vec<&'static Rule> {
     let declared = [DECLARED, OF_VERSIONS, OF_UPGRADES];
-    let mut rules: Vec<&Rule> = declared.into_iter().flatten().copied().flatten().copied().collect();
+    let mut rules: Vec<&Rule> = declared
+        .into_iter()
+        .flatten()
+        .copied()
+        .flatten()
+        .copied()
+        .collect();
     rules.sort_unstable();
     rules
 }
@@ -200,22 +226,41 @@ pub fn all() -> Vec<&'static Rule> {
 /// The rules as a table with a header.
 pub fn table(rules: &[&Rule]) -> String {
     let header = ["RULE", "SEVERITY", "CLASS", "SUMMARY"].map(str::to_owned);
-    let rows = rules.iter().map(|rule| [rule.id, rule.severity.as_str(), rule.class.as_str(), rule.summary].map(str::to_owned));
+    let rows = rules.iter().map(|rule| {
+        [
+            rule.id,
+            rule.severity.as_str(),
+            rule.class.as_str(),
+            rule.summary,
+        ]
+        .map(str::to_owned)
+    });
     text::table(&std::iter::once(header).chain(rows).collect::<Vec<_>>())
 }
 
-/// The page of a rule in Markdown, which `explain` prints: what it finds, how much it weighs, where it comes from, and for most rules about
-/// releases why it matters and how to mend it.
+/// The page of a rule in Markdown, which `explain` prints: what it finds, how much it weighs, where
+/// it comes from, and for most rules about releases why it matters and how to mend it.
 pub fn page(rule: &Rule) -> String {
-    let Rule { id, severity, summary, url, class, catalogue, page } = rule;
+    let Rule {
+        id,
+        severity,
+        summary,
+        url,
+        class,
+        catalogue,
+        page,
+    } = rule;
     let mut text = format!("# {id}\n\n{}\n\n", sentence(summary));
     text.push_str(&format!("- severity: {}\n", severity.as_str()));
     if page.is_empty() {
         // Rules with a page are about releases, which no controller sees.
         text.push_str(&format!("- a controller would: {}\n", class.as_str()));
     }
-    catalogue.iter().for_each(|number| text.push_str(&format!("- catalogue: {number}\n")));
-    url.iter().for_each(|url| text.push_str(&format!("- contract: {url}\n")));
+    catalogue
+        .iter()
+        .for_each(|number| text.push_str(&format!("- catalogue: {number}\n")));
+    url.iter()
+        .for_each(|url| text.push_str(&format!("- contract: {url}\n")));
     if !page.is_empty() {
         text.push_str(&format!("\n{}\n", page.trim()));
     }
@@ -225,8 +270,18 @@ pub fn page(rule: &Rule) -> String {
 /// A clause as a sentence.
 fn sentence(clause: &str) -> String {
     let mut letters = clause.chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    let first = letters
+        .next()
+        .map(|letter| letter.to_uppercase().to_string())
+        .unwrap_or_default();
     // A clause that begins with code, a file or a name stays as it is.
-    let is_word = clause.split(' ').next().is_some_and(|word| word.chars().all(char::is_alphabetic));
-    if is_word { format!("{first}{}.", letters.as_str()) } else { format!("{clause}.") }
+    let is_word = clause
+        .split(' ')
+        .next()
+        .is_some_and(|word| word.chars().all(char::is_alphabetic));
+    if is_word {
+        format!("{first}{}.", letters.as_str())
+    } else {
+        format!("{clause}.")
+    }
 }

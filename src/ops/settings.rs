@@ -58,18 +58,38 @@ const NO_ROLE: &str = "none";
 
 /// The words for what a kind can be.
 pub fn role_words() -> Vec<&'static str> {
-    Role::ALL.into_iter().map(Role::as_str).chain([NO_ROLE]).collect()
+    Role::ALL
+        .into_iter()
+        .map(Role::as_str)
+        .chain([NO_ROLE])
+        .collect()
 }
 
 /// Reads the settings. Where an error is found, they are not whole.
-pub fn read(source: &Source, known: &BTreeSet<&'static str>, budget: &Budget) -> (Settings, Report) {
-    let mut reader = Reader { source, known, budget, report: Report::new() };
+pub fn read(
+    source: &Source,
+    known: &BTreeSet<&'static str>,
+    budget: &Budget,
+) -> (Settings, Report) {
+    let mut reader = Reader {
+        source,
+        known,
+        budget,
+        report: Report::new(),
+    };
     let settings = match DeTable::parse(source.text()) {
         Ok(table) => reader.settings(table.get_ref()),
         Err(error) => {
-            let message = format!("{} is no TOML: {}", source.name(), error.message().replace('\n', ", "));
-            let finding = Diagnostic::of(&SYNTAX, message).at(source.place_at(error.span().unwrap_or_default()));
-            reader.report.push(finding.help("mend the line: `deny = [\"warnings\"]` is a list, `[[waive]]` begins a waiver"));
+            let message = format!(
+                "{} is no TOML: {}",
+                source.name(),
+                error.message().replace('\n', ", ")
+            );
+            let finding = Diagnostic::of(&SYNTAX, message)
+                .at(source.place_at(error.span().unwrap_or_default()));
+            reader.report.push(finding.help(
+                "mend the line: `deny = [\"warnings\"]` is a list, `[[waive]]` begins a waiver",
+            ));
             Settings::default()
         }
     };
@@ -81,7 +101,10 @@ pub fn read(source: &Source, known: &BTreeSet<&'static str>, budget: &Budget) ->
 /// The keys of the file, with what they mean.
 pub static KEYS: &[(&str, &str)] = &[
     ("allow", "a list of rules whose findings are left out"),
-    ("deny", "a list of rules whose findings fail a run; `warnings` stands for all warnings"),
+    (
+        "deny",
+        "a list of rules whose findings fail a run; `warnings` stands for all warnings",
+    ),
     (
         "roles",
         "a table: what a kind is in the contract, where its name does not tell it; `none` for a kind that is nothing in it",
@@ -90,7 +113,10 @@ pub static KEYS: &[(&str, &str)] = &[
 ];
 /// The keys of a waiver, all of which are required.
 pub static WAIVER_KEYS: &[(&str, &str)] = &[
-    ("path", "a file, a folder, or a pattern, beside the settings"),
+    (
+        "path",
+        "a file, a folder, or a pattern, beside the settings",
+    ),
     ("reason", "why; it stands in the reports"),
     ("rule", "the rule whose findings are waived"),
 ];
@@ -115,13 +141,19 @@ impl Reader<'_> {
 
     fn refuse_unknown(&mut self, table: &DeTable<'_>, keys: &[(&str, &str)]) {
         let keys: Vec<&str> = keys.iter().map(|(key, _)| *key).collect();
-        for key in table.keys().filter(|key| !keys.contains(&key.get_ref().as_ref())) {
+        for key in table
+            .keys()
+            .filter(|key| !keys.contains(&key.get_ref().as_ref()))
+        {
             let name = key.get_ref().as_ref();
             let help = match nearest(name, keys.iter().copied()) {
                 Some(near) => format!("rename it to `{near}`"),
                 None => format!("the keys are {}", keys.join(", ")),
             };
-            self.find(Diagnostic::of(&KEY_UNKNOWN, format!("unknown key `{name}`")).help(help), key.span());
+            self.find(
+                Diagnostic::of(&KEY_UNKNOWN, format!("unknown key `{name}`")).help(help),
+                key.span(),
+            );
         }
     }
 
@@ -131,12 +163,17 @@ impl Reader<'_> {
     }
 
     fn wrong(&mut self, what: &str, at: Range<usize>, help: &str) {
-        self.find(Diagnostic::of(&VALUE_WRONG, what.to_owned()).help(help.to_owned()), at);
+        self.find(
+            Diagnostic::of(&VALUE_WRONG, what.to_owned()).help(help.to_owned()),
+            at,
+        );
     }
 
     /// A list of rules.
     fn rules(&mut self, table: &DeTable<'_>, key: &str) -> Vec<String> {
-        let Some(value) = table.get(key) else { return Vec::new() };
+        let Some(value) = table.get(key) else {
+            return Vec::new();
+        };
         let help = format!("write `{key} = [\"RULE\"]`");
         let DeValue::Array(items) = value.get_ref() else {
             self.wrong(&format!("{key} is no list"), value.span(), &help);
@@ -145,21 +182,35 @@ impl Reader<'_> {
         let mut rules = Vec::new();
         for item in items.iter() {
             let DeValue::String(rule) = item.get_ref() else {
-                self.wrong(&format!("{key} holds something else than names of rules"), item.span(), &help);
+                self.wrong(
+                    &format!("{key} holds something else than names of rules"),
+                    item.span(),
+                    &help,
+                );
                 continue;
             };
             if self.known.contains(rule.as_ref()) || key == "deny" && rule == ALL_WARNINGS {
                 rules.push(rule.clone().into_owned());
             } else {
-                let unknown = waivers::unknown_rule(rule, self.source.place_at(item.span()), self.known, self.budget);
-                self.report.push(Diagnostic { rule: &RULE_UNKNOWN, ..unknown });
+                let unknown = waivers::unknown_rule(
+                    rule,
+                    self.source.place_at(item.span()),
+                    self.known,
+                    self.budget,
+                );
+                self.report.push(Diagnostic {
+                    rule: &RULE_UNKNOWN,
+                    ..unknown
+                });
             }
         }
         rules
     }
 
     fn waivers(&mut self, table: &DeTable<'_>) -> Vec<ProjectWaiver> {
-        let Some(value) = table.get("waive") else { return Vec::new() };
+        let Some(value) = table.get("waive") else {
+            return Vec::new();
+        };
         let help = "begin each waiver with `[[waive]]`";
         let DeValue::Array(items) = value.get_ref() else {
             self.wrong("waive is no list of waivers", value.span(), help);
@@ -179,24 +230,53 @@ impl Reader<'_> {
         self.refuse_unknown(entry, WAIVER_KEYS);
         let rule = self.text(entry, "rule", "RULE");
         let path = self.text(entry, "path", "PATH");
-        let reason = if entry.contains_key("reason") { self.text(entry, "reason", "REASON") } else { None };
-        for (key, example) in [("rule", "RULE"), ("path", "PATH")].into_iter().filter(|(key, _)| !entry.contains_key(*key)) {
+        let reason = if entry.contains_key("reason") {
+            self.text(entry, "reason", "REASON")
+        } else {
+            None
+        };
+        for (key, example) in [("rule", "RULE"), ("path", "PATH")]
+            .into_iter()
+            .filter(|(key, _)| !entry.contains_key(*key))
+        {
             let missing = Diagnostic::of(&KEY_MISSING, format!("the waiver has no `{key}`"));
-            self.find(missing.help(format!("add `{key} = \"{example}\"`")), at.clone());
+            self.find(
+                missing.help(format!("add `{key} = \"{example}\"`")),
+                at.clone(),
+            );
         }
-        if !entry.contains_key("reason") || reason.as_ref().is_some_and(|reason| reason.get_ref().trim().is_empty()) {
-            let missing = Diagnostic::of(&waivers::REASON_MISSING, "the waiver has no reason, and does not count");
+        if !entry.contains_key("reason")
+            || reason
+                .as_ref()
+                .is_some_and(|reason| reason.get_ref().trim().is_empty())
+        {
+            let missing = Diagnostic::of(
+                &waivers::REASON_MISSING,
+                "the waiver has no reason, and does not count",
+            );
             self.find(missing.help("add `reason = \"REASON\"`"), at.clone());
         }
         let (rule, path) = (rule?, path?);
         if !self.known.contains(rule.get_ref().as_str()) {
             let place = self.source.place_at(rule.span());
-            self.report.push(waivers::unknown_rule(rule.get_ref(), place, self.known, self.budget));
+            self.report.push(waivers::unknown_rule(
+                rule.get_ref(),
+                place,
+                self.known,
+                self.budget,
+            ));
             return None;
         }
         let patterns = self.patterns(&path)?;
-        let reason = reason.map(|reason| reason.into_inner()).filter(|reason| !reason.trim().is_empty())?;
-        Some(ProjectWaiver { rule: rule.into_inner(), patterns, reason, place: self.source.place_at(at) })
+        let reason = reason
+            .map(|reason| reason.into_inner())
+            .filter(|reason| !reason.trim().is_empty())?;
+        Some(ProjectWaiver {
+            rule: rule.into_inner(),
+            patterns,
+            reason,
+            place: self.source.place_at(at),
+        })
     }
 
     fn text(&mut self, table: &DeTable<'_>, key: &str, example: &str) -> Option<Spanned<String>> {
@@ -204,7 +284,11 @@ impl Reader<'_> {
         match value.get_ref() {
             DeValue::String(text) => Some(Spanned::new(value.span(), text.clone().into_owned())),
             _ => {
-                self.wrong(&format!("{key} is no text"), value.span(), &format!("write `{key} = \"{example}\"`"));
+                self.wrong(
+                    &format!("{key} is no text"),
+                    value.span(),
+                    &format!("write `{key} = \"{example}\"`"),
+                );
                 None
             }
         }
@@ -214,28 +298,59 @@ impl Reader<'_> {
     fn patterns(&mut self, path: &Spanned<String>) -> Option<Vec<String>> {
         let help = "write a path that begins beside this file, such as `config/*.yaml`";
         if path.get_ref().starts_with('/') {
-            self.wrong(&format!("the path {} does not begin beside this file", path.get_ref()), path.span(), help);
+            self.wrong(
+                &format!(
+                    "the path {} does not begin beside this file",
+                    path.get_ref()
+                ),
+                path.span(),
+                help,
+            );
             return None;
         }
         match glob::alternatives(path.get_ref()) {
-            Ok(patterns) if self.budget.charge(patterns.iter().map(String::len).sum()).is_ok() => {
-                Some(patterns.iter().map(|pattern| glob::plain(pattern)).collect())
+            Ok(patterns)
+                if self
+                    .budget
+                    .charge(patterns.iter().map(String::len).sum())
+                    .is_ok() =>
+            {
+                Some(
+                    patterns
+                        .iter()
+                        .map(|pattern| glob::plain(pattern))
+                        .collect(),
+                )
             }
             Ok(_) => {
-                self.wrong("the paths of waivers stand for too much", path.span(), "name folders");
+                self.wrong(
+                    "the paths of waivers stand for too much",
+                    path.span(),
+                    "name folders",
+                );
                 None
             }
             Err(error) => {
-                self.wrong(&format!("the path {} {error}", path.get_ref()), path.span(), help);
+                self.wrong(
+                    &format!("the path {} {error}", path.get_ref()),
+                    path.span(),
+                    help,
+                );
                 None
             }
         }
     }
 
     fn roles(&mut self, table: &DeTable<'_>) -> ProjectRoles {
-        let Some(value) = table.get("roles") else { return ProjectRoles::default() };
+        let Some(value) = table.get("roles") else {
+            return ProjectRoles::default();
+        };
         let DeValue::Table(kinds) = value.get_ref() else {
-            self.wrong("roles is no table", value.span(), "write `[roles]`, and below it `KIND = \"ROLE\"`");
+            self.wrong(
+                "roles is no table",
+                value.span(),
+                "write `[roles]`, and below it `KIND = \"ROLE\"`",
+            );
             return ProjectRoles::default();
         };
         let mut roles = Roles::default();
@@ -262,7 +377,11 @@ mod tests {
     use super::*;
 
     fn read_text(text: &str) -> (Settings, Report) {
-        read(&Source::new("windlass.toml", text), &["a-b", "c-d"].into(), &Budget::default())
+        read(
+            &Source::new("windlass.toml", text),
+            &["a-b", "c-d"].into(),
+            &Budget::default(),
+        )
     }
 
     #[test]
@@ -271,12 +390,25 @@ mod tests {
                     reason = \"known\"\n\n[roles]\nFooHost = \"InfraMachine\"\nFooMachine = \"none\"\n";
         let (settings, report) = read_text(text);
         assert_eq!(report, Report::new());
-        assert_eq!((settings.deny, settings.allow), (vec!["warnings".to_owned(), "a-b".to_owned()], vec!["c-d".to_owned()]));
-        let [waiver] = settings.waivers.as_slice() else { panic!("{:?}", settings.waivers) };
-        assert_eq!((waiver.rule.as_str(), waiver.reason.as_str()), ("a-b", "known"));
+        assert_eq!(
+            (settings.deny, settings.allow),
+            (
+                vec!["warnings".to_owned(), "a-b".to_owned()],
+                vec!["c-d".to_owned()]
+            )
+        );
+        let [waiver] = settings.waivers.as_slice() else {
+            panic!("{:?}", settings.waivers)
+        };
+        assert_eq!(
+            (waiver.rule.as_str(), waiver.reason.as_str()),
+            ("a-b", "known")
+        );
         assert_eq!(waiver.patterns, ["config/x*.yaml", "config/x*.yaml"]);
         assert_eq!(waiver.place.span.map(|span| span.start.line), Some(4));
-        let expected = Roles::default().with("FooHost", Some(Role::InfraMachine)).with("FooMachine", None);
+        let expected = Roles::default()
+            .with("FooHost", Some(Role::InfraMachine))
+            .with("FooMachine", None);
         assert_eq!(settings.roles, ProjectRoles(expected));
         assert_eq!(read_text(""), (Settings::default(), Report::new()));
     }
@@ -289,58 +421,141 @@ mod tests {
             (finding.rule.id, start.line, start.column)
         };
         let found: Vec<_> = report.findings().iter().map(of).collect();
-        assert_eq!(found, expected.iter().map(|(rule, line, column, _)| (*rule, *line, *column)).collect::<Vec<_>>(), "{text}");
+        assert_eq!(
+            found,
+            expected
+                .iter()
+                .map(|(rule, line, column, _)| (*rule, *line, *column))
+                .collect::<Vec<_>>(),
+            "{text}"
+        );
         for (finding, (.., part)) in report.findings().iter().zip(expected) {
-            let said = format!("{}; {}", finding.message, finding.help.as_ref().expect("a remedy"));
+            let said = format!(
+                "{}; {}",
+                finding.message,
+                finding.help.as_ref().expect("a remedy")
+            );
             assert!(said.contains(part), "{said} does not hold {part}");
         }
     }
 
     #[test]
     fn faults_have_their_places() {
-        check("deny = [\n", &[("settings-syntax", 1, 9, "windlass.toml is no TOML: ")]);
-        check("deny = []\ndeny = []\n", &[("settings-syntax", 2, 1, "duplicate key")]);
-        check("alow = []\n", &[("settings-key-unknown", 1, 1, "`alow`; rename it to `allow`")]);
-        check("x = 1\n", &[("settings-key-unknown", 1, 1, "the keys are allow, deny, roles, waive")]);
-        check("deny = \"a-b\"\n", &[("settings-value-wrong", 1, 8, "deny is no list; write `deny = [\"RULE\"]`")]);
+        check(
+            "deny = [\n",
+            &[("settings-syntax", 1, 9, "windlass.toml is no TOML: ")],
+        );
+        check(
+            "deny = []\ndeny = []\n",
+            &[("settings-syntax", 2, 1, "duplicate key")],
+        );
+        check(
+            "alow = []\n",
+            &[("settings-key-unknown", 1, 1, "`alow`; rename it to `allow`")],
+        );
+        check(
+            "x = 1\n",
+            &[(
+                "settings-key-unknown",
+                1,
+                1,
+                "the keys are allow, deny, roles, waive",
+            )],
+        );
+        check(
+            "deny = \"a-b\"\n",
+            &[(
+                "settings-value-wrong",
+                1,
+                8,
+                "deny is no list; write `deny = [\"RULE\"]`",
+            )],
+        );
         check(
             "allow = [1, \"warnings\"]\n",
-            &[("settings-value-wrong", 1, 10, "names of rules"), ("settings-rule-unknown", 1, 13, "`warnings`")],
+            &[
+                ("settings-value-wrong", 1, 10, "names of rules"),
+                ("settings-rule-unknown", 1, 13, "`warnings`"),
+            ],
         );
-        check("deny = ['a-c']\n", &[("settings-rule-unknown", 1, 9, "no rule `a-c`; write `a-b`")]);
-        check("waive = 1\n", &[("settings-value-wrong", 1, 9, "[[waive]]")]);
-        check("waive = [1]\n", &[("settings-value-wrong", 1, 10, "[[waive]]")]);
+        check(
+            "deny = ['a-c']\n",
+            &[("settings-rule-unknown", 1, 9, "no rule `a-c`; write `a-b`")],
+        );
+        check(
+            "waive = 1\n",
+            &[("settings-value-wrong", 1, 9, "[[waive]]")],
+        );
+        check(
+            "waive = [1]\n",
+            &[("settings-value-wrong", 1, 10, "[[waive]]")],
+        );
         check("roles = 1\n", &[("settings-value-wrong", 1, 9, "[roles]")]);
-        check("[roles]\nA = 'InfraHost'\n", &[("settings-value-wrong", 2, 5, "InfraMachine, ")]);
-        check("[roles]\nA = 1\n", &[("settings-value-wrong", 2, 5, "A = \"ROLE\"")]);
+        check(
+            "[roles]\nA = 'InfraHost'\n",
+            &[("settings-value-wrong", 2, 5, "InfraMachine, ")],
+        );
+        check(
+            "[roles]\nA = 1\n",
+            &[("settings-value-wrong", 2, 5, "A = \"ROLE\"")],
+        );
     }
 
     #[test]
     fn waivers_are_whole() {
         let of = |rest: &str| format!("[[waive]]\n{rest}");
-        check(&of("rule = 'a-b'\nreason = 'x'\n"), &[("settings-key-missing", 1, 1, "add `path = \"PATH\"`")]);
-        check(&of("path = 'a'\nreason = 'x'\n"), &[("settings-key-missing", 1, 1, "add `rule = \"RULE\"`")]);
-        check(&of("rule = 'a-b'\npath = 'a'\n"), &[("waiver-reason-missing", 1, 1, "add `reason = \"REASON\"`")]);
-        check(&of("rule = 'a-b'\npath = 'a'\nreason = ' '\n"), &[("waiver-reason-missing", 1, 1, "does not count")]);
-        check(&of("rule = 'a-c'\npath = 'a'\nreason = 'x'\n"), &[("waiver-rule-unknown", 2, 8, "write `a-b`")]);
+        check(
+            &of("rule = 'a-b'\nreason = 'x'\n"),
+            &[("settings-key-missing", 1, 1, "add `path = \"PATH\"`")],
+        );
+        check(
+            &of("path = 'a'\nreason = 'x'\n"),
+            &[("settings-key-missing", 1, 1, "add `rule = \"RULE\"`")],
+        );
+        check(
+            &of("rule = 'a-b'\npath = 'a'\n"),
+            &[("waiver-reason-missing", 1, 1, "add `reason = \"REASON\"`")],
+        );
+        check(
+            &of("rule = 'a-b'\npath = 'a'\nreason = ' '\n"),
+            &[("waiver-reason-missing", 1, 1, "does not count")],
+        );
+        check(
+            &of("rule = 'a-c'\npath = 'a'\nreason = 'x'\n"),
+            &[("waiver-rule-unknown", 2, 8, "write `a-b`")],
+        );
         check(
             &of("rule = 'a-b'\npath = '/a'\nreason = 'x'\n"),
-            &[("settings-value-wrong", 3, 8, "does not begin beside this file")],
+            &[(
+                "settings-value-wrong",
+                3,
+                8,
+                "does not begin beside this file",
+            )],
         );
         check(
             &of("rule = 'a-b'\npath = '{a'\nreason = 'x'\n"),
             &[("settings-value-wrong", 3, 8, "brace without its partner")],
         );
-        check(&of("rule = 'a-b'\npath = 'a'\nreason = 1\n"), &[("settings-value-wrong", 4, 10, "reason is no text")]);
+        check(
+            &of("rule = 'a-b'\npath = 'a'\nreason = 1\n"),
+            &[("settings-value-wrong", 4, 10, "reason is no text")],
+        );
         check(
             &of("rule = 'a-b'\npath = 'a'\nreson = 'x'\n"),
-            &[("waiver-reason-missing", 1, 1, "no reason"), ("settings-key-unknown", 4, 1, "rename it to `reason`")],
+            &[
+                ("waiver-reason-missing", 1, 1, "no reason"),
+                ("settings-key-unknown", 4, 1, "rename it to `reason`"),
+            ],
         );
     }
 
     #[test]
     fn paths_are_bounded() {
-        let waiver = format!("[[waive]]\nrule = 'a-b'\npath = '{}'\nreason = 'x'\n", "{a,b}".repeat(10));
+        let waiver = format!(
+            "[[waive]]\nrule = 'a-b'\npath = '{}'\nreason = 'x'\n",
+            "{a,b}".repeat(10)
+        );
         let settings = Source::new("windlass.toml", waiver.repeat(50));
         let (read, report) = read(&settings, &["a-b"].into(), &Budget::of(100_000));
         assert_eq!((read.waivers.len(), report.findings().len()), (9, 41));

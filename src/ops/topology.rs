@@ -1,4 +1,5 @@
-//! `topology plan` and `topology variables`: what a ClusterClass makes of a Cluster, and what it can be told.
+//! `topology plan` and `topology variables`: what a ClusterClass makes of a Cluster, and what it
+//! can be told.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +21,8 @@ use crate::topology::{self, Changed, Desired, Options, RANDOM, Usage, Variable, 
 pub struct PlannedObject {
     /// The name of the Cluster.
     pub cluster: String,
-    /// `controlPlane`, `md/NAME` or `mp/NAME`, of the object that holds the config of these machines; else null.
+    /// `controlPlane`, `md/NAME` or `mp/NAME`, of the object that holds the config of these
+    /// machines; else null.
     pub topology: Option<String>,
     /// What it belongs to: `cluster`, `controlPlane`, `md/NAME` or `mp/NAME`.
     pub part_of: String,
@@ -89,7 +91,8 @@ pub struct ChangeReport {
     pub kind: String,
     /// Its name.
     pub name: String,
-    /// `created`, `removed`, `rotated` (a template gets a successor), `rolls out` (machines are replaced), `in place`, `provider decides`.
+    /// `created`, `removed`, `rotated` (a template gets a successor), `rolls out` (machines are
+    /// replaced), `in place`, `provider decides`.
     pub effect: String,
     /// The fields that differ.
     pub paths: Vec<String>,
@@ -102,40 +105,80 @@ pub fn allows_external(levels: &Levels) -> bool {
 
 /// Plans all Clusters with a topology; with earlier files also what differs from their plan.
 pub fn plan(pool: &Pool, earlier: Option<&Pool>, allows_external: bool, budget: &Budget) -> Plan {
-    let options = Options { allows_external, ..Options::default() };
+    let options = Options {
+        allows_external,
+        ..Options::default()
+    };
     let planned = topology::plan(pool, &options, budget);
     let mut report = planned.report;
     let mut seen = BTreeSet::new();
-    let names = planned.objects.iter().map(|desired| fields::name(&desired.object)).filter(|name| name.ends_with(RANDOM));
-    let stand_ins = names.filter(|name| seen.insert(*name)).map(str::to_owned).collect();
+    let names = planned
+        .objects
+        .iter()
+        .map(|desired| fields::name(&desired.object))
+        .filter(|name| name.ends_with(RANDOM));
+    let stand_ins = names
+        .filter(|name| seen.insert(*name))
+        .map(str::to_owned)
+        .collect();
     let changes = earlier.map(|pool| {
         let earlier = topology::plan(pool, &options, budget);
         report.extend(earlier.report);
-        topology::against(&earlier.objects, &planned.objects).into_iter().map(change).collect()
+        topology::against(&earlier.objects, &planned.objects)
+            .into_iter()
+            .map(change)
+            .collect()
     });
-    Plan { objects: planned.objects, stand_ins, report, changes: changes.unwrap_or_default() }
+    Plan {
+        objects: planned.objects,
+        stand_ins,
+        report,
+        changes: changes.unwrap_or_default(),
+    }
 }
 
 /// The objects as YAML; empty when one cannot be written.
 pub fn yaml(objects: Vec<Desired>) -> String {
-    goyaml::documents_to_string(objects.into_iter().map(|desired| desired.object).collect()).unwrap_or_default()
+    goyaml::documents_to_string(objects.into_iter().map(|desired| desired.object).collect())
+        .unwrap_or_default()
 }
 
 fn change(changed: Changed) -> ChangeReport {
-    let Changed { cluster, part_of, kind, name, effect, paths } = changed;
-    ChangeReport { cluster, part_of, kind, name, effect: effect.as_str().to_owned(), paths }
+    let Changed {
+        cluster,
+        part_of,
+        kind,
+        name,
+        effect,
+        paths,
+    } = changed;
+    ChangeReport {
+        cluster,
+        part_of,
+        kind,
+        name,
+        effect: effect.as_str().to_owned(),
+        paths,
+    }
 }
 
 /// The changes as people read them: a line for each object, and below it one for each field.
 pub fn changes_text(changes: &[ChangeReport]) -> String {
     let row = |change: &ChangeReport| {
-        [change.effect.to_uppercase(), format!("{}/{}", change.kind, change.name), format!("{} of {}", change.part_of, change.cluster)]
+        [
+            change.effect.to_uppercase(),
+            format!("{}/{}", change.kind, change.name),
+            format!("{} of {}", change.part_of, change.cluster),
+        ]
     };
     let lines = table(&changes.iter().map(row).collect::<Vec<_>>());
     let mut out = String::new();
     for (line, change) in lines.lines().zip(changes) {
         out.push_str(&format!("{line}\n"));
-        change.paths.iter().for_each(|path| out.push_str(&format!("  {path}\n")));
+        change
+            .paths
+            .iter()
+            .for_each(|path| out.push_str(&format!("  {path}\n")));
     }
     out
 }
@@ -156,8 +199,16 @@ pub fn reported(desired: &Desired) -> PlannedObject {
         namespace: text(&["metadata", "namespace"]),
         labels: at(&["metadata", "labels"]),
         annotations: at(&["metadata", "annotations"]),
-        spec: if is_template { at(&["spec", "template", "spec"]) } else { at(&["spec"]) },
-        template_metadata: if is_template { at(&["spec", "template", "metadata"]) } else { Value::Null },
+        spec: if is_template {
+            at(&["spec", "template", "spec"])
+        } else {
+            at(&["spec"])
+        },
+        template_metadata: if is_template {
+            at(&["spec", "template", "metadata"])
+        } else {
+            Value::Null
+        },
         version: desired.version.clone(),
         replicas: desired.replicas.clone().unwrap_or_default(),
         owner: desired.owner.clone(),
@@ -167,8 +218,18 @@ pub fn reported(desired: &Desired) -> PlannedObject {
 
 impl WrittenPath {
     fn of(write: &Write) -> Self {
-        let Write { patch, op, path, variables } = write.clone();
-        WrittenPath { patch, op, path, variables }
+        let Write {
+            patch,
+            op,
+            path,
+            variables,
+        } = write.clone();
+        WrittenPath {
+            patch,
+            op,
+            path,
+            variables,
+        }
     }
 }
 
@@ -226,11 +287,20 @@ pub fn variables(pool: &Pool) -> (Vec<ClassVariables>, Report) {
         });
         classes[at].1.push(variable);
     }
-    (classes.into_iter().map(|(class, variables)| of_class(class, variables)).collect(), report)
+    (
+        classes
+            .into_iter()
+            .map(|(class, variables)| of_class(class, variables))
+            .collect(),
+        report,
+    )
 }
 
 fn of_class(class: String, variables: Vec<Variable>) -> ClassVariables {
-    let properties: Map<String, Value> = variables.iter().map(|variable| (variable.name.clone(), variable.schema.clone())).collect();
+    let properties: Map<String, Value> = variables
+        .iter()
+        .map(|variable| (variable.name.clone(), variable.schema.clone()))
+        .collect();
     let required: Vec<&str> = variables
         .iter()
         .filter(|variable| variable.required && variable.default.is_none())
@@ -247,11 +317,20 @@ fn of_class(class: String, variables: Vec<Variable>) -> ClassVariables {
         default: variable.default.unwrap_or_default(),
         uses: variable.uses.into_iter().map(used).collect(),
     });
-    ClassVariables { class, schema, variables: variables.collect() }
+    ClassVariables {
+        class,
+        schema,
+        variables: variables.collect(),
+    }
 }
 
 fn used(usage: Usage) -> VariableUse {
-    VariableUse { patch: usage.patch, path: usage.path, file: usage.file, line: usage.line }
+    VariableUse {
+        patch: usage.patch,
+        path: usage.path,
+        file: usage.file,
+        line: usage.line,
+    }
 }
 
 /// The variables as people read them: a table for each class.
@@ -259,23 +338,51 @@ pub fn text(classes: &[ClassVariables]) -> String {
     let mut out = String::new();
     for class in classes {
         let head = ["VARIABLE", "TYPE", "", "DEFAULT", "USED BY"].map(str::to_owned);
-        let rows: Vec<[String; 5]> = std::iter::once(head).chain(class.variables.iter().map(row)).collect();
+        let rows: Vec<[String; 5]> = std::iter::once(head)
+            .chain(class.variables.iter().map(row))
+            .collect();
         out.push_str(&format!("ClusterClass {}\n{}", class.class, table(&rows)));
     }
     out
 }
 
 fn row(variable: &VariableReport) -> [String; 5] {
-    let default = if variable.default.is_null() { String::new() } else { go::json(&variable.default) };
-    let mut patches: Vec<&str> = variable.uses.iter().map(|used| used.patch.as_str()).collect();
+    let default = if variable.default.is_null() {
+        String::new()
+    } else {
+        go::json(&variable.default)
+    };
+    let mut patches: Vec<&str> = variable
+        .uses
+        .iter()
+        .map(|used| used.patch.as_str())
+        .collect();
     patches.dedup();
-    let used = if patches.is_empty() { "no patch".to_owned() } else { patches.join(", ") };
+    let used = if patches.is_empty() {
+        "no patch".to_owned()
+    } else {
+        patches.join(", ")
+    };
     let required = if variable.required { "required" } else { "" };
-    [variable.name.clone(), variable.r#type.clone(), required.to_owned(), default, used]
+    [
+        variable.name.clone(),
+        variable.r#type.clone(),
+        required.to_owned(),
+        default,
+        used,
+    ]
 }
 
 /// What was planned, in a line.
 pub fn done(plan: &Plan) -> String {
-    let clusters: BTreeSet<&str> = plan.objects.iter().map(|object| object.cluster.as_str()).collect();
-    format!("{}, {}", plural(clusters.len(), "cluster"), plural(plan.objects.len(), "object"))
+    let clusters: BTreeSet<&str> = plan
+        .objects
+        .iter()
+        .map(|object| object.cluster.as_str())
+        .collect();
+    format!(
+        "{}, {}",
+        plural(clusters.len(), "cluster"),
+        plural(plan.objects.len(), "object")
+    )
 }

@@ -1,4 +1,5 @@
-//! `validate`: everything that is wrong with the configs of machines before one of them boots, in one report.
+//! `validate`: everything that is wrong with the configs of machines before one of them boots, in
+//! one report.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +37,10 @@ pub struct JudgedMachine {
 
 impl JudgedMachine {
     fn of(machine: &Machine<'_>, is_version_said: bool) -> Self {
-        let version = machine.rendered.as_ref().map(|rendered| rendered.kubernetes_version.clone());
+        let version = machine
+            .rendered
+            .as_ref()
+            .map(|rendered| rendered.kubernetes_version.clone());
         JudgedMachine {
             object: machine.target.named().title(),
             role: machine.role.as_str(),
@@ -58,7 +62,8 @@ pub struct Validation {
     pub report: Report,
 }
 
-/// What is judged: the pool with what topologies add to it, and what of its Clusters and classes is wrong.
+/// What is judged: the pool with what topologies add to it, and what of its Clusters and classes is
+/// wrong.
 pub struct Judged {
     pool: Pool,
     topologies: Topologies,
@@ -72,7 +77,12 @@ impl Judged {
     pub fn new(pool: Pool, request: &Request) -> Self {
         let (clusters, report) = judged_topologies(&pool, request);
         let (pool, topologies) = render::with_topologies(pool, true, &request.budget);
-        Judged { pool, topologies, clusters, report }
+        Judged {
+            pool,
+            topologies,
+            clusters,
+            report,
+        }
     }
 
     /// Renders everything that is judged.
@@ -81,78 +91,179 @@ impl Judged {
     }
 }
 
-/// Judges all machines. `rendering` is what came of them; `is_version_said`: whether versions of Kubernetes in the objects are those of the
-/// user, and no stand-ins for variables.
-pub fn run(judged: &Judged, request: &Request, rendering: &mut Rendering<'_>, is_version_said: bool) -> Validation {
-    let is_said = |machine: &Machine<'_>| (is_version_said || request.kubernetes_version.is_some()) && !has_stand_in_version(machine);
-    let Judged { pool, topologies, clusters, report } = judged;
+/// Judges all machines. `rendering` is what came of them; `is_version_said`: whether versions of
+/// Kubernetes in the objects are those of the user, and no stand-ins for variables.
+pub fn run(
+    judged: &Judged,
+    request: &Request,
+    rendering: &mut Rendering<'_>,
+    is_version_said: bool,
+) -> Validation {
+    let is_said = |machine: &Machine<'_>| {
+        (is_version_said || request.kubernetes_version.is_some()) && !has_stand_in_version(machine)
+    };
+    let Judged {
+        pool,
+        topologies,
+        clusters,
+        report,
+    } = judged;
     let (own, mut report) = (topologies.own(pool), report.clone());
     let told: BTreeSet<_> = report.findings().iter().map(identity).collect();
-    let rendered = std::mem::take(&mut rendering.report).into_findings().into_iter();
+    let rendered = std::mem::take(&mut rendering.report)
+        .into_findings()
+        .into_iter();
     // An object of the core is enough to judge.
     let is_enough = |finding: &Diagnostic| *clusters > 0 && finding.rule == &render::NO_CONFIG;
-    let rendered: Vec<_> = rendered.filter(|finding| !is_enough(finding) && !told.contains(&identity(finding))).collect();
+    let rendered: Vec<_> = rendered
+        .filter(|finding| !is_enough(finding) && !told.contains(&identity(finding)))
+        .collect();
     report.extend(rendered);
     let mut known = BTreeSet::new();
     let mut of_machines = Vec::new();
     for machine in &rendering.machines {
-        let found = preflight::check(pool, &machine.target, request, machine.rendered.as_ref(), is_version_said);
+        let found = preflight::check(
+            pool,
+            &machine.target,
+            request,
+            machine.rendered.as_ref(),
+            is_version_said,
+        );
         let found = match machine.planned {
             Some(planned) => planned.explained(found, machine.target.config),
             None => found,
         };
-        of_machines.extend(found.into_findings().into_iter().filter(|finding| known.insert(identity(finding))));
+        of_machines.extend(
+            found
+                .into_findings()
+                .into_iter()
+                .filter(|finding| known.insert(identity(finding))),
+        );
     }
     report.extend(of_machines);
     report.extend(own.iter().flat_map(preflight::of_cluster));
-    let of_objects =
-        own.iter().flat_map(|object| preflight::core_kinds::check(object, request).into_iter().chain(preflight::metadata::check(object)));
+    let of_objects = own.iter().flat_map(|object| {
+        preflight::core_kinds::check(object, request)
+            .into_iter()
+            .chain(preflight::metadata::check(object))
+    });
     let of_objects = not_told(&report, of_objects.collect());
     report.extend(of_objects);
-    let given: BTreeSet<(&str, &str)> = pool.objects().iter().map(|object| (object.kind(), object.name())).collect();
-    report.extend(own.iter().filter_map(|object| control_plane_absent(&given, object)));
-    report.extend(version_short(rendering.machines.iter().filter(|machine| is_said(machine))));
-    report.extend(version_unknown(rendering.machines.iter().filter(|machine| !is_said(machine)).collect()));
+    let given: BTreeSet<(&str, &str)> = pool
+        .objects()
+        .iter()
+        .map(|object| (object.kind(), object.name()))
+        .collect();
+    report.extend(
+        own.iter()
+            .filter_map(|object| control_plane_absent(&given, object)),
+    );
+    report.extend(version_short(
+        rendering.machines.iter().filter(|machine| is_said(machine)),
+    ));
+    report.extend(version_unknown(
+        rendering
+            .machines
+            .iter()
+            .filter(|machine| !is_said(machine))
+            .collect(),
+    ));
     Validation {
-        machines: rendering.machines.iter().map(|machine| JudgedMachine::of(machine, is_said(machine))).collect(),
+        machines: rendering
+            .machines
+            .iter()
+            .map(|machine| JudgedMachine::of(machine, is_said(machine)))
+            .collect(),
         topologies: *clusters,
-        others: own.iter().filter(|object| !is_known(object)).map(Object::title).collect(),
+        others: own
+            .iter()
+            .filter(|object| !is_known(object))
+            .map(Object::title)
+            .collect(),
         report,
     }
 }
 
 /// What tells findings apart: two machines of one config share its faults.
-fn identity(finding: &Diagnostic) -> (&'static str, Option<usize>, Option<std::sync::Arc<str>>, String) {
+fn identity(
+    finding: &Diagnostic,
+) -> (
+    &'static str,
+    Option<usize>,
+    Option<std::sync::Arc<str>>,
+    String,
+) {
     let start = finding.place.span.map(|span| span.start.offset);
-    (finding.rule.id, start, finding.place.file.clone(), finding.message.clone())
+    (
+        finding.rule.id,
+        start,
+        finding.place.file.clone(),
+        finding.message.clone(),
+    )
 }
 
-/// What is found where no error is told yet: the schema of a topology, of a config and of the object that holds it may see the same fault.
+/// What is found where no error is told yet: the schema of a topology, of a config and of the
+/// object that holds it may see the same fault.
 fn not_told(report: &Report, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    let place = |finding: &Diagnostic| Some((finding.place.file.clone(), finding.place.span?.start.offset));
-    let errors = report.findings().iter().filter(|finding| finding.rule.severity == Severity::Error);
+    let place =
+        |finding: &Diagnostic| Some((finding.place.file.clone(), finding.place.span?.start.offset));
+    let errors = report
+        .findings()
+        .iter()
+        .filter(|finding| finding.rule.severity == Severity::Error);
     let told: BTreeSet<_> = errors.filter_map(place).collect();
-    found.into_iter().filter(|finding| place(finding).is_none_or(|place| !told.contains(&place))).collect()
+    found
+        .into_iter()
+        .filter(|finding| place(finding).is_none_or(|place| !told.contains(&place)))
+        .collect()
 }
 
-/// How many objects of the core there are, and what Cluster API's API and webhooks refuse of Clusters with a topology and of ClusterClasses.
+/// How many objects of the core there are, and what Cluster API's API and webhooks refuse of
+/// Clusters with a topology and of ClusterClasses.
 fn judged_topologies(pool: &Pool, request: &Request) -> (usize, Report) {
-    let of_core = |kind: &'static str| pool.objects().iter().filter(move |object| object.is(CORE_GROUP, kind));
-    let has_topology = of_core("Cluster").any(|object| object.field(&["spec", "topology"]).is_some());
+    let of_core = |kind: &'static str| {
+        pool.objects()
+            .iter()
+            .filter(move |object| object.is(CORE_GROUP, kind))
+    };
+    let has_topology =
+        of_core("Cluster").any(|object| object.field(&["spec", "topology"]).is_some());
     let mut report = Report::new();
     if has_topology {
         // What a runtime extension makes is nobody's fault here; the plan says that it is missing.
-        report.extend(topology::plan(pool, &topology::Options { allows_external: true, ..Default::default() }, &request.budget).report);
+        report.extend(
+            topology::plan(
+                pool,
+                &topology::Options {
+                    allows_external: true,
+                    ..Default::default()
+                },
+                &request.budget,
+            )
+            .report,
+        );
     }
     let told: BTreeSet<_> = report.findings().iter().map(identity).collect();
-    let of_classes = of_core("ClusterClass").flat_map(|class| topology::refused_of_class(class, &request.budget));
-    let of_classes: Vec<_> = of_classes.filter(|finding| !told.contains(&identity(finding))).collect();
+    let of_classes = of_core("ClusterClass")
+        .flat_map(|class| topology::refused_of_class(class, &request.budget));
+    let of_classes: Vec<_> = of_classes
+        .filter(|finding| !told.contains(&identity(finding)))
+        .collect();
     report.extend(of_classes);
-    (pool.objects().iter().filter(|object| preflight::core_kinds::is_judged(object)).count(), report)
+    (
+        pool.objects()
+            .iter()
+            .filter(|object| preflight::core_kinds::is_judged(object))
+            .count(),
+        report,
+    )
 }
 
 fn has_stand_in_version(machine: &Machine<'_>) -> bool {
-    machine.stand_ins.iter().any(|stand_in| stand_in.setting == Some(Setting::KubernetesVersion))
+    machine
+        .stand_ins
+        .iter()
+        .any(|stand_in| stand_in.setting == Some(Setting::KubernetesVersion))
 }
 
 /// That flags, gates and versions of some machines are not judged, said once.
@@ -168,7 +279,11 @@ fn version_unknown(without: Vec<&Machine<'_>>) -> Option<Diagnostic> {
     );
     let place = first.target.config.place(&FieldPath::root());
     let help = Remedy::new("give it: ").set(Setting::KubernetesVersion, "v1.34.1");
-    Some(Diagnostic::of(&VERSION_UNKNOWN, message).at(place).help(help))
+    Some(
+        Diagnostic::of(&VERSION_UNKNOWN, message)
+            .at(place)
+            .help(help),
+    )
 }
 
 /// Versions without a patch number, each said once.
@@ -176,34 +291,51 @@ fn version_short<'m>(machines: impl Iterator<Item = &'m Machine<'m>>) -> Vec<Dia
     let mut told = BTreeSet::new();
     let mut found = Vec::new();
     for machine in machines {
-        let Some(version) = machine.rendered.as_ref().map(|rendered| rendered.kubernetes_version.as_str()) else { continue };
-        let is_short = version.split('.').count() == 2 && crate::contract::parse_tolerant(version).is_ok();
+        let Some(version) = machine
+            .rendered
+            .as_ref()
+            .map(|rendered| rendered.kubernetes_version.as_str())
+        else {
+            continue;
+        };
+        let is_short =
+            version.split('.').count() == 2 && crate::contract::parse_tolerant(version).is_ok();
         if is_short && told.insert(version) {
             let message = format!(
                 "the Kubernetes version {version} of {} has no patch number: {version}.0 is assumed",
                 machine.target.named().title()
             );
             let place = machine.target.config.place(&FieldPath::root());
-            let help = Remedy::new("give all of it: ").set(Setting::KubernetesVersion, format!("{version}.1"));
+            let help = Remedy::new("give all of it: ")
+                .set(Setting::KubernetesVersion, format!("{version}.1"));
             found.push(Diagnostic::of(&VERSION_SHORT, message).at(place).help(help));
         }
     }
     found
 }
 
-/// That a Cluster refers to a control plane that is none of the objects given, of which kinds and names are known.
+/// That a Cluster refers to a control plane that is none of the objects given, of which kinds and
+/// names are known.
 fn control_plane_absent(given: &BTreeSet<(&str, &str)>, cluster: &Object) -> Option<Diagnostic> {
     let reference = |field: &str| cluster.text(&["spec", "controlPlaneRef", field]);
     let (kind, name) = (reference("kind"), reference("name"));
     if !cluster.is(CORE_GROUP, "Cluster") || name.is_empty() || given.contains(&(kind, name)) {
         return None;
     }
-    let message = format!("{} has the control plane {kind}/{name}, which is not in the input: nothing of it is judged", cluster.title());
+    let message = format!(
+        "{} has the control plane {kind}/{name}, which is not in the input: nothing of it is judged",
+        cluster.title()
+    );
     let place = cluster.place(&FieldPath::of_fields("spec.controlPlaneRef.name"));
-    Some(Diagnostic::of(&CONTROL_PLANE_ABSENT, message).at(place).help("name the file that has it, too"))
+    Some(
+        Diagnostic::of(&CONTROL_PLANE_ABSENT, message)
+            .at(place)
+            .help("name the file that has it, too"),
+    )
 }
 
-/// Whether the object is read: as a config, as what stands around one, or as what a config refers to.
+/// Whether the object is read: as a config, as what stands around one, or as what a config refers
+/// to.
 fn is_known(object: &Object) -> bool {
     match object.group() {
         "" => ["Secret", "ConfigMap"].contains(&object.kind()),
@@ -215,9 +347,16 @@ fn is_known(object: &Object) -> bool {
 /// What was judged, in a line.
 pub fn done(validation: &Validation) -> String {
     use crate::report::text::plural;
-    let counts =
-        [(validation.machines.len(), "machine kind"), (validation.topologies, "cluster object"), (validation.others.len(), "other object")];
-    let said: Vec<String> = counts.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| plural(count, what)).collect();
+    let counts = [
+        (validation.machines.len(), "machine kind"),
+        (validation.topologies, "cluster object"),
+        (validation.others.len(), "other object"),
+    ];
+    let said: Vec<String> = counts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| plural(count, what))
+        .collect();
     match (said.is_empty(), validation.others.is_empty()) {
         (true, _) => "nothing judged".to_owned(),
         (_, true) => said.join(", "),

@@ -1,4 +1,5 @@
-//! `vars`: the variables of templates, whether they must be set, and every place where they are used.
+//! `vars`: the variables of templates, whether they must be set, and every place where they are
+//! used.
 
 use std::collections::BTreeMap;
 
@@ -21,9 +22,11 @@ pub struct Variable {
     pub name: String,
     /// Whether clusterctl refuses one of the templates when the variable is not set.
     pub required: bool,
-    /// What clusterctl takes for its default: that of the first use in the first template that has one.
+    /// What clusterctl takes for its default: that of the first use in the first template that has
+    /// one.
     pub default: Option<String>,
-    /// Whether every use stands within the default of another variable. clusterctl neither lists nor requires such a variable.
+    /// Whether every use stands within the default of another variable. clusterctl neither lists
+    /// nor requires such a variable.
     pub nested: bool,
     /// Whether `generate cluster` sets it, whatever the template says.
     pub set_by_generate_cluster: bool,
@@ -66,7 +69,9 @@ pub fn list(templates: &[Source]) -> (Vec<Variable>, Report) {
 
 fn add(variables: &mut BTreeMap<String, Variable>, source: &Source, template: &Template) {
     for used in template.uses() {
-        let variable = variables.entry(used.name.to_owned()).or_insert_with(|| Variable::new(used.name));
+        let variable = variables
+            .entry(used.name.to_owned())
+            .or_insert_with(|| Variable::new(used.name));
         variable.nested &= used.nested;
         let Span { start, end } = source.span(used.span);
         variable.uses.push(Use {
@@ -80,7 +85,9 @@ fn add(variables: &mut BTreeMap<String, Variable>, source: &Source, template: &T
         });
     }
     for (name, default) in template.variables() {
-        let variable = variables.entry(name).or_insert_with_key(|name| Variable::new(name));
+        let variable = variables
+            .entry(name)
+            .or_insert_with_key(|name| Variable::new(name));
         variable.required |= default.is_none();
         variable.default = variable.default.take().or(default);
     }
@@ -100,9 +107,14 @@ impl Variable {
 
     /// What there is to say of it beside its name.
     fn remark(&self) -> String {
-        let default = self.default.as_deref().map(|default| format!("defaults to {}", go::quote(default)));
+        let default = self
+            .default
+            .as_deref()
+            .map(|default| format!("defaults to {}", go::quote(default)));
         match (self.required, default) {
-            _ if self.nested => "used in defaults only: clusterctl neither lists nor requires it".to_owned(),
+            _ if self.nested => {
+                "used in defaults only: clusterctl neither lists nor requires it".to_owned()
+            }
             _ if self.set_by_generate_cluster => "set by `generate cluster`".to_owned(),
             (true, Some(default)) => format!("required; {default} elsewhere"),
             (true, None) => "required".to_owned(),
@@ -114,14 +126,30 @@ impl Variable {
 /// The widest name that the remarks of the others keep clear of.
 const WIDEST_NAME: usize = 60;
 
-/// The list as people read it: a line for each variable, and, unless it shall be `short`, below it one for each use.
+/// The list as people read it: a line for each variable, and, unless it shall be `short`, below it
+/// one for each use.
 pub fn text(variables: &[Variable], short: bool) -> String {
-    let width = variables.iter().map(|variable| variable.name.chars().count()).max().unwrap_or(0).min(WIDEST_NAME);
+    let width = variables
+        .iter()
+        .map(|variable| variable.name.chars().count())
+        .max()
+        .unwrap_or(0)
+        .min(WIDEST_NAME);
     let mut text = String::new();
     for variable in variables {
-        text.push_str(&format!("{:width$}   {}\n", variable.name, variable.remark()));
+        text.push_str(&format!(
+            "{:width$}   {}\n",
+            variable.name,
+            variable.remark()
+        ));
         for used in variable.uses.iter().filter(|_| !short) {
-            text.push_str(&format!("  {}:{}:{}{}\n", visible(&used.file), used.line, used.column, used.remark(variable)));
+            text.push_str(&format!(
+                "  {}:{}:{}{}\n",
+                visible(&used.file),
+                used.line,
+                used.column,
+                used.remark(variable)
+            ));
         }
     }
     text
@@ -131,12 +159,19 @@ impl Use {
     /// What makes this use different from the others.
     fn remark(&self, variable: &Variable) -> String {
         let nested = self.nested && !variable.nested;
-        let own = self.default.as_deref().filter(|_| !variable.set_by_generate_cluster && self.default != variable.default);
+        let own = self
+            .default
+            .as_deref()
+            .filter(|_| !variable.set_by_generate_cluster && self.default != variable.default);
         match (nested, own) {
             (true, Some(default)) => format!("   nested, defaults to {}", go::quote(default)),
             (true, None) => "   nested".to_owned(),
             (false, Some(default)) => format!("   defaults to {}", go::quote(default)),
-            (false, None) if self.default.is_none() && variable.default.is_some() && !variable.set_by_generate_cluster => {
+            (false, None)
+                if self.default.is_none()
+                    && variable.default.is_some()
+                    && !variable.set_by_generate_cluster =>
+            {
                 "   no default".to_owned()
             }
             (false, None) => String::new(),
@@ -150,33 +185,56 @@ mod tests {
 
     /// Name, required, default, nested.
     fn check(templates: &[&str], expected: &[(&str, bool, Option<&str>, bool)]) {
-        let sources: Vec<Source> = templates.iter().enumerate().map(|(at, text)| Source::new(format!("{at}.yaml"), *text)).collect();
+        let sources: Vec<Source> = templates
+            .iter()
+            .enumerate()
+            .map(|(at, text)| Source::new(format!("{at}.yaml"), *text))
+            .collect();
         let (variables, report) = list(&sources);
         assert!(report.is_empty(), "{report:?}");
-        let found: Vec<_> = variables.iter().map(|v| (v.name.as_str(), v.required, v.default.as_deref(), v.nested)).collect();
+        let found: Vec<_> = variables
+            .iter()
+            .map(|v| (v.name.as_str(), v.required, v.default.as_deref(), v.nested))
+            .collect();
         assert_eq!(found, expected, "{templates:?}");
     }
 
-    /// clusterctl's inspection: the first use decides, an empty default is none, every argument counts, nested ones are not seen.
+    /// clusterctl's inspection: the first use decides, an empty default is none, every argument
+    /// counts, nested ones are not seen.
     #[test]
     fn variables_are_what_clusterctl_inspects() {
         check(&["${M} ${M:=b}"], &[("M", true, None, false)]);
         check(&["${M:=b} ${M}"], &[("M", false, Some("b"), false)]);
         check(&["${M:=}"], &[("M", true, None, false)]);
         check(&["${M:0:3}"], &[("M", false, Some("03"), false)]);
-        check(&["${A:=${B:=x}}"], &[("A", false, Some("${B}"), false), ("B", false, None, true)]);
-        check(&["${A:=${B}} ${B}"], &[("A", false, Some("${B}"), false), ("B", true, None, false)]);
+        check(
+            &["${A:=${B:=x}}"],
+            &[("A", false, Some("${B}"), false), ("B", false, None, true)],
+        );
+        check(
+            &["${A:=${B}} ${B}"],
+            &[("A", false, Some("${B}"), false), ("B", true, None, false)],
+        );
     }
 
     #[test]
     fn a_variable_is_required_when_one_template_requires_it() {
         check(&["${M:=b}", "${M}"], &[("M", true, Some("b"), false)]);
-        check(&["${A:=${B}}", "${B:=x}"], &[("A", false, Some("${B}"), false), ("B", false, Some("x"), false)]);
+        check(
+            &["${A:=${B}}", "${B:=x}"],
+            &[
+                ("A", false, Some("${B}"), false),
+                ("B", false, Some("x"), false),
+            ],
+        );
     }
 
     #[test]
     fn text_names_every_place() {
-        let source = Source::new("t.yaml", "a: ${A}\né: ${B:=x}${B}\nc: ${D:=p${C}${B:=y}}\nn: ${NAMESPACE:=n}\n");
+        let source = Source::new(
+            "t.yaml",
+            "a: ${A}\né: ${B:=x}${B}\nc: ${D:=p${C}${B:=y}}\nn: ${NAMESPACE:=n}\n",
+        );
         let (variables, _) = list(&[source]);
         let expected = "A           required\n  t.yaml:1:4\n\
                         B           defaults to \"x\"\n  t.yaml:2:4\n  t.yaml:2:11   no default\n  t.yaml:3:14   nested, defaults to \"y\"\n\
@@ -184,18 +242,28 @@ mod tests {
                         D           defaults to \"p${C}${B}\"\n  t.yaml:3:4\n\
                         NAMESPACE   set by `generate cluster`\n  t.yaml:4:4\n";
         assert_eq!(text(&variables, false), expected);
-        let own: String = expected.lines().filter(|line| !line.starts_with(' ')).map(|line| format!("{line}\n")).collect();
+        let own: String = expected
+            .lines()
+            .filter(|line| !line.starts_with(' '))
+            .map(|line| format!("{line}\n"))
+            .collect();
         assert_eq!(text(&variables, true), own);
     }
 
     #[test]
     fn a_template_that_cannot_be_read_is_a_finding_and_the_rest_is_listed() {
-        let (variables, report) = list(&[Source::new("bad.yaml", "x\n${A"), Source::new("good.yaml", "${B}")]);
+        let (variables, report) = list(&[
+            Source::new("bad.yaml", "x\n${A"),
+            Source::new("good.yaml", "${B}"),
+        ]);
         assert_eq!(variables.len(), 1);
         let finding = &report.findings()[0];
         assert_eq!(
             (finding.rule.id, finding.upstream.as_deref()),
-            ("template-substitution-broken", Some("missing closing brace"))
+            (
+                "template-substitution-broken",
+                Some("missing closing brace")
+            )
         );
         assert_eq!(finding.place.span.map(|span| span.start.line), Some(2));
     }

@@ -1,5 +1,6 @@
-//! What cloud-init's own schema refuses of the document that is rendered (cloud-init 22.4, `schema-cloud-config-v1.json`). cloud-init warns of it
-//! on the node and goes on; what becomes of the value is another matter.
+//! What cloud-init's own schema refuses of the document that is rendered (cloud-init 22.4,
+//! `schema-cloud-config-v1.json`). cloud-init warns of it on the node and goes on; what becomes of
+//! the value is another matter.
 
 use super::Subject;
 use crate::api::boot::Format;
@@ -19,14 +20,23 @@ pub(super) fn check(subject: &Subject<'_>, rendered: &Rendered) -> Vec<Diagnosti
     if rendered.format != Format::CloudConfig || rendered.encoder == Encoder::Typed {
         return Vec::new();
     }
-    let refused = users(rendered).into_iter().chain(disks(rendered)).chain(ntp(rendered)).chain(mounts(rendered));
+    let refused = users(rendered)
+        .into_iter()
+        .chain(disks(rendered))
+        .chain(ntp(rendered))
+        .chain(mounts(rendered));
     refused
         .map(|(path, what)| {
             let path = subject.spec_path.join(&path);
-            let finding = Diagnostic::of(&SCHEMA_REFUSED, format!("{path} reaches cloud-init as {what}"));
-            finding
-                .at(subject.place(&path))
-                .help(Remedy::new("use ").set(Setting::Encoder, "typed").then(" or a WindlassConfig, or leave the field out"))
+            let finding = Diagnostic::of(
+                &SCHEMA_REFUSED,
+                format!("{path} reaches cloud-init as {what}"),
+            );
+            finding.at(subject.place(&path)).help(
+                Remedy::new("use ")
+                    .set(Setting::Encoder, "typed")
+                    .then(" or a WindlassConfig, or leave the field out"),
+            )
         })
         .collect()
 }
@@ -36,34 +46,83 @@ fn field(path: &str) -> FieldPath {
 }
 
 fn users(rendered: &Rendered) -> Vec<Refused> {
-    let users = rendered.plan.users.iter().enumerate().filter(|(_, user)| user.inactive.is_some());
-    users.map(|(index, _)| (field("users").index(index).field("inactive"), "a boolean, and it wants a number of days as text")).collect()
+    let users = rendered
+        .plan
+        .users
+        .iter()
+        .enumerate()
+        .filter(|(_, user)| user.inactive.is_some());
+    users
+        .map(|(index, _)| {
+            (
+                field("users").index(index).field("inactive"),
+                "a boolean, and it wants a number of days as text",
+            )
+        })
+        .collect()
 }
 
 fn disks(rendered: &Rendered) -> Vec<Refused> {
-    let Some(setup) = &rendered.plan.disk_setup else { return Vec::new() };
-    let (partitions, systems) = (setup.partitions.as_deref().unwrap_or_default(), setup.filesystems.as_deref().unwrap_or_default());
+    let Some(setup) = &rendered.plan.disk_setup else {
+        return Vec::new();
+    };
+    let (partitions, systems) = (
+        setup.partitions.as_deref().unwrap_or_default(),
+        setup.filesystems.as_deref().unwrap_or_default(),
+    );
     let mut refused = Vec::new();
     if partitions.is_empty() {
-        refused.push((field("diskSetup"), "a section `disk_setup` without a value, and it wants a map"));
+        refused.push((
+            field("diskSetup"),
+            "a section `disk_setup` without a value, and it wants a map",
+        ));
     }
     if systems.is_empty() {
-        refused.push((field("diskSetup"), "a section `fs_setup` without a value, and it wants a list"));
+        refused.push((
+            field("diskSetup"),
+            "a section `fs_setup` without a value, and it wants a list",
+        ));
     }
-    let unlabelled = systems.iter().enumerate().filter(|(_, system)| system.label.as_deref().unwrap_or_default().is_empty());
-    refused.extend(
-        unlabelled.map(|(index, _)| (field("diskSetup.filesystems").index(index), "a `label` without a value, and it wants a text")),
-    );
+    let unlabelled = systems
+        .iter()
+        .enumerate()
+        .filter(|(_, system)| system.label.as_deref().unwrap_or_default().is_empty());
+    refused.extend(unlabelled.map(|(index, _)| {
+        (
+            field("diskSetup.filesystems").index(index),
+            "a `label` without a value, and it wants a text",
+        )
+    }));
     refused
 }
 
 fn ntp(rendered: &Rendered) -> Option<Refused> {
     let ntp = rendered.plan.ntp.as_ref()?;
-    let has_servers = ntp.servers.as_ref().is_some_and(|servers| !servers.is_empty());
-    (!has_servers).then(|| (field("ntp"), "`servers` without a value, and it wants a list"))
+    let has_servers = ntp
+        .servers
+        .as_ref()
+        .is_some_and(|servers| !servers.is_empty());
+    (!has_servers).then(|| {
+        (
+            field("ntp"),
+            "`servers` without a value, and it wants a list",
+        )
+    })
 }
 
 fn mounts(rendered: &Rendered) -> Vec<Refused> {
-    let empty = rendered.plan.mounts.iter().enumerate().filter(|(_, mount)| mount.is_empty());
-    empty.map(|(index, _)| (field("mounts").index(index), "a mount without fields, and it wants a list")).collect()
+    let empty = rendered
+        .plan
+        .mounts
+        .iter()
+        .enumerate()
+        .filter(|(_, mount)| mount.is_empty());
+    empty
+        .map(|(index, _)| {
+            (
+                field("mounts").index(index),
+                "a mount without fields, and it wants a list",
+            )
+        })
+        .collect()
 }

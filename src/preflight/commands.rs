@@ -1,5 +1,6 @@
-//! Commands as a shell reads them. cloud-init writes the commands of a list into one script, and so does Ignition's unit: what one command opens
-//! the next ones may close, and what none closes takes all that follows.
+//! Commands as a shell reads them. cloud-init writes the commands of a list into one script, and so
+//! does Ignition's unit: what one command opens the next ones may close, and what none closes takes
+//! all that follows.
 
 use serde_json::Value;
 
@@ -7,7 +8,9 @@ use super::Subject;
 use super::arguments::first_told;
 use crate::diag::{Diagnostic, FieldPath, rules};
 use crate::objects::fields;
-use crate::text::shell::{self, Command, Fate, Interpreter, Joint, Judged, Part, Script, Strictness};
+use crate::text::shell::{
+    self, Command, Fate, Interpreter, Joint, Judged, Part, Script, Strictness,
+};
 
 rules! {
     /// a shell cannot read a command or a script to its end
@@ -31,17 +34,37 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
 
 /// The script that a list of commands becomes.
 fn of_list(subject: &Subject<'_>, list: &str) -> Vec<Diagnostic> {
-    let commands: Vec<&str> = fields::items(subject.spec, &[list]).iter().filter_map(Value::as_str).collect();
-    let text = commands.iter().map(|command| format!("{command}\n")).collect::<String>();
-    let lines: Vec<(usize, u32)> =
-        commands.iter().enumerate().flat_map(|(index, command)| (1..=line_count(command)).map(move |line| (index, line))).collect();
+    let commands: Vec<&str> = fields::items(subject.spec, &[list])
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    let text = commands
+        .iter()
+        .map(|command| format!("{command}\n"))
+        .collect::<String>();
+    let lines: Vec<(usize, u32)> = commands
+        .iter()
+        .enumerate()
+        .flat_map(|(index, command)| (1..=line_count(command)).map(move |line| (index, line)))
+        .collect();
     let path = subject.spec_path.field(list);
     let of_line = |line: u32| {
-        let found = usize::try_from(line).ok().and_then(|line| lines.get(line.checked_sub(1)?));
-        found.map_or_else(|| (path.clone(), 1), |(index, line)| (path.index(*index), *line))
+        let found = usize::try_from(line)
+            .ok()
+            .and_then(|line| lines.get(line.checked_sub(1)?));
+        found.map_or_else(
+            || (path.clone(), 1),
+            |(index, line)| (path.index(*index), *line),
+        )
     };
     let script = shell::read(&text);
-    let unclosed = unclosed(subject, &script, &of_line, "all commands that follow belong to it").into_iter();
+    let unclosed = unclosed(
+        subject,
+        &script,
+        &of_line,
+        "all commands that follow belong to it",
+    )
+    .into_iter();
     unclosed.chain(hidden(subject, &script, &of_line)).collect()
 }
 
@@ -55,18 +78,36 @@ fn scripts(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let files = fields::items(subject.spec, &["files"]).iter().enumerate();
     let found = files.filter_map(|(index, file)| {
         let content = fields::text(file, &["content"]);
-        let is_plain = file.get("encoding").is_none() && file.get("contentFormat").is_none_or(|format| format == "Raw");
+        let is_plain = file.get("encoding").is_none()
+            && file
+                .get("contentFormat")
+                .is_none_or(|format| format == "Raw");
         let interpreter = Interpreter::of(content).filter(|_| is_plain)?;
-        let path = subject.spec_path.field("files").index(index).field("content");
+        let path = subject
+            .spec_path
+            .field("files")
+            .index(index)
+            .field("content");
         if let Some(consequence) = interpreter.carriage_return() {
-            let finding =
-                Diagnostic::of(&INTERPRETER_CARRIAGE_RETURN, format!("{path} is a script whose first line ends with CR LF: {consequence}"));
-            return Some(finding.at(subject.config.line_place(&path, 1)).help("write the lines of the script with LF alone"));
+            let finding = Diagnostic::of(
+                &INTERPRETER_CARRIAGE_RETURN,
+                format!("{path} is a script whose first line ends with CR LF: {consequence}"),
+            );
+            return Some(
+                finding
+                    .at(subject.config.line_place(&path, 1))
+                    .help("write the lines of the script with LF alone"),
+            );
         }
         let mut script = interpreter.is_shell().then(|| shell::read(content))?;
         // At the end of a file a shell ends a here-document itself.
         script.unclosed = script.unclosed.filter(|found| found.opener != "<<");
-        unclosed(subject, &script, &|line| (path.clone(), line), "the shell runs nothing from there on")
+        unclosed(
+            subject,
+            &script,
+            &|line| (path.clone(), line),
+            "the shell runs nothing from there on",
+        )
     });
     found.collect()
 }
@@ -74,21 +115,42 @@ fn scripts(subject: &Subject<'_>) -> Vec<Diagnostic> {
 /// Of a line of a script, the field that has it, and which of its lines it is.
 type OfLine<'f> = &'f dyn Fn(u32) -> (FieldPath, u32);
 
-fn unclosed(subject: &Subject<'_>, script: &Script<'_>, of_line: OfLine<'_>, consequence: &str) -> Option<Diagnostic> {
+fn unclosed(
+    subject: &Subject<'_>,
+    script: &Script<'_>,
+    of_line: OfLine<'_>,
+    consequence: &str,
+) -> Option<Diagnostic> {
     let (line, message, help) = match (script.unclosed, script.trailing()) {
-        (Some(found), _) => (found.line, format!("opens `{}` and never closes it: {consequence}", found.opener), found.help()),
+        (Some(found), _) => (
+            found.line,
+            format!(
+                "opens `{}` and never closes it: {consequence}",
+                found.opener
+            ),
+            found.help(),
+        ),
         (None, Some(command)) => {
             let message = "ends with an operator, and no command follows it".to_owned();
-            (command.line, message, "remove the operator, or write the command behind it".to_owned())
+            (
+                command.line,
+                message,
+                "remove the operator, or write the command behind it".to_owned(),
+            )
         }
         (None, None) => return None,
     };
     let (path, line) = of_line(line);
     let finding = Diagnostic::of(&UNCLOSED, format!("{path} {message}"));
-    Some(finding.at(subject.config.line_place(&path, line)).help(help))
+    Some(
+        finding
+            .at(subject.config.line_place(&path, line))
+            .help(help),
+    )
 }
 
-/// Commands of which nobody learns that they failed. What ignores one failure, as `a || true`, is meant so.
+/// Commands of which nobody learns that they failed. What ignores one failure, as `a || true`, is
+/// meant so.
 fn hidden(subject: &Subject<'_>, script: &Script<'_>, of_line: OfLine<'_>) -> Vec<Diagnostic> {
     let judged = script.judged(Strictness::default());
     let lists = script.firsts().into_iter().filter(|first| {
@@ -99,7 +161,11 @@ fn hidden(subject: &Subject<'_>, script: &Script<'_>, of_line: OfLine<'_>) -> Ve
         let (what, help) = how_hidden(script, &judged, first)?;
         let (path, line) = of_line(script.commands[first].line);
         let finding = Diagnostic::of(&FAILURE_HIDDEN, format!("{path} {what}"));
-        Some(finding.at(subject.config.line_place(&path, line)).help(help))
+        Some(
+            finding
+                .at(subject.config.line_place(&path, line))
+                .help(help),
+        )
     });
     first_told(found)
 }
@@ -108,18 +174,34 @@ fn hidden(subject: &Subject<'_>, script: &Script<'_>, of_line: OfLine<'_>) -> Ve
 fn how_hidden(script: &Script<'_>, judged: &[Judged], first: usize) -> Option<(String, String)> {
     let list: Vec<&Command<'_>> = script.list(first).map(|(_, command)| command).collect();
     if let Some(ignored) = ignored(&list).filter(|_| judged[first].fate == Fate::Excused) {
-        let what = format!("ends with `|| {ignored}`, which also hides that an earlier command of the line fails");
-        return Some((what, format!("put it beside the command that may fail: `a && {{ b || {ignored}; }}`")));
+        let what = format!(
+            "ends with `|| {ignored}`, which also hides that an earlier command of the line fails"
+        );
+        return Some((
+            what,
+            format!("put it beside the command that may fail: `a && {{ b || {ignored}; }}`"),
+        ));
     }
-    let program = script.list(first).find_map(|(at, command)| command.asking().filter(|_| judged[at].is_piped_away))?;
-    let what = format!("pipes what `{program}` gives: when that fails, the shell sees only the end of the pipe");
-    Some((what, "write `set -o pipefail` in a script of bash, or save the output to a file first".to_owned()))
+    let program = script
+        .list(first)
+        .find_map(|(at, command)| command.asking().filter(|_| judged[at].is_piped_away))?;
+    let what = format!(
+        "pipes what `{program}` gives: when that fails, the shell sees only the end of the pipe"
+    );
+    Some((
+        what,
+        "write `set -o pipefail` in a script of bash, or save the output to a file first"
+            .to_owned(),
+    ))
 }
 
 /// Of `a && b || true` what comes last.
 fn ignored<'t>(list: &[&Command<'t>]) -> Option<&'t str> {
     let (last, before) = list.split_last()?;
-    let is_last_resort = before.last()?.joint == Some(Joint::Or) && last.always_succeeds() && last.words.len() == 1;
-    let is_chain = before.iter().any(|command| command.joint == Some(Joint::And) && !command.is_test());
+    let is_last_resort =
+        before.last()?.joint == Some(Joint::Or) && last.always_succeeds() && last.words.len() == 1;
+    let is_chain = before
+        .iter()
+        .any(|command| command.joint == Some(Joint::And) && !command.is_test());
     (is_last_resort && is_chain).then(|| last.words[0])
 }

@@ -1,26 +1,35 @@
-//! Which etcd a control plane runs (`DefaultEtcdVersion` in `cmd/kubeadm/app/constants` of each minor version; `etcd.local.imageTag`).
+//! Which etcd a control plane runs (`DefaultEtcdVersion` in `cmd/kubeadm/app/constants` of each
+//! minor version; `etcd.local.imageTag`).
 
 use semver::Version;
 
 use super::Subject;
 use crate::objects::fields;
 
-/// The first minor version of Kubernetes 1 whose kubeadm runs a minor version of etcd 3; newer ones than the last row are not known.
+/// The first minor version of Kubernetes 1 whose kubeadm runs a minor version of etcd 3; newer ones
+/// than the last row are not known.
 const DEFAULTS: [(u64, u64); 3] = [(22, 5), (34, 6), (37, 7)];
 
 /// The newest minor version of Kubernetes 1 that the table knows.
 const NEWEST: u64 = 37;
 
-/// The minor version of etcd 3 that runs, as far as it is known: what the tag of the image says, or what kubeadm takes.
+/// The minor version of etcd 3 that runs, as far as it is known: what the tag of the image says, or
+/// what kubeadm takes.
 pub(super) fn minor(subject: &Subject<'_>) -> Option<u64> {
-    match fields::text(subject.spec, &["clusterConfiguration", "etcd", "local", "imageTag"]) {
+    match fields::text(
+        subject.spec,
+        &["clusterConfiguration", "etcd", "local", "imageTag"],
+    ) {
         "" => default_minor(subject.minor()?),
         tag => tagged_minor(tag),
     }
 }
 
 fn default_minor(kubernetes: u64) -> Option<u64> {
-    let (_, etcd) = DEFAULTS.iter().rev().find(|(first, _)| *first <= kubernetes)?;
+    let (_, etcd) = DEFAULTS
+        .iter()
+        .rev()
+        .find(|(first, _)| *first <= kubernetes)?;
     (kubernetes <= NEWEST).then_some(*etcd)
 }
 
@@ -45,7 +54,13 @@ mod tests {
 
     #[test]
     fn tags_of_images_are_read() {
-        for (tag, expected) in [("3.5.24-0", Some(5)), ("v3.6.5", Some(6)), ("latest", None), ("2.3.8", None), ("3.5", None)] {
+        for (tag, expected) in [
+            ("3.5.24-0", Some(5)),
+            ("v3.6.5", Some(6)),
+            ("latest", None),
+            ("2.3.8", None),
+            ("3.5", None),
+        ] {
             assert_eq!(tagged_minor(tag), expected, "{tag}");
         }
     }

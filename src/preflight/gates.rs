@@ -1,5 +1,5 @@
-//! Feature gates of kubeadm (`InitFeatureGates` in `cmd/kubeadm/app/features`, each minor version from v1.22.0 to v1.36.0): one that it does not
-//! know ends `kubeadm init`.
+//! Feature gates of kubeadm (`InitFeatureGates` in `cmd/kubeadm/app/features`, each minor version
+//! from v1.22.0 to v1.36.0): one that it does not know ends `kubeadm init`.
 
 use super::Subject;
 use crate::diag::{Diagnostic, rules};
@@ -28,27 +28,41 @@ const GATES: [(&str, u64, Option<u64>); 9] = [
 const KNOWN: std::ops::RangeInclusive<u64> = 22..=36;
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let Some(minor) = subject.minor() else { return Vec::new() };
+    let Some(minor) = subject.minor() else {
+        return Vec::new();
+    };
     let steps = ["clusterConfiguration", "featureGates"];
     let gates = fields::field(subject.spec, &steps).and_then(serde_json::Value::as_object);
     let path = subject.spec_path.field(steps[0]).field(steps[1]);
-    let unknown = gates.into_iter().flat_map(|gates| gates.keys()).filter_map(|name| Some((name, missing(name, minor)?)));
+    let unknown = gates
+        .into_iter()
+        .flat_map(|gates| gates.keys())
+        .filter_map(|name| Some((name, missing(name, minor)?)));
     unknown
         .map(|(name, help)| {
             let path = path.field(name);
-            let message = format!("{path} is no feature gate of kubeadm v1.{minor}, which ends with an error");
-            let finding = Diagnostic::of(&GATE_UNKNOWN, message).at(subject.config.key_place(&path));
-            finding.help(help).upstream(format!("{name} is not a valid feature name."))
+            let message = format!(
+                "{path} is no feature gate of kubeadm v1.{minor}, which ends with an error"
+            );
+            let finding =
+                Diagnostic::of(&GATE_UNKNOWN, message).at(subject.config.key_place(&path));
+            finding
+                .help(help)
+                .upstream(format!("{name} is not a valid feature name."))
         })
         .collect()
 }
 
 /// What to do about a gate that kubeadm does not have.
 fn missing(name: &str, minor: u64) -> Option<String> {
-    let is_there = |(_, first, gone): &&(&str, u64, Option<u64>)| minor >= *first && gone.is_none_or(|gone| minor < gone);
+    let is_there = |(_, first, gone): &&(&str, u64, Option<u64>)| {
+        minor >= *first && gone.is_none_or(|gone| minor < gone)
+    };
     match GATES.iter().find(|(known, ..)| *known == name) {
         Some(gate) if is_there(&gate) => None,
-        Some((_, _, Some(gone))) if minor >= *gone => Some(format!("remove it: kubeadm has none since v1.{gone}")),
+        Some((_, _, Some(gone))) if minor >= *gone => {
+            Some(format!("remove it: kubeadm has none since v1.{gone}"))
+        }
         Some((_, first, _)) => Some(format!("remove it, or use Kubernetes v1.{first} or newer")),
         None if !KNOWN.contains(&minor) => None,
         None => {
@@ -67,7 +81,9 @@ mod tests {
 
     #[test]
     fn gates_are_those_of_the_version() {
-        let check = |name: &str, minor: u64, is_known: bool| assert_eq!(missing(name, minor).is_none(), is_known, "{name} 1.{minor}");
+        let check = |name: &str, minor: u64, is_known: bool| {
+            assert_eq!(missing(name, minor).is_none(), is_known, "{name} 1.{minor}")
+        };
         check("ControlPlaneKubeletLocalMode", 30, false);
         check("ControlPlaneKubeletLocalMode", 31, true);
         check("ControlPlaneKubeletLocalMode", 35, true);

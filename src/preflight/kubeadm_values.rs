@@ -1,5 +1,6 @@
-//! Values that kubeadm refuses when it reads its documents on the node (`cmd/kubeadm/app/apis/kubeadm/validation` of v1.34). What the schemas and
-//! webhooks of Cluster API refuse already is not repeated.
+//! Values that kubeadm refuses when it reads its documents on the node
+//! (`cmd/kubeadm/app/apis/kubeadm/validation` of v1.34). What the schemas and webhooks of Cluster
+//! API refuse already is not repeated.
 
 use std::net::IpAddr;
 
@@ -44,26 +45,59 @@ const FIELDS: [(&str, Form); 19] = [
     ("clusterConfiguration.apiServer.certSANs[]", Form::AltName),
     ("clusterConfiguration.certificatesDir", Form::AbsolutePath),
     ("clusterConfiguration.controlPlaneEndpoint", Form::Endpoint),
-    ("clusterConfiguration.etcd.external.caFile", Form::AbsolutePath),
-    ("clusterConfiguration.etcd.external.certFile", Form::AbsolutePath),
-    ("clusterConfiguration.etcd.external.keyFile", Form::AbsolutePath),
-    ("clusterConfiguration.etcd.local.dataDir", Form::AbsolutePath),
-    ("clusterConfiguration.etcd.local.peerCertSANs[]", Form::AltName),
-    ("clusterConfiguration.etcd.local.serverCertSANs[]", Form::AltName),
-    ("initConfiguration.localAPIEndpoint.advertiseAddress", Form::Address),
+    (
+        "clusterConfiguration.etcd.external.caFile",
+        Form::AbsolutePath,
+    ),
+    (
+        "clusterConfiguration.etcd.external.certFile",
+        Form::AbsolutePath,
+    ),
+    (
+        "clusterConfiguration.etcd.external.keyFile",
+        Form::AbsolutePath,
+    ),
+    (
+        "clusterConfiguration.etcd.local.dataDir",
+        Form::AbsolutePath,
+    ),
+    (
+        "clusterConfiguration.etcd.local.peerCertSANs[]",
+        Form::AltName,
+    ),
+    (
+        "clusterConfiguration.etcd.local.serverCertSANs[]",
+        Form::AltName,
+    ),
+    (
+        "initConfiguration.localAPIEndpoint.advertiseAddress",
+        Form::Address,
+    ),
     ("initConfiguration.nodeRegistration.criSocket", Form::Socket),
     ("initConfiguration.nodeRegistration.name", Form::NodeName),
     ("initConfiguration.skipPhases[]", Form::InitPhase),
-    ("joinConfiguration.controlPlane.localAPIEndpoint.advertiseAddress", Form::Address),
-    ("joinConfiguration.discovery.bootstrapToken.apiServerEndpoint", Form::HostPort),
+    (
+        "joinConfiguration.controlPlane.localAPIEndpoint.advertiseAddress",
+        Form::Address,
+    ),
+    (
+        "joinConfiguration.discovery.bootstrapToken.apiServerEndpoint",
+        Form::HostPort,
+    ),
     ("joinConfiguration.nodeRegistration.criSocket", Form::Socket),
     ("joinConfiguration.nodeRegistration.name", Form::NodeName),
     ("joinConfiguration.skipPhases[]", Form::JoinPhase),
-    ("joinConfiguration.discovery.file.kubeConfigPath", Form::AbsolutePath),
+    (
+        "joinConfiguration.discovery.file.kubeConfigPath",
+        Form::AbsolutePath,
+    ),
 ];
 
 /// Fields with a port, which the schema bounds but below.
-const PORTS: [&str; 2] = ["initConfiguration.localAPIEndpoint.bindPort", "joinConfiguration.controlPlane.localAPIEndpoint.bindPort"];
+const PORTS: [&str; 2] = [
+    "initConfiguration.localAPIEndpoint.bindPort",
+    "joinConfiguration.controlPlane.localAPIEndpoint.bindPort",
+];
 
 /// Phases of `kubeadm init` (`cmd/kubeadm/app/cmd/init.go`).
 const INIT_PHASES: [&str; 14] = [
@@ -96,33 +130,51 @@ const JOIN_PHASES: [&str; 8] = [
 ];
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let texts = FIELDS.iter().flat_map(|(path, form)| texts(subject, path).into_iter().map(move |(path, text)| (path, text, *form)));
+    let texts = FIELDS.iter().flat_map(|(path, form)| {
+        texts(subject, path)
+            .into_iter()
+            .map(move |(path, text)| (path, text, *form))
+    });
     let known = texts.filter(|(_, text, _)| !text.is_empty() && !is_made_on_node(subject, text));
     let faults = known.filter_map(|(path, text, form)| {
         let (fault, help) = form.fault(text)?;
-        let finding = Diagnostic::of(&VALUE_REFUSED, format!("{path} is `{text}`, which kubeadm refuses: {fault}"));
+        let finding = Diagnostic::of(
+            &VALUE_REFUSED,
+            format!("{path} is `{text}`, which kubeadm refuses: {fault}"),
+        );
         Some(finding.at(subject.place(&path)).help(help))
     });
     faults.chain(ports(subject)).collect()
 }
 
-/// Whether nobody knows here what kubeadm reads: jinja gives the value, or a command writes another one over it.
+/// Whether nobody knows here what kubeadm reads: jinja gives the value, or a command writes another
+/// one over it.
 fn is_made_on_node(subject: &Subject<'_>, text: &str) -> bool {
     if ["{{", "{%", "$"].iter().any(|sign| text.contains(sign)) {
         return true;
     }
     let is_placeholder = !text.contains(char::is_whitespace) && text.len() > 3;
-    let mut commands = fields::items(subject.spec, &["preKubeadmCommands"]).iter().filter_map(Value::as_str);
-    is_placeholder && commands.any(|command| subject.budget.charge(command.len()).is_ok() && command.contains(text))
+    let mut commands = fields::items(subject.spec, &["preKubeadmCommands"])
+        .iter()
+        .filter_map(Value::as_str);
+    is_placeholder
+        && commands
+            .any(|command| subject.budget.charge(command.len()).is_ok() && command.contains(text))
 }
 
 /// The texts at a path of the table.
 fn texts<'a>(subject: &Subject<'a>, path: &str) -> Vec<(FieldPath, &'a str)> {
     let steps: Vec<&str> = path.trim_end_matches("[]").split('.').collect();
-    let at = steps.iter().fold(subject.spec_path.clone(), |path, step| path.field(*step));
+    let at = steps
+        .iter()
+        .fold(subject.spec_path.clone(), |path, step| path.field(*step));
     match fields::field(subject.spec, &steps) {
         Some(Value::String(text)) => vec![(at, text)],
-        Some(Value::Array(items)) => items.iter().enumerate().filter_map(|(index, item)| Some((at.index(index), item.as_str()?))).collect(),
+        Some(Value::Array(items)) => items
+            .iter()
+            .enumerate()
+            .filter_map(|(index, item)| Some((at.index(index), item.as_str()?)))
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -130,10 +182,21 @@ fn texts<'a>(subject: &Subject<'a>, path: &str) -> Vec<(FieldPath, &'a str)> {
 fn ports(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let too_large = PORTS.iter().filter_map(|path| {
         let steps: Vec<&str> = path.split('.').collect();
-        let port = fields::field(subject.spec, &steps)?.as_i64().filter(|port| *port > 65535)?;
-        let path = steps.iter().fold(subject.spec_path.clone(), |path, step| path.field(*step));
-        let finding = Diagnostic::of(&VALUE_REFUSED, format!("{path} is {port}, which kubeadm refuses: the largest port is 65535"));
-        Some(finding.at(subject.place(&path)).help("write 6443, or leave it out"))
+        let port = fields::field(subject.spec, &steps)?
+            .as_i64()
+            .filter(|port| *port > 65535)?;
+        let path = steps
+            .iter()
+            .fold(subject.spec_path.clone(), |path, step| path.field(*step));
+        let finding = Diagnostic::of(
+            &VALUE_REFUSED,
+            format!("{path} is {port}, which kubeadm refuses: the largest port is 65535"),
+        );
+        Some(
+            finding
+                .at(subject.place(&path))
+                .help("write 6443, or leave it out"),
+        )
     });
     too_large.collect()
 }
@@ -145,23 +208,39 @@ impl Form {
         match self {
             Form::NodeName => {
                 let errors = subdomain_errors(text);
-                (!errors.is_empty()).then(|| (errors.join("; "), "write lower-case letters, digits, `-` and `.`".to_owned()))
+                (!errors.is_empty()).then(|| {
+                    (
+                        errors.join("; "),
+                        "write lower-case letters, digits, `-` and `.`".to_owned(),
+                    )
+                })
             }
             Form::Socket => match text.split_once("://") {
-                Some((scheme, _)) if !["unix", "npipe"].contains(&scheme) => {
-                    said("only sockets are taken", "write such as unix:///run/containerd/containerd.sock")
-                }
+                Some((scheme, _)) if !["unix", "npipe"].contains(&scheme) => said(
+                    "only sockets are taken",
+                    "write such as unix:///run/containerd/containerd.sock",
+                ),
                 _ => None,
             },
-            Form::Address if text.parse::<IpAddr>().is_err() => {
-                said("it is no address", "write an address such as 10.0.0.10, or leave it out")
+            Form::Address if text.parse::<IpAddr>().is_err() => said(
+                "it is no address",
+                "write an address such as 10.0.0.10, or leave it out",
+            ),
+            Form::AbsolutePath if !text.starts_with('/') => {
+                said("the path is not absolute", "begin it with `/`")
             }
-            Form::AbsolutePath if !text.starts_with('/') => said("the path is not absolute", "begin it with `/`"),
-            Form::Endpoint if !is_endpoint(text, false) => said("it is no host with a port", "write such as api.example.com:6443"),
-            Form::HostPort if !is_endpoint(text, true) => said("it is no host with a port", "write such as api.example.com:6443"),
-            Form::AltName if !is_alternative_name(text) => {
-                said("it is neither an address nor a name of DNS", "write a host or an address alone")
-            }
+            Form::Endpoint if !is_endpoint(text, false) => said(
+                "it is no host with a port",
+                "write such as api.example.com:6443",
+            ),
+            Form::HostPort if !is_endpoint(text, true) => said(
+                "it is no host with a port",
+                "write such as api.example.com:6443",
+            ),
+            Form::AltName if !is_alternative_name(text) => said(
+                "it is neither an address nor a name of DNS",
+                "write a host or an address alone",
+            ),
             Form::InitPhase => unknown_phase(text, "init", &INIT_PHASES),
             Form::JoinPhase => unknown_phase(text, "join", &JOIN_PHASES),
             _ => None,
@@ -189,8 +268,11 @@ fn is_endpoint(text: &str, needs_port: bool) -> bool {
         Some((host, port)) => (host, Some(port)),
         None => (text, None),
     };
-    let is_port = |port: &str| port.parse::<u16>().is_ok_and(|number| number > 0) && !port.starts_with('+');
-    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    let is_port =
+        |port: &str| port.parse::<u16>().is_ok_and(|number| number > 0) && !port.starts_with('+');
+    let bare = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'));
     let is_host = match bare {
         Some(bare) => bare.parse::<IpAddr>().is_ok(),
         None => host.parse::<IpAddr>().is_ok() || subdomain_errors(&host.to_lowercase()).is_empty(),
@@ -207,15 +289,30 @@ fn is_alternative_name(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// `ValidateHostPort`, `ValidateCertSANs`, `ValidateSocketPath` and `ValidateAbsolutePath` of kubeadm, and their tests.
+    /// `ValidateHostPort`, `ValidateCertSANs`, `ValidateSocketPath` and `ValidateAbsolutePath` of
+    /// kubeadm, and their tests.
     #[test]
     fn values_are_those_that_kubeadm_takes() {
-        let check = |form: Form, text: &str, is_taken: bool| assert_eq!(form.fault(text).is_none(), is_taken, "{text}");
-        for (text, is_taken) in [("1.2.3.4", true), ("1.2.3.4:6443", true), ("a.b:6443", true), ("[fd00::1]:6443", true), ("fd00::1", true)]
-        {
+        let check = |form: Form, text: &str, is_taken: bool| {
+            assert_eq!(form.fault(text).is_none(), is_taken, "{text}")
+        };
+        for (text, is_taken) in [
+            ("1.2.3.4", true),
+            ("1.2.3.4:6443", true),
+            ("a.b:6443", true),
+            ("[fd00::1]:6443", true),
+            ("fd00::1", true),
+        ] {
             check(Form::Endpoint, text, is_taken);
         }
-        for text in ["a.b:0", "a.b:65536", "a b:6443", "https://a.b:6443", "a.b:", ":6443"] {
+        for text in [
+            "a.b:0",
+            "a.b:65536",
+            "a b:6443",
+            "https://a.b:6443",
+            "a.b:",
+            ":6443",
+        ] {
             check(Form::Endpoint, text, false);
         }
         check(Form::HostPort, "a.b", false);

@@ -1,5 +1,6 @@
-//! Names, labels and annotations that the API server refuses of an object, and of the machines that Cluster API makes of a template
-//! (`k8s.io/apimachinery/pkg/api/validation`, `ValidateObjectMeta`).
+//! Names, labels and annotations that the API server refuses of an object, and of the machines that
+//! Cluster API makes of a template (`k8s.io/apimachinery/pkg/api/validation`,
+//! `ValidateObjectMeta`).
 
 use serde_json::Value;
 
@@ -7,7 +8,9 @@ use crate::api::names::GROUP;
 use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Place, rules};
 use crate::objects::{Object, fields};
-use crate::schema::{Violation, annotation_violations, annotations_too_large, label_violations, subdomain_errors};
+use crate::schema::{
+    Violation, annotation_violations, annotations_too_large, label_violations, subdomain_errors,
+};
 
 rules! {
     /// the API server refuses the name, a label or an annotation of an object, or of the machines that come of it
@@ -24,28 +27,56 @@ pub(crate) fn check(object: &Object) -> Vec<Diagnostic> {
     let is_of_machines = object.group() == CORE_GROUP && OF_MACHINES.contains(&object.kind());
     let own = Some(&["metadata"][..]);
     let of_machines = is_of_machines.then_some(&["spec", "template", "metadata"][..]);
-    let of_name = is_stored(object).then(|| nameless(object).or_else(|| misnamed(object))).flatten();
-    own.into_iter().chain(of_machines).flat_map(|steps| refused(object, steps)).chain(of_name).collect()
+    let of_name = is_stored(object)
+        .then(|| nameless(object).or_else(|| misnamed(object)))
+        .flatten();
+    own.into_iter()
+        .chain(of_machines)
+        .flat_map(|steps| refused(object, steps))
+        .chain(of_name)
+        .collect()
 }
 
-/// Whether an object is one that an API server has, with a name that is a DNS subdomain: documents of kustomize, clusterctl, kubeadm and the
-/// kubelet only look so, and roles and addresses are named otherwise.
+/// Whether an object is one that an API server has, with a name that is a DNS subdomain: documents
+/// of kustomize, clusterctl, kubeadm and the kubelet only look so, and roles and addresses are
+/// named otherwise.
 fn is_stored(object: &Object) -> bool {
     let group = object.group();
     let is_of_cluster_api = group == CORE_GROUP || group.ends_with(&format!(".{CORE_GROUP}"));
-    group.is_empty() || group == "apps" || group == GROUP || (is_of_cluster_api && group != CLUSTERCTL_GROUP)
+    group.is_empty()
+        || group == "apps"
+        || group == GROUP
+        || (is_of_cluster_api && group != CLUSTERCTL_GROUP)
 }
 
 /// An object that has no name and gets none.
 fn nameless(object: &Object) -> Option<Diagnostic> {
-    let is_named = !object.name().is_empty() || !object.text(&["metadata", "generateName"]).is_empty();
+    let is_named =
+        !object.name().is_empty() || !object.text(&["metadata", "generateName"]).is_empty();
     let path = FieldPath::of_fields("metadata.name");
-    if let Some(other) = object.at(&path).filter(|value| value.is_boolean() || value.is_number()) {
-        let finding = Diagnostic::of(&METADATA_REFUSED, format!("{path} is read as `{other}`, not as text"));
-        return Some(finding.at(object.place(&path)).help("put the value in quotes"));
+    if let Some(other) = object
+        .at(&path)
+        .filter(|value| value.is_boolean() || value.is_number())
+    {
+        let finding = Diagnostic::of(
+            &METADATA_REFUSED,
+            format!("{path} is read as `{other}`, not as text"),
+        );
+        return Some(
+            finding
+                .at(object.place(&path))
+                .help("put the value in quotes"),
+        );
     }
-    let finding = Diagnostic::of(&METADATA_REFUSED, format!("the {} has no name", object.kind()));
-    (!is_named).then(|| finding.at(object.place(&FieldPath::of_fields("metadata"))).help("write `name: NAME` under `metadata`"))
+    let finding = Diagnostic::of(
+        &METADATA_REFUSED,
+        format!("the {} has no name", object.kind()),
+    );
+    (!is_named).then(|| {
+        finding
+            .at(object.place(&FieldPath::of_fields("metadata")))
+            .help("write `name: NAME` under `metadata`")
+    })
 }
 
 /// A name that is no DNS subdomain.
@@ -55,36 +86,65 @@ fn misnamed(object: &Object) -> Option<Diagnostic> {
     }
     let why = subdomain_errors(object.name()).into_iter().next()?;
     let path = FieldPath::of_fields("metadata.name");
-    let finding = Diagnostic::of(&METADATA_REFUSED, format!("{path}: {why}")).at(object.place(&path));
-    Some(finding.help("write lower-case letters, digits, `-` and `.`, with a letter or a digit at both ends"))
+    let finding =
+        Diagnostic::of(&METADATA_REFUSED, format!("{path}: {why}")).at(object.place(&path));
+    Some(finding.help(
+        "write lower-case letters, digits, `-` and `.`, with a letter or a digit at both ends",
+    ))
 }
 
 fn refused(object: &Object, steps: &[&str]) -> Vec<Diagnostic> {
-    let metadata = steps.iter().fold(FieldPath::root(), |path, step| path.field(*step));
-    let entries = |kind: &str| fields::field(object.value(), steps).and_then(|metadata| metadata.get(kind)).and_then(Value::as_object);
+    let metadata = steps
+        .iter()
+        .fold(FieldPath::root(), |path, step| path.field(*step));
+    let entries = |kind: &str| {
+        fields::field(object.value(), steps)
+            .and_then(|metadata| metadata.get(kind))
+            .and_then(Value::as_object)
+    };
     let mut found = Vec::new();
     let labels = metadata.field("labels");
     for (key, value) in entries("labels").into_iter().flatten() {
         let violations = label_violations(key, value.as_str().unwrap_or_default(), &labels);
         let place = object.key_place(&labels.field(key));
-        found.extend(violations.iter().map(|violation| finding(&labels, violation, place.clone(), LABEL_FORM)));
+        found.extend(
+            violations
+                .iter()
+                .map(|violation| finding(&labels, violation, place.clone(), LABEL_FORM)),
+        );
     }
     let annotations = metadata.field("annotations");
-    for key in entries("annotations").into_iter().flat_map(serde_json::Map::keys) {
+    for key in entries("annotations")
+        .into_iter()
+        .flat_map(serde_json::Map::keys)
+    {
         let violations = annotation_violations(key, &annotations);
         let place = object.key_place(&annotations.field(key));
-        found.extend(violations.iter().map(|violation| finding(&annotations, violation, place.clone(), KEY_FORM)));
+        found.extend(
+            violations
+                .iter()
+                .map(|violation| finding(&annotations, violation, place.clone(), KEY_FORM)),
+        );
     }
-    let too_large = entries("annotations").and_then(|entries| annotations_too_large(entries, &annotations));
-    found.extend(too_large.map(|violation| finding(&annotations, &violation, object.key_place(&annotations), SIZE)));
+    let too_large =
+        entries("annotations").and_then(|entries| annotations_too_large(entries, &annotations));
+    found.extend(too_large.map(|violation| {
+        finding(
+            &annotations,
+            &violation,
+            object.key_place(&annotations),
+            SIZE,
+        )
+    }));
     found
 }
 
 const LABEL_FORM: &str = "change the name or the value: letters, digits, `-`, `_` and `.`, at most 63 of them; a name may have a `prefix/`";
-const KEY_FORM: &str =
-    "change the name: letters, digits, `-`, `_` and `.`, at most 63 of them, behind a `prefix/` if you like; the value is free";
+const KEY_FORM: &str = "change the name: letters, digits, `-`, `_` and `.`, at most 63 of them, behind a `prefix/` if you like; the value is free";
 const SIZE: &str = "take some away: all annotations of an object together have at most 256 KiB";
 
 fn finding(path: &FieldPath, violation: &Violation, place: Place, help: &str) -> Diagnostic {
-    Diagnostic::of(&METADATA_REFUSED, format!("{path}: {}", violation.body())).at(place).help(help)
+    Diagnostic::of(&METADATA_REFUSED, format!("{path}: {}", violation.body()))
+        .at(place)
+        .help(help)
 }

@@ -1,8 +1,10 @@
-//! What fails on the node although the API takes it: arguments that a component of that version of Kubernetes does not have, labels and
-//! taints that no node can have, values and feature gates that kubeadm refuses, commands that no shell reads, and versions that do not go together.
+//! What fails on the node although the API takes it: arguments that a component of that version of
+//! Kubernetes does not have, labels and taints that no node can have, values and feature gates that
+//! kubeadm refuses, commands that no shell reads, and versions that do not go together.
 //!
-//! The judge of the API for configs is `render::prove`; nothing of it is repeated here. Of the objects around them it is `core_kinds`. What depends on the version of Kubernetes is judged when somebody
-//! says that version: a stand-in for one condemns nothing.
+//! The judge of the API for configs is `render::prove`; nothing of it is repeated here. Of the
+//! objects around them it is `core_kinds`. What depends on the version of Kubernetes is judged when
+//! somebody says that version: a stand-in for one condemns nothing.
 
 mod arguments;
 pub(crate) mod cloud_config;
@@ -60,33 +62,59 @@ impl Subject<'_> {
 
     /// The minor version of Kubernetes 1.
     fn minor(&self) -> Option<u64> {
-        self.kubernetes.as_ref().filter(|version| version.major == 1).map(|version| version.minor)
+        self.kubernetes
+            .as_ref()
+            .filter(|version| version.major == 1)
+            .map(|version| version.minor)
     }
 
     /// The minor version of a component, as its flags are counted by.
     fn minor_of(&self, component: Component) -> Option<u64> {
-        if component == Component::Etcd { etcd::minor(self) } else { self.minor() }
+        if component == Component::Etcd {
+            etcd::minor(self)
+        } else {
+            self.minor()
+        }
     }
 }
 
-/// Judges one machine. `rendered`: what came of it, if anything did. `is_version_said`: whether versions of Kubernetes in the objects are those
-/// of the user.
-pub(crate) fn check(pool: &Pool, target: &Target<'_>, request: &Request, rendered: Option<&Rendered>, is_version_said: bool) -> Report {
-    let Some(spec) = target.spec() else { return Report::new() };
+/// Judges one machine. `rendered`: what came of it, if anything did. `is_version_said`: whether
+/// versions of Kubernetes in the objects are those of the user.
+pub(crate) fn check(
+    pool: &Pool,
+    target: &Target<'_>,
+    request: &Request,
+    rendered: Option<&Rendered>,
+    is_version_said: bool,
+) -> Report {
+    let Some(spec) = target.spec() else {
+        return Report::new();
+    };
     let mut notes = Notes::default();
     let surroundings = Surroundings::of(pool, target, request, &mut notes);
     let is_said = (is_version_said || request.kubernetes_version.is_some())
-        && notes.stand_ins.iter().all(|stand_in| stand_in.setting != Some(Setting::KubernetesVersion));
+        && notes
+            .stand_ins
+            .iter()
+            .all(|stand_in| stand_in.setting != Some(Setting::KubernetesVersion));
     let subject = Subject {
         config: target.config,
         spec_path: target.spec_path(),
         spec,
         profile: request.profile,
-        kubernetes: surroundings.as_ref().filter(|_| is_said).and_then(|found| parse_tolerant(&found.kubernetes_version).ok()),
+        kubernetes: surroundings
+            .as_ref()
+            .filter(|_| is_said)
+            .and_then(|found| parse_tolerant(&found.kubernetes_version).ok()),
         budget: &request.budget,
-        version_place: surroundings.as_ref().map(|found| found.version_spot.place()).unwrap_or_default(),
+        version_place: surroundings
+            .as_ref()
+            .map(|found| found.version_spot.place())
+            .unwrap_or_default(),
     };
-    let of_document = rendered.map(|rendered| cloud_config::check(&subject, rendered)).unwrap_or_default();
+    let of_document = rendered
+        .map(|rendered| cloud_config::check(&subject, rendered))
+        .unwrap_or_default();
     let judges: [fn(&Subject<'_>) -> Vec<Diagnostic>; 8] = [
         component_flags::check,
         node_labels::check,
@@ -97,5 +125,9 @@ pub(crate) fn check(pool: &Pool, target: &Target<'_>, request: &Request, rendere
         commands::check,
         matrix::check,
     ];
-    judges.into_iter().flat_map(|judge| judge(&subject)).chain(of_document).collect()
+    judges
+        .into_iter()
+        .flat_map(|judge| judge(&subject))
+        .chain(of_document)
+        .collect()
 }

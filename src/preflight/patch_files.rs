@@ -1,5 +1,6 @@
-//! Files in the folder of kubeadm's patches: their names say what is patched and how (`cmd/kubeadm/app/util/patches` of v1.34). kubeadm ends at a name
-//! with an unknown kind of patch, and leaves out every other file that it does not know, with a line in a log that nobody reads.
+//! Files in the folder of kubeadm's patches: their names say what is patched and how
+//! (`cmd/kubeadm/app/util/patches` of v1.34). kubeadm ends at a name with an unknown kind of patch,
+//! and leaves out every other file that it does not know, with a line in a log that nobody reads.
 
 use serde_json::Value;
 
@@ -15,8 +16,14 @@ rules! {
 }
 
 /// `knownTargets`.
-const TARGETS: [&str; 6] =
-    ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubeletconfiguration", "corednsdeployment"];
+const TARGETS: [&str; 6] = [
+    "etcd",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kubeletconfiguration",
+    "corednsdeployment",
+];
 
 /// `patchTypeList`.
 const TYPES: [&str; 3] = ["json", "merge", "strategic"];
@@ -34,12 +41,23 @@ enum Name {
 }
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
-    let folder_of = |side: &str| fields::text(subject.spec, &[side, "patches", "directory"]).trim_end_matches('/');
-    let folders: Vec<&str> =
-        ["initConfiguration", "joinConfiguration"].map(folder_of).into_iter().filter(|folder| !folder.is_empty()).collect();
-    let is_patch = |path: &str| folders.iter().any(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')));
+    let folder_of = |side: &str| {
+        fields::text(subject.spec, &[side, "patches", "directory"]).trim_end_matches('/')
+    };
+    let folders: Vec<&str> = ["initConfiguration", "joinConfiguration"]
+        .map(folder_of)
+        .into_iter()
+        .filter(|folder| !folder.is_empty())
+        .collect();
+    let is_patch = |path: &str| {
+        folders.iter().any(|folder| {
+            path.strip_prefix(folder)
+                .is_some_and(|rest| rest.starts_with('/'))
+        })
+    };
     let files = fields::items(subject.spec, &["files"]).iter().enumerate();
-    let paths = files.filter_map(|(index, file)| Some((index, file.get("path").and_then(Value::as_str)?)));
+    let paths =
+        files.filter_map(|(index, file)| Some((index, file.get("path").and_then(Value::as_str)?)));
     let finding = |(index, path): (usize, &str)| {
         let (file, place) = (
             path.rsplit('/').next().unwrap_or(path),
@@ -47,27 +65,46 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
         );
         let finding = match name(file) {
             Name::Read => return None,
-            Name::Ignored(why) => Diagnostic::of(&PATCH_IGNORED, format!("kubeadm leaves the patch `{file}` out: {why}")),
+            Name::Ignored(why) => Diagnostic::of(
+                &PATCH_IGNORED,
+                format!("kubeadm leaves the patch `{file}` out: {why}"),
+            ),
             Name::Refused => Diagnostic::of(
                 &PATCH_REFUSED,
-                format!("kubeadm ends at the patch `{file}`: no kind of patch stands behind the `+` of its name"),
+                format!(
+                    "kubeadm ends at the patch `{file}`: no kind of patch stands behind the `+` of its name"
+                ),
             ),
         };
-        let help = format!("name it `TARGET[SUFFIX][+{}].yaml`, TARGET one of {}", TYPES.join("|"), TARGETS.join(", "));
+        let help = format!(
+            "name it `TARGET[SUFFIX][+{}].yaml`, TARGET one of {}",
+            TYPES.join("|"),
+            TARGETS.join(", ")
+        );
         Some(finding.at(place).help(help))
     };
-    paths.filter(|(_, path)| is_patch(path)).filter_map(finding).collect()
+    paths
+        .filter(|(_, path)| is_patch(path))
+        .filter_map(finding)
+        .collect()
 }
 
-/// `parseFilename`: the target, a suffix, and perhaps a `+` and the kind of the patch; what follows is not looked at.
+/// `parseFilename`: the target, a suffix, and perhaps a `+` and the kind of the patch; what follows
+/// is not looked at.
 fn name(file: &str) -> Name {
-    if !EXTENSIONS.iter().any(|extension| file.strip_suffix(extension).is_some_and(|stem| !stem.is_empty())) {
+    if !EXTENSIONS.iter().any(|extension| {
+        file.strip_suffix(extension)
+            .is_some_and(|stem| !stem.is_empty())
+    }) {
         return Name::Ignored("its extension is neither `.json` nor `.yaml`");
     }
     let Some(rest) = TARGETS.iter().find_map(|target| file.strip_prefix(target)) else {
         return Name::Ignored("its name begins with nothing that kubeadm patches");
     };
-    match rest.trim_start_matches(|letter| !['.', '+', '\n'].contains(&letter)).strip_prefix('+') {
+    match rest
+        .trim_start_matches(|letter| !['.', '+', '\n'].contains(&letter))
+        .strip_prefix('+')
+    {
         Some(kind) if !TYPES.iter().any(|known| kind.starts_with(known)) => Name::Refused,
         _ => Name::Read,
     }
@@ -93,7 +130,17 @@ mod tests {
         ] {
             assert_eq!(name(file), expected, "{file}");
         }
-        for file in ["foo.yaml", "kubelet.yaml", "etcd", "etcd+merge", "etcd.yml", ".yaml", ".json", "Etcd.yaml", "0etcd.yaml"] {
+        for file in [
+            "foo.yaml",
+            "kubelet.yaml",
+            "etcd",
+            "etcd+merge",
+            "etcd.yml",
+            ".yaml",
+            ".json",
+            "Etcd.yaml",
+            "0etcd.yaml",
+        ] {
             assert!(matches!(name(file), Name::Ignored(_)), "{file}");
         }
     }

@@ -21,13 +21,24 @@ use crate::render::input::target::ConfigKind;
 use crate::render::write::cloud_config;
 use crate::topology::{Lost, Misfit, Reason, Untaken};
 
-/// Why nothing of a node is what was asked for: what is most likely meant comes first. `things` are those that it has.
+/// Why nothing of a node is what was asked for: what is most likely meant comes first. `things` are
+/// those that it has.
 pub(crate) fn absent(subject: &Subject<'_>, wanted: &Wanted, things: &[Thing]) -> Vec<Step> {
     let mut steps = made_by_others(subject, wanted);
     if let Some(planned) = &subject.planned {
         let history = planned.history.iter();
-        steps.extend(history.clone().flat_map(|history| &history.lost).flat_map(|lost| taken_away(subject, planned, lost, wanted)));
-        steps.extend(history.clone().flat_map(|history| &history.untaken).flat_map(|untaken| not_taken(subject, planned, untaken, wanted)));
+        steps.extend(
+            history
+                .clone()
+                .flat_map(|history| &history.lost)
+                .flat_map(|lost| taken_away(subject, planned, lost, wanted)),
+        );
+        steps.extend(
+            history
+                .clone()
+                .flat_map(|history| &history.untaken)
+                .flat_map(|untaken| not_taken(subject, planned, untaken, wanted)),
+        );
     }
     steps.extend(without_effect(subject, wanted, things));
     steps.extend(of_sections(subject, wanted));
@@ -36,7 +47,13 @@ pub(crate) fn absent(subject: &Subject<'_>, wanted: &Wanted, things: &[Thing]) -
     steps.extend(labels_of_machines(subject, wanted));
     steps.extend(named_by_commands(subject, wanted, things));
     if let Some(planned) = &subject.planned {
-        steps.extend(planned.history.iter().flat_map(|history| &history.untaken).filter_map(external));
+        steps.extend(
+            planned
+                .history
+                .iter()
+                .flat_map(|history| &history.untaken)
+                .filter_map(external),
+        );
     }
     let mut kept: Vec<Step> = Vec::new();
     for step in steps {
@@ -50,48 +67,102 @@ pub(crate) fn absent(subject: &Subject<'_>, wanted: &Wanted, things: &[Thing]) -
 /// What Kubernetes makes by itself.
 fn made_by_others(subject: &Subject<'_>, wanted: &Wanted) -> Vec<Step> {
     let is_control_plane = subject.rendered.role.is_control_plane();
-    let kinds = wanted.kinds.iter().filter(|kind| matches!(kind, Kind::File | Kind::Label | Kind::Taint));
+    let kinds = wanted
+        .kinds
+        .iter()
+        .filter(|kind| matches!(kind, Kind::File | Kind::Label | Kind::Taint));
     let step = |kind: &Kind| match known(*kind, &wanted.text, is_control_plane) {
         Some(found) => Some(Step::new("known", found.why, Place::default())),
-        None => known(*kind, &wanted.text, true).map(|_| Step::new("role", "only nodes of the control plane have it", Place::default())),
+        None => known(*kind, &wanted.text, true).map(|_| {
+            Step::new(
+                "role",
+                "only nodes of the control plane have it",
+                Place::default(),
+            )
+        }),
     };
     kinds.filter_map(step).collect()
 }
 
 /// What a later patch replaced or removed.
-fn taken_away(subject: &Subject<'_>, planned: &Planned<'_>, lost: &Lost, wanted: &Wanted) -> Vec<Step> {
-    let Some(part) = fragment(subject.target.kind, &lost.path, &lost.value) else { return Vec::new() };
+fn taken_away(
+    subject: &Subject<'_>,
+    planned: &Planned<'_>,
+    lost: &Lost,
+    wanted: &Wanted,
+) -> Vec<Step> {
+    let Some(part) = fragment(subject.target.kind, &lost.path, &lost.value) else {
+        return Vec::new();
+    };
     let step = |held: Held| {
         let write = planned.writes.get(lost.write)?;
-        let below: FieldPath = held.path.segments().iter().skip(part.depth).cloned().collect();
+        let below: FieldPath = held
+            .path
+            .segments()
+            .iter()
+            .skip(part.depth)
+            .cloned()
+            .collect();
         let (stands, rest) = lost.origins.nearest(&below);
         let author = author(planned, stands);
-        let text = format!("patch `{}` {} `{}`, where {author} had it", write.patch, verb(&write.op), write.path);
+        let text = format!(
+            "patch `{}` {} `{}`, where {author} had it",
+            write.patch,
+            verb(&write.op),
+            write.path
+        );
         let by = Step::new("replaced", text, at(&lost.stand));
         let was = stands.stand.anchor.place(&stands.stand.path.join(&rest));
         Some([by, Step::new("was", format!("{author} wrote it here"), was)])
     };
-    meant(&part.spec, wanted).into_iter().filter_map(step).flatten().collect()
+    meant(&part.spec, wanted)
+        .into_iter()
+        .filter_map(step)
+        .flatten()
+        .collect()
 }
 
 /// What a patch would have written that is for other templates, or off.
-fn not_taken(subject: &Subject<'_>, planned: &Planned<'_>, untaken: &Untaken, wanted: &Wanted) -> Vec<Step> {
+fn not_taken(
+    subject: &Subject<'_>,
+    planned: &Planned<'_>,
+    untaken: &Untaken,
+    wanted: &Wanted,
+) -> Vec<Step> {
     let has_it = untaken.writes.iter().find(|write| {
         let path = pointer(&write.path);
         let own = fragment(subject.target.kind, &path, &write.value);
         let of_others = || elsewhere(&path, &write.value);
-        own.map(|part| part.spec).or_else(of_others).is_some_and(|spec| !meant(&spec, wanted).is_empty())
+        own.map(|part| part.spec)
+            .or_else(of_others)
+            .is_some_and(|spec| !meant(&spec, wanted).is_empty())
     });
-    let Some(write) = has_it else { return Vec::new() };
+    let Some(write) = has_it else {
+        return Vec::new();
+    };
     let mut steps = match &untaken.reason {
         Reason::Selector(misfit) => {
-            let text = format!("patch `{}` writes it for others: {}", untaken.patch, for_whom(misfit));
+            let text = format!(
+                "patch `{}` writes it for others: {}",
+                untaken.patch,
+                for_whom(misfit)
+            );
             vec![Step::new("selector", text, at(&untaken.stand))]
         }
         Reason::Disabled { condition, gave } => {
-            let off = Step::new("disabled", format!("patch `{}` would write it, but is off", untaken.patch), at(&write.stand));
-            let why = of_condition(condition, &format!("its condition gives `{gave}`, and not `true`"));
-            let variables = condition.variables.iter().filter_map(|name| variable(subject, planned, name));
+            let off = Step::new(
+                "disabled",
+                format!("patch `{}` would write it, but is off", untaken.patch),
+                at(&write.stand),
+            );
+            let why = of_condition(
+                condition,
+                &format!("its condition gives `{gave}`, and not `true`"),
+            );
+            let variables = condition
+                .variables
+                .iter()
+                .filter_map(|name| variable(subject, planned, name));
             [off, why].into_iter().chain(variables).collect()
         }
         Reason::External => Vec::new(),
@@ -100,43 +171,76 @@ fn not_taken(subject: &Subject<'_>, planned: &Planned<'_>, untaken: &Untaken, wa
     steps
 }
 
-/// The part of a spec that a value is at a path of a template of another kind: below whatever the spec of that kind is.
+/// The part of a spec that a value is at a path of a template of another kind: below whatever the
+/// spec of that kind is.
 fn elsewhere(path: &FieldPath, value: &serde_json::Value) -> Option<serde_json::Value> {
-    let kinds = [ConfigKind::ControlPlane { template: true }, ConfigKind::Kubeadm(Form::Template)];
-    kinds.into_iter().find_map(|kind| fragment(kind, path, value)).map(|part| part.spec)
+    let kinds = [
+        ConfigKind::ControlPlane { template: true },
+        ConfigKind::Kubeadm(Form::Template),
+    ];
+    kinds
+        .into_iter()
+        .find_map(|kind| fragment(kind, path, value))
+        .map(|part| part.spec)
 }
 
 /// What of a selector is for other templates, in words.
 fn for_whom(misfit: &Misfit) -> String {
     match misfit {
-        Misfit::Other { field, own } => format!("the `{field}` of its selector is not that of this machine's template, {own}"),
-        Misfit::NotInfrastructure => "its selector is not for the Cluster's infrastructure".to_owned(),
-        Misfit::NotControlPlane => "`matchResources.controlPlane` of its selector is not true".to_owned(),
+        Misfit::Other { field, own } => {
+            format!("the `{field}` of its selector is not that of this machine's template, {own}")
+        }
+        Misfit::NotInfrastructure => {
+            "its selector is not for the Cluster's infrastructure".to_owned()
+        }
+        Misfit::NotControlPlane => {
+            "`matchResources.controlPlane` of its selector is not true".to_owned()
+        }
         Misfit::OtherClass { is_pool, class } => {
-            let list = if *is_pool { "machinePoolClass" } else { "machineDeploymentClass" };
-            format!("`matchResources.{list}.names` of its selector has no pattern for the class `{class}`")
+            let list = if *is_pool {
+                "machinePoolClass"
+            } else {
+                "machineDeploymentClass"
+            };
+            format!(
+                "`matchResources.{list}.names` of its selector has no pattern for the class `{class}`"
+            )
         }
     }
 }
 
 /// A patch of which only a runtime extension knows what it writes.
 fn external(untaken: &Untaken) -> Option<Step> {
-    let text = format!("patch `{}` is made by a runtime extension and not applied here: it may write it", untaken.patch);
+    let text = format!(
+        "patch `{}` is made by a runtime extension and not applied here: it may write it",
+        untaken.patch
+    );
     (untaken.reason == Reason::External).then(|| Step::new("external", text, at(&untaken.stand)))
 }
 
 /// What the config says, and this machine does not get as it is said.
 fn without_effect(subject: &Subject<'_>, wanted: &Wanted, things: &[Thing]) -> Vec<Step> {
-    let Some(spec) = subject.target.spec() else { return Vec::new() };
+    let Some(spec) = subject.target.spec() else {
+        return Vec::new();
+    };
     let step = |held: Held| {
         let path = subject.target.spec_path().join(&held.path);
         let source = Source::Config(path.clone());
-        let renamed = things.iter().find(|thing| thing.kind == Kind::Field && thing.source == source);
+        let renamed = things
+            .iter()
+            .find(|thing| thing.kind == Kind::Field && thing.source == source);
         let (kind, why) = match renamed {
-            Some(thing) => ("renamed", format!("becomes {} of kubeadm's document", thing.name)),
+            Some(thing) => (
+                "renamed",
+                format!("becomes {} of kubeadm's document", thing.name),
+            ),
             None => unsaid(subject, &held),
         };
-        Step::new(kind, format!("{path} {why}"), subject.target.config.place(&path))
+        Step::new(
+            kind,
+            format!("{path} {why}"),
+            subject.target.config.place(&path),
+        )
     };
     meant(spec, wanted).into_iter().map(step).collect()
 }
@@ -148,31 +252,49 @@ fn unsaid(subject: &Subject<'_>, held: &Held) -> (&'static str, String) {
     let is_of_cluster = is_of("clusterConfiguration");
     let is_of_init = is_of_cluster || is_of("initConfiguration");
     let why = match (is_of_init, is_of("joinConfiguration"), role == Role::Init) {
-        // kubeadm: "Implementation details", "kubeadm join phases": it downloads the ClusterConfiguration.
+        // kubeadm: "Implementation details", "kubeadm join phases": it downloads the
+        // ClusterConfiguration.
         (true, _, false) if is_of_cluster && role.is_control_plane() => {
             return (
                 "configMap",
                 "is not in this machine's data: it joins, and kubeadm reads it from the ConfigMap kubeadm-config of the cluster".to_owned(),
             );
         }
-        (true, _, false) => format!("counts only for `kubeadm init`, and this machine joins ({role})"),
-        (_, true, true) => "counts only for `kubeadm join`, and this machine is the first one (init)".to_owned(),
+        (true, _, false) => {
+            format!("counts only for `kubeadm init`, and this machine joins ({role})")
+        }
+        (_, true, true) => {
+            "counts only for `kubeadm join`, and this machine is the first one (init)".to_owned()
+        }
         (true, ..) | (_, true, _) => {
-            format!("does not reach kubeadm: its API for Kubernetes {} has no such field", subject.rendered.kubernetes_version)
+            format!(
+                "does not reach kubeadm: its API for Kubernetes {} has no such field",
+                subject.rendered.kubernetes_version
+            )
         }
         _ => format!("is not carried by {}", subject.rendered.format),
     };
     ("no-effect", why)
 }
 
-/// What the config has of it that is no thing of its own: mounts, disks, volumes of static pods, and sections as a whole.
+/// What the config has of it that is no thing of its own: mounts, disks, volumes of static pods,
+/// and sections as a whole.
 fn of_sections(subject: &Subject<'_>, wanted: &Wanted) -> Vec<Step> {
-    let Some(spec) = subject.target.spec() else { return Vec::new() };
+    let Some(spec) = subject.target.spec() else {
+        return Vec::new();
+    };
     let step = |(path, what): (FieldPath, &'static str)| {
         let path = subject.target.spec_path().join(&path);
-        Step::new("section", format!("{path} has it: {what}"), subject.target.config.place(&path))
+        Step::new(
+            "section",
+            format!("{path} has it: {what}"),
+            subject.target.config.place(&path),
+        )
     };
-    named_by_sections(spec, wanted).into_iter().map(step).collect()
+    named_by_sections(spec, wanted)
+        .into_iter()
+        .map(step)
+        .collect()
 }
 
 /// Fields that the Cluster would say, and does not.
@@ -180,15 +302,35 @@ fn unsaid_by_cluster(subject: &Subject<'_>, wanted: &Wanted) -> Vec<Step> {
     if subject.rendered.role != Role::Init {
         return Vec::new();
     }
-    let is_meant = |field: &str| wanted.means(&Thing::new(Kind::Field, field, "", Source::Config(FieldPath::root())));
+    let is_meant = |field: &str| {
+        wanted.means(&Thing::new(
+            Kind::Field,
+            field,
+            "",
+            Source::Config(FieldPath::root()),
+        ))
+    };
     let step = |(_, field): &(&str, &str)| {
         let text = match subject.cluster.is(CORE_GROUP, "Cluster") {
-            true => format!("neither the config says it nor {field} of {}", subject.cluster.title()),
-            false => format!("the config does not say it, and the input holds no Cluster, whose {field} would"),
+            true => format!(
+                "neither the config says it nor {field} of {}",
+                subject.cluster.title()
+            ),
+            false => format!(
+                "the config does not say it, and the input holds no Cluster, whose {field} would"
+            ),
         };
-        Step::new("cluster", text, subject.cluster.place(&FieldPath::of_fields(field)))
+        Step::new(
+            "cluster",
+            text,
+            subject.cluster.place(&FieldPath::of_fields(field)),
+        )
     };
-    FROM_CLUSTER.iter().filter(|(field, _)| is_meant(field)).map(step).collect()
+    FROM_CLUSTER
+        .iter()
+        .filter(|(field, _)| is_meant(field))
+        .map(step)
+        .collect()
 }
 
 /// Files that only the other format has.
@@ -197,10 +339,16 @@ fn of_other_format(subject: &Subject<'_>, wanted: &Wanted) -> Vec<Step> {
         return Vec::new();
     }
     let (plan, encoder) = (&subject.rendered.plan, subject.rendered.encoder);
-    let files = cloud_config::node_files(plan, encoder).into_iter().map(|file| of_file(subject, &file));
-    let only_there = files.filter(|file| wanted.means(file) && !matches!(file.source, Source::Config(_)));
+    let files = cloud_config::node_files(plan, encoder)
+        .into_iter()
+        .map(|file| of_file(subject, &file));
+    let only_there =
+        files.filter(|file| wanted.means(file) && !matches!(file.source, Source::Config(_)));
     let step = |_: Thing| {
-        let place = subject.target.config.place(&subject.rendered.spec_path.field("format"));
+        let place = subject
+            .target
+            .config
+            .place(&subject.rendered.spec_path.field("format"));
         Step::new(
             "format",
             "the provider writes this file with cloud-config alone; with Ignition kubeadm reads /etc/kubeadm.yml",
@@ -213,7 +361,9 @@ fn of_other_format(subject: &Subject<'_>, wanted: &Wanted) -> Vec<Step> {
 /// Labels that are written where they do not reach the Node.
 fn labels_of_machines(subject: &Subject<'_>, wanted: &Wanted) -> Vec<Step> {
     let owner = subject.owner();
-    let of_machines: Vec<Thing> = labels(subject).filter(|label| wanted.means(label) && !is_synced_to_nodes(&label.name)).collect();
+    let of_machines: Vec<Thing> = labels(subject)
+        .filter(|label| wanted.means(label) && !is_synced_to_nodes(&label.name))
+        .collect();
     let step = |label: Thing| {
         let place = match &label.source {
             Source::Owner(path) => of_label(subject, path),
@@ -231,8 +381,15 @@ fn labels_of_machines(subject: &Subject<'_>, wanted: &Wanted) -> Vec<Step> {
         && owner.kind() != "Machine"
         && fields::field(owner.value(), &["metadata", "labels", &wanted.text]).is_some();
     let top = own.then(|| {
-        let text = format!("it is a label of {} itself, which Cluster API does not copy to its machines", owner.title());
-        Step::new("label", text, owner.key_place(&FieldPath::of_fields("metadata.labels").key(wanted.text.as_str())))
+        let text = format!(
+            "it is a label of {} itself, which Cluster API does not copy to its machines",
+            owner.title()
+        );
+        Step::new(
+            "label",
+            text,
+            owner.key_place(&FieldPath::of_fields("metadata.labels").key(wanted.text.as_str())),
+        )
     });
     of_machines.into_iter().map(step).chain(top).collect()
 }
@@ -242,14 +399,22 @@ fn named_by_commands(subject: &Subject<'_>, wanted: &Wanted, things: &[Thing]) -
     if !wanted.is_path() {
         return Vec::new();
     }
-    let names_it = |thing: &&Thing| thing.kind == Kind::Command && thing.name.contains(&wanted.text);
+    let names_it =
+        |thing: &&Thing| thing.kind == Kind::Command && thing.name.contains(&wanted.text);
     let step = |thing: &Thing| {
         let place = match &thing.source {
             Source::Config(path) => subject.target.config.place(path),
             _ => Place::default(),
         };
-        Step::new("command", format!("no file of the data, but a command names it ({})", thing.value.expose()), place)
-            .with("command", thing.name.as_str())
+        Step::new(
+            "command",
+            format!(
+                "no file of the data, but a command names it ({})",
+                thing.value.expose()
+            ),
+            place,
+        )
+        .with("command", thing.name.as_str())
     };
     things.iter().filter(names_it).map(step).collect()
 }

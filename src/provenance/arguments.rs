@@ -1,4 +1,5 @@
-//! What kubeadm's documents, and the same parts of a config, hold: fields, arguments, labels and taints.
+//! What kubeadm's documents, and the same parts of a config, hold: fields, arguments, labels and
+//! taints.
 
 use serde_json::Value;
 
@@ -31,7 +32,9 @@ fn walk(value: &Value, path: &FieldPath, found: &mut Vec<Held>) {
             for (name, value) in entries {
                 let path = path.field(name.as_str());
                 match name.as_str() {
-                    "extraArgs" | "kubeletExtraArgs" => found.extend(arguments(value, &path, name == "kubeletExtraArgs")),
+                    "extraArgs" | "kubeletExtraArgs" => {
+                        found.extend(arguments(value, &path, name == "kubeletExtraArgs"))
+                    }
                     "taints" => found.extend(taints(value, &path)),
                     _ => {}
                 }
@@ -39,31 +42,63 @@ fn walk(value: &Value, path: &FieldPath, found: &mut Vec<Held>) {
             }
         }
         Value::Array(items) if !items.is_empty() => {
-            items.iter().enumerate().for_each(|(index, item)| walk(item, &path.index(index), found));
+            items
+                .iter()
+                .enumerate()
+                .for_each(|(index, item)| walk(item, &path.index(index), found));
         }
-        leaf => found.push(Held { kind: Kind::Field, name: path.to_string(), value: plain(leaf), path: path.clone() }),
+        leaf => found.push(Held {
+            kind: Kind::Field,
+            name: path.to_string(),
+            value: plain(leaf),
+            path: path.clone(),
+        }),
     }
 }
 
 /// A value in one line.
 pub(super) fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// The arguments of a list or a map, and what the kubelet's say of its Node.
 fn arguments(arguments: &Value, path: &FieldPath, is_kubelet: bool) -> Vec<Held> {
-    let list = arguments.as_array().into_iter().flatten().enumerate().map(|(index, argument)| {
-        let (name, value) = (fields::text(argument, &["name"]), fields::text(argument, &["value"]));
-        (name.to_owned(), value.to_owned(), path.index(index).field("value"))
-    });
-    let map = arguments.as_object().into_iter().flatten().map(|(name, value)| (name.clone(), plain(value), path.field(name.as_str())));
+    let list = arguments
+        .as_array()
+        .into_iter()
+        .flatten()
+        .enumerate()
+        .map(|(index, argument)| {
+            let (name, value) = (
+                fields::text(argument, &["name"]),
+                fields::text(argument, &["value"]),
+            );
+            (
+                name.to_owned(),
+                value.to_owned(),
+                path.index(index).field("value"),
+            )
+        });
+    let map = arguments
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| (name.clone(), plain(value), path.field(name.as_str())));
     let of_one = |(name, value, path): (String, String, FieldPath)| {
         let of_node = match name.as_str() {
             "node-labels" if is_kubelet => pairs(&value, Kind::Label, &path),
             "register-with-taints" if is_kubelet => pairs(&value, Kind::Taint, &path),
             _ => Vec::new(),
         };
-        std::iter::once(Held { kind: Kind::Argument, name, value, path }).chain(of_node)
+        std::iter::once(Held {
+            kind: Kind::Argument,
+            name,
+            value,
+            path,
+        })
+        .chain(of_node)
     };
     list.chain(map).flat_map(of_one).collect()
 }
@@ -72,19 +107,39 @@ fn arguments(arguments: &Value, path: &FieldPath, is_kubelet: bool) -> Vec<Held>
 fn pairs(text: &str, kind: Kind, path: &FieldPath) -> Vec<Held> {
     let pair = |pair: &str| {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        Held { kind, name: name.trim().to_owned(), value: value.trim().to_owned(), path: path.clone() }
+        Held {
+            kind,
+            name: name.trim().to_owned(),
+            value: value.trim().to_owned(),
+            path: path.clone(),
+        }
     };
-    text.split(',').filter(|text| !text.trim().is_empty()).map(pair).collect()
+    text.split(',')
+        .filter(|text| !text.trim().is_empty())
+        .map(pair)
+        .collect()
 }
 
 fn taints(taints: &Value, path: &FieldPath) -> Vec<Held> {
     let of_one = |(index, taint): (usize, &Value)| Held {
         kind: Kind::Taint,
         name: fields::text(taint, &["key"]).to_owned(),
-        value: [fields::text(taint, &["value"]), fields::text(taint, &["effect"])].join(":").trim_start_matches(':').to_owned(),
+        value: [
+            fields::text(taint, &["value"]),
+            fields::text(taint, &["effect"]),
+        ]
+        .join(":")
+        .trim_start_matches(':')
+        .to_owned(),
         path: path.index(index),
     };
-    taints.as_array().into_iter().flatten().enumerate().map(of_one).collect()
+    taints
+        .as_array()
+        .into_iter()
+        .flatten()
+        .enumerate()
+        .map(of_one)
+        .collect()
 }
 
 #[cfg(test)]
@@ -94,8 +149,12 @@ mod tests {
     use super::*;
 
     fn shown(value: &Value, kind: Kind) -> Vec<String> {
-        let found = held(value, &FieldPath::of_fields("joinConfiguration")).into_iter().filter(|held| held.kind == kind);
-        found.map(|held| format!("{}={} {}", held.name, held.value, held.path)).collect()
+        let found = held(value, &FieldPath::of_fields("joinConfiguration"))
+            .into_iter()
+            .filter(|held| held.kind == kind);
+        found
+            .map(|held| format!("{}={} {}", held.name, held.value, held.path))
+            .collect()
     }
 
     /// kubeadm v1beta4 has a list, v1beta3 a map.
@@ -105,17 +164,35 @@ mod tests {
         let list = json!({"nodeRegistration": {"kubeletExtraArgs": [{"name": "v", "value": "2"}, {"name": "node-labels", "value": "a/b=1, c=,"}]}});
         assert_eq!(
             shown(&list, Kind::Argument),
-            [format!("v=2 {path}[0].value"), format!("node-labels=a/b=1, c=, {path}[1].value")]
+            [
+                format!("v=2 {path}[0].value"),
+                format!("node-labels=a/b=1, c=, {path}[1].value")
+            ]
         );
-        assert_eq!(shown(&list, Kind::Label), [format!("a/b=1 {path}[1].value"), format!("c= {path}[1].value")]);
+        assert_eq!(
+            shown(&list, Kind::Label),
+            [
+                format!("a/b=1 {path}[1].value"),
+                format!("c= {path}[1].value")
+            ]
+        );
         let map = json!({"nodeRegistration": {"kubeletExtraArgs": {"register-with-taints": "k=v:NoSchedule"}}});
-        assert_eq!(shown(&map, Kind::Taint), [format!("k=v:NoSchedule {path}.register-with-taints")]);
+        assert_eq!(
+            shown(&map, Kind::Taint),
+            [format!("k=v:NoSchedule {path}.register-with-taints")]
+        );
     }
 
     /// Only the kubelet has a Node: an API server's argument of that name says nothing of labels.
     #[test]
     fn only_the_kubelet_labels_its_node() {
-        assert!(shown(&json!({"apiServer": {"extraArgs": {"node-labels": "a=b"}}}), Kind::Label).is_empty());
+        assert!(
+            shown(
+                &json!({"apiServer": {"extraArgs": {"node-labels": "a=b"}}}),
+                Kind::Label
+            )
+            .is_empty()
+        );
     }
 
     #[test]
@@ -129,7 +206,10 @@ mod tests {
             ]
         );
         assert_eq!(
-            shown(&json!({"taints": [{"key": "k", "effect": "NoSchedule"}]}), Kind::Taint),
+            shown(
+                &json!({"taints": [{"key": "k", "effect": "NoSchedule"}]}),
+                Kind::Taint
+            ),
             ["k=NoSchedule joinConfiguration.taints[0]"]
         );
     }

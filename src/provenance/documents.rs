@@ -1,7 +1,7 @@
 //! What kubeadm is given, and from where each field is.
 //!
-//! A field stands in the config where it stands in kubeadm's document, but for those of [`MOVES`]; what the config does not say, the rendering has
-//! noted (`Notes::filled`).
+//! A field stands in the config where it stands in kubeadm's document, but for those of [`MOVES`];
+//! what the config does not say, the rendering has noted (`Notes::filled`).
 
 use std::collections::BTreeSet;
 
@@ -19,9 +19,14 @@ use crate::text::source::Source as Text;
 use crate::text::yaml;
 
 /// The documents, as the spec of a config calls them.
-pub(super) const DOCUMENTS: [&str; 3] = ["clusterConfiguration", "initConfiguration", "joinConfiguration"];
+pub(super) const DOCUMENTS: [&str; 3] = [
+    "clusterConfiguration",
+    "initConfiguration",
+    "joinConfiguration",
+];
 
-/// What the names of durations end with in a config of v1beta2: `ttl` of kubeadm is `ttlSeconds` there.
+/// What the names of durations end with in a config of v1beta2: `ttl` of kubeadm is `ttlSeconds`
+/// there.
 const UNITS: [&str; 2] = ["Seconds", "Days"];
 
 /// The reason of fields that nobody sets.
@@ -30,14 +35,19 @@ const ALWAYS: &str = "the provider always writes this field of kubeadm's documen
 /// All that kubeadm's documents hold.
 pub(super) fn things(subject: &Subject<'_>) -> Vec<Thing> {
     let documents = documents(subject);
-    let all = documents.iter().flat_map(|(name, value)| held(value, &FieldPath::of_fields(name)));
+    let all = documents
+        .iter()
+        .flat_map(|(name, value)| held(value, &FieldPath::of_fields(name)));
     all.map(|held| thing(subject, held)).collect()
 }
 
 /// The documents of a machine as values.
 fn documents(subject: &Subject<'_>) -> Vec<(&'static str, Value)> {
     let texts = match &subject.rendered.plan.kubeadm {
-        Kubeadm::Init { cluster, init } => vec![("clusterConfiguration", cluster), ("initConfiguration", init)],
+        Kubeadm::Init { cluster, init } => vec![
+            ("clusterConfiguration", cluster),
+            ("initConfiguration", init),
+        ],
         Kubeadm::Join { join, .. } => vec![("joinConfiguration", join)],
     };
     let read = |(name, text): (&'static str, &crate::api::secret::Sensitive<String>)| {
@@ -55,14 +65,19 @@ fn thing(subject: &Subject<'_>, held: Held) -> Thing {
 /// From where a field is.
 fn source(subject: &Subject<'_>, path: &FieldPath) -> Source {
     let noted = subject.filled.iter().find_map(|filled| match &filled.what {
-        FilledPart::Field(field) => path.segments().starts_with(field.segments()).then(|| filled.from.clone()),
+        FilledPart::Field(field) => path
+            .segments()
+            .starts_with(field.segments())
+            .then(|| filled.from.clone()),
         FilledPart::File(_) => None,
     });
     if let Some(from) = noted {
         return Source::Filled(from);
     }
     let spec_path = subject.target.spec_path();
-    let Some(spec) = subject.target.spec() else { return Source::Filled(Filling::Provider(ALWAYS)) };
+    let Some(spec) = subject.target.spec() else {
+        return Source::Filled(Filling::Provider(ALWAYS));
+    };
     match in_config(spec, path) {
         Some(found) => Source::Config(spec_path.join(&found)),
         None => Source::Filled(Filling::Provider(ALWAYS)),
@@ -72,18 +87,33 @@ fn source(subject: &Subject<'_>, path: &FieldPath) -> Source {
 /// Where the spec of a config has a field of kubeadm's documents.
 fn in_config(spec: &Value, path: &FieldPath) -> Option<FieldPath> {
     let is_there = |path: &FieldPath| fields::at(spec, path.segments()).is_some();
-    let with_unit = UNITS.iter().filter_map(|unit| match path.segments().split_last() {
-        Some((Segment::Field(last), before)) => Some(before.iter().cloned().collect::<FieldPath>().field(format!("{last}{unit}"))),
-        _ => None,
-    });
+    let with_unit = UNITS
+        .iter()
+        .filter_map(|unit| match path.segments().split_last() {
+            Some((Segment::Field(last), before)) => Some(
+                before
+                    .iter()
+                    .cloned()
+                    .collect::<FieldPath>()
+                    .field(format!("{last}{unit}")),
+            ),
+            _ => None,
+        });
     let names: Vec<FieldPath> = std::iter::once(path.clone()).chain(with_unit).collect();
     let moved: Vec<FieldPath> = names.iter().flat_map(moved).collect();
-    names.into_iter().chain(moved).find(is_there).or_else(|| argument(spec, path))
+    names
+        .into_iter()
+        .chain(moved)
+        .find(is_there)
+        .or_else(|| argument(spec, path))
 }
 
-/// Where the other version of the APIs has a field; kubeadm's documents have either place, whatever the version of the config is.
+/// Where the other version of the APIs has a field; kubeadm's documents have either place, whatever
+/// the version of the config is.
 fn moved(path: &FieldPath) -> impl Iterator<Item = FieldPath> + '_ {
-    let rows = MOVES.iter().map(|(old, new)| (FieldPath::of_fields(old), FieldPath::of_fields(new)));
+    let rows = MOVES
+        .iter()
+        .map(|(old, new)| (FieldPath::of_fields(old), FieldPath::of_fields(new)));
     rows.filter_map(move |(old, new)| match (&old == path, &new == path) {
         (true, _) => Some(new),
         (_, true) => Some(old),
@@ -91,8 +121,8 @@ fn moved(path: &FieldPath) -> impl Iterator<Item = FieldPath> + '_ {
     })
 }
 
-/// Arguments are a list in one version of the APIs and a map in another, and the list of a map is in the order of its names: the entry of the same
-/// name, of equal names the last.
+/// Arguments are a list in one version of the APIs and a map in another, and the list of a map is
+/// in the order of its names: the entry of the same name, of equal names the last.
 fn argument(spec: &Value, path: &FieldPath) -> Option<FieldPath> {
     let steps = path.segments();
     let is_list = |step: &Segment| matches!(step, Segment::Field(name) if name == "extraArgs" || name == "kubeletExtraArgs");
@@ -100,7 +130,9 @@ fn argument(spec: &Value, path: &FieldPath) -> Option<FieldPath> {
     let list: FieldPath = steps[..=at].iter().cloned().collect();
     match (steps.get(at + 1)?, fields::at(spec, list.segments())?) {
         (Segment::Field(name) | Segment::Key(name), Value::Array(items)) => {
-            let index = items.iter().rposition(|item| fields::text(item, &["name"]) == name)?;
+            let index = items
+                .iter()
+                .rposition(|item| fields::text(item, &["name"]) == name)?;
             Some(list.index(index).field("value"))
         }
         (Segment::Index(index), Value::Object(entries)) => {
@@ -128,16 +160,30 @@ mod tests {
         });
         let found = |path: FieldPath| in_config(&spec, &path).map(|path| path.to_string());
         assert_eq!(
-            found(FieldPath::of_fields("initConfiguration.timeouts.kubeletHealthCheck")).as_deref(),
+            found(FieldPath::of_fields(
+                "initConfiguration.timeouts.kubeletHealthCheck"
+            ))
+            .as_deref(),
             Some("initConfiguration.timeouts.kubeletHealthCheckSeconds")
         );
-        assert_eq!(found(FieldPath::of_fields("joinConfiguration.timeouts.kubeletHealthCheck")), None);
         assert_eq!(
-            found(FieldPath::of_fields("joinConfiguration.nodeRegistration.kubeletExtraArgs.v")).as_deref(),
+            found(FieldPath::of_fields(
+                "joinConfiguration.timeouts.kubeletHealthCheck"
+            )),
+            None
+        );
+        assert_eq!(
+            found(FieldPath::of_fields(
+                "joinConfiguration.nodeRegistration.kubeletExtraArgs.v"
+            ))
+            .as_deref(),
             Some("joinConfiguration.nodeRegistration.kubeletExtraArgs[1].value")
         );
         assert_eq!(
-            found(FieldPath::of_fields("clusterConfiguration.apiServer.extraArgs.profiling")).as_deref(),
+            found(FieldPath::of_fields(
+                "clusterConfiguration.apiServer.extraArgs.profiling"
+            ))
+            .as_deref(),
             Some("clusterConfiguration.apiServer.extraArgs.profiling")
         );
         let older = json!({
@@ -152,13 +198,27 @@ mod tests {
                 "joinConfiguration.timeouts.controlPlaneComponentHealthCheck",
                 "clusterConfiguration.apiServer.timeoutForControlPlane",
             ),
-            ("joinConfiguration.timeouts.tlsBootstrap", "joinConfiguration.discovery.timeout"),
+            (
+                "joinConfiguration.timeouts.tlsBootstrap",
+                "joinConfiguration.discovery.timeout",
+            ),
         ] {
             let path = in_config(&older, &FieldPath::of_fields(asked)).map(|path| path.to_string());
             assert_eq!(path.as_deref(), Some(expected), "{asked}");
         }
-        assert_eq!(in_config(&older, &FieldPath::of_fields("initConfiguration.timeouts.tlsBootstrap")), None);
-        let listed = FieldPath::of_fields("initConfiguration.nodeRegistration.kubeletExtraArgs").index(1).field("value");
-        assert_eq!(found(listed).as_deref(), Some("initConfiguration.nodeRegistration.kubeletExtraArgs.b"));
+        assert_eq!(
+            in_config(
+                &older,
+                &FieldPath::of_fields("initConfiguration.timeouts.tlsBootstrap")
+            ),
+            None
+        );
+        let listed = FieldPath::of_fields("initConfiguration.nodeRegistration.kubeletExtraArgs")
+            .index(1)
+            .field("value");
+        assert_eq!(
+            found(listed).as_deref(),
+            Some("initConfiguration.nodeRegistration.kubeletExtraArgs.b")
+        );
     }
 }

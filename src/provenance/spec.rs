@@ -17,26 +17,50 @@ const COMMANDS: [&str; 3] = ["bootCommands", "preKubeadmCommands", "postKubeadmC
 /// What of a spec is meant; paths are below the spec.
 pub(super) fn meant(spec: &Value, wanted: &Wanted) -> Vec<Held> {
     let mut all = Vec::new();
-    for (list, field, kind) in [("files", "path", Kind::File), ("directories", "path", Kind::Directory), ("users", "name", Kind::User)] {
+    for (list, field, kind) in [
+        ("files", "path", Kind::File),
+        ("directories", "path", Kind::Directory),
+        ("users", "name", Kind::User),
+    ] {
         let path = FieldPath::of_fields(list);
         let items = fields::items(spec, &[list]).iter().enumerate();
-        all.extend(items.map(|(index, item)| of(kind, fields::text(item, &[field]), path.index(index))));
+        all.extend(
+            items.map(|(index, item)| of(kind, fields::text(item, &[field]), path.index(index))),
+        );
     }
     for list in COMMANDS {
         let path = FieldPath::of_fields(list);
         let items = fields::items(spec, &[list]).iter().enumerate();
-        all.extend(items.map(|(index, command)| of(Kind::Command, &plain(command), path.index(index))));
+        all.extend(
+            items.map(|(index, command)| of(Kind::Command, &plain(command), path.index(index))),
+        );
     }
     for document in DOCUMENTS {
         let path = FieldPath::of_fields(document);
-        all.extend(spec.get(document).into_iter().flat_map(|value| held(value, &path)));
+        all.extend(
+            spec.get(document)
+                .into_iter()
+                .flat_map(|value| held(value, &path)),
+        );
     }
-    all.retain(|held| wanted.means(&Thing::new(held.kind, held.name.as_str(), "", Source::Config(FieldPath::root()))));
+    all.retain(|held| {
+        wanted.means(&Thing::new(
+            held.kind,
+            held.name.as_str(),
+            "",
+            Source::Config(FieldPath::root()),
+        ))
+    });
     all
 }
 
 fn of(kind: Kind, name: &str, path: FieldPath) -> Held {
-    Held { kind, name: name.to_owned(), value: String::new(), path }
+    Held {
+        kind,
+        name: name.to_owned(),
+        value: String::new(),
+        path,
+    }
 }
 
 /// A part of a template's spec: with lists in which the item that is meant is the only one.
@@ -55,17 +79,32 @@ pub(super) fn fragment(kind: ConfigKind, path: &FieldPath, value: &Value) -> Opt
         ConfigKind::Windlass(_) => ConfigKind::Windlass(Form::Template),
         ConfigKind::ControlPlane { .. } => ConfigKind::ControlPlane { template: true },
     };
-    let whole = path.segments().iter().rev().fold(value.clone(), |inner, step| match step {
-        Segment::Index(_) => json!([inner]),
-        Segment::Field(name) | Segment::Key(name) => Map::from_iter([(name.clone(), inner)]).into(),
-    });
+    let whole = path
+        .segments()
+        .iter()
+        .rev()
+        .fold(value.clone(), |inner, step| match step {
+            Segment::Index(_) => json!([inner]),
+            Segment::Field(name) | Segment::Key(name) => {
+                Map::from_iter([(name.clone(), inner)]).into()
+            }
+        });
     let spec = fields::field(&whole, of_template.spec_path())?.clone();
-    Some(Fragment { spec, depth: path.segments().len().saturating_sub(of_template.spec_path().len()) })
+    Some(Fragment {
+        spec,
+        depth: path
+            .segments()
+            .len()
+            .saturating_sub(of_template.spec_path().len()),
+    })
 }
 
 /// The path that a JSON pointer of a patch means; numbers and `-` are items.
 pub(super) fn pointer(pointer: &str) -> FieldPath {
-    let steps = pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"));
+    let steps = pointer
+        .split('/')
+        .skip(1)
+        .map(|step| step.replace("~1", "/").replace("~0", "~"));
     steps
         .map(|step| match step.parse() {
             Ok(index) => Segment::Index(index),
@@ -82,23 +121,49 @@ mod tests {
     fn found(kind: ConfigKind, path: &str, value: &Value, wanted: &str) -> Vec<String> {
         let fragment = fragment(kind, &pointer(path), value);
         let spec = fragment.map(|fragment| fragment.spec).unwrap_or_default();
-        meant(&spec, &Wanted::parse(wanted).unwrap()).into_iter().map(|held| held.path.to_string()).collect()
+        meant(&spec, &Wanted::parse(wanted).unwrap())
+            .into_iter()
+            .map(|held| held.path.to_string())
+            .collect()
     }
 
     #[test]
     fn what_a_patch_would_write_is_a_part_of_the_spec() {
         let worker = ConfigKind::Kubeadm(Form::Template);
         let file = json!({"path": "/etc/a"});
-        assert_eq!(found(worker, "/spec/template/spec/files/-", &file, "/etc/a"), ["files[0]"]);
-        assert_eq!(found(worker, "/spec/template/spec/files/7", &file, "/etc/a"), ["files[0]"]);
-        assert_eq!(found(worker, "/spec/template/spec", &json!({"files": [file, file]}), "/etc/a"), ["files[0]", "files[1]"]);
+        assert_eq!(
+            found(worker, "/spec/template/spec/files/-", &file, "/etc/a"),
+            ["files[0]"]
+        );
+        assert_eq!(
+            found(worker, "/spec/template/spec/files/7", &file, "/etc/a"),
+            ["files[0]"]
+        );
+        assert_eq!(
+            found(
+                worker,
+                "/spec/template/spec",
+                &json!({"files": [file, file]}),
+                "/etc/a"
+            ),
+            ["files[0]", "files[1]"]
+        );
         assert!(found(worker, "/spec/template/spec/files/-", &file, "/etc/b").is_empty());
         let control_plane = ConfigKind::ControlPlane { template: false };
         let path = "/spec/template/spec/kubeadmConfigSpec/preKubeadmCommands/0";
-        assert_eq!(found(control_plane, path, &json!("a b"), "command:b"), ["preKubeadmCommands[0]"]);
-        assert!(found(worker, path, &json!("a b"), "command:b").is_empty(), "a worker has no such field");
+        assert_eq!(
+            found(control_plane, path, &json!("a b"), "command:b"),
+            ["preKubeadmCommands[0]"]
+        );
+        assert!(
+            found(worker, path, &json!("a b"), "command:b").is_empty(),
+            "a worker has no such field"
+        );
         let labels = json!({"node-labels": "a/b=c"});
         let path = "/spec/template/spec/joinConfiguration/nodeRegistration/kubeletExtraArgs";
-        assert_eq!(found(worker, path, &labels, "label:a/b"), ["joinConfiguration.nodeRegistration.kubeletExtraArgs.node-labels"]);
+        assert_eq!(
+            found(worker, path, &labels, "label:a/b"),
+            ["joinConfiguration.nodeRegistration.kubeletExtraArgs.node-labels"]
+        );
     }
 }

@@ -58,12 +58,25 @@ impl<'a> Subject<'a> {
         flag: fn(Setting) -> String,
     ) -> Self {
         let surroundings = Surroundings::of(pool, &target, request, &mut Notes::default());
-        let (cluster, version) = surroundings
-            .map_or_else(|| (target.config, Spot::whole(target.config)), |found| (found.cluster_spot.object(), found.version_spot));
-        Subject { pool, target, planned, rendered, filled, budget: &request.budget, flag, cluster, version }
+        let (cluster, version) = surroundings.map_or_else(
+            || (target.config, Spot::whole(target.config)),
+            |found| (found.cluster_spot.object(), found.version_spot),
+        );
+        Subject {
+            pool,
+            target,
+            planned,
+            rendered,
+            filled,
+            budget: &request.budget,
+            flag,
+            cluster,
+            version,
+        }
     }
 
-    /// What makes the machine: MachineDeployment, Machine, control plane and the like; else the config.
+    /// What makes the machine: MachineDeployment, Machine, control plane and the like; else the
+    /// config.
     pub(super) fn owner(&self) -> &'a Object {
         self.version.object()
     }

@@ -27,8 +27,16 @@ pub(crate) enum Kind {
 
 impl Kind {
     /// All kinds, in the order of reports.
-    pub(crate) const ALL: [Kind; 8] =
-        [Kind::File, Kind::Directory, Kind::Command, Kind::User, Kind::Label, Kind::Taint, Kind::Argument, Kind::Field];
+    pub(crate) const ALL: [Kind; 8] = [
+        Kind::File,
+        Kind::Directory,
+        Kind::Command,
+        Kind::User,
+        Kind::Label,
+        Kind::Taint,
+        Kind::Argument,
+        Kind::Field,
+    ];
 
     /// The word of reports, and of what is asked for.
     pub(crate) fn as_str(self) -> &'static str {
@@ -63,7 +71,8 @@ pub(crate) struct Thing {
     pub(crate) kind: Kind,
     /// By what it is asked for.
     pub(crate) name: String,
-    /// What it holds: a value, or how a file is written; a command has its text as name and its phase here. May be secret.
+    /// What it holds: a value, or how a file is written; a command has its text as name and its
+    /// phase here. May be secret.
     pub(crate) value: Sensitive<String>,
     /// Who puts it there.
     pub(crate) source: Source,
@@ -71,7 +80,17 @@ pub(crate) struct Thing {
 
 impl Thing {
     /// A thing with a value.
-    pub(super) fn new(kind: Kind, name: impl Into<String>, value: impl Into<String>, source: Source) -> Self {
-        Thing { kind, name: name.into(), value: Sensitive::new(value.into()), source }
+    pub(super) fn new(
+        kind: Kind,
+        name: impl Into<String>,
+        value: impl Into<String>,
+        source: Source,
+    ) -> Self {
+        Thing {
+            kind,
+            name: name.into(),
+            value: Sensitive::new(value.into()),
+            source,
+        }
     }
 }

@@ -23,7 +23,8 @@ pub(crate) enum WantedError {
 }
 
 impl Wanted {
-    /// Reads what is asked for: what starts with `/` or as `C:\` is a path, `KIND:NAME` a thing of that kind, and a bare word a thing of any.
+    /// Reads what is asked for: what starts with `/` or as `C:\` is a path, `KIND:NAME` a thing of
+    /// that kind, and a bare word a thing of any.
     ///
     /// # Errors
     /// When there is no name.
@@ -32,13 +33,27 @@ impl Wanted {
             return Err(WantedError::Nothing);
         }
         if is_path(text) {
-            return Ok(Wanted { kinds: vec![Kind::File, Kind::Directory], text: text.to_owned() });
+            return Ok(Wanted {
+                kinds: vec![Kind::File, Kind::Directory],
+                text: text.to_owned(),
+            });
         }
-        let kind = text.split_once(':').and_then(|(word, name)| Some((Kind::ALL.into_iter().find(|kind| kind.as_str() == word)?, name)));
+        let kind = text.split_once(':').and_then(|(word, name)| {
+            Some((
+                Kind::ALL.into_iter().find(|kind| kind.as_str() == word)?,
+                name,
+            ))
+        });
         match kind {
             Some((kind, name)) if name.trim().is_empty() => Err(WantedError::Nameless(kind)),
-            Some((kind, name)) => Ok(Wanted { kinds: vec![kind], text: name.to_owned() }),
-            None => Ok(Wanted { kinds: Kind::ALL.to_vec(), text: text.to_owned() }),
+            Some((kind, name)) => Ok(Wanted {
+                kinds: vec![kind],
+                text: name.to_owned(),
+            }),
+            None => Ok(Wanted {
+                kinds: Kind::ALL.to_vec(),
+                text: text.to_owned(),
+            }),
         }
     }
 
@@ -71,9 +86,15 @@ impl Wanted {
         match kind {
             Kind::File | Kind::Directory if self.is_path() => {
                 let below = text.trim_end_matches(['/', '\\']);
-                name == text || name == below || name.strip_prefix(below).is_some_and(|rest| rest.starts_with(['/', '\\']))
+                name == text
+                    || name == below
+                    || name
+                        .strip_prefix(below)
+                        .is_some_and(|rest| rest.starts_with(['/', '\\']))
             }
-            Kind::File | Kind::Directory => name == text || name.rsplit(['/', '\\']).next() == Some(text),
+            Kind::File | Kind::Directory => {
+                name == text || name.rsplit(['/', '\\']).next() == Some(text)
+            }
             Kind::Command => name.contains(text),
             Kind::User | Kind::Label | Kind::Taint => name == text,
             Kind::Argument => name.trim_start_matches('-') == text.trim_start_matches('-'),
@@ -91,25 +112,35 @@ impl Wanted {
 
 fn is_path(text: &str) -> bool {
     let mut chars = text.chars();
-    text.starts_with('/') || chars.next().is_some_and(|c| c.is_ascii_alphabetic()) && chars.as_str().starts_with(":\\")
+    text.starts_with('/')
+        || chars.next().is_some_and(|c| c.is_ascii_alphabetic())
+            && chars.as_str().starts_with(":\\")
 }
 
 /// A path without the index at its end.
 fn without_index(path: &str) -> &str {
-    path.strip_suffix(']').and_then(|path| path.rsplit_once('[')).map_or(path, |(before, _)| before)
+    path.strip_suffix(']')
+        .and_then(|path| path.rsplit_once('['))
+        .map_or(path, |(before, _)| before)
 }
 
-/// Whether a field of kubeadm's documents is at or below a path that is asked for. Paths begin with a document, in either case, with the spec of
-/// a config, or anywhere within.
+/// Whether a field of kubeadm's documents is at or below a path that is asked for. Paths begin with
+/// a document, in either case, with the spec of a config, or anywhere within.
 fn is_field(name: &str, wanted: &str) -> bool {
     let folded = wanted.to_ascii_lowercase();
-    let document = DOCUMENTS.iter().filter_map(|document| Some((folded.find(&document.to_ascii_lowercase())?, document))).min();
+    let document = DOCUMENTS
+        .iter()
+        .filter_map(|document| Some((folded.find(&document.to_ascii_lowercase())?, document)))
+        .min();
     let wanted = match document {
         Some((at, document)) => format!("{document}{}", &wanted[at + document.len()..]),
         None => wanted.to_owned(),
     };
     let begins = std::iter::once(0).chain(name.match_indices('.').map(|(at, _)| at + 1));
-    let fits = |rest: &str| rest.strip_prefix(&wanted).is_some_and(|after| after.is_empty() || after.starts_with(['.', '[']));
+    let fits = |rest: &str| {
+        rest.strip_prefix(&wanted)
+            .is_some_and(|after| after.is_empty() || after.starts_with(['.', '[']))
+    };
     begins.map(|at| &name[at..]).any(fits)
 }
 
@@ -126,17 +157,31 @@ mod tests {
 
     #[test]
     fn paths_are_told_by_their_beginning() {
-        assert!(means("/etc/a", Kind::File, "/etc/a") && means("/etc/a/", Kind::Directory, "/etc/a"));
+        assert!(
+            means("/etc/a", Kind::File, "/etc/a") && means("/etc/a/", Kind::Directory, "/etc/a")
+        );
         assert!(means("/etc", Kind::File, "/etc/a/b") && !means("/etc/a", Kind::File, "/etc/ab"));
-        assert!(means(r"C:\run", Kind::File, r"C:\run\a") && !means("/etc/a", Kind::Command, "cat /etc/a"));
+        assert!(
+            means(r"C:\run", Kind::File, r"C:\run\a")
+                && !means("/etc/a", Kind::Command, "cat /etc/a")
+        );
     }
 
     #[test]
     fn a_kind_before_the_name_is_the_only_one_that_is_meant() {
-        assert!(means("user:ops", Kind::User, "ops") && !means("user:ops", Kind::Command, "usermod ops"));
-        assert!(means("command:sysctl -p", Kind::Command, "sudo sysctl -p") && !means("label:a", Kind::Label, "a/b"));
+        assert!(
+            means("user:ops", Kind::User, "ops")
+                && !means("user:ops", Kind::Command, "usermod ops")
+        );
+        assert!(
+            means("command:sysctl -p", Kind::Command, "sudo sysctl -p")
+                && !means("label:a", Kind::Label, "a/b")
+        );
         assert!(means("argument:--v", Kind::Argument, "v"));
-        assert_eq!(Wanted::parse("user: "), Err(WantedError::Nameless(Kind::User)));
+        assert_eq!(
+            Wanted::parse("user: "),
+            Err(WantedError::Nameless(Kind::User))
+        );
         assert_eq!(Wanted::parse(" "), Err(WantedError::Nothing));
     }
 
@@ -153,7 +198,10 @@ mod tests {
         ] {
             assert!(means("ops", kind, name), "{kind:?} {name}");
         }
-        assert!(!means("ops", Kind::Field, "clusterConfiguration.ops.a") && !means("ops", Kind::File, "/ops/etc"));
+        assert!(
+            !means("ops", Kind::Field, "clusterConfiguration.ops.a")
+                && !means("ops", Kind::File, "/ops/etc")
+        );
         assert!(means("echo a:b", Kind::Command, "echo a:b"));
     }
 
@@ -167,10 +215,21 @@ mod tests {
             "clusterConfiguration.apiServer",
             "spec.kubeadmConfigSpec.clusterConfiguration.apiServer.extraArgs",
         ] {
-            assert!(means(&format!("field:{wanted}"), Kind::Field, name), "{wanted}");
+            assert!(
+                means(&format!("field:{wanted}"), Kind::Field, name),
+                "{wanted}"
+            );
         }
-        for wanted in ["extraArg", "Server", "apiServer.extraArgs[1]", "initConfiguration"] {
-            assert!(!means(&format!("field:{wanted}"), Kind::Field, name), "{wanted}");
+        for wanted in [
+            "extraArg",
+            "Server",
+            "apiServer.extraArgs[1]",
+            "initConfiguration",
+        ] {
+            assert!(
+                !means(&format!("field:{wanted}"), Kind::Field, name),
+                "{wanted}"
+            );
         }
     }
 }

@@ -30,8 +30,14 @@ const TEMPLATES: &[(&str, &str)] = &[
         "builtin:templates/cluster-template-topology.yaml",
         include_str!("../../templates/cluster-template-topology.yaml"),
     ),
-    ("builtin:templates/cluster-template.yaml", include_str!("../../templates/cluster-template.yaml")),
-    ("builtin:templates/clusterclass-windlass.yaml", include_str!("../../templates/clusterclass-windlass.yaml")),
+    (
+        "builtin:templates/cluster-template.yaml",
+        include_str!("../../templates/cluster-template.yaml"),
+    ),
+    (
+        "builtin:templates/clusterclass-windlass.yaml",
+        include_str!("../../templates/clusterclass-windlass.yaml"),
+    ),
 ];
 
 /// The provider that this program ships, with the files that it names.
@@ -39,7 +45,10 @@ pub fn builtin() -> (Vec<Declared>, Inputs, Report) {
     let source = |(name, text): &(&str, &str)| Source::new(*name, *text);
     let (declared, report) = parse(&source(&PROVIDER), &Budget::default());
     let mut inputs = Inputs::new();
-    let found = |files: Vec<Source>| Matched { files, ..Matched::default() };
+    let found = |files: Vec<Source>| Matched {
+        files,
+        ..Matched::default()
+    };
     inputs.insert("metadata.yaml", found(vec![source(&METADATA)]));
     inputs.insert("templates", found(TEMPLATES.iter().map(source).collect()));
     (declared, inputs, report)
@@ -58,17 +67,35 @@ mod tests {
     fn own_provider_is_sound_and_all_it_names_is_embedded() {
         let (declared, inputs, report) = builtin();
         assert_eq!(report, Report::new());
-        let wanted: Vec<&str> = declared.iter().flat_map(|declared| declared.provider.wanted()).map(|(pattern, _)| pattern).collect();
-        assert!(wanted.iter().all(|pattern| !inputs.files(pattern).is_empty()), "{wanted:?}");
+        let wanted: Vec<&str> = declared
+            .iter()
+            .flat_map(|declared| declared.provider.wanted())
+            .map(|(pattern, _)| pattern)
+            .collect();
+        assert!(
+            wanted
+                .iter()
+                .all(|pattern| !inputs.files(pattern).is_empty()),
+            "{wanted:?}"
+        );
     }
 
     #[test]
     fn every_template_is_embedded() {
-        #[allow(clippy::disallowed_methods, reason = "a test compares the list with the folder")]
-        let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/templates")).expect("the folder is there");
-        let mut files: Vec<String> = folder.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "a test compares the list with the folder"
+        )]
+        let folder = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/templates"))
+            .expect("the folder is there");
+        let mut files: Vec<String> = folder
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .collect();
         files.sort();
-        let embedded: Vec<&str> = TEMPLATES.iter().filter_map(|(name, _)| name.rsplit('/').next()).collect();
+        let embedded: Vec<&str> = TEMPLATES
+            .iter()
+            .filter_map(|(name, _)| name.rsplit('/').next())
+            .collect();
         assert_eq!(embedded, files, "add the file to TEMPLATES");
     }
 
@@ -76,10 +103,23 @@ mod tests {
     #[test]
     fn arguments_are_flags_of_the_manager() {
         let (declared, _, _) = builtin();
-        let manager = declared[0].provider.manager.as_ref().expect("we have a manager");
+        let manager = declared[0]
+            .provider
+            .manager
+            .as_ref()
+            .expect("we have a manager");
         for argument in &manager.args {
-            let name = argument.trim_start_matches('-').split('=').next().unwrap_or_default();
-            assert!(crate::contract::manager::FLAGS.iter().any(|flag| flag.name == name), "{argument}");
+            let name = argument
+                .trim_start_matches('-')
+                .split('=')
+                .next()
+                .unwrap_or_default();
+            assert!(
+                crate::contract::manager::FLAGS
+                    .iter()
+                    .any(|flag| flag.name == name),
+                "{argument}"
+            );
         }
     }
 }

@@ -18,7 +18,8 @@ pub const STDIN: &str = "-";
 pub enum Wanted {
     /// Files that match a pattern.
     Files,
-    /// Files that match a pattern, which begins with [`EXCLUDE`]: a list leaves them out. They are not read.
+    /// Files that match a pattern, which begins with [`EXCLUDE`]: a list leaves them out. They are
+    /// not read.
     Excluded,
     /// Finished components: a file, or [`STDIN`].
     Components,
@@ -65,7 +66,10 @@ impl Inputs {
 
     /// No files, of a run that may spend so much.
     pub fn within(budget: Arc<Budget>) -> Self {
-        Inputs { budget, ..Inputs::default() }
+        Inputs {
+            budget,
+            ..Inputs::default()
+        }
     }
 
     /// Says what the kinds of the project are, where their names do not tell it.
@@ -95,16 +99,28 @@ impl Inputs {
 
     /// The files behind a pattern; none when it matches nothing.
     pub(crate) fn files(&self, pattern: &str) -> &[Source] {
-        self.matched.get(pattern).map_or(&[], |matched| &matched.files)
+        self.matched
+            .get(pattern)
+            .map_or(&[], |matched| &matched.files)
     }
 
-    /// The files of a list of patterns, each once, with the index of the first pattern that takes it; without those that the list excludes.
+    /// The files of a list of patterns, each once, with the index of the first pattern that takes
+    /// it; without those that the list excludes.
     pub(crate) fn of_list<'a>(&'a self, patterns: &[String]) -> Vec<(usize, &'a Source)> {
-        let excluded = patterns.iter().filter(|pattern| pattern.starts_with(EXCLUDE)).flat_map(|pattern| self.files(pattern));
+        let excluded = patterns
+            .iter()
+            .filter(|pattern| pattern.starts_with(EXCLUDE))
+            .flat_map(|pattern| self.files(pattern));
         let mut known: BTreeSet<&str> = excluded.map(|source| source.name().as_ref()).collect();
-        let taken = patterns.iter().enumerate().filter(|(_, pattern)| !pattern.starts_with(EXCLUDE));
-        let files = taken.flat_map(|(at, pattern)| self.files(pattern).iter().map(move |source| (at, source)));
-        files.filter(|(_, source)| known.insert(source.name())).collect()
+        let taken = patterns
+            .iter()
+            .enumerate()
+            .filter(|(_, pattern)| !pattern.starts_with(EXCLUDE));
+        let files = taken
+            .flat_map(|(at, pattern)| self.files(pattern).iter().map(move |source| (at, source)));
+        files
+            .filter(|(_, source)| known.insert(source.name()))
+            .collect()
     }
 
     /// Adds a kustomization that lies beside the files.
@@ -119,23 +135,54 @@ impl Inputs {
 
     /// All files, by pattern, and the kustomizations beside them.
     pub fn sources(&self) -> impl Iterator<Item = &Source> {
-        let matched = self.matched.iter().filter(|(pattern, _)| !pattern.starts_with(EXCLUDE)).flat_map(|(_, matched)| &matched.files);
+        let matched = self
+            .matched
+            .iter()
+            .filter(|(pattern, _)| !pattern.starts_with(EXCLUDE))
+            .flat_map(|(_, matched)| &matched.files);
         matched.chain(self.kustomizations.iter().flat_map(Kustomization::sources))
     }
 }
 
 impl Provider {
-    /// Every pattern of the file, relative to it, and what it stands for. The shell turns them into [`Inputs`].
+    /// Every pattern of the file, relative to it, and what it stands for. The shell turns them into
+    /// [`Inputs`].
     pub fn wanted(&self) -> Vec<(&str, Wanted)> {
         let mut wanted = vec![(self.metadata_file(), Wanted::Files)];
         let rbac = self.rbac.as_ref().map_or(&[][..], |rbac| &rbac.roles);
-        let webhooks = self.manager.as_ref().map_or(&[][..], |manager| &manager.webhooks);
+        let webhooks = self
+            .manager
+            .as_ref()
+            .map_or(&[][..], |manager| &manager.webhooks);
         let lists = [self.crd_files(), rbac, webhooks, &self.objects];
-        let files = |pattern: &str| if pattern.starts_with(EXCLUDE) { Wanted::Excluded } else { Wanted::Files };
-        wanted.extend(lists.into_iter().flatten().map(|pattern| (pattern.as_str(), files(pattern))));
-        wanted.extend(self.patches.iter().filter_map(|patch| Some((patch.path.as_deref()?, Wanted::Files))));
-        wanted.extend(self.components.iter().map(|pattern| (pattern.as_str(), Wanted::Components)));
-        wanted.extend(self.templates.iter().map(|folder| (folder.as_str(), Wanted::TemplateFolder)));
+        let files = |pattern: &str| {
+            if pattern.starts_with(EXCLUDE) {
+                Wanted::Excluded
+            } else {
+                Wanted::Files
+            }
+        };
+        wanted.extend(
+            lists
+                .into_iter()
+                .flatten()
+                .map(|pattern| (pattern.as_str(), files(pattern))),
+        );
+        wanted.extend(
+            self.patches
+                .iter()
+                .filter_map(|patch| Some((patch.path.as_deref()?, Wanted::Files))),
+        );
+        wanted.extend(
+            self.components
+                .iter()
+                .map(|pattern| (pattern.as_str(), Wanted::Components)),
+        );
+        wanted.extend(
+            self.templates
+                .iter()
+                .map(|folder| (folder.as_str(), Wanted::TemplateFolder)),
+        );
         wanted
     }
 }
@@ -144,14 +191,25 @@ impl Provider {
 mod tests {
     use super::*;
 
-    /// Of files that a list leaves out only the names are known, and no finding may show their empty texts.
+    /// Of files that a list leaves out only the names are known, and no finding may show their
+    /// empty texts.
     #[test]
     fn files_that_are_left_out_are_no_sources() {
         let mut inputs = Inputs::within(Arc::default());
-        let matched = |text: &str| Matched { files: vec![Source::new("a.yaml", text)], ..Matched::default() };
+        let matched = |text: &str| Matched {
+            files: vec![Source::new("a.yaml", text)],
+            ..Matched::default()
+        };
         inputs.insert("*.yaml", matched("a: 1\n"));
         inputs.insert("!a.yaml", matched(""));
-        assert_eq!(inputs.sources().map(Source::text).collect::<Vec<_>>(), ["a: 1\n"]);
-        assert!(inputs.of_list(&["*.yaml".to_owned(), "!a.yaml".to_owned()]).is_empty());
+        assert_eq!(
+            inputs.sources().map(Source::text).collect::<Vec<_>>(),
+            ["a: 1\n"]
+        );
+        assert!(
+            inputs
+                .of_list(&["*.yaml".to_owned(), "!a.yaml".to_owned()])
+                .is_empty()
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Kustomizations beside the files that `provider.yaml` names. kustomize is not rebuilt: what they would change is known, so that it can be
-//! told where the release does not have it.
+//! Kustomizations beside the files that `provider.yaml` names. kustomize is not rebuilt: what they
+//! would change is known, so that it can be told where the release does not have it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,12 +14,22 @@ use crate::text::source::Source;
 use crate::text::yaml::{self, Node};
 
 /// The names under which kustomize looks for its file.
-pub const KUSTOMIZATION_FILES: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
+pub const KUSTOMIZATION_FILES: [&str; 3] =
+    ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
-/// Fields by which kustomize makes or changes objects in ways that are not followed here. What it does with `images`, `namePrefix`,
-/// `nameSuffix` and `namespace` is what provider.yaml says.
-const NOT_FOLLOWED: [&str; 9] =
-    ["configMapGenerator", "secretGenerator", "generators", "helmCharts", "transformers", "replacements", "vars", "replicas", "components"];
+/// Fields by which kustomize makes or changes objects in ways that are not followed here. What it
+/// does with `images`, `namePrefix`, `nameSuffix` and `namespace` is what provider.yaml says.
+const NOT_FOLLOWED: [&str; 9] = [
+    "configMapGenerator",
+    "secretGenerator",
+    "generators",
+    "helmCharts",
+    "transformers",
+    "replacements",
+    "vars",
+    "replicas",
+    "components",
+];
 
 /// A kustomization, and the patches that it names.
 #[derive(Debug, Clone)]
@@ -72,13 +82,26 @@ pub(crate) struct Patch {
 }
 
 impl Kustomization {
-    /// Reads a file. One that is broken changes nothing that is known: see [`Kustomization::is_readable`].
+    /// Reads a file. One that is broken changes nothing that is known: see
+    /// [`Kustomization::is_readable`].
     pub fn read(source: &Source, budget: &Budget) -> Self {
         let parsed = yaml::parse(source, budget);
         let is_sound = !parsed.report.has_errors();
-        let root = parsed.documents.into_iter().next().map(|document| document.root).filter(|_| is_sound);
+        let root = parsed
+            .documents
+            .into_iter()
+            .next()
+            .map(|document| document.root)
+            .filter(|_| is_sound);
         let value = root.as_ref().map_or(Value::Null, Node::to_json);
-        Kustomization { source: source.clone(), root, report: parsed.report, value, patches: BTreeMap::new(), below: BTreeSet::new() }
+        Kustomization {
+            source: source.clone(),
+            root,
+            report: parsed.report,
+            value,
+            patches: BTreeMap::new(),
+            below: BTreeSet::new(),
+        }
     }
 
     /// Whether it is known what the file says.
@@ -103,7 +126,10 @@ impl Kustomization {
 
     /// The patches that are files, as paths relative to the folder of the kustomization.
     pub fn patch_files(&self) -> Vec<String> {
-        self.entries().into_iter().filter_map(|entry| entry.file).collect()
+        self.entries()
+            .into_iter()
+            .filter_map(|entry| entry.file)
+            .collect()
     }
 
     /// Says what a patch file holds.
@@ -121,18 +147,31 @@ impl Kustomization {
         std::iter::once(&self.source).chain(self.patches.values())
     }
 
-    /// The files that it takes, itself or by way of others, without dots in their paths; folders are among them.
+    /// The files that it takes, itself or by way of others, without dots in their paths; folders
+    /// are among them.
     pub(crate) fn takes(&self) -> BTreeSet<String> {
-        self.parts().into_iter().chain(self.below.iter().cloned()).collect()
+        self.parts()
+            .into_iter()
+            .chain(self.below.iter().cloned())
+            .collect()
     }
 
-    /// The files and folders that it is made of, without dots in their paths; what it fetches is among them.
+    /// The files and folders that it is made of, without dots in their paths; what it fetches is
+    /// among them.
     pub fn parts(&self) -> Vec<String> {
-        let folder = self.source.name().rsplit_once('/').map_or("", |(folder, _)| folder);
-        self.resources().into_iter().map(|(path, _)| plain(&format!("{folder}/{path}"))).collect()
+        let folder = self
+            .source
+            .name()
+            .rsplit_once('/')
+            .map_or("", |(folder, _)| folder);
+        self.resources()
+            .into_iter()
+            .map(|(path, _)| plain(&format!("{folder}/{path}")))
+            .collect()
     }
 
-    /// Says which files it takes by way of other kustomizations, as [`Kustomization::parts`] spells them.
+    /// Says which files it takes by way of other kustomizations, as [`Kustomization::parts`] spells
+    /// them.
     pub fn reach(&mut self, files: BTreeSet<String>) {
         self.below = files;
     }
@@ -141,18 +180,27 @@ impl Kustomization {
     pub(crate) fn resources(&self) -> Vec<(&str, Place)> {
         let lists = ["resources", "components", "bases"].into_iter();
         let items = lists.flat_map(|list| {
-            let items = self.value[list].as_array().into_iter().flatten().enumerate();
+            let items = self.value[list]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .enumerate();
             items.map(move |(at, item)| (FieldPath::root().field(list).index(at), item))
         });
-        items.filter_map(|(at, item)| Some((item.as_str()?, self.place(&at)))).collect()
+        items
+            .filter_map(|(at, item)| Some((item.as_str()?, self.place(&at))))
+            .collect()
     }
 
     /// The labels that it puts on objects, each with its place.
     pub(crate) fn labels(&self) -> Vec<(String, Place)> {
-        let lists = self.metadata().into_iter().filter_map(|change| match change.action {
-            Action::Metadata("labels", texts) => Some((change.place.path, texts)),
-            _ => None,
-        });
+        let lists = self
+            .metadata()
+            .into_iter()
+            .filter_map(|change| match change.action {
+                Action::Metadata("labels", texts) => Some((change.place.path, texts)),
+                _ => None,
+            });
         lists
             .flat_map(|(at, texts)| texts.into_keys().map(move |key| (at.key(key.clone()), key)))
             .map(|(at, key)| (key, self.place(&at)))
@@ -161,27 +209,53 @@ impl Kustomization {
 
     /// What it changes: labels and annotations, patches, and what is not followed.
     pub(crate) fn changes(&self, budget: &Budget) -> Vec<Change> {
-        if let Some(fault) = self.report.findings().first().filter(|_| !self.is_readable()) {
-            let broken = format!("{} cannot be read, so it is not known what it changes: {}", self.source.name(), fault.message);
-            return vec![Change { place: fault.place.clone(), action: Action::Broken(broken) }];
+        if let Some(fault) = self
+            .report
+            .findings()
+            .first()
+            .filter(|_| !self.is_readable())
+        {
+            let broken = format!(
+                "{} cannot be read, so it is not known what it changes: {}",
+                self.source.name(),
+                fault.message
+            );
+            return vec![Change {
+                place: fault.place.clone(),
+                action: Action::Broken(broken),
+            }];
         }
         let mut changes = self.metadata();
-        changes.extend(self.entries().iter().flat_map(|entry| self.patches_of(entry, budget)));
+        changes.extend(
+            self.entries()
+                .iter()
+                .flat_map(|entry| self.patches_of(entry, budget)),
+        );
         let root = FieldPath::root();
-        let suffix = self.value.get("nameSuffix").and_then(Value::as_str).filter(|suffix| !suffix.is_empty());
-        changes.extend(
-            suffix.map(|suffix| Change { place: self.place(&root.field("nameSuffix")), action: Action::NameSuffix(suffix.to_owned()) }),
-        );
+        let suffix = self
+            .value
+            .get("nameSuffix")
+            .and_then(Value::as_str)
+            .filter(|suffix| !suffix.is_empty());
+        changes.extend(suffix.map(|suffix| Change {
+            place: self.place(&root.field("nameSuffix")),
+            action: Action::NameSuffix(suffix.to_owned()),
+        }));
         let not_followed = self.not_followed();
-        changes.extend(
-            not_followed.map(|(field, sentence)| Change { place: self.place(&root.field(field)), action: Action::NotFollowed(sentence) }),
-        );
+        changes.extend(not_followed.map(|(field, sentence)| Change {
+            place: self.place(&root.field(field)),
+            action: Action::NotFollowed(sentence),
+        }));
         changes
     }
 
     /// The fields that say something which is not followed, each with the sentence that says so.
     pub(crate) fn not_followed(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let said = NOT_FOLLOWED.into_iter().filter(|field| self.value.get(field).is_some_and(|value| !is_moot(field, value)));
+        let said = NOT_FOLLOWED.into_iter().filter(|field| {
+            self.value
+                .get(field)
+                .is_some_and(|value| !is_moot(field, value))
+        });
         said.map(|field| {
             (
                 field,
@@ -190,7 +264,8 @@ impl Kustomization {
         })
     }
 
-    /// Its patches, each as `patches` of provider.yaml says the same, with what it does. Paths are seen from the folder of the kustomization.
+    /// Its patches, each as `patches` of provider.yaml says the same, with what it does. Paths are
+    /// seen from the folder of the kustomization.
     pub(crate) fn patches(&self, budget: &Budget) -> Vec<(ObjectPatch, Vec<Change>)> {
         let entries = self.entries().into_iter();
         entries
@@ -204,7 +279,12 @@ impl Kustomization {
     /// The patches of an entry: one, or as many as its text has documents.
     fn patches_of(&self, entry: &Entry<'_>, budget: &Budget) -> Vec<Change> {
         let sentence = |why: &str| format!("{} {why}", self.title(&entry.file));
-        let broken = |place: Place, why: &str| vec![Change { place, action: Action::Broken(sentence(why)) }];
+        let broken = |place: Place, why: &str| {
+            vec![Change {
+                place,
+                action: Action::Broken(sentence(why)),
+            }]
+        };
         let place = self.place(&entry.at);
         let source = match (&entry.file, &entry.text) {
             (Some(file), _) => self.patches.get(file).cloned(),
@@ -212,20 +292,45 @@ impl Kustomization {
             (None, None) => return broken(place, "has neither `path` nor `patch`"),
         };
         let Some(source) = source else {
-            return broken(place, "is not read: it is missing, hidden, or outside of the folder of provider.yaml");
+            return broken(
+                place,
+                "is not read: it is missing, hidden, or outside of the folder of provider.yaml",
+            );
         };
         let read = yaml::values(&source, budget);
-        if let Some(fault) = read.report.findings().first().filter(|_| read.report.has_errors()) {
-            let place = if entry.file.is_some() { fault.place.clone() } else { place };
+        if let Some(fault) = read
+            .report
+            .findings()
+            .first()
+            .filter(|_| read.report.has_errors())
+        {
+            let place = if entry.file.is_some() {
+                fault.place.clone()
+            } else {
+                place
+            };
             return broken(place, &format!("cannot be read: {}", fault.message));
         }
         let said = Arc::new(entry.clone().into_patch());
         let action = |content: Value| match entry.target_of(&content) {
-            Ok(target) => Action::Patch(Patch { entry: Arc::clone(&said), target, content }),
+            Ok(target) => Action::Patch(Patch {
+                entry: Arc::clone(&said),
+                target,
+                content,
+            }),
             Err(why) => Action::NotFollowed(sentence(why)),
         };
-        let contents = read.documents.into_iter().map(|document| document.value).filter(|content| !content.is_null());
-        contents.map(|content| Change { place: place.clone(), action: action(content) }).collect()
+        let contents = read
+            .documents
+            .into_iter()
+            .map(|document| document.value)
+            .filter(|content| !content.is_null());
+        contents
+            .map(|content| Change {
+                place: place.clone(),
+                action: action(content),
+            })
+            .collect()
     }
 
     /// How findings call a patch.
@@ -237,32 +342,71 @@ impl Kustomization {
     }
 
     fn place(&self, at: &FieldPath) -> Place {
-        let place = self.root.as_ref().map(|root| self.source.place_at(root.nearest(at).span));
-        place.unwrap_or_else(|| self.source.place()).at_path(at.clone())
+        let place = self
+            .root
+            .as_ref()
+            .map(|root| self.source.place_at(root.nearest(at).span));
+        place
+            .unwrap_or_else(|| self.source.place())
+            .at_path(at.clone())
     }
 
     /// The labels and annotations that it puts on all its objects.
     pub(crate) fn metadata(&self) -> Vec<Change> {
         let root = FieldPath::root();
         let mut found = vec![
-            ("labels", root.field("commonLabels"), &self.value["commonLabels"]),
-            ("annotations", root.field("commonAnnotations"), &self.value["commonAnnotations"]),
+            (
+                "labels",
+                root.field("commonLabels"),
+                &self.value["commonLabels"],
+            ),
+            (
+                "annotations",
+                root.field("commonAnnotations"),
+                &self.value["commonAnnotations"],
+            ),
         ];
-        let labels = self.value["labels"].as_array().into_iter().flatten().enumerate();
-        found.extend(labels.map(|(at, entry)| ("labels", root.field("labels").index(at).field("pairs"), &entry["pairs"])));
+        let labels = self.value["labels"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .enumerate();
+        found.extend(labels.map(|(at, entry)| {
+            (
+                "labels",
+                root.field("labels").index(at).field("pairs"),
+                &entry["pairs"],
+            )
+        }));
         let texts = |map: &Value| {
             let entries = map.as_object().into_iter().flatten();
-            entries.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect::<BTreeMap<_, _>>()
+            entries
+                .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())))
+                .collect::<BTreeMap<_, _>>()
         };
-        let found = found.into_iter().map(|(field, at, map)| (field, at, texts(map))).filter(|(_, _, texts)| !texts.is_empty());
-        found.map(|(field, at, texts)| Change { place: self.place(&at), action: Action::Metadata(field, texts) }).collect()
+        let found = found
+            .into_iter()
+            .map(|(field, at, map)| (field, at, texts(map)))
+            .filter(|(_, _, texts)| !texts.is_empty());
+        found
+            .map(|(field, at, texts)| Change {
+                place: self.place(&at),
+                action: Action::Metadata(field, texts),
+            })
+            .collect()
     }
 
-    /// The patches, of all three lists that kustomize has for them, in the order in which it applies these (`kusttarget_configplugin.go`).
+    /// The patches, of all three lists that kustomize has for them, in the order in which it
+    /// applies these (`kusttarget_configplugin.go`).
     fn entries(&self) -> Vec<Entry<'_>> {
         let mut entries = Vec::new();
         for list in ["patchesStrategicMerge", "patches", "patchesJson6902"] {
-            for (at, item) in self.value[list].as_array().into_iter().flatten().enumerate() {
+            for (at, item) in self.value[list]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .enumerate()
+            {
                 let at = FieldPath::root().field(list).index(at);
                 let text = |field: &str| item.get(field).and_then(Value::as_str).map(str::to_owned);
                 let (file, inline) = match item.as_str() {
@@ -270,15 +414,22 @@ impl Kustomization {
                     Some(path) => (Some(path.to_owned()), None),
                     None => (text("path"), text("patch")),
                 };
-                entries.push(Entry { at, file, text: inline, target: item.get("target"), options: item.get("options") });
+                entries.push(Entry {
+                    at,
+                    file,
+                    text: inline,
+                    target: item.get("target"),
+                    options: item.get("options"),
+                });
             }
         }
         entries
     }
 }
 
-/// Whether a field says nothing, or only what a release has names of its own for: kubebuilder's `replacements`, and `vars` before them, tell
-/// names and namespace of the Certificate and the Service.
+/// Whether a field says nothing, or only what a release has names of its own for: kubebuilder's
+/// `replacements`, and `vars` before them, tell names and namespace of the Certificate and the
+/// Service.
 fn is_moot(field: &str, value: &Value) -> bool {
     let is_own = |entry: &Value| {
         let kind = match field {
@@ -293,7 +444,10 @@ fn is_moot(field: &str, value: &Value) -> bool {
 
 /// The text at a place in a value; empty when there is none.
 fn text<'v>(value: &'v Value, pointer: &str) -> &'v str {
-    value.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+    value
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
 }
 
 /// An entry of a list of patches.
@@ -309,7 +463,11 @@ struct Entry<'v> {
 impl Entry<'_> {
     /// What `patches` of provider.yaml says for it.
     fn into_patch(self) -> ObjectPatch {
-        ObjectPatch { target: self.target(), path: self.file, patch: self.text }
+        ObjectPatch {
+            target: self.target(),
+            path: self.file,
+            patch: self.text,
+        }
     }
 
     /// The objects that it is for, as it says so.
@@ -317,16 +475,31 @@ impl Entry<'_> {
         let target = self.target?;
         let pattern = |field: &str| target.get(field).and_then(Value::as_str).map(str::to_owned);
         let [group, version, kind, name] = ["group", "version", "kind", "name"].map(pattern);
-        Some(PatchTarget { group, version, kind, name })
+        Some(PatchTarget {
+            group,
+            version,
+            kind,
+            name,
+        })
     }
 
     /// The objects that a document of it is for.
     fn target_of(&self, content: &Value) -> Result<Target, &'static str> {
-        let selects = |target: &Value| ["labelSelector", "annotationSelector"].iter().any(|selector| target.get(selector).is_some());
+        let selects = |target: &Value| {
+            ["labelSelector", "annotationSelector"]
+                .iter()
+                .any(|selector| target.get(selector).is_some())
+        };
         if self.target.is_some_and(selects) {
-            return Err("has a target that selects by labels or annotations, which is not followed");
+            return Err(
+                "has a target that selects by labels or annotations, which is not followed",
+            );
         }
-        let renames = |options: &Value| ["allowNameChange", "allowKindChange"].iter().any(|option| options[option] == true);
+        let renames = |options: &Value| {
+            ["allowNameChange", "allowKindChange"]
+                .iter()
+                .any(|option| options[option] == true)
+        };
         if self.options.is_some_and(renames) {
             return Err("may give an object another name or kind, which is not followed");
         }
@@ -341,28 +514,51 @@ mod tests {
     #[test]
     fn resources_have_their_places() {
         let text = "resources:\n- a.yaml\n- [n]\ncomponents:\n- b\nbases:\n- c\n";
-        let kustomization = Kustomization::read(&Source::new("kustomization.yaml", text), &Budget::default());
-        let found = kustomization.resources().into_iter().map(|(name, place)| (name, place.span.unwrap().start.line));
-        assert_eq!(found.collect::<Vec<_>>(), [("a.yaml", 2), ("b", 5), ("c", 7)]);
+        let kustomization =
+            Kustomization::read(&Source::new("kustomization.yaml", text), &Budget::default());
+        let found = kustomization
+            .resources()
+            .into_iter()
+            .map(|(name, place)| (name, place.span.unwrap().start.line));
+        assert_eq!(
+            found.collect::<Vec<_>>(),
+            [("a.yaml", 2), ("b", 5), ("c", 7)]
+        );
     }
 
     #[test]
     fn what_is_not_followed_is_told_if_it_says_something() {
         let told = |text: &str| {
-            let kustomization = Kustomization::read(&Source::new("kustomization.yaml", text), &Budget::default());
-            kustomization.not_followed().map(|(field, _)| field).collect::<Vec<_>>()
+            let kustomization =
+                Kustomization::read(&Source::new("kustomization.yaml", text), &Budget::default());
+            kustomization
+                .not_followed()
+                .map(|(field, _)| field)
+                .collect::<Vec<_>>()
         };
-        assert_eq!(told("configMapGenerator: [{name: a}]\nreplicas: [{name: a, count: 3}]\n"), ["configMapGenerator", "replicas"]);
-        assert_eq!(told("secretGenerator: []\nreplicas:\nresources: [a]\nnamespace: b\n"), [""; 0]);
+        assert_eq!(
+            told("configMapGenerator: [{name: a}]\nreplicas: [{name: a, count: 3}]\n"),
+            ["configMapGenerator", "replicas"]
+        );
+        assert_eq!(
+            told("secretGenerator: []\nreplicas:\nresources: [a]\nnamespace: b\n"),
+            [""; 0]
+        );
         for (field, at) in [("replacements", "source"), ("vars", "objref")] {
             let of = |kinds: &[&str]| {
-                let entries: Vec<String> = kinds.iter().map(|kind| format!("{{{at}: {{kind: {kind}}}}}")).collect();
+                let entries: Vec<String> = kinds
+                    .iter()
+                    .map(|kind| format!("{{{at}: {{kind: {kind}}}}}"))
+                    .collect();
                 told(&format!("{field}: [{}]\n", entries.join(", ")))
             };
             assert_eq!(of(&["Certificate", "Service"]), [""; 0]);
             assert_eq!(of(&["Certificate", "Deployment"]), [field]);
         }
-        assert_eq!(told("replicas: [{source: {kind: Service}, objref: {kind: Service}}]\n"), ["replicas"]);
+        assert_eq!(
+            told("replicas: [{source: {kind: Service}, objref: {kind: Service}}]\n"),
+            ["replicas"]
+        );
     }
 
     #[test]
@@ -370,19 +566,35 @@ mod tests {
         let text = "resources: [bases/a.yaml]\ncommonLabels: {a: b}\nlabels: [{pairs: {c: d}}]\npatchesStrategicMerge: [p.yaml]\n\
              patches:\n- patch: |-\n    - {op: add, path: /x, value: 1}\n  target: {kind: CustomResourceDefinition, name: foos.dev}\n- path: q.yaml\n";
         let budget = Budget::default();
-        let mut kustomization = Kustomization::read(&Source::new("config/crd/kustomization.yaml", text), &budget);
+        let mut kustomization =
+            Kustomization::read(&Source::new("config/crd/kustomization.yaml", text), &budget);
         assert_eq!(kustomization.patch_files(), ["p.yaml", "q.yaml"]);
-        assert_eq!(kustomization.takes(), BTreeSet::from(["config/crd/bases/a.yaml".to_owned()]));
-        kustomization.insert("p.yaml", Source::new("p", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: m}\n"));
+        assert_eq!(
+            kustomization.takes(),
+            BTreeSet::from(["config/crd/bases/a.yaml".to_owned()])
+        );
+        kustomization.insert(
+            "p.yaml",
+            Source::new(
+                "p",
+                "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: m}\n",
+            ),
+        );
         let changes = kustomization.changes(&budget);
-        let lines: Vec<u32> = changes.iter().map(|change| change.place.span.map_or(0, |span| span.start.line)).collect();
+        let lines: Vec<u32> = changes
+            .iter()
+            .map(|change| change.place.span.map_or(0, |span| span.start.line))
+            .collect();
         assert_eq!(lines, [2, 3, 4, 6, 9], "that which is not there is one too");
         let crd = ["apiextensions.k8s.io", "v1", "CustomResourceDefinition"];
         let deployment = ["apps", "v1", "Deployment"];
         let fits: Vec<(bool, bool)> = changes
             .iter()
             .filter_map(|change| match &change.action {
-                Action::Patch(patch) => Some((patch.target.fits(crd, &["foos.dev"]), patch.target.fits(deployment, &["x-m", "m"]))),
+                Action::Patch(patch) => Some((
+                    patch.target.fits(crd, &["foos.dev"]),
+                    patch.target.fits(deployment, &["x-m", "m"]),
+                )),
                 _ => None,
             })
             .collect();

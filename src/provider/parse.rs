@@ -44,7 +44,11 @@ rules! {
     /// a path in provider.yaml leads out of its folder, or to a hidden file
     FILE_OUTSIDE = error("provider-file-outside");
 }
-const SYNTAX: Wording = Wording { unknown: &FIELD_UNKNOWN, missing: &FIELD_MISSING, refused: &VALUE_REFUSED };
+const SYNTAX: Wording = Wording {
+    unknown: &FIELD_UNKNOWN,
+    missing: &FIELD_MISSING,
+    refused: &VALUE_REFUSED,
+};
 
 /// The group of the kinds that `crds: builtin` stands for.
 pub(crate) const BUILTIN_CRDS: &str = crate::api::names::GROUP;
@@ -75,15 +79,23 @@ impl Declared {
     fn pattern_place(&self, pattern: &str) -> Place {
         let mut path = FieldPath::root();
         let found = find(&self.root, pattern, &mut path);
-        self.place(&if found { path } else { FieldPath::root().field("metadata") })
+        self.place(&if found {
+            path
+        } else {
+            FieldPath::root().field("metadata")
+        })
     }
 }
 
 fn place(source: &Source, document: usize, root: &Node, path: &FieldPath) -> Place {
-    source.place_at(root.nearest(path).span).in_document(document).at_path(path.clone())
+    source
+        .place_at(root.nearest(path).span)
+        .in_document(document)
+        .at_path(path.clone())
 }
 
-/// Finds the first text of that value; `path` then leads to it. As deep as the reader lets documents be.
+/// Finds the first text of that value; `path` then leads to it. As deep as the reader lets
+/// documents be.
 fn find(node: &Node, wanted: &str, path: &mut FieldPath) -> bool {
     let step = |segment: Segment, child: &Node, path: &mut FieldPath| {
         path.push(segment);
@@ -95,8 +107,13 @@ fn find(node: &Node, wanted: &str, path: &mut FieldPath) -> bool {
     };
     match &node.value {
         yaml::Value::String(text) => text == wanted,
-        yaml::Value::Sequence(items) => items.iter().enumerate().any(|(i, item)| step(Segment::Index(i), item, path)),
-        yaml::Value::Mapping(mapping) => mapping.iter().any(|e| step(Segment::Field(e.key.clone()), &e.value, path)),
+        yaml::Value::Sequence(items) => items
+            .iter()
+            .enumerate()
+            .any(|(i, item)| step(Segment::Index(i), item, path)),
+        yaml::Value::Mapping(mapping) => mapping
+            .iter()
+            .any(|e| step(Segment::Field(e.key.clone()), &e.value, path)),
         _ => false,
     }
 }
@@ -108,26 +125,41 @@ pub fn json_schema() -> Value {
     schema
 }
 
-/// Reads a `provider.yaml`. Providers that can be used at all are returned; the report has every fault of all documents.
+/// Reads a `provider.yaml`. Providers that can be used at all are returned; the report has every
+/// fault of all documents.
 pub fn parse(source: &Source, budget: &Budget) -> (Vec<Declared>, Report) {
     let parsed = yaml::parse(source, budget);
     let mut report = parsed.report;
     let schema = schema();
     let mut providers: Vec<Declared> = Vec::new();
-    for document in parsed.documents.into_iter().filter(|document| !document.root.is_null()) {
+    for document in parsed
+        .documents
+        .into_iter()
+        .filter(|document| !document.root.is_null())
+    {
         let (declared, found) = parse_document(source, document, &schema);
         report.extend(found);
         providers.extend(declared);
     }
     if providers.is_empty() && !report.has_errors() {
-        let finding = Diagnostic::of(&DOCUMENT_MISSING, format!("{} holds no document", source.name())).at(source.place());
-        report.push(finding.help("describe the provider in it; `windlass schema provider` prints the JSON Schema"));
+        let finding = Diagnostic::of(
+            &DOCUMENT_MISSING,
+            format!("{} holds no document", source.name()),
+        )
+        .at(source.place());
+        report.push(finding.help(
+            "describe the provider in it; `windlass schema provider` prints the JSON Schema",
+        ));
     }
     report.extend(duplicated(&providers));
     (providers, report)
 }
 
-fn parse_document(source: &Source, document: yaml::Document, schema: &Schema) -> (Option<Declared>, Report) {
+fn parse_document(
+    source: &Source,
+    document: yaml::Document,
+    schema: &Schema,
+) -> (Option<Declared>, Report) {
     let (index, root) = (document.index, document.root);
     let value = root.to_json();
     let at = |path: &FieldPath| place(source, index, &root, path);
@@ -143,20 +175,32 @@ fn parse_document(source: &Source, document: yaml::Document, schema: &Schema) ->
     }
     match serde_json::from_value::<Provider>(value) {
         Ok(provider) => {
-            let declared = Declared { provider, source: source.clone(), document: index, root };
+            let declared = Declared {
+                provider,
+                source: source.clone(),
+                document: index,
+                root,
+            };
             let report = judge(&declared);
             (Some(declared), report)
         }
         Err(error) => {
-            let finding = Diagnostic::of(SYNTAX.refused, format!("the document does not describe a provider: {error}"));
-            report.push(finding.at(at(&FieldPath::root())).help("compare it with the JSON Schema that `windlass schema provider` prints"));
+            let finding = Diagnostic::of(
+                SYNTAX.refused,
+                format!("the document does not describe a provider: {error}"),
+            );
+            report.push(
+                finding
+                    .at(at(&FieldPath::root()))
+                    .help("compare it with the JSON Schema that `windlass schema provider` prints"),
+            );
             (None, report)
         }
     }
 }
 
-/// The structural schema of a document. `crds` is a word or a list, which such a schema cannot say; [`crds_value`] judges it, and
-/// [`type_value`] the type.
+/// The structural schema of a document. `crds` is a word or a list, which such a schema cannot say;
+/// [`crds_value`] judges it, and [`type_value`] the type.
 fn schema() -> Schema {
     let mut json = document::structural_json::<Provider>();
     json["properties"]["crds"] = serde_json::json!({"x-kubernetes-preserve-unknown-fields": true});
@@ -171,14 +215,30 @@ fn type_value(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnos
     if known.contains(&found) {
         return None;
     }
-    let letters: String = found.chars().filter(char::is_ascii_alphabetic).map(|letter| letter.to_ascii_lowercase()).collect();
-    let is_short = |known: &&str| letters.len() > 2 && known.to_ascii_lowercase().starts_with(&letters);
-    let meant = known.into_iter().find(is_short).or_else(|| nearest(found, known));
-    let finding = Diagnostic::of(SYNTAX.refused, format!("type is `{found}`, which is no type of provider"));
+    let letters: String = found
+        .chars()
+        .filter(char::is_ascii_alphabetic)
+        .map(|letter| letter.to_ascii_lowercase())
+        .collect();
+    let is_short =
+        |known: &&str| letters.len() > 2 && known.to_ascii_lowercase().starts_with(&letters);
+    let meant = known
+        .into_iter()
+        .find(is_short)
+        .or_else(|| nearest(found, known));
+    let finding = Diagnostic::of(
+        SYNTAX.refused,
+        format!("type is `{found}`, which is no type of provider"),
+    );
     let finding = finding.at(at(&FieldPath::root().field("type")));
     Some(match meant {
-        Some(meant) => finding.label(format!("did you mean `{meant}`?")).help(format!("write `type: {meant}`")),
-        None => finding.help(format!("write one of {}", known.map(|known| format!("`{known}`")).join(", "))),
+        Some(meant) => finding
+            .label(format!("did you mean `{meant}`?"))
+            .help(format!("write `type: {meant}`")),
+        None => finding.help(format!(
+            "write one of {}",
+            known.map(|known| format!("`{known}`")).join(", ")
+        )),
     })
 }
 
@@ -187,10 +247,18 @@ fn crds_value(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnos
     let fault = match value.get("crds")? {
         Value::String(word) if word == "builtin" => return None,
         Value::Array(items) => {
-            let bad = items.iter().position(|item| item.as_str().is_none_or(str::is_empty))?;
-            (path.index(bad), format!("crds[{bad}] is no pattern of files"))
+            let bad = items
+                .iter()
+                .position(|item| item.as_str().is_none_or(str::is_empty))?;
+            (
+                path.index(bad),
+                format!("crds[{bad}] is no pattern of files"),
+            )
         }
-        other => (path, format!("crds is `{other}`, neither a list of patterns nor the word builtin")),
+        other => (
+            path,
+            format!("crds is `{other}`, neither a list of patterns nor the word builtin"),
+        ),
     };
     let finding = Diagnostic::of(SYNTAX.refused, fault.1).at(at(&fault.0));
     Some(finding.help("write a list, such as `crds: [config/crd/bases/*.yaml]`"))
@@ -204,7 +272,10 @@ fn other_kind(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnos
     if kind == PROVIDER_KIND || version.split('/').next() == Some(group) {
         return None;
     }
-    let finding = Diagnostic::of(&KIND_WRONG, format!("the document is a {kind} ({version}), not the description of a provider"));
+    let finding = Diagnostic::of(
+        &KIND_WRONG,
+        format!("the document is a {kind} ({version}), not the description of a provider"),
+    );
     let finding = finding.at(at(&FieldPath::root().field("kind")));
     Some(finding.help(format!(
         "write `apiVersion: {PROVIDER_API_VERSION}` and `kind: {PROVIDER_KIND}`; `windlass schema provider` prints the fields"
@@ -212,16 +283,22 @@ fn other_kind(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnos
 }
 
 fn kind_wrong(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Report {
-    [("apiVersion", PROVIDER_API_VERSION), ("kind", PROVIDER_KIND)]
-        .into_iter()
-        .filter_map(|(field, wanted)| {
-            let found = value.get(field)?.as_str()?;
-            (found != wanted).then(|| {
-                let finding = Diagnostic::of(&KIND_WRONG, format!("{field} is `{found}`, not `{wanted}`"));
-                finding.at(at(&FieldPath::root().field(field))).help(format!("write `{field}: {wanted}`"))
-            })
+    [
+        ("apiVersion", PROVIDER_API_VERSION),
+        ("kind", PROVIDER_KIND),
+    ]
+    .into_iter()
+    .filter_map(|(field, wanted)| {
+        let found = value.get(field)?.as_str()?;
+        (found != wanted).then(|| {
+            let finding =
+                Diagnostic::of(&KIND_WRONG, format!("{field} is `{found}`, not `{wanted}`"));
+            finding
+                .at(at(&FieldPath::root().field(field)))
+                .help(format!("write `{field}: {wanted}`"))
         })
-        .collect()
+    })
+    .collect()
 }
 
 /// What no schema can say about one provider.
@@ -248,10 +325,18 @@ fn components_exclusive(declared: &Declared) -> Report {
     ];
     let also = present.into_iter().filter(|(_, there)| *there);
     also.map(|(field, _)| {
-        let finding = Diagnostic::of(&COMPONENTS_EXCLUSIVE, format!("both components and {field} are given"));
+        let finding = Diagnostic::of(
+            &COMPONENTS_EXCLUSIVE,
+            format!("both components and {field} are given"),
+        );
         let finding = finding.at(declared.place(&FieldPath::root().field(field)));
-        let finding = finding.related(declared.place(&FieldPath::root().field("components")), "a file that is built already");
-        finding.help(format!("remove {field}, which the file holds already, or components"))
+        let finding = finding.related(
+            declared.place(&FieldPath::root().field("components")),
+            "a file that is built already",
+        );
+        finding.help(format!(
+            "remove {field}, which the file holds already, or components"
+        ))
     })
     .collect()
 }
@@ -260,14 +345,28 @@ fn contents(declared: &Declared) -> Report {
     let provider = &declared.provider;
     let mut report = Report::new();
     let root = FieldPath::root();
-    let has_crds = provider.crds.as_ref().is_some_and(|crds| !matches!(crds, Crds::Files(files) if files.is_empty()));
-    let nothing = !has_crds && provider.manager.is_none() && provider.objects.is_empty() && provider.components.is_none();
+    let has_crds = provider
+        .crds
+        .as_ref()
+        .is_some_and(|crds| !matches!(crds, Crds::Files(files) if files.is_empty()));
+    let nothing = !has_crds
+        && provider.manager.is_none()
+        && provider.objects.is_empty()
+        && provider.components.is_none();
     if nothing {
-        let finding = Diagnostic::of(&COMPONENTS_EMPTY, format!("{} has nothing to install", provider.label()));
-        report.push(finding.at(declared.place(&root.field("name"))).help("give `crds`, `manager` or `objects`, or else `components`"));
+        let finding = Diagnostic::of(
+            &COMPONENTS_EMPTY,
+            format!("{} has nothing to install", provider.label()),
+        );
+        report.push(
+            finding
+                .at(declared.place(&root.field("name")))
+                .help("give `crds`, `manager` or `objects`, or else `components`"),
+        );
     }
     if matches!(provider.crds, Some(Crds::Files(_))) && provider.group.is_none() {
-        let finding = Diagnostic::of(SYNTAX.missing, "group is missing, although there are crds").at(declared.place(&root.field("crds")));
+        let finding = Diagnostic::of(SYNTAX.missing, "group is missing, although there are crds")
+            .at(declared.place(&root.field("crds")));
         report.push(finding.help("add `group:` with the API group of the CRDs"));
     }
     if provider.group.as_deref() != Some(BUILTIN_CRDS) {
@@ -280,11 +379,18 @@ fn contents(declared: &Declared) -> Report {
 fn builtin_foreign(declared: &Declared) -> Report {
     let provider = &declared.provider;
     let root = FieldPath::root();
-    let has_rights = provider.rbac.as_ref().is_some_and(|rbac| rbac.manager.is_some());
+    let has_rights = provider
+        .rbac
+        .as_ref()
+        .is_some_and(|rbac| rbac.manager.is_some());
     let rights = root.field("rbac").field("manager");
     let mut report = Report::new();
     for (is_builtin, path, help) in [
-        (provider.has_builtin_crds(), root.field("crds"), "name the files of your own CRDs"),
+        (
+            provider.has_builtin_crds(),
+            root.field("crds"),
+            "name the files of your own CRDs",
+        ),
         (
             has_rights,
             rights,
@@ -292,8 +398,13 @@ fn builtin_foreign(declared: &Declared) -> Report {
         ),
     ] {
         if is_builtin {
-            let message = format!("{path} is `builtin`, which stands for the kinds of {BUILTIN_CRDS} only");
-            report.push(Diagnostic::of(&BUILTIN_FOREIGN, message).at(declared.place(&path)).help(help));
+            let message =
+                format!("{path} is `builtin`, which stands for the kinds of {BUILTIN_CRDS} only");
+            report.push(
+                Diagnostic::of(&BUILTIN_FOREIGN, message)
+                    .at(declared.place(&path))
+                    .help(help),
+            );
         }
     }
     report
@@ -303,32 +414,69 @@ fn contracts(declared: &Declared) -> Report {
     let provider = &declared.provider;
     let path = FieldPath::root().field("contracts");
     let mut report = Report::new();
-    if provider.contracts.is_empty() && provider.crds.is_some() && provider.provider_type.has_contract() {
-        let finding = Diagnostic::of(&CONTRACTS_MISSING, "contracts is missing, so the core would not find the kinds");
+    if provider.contracts.is_empty()
+        && provider.crds.is_some()
+        && provider.provider_type.has_contract()
+    {
+        let finding = Diagnostic::of(
+            &CONTRACTS_MISSING,
+            "contracts is missing, so the core would not find the kinds",
+        );
         let finding = finding.at(declared.place(&FieldPath::root().field("crds")));
-        report.push(finding.help("add `contracts: {v1beta2: [VERSION]}` with the API versions that fulfil that contract"));
+        report.push(finding.help(
+            "add `contracts: {v1beta2: [VERSION]}` with the API versions that fulfil that contract",
+        ));
     }
     report.extend(contract_versions(declared, &path, &provider.contracts));
     for (at, entry) in provider.crd_metadata.iter().enumerate() {
-        let path = FieldPath::root().field("crdMetadata").index(at).field("contracts");
-        report.extend(entry.contracts.iter().flat_map(|contracts| contract_versions(declared, &path, contracts).into_findings()));
+        let path = FieldPath::root()
+            .field("crdMetadata")
+            .index(at)
+            .field("contracts");
+        report.extend(
+            entry.contracts.iter().flat_map(|contracts| {
+                contract_versions(declared, &path, contracts).into_findings()
+            }),
+        );
     }
     report
 }
 
 /// Contracts and versions that are none.
-fn contract_versions(declared: &Declared, path: &FieldPath, contracts: &BTreeMap<String, Vec<String>>) -> Report {
+fn contract_versions(
+    declared: &Declared,
+    path: &FieldPath,
+    contracts: &BTreeMap<String, Vec<String>>,
+) -> Report {
     let mut report = Report::new();
     for (contract, versions) in contracts {
         if ApiVersion::parse(contract).is_none() {
-            let finding = Diagnostic::of(&CONTRACT_UNKNOWN, format!("`{contract}` under {path} is no contract version"));
-            report.push(finding.at(declared.place(&path.field(contract.as_str()))).help("write `v1beta1` or `v1beta2`"));
+            let finding = Diagnostic::of(
+                &CONTRACT_UNKNOWN,
+                format!("`{contract}` under {path} is no contract version"),
+            );
+            report.push(
+                finding
+                    .at(declared.place(&path.field(contract.as_str())))
+                    .help("write `v1beta1` or `v1beta2`"),
+            );
         }
-        let bad = versions.iter().position(|version| ApiVersion::parse(version).is_none());
+        let bad = versions
+            .iter()
+            .position(|version| ApiVersion::parse(version).is_none());
         if versions.is_empty() || bad.is_some() {
-            let at = bad.map_or(path.field(contract.as_str()), |i| path.field(contract.as_str()).index(i));
-            let finding = Diagnostic::of(SYNTAX.refused, format!("{path}.{contract} must list API versions"));
-            report.push(finding.at(declared.place(&at)).help(format!("write `{contract}: [v1beta1]`")));
+            let at = bad.map_or(path.field(contract.as_str()), |i| {
+                path.field(contract.as_str()).index(i)
+            });
+            let finding = Diagnostic::of(
+                SYNTAX.refused,
+                format!("{path}.{contract} must list API versions"),
+            );
+            report.push(
+                finding
+                    .at(declared.place(&at))
+                    .help(format!("write `{contract}: [v1beta1]`")),
+            );
         }
     }
     report
@@ -336,11 +484,21 @@ fn contract_versions(declared: &Declared, path: &FieldPath, contracts: &BTreeMap
 
 /// A patch is a file or a text.
 fn patches(declared: &Declared) -> Report {
-    let entries = declared.provider.patches.iter().enumerate().filter(|(_, entry)| entry.path.is_some() == entry.patch.is_some());
+    let entries = declared
+        .provider
+        .patches
+        .iter()
+        .enumerate()
+        .filter(|(_, entry)| entry.path.is_some() == entry.patch.is_some());
     let finding = |(at, entry): (usize, &ObjectPatch)| {
         let path = FieldPath::root().field("patches").index(at);
-        let which = if entry.path.is_some() { "both `path` and `patch`" } else { "neither `path` nor `patch`" };
-        let finding = Diagnostic::of(SYNTAX.refused, format!("{path} has {which}")).at(declared.place(&path));
+        let which = if entry.path.is_some() {
+            "both `path` and `patch`"
+        } else {
+            "neither `path` nor `patch`"
+        };
+        let finding =
+            Diagnostic::of(SYNTAX.refused, format!("{path} has {which}")).at(declared.place(&path));
         finding.help("write `path: FILE`, or `patch: |-` with the patch below")
     };
     entries.map(finding).collect()
@@ -348,18 +506,36 @@ fn patches(declared: &Declared) -> Report {
 
 /// Labels that the release gets from other fields.
 fn crd_metadata(declared: &Declared) -> Report {
-    let path = |at: usize, key: &str| FieldPath::root().field("crdMetadata").index(at).field("labels").key(key);
+    let path = |at: usize, key: &str| {
+        FieldPath::root()
+            .field("crdMetadata")
+            .index(at)
+            .field("labels")
+            .key(key)
+    };
     let entries = declared.provider.crd_metadata.iter().enumerate();
-    let labels = entries.flat_map(|(at, entry)| entry.labels.keys().map(move |key| (at, key.as_str())));
+    let labels =
+        entries.flat_map(|(at, entry)| entry.labels.keys().map(move |key| (at, key.as_str())));
     let refused = labels.filter_map(|(at, key)| {
         let (instead, field) = match key {
-            labels::PROVIDER => ("remove the line: the label is made of `type` and `name`".to_owned(), "type and name"),
+            labels::PROVIDER => (
+                "remove the line: the label is made of `type` and `name`".to_owned(),
+                "type and name",
+            ),
             key => {
-                let contract = key.strip_prefix(labels::CONTRACT_PREFIX).filter(|rest| ApiVersion::parse(rest).is_some())?;
-                (format!("write `{contract}: [VERSION]` under `contracts`"), "contracts")
+                let contract = key
+                    .strip_prefix(labels::CONTRACT_PREFIX)
+                    .filter(|rest| ApiVersion::parse(rest).is_some())?;
+                (
+                    format!("write `{contract}: [VERSION]` under `contracts`"),
+                    "contracts",
+                )
             }
         };
-        let finding = Diagnostic::of(SYNTAX.refused, format!("crdMetadata has the label {key}, which is that of {field}"));
+        let finding = Diagnostic::of(
+            SYNTAX.refused,
+            format!("crdMetadata has the label {key}, which is that of {field}"),
+        );
         Some(finding.at(declared.place(&path(at, key))).help(instead))
     });
     refused.collect()
@@ -368,23 +544,42 @@ fn crd_metadata(declared: &Declared) -> Report {
 /// clusterctl binds the name `cluster-api` and the core provider to each other.
 fn reserved_name(declared: &Declared) -> Option<Diagnostic> {
     let provider = &declared.provider;
-    let (is_core, has_name) = (provider.provider_type == ProviderType::CoreProvider, provider.name == CORE_PROVIDER);
+    let (is_core, has_name) = (
+        provider.provider_type == ProviderType::CoreProvider,
+        provider.name == CORE_PROVIDER,
+    );
     (is_core != has_name).then(|| {
-        Diagnostic::of(&NAME_RESERVED, format!("name is `{}` and type is {}", provider.name, provider.provider_type.as_str()))
-            .at(declared.place(&FieldPath::root().field("name")))
-            .help(format!("name the core provider, and no other one, `{CORE_PROVIDER}`"))
-            .note("clusterctl refuses a configuration that does otherwise")
+        Diagnostic::of(
+            &NAME_RESERVED,
+            format!(
+                "name is `{}` and type is {}",
+                provider.name,
+                provider.provider_type.as_str()
+            ),
+        )
+        .at(declared.place(&FieldPath::root().field("name")))
+        .help(format!(
+            "name the core provider, and no other one, `{CORE_PROVIDER}`"
+        ))
+        .note("clusterctl refuses a configuration that does otherwise")
     })
 }
 
 fn duplicated(providers: &[Declared]) -> Report {
     let mut report = Report::new();
     for (i, declared) in providers.iter().enumerate() {
-        let same = |other: &&Declared| other.provider.provider_type == declared.provider.provider_type;
+        let same =
+            |other: &&Declared| other.provider.provider_type == declared.provider.provider_type;
         if let Some(first) = providers[..i].iter().find(same) {
-            let message = format!("document {} is a second {} of the release", declared.document, declared.provider.provider_type.as_str());
-            let finding = Diagnostic::of(&DUPLICATED, message).at(declared.place(&FieldPath::root().field("type")));
-            let finding = finding.related(first.place(&FieldPath::root().field("type")), "the first");
+            let message = format!(
+                "document {} is a second {} of the release",
+                declared.document,
+                declared.provider.provider_type.as_str()
+            );
+            let finding = Diagnostic::of(&DUPLICATED, message)
+                .at(declared.place(&FieldPath::root().field("type")));
+            let finding =
+                finding.related(first.place(&FieldPath::root().field("type")), "the first");
             report.push(finding.help("release it from a provider.yaml of its own: both would write the same components file"));
         }
     }
@@ -395,35 +590,54 @@ fn duplicated(providers: &[Declared]) -> Report {
 pub(crate) fn missing_files(declared: &Declared, inputs: &super::Inputs) -> Report {
     let mut report = Report::new();
     for (pattern, wanted) in declared.provider.wanted() {
-        let Some(matched) = inputs.matched(pattern) else { continue };
+        let Some(matched) = inputs.matched(pattern) else {
+            continue;
+        };
         let place = declared.pattern_place(pattern);
         if let Some(fault) = &matched.fault {
-            let finding = Diagnostic::of(&FILE_MISSING, format!("the pattern `{pattern}` {fault}")).at(place.clone());
-            report.push(finding.help("write a path relative to provider.yaml, with `*` and `{a,b}`"));
+            let finding = Diagnostic::of(&FILE_MISSING, format!("the pattern `{pattern}` {fault}"))
+                .at(place.clone());
+            report
+                .push(finding.help("write a path relative to provider.yaml, with `*` and `{a,b}`"));
         }
         for (path, strayed) in &matched.strayed {
             let (what, help) = match strayed {
-                Strayed::Outside => ("does not lie below the folder of provider.yaml", "copy it there"),
-                Strayed::Hidden => ("is hidden, or lies in a hidden folder", "give it another name"),
+                Strayed::Outside => (
+                    "does not lie below the folder of provider.yaml",
+                    "copy it there",
+                ),
+                Strayed::Hidden => (
+                    "is hidden, or lies in a hidden folder",
+                    "give it another name",
+                ),
             };
-            let finding = Diagnostic::of(&FILE_OUTSIDE, format!("`{path}` {what}, and is not read")).at(place.clone());
+            let finding =
+                Diagnostic::of(&FILE_OUTSIDE, format!("`{path}` {what}, and is not read"))
+                    .at(place.clone());
             let remedy = Remedy::new(format!("{help}, or pass ")).setting(Setting::AllowOutside);
             report.push(finding.help(remedy.then(" if you know all that provider.yaml names")));
         }
         for unmatched in &matched.unmatched {
             let (what, help) = match wanted {
-                super::Wanted::Files if pattern == declared.provider.metadata_file() => {
-                    ("no file, and no release is without it", "write one with the release series in it, or correct `metadata`")
-                }
-                super::Wanted::Excluded => ("no file, so it leaves nothing out", "correct the path after `!`, or remove the line"),
-                super::Wanted::Files | super::Wanted::Components => {
-                    ("no file", "correct the path: it is relative to the folder of provider.yaml")
-                }
-                super::Wanted::TemplateFolder => {
-                    ("no folder with templates", "correct the path: it is relative to the folder of provider.yaml")
-                }
+                super::Wanted::Files if pattern == declared.provider.metadata_file() => (
+                    "no file, and no release is without it",
+                    "write one with the release series in it, or correct `metadata`",
+                ),
+                super::Wanted::Excluded => (
+                    "no file, so it leaves nothing out",
+                    "correct the path after `!`, or remove the line",
+                ),
+                super::Wanted::Files | super::Wanted::Components => (
+                    "no file",
+                    "correct the path: it is relative to the folder of provider.yaml",
+                ),
+                super::Wanted::TemplateFolder => (
+                    "no folder with templates",
+                    "correct the path: it is relative to the folder of provider.yaml",
+                ),
             };
-            let finding = Diagnostic::of(&FILE_MISSING, format!("`{unmatched}` is {what}")).at(place.clone());
+            let finding =
+                Diagnostic::of(&FILE_MISSING, format!("`{unmatched}` is {what}")).at(place.clone());
             report.push(finding.help(help));
         }
     }

@@ -1,5 +1,6 @@
-//! The certificates of a cluster whose control plane nobody else makes them for: looked up, and generated where they are missing
-//! (book: "Cluster API certificates"; `util/secret/certificates.go` of Cluster API).
+//! The certificates of a cluster whose control plane nobody else makes them for: looked up, and
+//! generated where they are missing (book: "Cluster API certificates";
+//! `util/secret/certificates.go` of Cluster API).
 
 use serde_json::{Value, json};
 
@@ -22,23 +23,40 @@ const DAY: i64 = 24 * 60 * 60;
 const SKEW: i64 = 5 * 60;
 
 impl Pass<'_> {
-    /// Looks the certificates of a control plane up. Those that are missing are made, unless they are external or the control plane's own affair.
-    pub(super) fn ensure_certificates(&self, cluster: &Object, config: Option<&ClusterConfiguration>, may_make: bool) -> Walk<()> {
+    /// Looks the certificates of a control plane up. Those that are missing are made, unless they
+    /// are external or the control plane's own affair.
+    pub(super) fn ensure_certificates(
+        &self,
+        cluster: &Object,
+        config: Option<&ClusterConfiguration>,
+        may_make: bool,
+    ) -> Walk<()> {
         let wanted = certificate::of_control_plane(config);
-        let key = |certificate: &Certificate| Key::core("Secret", cluster.namespace(), &name(cluster, certificate));
+        let key = |certificate: &Certificate| {
+            Key::core("Secret", cluster.namespace(), &name(cluster, certificate))
+        };
         self.look_at_all(wanted.iter().map(key))?;
         for certificate in &wanted {
             if self.look(&key(certificate))?.is_some() {
                 continue;
             }
             if certificate.external {
-                return Err(missing(&key(certificate), "the certificates of an external etcd are given by whoever runs it"));
+                return Err(missing(
+                    &key(certificate),
+                    "the certificates of an external etcd are given by whoever runs it",
+                ));
             }
             if !may_make {
-                return Err(missing(&key(certificate), "whoever made the control plane makes it"));
+                return Err(missing(
+                    &key(certificate),
+                    "whoever made the control plane makes it",
+                ));
             }
             let secret = secret(cluster, certificate);
-            self.write::<()>(key(certificate), Action::CreateWithKeys(secret, request(certificate.purpose, config, self.now)))?;
+            self.write::<()>(
+                key(certificate),
+                Action::CreateWithKeys(secret, request(certificate.purpose, config, self.now)),
+            )?;
         }
         Ok(())
     }
@@ -47,7 +65,10 @@ impl Pass<'_> {
 /// Whoever makes it is not done.
 fn missing(key: &Key, maker: &str) -> Stop {
     let message = format!("{key} is not there; {maker}");
-    let outcome = Outcome { certificates: Some(Observed::certificates_failed(message.as_str())), ..Outcome::default() };
+    let outcome = Outcome {
+        certificates: Some(Observed::certificates_failed(message.as_str())),
+        ..Outcome::default()
+    };
     Stop::End(Box::new(outcome.with_fault(message)))
 }
 
@@ -55,7 +76,8 @@ fn name(cluster: &Object, certificate: &Certificate) -> String {
     format!("{}-{}", cluster.name(), certificate.purpose.as_str())
 }
 
-/// The Secret, without its data. It hangs on the Cluster: the config that needed it first may go long before the cluster does.
+/// The Secret, without its data. It hangs on the Cluster: the config that needed it first may go
+/// long before the cluster does.
 fn secret(cluster: &Object, certificate: &Certificate) -> Value {
     json!({
         "apiVersion": "v1",
@@ -71,9 +93,16 @@ fn secret(cluster: &Object, certificate: &Certificate) -> Value {
 }
 
 fn request(purpose: Purpose, config: Option<&ClusterConfiguration>, now: Timestamp) -> KeyRequest {
-    let days = config.and_then(|config| config.ca_certificate_validity_period_days).map_or(DEFAULT_VALIDITY_DAYS, i64::from);
+    let days = config
+        .and_then(|config| config.ca_certificate_validity_period_days)
+        .map_or(DEFAULT_VALIDITY_DAYS, i64::from);
     let is_authority = purpose != Purpose::ServiceAccount;
     let validity = is_authority.then(|| (now.as_second() - SKEW, now.as_second() + days * DAY));
-    let algorithm = config.and_then(|config| config.encryption_algorithm).unwrap_or(EncryptionAlgorithm::Rsa2048);
-    KeyRequest { algorithm, validity }
+    let algorithm = config
+        .and_then(|config| config.encryption_algorithm)
+        .unwrap_or(EncryptionAlgorithm::Rsa2048);
+    KeyRequest {
+        algorithm,
+        validity,
+    }
 }

@@ -1,4 +1,5 @@
-//! Conditions in both forms (book: "BootstrapConfig: conditions"; `util/conditions` of Cluster API).
+//! Conditions in both forms (book: "BootstrapConfig: conditions"; `util/conditions` of Cluster
+//! API).
 
 use super::outcome::{Observed, Outcome, Pause, reason};
 use crate::api::condition::{Condition, ConditionStatus, V1Beta1Condition};
@@ -13,21 +14,37 @@ const PAUSED: &str = "Paused";
 const SUMMED_UP: [&str; 2] = [DATA, CERTIFICATES];
 
 /// Conditions of contract v1beta2 with what a pass found out.
-pub(super) fn next(conditions: Vec<Condition>, outcome: &Outcome, generation: i64, now: Timestamp) -> Vec<Condition> {
-    let mut list = List { conditions, generation, now };
+pub(super) fn next(
+    conditions: Vec<Condition>,
+    outcome: &Outcome,
+    generation: i64,
+    now: Timestamp,
+) -> Vec<Condition> {
+    let mut list = List {
+        conditions,
+        generation,
+        now,
+    };
     match &outcome.pause {
         Pause::Yes(why) => list.set(PAUSED, ConditionStatus::True, reason::PAUSED, why),
         Pause::No => list.set(PAUSED, ConditionStatus::False, reason::NOT_PAUSED, ""),
         Pause::Unknown => {}
     }
     for (name, observed) in [(DATA, &outcome.data), (CERTIFICATES, &outcome.certificates)] {
-        if let Some(Observed { status, reason, message, .. }) = observed {
+        if let Some(Observed {
+            status,
+            reason,
+            message,
+            ..
+        }) = observed
+        {
             list.set(name, *status, reason, message);
         }
     }
     let (status, reason, message) = summary(&list.conditions);
     list.set(READY, status, reason, &message);
-    list.conditions.sort_by(|a, b| rank(&a.type_).cmp(&rank(&b.type_)));
+    list.conditions
+        .sort_by(|a, b| rank(&a.type_).cmp(&rank(&b.type_)));
     list.conditions
 }
 
@@ -40,8 +57,14 @@ struct List {
 impl List {
     /// Sets a condition; the time of its transition only when its status changes.
     fn set(&mut self, name: &str, status: ConditionStatus, reason: &str, message: &str) {
-        let old = self.conditions.iter().position(|condition| condition.type_ == name);
-        let since = old.map(|at| &self.conditions[at]).filter(|old| old.status == status).map(|old| old.last_transition_time);
+        let old = self
+            .conditions
+            .iter()
+            .position(|condition| condition.type_ == name);
+        let since = old
+            .map(|at| &self.conditions[at])
+            .filter(|old| old.status == status)
+            .map(|old| old.last_transition_time);
         let condition = Condition {
             type_: name.to_owned(),
             status,
@@ -69,10 +92,15 @@ fn rank(name: &str) -> (u8, &str) {
 /// False when one of them is, else unknown when one of them is, or is not there.
 fn summary(conditions: &[Condition]) -> (ConditionStatus, &'static str, String) {
     let find = |name: &str| conditions.iter().find(|condition| condition.type_ == name);
-    let status = |name: &str| find(name).map_or(ConditionStatus::Unknown, |condition| condition.status);
+    let status =
+        |name: &str| find(name).map_or(ConditionStatus::Unknown, |condition| condition.status);
     let (status, reason) = match SUMMED_UP.map(status) {
-        statuses if statuses.contains(&ConditionStatus::False) => (ConditionStatus::False, "NotReady"),
-        statuses if statuses.contains(&ConditionStatus::Unknown) => (ConditionStatus::Unknown, "ReadyUnknown"),
+        statuses if statuses.contains(&ConditionStatus::False) => {
+            (ConditionStatus::False, "NotReady")
+        }
+        statuses if statuses.contains(&ConditionStatus::Unknown) => {
+            (ConditionStatus::Unknown, "ReadyUnknown")
+        }
         _ => (ConditionStatus::True, "Ready"),
     };
     let line = |name: &str| match find(name) {
@@ -80,7 +108,15 @@ fn summary(conditions: &[Condition]) -> (ConditionStatus, &'static str, String) 
         Some(condition) if condition.status == ConditionStatus::True => None,
         Some(condition) => Some(item(name, &condition.message)),
     };
-    (status, reason, SUMMED_UP.into_iter().filter_map(line).collect::<Vec<_>>().join("\n"))
+    (
+        status,
+        reason,
+        SUMMED_UP
+            .into_iter()
+            .filter_map(line)
+            .collect::<Vec<_>>()
+            .join("\n"),
+    )
 }
 
 /// An item of the list that the message of a summary is.
@@ -92,7 +128,11 @@ fn item(name: &str, message: &str) -> String {
 }
 
 /// Conditions of contract v1beta1 with what a pass found out.
-pub(super) fn next_v1beta1(mut conditions: Vec<V1Beta1Condition>, outcome: &Outcome, now: Timestamp) -> Vec<V1Beta1Condition> {
+pub(super) fn next_v1beta1(
+    mut conditions: Vec<V1Beta1Condition>,
+    outcome: &Outcome,
+    now: Timestamp,
+) -> Vec<V1Beta1Condition> {
     for (name, observed) in [(DATA, &outcome.data), (CERTIFICATES, &outcome.certificates)] {
         if let Some(observed) = observed {
             set_v1beta1(&mut conditions, of_observed(name, observed), now);
@@ -108,7 +148,11 @@ pub(super) fn next_v1beta1(mut conditions: Vec<V1Beta1Condition>, outcome: &Outc
 /// Contract v1beta1 knows no `Unknown` here: what is not true has a severity.
 fn of_observed(name: &str, observed: &Observed) -> V1Beta1Condition {
     if observed.status == ConditionStatus::True {
-        return V1Beta1Condition { type_: name.to_owned(), status: "True".to_owned(), ..V1Beta1Condition::default() };
+        return V1Beta1Condition {
+            type_: name.to_owned(),
+            status: "True".to_owned(),
+            ..V1Beta1Condition::default()
+        };
     }
     V1Beta1Condition {
         type_: name.to_owned(),
@@ -130,14 +174,29 @@ fn summary_v1beta1(conditions: &[V1Beta1Condition]) -> Option<V1Beta1Condition> 
         _ => 1,
     };
     // Of equal ones the first counts.
-    let worst = SUMMED_UP.into_iter().rev().filter_map(of).max_by_key(weight)?;
-    Some(V1Beta1Condition { type_: READY.to_owned(), ..worst.clone() })
+    let worst = SUMMED_UP
+        .into_iter()
+        .rev()
+        .filter_map(of)
+        .max_by_key(weight)?;
+    Some(V1Beta1Condition {
+        type_: READY.to_owned(),
+        ..worst.clone()
+    })
 }
 
 fn set_v1beta1(conditions: &mut Vec<V1Beta1Condition>, new: V1Beta1Condition, now: Timestamp) {
-    let old = conditions.iter_mut().find(|condition| condition.type_ == new.type_);
-    let since = old.as_ref().filter(|old| old.status == new.status).map_or(now, |old| old.last_transition_time);
-    let new = V1Beta1Condition { last_transition_time: since, ..new };
+    let old = conditions
+        .iter_mut()
+        .find(|condition| condition.type_ == new.type_);
+    let since = old
+        .as_ref()
+        .filter(|old| old.status == new.status)
+        .map_or(now, |old| old.last_transition_time);
+    let new = V1Beta1Condition {
+        last_transition_time: since,
+        ..new
+    };
     match old {
         Some(old) => *old = new,
         None => conditions.push(new),

@@ -1,5 +1,6 @@
-//! The lock for `kubeadm init`: one machine of a cluster is given init data (checklist BC-60). Name and content are those of the kubeadm
-//! bootstrap provider (`bootstrap/kubeadm/pkg/locking` of Cluster API), so that both in one cluster still run one init.
+//! The lock for `kubeadm init`: one machine of a cluster is given init data (checklist BC-60). Name
+//! and content are those of the kubeadm bootstrap provider (`bootstrap/kubeadm/pkg/locking` of
+//! Cluster API), so that both in one cluster still run one init.
 
 use serde_json::{Value, json};
 
@@ -32,27 +33,41 @@ fn key(namespace: &str, cluster: &str) -> Key {
 impl<'a> Pass<'a> {
     /// Who holds the lock.
     fn lock_holder(&self, cluster: &Object, machine: &str) -> Walk<Holder<'a>> {
-        let Some(lock) = self.look(&key(cluster.namespace(), cluster.name()))? else { return Ok(Holder::Nobody) };
+        let Some(lock) = self.look(&key(cluster.namespace(), cluster.name()))? else {
+            return Ok(Holder::Nobody);
+        };
         if is_of_another(lock, cluster) {
             return Ok(Holder::Earlier);
         }
-        let holder = serde_json::from_str::<Value>(lock.text(&["data", INFORMATION])).unwrap_or_default();
-        Ok(match holder["machineName"].as_str().filter(|name| !name.is_empty()) {
-            Some(name) if name == machine => Holder::Us(lock),
-            Some(name) => Holder::Machine(lock, name.to_owned()),
-            None => Holder::Somebody,
-        })
+        let holder =
+            serde_json::from_str::<Value>(lock.text(&["data", INFORMATION])).unwrap_or_default();
+        Ok(
+            match holder["machineName"]
+                .as_str()
+                .filter(|name| !name.is_empty())
+            {
+                Some(name) if name == machine => Holder::Us(lock),
+                Some(name) => Holder::Machine(lock, name.to_owned()),
+                None => Holder::Somebody,
+            },
+        )
     }
 
-    /// Who else holds the lock, in words for people. A machine that is gone holds it no longer; nobody takes a lock away that does not say
-    /// whose it is.
+    /// Who else holds the lock, in words for people. A machine that is gone holds it no longer;
+    /// nobody takes a lock away that does not say whose it is.
     pub(super) fn other_holder(&self, cluster: &Object, machine: &str) -> Walk<Option<String>> {
         let key = key(cluster.namespace(), cluster.name());
         let (lock, name) = match self.lock_holder(cluster, machine)? {
             Holder::Us(_) | Holder::Nobody => return Ok(None),
-            Holder::Somebody => return Ok(Some(format!("{key} names no Machine in `{INFORMATION}`; delete it if none was told to init"))),
+            Holder::Somebody => {
+                return Ok(Some(format!(
+                    "{key} names no Machine in `{INFORMATION}`; delete it if none was told to init"
+                )));
+            }
             Holder::Earlier => {
-                return Ok(Some(format!("{key} is of an earlier Cluster of that name; delete it if it does not go by itself")));
+                return Ok(Some(format!(
+                    "{key} is of an earlier Cluster of that name; delete it if it does not go by itself"
+                )));
             }
             Holder::Machine(lock, name) => (lock, name),
         };
@@ -65,8 +80,10 @@ impl<'a> Pass<'a> {
         self.delete(key, lock)
     }
 
-    /// Takes the lock, which no other machine holds. One that is ours from an earlier pass is made anew, unless the machine was told to init under it: the
-    /// request with which a controller that was ended gave it back may be on the way still, and names the object that was there then.
+    /// Takes the lock, which no other machine holds. One that is ours from an earlier pass is made
+    /// anew, unless the machine was told to init under it: the request with which a controller
+    /// that was ended gave it back may be on the way still, and names the object that was there
+    /// then.
     pub(super) fn take_lock(&self, cluster: &Object, machine: &str, is_told: bool) -> Walk<()> {
         let key = key(cluster.namespace(), cluster.name());
         match self.lock_holder(cluster, machine)? {
@@ -86,17 +103,29 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// Gives back the lock of a machine that took it, and saw only then that its cluster has begun. One that was not looked at was not taken.
+    /// Gives back the lock of a machine that took it, and saw only then that its cluster has begun.
+    /// One that was not looked at was not taken.
     pub(super) fn release_needless_lock(&self, cluster: &Object, machine: &str) -> Walk<()> {
-        let was_looked_at = self.world.seen(&key(cluster.namespace(), cluster.name())).is_some();
-        if was_looked_at { self.release_lock(cluster, machine) } else { Ok(()) }
+        let was_looked_at = self
+            .world
+            .seen(&key(cluster.namespace(), cluster.name()))
+            .is_some();
+        if was_looked_at {
+            self.release_lock(cluster, machine)
+        } else {
+            Ok(())
+        }
     }
 }
 
-/// Whether a lock belongs to another Cluster than this one, which has its name. One that belongs to nobody may be of any.
+/// Whether a lock belongs to another Cluster than this one, which has its name. One that belongs to
+/// nobody may be of any.
 fn is_of_another(lock: &Object, cluster: &Object) -> bool {
     let owners = lock.items(&["metadata", "ownerReferences"]).iter();
-    let mut uids = owners.filter(|owner| owner["kind"] == "Cluster").filter_map(|owner| owner["uid"].as_str()).peekable();
+    let mut uids = owners
+        .filter(|owner| owner["kind"] == "Cluster")
+        .filter_map(|owner| owner["uid"].as_str())
+        .peekable();
     let own = cluster.text(&["metadata", "uid"]);
     uids.peek().is_some() && uids.all(|uid| uid != own)
 }

@@ -1,13 +1,15 @@
-//! The bootstrap contract as a function: what a config's object needs next, from what was observed (book: "Contract rules for
-//! BootstrapConfig", "Behavior").
+//! The bootstrap contract as a function: what a config's object needs next, from what was observed
+//! (book: "Contract rules for BootstrapConfig", "Behavior").
 //!
 //! [`reconcile`] looks at a [`World`] and says one [`Step`]: what to read, what to write, or that nothing is to be done. Whoever runs it
-//! does the step, tells the world what came of it, and asks again, until there is nothing to do. Between two steps nothing is
-//! remembered but the world, so that a controller may be killed at any of them: a fresh one reads, and goes on where the objects stand.
+//! does the step, tells the world what came of it, and asks again, until there is nothing to do.
+//! Between two steps nothing is remembered but the world, so that a controller may be killed at any
+//! of them: a fresh one reads, and goes on where the objects stand.
 //!
-//! The way is in [`walk`], and always the same: owner and Cluster ([`subject`]), then what data needs (the same version as the control plane in [`skew`], the init lock in [`lock`], certificates
-//! in [`certificates`], the bootstrap token in [`token`]), then the renderer ([`rendering`]), then the Secret ([`data_secret`]), then the
-//! status ([`status`]).
+//! The way is in [`walk`], and always the same: owner and Cluster ([`subject`]), then what data
+//! needs (the same version as the control plane in [`skew`], the init lock in [`lock`],
+//! certificates in [`certificates`], the bootstrap token in [`token`]), then the renderer
+//! ([`rendering`]), then the Secret ([`data_secret`]), then the status ([`status`]).
 
 mod certificates;
 mod conditions;
@@ -35,16 +37,31 @@ pub use step::{Action, Event, KeyRequest, Rest, Step, Write};
 pub use token::{TOKEN_ALPHABET, TOKEN_LENGTH};
 pub use world::{Key, Observation, Realm, World};
 
-/// The step after the work on the config of a world panicked: its status says so, if it has no data yet.
+/// The step after the work on the config of a world panicked: its status says so, if it has no data
+/// yet.
 pub fn after_panic(world: &World, settings: &Settings, now: Timestamp) -> Step {
     let fault = "a fault of the controller ended the work on this object; its log has more";
-    let outcome = Outcome { pause: Pause::Unknown, ..Outcome::default() };
-    status::conclude(&Pass { world, settings, now }, outcome.with_fault(fault))
+    let outcome = Outcome {
+        pause: Pause::Unknown,
+        ..Outcome::default()
+    };
+    status::conclude(
+        &Pass {
+            world,
+            settings,
+            now,
+        },
+        outcome.with_fault(fault),
+    )
 }
 
 /// The next step for the config of a world.
 pub fn reconcile(world: &World, settings: &Settings, now: Timestamp) -> Step {
-    let pass = Pass { world, settings, now };
+    let pass = Pass {
+        world,
+        settings,
+        now,
+    };
     let outcome = match pass.walk() {
         Ok(Some(outcome)) => outcome,
         Ok(None) => return Step::Rest(Rest::default()),

@@ -31,7 +31,8 @@ impl Severity {
     }
 }
 
-/// Reasons of conditions; those without a word are upstream's (`api/bootstrap/kubeadm/v1beta2/kubeadm_types.go`, `v1beta1_condition_consts.go`).
+/// Reasons of conditions; those without a word are upstream's
+/// (`api/bootstrap/kubeadm/v1beta2/kubeadm_types.go`, `v1beta1_condition_consts.go`).
 pub(super) mod reason {
     pub(crate) const AVAILABLE: &str = "Available";
     pub(crate) const NOT_AVAILABLE: &str = "NotAvailable";
@@ -64,17 +65,32 @@ impl Observed {
     /// Others have to do something first.
     pub(super) fn waiting(older_reason: &'static str, message: impl Into<String>) -> Self {
         let message = message.into();
-        Observed { status: ConditionStatus::False, reason: reason::NOT_AVAILABLE, older_reason, severity: Severity::Info, message }
+        Observed {
+            status: ConditionStatus::False,
+            reason: reason::NOT_AVAILABLE,
+            older_reason,
+            severity: Severity::Info,
+            message,
+        }
     }
 
     /// Something is missing or out of reach.
     pub(super) fn failed(message: impl Into<String>) -> Self {
-        Observed { severity: Severity::Warning, ..Observed::waiting(reason::GENERATION_FAILED, message) }
+        Observed {
+            severity: Severity::Warning,
+            ..Observed::waiting(reason::GENERATION_FAILED, message)
+        }
     }
 
     /// Only a change of the objects helps.
     pub(super) fn refused(reason: &'static str, message: impl Into<String>) -> Self {
-        Observed { status: ConditionStatus::False, reason, older_reason: reason, severity: Severity::Error, message: message.into() }
+        Observed {
+            status: ConditionStatus::False,
+            reason,
+            older_reason: reason,
+            severity: Severity::Error,
+            message: message.into(),
+        }
     }
 
     /// The certificates are not there, or cannot be read.
@@ -118,7 +134,10 @@ pub(super) struct Outcome {
 impl Outcome {
     /// There is no data yet, because of this.
     pub(super) fn without_data(data: Observed) -> Self {
-        Outcome { data: Some(data), ..Outcome::default() }
+        Outcome {
+            data: Some(data),
+            ..Outcome::default()
+        }
     }
 
     /// The data is there.
@@ -133,6 +152,9 @@ impl Outcome {
 
     /// What may pass by itself.
     pub(super) fn with_fault(self, fault: impl Into<String>) -> Self {
-        Outcome { fault: Some(fault.into()), ..self }
+        Outcome {
+            fault: Some(fault.into()),
+            ..self
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! What a spec refers to: Secrets and ConfigMaps for the contents of files and for passwords, and the control plane for templates.
+//! What a spec refers to: Secrets and ConfigMaps for the contents of files and for passwords, and
+//! the control plane for templates.
 
 use super::pass::{Pass, Walk};
 use super::world::Key;
@@ -7,9 +8,16 @@ use crate::api::v1beta2::WindlassConfigSpec;
 use crate::render::input::cluster::ClusterFacts;
 
 impl Pass<'_> {
-    /// Looks at all of it. What is not there is the renderer's to tell; what cannot be read ends the pass.
-    pub(super) fn look_at_references(&self, spec: Option<&WindlassConfigSpec>, facts: &ClusterFacts) -> Walk<()> {
-        let keys = spec.map(|spec| self.references(spec, facts)).unwrap_or_default();
+    /// Looks at all of it. What is not there is the renderer's to tell; what cannot be read ends
+    /// the pass.
+    pub(super) fn look_at_references(
+        &self,
+        spec: Option<&WindlassConfigSpec>,
+        facts: &ClusterFacts,
+    ) -> Walk<()> {
+        let keys = spec
+            .map(|spec| self.references(spec, facts))
+            .unwrap_or_default();
         self.look_at_all(keys.iter().cloned())?;
         keys.iter().try_for_each(|key| self.look(key).map(drop))
     }
@@ -19,14 +27,35 @@ impl Pass<'_> {
         let mut keys = Vec::new();
         for file in spec.files.iter().flatten() {
             if let Some(source) = &file.content_from {
-                keys.extend(source.secret.iter().map(|secret| Key::core("Secret", namespace, &secret.name)));
-                keys.extend(source.config_map.iter().map(|map| Key::core("ConfigMap", namespace, &map.name)));
+                keys.extend(
+                    source
+                        .secret
+                        .iter()
+                        .map(|secret| Key::core("Secret", namespace, &secret.name)),
+                );
+                keys.extend(
+                    source
+                        .config_map
+                        .iter()
+                        .map(|map| Key::core("ConfigMap", namespace, &map.name)),
+                );
             }
-            if let (Some(ContentFormat::Template), Some(control_plane)) = (file.content_format, &facts.control_plane) {
-                keys.push(Key::of(&control_plane.group, &control_plane.kind, namespace, &control_plane.name));
+            if let (Some(ContentFormat::Template), Some(control_plane)) =
+                (file.content_format, &facts.control_plane)
+            {
+                keys.push(Key::of(
+                    &control_plane.group,
+                    &control_plane.kind,
+                    namespace,
+                    &control_plane.name,
+                ));
             }
         }
-        let passwords = spec.users.iter().flatten().filter_map(|user| user.passwd_from.as_ref());
+        let passwords = spec
+            .users
+            .iter()
+            .flatten()
+            .filter_map(|user| user.passwd_from.as_ref());
         keys.extend(passwords.map(|source| Key::core("Secret", namespace, &source.secret.name)));
         keys.sort();
         keys.dedup();

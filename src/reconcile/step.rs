@@ -13,9 +13,11 @@ use crate::api::node::EncryptionAlgorithm;
 pub enum Step {
     /// Read these objects, tell the world, and ask again.
     Read(Vec<Key>),
-    /// Read this object again, past every cache, tell the world, and ask again: what was known of it may be of yesterday.
+    /// Read this object again, past every cache, tell the world, and ask again: what was known of
+    /// it may be of yesterday.
     Confirm(Key),
-    /// Write this, tell the world what is there then, and ask again. Somebody else was there first (code 409): start afresh.
+    /// Write this, tell the world what is there then, and ask again. Somebody else was there first
+    /// (code 409): start afresh.
     Write(Write),
     /// Nothing, for now.
     Rest(Rest),
@@ -41,7 +43,8 @@ pub enum Action {
     CreateWithKeys(Value, KeyRequest),
     /// It is written anew; the value has the `resourceVersion` that was read.
     Replace(Value),
-    /// Fields of it are written (RFC 7386); the patch has the `resourceVersion` that was read, where others write too.
+    /// Fields of it are written (RFC 7386); the patch has the `resourceVersion` that was read,
+    /// where others write too.
     Merge(Value),
     /// Its status is written (RFC 7386); the patch has the `resourceVersion` that was read.
     MergeStatus(Value),
@@ -79,8 +82,8 @@ impl fmt::Debug for Action {
 pub struct KeyRequest {
     /// The kind of the key.
     pub algorithm: EncryptionAlgorithm,
-    /// When the certificate begins and ends, in seconds since 1970; `None`: no certificate but the public key alone, which signs tokens of
-    /// service accounts.
+    /// When the certificate begins and ends, in seconds since 1970; `None`: no certificate but the
+    /// public key alone, which signs tokens of service accounts.
     pub validity: Option<(i64, i64)>,
 }
 

@@ -1,5 +1,5 @@
-//! A config with what stands above it: its Machine or MachinePool, as far as the contract lets a bootstrap provider read it (checklist
-//! BC-73), and the Cluster.
+//! A config with what stands above it: its Machine or MachinePool, as far as the contract lets a
+//! bootstrap provider read it (checklist BC-73), and the Cluster.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,9 @@ impl<'a> Owner<'a> {
     /// The data Secret that it was given already: by us before a move, or by somebody else.
     pub(super) fn data_secret_name(&self) -> &'a str {
         match self.is_machine_pool() {
-            true => self.object.text(&["spec", "template", "spec", "bootstrap", "dataSecretName"]),
+            true => self
+                .object
+                .text(&["spec", "template", "spec", "bootstrap", "dataSecretName"]),
             false => self.object.text(&["spec", "bootstrap", "dataSecretName"]),
         }
     }
@@ -26,7 +28,9 @@ impl<'a> Owner<'a> {
     /// The reference to the infrastructure that runs it.
     pub(super) fn infrastructure(&self) -> Option<&'a Value> {
         match self.is_machine_pool() {
-            true => self.object.field(&["spec", "template", "spec", "infrastructureRef"]),
+            true => self
+                .object
+                .field(&["spec", "template", "spec", "infrastructureRef"]),
             false => self.object.field(&["spec", "infrastructureRef"]),
         }
     }
@@ -34,10 +38,17 @@ impl<'a> Owner<'a> {
     /// Whether every machine of it is a node.
     pub(super) fn has_joined(&self) -> bool {
         if !self.is_machine_pool() {
-            return self.object.field(&["status", "nodeRef"]).and_then(Value::as_object).is_some_and(|node| !node.is_empty());
+            return self
+                .object
+                .field(&["status", "nodeRef"])
+                .and_then(Value::as_object)
+                .is_some_and(|node| !node.is_empty());
         }
-        let replicas = field(self.object.value(), &["spec", "replicas"]).and_then(Value::as_u64).unwrap_or(1);
-        u64::try_from(self.object.items(&["status", "nodeRefs"]).len()).is_ok_and(|joined| joined == replicas)
+        let replicas = field(self.object.value(), &["spec", "replicas"])
+            .and_then(Value::as_u64)
+            .unwrap_or(1);
+        u64::try_from(self.object.items(&["status", "nodeRefs"]).len())
+            .is_ok_and(|joined| joined == replicas)
     }
 }
 
@@ -64,16 +75,30 @@ impl<'a> Pass<'a> {
     /// Config, owner and Cluster; `None` while one of them is not there, or is going.
     pub(super) fn subject(&self) -> Walk<Option<Subject<'a>>> {
         let config = self.world.config();
-        let failure = ["failureReason", "failureMessage"].map(|field| config.text(&["status", "deprecated", "v1beta1", field]));
+        let failure = ["failureReason", "failureMessage"]
+            .map(|field| config.text(&["status", "deprecated", "v1beta1", field]));
         if is_going(config) || failure.iter().any(|text| !text.is_empty()) {
             return Ok(None);
         }
-        let gates = FeatureGates { machine_pool: self.settings.machine_pools, ..FeatureGates::default() };
-        let Some(reference) = Owner::reference(config, gates) else { return Ok(None) };
-        let key = Key::of(CORE_GROUP, &reference.kind, config.namespace(), &reference.name);
-        let Some(object) = self.look(&key)? else { return Ok(None) };
+        let gates = FeatureGates {
+            machine_pool: self.settings.machine_pools,
+            ..FeatureGates::default()
+        };
+        let Some(reference) = Owner::reference(config, gates) else {
+            return Ok(None);
+        };
+        let key = Key::of(
+            CORE_GROUP,
+            &reference.kind,
+            config.namespace(),
+            &reference.name,
+        );
+        let Some(object) = self.look(&key)? else {
+            return Ok(None);
+        };
         if !belongs_to(config, object) {
-            // A cache that lags behind has one of the same name that is gone, and whose data is none of this config.
+            // A cache that lags behind has one of the same name that is gone, and whose data is
+            // none of this config.
             self.confirm(key)?;
         }
         let owner = Owner { object };
@@ -83,7 +108,11 @@ impl<'a> Pass<'a> {
             return Ok(None);
         }
         let cluster = self.look(&Key::cluster(config.namespace(), cluster_name))?;
-        let subject = cluster.map(|cluster| Subject { config, owner, cluster });
+        let subject = cluster.map(|cluster| Subject {
+            config,
+            owner,
+            cluster,
+        });
         Ok(subject.filter(|subject| !is_going(subject.owner.object) && !is_going(subject.cluster)))
     }
 }
@@ -91,7 +120,10 @@ impl<'a> Pass<'a> {
 /// Whether a config belongs to this very object, and not to another one of its name.
 fn belongs_to(config: &Object, object: &Object) -> bool {
     let uid = object.text(&["metadata", "uid"]);
-    config.items(&["metadata", "ownerReferences"]).iter().any(|reference| reference["uid"] == uid)
+    config
+        .items(&["metadata", "ownerReferences"])
+        .iter()
+        .any(|reference| reference["uid"] == uid)
 }
 
 fn is_going(object: &Object) -> bool {
@@ -107,14 +139,21 @@ pub(super) fn cluster_reference(cluster: &Object) -> Value {
 
 /// Whether the status says that the data is there.
 pub(super) fn is_created(config: &Object) -> bool {
-    let created = config.field(&["status", "initialization", "dataSecretCreated"]).and_then(Value::as_bool);
+    let created = config
+        .field(&["status", "initialization", "dataSecretCreated"])
+        .and_then(Value::as_bool);
     created == Some(true) && !config.text(&["status", "dataSecretName"]).is_empty()
 }
 
 /// The bootstrap token of a spec.
 pub(super) fn token_of(spec: Option<&WindlassConfigSpec>) -> Option<Sensitive<String>> {
     let discovery = spec?.join_configuration.as_ref()?.discovery.as_ref()?;
-    discovery.bootstrap_token.as_ref()?.token.clone().filter(|token| !token.expose().is_empty())
+    discovery
+        .bootstrap_token
+        .as_ref()?
+        .token
+        .clone()
+        .filter(|token| !token.expose().is_empty())
 }
 
 /// Whether machines find their cluster by a file, and so need no token.

@@ -1,8 +1,10 @@
-//! The bootstrap token of a joining machine: a Secret of its cluster (Kubernetes: "Authenticating with Bootstrap Tokens").
+//! The bootstrap token of a joining machine: a Secret of its cluster (Kubernetes: "Authenticating
+//! with Bootstrap Tokens").
 //!
-//! The token is first in the spec and then in the cluster, so that a controller that ends between the two finds the same one again: a
-//! config never has more than one. Of a KubeadmConfig it is first in the cluster: the kubeadm bootstrap provider, which may take the config
-//! back at that moment, makes none for a token that it finds in the spec.
+//! The token is first in the spec and then in the cluster, so that a controller that ends between
+//! the two finds the same one again: a config never has more than one. Of a KubeadmConfig it is
+//! first in the cluster: the kubeadm bootstrap provider, which may take the config back at that
+//! moment, makes none for a token that it finds in the spec.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -21,7 +23,8 @@ use crate::render::input::cluster::ClusterFacts;
 
 /// The characters of a token.
 pub const TOKEN_ALPHABET: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
-/// How many characters the two parts of a token have: the public one and the secret one, with a dot between.
+/// How many characters the two parts of a token have: the public one and the secret one, with a dot
+/// between.
 pub const TOKEN_LENGTH: [usize; 2] = [6, 16];
 
 const GROUP: &str = "system:bootstrappers:kubeadm:default-node-token";
@@ -34,14 +37,24 @@ impl<'a> Pass<'a> {
         if has_file_discovery(spec) {
             return Ok(None);
         }
-        let Some(token) = token_of(spec) else { return self.give_token(subject.config) };
+        let Some(token) = token_of(spec) else {
+            return self.give_token(subject.config);
+        };
         let Some(key) = key(&token) else {
             let field = "spec.joinConfiguration.discovery.bootstrapToken.token";
-            let message = format!("{field} is not of the form \\A([a-z0-9]{{6}})\\.([a-z0-9]{{16}})\\z");
-            return end(Outcome::without_data(Observed::refused(reason::INVALID_CONFIGURATION, message)));
+            let message =
+                format!("{field} is not of the form \\A([a-z0-9]{{6}})\\.([a-z0-9]{{16}})\\z");
+            return end(Outcome::without_data(Observed::refused(
+                reason::INVALID_CONFIGURATION,
+                message,
+            )));
         };
         // One that was made in this pass is nowhere but in the spec.
-        let found = if self.is_fresh(&token) { self.look_at_new(&key)? } else { self.look(&key)? };
+        let found = if self.is_fresh(&token) {
+            self.look_at_new(&key)?
+        } else {
+            self.look(&key)?
+        };
         match found {
             Some(_) => Ok(Some(token)),
             None => self.write(key, Action::Create(self.secret(&token))),
@@ -69,7 +82,8 @@ impl<'a> Pass<'a> {
         self.write(self.own_key(), Action::Merge(patch))
     }
 
-    /// The token of a config that has its data: refreshed until its machines have joined, and for a MachinePool rotated ever after.
+    /// The token of a config that has its data: refreshed until its machines have joined, and for a
+    /// MachinePool rotated ever after.
     pub(super) fn keep_token(&self, subject: Subject<'a>) -> Walk<Outcome> {
         let name = subject.config.text(&["status", "dataSecretName"]);
         let done = Outcome::available(name);
@@ -78,41 +92,72 @@ impl<'a> Pass<'a> {
             return Ok(done);
         }
         let spec = self.world.spec();
-        let Some((token, key)) = token_of(spec).and_then(|token| Some((token.clone(), key(&token)?))) else { return Ok(done) };
+        let Some((token, key)) =
+            token_of(spec).and_then(|token| Some((token.clone(), key(&token)?)))
+        else {
+            return Ok(done);
+        };
         if has_file_discovery(spec) {
             return Ok(done);
         }
-        let again = Outcome { again: Some(self.settings.token_ttl / 3), ..done };
+        let again = Outcome {
+            again: Some(self.settings.token_ttl / 3),
+            ..done
+        };
         // A Secret that somebody else gave to a MachinePool is his to keep.
         if owner.is_machine_pool() && name == config.name() {
             return self.keep_token_of_pool(subject, &token, &key, again);
         }
         match self.look(&key)? {
-            None => self.write_and_tell(key, Action::Create(self.secret(&token)), recreated(&token)),
+            None => {
+                self.write_and_tell(key, Action::Create(self.secret(&token)), recreated(&token))
+            }
             Some(secret) => self.refresh(secret, key).map(|()| again),
         }
     }
 
-    fn keep_token_of_pool(&self, subject: Subject<'a>, token: &Sensitive<String>, key: &Key, again: Outcome) -> Walk<Outcome> {
+    fn keep_token_of_pool(
+        &self,
+        subject: Subject<'a>,
+        token: &Sensitive<String>,
+        key: &Key,
+        again: Outcome,
+    ) -> Walk<Outcome> {
         if !self.data_has_token(token)? {
-            // A rotation that was cut short; or nobody knows what the data has, and then it is written so that it is known.
+            // A rotation that was cut short; or nobody knows what the data has, and then it is
+            // written so that it is known.
             return self.render_again(subject, token, key);
         }
         match self.look(key)? {
             None => self.give_token(subject.config),
-            Some(secret) if !subject.owner.has_joined() => self.refresh(secret, key.clone()).map(|()| again),
+            Some(secret) if !subject.owner.has_joined() => {
+                self.refresh(secret, key.clone()).map(|()| again)
+            }
             Some(secret) => match expiration(secret) {
-                Some(at) if at.as_second() >= self.now.as_second() + self.settings.token_ttl / 2 => Ok(again),
+                Some(at)
+                    if at.as_second() >= self.now.as_second() + self.settings.token_ttl / 2 =>
+                {
+                    Ok(again)
+                }
                 _ => self.give_token(subject.config),
             },
         }
     }
 
-    fn render_again(&self, subject: Subject<'a>, token: &Sensitive<String>, key: &Key) -> Walk<Outcome> {
+    fn render_again(
+        &self,
+        subject: Subject<'a>,
+        token: &Sensitive<String>,
+        key: &Key,
+    ) -> Walk<Outcome> {
         if self.look(key)?.is_none() {
             return self.write(key.clone(), Action::Create(self.secret(token)));
         }
-        self.look(&Key::core("Secret", subject.cluster.namespace(), &format!("{}-ca", subject.cluster.name())))?;
+        self.look(&Key::core(
+            "Secret",
+            subject.cluster.namespace(),
+            &format!("{}-ca", subject.cluster.name()),
+        ))?;
         match self.rendered(&ClusterFacts::read(subject.cluster, false), false)? {
             Ok(rendered) => {
                 self.store(subject, rendered, Some(token))?;
@@ -126,12 +171,16 @@ impl<'a> Pass<'a> {
     /// Lets the token live on, once a sixth of its time is over.
     fn refresh(&self, secret: &Object, key: Key) -> Walk<()> {
         let ttl = self.settings.token_ttl;
-        if expiration(secret).is_some_and(|at| at.as_second() > self.now.as_second() + ttl / 6 * 5) {
+        if expiration(secret).is_some_and(|at| at.as_second() > self.now.as_second() + ttl / 6 * 5)
+        {
             return Ok(());
         }
         let metadata = json!({"resourceVersion": secret.text(&["metadata", "resourceVersion"])});
         let data = json!({"expiration": encoded(&self.expires())});
-        self.write(key, Action::Merge(json!({"metadata": metadata, "data": data})))
+        self.write(
+            key,
+            Action::Merge(json!({"metadata": metadata, "data": data})),
+        )
     }
 
     fn expires(&self) -> String {
@@ -150,7 +199,10 @@ impl<'a> Pass<'a> {
             ("auth-extra-groups", GROUP),
             ("description", DESCRIPTION),
         ];
-        let data: serde_json::Map<_, _> = texts.into_iter().map(|(key, text)| (key.to_owned(), encoded(text))).collect();
+        let data: serde_json::Map<_, _> = texts
+            .into_iter()
+            .map(|(key, text)| (key.to_owned(), encoded(text)))
+            .collect();
         json!({
             "apiVersion": "v1",
             "kind": "Secret",
@@ -166,10 +218,13 @@ const PREFIX: &str = "bootstrap-token-";
 /// The Secret of a token; `None` when the token is none.
 fn key(token: &Sensitive<String>) -> Option<Key> {
     let parts = token.expose().split_once('.')?;
-    let is_part = |part: &str, length| part.len() == length && part.bytes().all(|byte| TOKEN_ALPHABET.contains(&byte));
+    let is_part = |part: &str, length| {
+        part.len() == length && part.bytes().all(|byte| TOKEN_ALPHABET.contains(&byte))
+    };
     let [public, private] = TOKEN_LENGTH;
     let is_token = is_part(parts.0, public) && is_part(parts.1, private);
-    is_token.then(|| Key::core("Secret", "kube-system", &format!("{PREFIX}{}", parts.0)).in_workload())
+    is_token
+        .then(|| Key::core("Secret", "kube-system", &format!("{PREFIX}{}", parts.0)).in_workload())
 }
 
 fn expiration(secret: &Object) -> Option<Timestamp> {
@@ -179,6 +234,11 @@ fn expiration(secret: &Object) -> Option<Timestamp> {
 
 fn recreated(token: &Sensitive<String>) -> Event {
     let id = token.expose().split_once('.').map_or("", |(id, _)| id);
-    let message = format!("Secret kube-system/{PREFIX}{id} was gone before the machine joined; it has the same token again");
-    Event { reason: "BootstrapTokenRecreated", message }
+    let message = format!(
+        "Secret kube-system/{PREFIX}{id} was gone before the machine joined; it has the same token again"
+    );
+    Event {
+        reason: "BootstrapTokenRecreated",
+        message,
+    }
 }

@@ -22,7 +22,8 @@ pub enum Realm {
     Workload,
 }
 
-/// Which object. The version is the reader's affair: one that has the fields of the newest contract that it knows.
+/// Which object. The version is the reader's affair: one that has the fields of the newest contract
+/// that it knows.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key {
     /// Where it is.
@@ -40,7 +41,13 @@ pub struct Key {
 impl Key {
     pub(super) fn of(group: &str, kind: &str, namespace: &str, name: &str) -> Self {
         let [group, kind, namespace, name] = [group, kind, namespace, name].map(str::to_owned);
-        Key { realm: Realm::Management, group, kind, namespace, name }
+        Key {
+            realm: Realm::Management,
+            group,
+            kind,
+            namespace,
+            name,
+        }
     }
 
     /// An object of the core group.
@@ -54,14 +61,25 @@ impl Key {
     }
 
     pub(super) fn in_workload(self) -> Self {
-        Key { realm: Realm::Workload, ..self }
+        Key {
+            realm: Realm::Workload,
+            ..self
+        }
     }
 }
 
 impl fmt::Display for Key {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = if self.realm == Realm::Workload { " of the workload cluster" } else { "" };
-        write!(formatter, "{} {}/{}{place}", self.kind, self.namespace, self.name)
+        let place = if self.realm == Realm::Workload {
+            " of the workload cluster"
+        } else {
+            ""
+        };
+        write!(
+            formatter,
+            "{} {}/{}{place}",
+            self.kind, self.namespace, self.name
+        )
     }
 }
 
@@ -77,7 +95,8 @@ pub enum Observation {
     Found(Box<Object>),
     /// It could not be read, in words that hold nothing secret.
     Failed(String),
-    /// It could not be written: a sentence that holds nothing secret. The pass ends with it, and the status says it.
+    /// It could not be written: a sentence that holds nothing secret. The pass ends with it, and
+    /// the status says it.
     Unwritten(String),
 }
 
@@ -104,7 +123,8 @@ pub struct World {
     made: Made,
 }
 
-/// What was made of the objects that are there: each step goes the whole way again, and most of them change nothing of it.
+/// What was made of the objects that are there: each step goes the whole way again, and most of
+/// them change nothing of it.
 #[derive(Clone, Default)]
 struct Made {
     spec: OnceLock<Option<WindlassConfigSpec>>,
@@ -118,13 +138,17 @@ pub(super) type Rendering = Result<Rendered, Outcome>;
 /// Secrets are among the objects, which print their names alone.
 impl fmt::Debug for World {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("World").field("config", &self.config).field("seen", &self.seen).finish_non_exhaustive()
+        formatter
+            .debug_struct("World")
+            .field("config", &self.config)
+            .field("seen", &self.seen)
+            .finish_non_exhaustive()
     }
 }
 
 impl World {
-    /// The world of a config as the API server has it in v1beta2, before anything else was read. `fresh_token` is a bootstrap token that
-    /// nobody has: it is used if one is needed.
+    /// The world of a config as the API server has it in v1beta2, before anything else was read.
+    /// `fresh_token` is a bootstrap token that nobody has: it is used if one is needed.
     pub fn new(config: Value, fresh_token: String) -> Self {
         World {
             config: Object::made(config),
@@ -163,7 +187,8 @@ impl World {
     /// Tells what the API server has of the config now.
     pub fn observe_config(&mut self, config: Value) {
         let made = std::mem::take(&mut self.made);
-        // What was rendered with the token is what is rendered of it once it is in the spec, and nothing else there has changed.
+        // What was rendered with the token is what is rendered of it once it is in the spec, and
+        // nothing else there has changed.
         if is_given(&self.config, &self.fresh_token, &config) {
             let [with_token, _] = made.rendered;
             self.made.rendered = [OnceLock::new(), with_token];
@@ -171,28 +196,42 @@ impl World {
         self.config = Object::made(config);
     }
 
-    /// The name of the Cluster whose workload cluster is meant, once the owner of the config is known.
+    /// The name of the Cluster whose workload cluster is meant, once the owner of the config is
+    /// known.
     pub fn cluster_name(&self) -> Option<&str> {
-        let cluster = self
-            .seen
-            .iter()
-            .find(|(key, observation)| key.kind == "Cluster" && key.group == CORE_GROUP && matches!(observation, Observation::Found(_)));
+        let cluster = self.seen.iter().find(|(key, observation)| {
+            key.kind == "Cluster"
+                && key.group == CORE_GROUP
+                && matches!(observation, Observation::Found(_))
+        });
         cluster.map(|(key, _)| key.name.as_str())
     }
 
-    /// Whether the next step may take a processor for long: texts are large, templates run, or data is compressed. Then nobody else should have to
-    /// wait for the thread that it takes.
+    /// Whether the next step may take a processor for long: texts are large, templates run, or data
+    /// is compressed. Then nobody else should have to wait for the thread that it takes.
     pub fn takes_long(&self) -> bool {
         let spec = self.config.field(&["spec"]).unwrap_or(&Value::Null);
         let is_template = |file: &Value| file["contentFormat"] == "Template";
-        if spec["compression"] == "gzip" || spec["files"].as_array().is_some_and(|files| files.iter().any(is_template)) {
+        if spec["compression"] == "gzip"
+            || spec["files"]
+                .as_array()
+                .is_some_and(|files| files.iter().any(is_template))
+        {
             return true;
         }
-        let data = self.seen.values().filter_map(|observation| match observation {
-            Observation::Found(object) => object.field(&["data"]),
-            _ => None,
-        });
-        [spec].into_iter().chain(data).map(text_bytes).sum::<usize>() > LARGE
+        let data = self
+            .seen
+            .values()
+            .filter_map(|observation| match observation {
+                Observation::Found(object) => object.field(&["data"]),
+                _ => None,
+            });
+        [spec]
+            .into_iter()
+            .chain(data)
+            .map(text_bytes)
+            .sum::<usize>()
+            > LARGE
     }
 
     pub(super) fn config(&self) -> &Object {
@@ -221,16 +260,24 @@ impl World {
     }
 
     /// What was rendered, or is rendered now.
-    pub(super) fn rendered(&self, with_fresh_token: bool, render: impl FnOnce() -> Rendering) -> &Rendering {
+    pub(super) fn rendered(
+        &self,
+        with_fresh_token: bool,
+        render: impl FnOnce() -> Rendering,
+    ) -> &Rendering {
         self.made.rendered[usize::from(!with_fresh_token)].get_or_init(render)
     }
 
     /// The objects of the management cluster, the config among them.
     pub(super) fn pool(&self) -> Pool {
-        let found = self.seen.iter().filter(|(key, _)| key.realm == Realm::Management).filter_map(|(_, observation)| match observation {
-            Observation::Found(object) => Some((**object).clone()),
-            _ => None,
-        });
+        let found = self
+            .seen
+            .iter()
+            .filter(|(key, _)| key.realm == Realm::Management)
+            .filter_map(|(_, observation)| match observation {
+                Observation::Found(object) => Some((**object).clone()),
+                _ => None,
+            });
         Pool::of([self.config.clone()].into_iter().chain(found).collect())
     }
 }
@@ -238,7 +285,10 @@ impl World {
 /// Whether a config is another one with a token in its spec, as far as rendering looks.
 fn is_given(before: &Object, token: &Sensitive<String>, after: &Value) -> bool {
     const PATH: [&str; 3] = ["joinConfiguration", "discovery", "bootstrapToken"];
-    let mut expected = before.field(&["spec"]).cloned().unwrap_or_else(|| json!({}));
+    let mut expected = before
+        .field(&["spec"])
+        .cloned()
+        .unwrap_or_else(|| json!({}));
     let mut at = &mut expected;
     for step in PATH {
         if !matches!(at.get(step), None | Some(Value::Object(_))) {
@@ -248,9 +298,22 @@ fn is_given(before: &Object, token: &Sensitive<String>, after: &Value) -> bool {
     }
     at["token"] = json!(token.expose());
     // The parts that the API server changes with every write are no part of the data.
-    let is_same = |field: &&str| before.value()["metadata"].get(field) == after["metadata"].get(field);
-    let is_same_object = ["annotations", "labels", "name", "namespace", "ownerReferences", "uid"].iter().all(is_same);
-    is_same_object && after["spec"] == expected && before.api_version() == after["apiVersion"] && before.kind() == after["kind"]
+    let is_same =
+        |field: &&str| before.value()["metadata"].get(field) == after["metadata"].get(field);
+    let is_same_object = [
+        "annotations",
+        "labels",
+        "name",
+        "namespace",
+        "ownerReferences",
+        "uid",
+    ]
+    .iter()
+    .all(is_same);
+    is_same_object
+        && after["spec"] == expected
+        && before.api_version() == after["apiVersion"]
+        && before.kind() == after["kind"]
 }
 
 /// The bytes of all texts in a value.

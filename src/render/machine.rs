@@ -21,7 +21,8 @@ pub enum Outcome {
     Rendered(Box<Rendered>),
     /// Something that others make is missing: look again when it changes.
     Waiting,
-    /// The objects cannot be rendered as they are written: a terminal failure until somebody changes them.
+    /// The objects cannot be rendered as they are written: a terminal failure until somebody
+    /// changes them.
     Refused,
 }
 
@@ -35,40 +36,78 @@ impl Outcome {
     }
 }
 
-/// Renders a machine. What is wrong or filled in is in the notes; the classes of their rules tell waiting from refusal.
+/// Renders a machine. What is wrong or filled in is in the notes; the classes of their rules tell
+/// waiting from refusal.
 pub fn render(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut Notes) -> Outcome {
     let mut own = Notes::default();
     let outcome = match walk(pool, target, request, &mut own) {
         Some(rendered) => Outcome::Rendered(Box::new(rendered)),
-        None if own.report.findings().iter().any(|finding| finding.rule.class == Class::Refuse) => Outcome::Refused,
+        None if own
+            .report
+            .findings()
+            .iter()
+            .any(|finding| finding.rule.class == Class::Refuse) =>
+        {
+            Outcome::Refused
+        }
         None => Outcome::Waiting,
     };
     notes.extend(own);
     outcome
 }
 
-fn walk(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut Notes) -> Option<Rendered> {
+fn walk(
+    pool: &Pool,
+    target: &Target<'_>,
+    request: &Request,
+    notes: &mut Notes,
+) -> Option<Rendered> {
     let whole = whole::check(target, request, notes);
     let config = config::prove(target, request, notes);
     let surroundings = Surroundings::of(pool, target, request, notes);
-    notes.report.extend(cluster_class::unapplied_patches(pool, target));
+    notes
+        .report
+        .extend(cluster_class::unapplied_patches(pool, target));
     let (_, config, surroundings) = (whole?, config?, surroundings?);
     windows::refuse_windows_control_plane(target, &config.spec, surroundings.role, notes)?;
-    let Surroundings { role, kubernetes_version, .. } = surroundings.clone();
+    let Surroundings {
+        role,
+        kubernetes_version,
+        ..
+    } = surroundings.clone();
     let cluster_name = surroundings.cluster.name.clone();
-    let (format, ignition) = (config.spec.format.unwrap_or(Format::CloudConfig), config.spec.ignition.clone());
+    let (format, ignition) = (
+        config.spec.format.unwrap_or(Format::CloudConfig),
+        config.spec.ignition.clone(),
+    );
     let max_data_bytes = config.spec.max_data_bytes;
-    let plan = Planner { pool, target, request, surroundings }.plan(config, notes)?;
+    let plan = Planner {
+        pool,
+        target,
+        request,
+        surroundings,
+    }
+    .plan(config, notes)?;
     let encoder = match target.kind {
         ConfigKind::Windlass(_) => Encoder::Typed,
         _ => request.encoder.unwrap_or(Encoder::Capi),
     };
     let spec_path = target.spec_path();
     let of_spec = ignition.as_ref().and_then(|ignition| ignition.version);
-    let version = request.ignition.or(of_spec).unwrap_or(IgnitionVersion::V2_3);
+    let version = request
+        .ignition
+        .or(of_spec)
+        .unwrap_or(IgnitionVersion::V2_3);
     let data = match format {
         Format::CloudConfig => {
-            quirks::check(&plan, target.config, &spec_path, encoder, &request.budget, notes)?;
+            quirks::check(
+                &plan,
+                target.config,
+                &spec_path,
+                encoder,
+                &request.budget,
+                notes,
+            )?;
             let document = cloud_config::encode(&plan, encoder);
             match plan.compression {
                 Compression::None => document,
@@ -77,7 +116,12 @@ fn walk(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut Notes) 
         }
         Format::Ignition => {
             let profile = &request.profile;
-            let context = ignition::Context { config: target.config, spec_path: &spec_path, profile, show_secrets: request.show_secrets };
+            let context = ignition::Context {
+                config: target.config,
+                spec_path: &spec_path,
+                profile,
+                show_secrets: request.show_secrets,
+            };
             ignition::encode(&plan, ignition.as_ref(), version, &context, notes)?
         }
     };

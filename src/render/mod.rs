@@ -2,13 +2,15 @@
 //!
 //! A document walks through four rooms, and a room uses only those before it:
 //!
-//! 1. [`input`]: what is read and asked. A pool of objects of all kinds, the configs among them, the machines they are for, and what those
-//!    machines' surroundings say: cluster, role, version.
+//! 1. [`input`]: what is read and asked. A pool of objects of all kinds, the configs among them,
+//!    the machines they are for, and what those machines' surroundings say: cluster, role, version.
 //! 2. [`prove`]: a config is judged as its API would judge it, and brought to v1beta2.
 //! 3. [`plan`]: what the node gets, whatever the format.
-//! 4. [`write`](mod@write): the plan as cloud-config or Ignition, as a named CAPI release writes it, and what is lost or too large in that form.
+//! 4. [`write`](mod@write): the plan as cloud-config or Ignition, as a named CAPI release writes
+//!    it, and what is lost or too large in that form.
 //!
-//! [`machine`] is the whole way. Which CAPI release is matched is a row of the table in [`input::profile`].
+//! [`machine`] is the whole way. Which CAPI release is matched is a row of the table in
+//! [`input::profile`].
 
 pub mod input;
 pub mod machine;

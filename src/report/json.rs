@@ -1,6 +1,7 @@
 //! Findings as JSON, one shape for all verbs: `apiVersion: report.windlass.dev/v1`.
 //!
-//! Within v1 keys are added, never removed, renamed or retyped. Every key is always there, `null` when empty; lists are never null.
+//! Within v1 keys are added, never removed, renamed or retyped. Every key is always there, `null`
+//! when empty; lists are never null.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -23,7 +24,10 @@ pub struct Tool {
 
 impl Tool {
     /// This build.
-    pub(crate) const THIS: Tool = Tool { name: "windlass", version: env!("CARGO_PKG_VERSION") };
+    pub(crate) const THIS: Tool = Tool {
+        name: "windlass",
+        version: env!("CARGO_PKG_VERSION"),
+    };
 }
 
 /// What every verb prints with `-o json`.
@@ -60,7 +64,8 @@ pub struct Finding {
     pub help: Option<String>,
     /// Lines that would correct the document.
     pub insertion: Option<Insertion>,
-    /// Changes of the file that certainly mend it: those of `--fix`. `null` where there are none, or where they hold a secret.
+    /// Changes of the file that certainly mend it: those of `--fix`. `null` where there are none,
+    /// or where they hold a secret.
     pub fix: Option<Fix>,
     /// What else there is to know.
     pub notes: Vec<String>,
@@ -170,22 +175,38 @@ pub struct Summary {
     pub waived: usize,
 }
 
-/// The report of a verb as one JSON object and a final newline. `body` is a struct with the verb's own keys.
+/// The report of a verb as one JSON object and a final newline. `body` is a struct with the verb's
+/// own keys.
 pub fn render<T: Serialize>(kind: &'static str, body: T, report: &Report) -> String {
     let findings = report.findings().iter().map(Finding::from).collect();
-    let envelope = Envelope { api_version: API_VERSION, kind, tool: Tool::THIS, body, findings, summary: Summary::from(report.summary()) };
-    let text = serde_json::to_string_pretty(&envelope).expect("internal error: a report has only text keys");
+    let envelope = Envelope {
+        api_version: API_VERSION,
+        kind,
+        tool: Tool::THIS,
+        body,
+        findings,
+        summary: Summary::from(report.summary()),
+    };
+    let text = serde_json::to_string_pretty(&envelope)
+        .expect("internal error: a report has only text keys");
     escaped(&text) + "\n"
 }
 
-/// The same JSON, in which nothing is a command to a terminal or a CI system: serde_json leaves characters beyond ASCII as they are.
+/// The same JSON, in which nothing is a command to a terminal or a CI system: serde_json leaves
+/// characters beyond ASCII as they are.
 pub(super) fn escaped(json: &str) -> String {
     let mut escaped = String::with_capacity(json.len() + 1);
     for c in json.chars() {
-        if c != '\n' && text::is_unsafe(c) { escaped.push_str(&format!("\\u{:04x}", u32::from(c))) } else { escaped.push(c) }
+        if c != '\n' && text::is_unsafe(c) {
+            escaped.push_str(&format!("\\u{:04x}", u32::from(c)))
+        } else {
+            escaped.push(c)
+        }
     }
     // Only in texts of JSON does `##` stand before a bracket or a letter.
-    escaped.replace("##[", "#\\u0023[").replace("##vso[", "#\\u0023vso[")
+    escaped
+        .replace("##[", "#\\u0023[")
+        .replace("##vso[", "#\\u0023vso[")
 }
 
 /// The JSON Schema of one entry of `findings`.
@@ -195,12 +216,29 @@ pub fn finding_schema() -> serde_json::Value {
 
 /// The JSON Schema (2020-12) of what is serialised: keys that are always written are required.
 pub fn schema_of<T: JsonSchema>() -> serde_json::Value {
-    schemars::generate::SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>().to_value()
+    schemars::generate::SchemaSettings::draft2020_12()
+        .for_serialize()
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value()
 }
 
 impl From<&Diagnostic> for Finding {
     fn from(finding: &Diagnostic) -> Self {
-        let Diagnostic { rule, message, place, label, related, insertion, help, fix, notes, upstream, waived, .. } = finding;
+        let Diagnostic {
+            rule,
+            message,
+            place,
+            label,
+            related,
+            insertion,
+            help,
+            fix,
+            notes,
+            upstream,
+            waived,
+            ..
+        } = finding;
         Finding {
             rule: rule.id,
             severity: rule.severity.into(),
@@ -222,14 +260,23 @@ impl From<&Diagnostic> for Finding {
 
 impl From<&diag::Insertion> for Insertion {
     fn from(insertion: &diag::Insertion) -> Self {
-        Insertion { after_line: insertion.after_line, lines: insertion.lines.clone() }
+        Insertion {
+            after_line: insertion.after_line,
+            lines: insertion.lines.clone(),
+        }
     }
 }
 
 impl From<&diag::Fix> for Fix {
     fn from(fix: &diag::Fix) -> Self {
-        let change = |change: &diag::Change| Change { start: change.range.start, end: change.range.end, with: change.with.clone() };
-        Fix { changes: fix.changes.iter().map(change).collect() }
+        let change = |change: &diag::Change| Change {
+            start: change.range.start,
+            end: change.range.end,
+            with: change.with.clone(),
+        };
+        Fix {
+            changes: fix.changes.iter().map(change).collect(),
+        }
     }
 }
 
@@ -264,13 +311,21 @@ impl From<&Place> for Location {
 
 impl From<&diag::Related> for Related {
     fn from(related: &diag::Related) -> Self {
-        Related { location: (&related.place).into(), label: non_empty(&related.label) }
+        Related {
+            location: (&related.place).into(),
+            label: non_empty(&related.label),
+        }
     }
 }
 
 impl From<diag::Summary> for Summary {
     fn from(summary: diag::Summary) -> Self {
-        Summary { errors: summary.errors, warnings: summary.warnings, infos: summary.infos, waived: summary.waived }
+        Summary {
+            errors: summary.errors,
+            warnings: summary.warnings,
+            infos: summary.infos,
+            waived: summary.waived,
+        }
     }
 }
 
@@ -286,23 +341,45 @@ mod tests {
     }
 
     fn cut_value() -> Diagnostic {
-        let position = |column| Position { offset: 0, line: 7, column };
+        let position = |column| Position {
+            offset: 0,
+            line: 7,
+            column,
+        };
         let place = Place::file("ops.yaml")
             .in_document(1)
             .in_object("KubeadmConfig/ops")
-            .at_path(FieldPath::root().field("spec").field("users").index(0).field("gecos"))
-            .at_span(Span { start: position(17), end: position(19) });
-        Diagnostic::of(const { &Rule::warning("cloud-config-value-cut", "") }, "spec.users[0].gecos reaches cloud-init as `Ops`")
-            .at(place)
-            .label("only this")
-            .insertion(7, vec!["    gecos: \"Ops #1\"".to_owned()])
-            .note("cloud-init takes ` #` for a comment")
-            .help("drop the ` #`, or use `--encoder typed` or a WindlassConfig, which quote")
+            .at_path(
+                FieldPath::root()
+                    .field("spec")
+                    .field("users")
+                    .index(0)
+                    .field("gecos"),
+            )
+            .at_span(Span {
+                start: position(17),
+                end: position(19),
+            });
+        Diagnostic::of(
+            const { &Rule::warning("cloud-config-value-cut", "") },
+            "spec.users[0].gecos reaches cloud-init as `Ops`",
+        )
+        .at(place)
+        .label("only this")
+        .insertion(7, vec!["    gecos: \"Ops #1\"".to_owned()])
+        .note("cloud-init takes ` #` for a comment")
+        .help("drop the ` #`, or use `--encoder typed` or a WindlassConfig, which quote")
     }
 
     #[test]
     fn a_finding_has_every_key() {
-        let text = render("Render", Body { machines: Vec::new() }, &[cut_value()].into_iter().collect());
+        let text = render(
+            "Render",
+            Body {
+                machines: Vec::new(),
+            },
+            &[cut_value()].into_iter().collect(),
+        );
         let expected = json!({
             "rule": "cloud-config-value-cut", "severity": "warning", "message": "spec.users[0].gecos reaches cloud-init as `Ops`",
             "help": "drop the ` #`, or use `--encoder typed` or a WindlassConfig, which quote", "upstream": null, "url": null, "page": null,
@@ -312,8 +389,14 @@ mod tests {
         });
         let report: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(report["findings"], json!([expected]));
-        assert_eq!(report["summary"], json!({"errors": 0, "warnings": 1, "infos": 0, "waived": 0}));
-        assert_eq!(report["tool"], json!({"name": "windlass", "version": env!("CARGO_PKG_VERSION")}));
+        assert_eq!(
+            report["summary"],
+            json!({"errors": 0, "warnings": 1, "infos": 0, "waived": 0})
+        );
+        assert_eq!(
+            report["tool"],
+            json!({"name": "windlass", "version": env!("CARGO_PKG_VERSION")})
+        );
     }
 
     #[test]
@@ -321,16 +404,32 @@ mod tests {
         let message = "a\x1b[2J\x7f\u{9b}2J\u{202e}é##[x]\t\n";
         let text = render(
             "Render",
-            Body { machines: Vec::new() },
-            &[Diagnostic::of(const { &Rule::error("a-b", "") }, message)].into_iter().collect(),
+            Body {
+                machines: Vec::new(),
+            },
+            &[Diagnostic::of(const { &Rule::error("a-b", "") }, message)]
+                .into_iter()
+                .collect(),
         );
-        assert!(text.contains(r#""a\u001b[2J\u007f\u009b2J\u202eé#\u0023[x]\t\n""#), "{text}");
-        assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["findings"][0]["message"], message);
+        assert!(
+            text.contains(r#""a\u001b[2J\u007f\u009b2J\u202eé#\u0023[x]\t\n""#),
+            "{text}"
+        );
+        assert_eq!(
+            serde_json::from_str::<Value>(&text).unwrap()["findings"][0]["message"],
+            message
+        );
     }
 
     #[test]
     fn keys_come_in_their_order_and_one_newline_ends_the_text() {
-        let text = render("Render", Body { machines: Vec::new() }, &Report::new());
+        let text = render(
+            "Render",
+            Body {
+                machines: Vec::new(),
+            },
+            &Report::new(),
+        );
         let keys = [
             "\"apiVersion\": \"report.windlass.dev/v1\"",
             "\"kind\": \"Render\"",
@@ -346,9 +445,23 @@ mod tests {
 
     #[test]
     fn a_finding_without_a_place_has_nulls() {
-        let finding = Finding::from(&Diagnostic::of(const { &Rule::error("a-b", "") }, "m").related(Place::file("x"), ""));
+        let finding = Finding::from(
+            &Diagnostic::of(const { &Rule::error("a-b", "") }, "m").related(Place::file("x"), ""),
+        );
         let finding = serde_json::to_value(finding).unwrap();
-        for key in ["file", "line", "column", "endLine", "endColumn", "document", "object", "path", "label", "insertion", "fix"] {
+        for key in [
+            "file",
+            "line",
+            "column",
+            "endLine",
+            "endColumn",
+            "document",
+            "object",
+            "path",
+            "label",
+            "insertion",
+            "fix",
+        ] {
             assert_eq!(finding[key], Value::Null, "{key}");
         }
         assert_eq!(finding["related"][0]["file"], "x");
@@ -359,9 +472,19 @@ mod tests {
     fn the_schema_requires_every_key() {
         let schema = finding_schema();
         let finding = serde_json::to_value(Finding::from(&cut_value())).unwrap();
-        let mut required: Vec<&str> = schema["required"].as_array().unwrap().iter().map(|key| key.as_str().unwrap()).collect();
+        let mut required: Vec<&str> = schema["required"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|key| key.as_str().unwrap())
+            .collect();
         required.sort_unstable();
-        let keys: Vec<&str> = finding.as_object().unwrap().keys().map(String::as_str).collect();
+        let keys: Vec<&str> = finding
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(String::as_str)
+            .collect();
         assert_eq!(required, keys);
     }
 }

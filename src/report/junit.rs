@@ -1,6 +1,8 @@
-//! Findings as JUnit's XML, which CI systems show as tests: a suite for each file, in it a case for each finding, or one that passed.
+//! Findings as JUnit's XML, which CI systems show as tests: a suite for each file, in it a case for
+//! each finding, or one that passed.
 //!
-//! Elements and attributes are those of the schema of Jenkins' xUnit plugin (junit-10.xsd), in its order, without times.
+//! Elements and attributes are those of the schema of Jenkins' xUnit plugin (junit-10.xsd), in its
+//! order, without times.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,22 +12,47 @@ use super::json::Tool;
 use super::text::{self, Style, visible, visible_lines};
 use crate::diag::{Diagnostic, Report};
 
-/// The report as one XML document. What fails the run is a failure, what is waived was skipped, and all else passed with its text as output.
+/// The report as one XML document. What fails the run is a failure, what is waived was skipped, and
+/// all else passed with its text as output.
 pub fn render(report: &Report, sources: &Sources) -> String {
-    let mut suites: BTreeMap<&str, Suite> = sources.names().map(|name| (name, Suite::default())).collect();
+    let mut suites: BTreeMap<&str, Suite> = sources
+        .names()
+        .map(|name| (name, Suite::default()))
+        .collect();
     for finding in report.findings() {
         let file = finding.place.file.as_deref().unwrap_or(Tool::THIS.name);
         suites.entry(file).or_default().add(finding, file, sources);
     }
-    suites.iter_mut().filter(|(_, suite)| suite.tests == 0).for_each(|(file, suite)| suite.pass(file));
+    suites
+        .iter_mut()
+        .filter(|(_, suite)| suite.tests == 0)
+        .for_each(|(file, suite)| suite.pass(file));
     let sum = |count: fn(&Suite) -> usize| suites.values().map(count).sum::<usize>();
     let mut xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned();
     let (tests, failures) = (sum(|suite| suite.tests), sum(|suite| suite.failures));
-    let _ = writeln!(xml, "<testsuites name=\"{}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\">", Tool::THIS.name);
-    for (file, Suite { tests, failures, skipped, cases, .. }) in &suites {
+    let _ = writeln!(
+        xml,
+        "<testsuites name=\"{}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\">",
+        Tool::THIS.name
+    );
+    for (
+        file,
+        Suite {
+            tests,
+            failures,
+            skipped,
+            cases,
+            ..
+        },
+    ) in &suites
+    {
         let file = attribute(file);
-        let counts = format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\"");
-        let _ = writeln!(xml, "  <testsuite name=\"{file}\" {counts}>\n{cases}  </testsuite>");
+        let counts =
+            format!("tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\"");
+        let _ = writeln!(
+            xml,
+            "  <testsuite name=\"{file}\" {counts}>\n{cases}  </testsuite>"
+        );
     }
     xml + "</testsuites>\n"
 }
@@ -37,7 +64,8 @@ struct Suite {
     failures: usize,
     skipped: usize,
     cases: String,
-    /// How many cases have a name: alike ones are numbered, because CI systems tell them apart by their names.
+    /// How many cases have a name: alike ones are numbered, because CI systems tell them apart by
+    /// their names.
     names: BTreeMap<String, usize>,
 }
 
@@ -45,23 +73,45 @@ impl Suite {
     /// The only case of a file in which nothing was found.
     fn pass(&mut self, file: &str) {
         self.tests = 1;
-        let _ = writeln!(self.cases, "    <testcase name=\"no findings\" classname=\"{}\"/>", attribute(file));
+        let _ = writeln!(
+            self.cases,
+            "    <testcase name=\"no findings\" classname=\"{}\"/>",
+            attribute(file)
+        );
     }
 
     fn add(&mut self, finding: &Diagnostic, file: &str, sources: &Sources) {
         self.tests += 1;
         let (name, class) = (attribute(&self.name(finding)), attribute(file));
-        let _ = writeln!(self.cases, "    <testcase name=\"{name}\" classname=\"{class}\">");
+        let _ = writeln!(
+            self.cases,
+            "    <testcase name=\"{name}\" classname=\"{class}\">"
+        );
         let message = attribute(&finding.message);
-        let text = || content(&text::render(&std::iter::once(finding.clone()).collect(), sources, Style::default()));
+        let text = || {
+            content(&text::render(
+                &std::iter::once(finding.clone()).collect(),
+                sources,
+                Style::default(),
+            ))
+        };
         let _ = match &finding.waived {
             Some(waiver) => {
                 self.skipped += 1;
-                writeln!(self.cases, "      <skipped message=\"waived: {}\"/>", attribute(&waiver.reason))
+                writeln!(
+                    self.cases,
+                    "      <skipped message=\"waived: {}\"/>",
+                    attribute(&waiver.reason)
+                )
             }
             None if finding.fails() => {
                 self.failures += 1;
-                writeln!(self.cases, "      <failure message=\"{message}\" type=\"{}\">{}</failure>", finding.rule.id, text())
+                writeln!(
+                    self.cases,
+                    "      <failure message=\"{message}\" type=\"{}\">{}</failure>",
+                    finding.rule.id,
+                    text()
+                )
             }
             None => writeln!(self.cases, "      <system-out>{}</system-out>", text()),
         };
@@ -72,11 +122,23 @@ impl Suite {
     fn name(&mut self, finding: &Diagnostic) -> String {
         let place = &finding.place;
         let path = place.path.to_string();
-        let parts = [finding.rule.id, place.object.as_deref().unwrap_or_default(), &path];
-        let name = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        let parts = [
+            finding.rule.id,
+            place.object.as_deref().unwrap_or_default(),
+            &path,
+        ];
+        let name = parts
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ");
         let count = self.names.entry(name.clone()).or_default();
         *count += 1;
-        if *count == 1 { name } else { format!("{name} ({count})") }
+        if *count == 1 {
+            name
+        } else {
+            format!("{name} ({count})")
+        }
     }
 }
 
@@ -115,11 +177,23 @@ mod tests {
     #[test]
     fn files_are_suites_and_findings_cases() {
         let source = Source::new("a.yaml", "a: 1\n");
-        let error =
-            Diagnostic::of(const { &Rule::error("a-b", "") }, "a is \"1\"").at(source.place_at(3..4).in_object("Kind/n")).help("a & b");
-        let warning = || Diagnostic::of(const { &Rule::warning("c-d", "") }, "late").at(Place::file("a.yaml"));
-        let waived = Diagnostic { waived: Some(Waiver { reason: "known".to_owned(), waived_in: WaivedIn::Settings }), ..error.clone() };
-        let denied = Diagnostic { is_denied: true, ..warning() };
+        let error = Diagnostic::of(const { &Rule::error("a-b", "") }, "a is \"1\"")
+            .at(source.place_at(3..4).in_object("Kind/n"))
+            .help("a & b");
+        let warning = || {
+            Diagnostic::of(const { &Rule::warning("c-d", "") }, "late").at(Place::file("a.yaml"))
+        };
+        let waived = Diagnostic {
+            waived: Some(Waiver {
+                reason: "known".to_owned(),
+                waived_in: WaivedIn::Settings,
+            }),
+            ..error.clone()
+        };
+        let denied = Diagnostic {
+            is_denied: true,
+            ..warning()
+        };
         let nowhere = Diagnostic::of(const { &Rule::info("e-f", "") }, "advice");
         let sources: Sources = [source, Source::new("b.yaml", "")].into_iter().collect();
         let expected = r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -160,12 +234,23 @@ mod tests {
   </testsuite>
 </testsuites>
 "#;
-        assert_eq!(render(&[error, waived, warning(), denied, nowhere].into_iter().collect(), &sources), expected);
+        assert_eq!(
+            render(
+                &[error, waived, warning(), denied, nowhere]
+                    .into_iter()
+                    .collect(),
+                &sources
+            ),
+            expected
+        );
     }
 
     #[test]
     fn all_characters_are_ones_of_xml() {
-        assert_eq!(attribute("a\n\x1b\0<\u{fffe}>'\"&\u{202e}::x"), "a␊␛␀&lt;\u{fffd}&gt;'&quot;&amp;\u{fffd}::x");
+        assert_eq!(
+            attribute("a\n\x1b\0<\u{fffe}>'\"&\u{202e}::x"),
+            "a␊␛␀&lt;\u{fffd}&gt;'&quot;&amp;\u{fffd}::x"
+        );
         assert_eq!(content("a\n::x ]]>\u{ffff}\t"), "a\n∶:x ]]&gt;\u{fffd}\t");
     }
 }

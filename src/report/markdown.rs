@@ -31,7 +31,9 @@ impl Comment {
     pub(crate) fn finish(mut self) -> String {
         if self.left_out > 0 {
             let parts = plural(self.left_out, "part");
-            self.text.push_str(&format!("\n{parts} left out, because GitHub takes comments up to 65536 characters.\n"));
+            self.text.push_str(&format!(
+                "\n{parts} left out, because GitHub takes comments up to 65536 characters.\n"
+            ));
         }
         self.text
     }
@@ -40,9 +42,16 @@ impl Comment {
 /// A folded part: lines as `diff` writes them, under the name of something.
 pub(crate) fn folded_diff(name: &str, body: &str) -> String {
     // A fence that is longer than any run of backticks inside.
-    let runs = body.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let runs = body
+        .split(|c| c != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or_default();
     let fence = "`".repeat((runs + 1).max(3));
-    format!("\n<details><summary>{}</summary>\n\n{fence}diff\n{body}{fence}\n\n</details>\n", code(name))
+    format!(
+        "\n<details><summary>{}</summary>\n\n{fence}diff\n{body}{fence}\n\n</details>\n",
+        code(name)
+    )
 }
 
 /// Foreign text as code, of which Markdown and HTML read nothing.
@@ -65,21 +74,33 @@ mod tests {
     #[test]
     fn foreign_text_is_code_and_nothing_else() {
         assert_eq!(code("a-b.c/d:e f"), "<code>a-b.c/d:e f</code>");
-        assert_eq!(code("<b>`x`_*é"), "<code>&#60;b&#62;&#96;x&#96;&#95;&#42;é</code>");
+        assert_eq!(
+            code("<b>`x`_*é"),
+            "<code>&#60;b&#62;&#96;x&#96;&#95;&#42;é</code>"
+        );
     }
 
     /// A fence is longer than what could end it.
     #[test]
     fn a_fence_is_longer_than_those_inside() {
         let folded = |body: &str| folded_diff("n", body);
-        let expected =
-            |fence: &str, body: &str| format!("\n<details><summary><code>n</code></summary>\n\n{fence}diff\n{body}{fence}\n\n</details>\n");
-        for (body, fence) in [("+ a\n", "```"), ("+ ``\n", "```"), ("+ ```\n", "````"), ("+ ` ````` ``\n", "``````")] {
+        let expected = |fence: &str, body: &str| {
+            format!(
+                "\n<details><summary><code>n</code></summary>\n\n{fence}diff\n{body}{fence}\n\n</details>\n"
+            )
+        };
+        for (body, fence) in [
+            ("+ a\n", "```"),
+            ("+ ``\n", "```"),
+            ("+ ```\n", "````"),
+            ("+ ` ````` ``\n", "``````"),
+        ] {
             assert_eq!(folded(body), expected(fence, body));
         }
     }
 
-    /// What does not fit is left out with all that follows, and counted; characters count, and not bytes.
+    /// What does not fit is left out with all that follows, and counted; characters count, and not
+    /// bytes.
     #[test]
     fn a_comment_has_what_fits_of_its_parts() {
         let of = |parts: &[String]| {
@@ -89,10 +110,18 @@ mod tests {
         };
         let most = MOST_CHARACTERS - LAST_LINE;
         let full = "é".repeat(most - 1);
-        let left_out = |what: &str| format!("\n{what} left out, because GitHub takes comments up to 65536 characters.\n");
+        let left_out = |what: &str| {
+            format!("\n{what} left out, because GitHub takes comments up to 65536 characters.\n")
+        };
         assert_eq!(of(&[full.clone(), "x".to_owned()]), format!("{full}x"));
-        assert_eq!(of(&[full.clone(), "xy".to_owned()]), format!("{full}{}", left_out("1 part")));
-        assert_eq!(of(&[full.clone(), "xy".to_owned(), "z".to_owned()]), format!("{full}{}", left_out("2 parts")));
+        assert_eq!(
+            of(&[full.clone(), "xy".to_owned()]),
+            format!("{full}{}", left_out("1 part"))
+        );
+        assert_eq!(
+            of(&[full.clone(), "xy".to_owned(), "z".to_owned()]),
+            format!("{full}{}", left_out("2 parts"))
+        );
         assert_eq!(of(&[]), "");
     }
 }

@@ -1,4 +1,5 @@
-//! Turns a [`Report`](crate::diag::Report) into what people and programs read. Pure: values in, text out.
+//! Turns a [`Report`](crate::diag::Report) into what people and programs read. Pure: values in,
+//! text out.
 
 mod fingerprint;
 pub mod github;
@@ -21,10 +22,12 @@ pub use secrets::without_secrets;
 use crate::objects::secrets::{Words, joined, spans, with_commands};
 use crate::text::source::Source;
 
-/// Fewer characters are no secret that can be told from other words, unless the finding stands there.
+/// Fewer characters are no secret that can be told from other words, unless the finding stands
+/// there.
 const SHORTEST: usize = 6;
 
-/// The texts that findings point into, by the name that findings show. A finding whose file is not here is shown without an excerpt.
+/// The texts that findings point into, by the name that findings show. A finding whose file is not
+/// here is shown without an excerpt.
 #[derive(Debug, Clone, Default)]
 pub struct Sources {
     texts: BTreeMap<Arc<str>, Text>,
@@ -50,7 +53,12 @@ struct Text {
 
 impl From<Source> for Text {
     fn from(source: Source) -> Self {
-        Text { source, is_shown: true, secrets: OnceLock::new(), hidden: OnceLock::new() }
+        Text {
+            source,
+            is_shown: true,
+            secrets: OnceLock::new(),
+            hidden: OnceLock::new(),
+        }
     }
 }
 
@@ -61,28 +69,48 @@ impl Text {
     }
 
     /// Those that touch a stretch.
-    fn secrets_in<'t>(&'t self, range: &Range<usize>) -> impl Iterator<Item = &'t Range<usize>> + use<'t> {
+    fn secrets_in<'t>(
+        &'t self,
+        range: &Range<usize>,
+    ) -> impl Iterator<Item = &'t Range<usize>> + use<'t> {
         touching(self.secrets(), range)
     }
 
     /// What is not shown of a stretch.
-    fn hidden_in<'t>(&'t self, range: &Range<usize>) -> impl Iterator<Item = &'t Range<usize>> + use<'t> {
-        touching(self.hidden.get_or_init(|| with_commands(self.source.text(), self.secrets())), range)
+    fn hidden_in<'t>(
+        &'t self,
+        range: &Range<usize>,
+    ) -> impl Iterator<Item = &'t Range<usize>> + use<'t> {
+        touching(
+            self.hidden
+                .get_or_init(|| with_commands(self.source.text(), self.secrets())),
+            range,
+        )
     }
 
     /// The text of a stretch, cut to whole characters.
     fn slice(&self, range: &Range<usize>) -> &str {
         let text = self.source.text();
-        let whole = |at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        let whole = |at: usize| {
+            (0..=at.min(text.len()))
+                .rev()
+                .find(|at| text.is_char_boundary(*at))
+                .unwrap_or(0)
+        };
         &text[whole(range.start)..whole(range.end)]
     }
 }
 
 /// Of stretches in their order those that touch one.
-fn touching<'t>(spans: &'t [Range<usize>], range: &Range<usize>) -> impl Iterator<Item = &'t Range<usize>> + use<'t> {
+fn touching<'t>(
+    spans: &'t [Range<usize>],
+    range: &Range<usize>,
+) -> impl Iterator<Item = &'t Range<usize>> + use<'t> {
     let end = range.end;
     let first = spans.partition_point(|span| span.end <= range.start);
-    spans[first..].iter().take_while(move |span| span.start < end)
+    spans[first..]
+        .iter()
+        .take_while(move |span| span.start < end)
 }
 
 impl Sources {
@@ -115,14 +143,21 @@ impl Sources {
             if self.shows_secrets {
                 return Words::default();
             }
-            let of_texts = self.texts().flat_map(|text| text.secrets().iter().map(|span| text.slice(span)));
-            Words::new(of_texts.chain(self.secrets.iter().map(String::as_str)), SHORTEST)
+            let of_texts = self
+                .texts()
+                .flat_map(|text| text.secrets().iter().map(|span| text.slice(span)));
+            Words::new(
+                of_texts.chain(self.secrets.iter().map(String::as_str)),
+                SHORTEST,
+            )
         })
     }
 
     /// Shows no line of a text.
     pub fn hide(&mut self, name: &str) {
-        self.texts.entry(name.into()).and_modify(|text| text.is_shown = false);
+        self.texts
+            .entry(name.into())
+            .and_modify(|text| text.is_shown = false);
     }
 
     /// Shows secrets, because the user wishes it.
@@ -138,12 +173,17 @@ impl Sources {
 
     /// The texts that may be shown, by name.
     fn shown(&self) -> impl Iterator<Item = &Source> {
-        self.texts.values().filter(|text| text.is_shown).map(|text| &text.source)
+        self.texts
+            .values()
+            .filter(|text| text.is_shown)
+            .map(|text| &text.source)
     }
 
     /// The text of that name, if it may be shown.
     pub(crate) fn get(&self, name: &str) -> Option<&Source> {
-        self.text(name).filter(|text| text.is_shown).map(|text| &text.source)
+        self.text(name)
+            .filter(|text| text.is_shown)
+            .map(|text| &text.source)
     }
 
     fn shows_secrets(&self) -> bool {
@@ -160,14 +200,25 @@ impl Sources {
 
     /// Whether a stretch of a text holds a part of a secret that nobody asked to see.
     fn is_secret(&self, name: &str, range: &Range<usize>) -> bool {
-        !self.shows_secrets && self.text(name).is_some_and(|text| text.secrets_in(range).next().is_some())
+        !self.shows_secrets
+            && self
+                .text(name)
+                .is_some_and(|text| text.secrets_in(range).next().is_some())
     }
 
-    /// The stretches of a line that hold secrets that nobody asked to see, or words of them, in bytes of the line.
+    /// The stretches of a line that hold secrets that nobody asked to see, or words of them, in
+    /// bytes of the line.
     fn secrets_of_line(&self, name: &str, line: u32) -> Vec<Range<usize>> {
-        let found = self.text(name).filter(|_| !self.shows_secrets).and_then(|text| Some((text, text.source.line_range(line)?)));
-        let Some((text, line)) = found else { return Vec::new() };
-        let within = |secret: &Range<usize>| secret.start.max(line.start) - line.start..secret.end.min(line.end) - line.start;
+        let found = self
+            .text(name)
+            .filter(|_| !self.shows_secrets)
+            .and_then(|text| Some((text, text.source.line_range(line)?)));
+        let Some((text, line)) = found else {
+            return Vec::new();
+        };
+        let within = |secret: &Range<usize>| {
+            secret.start.max(line.start) - line.start..secret.end.min(line.end) - line.start
+        };
         let words = self.words().stretches(text.slice(&line));
         joined(text.hidden_in(&line).map(within).chain(words).collect())
     }
@@ -199,14 +250,21 @@ mod tests {
         let secret = |name: &str, word: &str| Source::new(name, format!("password: {word}\n"));
         let mut sources = Sources::new();
         sources.add(secret("a", "hunter2"));
-        let shown = |sources: &Sources| sources.words().removed_from("hunter2 hunter3 hunter4 hunter5");
+        let shown = |sources: &Sources| {
+            sources
+                .words()
+                .removed_from("hunter2 hunter3 hunter4 hunter5")
+        };
         assert_eq!(shown(&sources), "<redacted> hunter3 hunter4 hunter5");
         sources.add(secret("b", "hunter3"));
         assert_eq!(shown(&sources), "<redacted> <redacted> hunter4 hunter5");
         sources.add_unseen(secret("c", "hunter4"));
         assert_eq!(shown(&sources), "<redacted> <redacted> <redacted> hunter5");
         sources.add_secrets(["hunter5".to_owned()]);
-        assert_eq!(shown(&sources), "<redacted> <redacted> <redacted> <redacted>");
+        assert_eq!(
+            shown(&sources),
+            "<redacted> <redacted> <redacted> <redacted>"
+        );
         sources.show_secrets();
         assert_eq!(shown(&sources), "hunter2 hunter3 hunter4 hunter5");
     }

@@ -1,9 +1,10 @@
 //! Findings as SARIF 2.1.0 (<https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>), in the way and within the limits in which
 //! GitHub's code scanning takes it (<https://docs.github.com/en/code-security/reference/code-scanning/sarif-files/sarif-support-for-code-scanning>).
 //!
-//! GitHub refuses a file with a result that stands in no file, so such findings are notifications of the run; it wants a line of each
-//! result, so what concerns a whole file stands at its first. Braces in messages stay single, as all producers but GCC have it: of the
-//! readers, none takes doubled ones apart where a message has no arguments.
+//! GitHub refuses a file with a result that stands in no file, so such findings are notifications
+//! of the run; it wants a line of each result, so what concerns a whole file stands at its first.
+//! Braces in messages stay single, as all producers but GCC have it: of the readers, none takes
+//! doubled ones apart where a message has no arguments.
 
 use std::collections::BTreeMap;
 
@@ -20,16 +21,25 @@ const MOST_RESULTS: usize = 25_000;
 const MOST_LOCATIONS: usize = 100;
 /// Characters of a description that GitHub takes.
 const LONGEST_DESCRIPTION: usize = 1024;
-/// Characters of a message, so that a full run stays below the 10 MB that GitHub takes of a file that gzip has packed.
+/// Characters of a message, so that a full run stays below the 10 MB that GitHub takes of a file
+/// that gzip has packed.
 const LONGEST_MESSAGE: usize = 4096;
 
 /// The report as one SARIF log and a final newline. It has neither times nor the name of a machine.
 pub fn render(report: &Report, sources: &Sources) -> String {
     let kept = kept(report);
-    let mut run =
-        Run { rules: rules(&kept), sources, fingerprints: Fingerprints::new(sources), notifications: Vec::new(), cut: Cut::default() };
+    let mut run = Run {
+        rules: rules(&kept),
+        sources,
+        fingerprints: Fingerprints::new(sources),
+        notifications: Vec::new(),
+        cut: Cut::default(),
+    };
     run.cut.results = report.findings().len() - kept.len();
-    let results: Vec<Value> = kept.iter().filter_map(|finding| run.result(finding)).collect();
+    let results: Vec<Value> = kept
+        .iter()
+        .filter_map(|finding| run.result(finding))
+        .collect();
     run.cut.tell(&mut run.notifications);
     let driver = json!({
         "name": Tool::THIS.name,
@@ -47,7 +57,8 @@ pub fn render(report: &Report, sources: &Sources) -> String {
             "results": results,
         }],
     });
-    let text = serde_json::to_string_pretty(&log).expect("internal error: a report has only text keys");
+    let text =
+        serde_json::to_string_pretty(&log).expect("internal error: a report has only text keys");
     escaped(&text) + "\n"
 }
 
@@ -64,15 +75,31 @@ fn kept(report: &Report) -> Vec<&Diagnostic> {
 
 /// The rules of findings, each with its index.
 fn rules(findings: &[&Diagnostic]) -> BTreeMap<&'static str, (usize, &'static Rule)> {
-    let mut rules: BTreeMap<_, _> = findings.iter().map(|finding| (finding.rule.id, (0, finding.rule))).collect();
-    rules.values_mut().enumerate().for_each(|(index, rule)| rule.0 = index);
+    let mut rules: BTreeMap<_, _> = findings
+        .iter()
+        .map(|finding| (finding.rule.id, (0, finding.rule)))
+        .collect();
+    rules
+        .values_mut()
+        .enumerate()
+        .for_each(|(index, rule)| rule.0 = index);
     rules
 }
 
 /// What a log says of a rule.
 fn descriptor(rule: &Rule) -> Value {
-    let about = rule.page.split("\n\n").next().map(str::trim).filter(|about| !about.is_empty()).unwrap_or(rule.summary);
-    let page = if rule.page.is_empty() { rule.summary } else { rule.page.trim() };
+    let about = rule
+        .page
+        .split("\n\n")
+        .next()
+        .map(str::trim)
+        .filter(|about| !about.is_empty())
+        .unwrap_or(rule.summary);
+    let page = if rule.page.is_empty() {
+        rule.summary
+    } else {
+        rule.page.trim()
+    };
     let artifact = rule.id.split('-').next().unwrap_or_default();
     let tags: Vec<&str> = [artifact].into_iter().chain(rule.catalogue).collect();
     let mut descriptor = json!({
@@ -116,14 +143,24 @@ struct Cut {
 impl Cut {
     fn tell(&self, notifications: &mut Vec<Value>) {
         let told = [
-            (self.results, "finding is", "findings are", format!("left out: code scanning takes {MOST_RESULTS} of a run")),
+            (
+                self.results,
+                "finding is",
+                "findings are",
+                format!("left out: code scanning takes {MOST_RESULTS} of a run"),
+            ),
             (
                 self.locations,
                 "finding has",
                 "findings have",
                 format!("more places than the {MOST_LOCATIONS} that code scanning keeps"),
             ),
-            (self.messages, "message is", "messages are", format!("cut off after {LONGEST_MESSAGE} characters")),
+            (
+                self.messages,
+                "message is",
+                "messages are",
+                format!("cut off after {LONGEST_MESSAGE} characters"),
+            ),
         ];
         for (count, one, many, what) in told.into_iter().filter(|(count, ..)| *count > 0) {
             let subject = if count == 1 { one } else { many };
@@ -150,7 +187,8 @@ impl Run<'_> {
         let (level, message) = (level(finding.rule.severity), json!({"text": message}));
         if finding.place.file.is_none() {
             let rule = json!({"id": finding.rule.id, "index": index});
-            self.notifications.push(json!({"associatedRule": rule, "level": level, "message": message}));
+            self.notifications
+                .push(json!({"associatedRule": rule, "level": level, "message": message}));
             return None;
         }
         let mut result = json!({
@@ -172,7 +210,8 @@ impl Run<'_> {
                 WaivedIn::Document => "inSource",
                 WaivedIn::Settings => "external",
             };
-            result["suppressions"] = json!([{"kind": kind, "status": "accepted", "justification": waiver.reason}]);
+            result["suppressions"] =
+                json!([{"kind": kind, "status": "accepted", "justification": waiver.reason}]);
         }
         Some(result)
     }
@@ -181,10 +220,11 @@ impl Run<'_> {
     fn fix(&self, finding: &Diagnostic) -> Option<Value> {
         let (fix, file) = (finding.fix.as_ref()?, finding.place.file.as_deref()?);
         let source = self.sources.get(file)?;
-        let replacement =
-            |change: &Change| json!({"deletedRegion": region(source.span(change.range.clone())), "insertedContent": {"text": change.with}});
+        let replacement = |change: &Change| json!({"deletedRegion": region(source.span(change.range.clone())), "insertedContent": {"text": change.with}});
         let replacements: Vec<Value> = fix.changes.iter().map(replacement).collect();
-        Some(json!({"artifactChanges": [{"artifactLocation": {"uri": uri(file)}, "replacements": replacements}]}))
+        Some(
+            json!({"artifactChanges": [{"artifactLocation": {"uri": uri(file)}, "replacements": replacements}]}),
+        )
     }
 
     fn fingerprints(&mut self, finding: &Diagnostic) -> Value {
@@ -198,14 +238,19 @@ impl Run<'_> {
 
     fn related(&mut self, finding: &Diagnostic) -> Value {
         self.cut.locations += usize::from(finding.related.len() >= MOST_LOCATIONS);
-        let related = finding.related.iter().take(MOST_LOCATIONS - 1).enumerate().map(|(index, related)| {
-            let mut location = location(&related.place);
-            location["id"] = (index + 1).into();
-            if !related.label.is_empty() {
-                location["message"] = json!({"text": text(&related.label, LONGEST_MESSAGE).0});
-            }
-            location
-        });
+        let related = finding
+            .related
+            .iter()
+            .take(MOST_LOCATIONS - 1)
+            .enumerate()
+            .map(|(index, related)| {
+                let mut location = location(&related.place);
+                location["id"] = (index + 1).into();
+                if !related.label.is_empty() {
+                    location["message"] = json!({"text": text(&related.label, LONGEST_MESSAGE).0});
+                }
+                location
+            });
         related.collect()
     }
 }
@@ -219,7 +264,11 @@ fn message(finding: &Diagnostic) -> String {
     if !finding.label.is_empty() {
         text.push_str(&format!("\nhere: {}", finding.label));
     }
-    for line in finding.insertion.iter().flat_map(|insertion| &insertion.lines) {
+    for line in finding
+        .insertion
+        .iter()
+        .flat_map(|insertion| &insertion.lines)
+    {
         text.push_str(&format!("\n+ {line}"));
     }
     let help = finding.help.iter().map(|help| format!("\nhelp: {help}"));
@@ -228,7 +277,8 @@ fn message(finding: &Diagnostic) -> String {
     text
 }
 
-/// A text of at most `longest` characters, without links that its author would set, and whether it was cut off.
+/// A text of at most `longest` characters, without links that its author would set, and whether it
+/// was cut off.
 fn text(text: &str, longest: usize) -> (String, bool) {
     let text = text.replace("](", "] (");
     match text.char_indices().nth(longest) {
@@ -241,18 +291,30 @@ fn location(place: &Place) -> Value {
     let mut location = Map::new();
     if let Some(file) = &place.file {
         let region = place.span.map_or_else(|| json!({"startLine": 1}), region);
-        location.insert("physicalLocation".to_owned(), json!({"artifactLocation": {"uri": uri(file)}, "region": region}));
+        location.insert(
+            "physicalLocation".to_owned(),
+            json!({"artifactLocation": {"uri": uri(file)}, "region": region}),
+        );
     }
     let path = place.path.to_string();
-    let names: Vec<&str> = place.object.as_deref().into_iter().chain(Some(path.as_str()).filter(|path| !path.is_empty())).collect();
+    let names: Vec<&str> = place
+        .object
+        .as_deref()
+        .into_iter()
+        .chain(Some(path.as_str()).filter(|path| !path.is_empty()))
+        .collect();
     if !names.is_empty() {
-        location.insert("logicalLocations".to_owned(), json!([{"fullyQualifiedName": names.join(" ")}]));
+        location.insert(
+            "logicalLocations".to_owned(),
+            json!([{"fullyQualifiedName": names.join(" ")}]),
+        );
     }
     Value::Object(location)
 }
 
-/// A path as a URI without segments of dots, as RFC 3986, 5.2.4 takes them out: readers do so too, and Microsoft's validator refuses them.
-/// Relative ones, which GitHub takes to begin at the root of the repository, keep those that lead out of where they begin.
+/// A path as a URI without segments of dots, as RFC 3986, 5.2.4 takes them out: readers do so too,
+/// and Microsoft's validator refuses them. Relative ones, which GitHub takes to begin at the root
+/// of the repository, keep those that lead out of where they begin.
 fn uri(path: &str) -> String {
     let (root, path) = match path.as_bytes() {
         [b'/', ..] => ("file://", path),
@@ -262,8 +324,14 @@ fn uri(path: &str) -> String {
     let mut uri = root.to_owned();
     for (at, byte) in without_dots(path).bytes().enumerate() {
         // What RFC 3986 leaves in a path as it is; a colon would end the scheme.
-        let stays = byte.is_ascii_alphanumeric() || b"-._~/!$&'()*+,;=@".contains(&byte) || byte == b':' && at == 1 && root == "file:///";
-        if stays { uri.push(char::from(byte)) } else { uri.push_str(&format!("%{byte:02X}")) }
+        let stays = byte.is_ascii_alphanumeric()
+            || b"-._~/!$&'()*+,;=@".contains(&byte)
+            || byte == b':' && at == 1 && root == "file:///";
+        if stays {
+            uri.push(char::from(byte))
+        } else {
+            uri.push_str(&format!("%{byte:02X}"))
+        }
     }
     uri
 }
@@ -298,8 +366,15 @@ mod tests {
     }
 
     fn at(file: &str, line: u32, columns: (u32, u32)) -> Place {
-        let position = |column| Position { offset: 0, line, column };
-        Place::file(file).at_span(Span { start: position(columns.0), end: position(columns.1) })
+        let position = |column| Position {
+            offset: 0,
+            line,
+            column,
+        };
+        Place::file(file).at_span(Span {
+            start: position(columns.0),
+            end: position(columns.1),
+        })
     }
 
     #[test]
@@ -311,12 +386,27 @@ mod tests {
                 .page("Late.\n\n## Bad\n")
         };
         let related = at("c.yaml", 1, (2, 3));
-        let waived = Some(Waiver { reason: "known".to_owned(), waived_in: WaivedIn::Document });
-        let finding = Diagnostic::of(rule, "series 0.2 is late").at(at("a b/m.yaml", 7, (3, 9)).in_object("Metadata/m"));
-        let finding =
-            Diagnostic { waived, ..finding.related(related, "the first").help("add it").insertion(7, vec!["  - a: 1".to_owned()]) };
-        let log = log_of([Diagnostic::of(const { &Rule::info("a-b", "x") }, "m").at(Place::file("/w")), finding]);
-        assert_eq!((&log["version"], &log["runs"].as_array().unwrap().len()), (&json!("2.1.0"), &1));
+        let waived = Some(Waiver {
+            reason: "known".to_owned(),
+            waived_in: WaivedIn::Document,
+        });
+        let finding = Diagnostic::of(rule, "series 0.2 is late")
+            .at(at("a b/m.yaml", 7, (3, 9)).in_object("Metadata/m"));
+        let finding = Diagnostic {
+            waived,
+            ..finding
+                .related(related, "the first")
+                .help("add it")
+                .insertion(7, vec!["  - a: 1".to_owned()])
+        };
+        let log = log_of([
+            Diagnostic::of(const { &Rule::info("a-b", "x") }, "m").at(Place::file("/w")),
+            finding,
+        ]);
+        assert_eq!(
+            (&log["version"], &log["runs"].as_array().unwrap().len()),
+            (&json!("2.1.0"), &1)
+        );
         let run = &log["runs"][0];
         let expected = json!({
             "id": "metadata-series-late", "shortDescription": {"text": "a series is late"}, "fullDescription": {"text": "Late."},
@@ -325,8 +415,16 @@ mod tests {
         });
         assert_eq!(run["tool"]["driver"]["rules"][1], expected);
         let mut result = run["results"][1].clone();
-        assert!(result["partialFingerprints"].as_object().is_some_and(|prints| prints.len() == 1), "there is no text to hash");
-        result.as_object_mut().unwrap().remove("partialFingerprints");
+        assert!(
+            result["partialFingerprints"]
+                .as_object()
+                .is_some_and(|prints| prints.len() == 1),
+            "there is no text to hash"
+        );
+        result
+            .as_object_mut()
+            .unwrap()
+            .remove("partialFingerprints");
         let region = |line: u32, start: u32, end: u32| json!({"startLine": line, "startColumn": start, "endLine": line, "endColumn": end});
         let expected = json!({
             "ruleId": "metadata-series-late", "ruleIndex": 1, "level": "warning",
@@ -343,8 +441,14 @@ mod tests {
         });
         assert_eq!(result, expected);
         let whole = &run["results"][0]["locations"][0];
-        assert_eq!(whole, &json!({"physicalLocation": {"artifactLocation": {"uri": "file:///w"}, "region": {"startLine": 1}}}));
-        assert_eq!((&run["results"][0]["level"], &run["results"][0]["ruleIndex"]), (&json!("note"), &json!(0)));
+        assert_eq!(
+            whole,
+            &json!({"physicalLocation": {"artifactLocation": {"uri": "file:///w"}, "region": {"startLine": 1}}})
+        );
+        assert_eq!(
+            (&run["results"][0]["level"], &run["results"][0]["ruleIndex"]),
+            (&json!("note"), &json!(0))
+        );
     }
 
     #[test]
@@ -355,7 +459,10 @@ mod tests {
             ("../a.yaml", "../a.yaml"),
             ("a:b/ü#%?.yaml", "a%3Ab/%C3%BC%23%25%3F.yaml"),
             ("/srv/a b", "file:///srv/a%20b"),
-            ("/check/main/../shared/./a.yaml", "file:///check/shared/a.yaml"),
+            (
+                "/check/main/../shared/./a.yaml",
+                "file:///check/shared/a.yaml",
+            ),
             ("/../../a.yaml", "file:///a.yaml"),
             ("a/b/../../../../c.yaml", "../../c.yaml"),
             ("C:/x/../y", "file:///C:/y"),
@@ -366,7 +473,8 @@ mod tests {
         }
     }
 
-    /// RFC 3986, 5.2.4: an empty segment is one that `..` takes away. Only a letter is a drive, and only its colon stays.
+    /// RFC 3986, 5.2.4: an empty segment is one that `..` takes away. Only a letter is a drive, and
+    /// only its colon stays.
     #[test]
     fn segments_and_drives_are_told_from_what_looks_like_them() {
         for (path, expected) in [
@@ -380,7 +488,8 @@ mod tests {
         }
     }
 
-    /// Without a page its summary is all that there is to say of a rule; GitHub's word for advice is another one.
+    /// Without a page its summary is all that there is to say of a rule; GitHub's word for advice
+    /// is another one.
     #[test]
     fn a_rule_without_a_page_has_its_summary() {
         let rule = Rule::info("a-b", "x").url("https://example.com/r");
@@ -390,23 +499,42 @@ mod tests {
             "properties": {"tags": ["a"], "problem.severity": "recommendation"},
         });
         assert_eq!(descriptor(&rule), expected);
-        assert_eq!(descriptor(&Rule::error("a-b", "x"))["properties"]["problem.severity"], "error");
+        assert_eq!(
+            descriptor(&Rule::error("a-b", "x"))["properties"]["problem.severity"],
+            "error"
+        );
     }
 
     #[test]
     fn a_message_has_all_that_is_said_line_by_line() {
         let finding = |text: &str| Diagnostic::of(const { &Rule::error("a-b", "x") }, text);
-        let all = finding("why?").label("this").insertion(1, vec!["b: 1".to_owned(), "c: 2".to_owned()]).note("one").note("two").help("do");
-        assert_eq!(message(&all), "why?\nhere: this\n+ b: 1\n+ c: 2\nhelp: do\nnote: one\nnote: two");
-        for (text, expected) in [("it is", "it is."), ("it is.", "it is."), ("it is!", "it is!"), ("it is…", "it is…"), ("it:", "it:.")]
-        {
+        let all = finding("why?")
+            .label("this")
+            .insertion(1, vec!["b: 1".to_owned(), "c: 2".to_owned()])
+            .note("one")
+            .note("two")
+            .help("do");
+        assert_eq!(
+            message(&all),
+            "why?\nhere: this\n+ b: 1\n+ c: 2\nhelp: do\nnote: one\nnote: two"
+        );
+        for (text, expected) in [
+            ("it is", "it is."),
+            ("it is.", "it is."),
+            ("it is!", "it is!"),
+            ("it is…", "it is…"),
+            ("it:", "it:."),
+        ] {
             assert_eq!(message(&finding(text)), expected);
         }
     }
 
     #[test]
     fn what_stands_in_no_file_is_a_notification() {
-        let run = &log_of([Diagnostic::of(const { &Rule::error("a-b", "x") }, "nothing")])["runs"][0];
+        let run = &log_of([Diagnostic::of(
+            const { &Rule::error("a-b", "x") },
+            "nothing",
+        )])["runs"][0];
         assert_eq!(run["results"], json!([]));
         let told = json!([{"associatedRule": {"id": "a-b", "index": 0}, "level": "error", "message": {"text": "nothing."}}]);
         assert_eq!(run["invocations"][0]["toolExecutionNotifications"], told);
@@ -415,16 +543,40 @@ mod tests {
     #[test]
     fn limits_of_code_scanning_are_kept_and_what_is_cut_is_said() {
         let info = || Diagnostic::of(const { &Rule::info("a-b", "x") }, "m").at(Place::file("f"));
-        let mut long = Diagnostic::of(const { &Rule::error("c-d", "x") }, "m".repeat(LONGEST_MESSAGE + 1)).at(Place::file("f"));
-        long.related = vec![crate::diag::Related { place: Place::file("g"), label: String::new() }; MOST_LOCATIONS];
+        let mut long = Diagnostic::of(
+            const { &Rule::error("c-d", "x") },
+            "m".repeat(LONGEST_MESSAGE + 1),
+        )
+        .at(Place::file("f"));
+        long.related = vec![
+            crate::diag::Related {
+                place: Place::file("g"),
+                label: String::new()
+            };
+            MOST_LOCATIONS
+        ];
         let run = &log_of((0..MOST_RESULTS).map(|_| info()).chain([long]))["runs"][0];
         let results = run["results"].as_array().unwrap();
         assert_eq!(results.len(), MOST_RESULTS);
         let last = results.last().unwrap();
-        assert_eq!((&last["ruleId"], last["relatedLocations"].as_array().unwrap().len()), (&json!("c-d"), MOST_LOCATIONS - 1));
-        assert_eq!(last["message"]["text"].as_str().unwrap().chars().count(), LONGEST_MESSAGE);
-        let notes = run["invocations"][0]["toolExecutionNotifications"].as_array().unwrap();
-        let notes: Vec<&str> = notes.iter().map(|note| note["message"]["text"].as_str().unwrap()).collect();
+        assert_eq!(
+            (
+                &last["ruleId"],
+                last["relatedLocations"].as_array().unwrap().len()
+            ),
+            (&json!("c-d"), MOST_LOCATIONS - 1)
+        );
+        assert_eq!(
+            last["message"]["text"].as_str().unwrap().chars().count(),
+            LONGEST_MESSAGE
+        );
+        let notes = run["invocations"][0]["toolExecutionNotifications"]
+            .as_array()
+            .unwrap();
+        let notes: Vec<&str> = notes
+            .iter()
+            .map(|note| note["message"]["text"].as_str().unwrap())
+            .collect();
         let expected = [
             "1 finding is left out: code scanning takes 25000 of a run",
             "1 finding has more places than the 100 that code scanning keeps",
@@ -435,10 +587,19 @@ mod tests {
 
     #[test]
     fn nothing_in_it_is_a_command_or_a_link_of_somebody_else() {
-        let hostile =
-            Diagnostic::of(const { &Rule::error("a-b", "x") }, "\x1b[2J [click](https://evil.example) ##[x]").at(Place::file("f"));
+        let hostile = Diagnostic::of(
+            const { &Rule::error("a-b", "x") },
+            "\x1b[2J [click](https://evil.example) ##[x]",
+        )
+        .at(Place::file("f"));
         let text = render(&[hostile].into_iter().collect(), &Sources::new());
-        assert!(text.is_ascii() && !text.contains(['\x1b', '\t']) && !text.contains("##[") && text.ends_with("}\n"), "{text}");
+        assert!(
+            text.is_ascii()
+                && !text.contains(['\x1b', '\t'])
+                && !text.contains("##[")
+                && text.ends_with("}\n"),
+            "{text}"
+        );
         assert!(text.contains("[click] (https://evil.example)"), "{text}");
     }
 }

@@ -1,7 +1,9 @@
-//! Waivers: findings that somebody has looked at and lives with, for a reason. They stay in the report, and count no more.
+//! Waivers: findings that somebody has looked at and lives with, for a reason. They stay in the
+//! report, and count no more.
 //!
-//! A waiver is a comment in the document, `# windlass: ignore[RULE] because REASON`, on the line of the finding or alone above it, or an entry
-//! of the project's settings. What a waiver says wrongly, or for nothing, is found too.
+//! A waiver is a comment in the document, `# windlass: ignore[RULE] because REASON`, on the line of
+//! the finding or alone above it, or an entry of the project's settings. What a waiver says
+//! wrongly, or for nothing, is found too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -30,7 +32,8 @@ rules! {
 pub struct ProjectWaiver {
     /// The rule.
     pub rule: String,
-    /// The files, relative to the folder of the settings, as patterns without braces; a folder stands for all that lies below.
+    /// The files, relative to the folder of the settings, as patterns without braces; a folder
+    /// stands for all that lies below.
     pub patterns: Vec<String>,
     /// The reason.
     pub reason: String,
@@ -47,7 +50,8 @@ pub struct Waivers<'a> {
     pub path_of: &'a dyn Fn(&str) -> String,
     /// The ids of all rules.
     pub known: &'a BTreeSet<&'static str>,
-    /// Whether this run would have found what a rule finds in a file: a waiver that suppresses nothing is told only then.
+    /// Whether this run would have found what a rule finds in a file: a waiver that suppresses
+    /// nothing is told only then.
     pub is_judged: &'a dyn Fn(&str, &str) -> bool,
     /// The same for all files of a waiver of the project.
     pub is_settled: &'a dyn Fn(&ProjectWaiver) -> bool,
@@ -58,7 +62,9 @@ pub struct Waivers<'a> {
 /// The report with what is waived marked, and with what is wrong with waivers.
 pub fn apply(report: Report, sources: &Sources, waivers: &Waivers<'_>) -> Report {
     let mut comments = Comments::default();
-    sources.shown().for_each(|source| comments.read(source, waivers));
+    sources
+        .shown()
+        .for_each(|source| comments.read(source, waivers));
     let mut project = Project::new(waivers);
     let mut findings = report.into_findings();
     for finding in &mut findings {
@@ -66,22 +72,53 @@ pub fn apply(report: Report, sources: &Sources, waivers: &Waivers<'_>) -> Report
     }
     let mut report: Report = findings.into_iter().collect();
     report.extend(comments.found);
-    let unused = comments.waivers.into_iter().filter(|((file, _, rule), waiver)| !waiver.is_used && (waivers.is_judged)(file, rule));
-    report.extend(unused.map(|((_, _, rule), waiver)| unused_waiver(&rule, waiver.place, "remove the comment, or the rule from it")));
-    let unused = waivers.project.iter().zip(project.is_used).filter(|(waiver, is_used)| !is_used && (waivers.is_settled)(waiver));
-    report.extend(unused.map(|(waiver, _)| unused_waiver(&waiver.rule, waiver.place.clone(), "remove the entry")));
+    let unused = comments
+        .waivers
+        .into_iter()
+        .filter(|((file, _, rule), waiver)| !waiver.is_used && (waivers.is_judged)(file, rule));
+    report.extend(unused.map(|((_, _, rule), waiver)| {
+        unused_waiver(
+            &rule,
+            waiver.place,
+            "remove the comment, or the rule from it",
+        )
+    }));
+    let unused = waivers
+        .project
+        .iter()
+        .zip(project.is_used)
+        .filter(|(waiver, is_used)| !is_used && (waivers.is_settled)(waiver));
+    report.extend(
+        unused.map(|(waiver, _)| {
+            unused_waiver(&waiver.rule, waiver.place.clone(), "remove the entry")
+        }),
+    );
     report
 }
 
 fn unused_waiver(rule: &str, place: Place, help: &str) -> Diagnostic {
-    Diagnostic::of(&UNUSED, format!("the waiver of {rule} suppresses nothing")).at(place).help(help)
+    Diagnostic::of(&UNUSED, format!("the waiver of {rule} suppresses nothing"))
+        .at(place)
+        .help(help)
 }
 
 /// The finding that a rule does not exist.
-pub(crate) fn unknown_rule(rule: &str, place: Place, known: &BTreeSet<&'static str>, budget: &Budget) -> Diagnostic {
-    let near = budget.charge(known.len() * rule.len()).ok().and_then(|()| nearest(rule, known.iter().copied()));
-    let help = near.map_or("`windlass rules` lists all rules".to_owned(), |near| format!("write `{near}`"));
-    Diagnostic::of(&RULE_UNKNOWN, format!("there is no rule `{rule}`")).at(place).help(help)
+pub(crate) fn unknown_rule(
+    rule: &str,
+    place: Place,
+    known: &BTreeSet<&'static str>,
+    budget: &Budget,
+) -> Diagnostic {
+    let near = budget
+        .charge(known.len() * rule.len())
+        .ok()
+        .and_then(|()| nearest(rule, known.iter().copied()));
+    let help = near.map_or("`windlass rules` lists all rules".to_owned(), |near| {
+        format!("write `{near}`")
+    });
+    Diagnostic::of(&RULE_UNKNOWN, format!("there is no rule `{rule}`"))
+        .at(place)
+        .help(help)
 }
 
 /// A comment that waives a rule on a line.
@@ -115,14 +152,20 @@ impl Comments {
         if source.name().ends_with(".json") {
             return;
         }
-        let marks = memchr::memmem::find_iter(text.as_bytes(), &NAME[1..]).filter_map(|at| Mark::find(text, at - at.min(1)));
+        let marks = memchr::memmem::find_iter(text.as_bytes(), &NAME[1..])
+            .filter_map(|at| Mark::find(text, at - at.min(1)));
         let marks: Vec<Mark> = marks.collect();
         if marks.is_empty() {
             return;
         }
         let starts: Vec<usize> = marks.iter().map(|mark| mark.start).collect();
         let in_values = yaml::in_scalars(text, &starts, waivers.budget);
-        let comments: Vec<Mark> = marks.into_iter().zip(in_values).filter(|(_, in_value)| !in_value).map(|(mark, _)| mark).collect();
+        let comments: Vec<Mark> = marks
+            .into_iter()
+            .zip(in_values)
+            .filter(|(_, in_value)| !in_value)
+            .map(|(mark, _)| mark)
+            .collect();
         let lines = targets(source, comments.iter().map(|mark| mark.start));
         for (mark, line) in comments.into_iter().zip(lines) {
             self.add(source, mark, line, waivers);
@@ -130,22 +173,52 @@ impl Comments {
     }
 
     /// A comment that speaks of a line.
-    fn add(&mut self, source: &Source, Mark { start, end, is_exact }: Mark, line: u32, waivers: &Waivers<'_>) {
+    fn add(
+        &mut self,
+        source: &Source,
+        Mark {
+            start,
+            end,
+            is_exact,
+        }: Mark,
+        line: u32,
+        waivers: &Waivers<'_>,
+    ) {
         let rest = source.text()[end..].lines().next().unwrap_or_default();
-        let end = source.text()[start..].lines().next().map_or(start, |line| start + line.trim_end().len());
+        let end = source.text()[start..]
+            .lines()
+            .next()
+            .map_or(start, |line| start + line.trim_end().len());
         let place = source.place_at(start..end);
-        let named = rest.trim_start().strip_prefix('[').and_then(|rest| rest.split_once(']'));
+        let named = rest
+            .trim_start()
+            .strip_prefix('[')
+            .and_then(|rest| rest.split_once(']'));
         let Some((rules, reason)) = named.filter(|_| is_exact) else {
-            let message =
-                if is_exact { "the comment names no rule, and waives nothing" } else { "the comment is no waiver: it begins otherwise" };
+            let message = if is_exact {
+                "the comment names no rule, and waives nothing"
+            } else {
+                "the comment is no waiver: it begins otherwise"
+            };
             let finding = Diagnostic::of(&MALFORMED, message).at(place);
-            self.found.push(finding.help("write `# windlass: ignore[RULE] because REASON`"));
+            self.found
+                .push(finding.help("write `# windlass: ignore[RULE] because REASON`"));
             return;
         };
-        let reason = reason.trim_start().strip_prefix("because").map(str::trim).unwrap_or_default();
+        let reason = reason
+            .trim_start()
+            .strip_prefix("because")
+            .map(str::trim)
+            .unwrap_or_default();
         if reason.is_empty() {
-            let finding = Diagnostic::of(&REASON_MISSING, "the waiver has no reason, and does not count").at(place);
-            self.found.push(finding.help(format!("write `# windlass: ignore[{rules}] because REASON`")));
+            let finding = Diagnostic::of(
+                &REASON_MISSING,
+                "the waiver has no reason, and does not count",
+            )
+            .at(place);
+            self.found.push(finding.help(format!(
+                "write `# windlass: ignore[{rules}] because REASON`"
+            )));
             return;
         }
         let mut unknown = 0;
@@ -153,13 +226,29 @@ impl Comments {
             if !waivers.known.contains(rule) {
                 unknown += 1;
                 if unknown <= MOST_UNKNOWN {
-                    self.found.push(unknown_rule(rule, place.clone(), waivers.known, waivers.budget));
+                    self.found.push(unknown_rule(
+                        rule,
+                        place.clone(),
+                        waivers.known,
+                        waivers.budget,
+                    ));
                 }
                 continue;
             }
-            let comment = Comment { reason: reason.to_owned(), place: place.clone(), is_used: false };
-            if let Some(earlier) = self.waivers.insert((source.name().clone(), line, rule.to_owned()), comment) {
-                self.found.push(unused_waiver(rule, earlier.place, "remove the comment: another one speaks of the same line"));
+            let comment = Comment {
+                reason: reason.to_owned(),
+                place: place.clone(),
+                is_used: false,
+            };
+            if let Some(earlier) = self
+                .waivers
+                .insert((source.name().clone(), line, rule.to_owned()), comment)
+            {
+                self.found.push(unused_waiver(
+                    rule,
+                    earlier.place,
+                    "remove the comment: another one speaks of the same line",
+                ));
             }
         }
         if unknown > MOST_UNKNOWN {
@@ -168,7 +257,8 @@ impl Comments {
                 count => format!("{count} more rules that do not exist"),
             };
             let more = Diagnostic::of(&RULE_UNKNOWN, format!("the comment names {more}"));
-            self.found.push(more.at(place).help("`windlass rules` lists all rules"));
+            self.found
+                .push(more.at(place).help("`windlass rules` lists all rules"));
         }
     }
 
@@ -177,9 +267,14 @@ impl Comments {
         if self.waivers.is_empty() {
             return None;
         }
-        let comment = self.waivers.get_mut(&(file.clone(), span.start.line, finding.rule.id.to_owned()))?;
+        let comment =
+            self.waivers
+                .get_mut(&(file.clone(), span.start.line, finding.rule.id.to_owned()))?;
         comment.is_used = true;
-        Some(Waiver { reason: comment.reason.clone(), waived_in: WaivedIn::Document })
+        Some(Waiver {
+            reason: comment.reason.clone(),
+            waived_in: WaivedIn::Document,
+        })
     }
 }
 
@@ -196,26 +291,41 @@ struct Mark {
 impl Mark {
     /// The mark whose name may stand at a byte.
     fn find(text: &str, at: usize) -> Option<Self> {
-        let (_, rest) = text.get(at..)?.split_at_checked(NAME.len()).filter(|(name, _)| name.eq_ignore_ascii_case(NAME))?;
+        let (_, rest) = text
+            .get(at..)?
+            .split_at_checked(NAME.len())
+            .filter(|(name, _)| name.eq_ignore_ascii_case(NAME))?;
         let start = comment_start(text, at)?;
         if text[at..].starts_with(MARK) {
-            return Some(Mark { start, end: at + MARK.len(), is_exact: true });
+            return Some(Mark {
+                start,
+                end: at + MARK.len(),
+                is_exact: true,
+            });
         }
         let between = rest.len() - rest.trim_start_matches([' ', '\t', ':', '-']).len();
         let (word, behind) = rest[between..].split_at_checked(WORD.len())?;
-        let is_meant = word.eq_ignore_ascii_case(WORD) && (rest[..between].contains(':') || behind.trim_start().starts_with(['[', '(']));
-        is_meant.then_some(Mark { start, end: text.len() - behind.len(), is_exact: false })
+        let is_meant = word.eq_ignore_ascii_case(WORD)
+            && (rest[..between].contains(':') || behind.trim_start().starts_with(['[', '(']));
+        is_meant.then_some(Mark {
+            start,
+            end: text.len() - behind.len(),
+            is_exact: false,
+        })
     }
 }
 
 /// Where the comment begins that has a mark as its first words.
 fn comment_start(text: &str, mark: usize) -> Option<usize> {
-    let before = text[..mark].trim_end_matches([' ', '\t']).strip_suffix('#')?;
+    let before = text[..mark]
+        .trim_end_matches([' ', '\t'])
+        .strip_suffix('#')?;
     let stands_alone = before.is_empty() || before.ends_with([' ', '\t', '\n', '\r', '\u{feff}']);
     stands_alone.then_some(before.len())
 }
 
-/// The lines of which comments speak, that begin at these bytes: their own, or, where they stand alone, the next one that holds more.
+/// The lines of which comments speak, that begin at these bytes: their own, or, where they stand
+/// alone, the next one that holds more.
 fn targets(source: &Source, starts: impl DoubleEndedIterator<Item = usize>) -> Vec<u32> {
     let is_comment = |text: &str| {
         let text = text.trim_start_matches('\u{feff}').trim_start();
@@ -228,10 +338,14 @@ fn targets(source: &Source, starts: impl DoubleEndedIterator<Item = usize>) -> V
         if !source.line(line).is_some_and(is_comment) {
             return line;
         }
-        let end =
-            (line + 1..).find(|next| below.is_some_and(|(at, _)| at == *next) || source.line(*next).is_none_or(|text| !is_comment(text)));
+        let end = (line + 1..).find(|next| {
+            below.is_some_and(|(at, _)| at == *next)
+                || source.line(*next).is_none_or(|text| !is_comment(text))
+        });
         let end = end.unwrap_or(line);
-        let target = below.filter(|(at, _)| *at == end).map_or(end, |(_, target)| target);
+        let target = below
+            .filter(|(at, _)| *at == end)
+            .map_or(end, |(_, target)| target);
         below = Some((line, target));
         target
     };
@@ -257,13 +371,24 @@ impl<'a> Project<'a> {
         for (index, waiver) in waivers.project.iter().enumerate() {
             for pattern in &waiver.patterns {
                 if pattern.contains('*') {
-                    with_stars.entry(waiver.rule.as_str()).or_default().push((pattern.as_str(), index));
+                    with_stars
+                        .entry(waiver.rule.as_str())
+                        .or_default()
+                        .push((pattern.as_str(), index));
                 } else {
-                    plain.entry((waiver.rule.as_str(), pattern.as_str())).or_insert(index);
+                    plain
+                        .entry((waiver.rule.as_str(), pattern.as_str()))
+                        .or_insert(index);
                 }
             }
         }
-        Project { waivers, is_used: vec![false; waivers.project.len()], plain, with_stars, known: BTreeMap::new() }
+        Project {
+            waivers,
+            is_used: vec![false; waivers.project.len()],
+            plain,
+            with_stars,
+            known: BTreeMap::new(),
+        }
     }
 
     fn waive(&mut self, finding: &Diagnostic) -> Option<Waiver> {
@@ -280,18 +405,31 @@ impl<'a> Project<'a> {
             }
         }?;
         self.is_used[index] = true;
-        Some(Waiver { reason: self.waivers.project[index].reason.clone(), waived_in: WaivedIn::Settings })
+        Some(Waiver {
+            reason: self.waivers.project[index].reason.clone(),
+            waived_in: WaivedIn::Settings,
+        })
     }
 
     /// The waiver of a rule for a path, a folder above it, or a pattern that means one of them.
     fn find(&self, rule: &str, path: &str) -> Option<usize> {
-        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        let ends = path
+            .match_indices('/')
+            .map(|(at, _)| at)
+            .chain([path.len()]);
         // The nearest one speaks.
-        let plain = ends.rev().filter_map(|end| self.plain.get(&(rule, &path[..end]))).next();
+        let plain = ends
+            .rev()
+            .filter_map(|end| self.plain.get(&(rule, &path[..end])))
+            .next();
         plain.copied().or_else(|| {
             let mut patterns = self.with_stars.get(rule)?.iter();
             let fits = |(pattern, _): &&(&str, usize)| {
-                self.waivers.budget.charge(pattern.len() + path.len()).is_ok() && glob::covers(pattern, path)
+                self.waivers
+                    .budget
+                    .charge(pattern.len() + path.len())
+                    .is_ok()
+                    && glob::covers(pattern, path)
             };
             patterns.find(fits).map(|(_, index)| *index)
         })
@@ -320,19 +458,35 @@ mod tests {
     }
 
     /// The same: rule, line, and the reason for which each does not count.
-    fn applied(source: &Source, report: Report, project: &[ProjectWaiver]) -> Vec<(&'static str, u32, Option<String>)> {
+    fn applied(
+        source: &Source,
+        report: Report,
+        project: &[ProjectWaiver],
+    ) -> Vec<(&'static str, u32, Option<String>)> {
         let report = report_of(source, report, project);
         let line = |finding: &Diagnostic| finding.place.span.map_or(0, |span| span.start.line);
-        let shown = |finding: Diagnostic| (finding.rule.id, line(&finding), finding.waived.map(|waiver| waiver.reason));
+        let shown = |finding: Diagnostic| {
+            (
+                finding.rule.id,
+                line(&finding),
+                finding.waived.map(|waiver| waiver.reason),
+            )
+        };
         report.into_findings().into_iter().map(shown).collect()
     }
 
     /// The same for a text in which `rule` is found at each `@`.
     fn check(text: &str, rule: &'static Rule, expected: &[(&'static str, u32, Option<&str>)]) {
         let source = Source::new("base/x.yaml", text);
-        let report = text.match_indices('@').map(|(at, _)| Diagnostic::of(rule, "").at(source.place_at(at..at + 1))).collect();
+        let report = text
+            .match_indices('@')
+            .map(|(at, _)| Diagnostic::of(rule, "").at(source.place_at(at..at + 1)))
+            .collect();
         let found = applied(&source, report, &[]);
-        let found: Vec<_> = found.iter().map(|(rule, line, reason)| (*rule, *line, reason.as_deref())).collect();
+        let found: Vec<_> = found
+            .iter()
+            .map(|(rule, line, reason)| (*rule, *line, reason.as_deref()))
+            .collect();
         assert_eq!(found, expected, "{text}");
     }
 
@@ -348,13 +502,26 @@ mod tests {
             "windlass: ignored, because x",
             "windlass: ignore",
         ] {
-            check(&format!("a: '@' # {meant}\n"), A, &[("a-b", 1, None), ("waiver-malformed", 1, None)]);
+            check(
+                &format!("a: '@' # {meant}\n"),
+                A,
+                &[("a-b", 1, None), ("waiver-malformed", 1, None)],
+            );
         }
-        for other in ["windlass ignores this", "windlass: see below", "a windlass ignore[a-b]", "windlass ignore", "windlasses:ignore[a-b]"]
-        {
+        for other in [
+            "windlass ignores this",
+            "windlass: see below",
+            "a windlass ignore[a-b]",
+            "windlass ignore",
+            "windlasses:ignore[a-b]",
+        ] {
             check(&format!("a: '@' # {other}\n"), A, &[("a-b", 1, None)]);
         }
-        check("indlass: ignore[a-b] because x\nb: '@'\n", A, &[("a-b", 2, None)]);
+        check(
+            "indlass: ignore[a-b] because x\nb: '@'\n",
+            A,
+            &[("a-b", 2, None)],
+        );
     }
 
     #[test]
@@ -369,12 +536,33 @@ mod tests {
             C,
             &[("c-d", 4, Some("x")), ("waiver-unused", 1, None)],
         );
-        let stacked = "#windlass: ignore[a-b] because x\r\n# windlass: ignore[c-d] because y\r\na: '@'\r\n";
-        check(stacked, A, &[("a-b", 3, Some("x")), ("waiver-unused", 2, None)]);
-        check("# note # windlass: ignore[a-b] because x\na: '@'", A, &[("a-b", 2, Some("x"))]);
-        check("\u{feff}# windlass: ignore[a-b] because x\na: '@'", A, &[("a-b", 2, Some("x"))]);
-        check("a: | # windlass: ignore[a-b] because x\n  @\n", A, &[("a-b", 2, None), ("waiver-unused", 1, None)]);
-        check("a: '@'\n# windlass: ignore[a-b] because x", A, &[("a-b", 1, None), ("waiver-unused", 2, None)]);
+        let stacked =
+            "#windlass: ignore[a-b] because x\r\n# windlass: ignore[c-d] because y\r\na: '@'\r\n";
+        check(
+            stacked,
+            A,
+            &[("a-b", 3, Some("x")), ("waiver-unused", 2, None)],
+        );
+        check(
+            "# note # windlass: ignore[a-b] because x\na: '@'",
+            A,
+            &[("a-b", 2, Some("x"))],
+        );
+        check(
+            "\u{feff}# windlass: ignore[a-b] because x\na: '@'",
+            A,
+            &[("a-b", 2, Some("x"))],
+        );
+        check(
+            "a: | # windlass: ignore[a-b] because x\n  @\n",
+            A,
+            &[("a-b", 2, None), ("waiver-unused", 1, None)],
+        );
+        check(
+            "a: '@'\n# windlass: ignore[a-b] because x",
+            A,
+            &[("a-b", 1, None), ("waiver-unused", 2, None)],
+        );
     }
 
     #[test]
@@ -391,24 +579,51 @@ mod tests {
         let json = Source::new("x.json", "# windlass: ignore[a-b] because x\n");
         assert_eq!(applied(&json, Report::new(), &[]), []);
         // Behind a fault nobody knows what is a value.
-        check("a: [\nb: '@' # windlass: ignore[a-b] because x\n", A, &[("a-b", 2, Some("x"))]);
+        check(
+            "a: [\nb: '@' # windlass: ignore[a-b] because x\n",
+            A,
+            &[("a-b", 2, Some("x"))],
+        );
     }
 
     #[test]
     fn what_is_wrong_with_waivers_is_told() {
-        check("a: '@' # windlass: ignore[a-b]\n", A, &[("a-b", 1, None), ("waiver-reason-missing", 1, None)]);
-        check("a: '@' # windlass: ignore[a-b] because \n", A, &[("a-b", 1, None), ("waiver-reason-missing", 1, None)]);
-        check("a: '@' # windlass: ignore a-b because x\n", A, &[("a-b", 1, None), ("waiver-malformed", 1, None)]);
-        check("a: '@' # windlass: ignore[a-b because x\n", A, &[("a-b", 1, None), ("waiver-malformed", 1, None)]);
+        check(
+            "a: '@' # windlass: ignore[a-b]\n",
+            A,
+            &[("a-b", 1, None), ("waiver-reason-missing", 1, None)],
+        );
+        check(
+            "a: '@' # windlass: ignore[a-b] because \n",
+            A,
+            &[("a-b", 1, None), ("waiver-reason-missing", 1, None)],
+        );
+        check(
+            "a: '@' # windlass: ignore a-b because x\n",
+            A,
+            &[("a-b", 1, None), ("waiver-malformed", 1, None)],
+        );
+        check(
+            "a: '@' # windlass: ignore[a-b because x\n",
+            A,
+            &[("a-b", 1, None), ("waiver-malformed", 1, None)],
+        );
         check(
             "a: '@' # windlass: ignore[a-c, a-b] because x\n",
             A,
             &[("a-b", 1, Some("x")), ("waiver-rule-unknown", 1, None)],
         );
         let twice = "# windlass: ignore[a-b] because x\na: '@' # windlass: ignore[a-b] because y\n";
-        check(twice, A, &[("a-b", 2, Some("y")), ("waiver-unused", 1, None)]);
+        check(
+            twice,
+            A,
+            &[("a-b", 2, Some("y")), ("waiver-unused", 1, None)],
+        );
         let help = unknown_rule("a-c", Place::default(), &["a-b"].into(), &Budget::default()).help;
-        assert_eq!(help.map(|help| help.to_string()).as_deref(), Some("write `a-b`"));
+        assert_eq!(
+            help.map(|help| help.to_string()).as_deref(),
+            Some("write `a-b`")
+        );
     }
 
     /// The whole comment is marked, without blanks at its end, and what to write is said.
@@ -416,12 +631,36 @@ mod tests {
     fn what_is_wrong_with_a_comment_is_told_at_the_comment() {
         let because = |rules: &str| format!("write `# windlass: ignore[{rules}] because REASON`");
         for (comment, message, help) in [
-            ("# windlass:ignore x", "the comment is no waiver: it begins otherwise", because("RULE")),
-            ("# windlass:ignore", "the comment is no waiver: it begins otherwise", because("RULE")),
-            ("# windlass: ignore", "the comment names no rule, and waives nothing", because("RULE")),
-            ("# windlass: ignore[a-b, c-d]", "the waiver has no reason, and does not count", because("a-b, c-d")),
-            ("# windlass: ignore[a-c] because x", "there is no rule `a-c`", "write `a-b`".to_owned()),
-            ("# windlass: ignore[] because x", "there is no rule ``", "`windlass rules` lists all rules".to_owned()),
+            (
+                "# windlass:ignore x",
+                "the comment is no waiver: it begins otherwise",
+                because("RULE"),
+            ),
+            (
+                "# windlass:ignore",
+                "the comment is no waiver: it begins otherwise",
+                because("RULE"),
+            ),
+            (
+                "# windlass: ignore",
+                "the comment names no rule, and waives nothing",
+                because("RULE"),
+            ),
+            (
+                "# windlass: ignore[a-b, c-d]",
+                "the waiver has no reason, and does not count",
+                because("a-b, c-d"),
+            ),
+            (
+                "# windlass: ignore[a-c] because x",
+                "there is no rule `a-c`",
+                "write `a-b`".to_owned(),
+            ),
+            (
+                "# windlass: ignore[] because x",
+                "there is no rule ``",
+                "`windlass rules` lists all rules".to_owned(),
+            ),
             (
                 "# windlass: ignore[a-b] because x",
                 "the waiver of a-b suppresses nothing",
@@ -431,10 +670,26 @@ mod tests {
             for behind in ["", "  \nb: 1\n"] {
                 let source = Source::new("x.yaml", format!("b: ü {comment}{behind}"));
                 let report = report_of(&source, Report::new(), &[]);
-                let [finding] = report.findings() else { panic!("{comment}: {report:?}") };
+                let [finding] = report.findings() else {
+                    panic!("{comment}: {report:?}")
+                };
                 let span = finding.place.span.unwrap();
-                let told = (finding.message.as_str(), finding.help.as_ref().unwrap().to_string(), span.start.column, span.end.column);
-                assert_eq!(told, (message, help.clone(), 6, 6 + u32::try_from(comment.len()).unwrap()), "{comment}");
+                let told = (
+                    finding.message.as_str(),
+                    finding.help.as_ref().unwrap().to_string(),
+                    span.start.column,
+                    span.end.column,
+                );
+                assert_eq!(
+                    told,
+                    (
+                        message,
+                        help.clone(),
+                        6,
+                        6 + u32::try_from(comment.len()).unwrap()
+                    ),
+                    "{comment}"
+                );
             }
         }
     }
@@ -448,26 +703,61 @@ mod tests {
             (10, Some("the comment names 2 more rules that do not exist")),
         ] {
             let rules: Vec<String> = (0..count).map(|n| format!("no-rule-{n}")).collect();
-            let source = Source::new("x.yaml", format!("a: 1 # windlass: ignore[{}] because x\n", rules.join(",")));
+            let source = Source::new(
+                "x.yaml",
+                format!("a: 1 # windlass: ignore[{}] because x\n", rules.join(",")),
+            );
             let report = report_of(&source, Report::new(), &[]);
-            let told: Vec<&str> = report.findings().iter().map(|finding| finding.message.as_str()).collect();
-            let expected: Vec<String> = rules.iter().take(8).map(|rule| format!("there is no rule `{rule}`")).collect();
-            assert_eq!(told, expected.iter().map(String::as_str).chain(more).collect::<Vec<_>>());
+            let told: Vec<&str> = report
+                .findings()
+                .iter()
+                .map(|finding| finding.message.as_str())
+                .collect();
+            let expected: Vec<String> = rules
+                .iter()
+                .take(8)
+                .map(|rule| format!("there is no rule `{rule}`"))
+                .collect();
+            assert_eq!(
+                told,
+                expected
+                    .iter()
+                    .map(String::as_str)
+                    .chain(more)
+                    .collect::<Vec<_>>()
+            );
         }
     }
 
-    /// Other comments and empty lines between stacked waivers and their line are passed over, for each of them.
+    /// Other comments and empty lines between stacked waivers and their line are passed over, for
+    /// each of them.
     #[test]
     fn stacked_waivers_speak_of_the_first_line_that_holds_more() {
         let waiver = |rule: &str| format!("# windlass: ignore[{rule}] because x\n");
         let (a, c) = (waiver("a-b"), waiver("c-d"));
-        check(&format!("{a}{c}\n# more\n\nb: '@'\n"), A, &[("a-b", 6, Some("x")), ("waiver-unused", 2, None)]);
-        check(&format!("{a}# more\n{c}b: '@'\n"), A, &[("a-b", 4, Some("x")), ("waiver-unused", 3, None)]);
-        check(&format!("{c}b: 1\n{a}b: '@'\n"), A, &[("a-b", 4, Some("x")), ("waiver-unused", 1, None)]);
+        check(
+            &format!("{a}{c}\n# more\n\nb: '@'\n"),
+            A,
+            &[("a-b", 6, Some("x")), ("waiver-unused", 2, None)],
+        );
+        check(
+            &format!("{a}# more\n{c}b: '@'\n"),
+            A,
+            &[("a-b", 4, Some("x")), ("waiver-unused", 3, None)],
+        );
+        check(
+            &format!("{c}b: 1\n{a}b: '@'\n"),
+            A,
+            &[("a-b", 4, Some("x")), ("waiver-unused", 1, None)],
+        );
         check(
             &format!("{a}b: 1 {c}b: '@'\n"),
             A,
-            &[("a-b", 3, None), ("waiver-unused", 1, None), ("waiver-unused", 2, None)],
+            &[
+                ("a-b", 3, None),
+                ("waiver-unused", 1, None),
+                ("waiver-unused", 2, None),
+            ],
         );
     }
 
@@ -475,7 +765,10 @@ mod tests {
     fn the_project_waives_files_and_folders() {
         let waiver = |rule: &str, patterns: &[&str], reason: &str| ProjectWaiver {
             rule: rule.to_owned(),
-            patterns: patterns.iter().map(|pattern| (*pattern).to_owned()).collect(),
+            patterns: patterns
+                .iter()
+                .map(|pattern| (*pattern).to_owned())
+                .collect(),
             reason: reason.to_owned(),
             place: Place::default(),
         };
@@ -484,7 +777,10 @@ mod tests {
             let placed = Diagnostic::of(A, "").at(source.place_at(0..1));
             let whole = Diagnostic::of(A, "").at(source.place());
             let found = applied(&source, [placed, whole].into_iter().collect(), project);
-            let found: Vec<_> = found.iter().map(|(rule, _, reason)| (*rule, reason.as_deref())).collect();
+            let found: Vec<_> = found
+                .iter()
+                .map(|(rule, _, reason)| (*rule, reason.as_deref()))
+                .collect();
             assert_eq!(found, expected, "{project:?}");
         };
         let both = |reason: &'static str| [("a-b", Some(reason)), ("a-b", Some(reason))];
@@ -492,16 +788,34 @@ mod tests {
         check(&[waiver("a-b", &["e", "d"], "x")], &both("x"));
         check(&[waiver("a-b", &["*/x.*"], "x")], &both("x"));
         let none = [("a-b", None), ("a-b", None), ("waiver-unused", None)];
-        check(&[waiver("a-b", &["x.yaml", "d/*/x", "d/y.yaml"], "x")], &none);
+        check(
+            &[waiver("a-b", &["x.yaml", "d/*/x", "d/y.yaml"], "x")],
+            &none,
+        );
         check(&[waiver("c-d", &["d/x.yaml"], "x")], &none);
-        check(&[waiver("a-b", &["d/x.yaml"], "x"), waiver("a-b", &["d"], "y")], &[both("x")[0], both("x")[1], none[2]]);
+        check(
+            &[
+                waiver("a-b", &["d/x.yaml"], "x"),
+                waiver("a-b", &["d"], "y"),
+            ],
+            &[both("x")[0], both("x")[1], none[2]],
+        );
     }
 
     #[test]
     fn stacks_of_comments_cost_what_they_are() {
-        let text = format!("{}a: '@'\n", "# windlass: ignore[a-b] because x\n".repeat(20_000));
+        let text = format!(
+            "{}a: '@'\n",
+            "# windlass: ignore[a-b] because x\n".repeat(20_000)
+        );
         let source = Source::new("x.yaml", text.as_str());
-        let lines = targets(&source, text.match_indices('#').map(|(at, _)| at).collect::<Vec<_>>().into_iter());
+        let lines = targets(
+            &source,
+            text.match_indices('#')
+                .map(|(at, _)| at)
+                .collect::<Vec<_>>()
+                .into_iter(),
+        );
         assert!(lines.len() == 20_000 && lines.iter().all(|line| *line == 20_001));
     }
 }

@@ -25,7 +25,8 @@ struct Keyword<'a> {
     value: Option<&'a Value>,
 }
 
-/// A schema by its keywords, gathered in one walk over it: most schemas have three, and there are forty.
+/// A schema by its keywords, gathered in one walk over it: most schemas have three, and there are
+/// forty.
 macro_rules! said {
     ($($field:ident = $name:literal),+ $(,)?) => {
         struct Said<'a> {
@@ -93,7 +94,15 @@ said! {
 impl<'a> Said<'a> {
     /// The keywords of JSON Schema that the API server does not know in a CRD.
     fn unsupported(&self) -> [Keyword<'a>; 7] {
-        [self.id, self.schema, self.reference, self.pattern_properties, self.dependencies, self.additional_items, self.definitions]
+        [
+            self.id,
+            self.schema,
+            self.reference,
+            self.pattern_properties,
+            self.dependencies,
+            self.additional_items,
+            self.definitions,
+        ]
     }
 }
 
@@ -112,20 +121,34 @@ impl Keyword<'_> {
 /// Compiles one schema. An error names the keyword.
 pub(super) fn compile(schema: &Value, patterns: &mut PatternCache) -> Result<Node, Violation> {
     let mut node = Node::default();
-    Compiler { path: FieldPath::root(), depth: 0, patterns }.fill(&mut node, schema)?;
+    Compiler {
+        path: FieldPath::root(),
+        depth: 0,
+        patterns,
+    }
+    .fill(&mut node, schema)?;
     Ok(node)
 }
 
 impl Compiler<'_> {
     /// A node is filled where it stays: it is large, and schemas are nested.
     fn fill(&mut self, node: &mut Node, schema: &Value) -> Result<(), Violation> {
-        let Value::Object(schema) = schema else { return Err(self.fault(schema, "must be a schema object")) };
+        let Value::Object(schema) = schema else {
+            return Err(self.fault(schema, "must be a schema object"));
+        };
         if self.depth >= MAX_DEPTH {
             return Err(Violation::forbidden(self.path.clone(), "nested too deeply"));
         }
         let said = Said::of(schema);
-        if let Some(Keyword { name, .. }) = said.unsupported().into_iter().find(|keyword| !keyword.is_empty()) {
-            return Err(Violation::forbidden(self.path.field(name), &format!("{name} is not supported")));
+        if let Some(Keyword { name, .. }) = said
+            .unsupported()
+            .into_iter()
+            .find(|keyword| !keyword.is_empty())
+        {
+            return Err(Violation::forbidden(
+                self.path.field(name),
+                &format!("{name} is not supported"),
+            ));
         }
         self.depth += 1;
         self.shape(&said, node)?;
@@ -133,7 +156,12 @@ impl Compiler<'_> {
         self.junctors(&said, node)?;
         node.rules = self.rules(said.rules)?;
         self.depth -= 1;
-        let below = node.properties.values().chain(node.items.as_deref()).chain(node.values()).any(|below| below.has_rules);
+        let below = node
+            .properties
+            .values()
+            .chain(node.items.as_deref())
+            .chain(node.values())
+            .any(|below| below.has_rules);
         node.has_rules = below || !node.rules.is_empty();
         node.least_json = least_json(node);
         Ok(())
@@ -147,7 +175,13 @@ impl Compiler<'_> {
             None | Some("") => Vec::new(),
             Some(name) => {
                 let known = Type::parse(name);
-                vec![known.ok_or_else(|| Violation::not_supported(self.path.field("type"), &Value::from(name), &type_names()))?]
+                vec![known.ok_or_else(|| {
+                    Violation::not_supported(
+                        self.path.field("type"),
+                        &Value::from(name),
+                        &type_names(),
+                    )
+                })?]
             }
         };
         node.nullable = self.flag(said.nullable)?;
@@ -167,22 +201,33 @@ impl Compiler<'_> {
             None => None,
             Some(Value::Bool(false)) => Some(Additional::Nothing),
             Some(Value::Bool(true)) => Some(Additional::Anything),
-            Some(_) => self.below(said.additional_properties)?.map(Additional::Values),
+            Some(_) => self
+                .below(said.additional_properties)?
+                .map(Additional::Values),
         };
         Ok(())
     }
 
     /// What the value itself must be.
     fn values(&mut self, said: &Said<'_>, node: &mut Node) -> Result<(), Violation> {
-        node.format = self.text(said.format)?.and_then(|name| supported_format(&node.types, name));
+        node.format = self
+            .text(said.format)?
+            .and_then(|name| supported_format(&node.types, name));
         node.enumeration = match said.enumeration.value {
             None => Vec::new(),
             Some(Value::Array(values)) => values.clone(),
             Some(other) => return Err(self.fault_at(said.enumeration, other, "must be a list")),
         };
-        let bound = |limit: Option<f64>, exclusive: bool| limit.map(|limit| Bound { limit, exclusive });
-        node.maximum = bound(self.number(said.maximum)?, self.flag(said.exclusive_maximum)?);
-        node.minimum = bound(self.number(said.minimum)?, self.flag(said.exclusive_minimum)?);
+        let bound =
+            |limit: Option<f64>, exclusive: bool| limit.map(|limit| Bound { limit, exclusive });
+        node.maximum = bound(
+            self.number(said.maximum)?,
+            self.flag(said.exclusive_maximum)?,
+        );
+        node.minimum = bound(
+            self.number(said.minimum)?,
+            self.flag(said.exclusive_minimum)?,
+        );
         node.multiple_of = self.number(said.multiple_of)?;
         node.max_length = self.integer(said.max_length)?;
         node.min_length = self.integer(said.min_length)?;
@@ -195,7 +240,11 @@ impl Compiler<'_> {
         if let Some(source) = self.text(said.pattern)?.filter(|source| !source.is_empty()) {
             let compiled = self.patterns.get(source);
             node.pattern = Some(compiled.map_err(|error| {
-                self.fault_at(said.pattern, &Value::from(source), &format!("must be a valid regular expression, but isn't: {error}"))
+                self.fault_at(
+                    said.pattern,
+                    &Value::from(source),
+                    &format!("must be a valid regular expression, but isn't: {error}"),
+                )
             })?);
         }
         Ok(())
@@ -217,7 +266,11 @@ impl Compiler<'_> {
         }
     }
 
-    fn properties(&mut self, keyword: Keyword<'_>, nodes: &mut BTreeMap<String, Node>) -> Result<(), Violation> {
+    fn properties(
+        &mut self,
+        keyword: Keyword<'_>,
+        nodes: &mut BTreeMap<String, Node>,
+    ) -> Result<(), Violation> {
         let properties = match keyword.value {
             None => return Ok(()),
             Some(Value::Object(properties)) => properties,
@@ -234,7 +287,9 @@ impl Compiler<'_> {
     }
 
     fn below(&mut self, keyword: Keyword<'_>) -> Result<Option<Box<Node>>, Violation> {
-        let Some(below) = keyword.value else { return Ok(None) };
+        let Some(below) = keyword.value else {
+            return Ok(None);
+        };
         let mut node = Box::<Node>::default();
         self.path.push(Segment::Field(keyword.name.to_owned()));
         self.fill(&mut node, below)?;
@@ -277,12 +332,20 @@ impl Compiler<'_> {
     }
 
     fn number(&self, keyword: Keyword<'_>) -> Result<Option<f64>, Violation> {
-        let number = |value: &Value| value.as_f64().ok_or_else(|| self.fault_at(keyword, value, "must be a number"));
+        let number = |value: &Value| {
+            value
+                .as_f64()
+                .ok_or_else(|| self.fault_at(keyword, value, "must be a number"))
+        };
         keyword.value.map(number).transpose()
     }
 
     fn integer(&self, keyword: Keyword<'_>) -> Result<Option<i64>, Violation> {
-        let integer = |value: &Value| value.as_i64().ok_or_else(|| self.fault_at(keyword, value, "must be an integer"));
+        let integer = |value: &Value| {
+            value
+                .as_i64()
+                .ok_or_else(|| self.fault_at(keyword, value, "must be an integer"))
+        };
         keyword.value.map(integer).transpose()
     }
 
@@ -290,9 +353,15 @@ impl Compiler<'_> {
         let wrong = |value: &Value| self.fault_at(keyword, value, "must be a list of strings");
         match keyword.value {
             None => Ok(Vec::new()),
-            Some(Value::Array(values)) => {
-                values.iter().map(|value| value.as_str().map(str::to_owned).ok_or_else(|| wrong(value))).collect()
-            }
+            Some(Value::Array(values)) => values
+                .iter()
+                .map(|value| {
+                    value
+                        .as_str()
+                        .map(str::to_owned)
+                        .ok_or_else(|| wrong(value))
+                })
+                .collect(),
             Some(other) => Err(wrong(other)),
         }
     }
@@ -308,7 +377,9 @@ impl Compiler<'_> {
 
 /// The types that the API server lists when it refuses another one.
 fn type_names() -> Vec<String> {
-    ["array", "boolean", "integer", "number", "object", "string"].map(str::to_owned).to_vec()
+    ["array", "boolean", "integer", "number", "object", "string"]
+        .map(str::to_owned)
+        .to_vec()
 }
 
 /// The format, when the API server checks it for these types; others are dropped without a word.
@@ -321,5 +392,8 @@ fn supported_format(types: &[Type], name: &str) -> Option<Format> {
         [] | [_, _] => Some(format::check_of(name)?),
         _ => return None,
     };
-    Some(Format { name: name.to_owned(), check })
+    Some(Format {
+        name: name.to_owned(),
+        check,
+    })
 }

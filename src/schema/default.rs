@@ -8,17 +8,23 @@ use super::Schema;
 use super::node::Node;
 
 impl Schema {
-    /// Does what the API server does before it validates: drops each `null` that is neither allowed nor defaulted, then fills in defaults. For
-    /// schemas that are known: what somebody else wrote may make much of little.
+    /// Does what the API server does before it validates: drops each `null` that is neither allowed
+    /// nor defaulted, then fills in defaults. For schemas that are known: what somebody else
+    /// wrote may make much of little.
     pub fn apply_defaults(&self, object: &mut Value) {
         let Ok(()) = self.apply_defaults_within(object, &mut |_| Ok::<(), Infallible>(()));
     }
 
-    /// The same by a schema that anybody may have written; each default is paid for before it is copied.
+    /// The same by a schema that anybody may have written; each default is paid for before it is
+    /// copied.
     ///
     /// # Errors
     /// When it cannot be paid. The object has some of its defaults then.
-    pub(crate) fn apply_defaults_within<E>(&self, object: &mut Value, pay: &mut impl FnMut(&Value) -> Result<(), E>) -> Result<(), E> {
+    pub(crate) fn apply_defaults_within<E>(
+        &self,
+        object: &mut Value,
+        pay: &mut impl FnMut(&Value) -> Result<(), E>,
+    ) -> Result<(), E> {
         drop_nulls(Some(&self.root), object);
         self.fill_defaults(object, pay)
     }
@@ -27,18 +33,26 @@ impl Schema {
     ///
     /// # Errors
     /// See [`Schema::apply_defaults_within`].
-    pub(crate) fn fill_defaults<E>(&self, object: &mut Value, pay: &mut impl FnMut(&Value) -> Result<(), E>) -> Result<(), E> {
+    pub(crate) fn fill_defaults<E>(
+        &self,
+        object: &mut Value,
+        pay: &mut impl FnMut(&Value) -> Result<(), E>,
+    ) -> Result<(), E> {
         fill(&self.root, object, pay)
     }
 }
 
-/// Removes `null` entries of maps whose schema neither allows nor defaults them. Items of lists stay.
+/// Removes `null` entries of maps whose schema neither allows nor defaults them. Items of lists
+/// stay.
 fn drop_nulls(node: Option<&Node>, value: &mut Value) {
     match value {
         Value::Object(entries) => {
             let schema_of = |key: &str| node.and_then(|node| node.entry(key).0);
-            entries
-                .retain(|key, entry| !entry.is_null() || schema_of(key).is_none_or(|schema| schema.nullable || schema.default.is_some()));
+            entries.retain(|key, entry| {
+                !entry.is_null()
+                    || schema_of(key)
+                        .is_none_or(|schema| schema.nullable || schema.default.is_some())
+            });
             for (key, entry) in entries.iter_mut().filter(|(_, entry)| is_nested(entry)) {
                 if let Some(schema) = schema_of(key) {
                     drop_nulls(Some(schema), entry);
@@ -47,7 +61,9 @@ fn drop_nulls(node: Option<&Node>, value: &mut Value) {
         }
         Value::Array(items) => {
             if let Some(schema) = node.and_then(|node| node.items.as_deref()) {
-                items.iter_mut().for_each(|item| drop_nulls(Some(schema), item));
+                items
+                    .iter_mut()
+                    .for_each(|item| drop_nulls(Some(schema), item));
             }
         }
         _ => {}
@@ -59,11 +75,17 @@ fn is_nested(value: &Value) -> bool {
 }
 
 /// Fills in the defaults of a value's parts, then of what they hold.
-fn fill<E>(node: &Node, value: &mut Value, pay: &mut impl FnMut(&Value) -> Result<(), E>) -> Result<(), E> {
+fn fill<E>(
+    node: &Node,
+    value: &mut Value,
+    pay: &mut impl FnMut(&Value) -> Result<(), E>,
+) -> Result<(), E> {
     match value {
         Value::Object(entries) => fill_entries(node, entries, pay),
         Value::Array(items) => {
-            let Some(schema) = &node.items else { return Ok(()) };
+            let Some(schema) = &node.items else {
+                return Ok(());
+            };
             items.iter_mut().try_for_each(|item| {
                 replace_null(schema, item, pay)?;
                 fill(schema, item, pay)
@@ -73,10 +95,19 @@ fn fill<E>(node: &Node, value: &mut Value, pay: &mut impl FnMut(&Value) -> Resul
     }
 }
 
-fn fill_entries<E>(node: &Node, entries: &mut Map<String, Value>, pay: &mut impl FnMut(&Value) -> Result<(), E>) -> Result<(), E> {
+fn fill_entries<E>(
+    node: &Node,
+    entries: &mut Map<String, Value>,
+    pay: &mut impl FnMut(&Value) -> Result<(), E>,
+) -> Result<(), E> {
     for (key, schema) in &node.properties {
-        let Some(default) = &schema.default else { continue };
-        if entries.get(key).is_none_or(|entry| entry.is_null() && !schema.nullable) {
+        let Some(default) = &schema.default else {
+            continue;
+        };
+        if entries
+            .get(key)
+            .is_none_or(|entry| entry.is_null() && !schema.nullable)
+        {
             pay(default)?;
             entries.insert(key.clone(), default.clone());
         }
@@ -95,8 +126,16 @@ fn fill_entries<E>(node: &Node, entries: &mut Map<String, Value>, pay: &mut impl
 }
 
 /// Puts the default in the place of a `null` that is not allowed.
-fn replace_null<E>(schema: &Node, value: &mut Value, pay: &mut impl FnMut(&Value) -> Result<(), E>) -> Result<(), E> {
-    if let Some(default) = schema.default.as_ref().filter(|_| value.is_null() && !schema.nullable) {
+fn replace_null<E>(
+    schema: &Node,
+    value: &mut Value,
+    pay: &mut impl FnMut(&Value) -> Result<(), E>,
+) -> Result<(), E> {
+    if let Some(default) = schema
+        .default
+        .as_ref()
+        .filter(|_| value.is_null() && !schema.nullable)
+    {
         pay(default)?;
         *value = default.clone();
     }
@@ -109,7 +148,8 @@ mod tests {
 
     use super::*;
 
-    /// Kubernetes, "Extend the Kubernetes API with CustomResourceDefinitions", defaulting and nullable: a null that is not allowed gets the default.
+    /// Kubernetes, "Extend the Kubernetes API with CustomResourceDefinitions", defaulting and
+    /// nullable: a null that is not allowed gets the default.
     #[test]
     fn nulls_that_are_not_allowed_get_the_default() {
         for (nullable, expected) in [(false, json!("a")), (true, json!(null))] {
@@ -117,7 +157,8 @@ mod tests {
             let schema = Schema::from_json(&json!({"type": "object", "properties": {
                 "field": text, "list": {"type": "array", "items": text}, "map": {"type": "object", "additionalProperties": text},
             }}));
-            let mut object = json!({"field": null, "list": [null, "b"], "map": {"x": null, "y": "b"}});
+            let mut object =
+                json!({"field": null, "list": [null, "b"], "map": {"x": null, "y": "b"}});
             schema.unwrap().apply_defaults(&mut object);
             assert_eq!(
                 object,

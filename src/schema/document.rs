@@ -1,5 +1,5 @@
-//! Documents of our own formats (provider.yaml, metadata.yaml): the schema of a Rust type, and findings in our own words instead of the
-//! API server's.
+//! Documents of our own formats (provider.yaml, metadata.yaml): the schema of a Rust type, and
+//! findings in our own words instead of the API server's.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -31,7 +31,10 @@ pub(crate) fn structural_json<T: JsonSchema>() -> Value {
         settings.inline_subschemas = true;
         settings.meta_schema = None;
     });
-    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    let mut schema = settings
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value();
     made_structural(&mut schema);
     schema
 }
@@ -46,7 +49,8 @@ pub(crate) fn compiled(schema: &Value) -> Schema {
     Schema::from_json(schema).expect("internal error: the schema of our own type does not compile")
 }
 
-/// Rewrites what schemars says and structural schemas do not: `null` as a value, formats of Rust's integers, titles, open maps.
+/// Rewrites what schemars says and structural schemas do not: `null` as a value, formats of Rust's
+/// integers, titles, open maps.
 fn made_structural(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
@@ -58,11 +62,18 @@ fn made_structural(schema: &mut Value) {
                 Some(Value::Bool(false)) => drop(map.remove("additionalProperties")),
                 Some(Value::Bool(true)) => {
                     map.remove("additionalProperties");
-                    map.insert("x-kubernetes-preserve-unknown-fields".to_owned(), Value::Bool(true));
+                    map.insert(
+                        "x-kubernetes-preserve-unknown-fields".to_owned(),
+                        Value::Bool(true),
+                    );
                 }
                 _ => {}
             }
-            if map.get("format").and_then(Value::as_str).is_some_and(|format| format.starts_with("uint")) {
+            if map
+                .get("format")
+                .and_then(Value::as_str)
+                .is_some_and(|format| format.starts_with("uint"))
+            {
                 map.remove("format");
             }
             map.values_mut().for_each(made_structural);
@@ -81,51 +92,91 @@ pub(crate) enum Part {
     Value,
 }
 
-/// Judges a document by its schema: unknown fields with the name that was meant, missing fields, values of the wrong type or outside
-/// their bounds. What follows from another finding is left out: a field is not missing when it is there under a misspelt name.
+/// Judges a document by its schema: unknown fields with the name that was meant, missing fields,
+/// values of the wrong type or outside their bounds. What follows from another finding is left out:
+/// a field is not missing when it is there under a misspelt name.
 ///
 /// `root` is the document as it was read, `index` its number in the source.
-pub(crate) fn check(document: &Value, schema: &Schema, wording: &Wording, root: &Node, source: &Source, index: usize) -> Report {
+pub(crate) fn check(
+    document: &Value,
+    schema: &Schema,
+    wording: &Wording,
+    root: &Node,
+    source: &Source,
+    index: usize,
+) -> Report {
     check_at(document, schema, wording, &|path, part| {
         let located = root.nearest(path);
-        let span = if part == Part::Key { located.key.unwrap_or(located.span) } else { located.span };
-        source.place_at(span).in_document(index).at_path(path.clone())
+        let span = if part == Part::Key {
+            located.key.unwrap_or(located.span)
+        } else {
+            located.span
+        };
+        source
+            .place_at(span)
+            .in_document(index)
+            .at_path(path.clone())
     })
 }
 
-/// As [`check`], for a document that is not what was read, but made of it: `at` says where a field was written,
-/// and under which path.
-pub(crate) fn check_at(document: &Value, schema: &Schema, wording: &Wording, at: &dyn Fn(&FieldPath, Part) -> Place) -> Report {
+/// As [`check`], for a document that is not what was read, but made of it: `at` says where a field
+/// was written, and under which path.
+pub(crate) fn check_at(
+    document: &Value,
+    schema: &Schema,
+    wording: &Wording,
+    at: &dyn Fn(&FieldPath, Part) -> Place,
+) -> Report {
     let unknown = schema.unknown_fields(document);
     let meant: BTreeSet<FieldPath> = unknown.iter().filter_map(meant).collect();
     let violations = schema.validate(document).into_iter();
-    let violations: Vec<_> =
-        violations.filter(|violation| violation.kind != ViolationKind::Required || !meant.contains(&violation.path)).collect();
+    let violations: Vec<_> = violations
+        .filter(|violation| {
+            violation.kind != ViolationKind::Required || !meant.contains(&violation.path)
+        })
+        .collect();
     // In a mapping that should be something else no field has the right name.
     let mistyped = |fault: &Fault| matches!(fault, Fault::Type { .. });
-    let misplaced: BTreeSet<&FieldPath> =
-        violations.iter().filter(|violation| mistyped(&violation.fault)).map(|violation| &violation.path).collect();
-    let is_misplaced =
-        |field: &UnknownField| std::iter::successors(field.path.parent(), FieldPath::parent).any(|above| misplaced.contains(&above));
+    let misplaced: BTreeSet<&FieldPath> = violations
+        .iter()
+        .filter(|violation| mistyped(&violation.fault))
+        .map(|violation| &violation.path)
+        .collect();
+    let is_misplaced = |field: &UnknownField| {
+        std::iter::successors(field.path.parent(), FieldPath::parent)
+            .any(|above| misplaced.contains(&above))
+    };
     let unknown = unknown.iter().filter(|field| !is_misplaced(field));
     let unknown = unknown.map(|field| unknown_finding(field, wording, at));
     let violations = violations.iter().map(|violation| {
         let place = at(&violation.path, Part::Value);
         let finding = violation_finding(document, violation, wording, place);
-        match mistyped(&violation.fault).then(|| schema.in_new_form(document, &violation.path, at)).flatten() {
+        match mistyped(&violation.fault)
+            .then(|| schema.in_new_form(document, &violation.path, at))
+            .flatten()
+        {
             Some(form) => finding.help(form),
             None => finding,
         }
     });
-    // The type and the format of a number are judged apart; here they are one fault. A message names its field.
+    // The type and the format of a number are judged apart; here they are one fault. A message
+    // names its field.
     let mut told = BTreeSet::new();
-    unknown.chain(violations).filter(|finding| told.insert(finding.message.clone())).collect()
+    unknown
+        .chain(violations)
+        .filter(|finding| told.insert(finding.message.clone()))
+        .collect()
 }
 
 impl Schema {
-    /// How a value is written where the schema has something else: a mapping as a list of names and values, or the other way round, and a
-    /// text in which a colon stands.
-    fn in_new_form(&self, document: &Value, path: &FieldPath, at: &dyn Fn(&FieldPath, Part) -> Place) -> Option<Remedy> {
+    /// How a value is written where the schema has something else: a mapping as a list of names and
+    /// values, or the other way round, and a text in which a colon stands.
+    fn in_new_form(
+        &self,
+        document: &Value,
+        path: &FieldPath,
+        at: &dyn Fn(&FieldPath, Part) -> Place,
+    ) -> Option<Remedy> {
         let value = value_at(document, path)?;
         if let Some(items) = value.as_array() {
             return as_mapping(items);
@@ -134,7 +185,10 @@ impl Schema {
         if self.has_items_with(path, &["name", "value"]) {
             return as_list(mapping, path, at);
         }
-        let (key, value) = mapping.iter().next().filter(|_| mapping.len() == 1 && self.is_text(path))?;
+        let (key, value) = mapping
+            .iter()
+            .next()
+            .filter(|_| mapping.len() == 1 && self.is_text(path))?;
         let start = |path: &FieldPath, part| at(path, part).span.map(|span| span.start);
         if start(&path.field(key.as_str()), Part::Key) != start(path, Part::Value) {
             // In braces a mapping was meant.
@@ -151,21 +205,48 @@ impl Schema {
 
 /// A list of names and values as the mapping that it was before.
 fn as_mapping(items: &[Value]) -> Option<Remedy> {
-    let entry = |item: &Value| Some(format!("{}: {}", item["name"].as_str()?, go::quote(&scalar(&item["value"])?)));
+    let entry = |item: &Value| {
+        Some(format!(
+            "{}: {}",
+            item["name"].as_str()?,
+            go::quote(&scalar(&item["value"])?)
+        ))
+    };
     let entries: Option<Vec<String>> = items.iter().map(entry).collect();
-    entries.filter(|entries| !entries.is_empty()).map(|entries| format!("write a mapping: `{{{}}}`", entries.join(", ")).into())
+    entries
+        .filter(|entries| !entries.is_empty())
+        .map(|entries| format!("write a mapping: `{{{}}}`", entries.join(", ")).into())
 }
 
-/// A mapping as the list of names and values that it became: in lines of its own, or in brackets where it stands in brackets.
-fn as_list(mapping: &Map<String, Value>, path: &FieldPath, at: &dyn Fn(&FieldPath, Part) -> Place) -> Option<Remedy> {
-    let entries: Option<Vec<(&str, String)>> = mapping.iter().map(|(name, value)| Some((name.as_str(), scalar(value)?))).collect();
+/// A mapping as the list of names and values that it became: in lines of its own, or in brackets
+/// where it stands in brackets.
+fn as_list(
+    mapping: &Map<String, Value>,
+    path: &FieldPath,
+    at: &dyn Fn(&FieldPath, Part) -> Place,
+) -> Option<Remedy> {
+    let entries: Option<Vec<(&str, String)>> = mapping
+        .iter()
+        .map(|(name, value)| Some((name.as_str(), scalar(value)?)))
+        .collect();
     let entries = entries?;
     let line = |path: &FieldPath| at(path, Part::Key).span.map(|span| span.start.line);
     if line(path) == path.parent().as_ref().and_then(line) {
-        let item = |(name, value): &(&str, String)| format!("{{name: {}, value: {}}}", go::quote(name), go::quote(value));
-        return Some(format!("write a list: `[{}]`", entries.iter().map(item).collect::<Vec<_>>().join(", ")).into());
+        let item = |(name, value): &(&str, String)| {
+            format!("{{name: {}, value: {}}}", go::quote(name), go::quote(value))
+        };
+        return Some(
+            format!(
+                "write a list: `[{}]`",
+                entries.iter().map(item).collect::<Vec<_>>().join(", ")
+            )
+            .into(),
+        );
     }
-    let items: Value = entries.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
+    let items: Value = entries
+        .iter()
+        .map(|(name, value)| json!({"name": name, "value": value}))
+        .collect();
     let lines = goyaml::to_string(&items).ok()?;
     Some(format!("write a list:\n{}:\n{}", last_name(path), lines.trim_end()).into())
 }
@@ -190,7 +271,13 @@ fn scalar(value: &Value) -> Option<String> {
 /// The path that an unknown field was meant to have.
 fn meant(field: &UnknownField) -> Option<FieldPath> {
     let suggestion = field.suggestion.as_ref()?;
-    Some(field.path.parent().unwrap_or_default().field(suggestion.as_str()))
+    Some(
+        field
+            .path
+            .parent()
+            .unwrap_or_default()
+            .field(suggestion.as_str()),
+    )
 }
 
 fn last_name(path: &FieldPath) -> String {
@@ -201,17 +288,26 @@ fn last_name(path: &FieldPath) -> String {
     }
 }
 
-fn unknown_finding(field: &UnknownField, wording: &Wording, at: &dyn Fn(&FieldPath, Part) -> Place) -> Diagnostic {
+fn unknown_finding(
+    field: &UnknownField,
+    wording: &Wording,
+    at: &dyn Fn(&FieldPath, Part) -> Place,
+) -> Diagnostic {
     let key = at(&field.path, Part::Key);
     let finding = Diagnostic::of(wording.unknown, format!("unknown field `{}`", key.path)).at(key);
     match &field.suggestion {
-        Some(name) => finding.label(format!("did you mean `{name}`?")).help(format!("rename it to `{name}`")),
+        Some(name) => finding
+            .label(format!("did you mean `{name}`?"))
+            .help(format!("rename it to `{name}`")),
         None => {
             let name = last_name(&field.path);
             let help = match &field.home {
                 Some(Home { path, is_list }) => {
                     let items = if *is_list { "[]" } else { "" };
-                    format!("move `{name}` into `{}{items}`, which has such a field, or remove it", at(path, Part::Value).path)
+                    format!(
+                        "move `{name}` into `{}{items}`, which has such a field, or remove it",
+                        at(path, Part::Value).path
+                    )
                 }
                 None => format!("remove `{name}`"),
             };
@@ -220,24 +316,41 @@ fn unknown_finding(field: &UnknownField, wording: &Wording, at: &dyn Fn(&FieldPa
     }
 }
 
-fn violation_finding(document: &Value, violation: &Violation, wording: &Wording, place: Place) -> Diagnostic {
+fn violation_finding(
+    document: &Value,
+    violation: &Violation,
+    wording: &Wording,
+    place: Place,
+) -> Diagnostic {
     let path = place.path.clone();
     if violation.kind == ViolationKind::Required {
         let finding = Diagnostic::of(wording.missing, format!("{path} is missing")).at(place);
         return finding.help(format!("add `{}:`", last_name(&path)));
     }
     let value = value_at(document, &violation.path);
-    let finding = |message: String, help: String| Diagnostic::of(wording.refused, message).at(place).help(help);
+    let finding = |message: String, help: String| {
+        Diagnostic::of(wording.refused, message)
+            .at(place)
+            .help(help)
+    };
     let mistyped = |expected: &str, format: &str| {
         let wanted = type_in_words(expected, format);
-        (format!("{path} is {}, not {wanted}", described(value)), type_help(expected, &wanted, value))
+        (
+            format!("{path} is {}, not {wanted}", described(value)),
+            type_help(expected, &wanted, value),
+        )
     };
     let (message, help) = match &violation.fault {
         Fault::Type { expected, .. } => mistyped(expected, expected),
-        Fault::Range { expected, format, .. } => mistyped(expected, format),
+        Fault::Range {
+            expected, format, ..
+        } => mistyped(expected, format),
         Fault::Enumeration { supported } => {
             let known: Vec<_> = supported.iter().map(|value| format!("`{value}`")).collect();
-            (format!("{path} is {}", described(value)), format!("write one of {}", known.join(", ")))
+            (
+                format!("{path} is {}", described(value)),
+                format!("write one of {}", known.join(", ")),
+            )
         }
         Fault::TooFewItems { least, .. } => {
             let items = if *least == 1 { "item" } else { "items" };
@@ -246,17 +359,25 @@ fn violation_finding(document: &Value, violation: &Violation, wording: &Wording,
                 format!("add what is missing, or remove `{}`", last_name(&path)),
             )
         }
-        Fault::Rule { rule, .. } => (format!("{path} {rule}"), format!("correct the value of `{}`", last_name(&path))),
-        fault => (format!("{path} {fault}"), format!("correct the value of `{}`", last_name(&path))),
+        Fault::Rule { rule, .. } => (
+            format!("{path} {rule}"),
+            format!("correct the value of `{}`", last_name(&path)),
+        ),
+        fault => (
+            format!("{path} {fault}"),
+            format!("correct the value of `{}`", last_name(&path)),
+        ),
     };
     finding(message, help)
 }
 
 fn value_at<'a>(document: &'a Value, path: &FieldPath) -> Option<&'a Value> {
-    path.segments().iter().try_fold(document, |value, segment| match segment {
-        Segment::Field(name) | Segment::Key(name) => value.get(name),
-        Segment::Index(index) => value.get(index),
-    })
+    path.segments()
+        .iter()
+        .try_fold(document, |value, segment| match segment {
+            Segment::Field(name) | Segment::Key(name) => value.get(name),
+            Segment::Index(index) => value.get(index),
+        })
 }
 
 fn described(value: Option<&Value>) -> String {
@@ -291,8 +412,15 @@ fn type_in_words(expected: &str, format: &str) -> Cow<'static, str> {
 
 fn type_help(expected: &str, wanted: &str, value: Option<&Value>) -> String {
     match (expected, value) {
-        ("string" | "integer,string", Some(Value::Bool(_) | Value::Number(_))) => "put the value in quotes".to_owned(),
+        ("string" | "integer,string", Some(Value::Bool(_) | Value::Number(_))) => {
+            "put the value in quotes".to_owned()
+        }
         ("array", Some(Value::String(text))) => format!("write a list: `[{text}]`"),
-        _ => format!("write {}", wanted.strip_prefix("of the form ").map_or_else(|| wanted.to_owned(), |form| format!("a {form}"))),
+        _ => format!(
+            "write {}",
+            wanted
+                .strip_prefix("of the form ")
+                .map_or_else(|| wanted.to_owned(), |form| format!("a {form}"))
+        ),
     }
 }

@@ -1,7 +1,8 @@
 //! The string formats that CRD schemas may demand, checked as the API server checks them.
 //!
-//! Source: `supportedVersionedFormats` of apiextensions-apiserver 0.36 and the registry of kube-openapi. The checks are what that
-//! registry does, not what the RFCs say. A format that is not listed is ignored by the API server, and so here.
+//! Source: `supportedVersionedFormats` of apiextensions-apiserver 0.36 and the registry of
+//! kube-openapi. The checks are what that registry does, not what the RFCs say. A format that is
+//! not listed is ignored by the API server, and so here.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::sync::LazyLock;
@@ -21,12 +22,16 @@ pub(super) fn check_of(name: &str) -> Option<fn(&str) -> bool> {
         "mac" => is_mac,
         "uuid" => |text| UUID.is_match(text),
         "uuid3" => |text| UUID.is_match(text) && uuid_digit(text, 12) == Some('3'),
-        "uuid4" => {
-            |text| UUID.is_match(text) && uuid_digit(text, 12) == Some('4') && matches!(uuid_digit(text, 16), Some('8' | '9' | 'a' | 'b'))
-        }
-        "uuid5" => {
-            |text| UUID.is_match(text) && uuid_digit(text, 12) == Some('5') && matches!(uuid_digit(text, 16), Some('8' | '9' | 'a' | 'b'))
-        }
+        "uuid4" => |text| {
+            UUID.is_match(text)
+                && uuid_digit(text, 12) == Some('4')
+                && matches!(uuid_digit(text, 16), Some('8' | '9' | 'a' | 'b'))
+        },
+        "uuid5" => |text| {
+            UUID.is_match(text)
+                && uuid_digit(text, 12) == Some('5')
+                && matches!(uuid_digit(text, 16), Some('8' | '9' | 'a' | 'b'))
+        },
         "isbn" => |text| is_isbn10(text) || is_isbn13(text),
         "isbn10" => is_isbn10,
         "isbn13" => is_isbn13,
@@ -66,7 +71,10 @@ expressions! {
 
 /// The hexadecimal digit number `index` of a UUID, dashes not counted, in lower case.
 fn uuid_digit(text: &str, index: usize) -> Option<char> {
-    text.chars().filter(|c| *c != '-').nth(index).map(|c| c.to_ascii_lowercase())
+    text.chars()
+        .filter(|c| *c != '-')
+        .nth(index)
+        .map(|c| c.to_ascii_lowercase())
 }
 
 fn is_label(text: &str) -> bool {
@@ -80,14 +88,23 @@ fn is_hostname(text: &str) -> bool {
 
 /// An address as Go read it before 1.17: IPv4 octets may have leading zeros.
 fn is_ip(text: &str) -> bool {
-    let octet = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()) && part.trim_start_matches('0').len() <= 3;
+    let octet = |part: &str| {
+        !part.is_empty()
+            && part.bytes().all(|b| b.is_ascii_digit())
+            && part.trim_start_matches('0').len() <= 3
+    };
     let sloppy: Vec<_> = text.split('.').collect();
-    let v4 = sloppy.len() == 4 && sloppy.iter().all(|part| octet(part) && part.parse::<u32>().is_ok_and(|n| n <= 255));
+    let v4 = sloppy.len() == 4
+        && sloppy
+            .iter()
+            .all(|part| octet(part) && part.parse::<u32>().is_ok_and(|n| n <= 255));
     v4 || text.parse::<Ipv4Addr>().is_ok() || text.parse::<Ipv6Addr>().is_ok()
 }
 
 fn is_cidr(text: &str) -> bool {
-    let Some((address, length)) = text.split_once('/') else { return false };
+    let Some((address, length)) = text.split_once('/') else {
+        return false;
+    };
     let digits = !length.is_empty() && length.bytes().all(|b| b.is_ascii_digit());
     let limit = if address.contains(':') { 128 } else { 32 };
     digits && is_ip(address) && length.parse::<u32>().is_ok_and(|n| n <= limit)
@@ -96,26 +113,43 @@ fn is_cidr(text: &str) -> bool {
 fn is_mac(text: &str) -> bool {
     let groups = |separator: char, width: usize, counts: [usize; 3]| {
         let parts: Vec<_> = text.split(separator).collect();
-        counts.contains(&parts.len()) && parts.iter().all(|part| part.len() == width && part.bytes().all(|b| b.is_ascii_hexdigit()))
+        counts.contains(&parts.len())
+            && parts
+                .iter()
+                .all(|part| part.len() == width && part.bytes().all(|b| b.is_ascii_hexdigit()))
     };
     groups(':', 2, [6, 8, 20]) || groups('-', 2, [6, 8, 20]) || groups('.', 4, [3, 4, 10])
 }
 
-/// Standard base64 with padding, as the expression of govalidator has it: unlike `encoding/base64` it takes no line breaks and no empty text,
-/// and like it ignores spare bits.
+/// Standard base64 with padding, as the expression of govalidator has it: unlike `encoding/base64`
+/// it takes no line breaks and no empty text, and like it ignores spare bits.
 fn is_base64(text: &str) -> bool {
-    let body = text.strip_suffix("==").or_else(|| text.strip_suffix('=')).unwrap_or(text);
-    !text.is_empty() && text.len().is_multiple_of(4) && body.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'+' || b == b'/')
+    let body = text
+        .strip_suffix("==")
+        .or_else(|| text.strip_suffix('='))
+        .unwrap_or(text);
+    !text.is_empty()
+        && text.len().is_multiple_of(4)
+        && body
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b == b'+' || b == b'/')
 }
 
 /// `2006-01-02`.
 fn is_date(text: &str) -> bool {
     let number = |range: std::ops::Range<usize>| -> Option<u32> {
         let part = text.get(range)?;
-        part.bytes().all(|b| b.is_ascii_digit()).then(|| part.parse().ok()).flatten()
+        part.bytes()
+            .all(|b| b.is_ascii_digit())
+            .then(|| part.parse().ok())
+            .flatten()
     };
     let dashes = text.len() == 10 && text.as_bytes()[4] == b'-' && text.as_bytes()[7] == b'-';
-    let (Some(year), Some(month), Some(day), true) = (number(0..4), number(5..7), number(8..10), dashes) else { return false };
+    let (Some(year), Some(month), Some(day), true) =
+        (number(0..4), number(5..7), number(8..10), dashes)
+    else {
+        return false;
+    };
     let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     let days = match month {
         2 if leap => 29,
@@ -130,8 +164,12 @@ fn is_date(text: &str) -> bool {
 fn is_date_time(text: &str) -> bool {
     let lower = text.to_lowercase();
     let mut parts = lower.split('t');
-    let (Some(date), Some(time)) = (parts.next(), parts.next()) else { return false };
-    let Some(found) = TIME.captures(time) else { return false };
+    let (Some(date), Some(time)) = (parts.next(), parts.next()) else {
+        return false;
+    };
+    let Some(found) = TIME.captures(time) else {
+        return false;
+    };
     is_date(date) && &found[1] <= "23" && &found[2] <= "59" && &found[3] <= "59"
 }
 
@@ -150,14 +188,20 @@ fn is_duration(text: &str) -> bool {
     found
 }
 
-/// Whether a duration of Go is longer than an int64 of nanoseconds. Only digits that alone are too many count.
+/// Whether a duration of Go is longer than an int64 of nanoseconds. Only digits that alone are too
+/// many count.
 fn overflows(text: &str) -> bool {
-    text.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.trim_start_matches('0').len() > 19)
+    text.split(|c: char| !c.is_ascii_digit())
+        .any(|digits| digits.trim_start_matches('0').len() > 19)
 }
 
 fn is_time_unit(unit: &str) -> bool {
-    const EXACT: [&str; 14] = ["ns", "us", "µs", "ms", "s", "m", "h", "hr", "d", "w", "wk", "nano", "micro", "milli"];
-    const PREFIX: [&str; 8] = ["nano", "micro", "milli", "sec", "min", "hour", "day", "week"];
+    const EXACT: [&str; 14] = [
+        "ns", "us", "µs", "ms", "s", "m", "h", "hr", "d", "w", "wk", "nano", "micro", "milli",
+    ];
+    const PREFIX: [&str; 8] = [
+        "nano", "micro", "milli", "sec", "min", "hour", "day", "week",
+    ];
     EXACT.contains(&unit) || PREFIX.iter().any(|prefix| unit.starts_with(prefix))
 }
 
@@ -169,7 +213,8 @@ fn is_request_uri(text: &str) -> bool {
     if text == "*" {
         return true;
     }
-    let scheme_end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')));
+    let scheme_end =
+        text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.')));
     let scheme = scheme_end.filter(|end| text.as_bytes()[*end] == b':');
     let rest = match scheme {
         Some(0) => return false,
@@ -184,7 +229,8 @@ fn is_request_uri(text: &str) -> bool {
     let path = rest.split('?').next().unwrap_or_default();
     match path.strip_prefix("//").filter(|_| rest.len() < text.len()) {
         Some(hierarchy) => {
-            let (authority, path) = hierarchy.split_at(hierarchy.find('/').unwrap_or(hierarchy.len()));
+            let (authority, path) =
+                hierarchy.split_at(hierarchy.find('/').unwrap_or(hierarchy.len()));
             is_authority(authority) && escapes_are_valid(path)
         }
         None => escapes_are_valid(path),
@@ -193,19 +239,29 @@ fn is_request_uri(text: &str) -> bool {
 
 fn is_authority(text: &str) -> bool {
     let (user, host) = text.rsplit_once('@').unwrap_or(("", text));
-    let user_is_valid = user.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._:~!$&'()*+,;=%@".contains(&b));
+    let user_is_valid = user
+        .bytes()
+        .all(|b| b.is_ascii_alphanumeric() || b"-._:~!$&'()*+,;=%@".contains(&b));
     let port = if host.starts_with('[') {
-        host.split_once(']').map_or(Some("x"), |(_, port)| (!port.is_empty()).then_some(port))
+        host.split_once(']')
+            .map_or(Some("x"), |(_, port)| (!port.is_empty()).then_some(port))
     } else {
         host.rfind(':').map(|at| &host[at..])
     };
-    let port_is_valid = port.is_none_or(|port| port.strip_prefix(':').is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit())));
-    let host_is_valid = !host.chars().any(|c| matches!(c, ' ' | '\\' | '^' | '`' | '{' | '|' | '}' | '#'));
+    let port_is_valid = port.is_none_or(|port| {
+        port.strip_prefix(':')
+            .is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit()))
+    });
+    let host_is_valid = !host
+        .chars()
+        .any(|c| matches!(c, ' ' | '\\' | '^' | '`' | '{' | '|' | '}' | '#'));
     user_is_valid && escapes_are_valid(user) && port_is_valid && host_is_valid
 }
 
 fn escapes_are_valid(text: &str) -> bool {
-    text.split('%').skip(1).all(|part| part.len() >= 2 && part.bytes().take(2).all(|b| b.is_ascii_hexdigit()))
+    text.split('%')
+        .skip(1)
+        .all(|part| part.len() >= 2 && part.bytes().take(2).all(|b| b.is_ascii_hexdigit()))
 }
 
 /// An address of RFC 5322 as far as people write it: `a@b`, `Name <a@b>`.
@@ -218,10 +274,18 @@ fn is_email(text: &str) -> bool {
         },
         None => text,
     };
-    let Some((local, domain)) = address.rsplit_once('@') else { return false };
-    let atoms = |text: &str| text.split('.').all(|atom| !atom.is_empty() && atom.chars().all(is_atom_char));
+    let Some((local, domain)) = address.rsplit_once('@') else {
+        return false;
+    };
+    let atoms = |text: &str| {
+        text.split('.')
+            .all(|atom| !atom.is_empty() && atom.chars().all(is_atom_char))
+    };
     let quoted = local.len() >= 2 && local.starts_with('"') && local.ends_with('"');
-    let literal = domain.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).is_some_and(is_ip);
+    let literal = domain
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+        .is_some_and(is_ip);
     (quoted || atoms(local)) && (literal || atoms(domain))
 }
 
@@ -231,16 +295,23 @@ fn is_atom_char(c: char) -> bool {
 
 fn is_credit_card(text: &str) -> bool {
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
-    let luhn = digits.bytes().rev().enumerate().map(|(i, b)| match u32::from(b - b'0') << (i % 2) {
-        doubled @ 10.. => doubled - 9,
-        plain => plain,
-    });
+    let luhn =
+        digits
+            .bytes()
+            .rev()
+            .enumerate()
+            .map(|(i, b)| match u32::from(b - b'0') << (i % 2) {
+                doubled @ 10.. => doubled - 9,
+                plain => plain,
+            });
     CARD.is_match(&digits) && luhn.sum::<u32>().is_multiple_of(10)
 }
 
 /// The digits of a book number, without blanks and dashes.
 fn book_digits(text: &str) -> String {
-    text.chars().filter(|c| !matches!(c, '-' | ' ' | '\t' | '\n' | '\u{c}' | '\r')).collect()
+    text.chars()
+        .filter(|c| !matches!(c, '-' | ' ' | '\t' | '\n' | '\u{c}' | '\r'))
+        .collect()
 }
 
 fn is_isbn10(text: &str) -> bool {
@@ -250,7 +321,11 @@ fn is_isbn10(text: &str) -> bool {
     if digits.len() != 10 || !plain.bytes().all(|b| b.is_ascii_digit()) {
         return false;
     }
-    let sum: u32 = plain.bytes().zip(1..).map(|(b, weight)| u32::from(b - b'0') * weight).sum();
+    let sum: u32 = plain
+        .bytes()
+        .zip(1..)
+        .map(|(b, weight)| u32::from(b - b'0') * weight)
+        .sum();
     (sum + if last_is_x { 100 } else { 0 }).is_multiple_of(11)
 }
 
@@ -259,7 +334,11 @@ fn is_isbn13(text: &str) -> bool {
     if digits.len() != 13 || !digits.bytes().all(|b| b.is_ascii_digit()) {
         return false;
     }
-    let sum: u32 = digits.bytes().zip([1, 3].into_iter().cycle()).map(|(b, weight)| u32::from(b - b'0') * weight).sum();
+    let sum: u32 = digits
+        .bytes()
+        .zip([1, 3].into_iter().cycle())
+        .map(|(b, weight)| u32::from(b - b'0') * weight)
+        .sum();
     sum.is_multiple_of(10)
 }
 
@@ -281,25 +360,62 @@ mod tests {
         check(
             "date-time",
             &["2024-02-29T12:00:00Z", "2024-01-01t00:00:00.5+01:00"],
-            &["tomorrow", "2023-02-29T12:00:00Z", "2024-01-01T24:00:00Z", "2024-01-01T00:00:00"],
+            &[
+                "tomorrow",
+                "2023-02-29T12:00:00Z",
+                "2024-01-01T24:00:00Z",
+                "2024-01-01T00:00:00",
+            ],
         );
         check("date", &["2024-12-31"], &["2024-13-01", "2024-1-1", ""]);
         check("byte", &["aGk=", "aGVsbG8="], &["", "aGk", "a-k="]);
-        check("duration", &["1h30m", "22 ns", "3 weeks", "-1.5h", "0"], &["", "1", "h"]);
-        check("ipv4", &["10.0.0.1", "010.0.0.1", "::ffff:1.2.3.4"], &["10.0.0", "256.1.1.1", "::1"]);
-        check("ipv6", &["::1", "fd00::1"], &["10.0.0.1", "::g", "fe80::1%eth0"]);
-        check("cidr", &["10.0.0.0/8", "fd00::/48"], &["10.0.0.0", "10.0.0.0/33", "10.0.0.0/+8"]);
-        check("mac", &["01:23:45:67:89:ab", "0123.4567.89ab"], &["01:23:45:67:89", "01-23-45-67-89:ab"]);
-        check("uuid4", &["F47AC10B-58CC-4372-A567-0E02B2C3D479"], &["f47ac10b-58cc-3372-a567-0e02b2c3d479", "x"]);
+        check(
+            "duration",
+            &["1h30m", "22 ns", "3 weeks", "-1.5h", "0"],
+            &["", "1", "h"],
+        );
+        check(
+            "ipv4",
+            &["10.0.0.1", "010.0.0.1", "::ffff:1.2.3.4"],
+            &["10.0.0", "256.1.1.1", "::1"],
+        );
+        check(
+            "ipv6",
+            &["::1", "fd00::1"],
+            &["10.0.0.1", "::g", "fe80::1%eth0"],
+        );
+        check(
+            "cidr",
+            &["10.0.0.0/8", "fd00::/48"],
+            &["10.0.0.0", "10.0.0.0/33", "10.0.0.0/+8"],
+        );
+        check(
+            "mac",
+            &["01:23:45:67:89:ab", "0123.4567.89ab"],
+            &["01:23:45:67:89", "01-23-45-67-89:ab"],
+        );
+        check(
+            "uuid4",
+            &["F47AC10B-58CC-4372-A567-0E02B2C3D479"],
+            &["f47ac10b-58cc-3372-a567-0e02b2c3d479", "x"],
+        );
         check(
             "uri",
             &["http://a.b:80/x?y", "/abs", "mailto:a@b", "http://a.b/#x"],
             &["a.b", "", "./x", "http://a b/", "http://a:x/", "/%zz"],
         );
         check("email", &["a@b", "Me <a.b@c.d>"], &["a", "a@", "a..b@c"]);
-        check("hostname", &["a", "a.example.com", "xn--a.de"], &["", "-a", "a_b", "a.b-"]);
+        check(
+            "hostname",
+            &["a", "a.example.com", "xn--a.de"],
+            &["", "-a", "a_b", "a.b-"],
+        );
         check("isbn", &["0321751043", "978-0321751041"], &["0321751044"]);
-        check("creditcard", &["4220 8554 2622 2389"], &["4220855426213389", ""]);
+        check(
+            "creditcard",
+            &["4220 8554 2622 2389"],
+            &["4220855426213389", ""],
+        );
         check("rgbcolor", &["rgb(0,  31, 255)"], &["rgb(01,31,255)"]);
         check("k8s-short-name", &["a-1"], &["A", "a-", "a.b"]);
         check("k8s-long-name", &["a.b-1"], &["a..b"]);

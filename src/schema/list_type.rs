@@ -17,7 +17,12 @@ impl Schema {
     }
 }
 
-fn walk<'a>(node: &'a Node, value: &'a Value, trail: &mut Trail<'a>, violations: &mut Vec<Violation>) {
+fn walk<'a>(
+    node: &'a Node,
+    value: &'a Value,
+    trail: &mut Trail<'a>,
+    violations: &mut Vec<Violation>,
+) {
     match value {
         Value::Object(entries) => {
             for (key, entry) in entries {
@@ -35,7 +40,9 @@ fn walk<'a>(node: &'a Node, value: &'a Value, trail: &mut Trail<'a>, violations:
         }
         Value::Array(items) => {
             match node.list_type {
-                Some(ListType::Set) => violations.extend(repeated(items.iter().map(canonical), items, trail)),
+                Some(ListType::Set) => {
+                    violations.extend(repeated(items.iter().map(canonical), items, trail))
+                }
                 Some(ListType::Map) => check_map(&node.list_map_keys, items, trail, violations),
                 Some(ListType::Atomic) | None => {}
             }
@@ -51,29 +58,58 @@ fn walk<'a>(node: &'a Node, value: &'a Value, trail: &mut Trail<'a>, violations:
     }
 }
 
-fn check_map<'a>(key_fields: &[String], items: &'a [Value], trail: &mut Trail<'a>, violations: &mut Vec<Violation>) {
-    if let Some(wrong) = items.iter().position(|item| !item.is_null() && !item.is_object()) {
+fn check_map<'a>(
+    key_fields: &[String],
+    items: &'a [Value],
+    trail: &mut Trail<'a>,
+    violations: &mut Vec<Violation>,
+) {
+    if let Some(wrong) = items
+        .iter()
+        .position(|item| !item.is_null() && !item.is_object())
+    {
         let detail = "must be an object for an array of list-type map";
-        violations.push(at_item(ViolationKind::Invalid, wrong, &items[wrong], detail, trail));
+        violations.push(at_item(
+            ViolationKind::Invalid,
+            wrong,
+            &items[wrong],
+            detail,
+            trail,
+        ));
         return;
     }
     let keys: Vec<Value> = items
         .iter()
-        .map(|item| key_fields.iter().filter_map(|field| Some((field.clone(), item.get(field)?.clone()))).collect())
+        .map(|item| {
+            key_fields
+                .iter()
+                .filter_map(|field| Some((field.clone(), item.get(field)?.clone())))
+                .collect()
+        })
         .map(Value::Object)
         .collect();
     violations.extend(repeated(keys.iter().map(canonical), &keys, trail));
 }
 
 /// The second appearance of each value that comes more than once; `shown` are the values to print.
-fn repeated<'a>(values: impl Iterator<Item = String>, shown: &[Value], trail: &mut Trail<'a>) -> Vec<Violation> {
+fn repeated<'a>(
+    values: impl Iterator<Item = String>,
+    shown: &[Value],
+    trail: &mut Trail<'a>,
+) -> Vec<Violation> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut violations = Vec::new();
     for (index, value) in values.enumerate() {
         let count = counts.entry(value).or_default();
         *count += 1;
         if *count == 2 {
-            violations.push(at_item(ViolationKind::Duplicate, index, &shown[index], "", trail));
+            violations.push(at_item(
+                ViolationKind::Duplicate,
+                index,
+                &shown[index],
+                "",
+                trail,
+            ));
         }
     }
     violations
@@ -84,7 +120,13 @@ fn canonical(value: &Value) -> String {
     value.to_string()
 }
 
-fn at_item<'a>(kind: ViolationKind, index: usize, value: &Value, detail: &str, trail: &mut Trail<'a>) -> Violation {
+fn at_item<'a>(
+    kind: ViolationKind,
+    index: usize,
+    value: &Value,
+    detail: &str,
+    trail: &mut Trail<'a>,
+) -> Violation {
     let shown = match value {
         Value::Object(_) | Value::Array(_) | Value::Null => go::json(value),
         _ => super::violation::shown(value),

@@ -1,10 +1,13 @@
-//! Structural schemas as the API server treats them: what it refuses and in which words, what it prunes and defaults.
+//! Structural schemas as the API server treats them: what it refuses and in which words, what it
+//! prunes and defaults.
 //!
-//! Facts, not code, come from `k8s.io/apiextensions-apiserver` and `k8s.io/kube-openapi` of Kubernetes 0.36, whose wording is used
-//! throughout. Nothing here knows a type of Kubernetes: objects and schemas are [`serde_json::Value`]s, read by a YAML reader that
-//! gives the values that Go's reader gives.
+//! Facts, not code, come from `k8s.io/apiextensions-apiserver` and `k8s.io/kube-openapi` of
+//! Kubernetes 0.36, whose wording is used throughout. Nothing here knows a type of Kubernetes:
+//! objects and schemas are [`serde_json::Value`]s, read by a YAML reader that gives the values that
+//! Go's reader gives.
 //!
-//! Every walk is linear in the object times the branches of the schema's junctors, and as deep as the schema at most.
+//! Every walk is linear in the object times the branches of the schema's junctors, and as deep as
+//! the schema at most.
 
 mod cel;
 mod compiler;
@@ -26,7 +29,10 @@ use serde_json::Value;
 
 pub use cel::{NotEvaluable, Verdict};
 pub(crate) use name::subdomain_errors;
-pub(crate) use object_meta::{annotation_violations, annotations_too_large, label_violations, validate_annotations, validate_labels};
+pub(crate) use object_meta::{
+    annotation_violations, annotations_too_large, label_violations, validate_annotations,
+    validate_labels,
+};
 pub(crate) use unknown::Home;
 pub use unknown::UnknownField;
 pub use violation::{Fault, Violation, ViolationKind, refusal};
@@ -34,7 +40,8 @@ pub use violation::{Fault, Violation, ViolationKind, refusal};
 use node::Node;
 use pattern::PatternCache;
 
-/// How deep a schema may be nested, junctors included. The deepest schema of a known provider has 25 levels.
+/// How deep a schema may be nested, junctors included. The deepest schema of a known provider has
+/// 25 levels.
 const MAX_DEPTH: usize = 96;
 
 /// A compiled schema. Compile once, use for many objects, from any thread.
@@ -47,9 +54,12 @@ impl Schema {
     /// Compiles an `openAPIV3Schema`.
     ///
     /// # Errors
-    /// When it is no schema that the API server could validate with: a keyword of the wrong type, an unsupported keyword such as `$ref`,
-    /// a pattern that is no regular expression, too many levels. The violation's path starts at the schema.
+    /// When it is no schema that the API server could validate with: a keyword of the wrong type,
+    /// an unsupported keyword such as `$ref`, a pattern that is no regular expression, too many
+    /// levels. The violation's path starts at the schema.
     pub fn from_json(schema: &Value) -> Result<Self, Violation> {
-        Ok(Schema { root: compiler::compile(schema, &mut PatternCache::default())? })
+        Ok(Schema {
+            root: compiler::compile(schema, &mut PatternCache::default())?,
+        })
     }
 }

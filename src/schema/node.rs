@@ -1,4 +1,5 @@
-//! The compiled form of an OpenAPI schema: one [`Node`] per schema object, with everything that validation needs worked out once.
+//! The compiled form of an OpenAPI schema: one [`Node`] per schema object, with everything that
+//! validation needs worked out once.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +34,9 @@ impl Type {
 
     pub(super) fn parse(name: &str) -> Option<Self> {
         use Type::{Array, Boolean, Integer, Number, Object, String};
-        [Object, Array, String, Integer, Number, Boolean].into_iter().find(|known| known.as_str() == name)
+        [Object, Array, String, Integer, Number, Boolean]
+            .into_iter()
+            .find(|known| known.as_str() == name)
     }
 }
 

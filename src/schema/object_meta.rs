@@ -1,6 +1,7 @@
 //! `metadata` of the resources that are embedded in an object, and labels and annotations.
 //!
-//! Source: `k8s.io/apimachinery/pkg/api/validation` and the `objectmeta` package of apiextensions-apiserver, Kubernetes 0.36.
+//! Source: `k8s.io/apimachinery/pkg/api/validation` and the `objectmeta` package of
+//! apiextensions-apiserver, Kubernetes 0.36.
 
 use serde_json::{Map, Value, json};
 
@@ -16,18 +17,30 @@ const ANNOTATIONS_LIMIT: i64 = 256 * 1024;
 
 /// What is wrong with labels: keys and values, all reported at the map.
 pub(crate) fn validate_labels(labels: &Map<String, Value>, path: &FieldPath) -> Vec<Violation> {
-    labels.iter().flat_map(|(key, value)| label_violations(key, value.as_str().unwrap_or_default(), path)).collect()
+    labels
+        .iter()
+        .flat_map(|(key, value)| label_violations(key, value.as_str().unwrap_or_default(), path))
+        .collect()
 }
 
 /// What is wrong with one label of the map at `path`.
 pub(crate) fn label_violations(key: &str, value: &str, path: &FieldPath) -> Vec<Violation> {
-    all_invalid(path, key, name::label_key_errors(key)).chain(all_invalid(path, value, name::label_value_errors(value))).collect()
+    all_invalid(path, key, name::label_key_errors(key))
+        .chain(all_invalid(path, value, name::label_value_errors(value)))
+        .collect()
 }
 
 /// What is wrong with annotations: keys, and their size together.
-pub(crate) fn validate_annotations(annotations: &Map<String, Value>, path: &FieldPath) -> Vec<Violation> {
-    let of_keys = annotations.keys().flat_map(|key| annotation_violations(key, path));
-    of_keys.chain(annotations_too_large(annotations, path)).collect()
+pub(crate) fn validate_annotations(
+    annotations: &Map<String, Value>,
+    path: &FieldPath,
+) -> Vec<Violation> {
+    let of_keys = annotations
+        .keys()
+        .flat_map(|key| annotation_violations(key, path));
+    of_keys
+        .chain(annotations_too_large(annotations, path))
+        .collect()
 }
 
 /// What is wrong with the key of one annotation of the map at `path`; its value is free.
@@ -36,13 +49,26 @@ pub(crate) fn annotation_violations(key: &str, path: &FieldPath) -> Vec<Violatio
 }
 
 /// That annotations are too large together.
-pub(crate) fn annotations_too_large(annotations: &Map<String, Value>, path: &FieldPath) -> Option<Violation> {
-    let size: usize = annotations.iter().map(|(key, value)| key.len() + value.as_str().unwrap_or_default().len()).sum();
-    (i64::try_from(size).unwrap_or(i64::MAX) > ANNOTATIONS_LIMIT).then(|| Violation::too_long(path.clone(), ANNOTATIONS_LIMIT))
+pub(crate) fn annotations_too_large(
+    annotations: &Map<String, Value>,
+    path: &FieldPath,
+) -> Option<Violation> {
+    let size: usize = annotations
+        .iter()
+        .map(|(key, value)| key.len() + value.as_str().unwrap_or_default().len())
+        .sum();
+    (i64::try_from(size).unwrap_or(i64::MAX) > ANNOTATIONS_LIMIT)
+        .then(|| Violation::too_long(path.clone(), ANNOTATIONS_LIMIT))
 }
 
-fn all_invalid<'a>(path: &'a FieldPath, value: &'a str, errors: Vec<String>) -> impl Iterator<Item = Violation> + 'a {
-    errors.into_iter().map(move |error| Violation::invalid(path.clone(), &Value::from(value), &error))
+fn all_invalid<'a>(
+    path: &'a FieldPath,
+    value: &'a str,
+    errors: Vec<String>,
+) -> impl Iterator<Item = Violation> + 'a {
+    errors
+        .into_iter()
+        .map(move |error| Violation::invalid(path.clone(), &Value::from(value), &error))
 }
 
 fn text<'a>(map: &'a Map<String, Value>, key: &str) -> &'a str {
@@ -52,34 +78,85 @@ fn text<'a>(map: &'a Map<String, Value>, key: &str) -> &'a str {
 /// The name is anything that fits into a path, and may be absent.
 fn check(metadata: &Map<String, Value>, path: &FieldPath) -> Vec<Violation> {
     let mut violations = Vec::new();
-    let (name, generate_name, namespace) = (text(metadata, "name"), text(metadata, "generateName"), text(metadata, "namespace"));
+    let (name, generate_name, namespace) = (
+        text(metadata, "name"),
+        text(metadata, "generateName"),
+        text(metadata, "namespace"),
+    );
     if !generate_name.is_empty() {
-        violations.extend(all_invalid(&path.field("generateName"), generate_name, name::path_segment_errors(generate_name, true)));
+        violations.extend(all_invalid(
+            &path.field("generateName"),
+            generate_name,
+            name::path_segment_errors(generate_name, true),
+        ));
     }
     if !name.is_empty() {
-        violations.extend(all_invalid(&path.field("name"), name, name::path_segment_errors(name, false)));
+        violations.extend(all_invalid(
+            &path.field("name"),
+            name,
+            name::path_segment_errors(name, false),
+        ));
     }
     if !namespace.is_empty() {
-        violations.extend(all_invalid(&path.field("namespace"), namespace, name::label_errors(namespace)));
+        violations.extend(all_invalid(
+            &path.field("namespace"),
+            namespace,
+            name::label_errors(namespace),
+        ));
     }
-    if let Some(generation) = metadata.get("generation").filter(|generation| generation.as_i64().is_some_and(|g| g < 0)) {
-        violations.push(Violation::invalid(path.field("generation"), generation, "must be greater than or equal to 0"));
+    if let Some(generation) = metadata
+        .get("generation")
+        .filter(|generation| generation.as_i64().is_some_and(|g| g < 0))
+    {
+        violations.push(Violation::invalid(
+            path.field("generation"),
+            generation,
+            "must be greater than or equal to 0",
+        ));
     }
     let map = |key: &str| metadata.get(key).and_then(Value::as_object);
-    let list = |key: &str| metadata.get(key).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    violations.extend(map("labels").map(|labels| validate_labels(labels, &path.field("labels"))).unwrap_or_default());
-    violations.extend(map("annotations").map(|found| validate_annotations(found, &path.field("annotations"))).unwrap_or_default());
-    violations.extend(owners(list("ownerReferences"), &path.field("ownerReferences")));
+    let list = |key: &str| {
+        metadata
+            .get(key)
+            .and_then(Value::as_array)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
+    };
+    violations.extend(
+        map("labels")
+            .map(|labels| validate_labels(labels, &path.field("labels")))
+            .unwrap_or_default(),
+    );
+    violations.extend(
+        map("annotations")
+            .map(|found| validate_annotations(found, &path.field("annotations")))
+            .unwrap_or_default(),
+    );
+    violations.extend(owners(
+        list("ownerReferences"),
+        &path.field("ownerReferences"),
+    ));
     violations.extend(finalizers(list("finalizers"), &path.field("finalizers")));
     violations
 }
 
 /// An owner reference as Go writes it back: the four strings always, in the order of its struct.
 fn owner_json(owner: &Value) -> String {
-    let mut parts: Vec<String> =
-        ["apiVersion", "kind", "name", "uid"].iter().map(|key| format!("\"{key}\":{}", owner.get(*key).unwrap_or(&json!("")))).collect();
-    let flag = |key: &str| owner.get(key).filter(|flag| flag.is_boolean()).map(|flag| format!("\"{key}\":{flag}"));
-    parts.extend(["controller", "blockOwnerDeletion"].iter().filter_map(|key| flag(key)));
+    let mut parts: Vec<String> = ["apiVersion", "kind", "name", "uid"]
+        .iter()
+        .map(|key| format!("\"{key}\":{}", owner.get(*key).unwrap_or(&json!(""))))
+        .collect();
+    let flag = |key: &str| {
+        owner
+            .get(key)
+            .filter(|flag| flag.is_boolean())
+            .map(|flag| format!("\"{key}\":{flag}"))
+    };
+    parts.extend(
+        ["controller", "blockOwnerDeletion"]
+            .iter()
+            .filter_map(|key| flag(key)),
+    );
     format!("{{{}}}", parts.join(","))
 }
 
@@ -90,22 +167,47 @@ fn owners(owners: &[Value], path: &FieldPath) -> Vec<Violation> {
         let get = |key: &str| owner.get(key).and_then(Value::as_str).unwrap_or_default();
         let version = get("apiVersion").rsplit('/').next().unwrap_or_default();
         if version.is_empty() || get("apiVersion").matches('/').count() > 1 {
-            violations.push(Violation::invalid(path.field("apiVersion"), &json!(get("apiVersion")), "version must not be empty"));
+            violations.push(Violation::invalid(
+                path.field("apiVersion"),
+                &json!(get("apiVersion")),
+                "version must not be empty",
+            ));
         }
-        for key in ["kind", "name", "uid"].into_iter().filter(|key| get(key).is_empty()) {
-            violations.push(Violation::invalid(path.field(key), &json!(""), "must not be empty"));
+        for key in ["kind", "name", "uid"]
+            .into_iter()
+            .filter(|key| get(key).is_empty())
+        {
+            violations.push(Violation::invalid(
+                path.field(key),
+                &json!(""),
+                "must not be empty",
+            ));
         }
         if get("apiVersion") == "v1" && get("kind") == "Event" {
             let detail = "/v1, Kind=Event is disallowed from being an owner";
-            violations.push(Violation::new(super::ViolationKind::Invalid, path.clone(), Some(&owner_json(owner)), detail));
+            violations.push(Violation::new(
+                super::ViolationKind::Invalid,
+                path.clone(),
+                Some(&owner_json(owner)),
+                detail,
+            ));
         }
         if owner.get("controller") == Some(&json!(true)) {
             let this = format!("{}/{}", get("kind"), get("name"));
             if let Some(first) = &controller {
-                let all = format!("[{}]", owners.iter().map(owner_json).collect::<Vec<_>>().join(","));
-                let detail =
-                    format!("Only one reference can have Controller set to true. Found \"true\" in references for {first} and {this}");
-                violations.push(Violation::new(super::ViolationKind::Invalid, path.clone(), Some(&all), &detail));
+                let all = format!(
+                    "[{}]",
+                    owners.iter().map(owner_json).collect::<Vec<_>>().join(",")
+                );
+                let detail = format!(
+                    "Only one reference can have Controller set to true. Found \"true\" in references for {first} and {this}"
+                );
+                violations.push(Violation::new(
+                    super::ViolationKind::Invalid,
+                    path.clone(),
+                    Some(&all),
+                    &detail,
+                ));
             } else {
                 controller = Some(this);
             }
@@ -116,7 +218,9 @@ fn owners(owners: &[Value], path: &FieldPath) -> Vec<Violation> {
 
 fn finalizers(finalizers: &[Value], path: &FieldPath) -> Vec<Violation> {
     let names = || finalizers.iter().filter_map(Value::as_str);
-    let mut violations: Vec<_> = names().flat_map(|name| all_invalid(path, name, name::label_key_errors(name))).collect();
+    let mut violations: Vec<_> = names()
+        .flat_map(|name| all_invalid(path, name, name::label_key_errors(name)))
+        .collect();
     if names().any(|name| name == "orphan") && names().any(|name| name == "foregroundDeletion") {
         let detail = "finalizer orphan and foregroundDeletion cannot be both set";
         violations.push(Violation::invalid(path.clone(), &json!(finalizers), detail));
@@ -124,12 +228,19 @@ fn finalizers(finalizers: &[Value], path: &FieldPath) -> Vec<Violation> {
     violations
 }
 
-/// Why Go's decoder cannot read `metadata`, in its words: the first field (in the order of the keys) of a wrong type.
+/// Why Go's decoder cannot read `metadata`, in its words: the first field (in the order of the
+/// keys) of a wrong type.
 fn decode_error(metadata: &Value) -> Option<String> {
     let Value::Object(fields) = metadata else {
-        return Some(format!("json: cannot unmarshal {} into Go value of type v1.ObjectMeta", go::json_kind(metadata)));
+        return Some(format!(
+            "json: cannot unmarshal {} into Go value of type v1.ObjectMeta",
+            go::json_kind(metadata)
+        ));
     };
-    fields.iter().filter(|(_, value)| !value.is_null()).find_map(|(field, value)| field_error(field, value))
+    fields
+        .iter()
+        .filter(|(_, value)| !value.is_null())
+        .find_map(|(field, value)| field_error(field, value))
 }
 
 fn field_error(field: &str, value: &Value) -> Option<String> {
@@ -140,25 +251,33 @@ fn field_error(field: &str, value: &Value) -> Option<String> {
         ))
     };
     match (field, value) {
-        ("labels" | "annotations", Value::Object(entries)) => {
-            entries.values().find(|entry| !entry.is_string() && !entry.is_null()).and_then(|entry| wrong(entry, "string"))
-        }
+        ("labels" | "annotations", Value::Object(entries)) => entries
+            .values()
+            .find(|entry| !entry.is_string() && !entry.is_null())
+            .and_then(|entry| wrong(entry, "string")),
         ("labels" | "annotations", _) => wrong(value, "map[string]string"),
-        ("finalizers", Value::Array(items)) => {
-            items.iter().find(|item| !item.is_string() && !item.is_null()).and_then(|item| wrong(item, "string"))
-        }
+        ("finalizers", Value::Array(items)) => items
+            .iter()
+            .find(|item| !item.is_string() && !item.is_null())
+            .and_then(|item| wrong(item, "string")),
         ("finalizers", _) => wrong(value, "[]string"),
         ("ownerReferences", Value::Array(owners)) => owners.iter().find_map(owner_error),
         ("ownerReferences", _) => wrong(value, "[]v1.OwnerReference"),
         ("generation" | "deletionGracePeriodSeconds", Value::Number(number)) => {
-            let text = format!("json: cannot unmarshal number {value} into Go struct field ObjectMeta.{field} of type int64");
+            let text = format!(
+                "json: cannot unmarshal number {value} into Go struct field ObjectMeta.{field} of type int64"
+            );
             (!number.is_i64()).then_some(text)
         }
         ("generation" | "deletionGracePeriodSeconds", _) => wrong(value, "int64"),
-        ("name" | "generateName" | "namespace" | "selfLink" | "uid" | "resourceVersion", other) if !other.is_string() => {
+        ("name" | "generateName" | "namespace" | "selfLink" | "uid" | "resourceVersion", other)
+            if !other.is_string() =>
+        {
             wrong(other, "string")
         }
-        ("creationTimestamp" | "deletionTimestamp", other) if !other.is_string() => wrong(other, "string"),
+        ("creationTimestamp" | "deletionTimestamp", other) if !other.is_string() => {
+            wrong(other, "string")
+        }
         _ => None,
     }
 }
@@ -189,7 +308,12 @@ impl Schema {
     }
 }
 
-fn walk<'a>(node: &'a Node, value: &'a Value, trail: &mut Trail<'a>, violations: &mut Vec<Violation>) {
+fn walk<'a>(
+    node: &'a Node,
+    value: &'a Value,
+    trail: &mut Trail<'a>,
+    violations: &mut Vec<Violation>,
+) {
     match value {
         Value::Object(entries) => {
             if node.embedded_resource {
@@ -226,12 +350,21 @@ fn embedded(resource: &Map<String, Value>, path: &FieldPath, violations: &mut Ve
         let at = path.field(key);
         match resource.get(key) {
             None => violations.push(Violation::required(at, "")),
-            Some(Value::String(text)) if text.is_empty() => violations.push(Violation::invalid(at, &json!(""), "must not be empty")),
-            Some(Value::String(text)) => violations.extend(all_invalid(&at, text, type_errors(key, text))),
+            Some(Value::String(text)) if text.is_empty() => {
+                violations.push(Violation::invalid(at, &json!(""), "must not be empty"))
+            }
+            Some(Value::String(text)) => {
+                violations.extend(all_invalid(&at, text, type_errors(key, text)))
+            }
             Some(other) => violations.push(Violation::invalid(at, other, "must be a string")),
         }
     }
-    let Some(metadata) = resource.get("metadata").filter(|metadata| !metadata.is_null()) else { return };
+    let Some(metadata) = resource
+        .get("metadata")
+        .filter(|metadata| !metadata.is_null())
+    else {
+        return;
+    };
     let at = path.field("metadata");
     match (decode_error(metadata), metadata) {
         (Some(error), _) => violations.push(Violation::invalid(at, metadata, &error)),
@@ -243,10 +376,21 @@ fn embedded(resource: &Map<String, Value>, path: &FieldPath, violations: &mut Ve
 fn type_errors(key: &str, text: &str) -> Vec<String> {
     if key == "apiVersion" {
         let parts = text.matches('/').count();
-        return if parts > 1 { vec![format!("unexpected GroupVersion string: {text}")] } else { Vec::new() };
+        return if parts > 1 {
+            vec![format!("unexpected GroupVersion string: {text}")]
+        } else {
+            Vec::new()
+        };
     }
     let errors = name::label_1035_errors(&text.to_lowercase());
-    if errors.is_empty() { errors } else { vec![format!("may have mixed case, but should otherwise match: {}", errors.join(","))] }
+    if errors.is_empty() {
+        errors
+    } else {
+        vec![format!(
+            "may have mixed case, but should otherwise match: {}",
+            errors.join(",")
+        )]
+    }
 }
 
 #[cfg(test)]
@@ -255,7 +399,9 @@ mod tests {
 
     #[test]
     fn values_of_a_wrong_type_are_told_in_go_words() {
-        let check = |metadata: Value, expected: &str| assert_eq!(decode_error(&metadata).as_deref(), Some(expected));
+        let check = |metadata: Value, expected: &str| {
+            assert_eq!(decode_error(&metadata).as_deref(), Some(expected))
+        };
         check(
             json!({"labels": {"a": 1}}),
             "json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string",
@@ -264,8 +410,14 @@ mod tests {
             json!({"finalizers": "x"}),
             "json: cannot unmarshal string into Go struct field ObjectMeta.finalizers of type []string",
         );
-        check(json!([]), "json: cannot unmarshal array into Go value of type v1.ObjectMeta");
+        check(
+            json!([]),
+            "json: cannot unmarshal array into Go value of type v1.ObjectMeta",
+        );
         let owner = json!({"ownerReferences": [{"name": 1}]});
-        check(owner, "json: cannot unmarshal number into Go struct field OwnerReference.ownerReferences.name of type string");
+        check(
+            owner,
+            "json: cannot unmarshal number into Go struct field OwnerReference.ownerReferences.name of type string",
+        );
     }
 }

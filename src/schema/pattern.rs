@@ -18,7 +18,10 @@ impl Pattern {
     /// Compiles a pattern written in Go's syntax; the error says why it is none.
     pub(super) fn new(source: &str) -> Result<Self, String> {
         let regex = regexp::compile(source)?;
-        Ok(Pattern { source: source.to_owned(), regex })
+        Ok(Pattern {
+            source: source.to_owned(),
+            regex,
+        })
     }
 
     /// Whether the text has a part that matches.
@@ -50,7 +53,11 @@ mod tests {
     #[test]
     fn patterns_match_as_in_go() {
         let check = |pattern: &str, text: &str, expected: bool| {
-            assert_eq!(Pattern::new(pattern).map(|p| p.matches(text)), Ok(expected), "{pattern} on {text:?}");
+            assert_eq!(
+                Pattern::new(pattern).map(|p| p.matches(text)),
+                Ok(expected),
+                "{pattern} on {text:?}"
+            );
         };
         check(r"^\d+$", "١", false);
         check(r"^[\d.]+$", "1.2", true);

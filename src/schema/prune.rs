@@ -10,19 +10,28 @@ use crate::diag::{FieldPath, Segment};
 pub(super) const META_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 impl Schema {
-    /// Removes what the API server would remove, and says where: unknown fields, in the order of the object.
+    /// Removes what the API server would remove, and says where: unknown fields, in the order of
+    /// the object.
     ///
-    /// `apiVersion`, `kind` and `metadata` of the object and of embedded resources stay as they are, as does everything below
-    /// `x-kubernetes-preserve-unknown-fields` that has no schema of its own.
+    /// `apiVersion`, `kind` and `metadata` of the object and of embedded resources stay as they
+    /// are, as does everything below `x-kubernetes-preserve-unknown-fields` that has no schema
+    /// of its own.
     pub fn prune(&self, object: &mut Value) -> Vec<FieldPath> {
-        let mut walk = Pruning { path: FieldPath::root(), pruned: Vec::new() };
+        let mut walk = Pruning {
+            path: FieldPath::root(),
+            pruned: Vec::new(),
+        };
         walk.value(Some(&self.root), object, true);
         walk.pruned
     }
 
     /// The same for a value that is only a resource if its schema says so.
     pub(super) fn prune_embedded(&self, value: &mut Value) {
-        Pruning { path: FieldPath::root(), pruned: Vec::new() }.value(Some(&self.root), value, false);
+        Pruning {
+            path: FieldPath::root(),
+            pruned: Vec::new(),
+        }
+        .value(Some(&self.root), value, false);
     }
 }
 
@@ -32,7 +41,8 @@ struct Pruning {
 }
 
 impl Pruning {
-    /// Prunes a value. Without a schema a map loses everything; lists are looked through, for maps may be inside.
+    /// Prunes a value. Without a schema a map loses everything; lists are looked through, for maps
+    /// may be inside.
     fn value(&mut self, node: Option<&Node>, value: &mut Value, resource_root: bool) {
         match value {
             Value::Object(entries) => self.entries(node, entries, resource_root),
@@ -56,14 +66,20 @@ impl Pruning {
         }
     }
 
-    fn entries(&mut self, node: Option<&Node>, entries: &mut Map<String, Value>, resource_root: bool) {
+    fn entries(
+        &mut self,
+        node: Option<&Node>,
+        entries: &mut Map<String, Value>,
+        resource_root: bool,
+    ) {
         let resource = resource_root || node.is_some_and(|node| node.embedded_resource);
         let preserve = node.is_some_and(|node| node.preserve_unknown);
         let path = &mut self.path;
         let mut kept = Vec::new();
         entries.retain(|key, _| {
             let meta = resource && META_FIELDS.contains(&key.as_str());
-            let known = node.is_some_and(|node| node.properties.contains_key(key) || node.additional.is_some());
+            let known = node
+                .is_some_and(|node| node.properties.contains_key(key) || node.additional.is_some());
             if known && !meta {
                 kept.push(key.clone());
             }
@@ -74,7 +90,9 @@ impl Pruning {
             keep
         });
         for key in kept {
-            let (Some(node), Some(entry)) = (node, entries.get_mut(&key)) else { continue };
+            let (Some(node), Some(entry)) = (node, entries.get_mut(&key)) else {
+                continue;
+            };
             let (schema, segment) = node.entry(&key);
             self.path.push(segment);
             self.value(schema, entry, false);
@@ -82,7 +100,8 @@ impl Pruning {
         }
     }
 
-    /// An item of a list whose unknown fields are preserved: the list's permission holds for the item too.
+    /// An item of a list whose unknown fields are preserved: the list's permission holds for the
+    /// item too.
     fn preserved(&mut self, node: &Node, value: &mut Value) {
         match value {
             Value::Object(entries) => {

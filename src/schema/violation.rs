@@ -1,7 +1,7 @@
 //! What the API server refuses, in its own words.
 //!
-//! The forms come from `k8s.io/apimachinery/pkg/util/validation/field` (Kubernetes 0.36): the field, the kind of error, the value
-//! where the kind shows one, then a detail.
+//! The forms come from `k8s.io/apimachinery/pkg/util/validation/field` (Kubernetes 0.36): the
+//! field, the kind of error, the value where the kind shows one, then a detail.
 
 use std::fmt;
 
@@ -59,10 +59,14 @@ impl ViolationKind {
         }
     }
 
-    /// Whether the API server does not even look at the CEL rules of an object that has such an error.
+    /// Whether the API server does not even look at the CEL rules of an object that has such an
+    /// error.
     pub(crate) fn blocks_rules(self) -> bool {
         use ViolationKind::{NotSupported, Required, TooLong, TooMany, TypeInvalid};
-        matches!(self, NotSupported | Required | TooLong | TooMany | TypeInvalid)
+        matches!(
+            self,
+            NotSupported | Required | TooLong | TooMany | TypeInvalid
+        )
     }
 }
 
@@ -118,7 +122,11 @@ pub enum Fault {
 
 impl From<&str> for Fault {
     fn from(words: &str) -> Self {
-        if words.is_empty() { Fault::Plain } else { Fault::Words(words.to_owned()) }
+        if words.is_empty() {
+            Fault::Plain
+        } else {
+            Fault::Words(words.to_owned())
+        }
     }
 }
 
@@ -132,21 +140,45 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Fault::Plain => Ok(()),
-            Fault::Type { at, expected, given } => write!(f, "{at} in body must be of type {expected}: {given}"),
-            Fault::Range { at, what, expected, format } if format.is_empty() => {
-                write!(f, "{what} value must be of type {expected} (default format) in {at}")
+            Fault::Type {
+                at,
+                expected,
+                given,
+            } => write!(f, "{at} in body must be of type {expected}: {given}"),
+            Fault::Range {
+                at,
+                what,
+                expected,
+                format,
+            } if format.is_empty() => {
+                write!(
+                    f,
+                    "{what} value must be of type {expected} (default format) in {at}"
+                )
             }
-            Fault::Range { at, what, expected, format } => {
-                write!(f, "{what} value must be of type {expected} with format {format} in {at}")
+            Fault::Range {
+                at,
+                what,
+                expected,
+                format,
+            } => {
+                write!(
+                    f,
+                    "{what} value must be of type {expected} with format {format} in {at}"
+                )
             }
             Fault::Enumeration { supported } if supported.is_empty() => Ok(()),
             Fault::Enumeration { supported } => {
                 let quoted: Vec<_> = supported.iter().map(|value| go::quote(value)).collect();
                 write!(f, "supported values: {}", quoted.join(", "))
             }
-            Fault::TooFewItems { at, least } => write!(f, "{at} in body should have at least {least} items"),
+            Fault::TooFewItems { at, least } => {
+                write!(f, "{at} in body should have at least {least} items")
+            }
             Fault::Rule { at, rule } => write!(f, "{at} in body {rule}"),
-            Fault::GateClosed(gate) => write!(f, "can be set only if the {gate} feature gate is enabled"),
+            Fault::GateClosed(gate) => {
+                write!(f, "can be set only if the {gate} feature gate is enabled")
+            }
             Fault::Words(words) => f.write_str(words),
         }
     }
@@ -157,7 +189,8 @@ impl fmt::Display for Fault {
 pub struct Violation {
     /// Where it stands in the document.
     pub path: FieldPath,
-    /// The same as the API server spells it in this message: map keys are sometimes `.key`, sometimes `[key]`; `<nil>` when it names none.
+    /// The same as the API server spells it in this message: map keys are sometimes `.key`,
+    /// sometimes `[key]`; `<nil>` when it names none.
     pub field: String,
     /// What kind of error it is.
     pub kind: ViolationKind,
@@ -168,17 +201,33 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// An error with everything spelt out. `value` is the printed value, `None` when the message shows none.
-    pub(crate) fn new(kind: ViolationKind, path: impl Into<FieldPath>, value: Option<&str>, fault: impl Into<Fault>) -> Self {
+    /// An error with everything spelt out. `value` is the printed value, `None` when the message
+    /// shows none.
+    pub(crate) fn new(
+        kind: ViolationKind,
+        path: impl Into<FieldPath>,
+        value: Option<&str>,
+        fault: impl Into<Fault>,
+    ) -> Self {
         let path = path.into();
         let field = spelt(&path);
-        Violation { path, field, kind, value: value.map(str::to_owned), fault: fault.into() }
+        Violation {
+            path,
+            field,
+            kind,
+            value: value.map(str::to_owned),
+            fault: fault.into(),
+        }
     }
 
     /// What follows the field: `Invalid value: "x": must be …`.
     pub fn body(&self) -> String {
         let fault = self.fault.to_string();
-        let parts = [Some(self.kind.title()), self.value.as_deref(), (!fault.is_empty()).then_some(&*fault)];
+        let parts = [
+            Some(self.kind.title()),
+            self.value.as_deref(),
+            (!fault.is_empty()).then_some(&*fault),
+        ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(": ")
     }
 
@@ -190,7 +239,11 @@ impl Violation {
     }
 
     /// A value that breaks a rule.
-    pub(crate) fn invalid(path: impl Into<FieldPath>, value: &Value, fault: impl Into<Fault>) -> Self {
+    pub(crate) fn invalid(
+        path: impl Into<FieldPath>,
+        value: &Value,
+        fault: impl Into<Fault>,
+    ) -> Self {
         Self::new(ViolationKind::Invalid, path, Some(&shown(value)), fault)
     }
 
@@ -205,23 +258,47 @@ impl Violation {
     }
 
     /// A value that is not one of an enumeration; `supported` as it is listed, unquoted.
-    pub(crate) fn not_supported(path: impl Into<FieldPath>, value: &Value, supported: &[String]) -> Self {
-        let fault = Fault::Enumeration { supported: supported.to_vec() };
-        Self::new(ViolationKind::NotSupported, path, Some(&shown(value)), fault)
+    pub(crate) fn not_supported(
+        path: impl Into<FieldPath>,
+        value: &Value,
+        supported: &[String],
+    ) -> Self {
+        let fault = Fault::Enumeration {
+            supported: supported.to_vec(),
+        };
+        Self::new(
+            ViolationKind::NotSupported,
+            path,
+            Some(&shown(value)),
+            fault,
+        )
     }
 
     /// A string of more than `limit` characters. The API server says bytes, whatever it counts.
     pub(crate) fn too_long(path: FieldPath, limit: i64) -> Self {
         let unit = if limit == 1 { "byte" } else { "bytes" };
-        let fault = if limit < 0 { "value is too long".to_owned() } else { format!("may not be more than {limit} {unit}") };
+        let fault = if limit < 0 {
+            "value is too long".to_owned()
+        } else {
+            format!("may not be more than {limit} {unit}")
+        };
         Self::new(ViolationKind::TooLong, path, None, &fault)
     }
 
     /// A list or map of `count` entries where `limit` are allowed.
     pub(crate) fn too_many(path: FieldPath, count: usize, limit: i64) -> Self {
         let unit = if limit == 1 { "item" } else { "items" };
-        let fault = if limit < 0 { "has too many items".to_owned() } else { format!("must have at most {limit} {unit}") };
-        Self::new(ViolationKind::TooMany, path, Some(&count.to_string()), &fault)
+        let fault = if limit < 0 {
+            "has too many items".to_owned()
+        } else {
+            format!("must have at most {limit} {unit}")
+        };
+        Self::new(
+            ViolationKind::TooMany,
+            path,
+            Some(&count.to_string()),
+            &fault,
+        )
     }
 }
 
@@ -233,7 +310,11 @@ impl fmt::Display for Violation {
 
 /// The path as a message spells it; the root has no name.
 fn spelt(path: &FieldPath) -> String {
-    if path.is_root() { "<nil>".to_owned() } else { path.to_string() }
+    if path.is_root() {
+        "<nil>".to_owned()
+    } else {
+        path.to_string()
+    }
 }
 
 /// A value as errors show it: strings quoted, numbers and booleans plain, the rest as compact JSON.
@@ -246,12 +327,17 @@ pub(super) fn shown(value: &Value) -> String {
     }
 }
 
-/// The message of the `Status` that refuses an object: the errors in brackets when there are several, each different one once.
+/// The message of the `Status` that refuses an object: the errors in brackets when there are
+/// several, each different one once.
 pub fn refusal(group: &str, kind: &str, name: &str, violations: &[Violation]) -> String {
     let dot = if group.is_empty() { "" } else { "." };
     let subject = format!("{kind}{dot}{group} {} is invalid", go::quote(name));
     let mut seen = std::collections::BTreeSet::new();
-    let mut messages: Vec<_> = violations.iter().map(Violation::to_string).filter(|message| seen.insert(message.clone())).collect();
+    let mut messages: Vec<_> = violations
+        .iter()
+        .map(Violation::to_string)
+        .filter(|message| seen.insert(message.clone()))
+        .collect();
     match messages.len() {
         0 => subject,
         1 => format!("{subject}: {}", messages.remove(0)),
@@ -270,26 +356,50 @@ mod tests {
 
     #[test]
     fn errors_are_worded_as_field_error_words_them() {
-        let check = |violation: Violation, expected: &str| assert_eq!(violation.to_string(), expected);
+        let check =
+            |violation: Violation, expected: &str| assert_eq!(violation.to_string(), expected);
         check(Violation::required(at("x"), ""), "spec.x: Required value");
-        check(Violation::invalid(at("x"), &json!("a"), "no"), "spec.x: Invalid value: \"a\": no");
-        let duplicate = Violation::new(ViolationKind::Duplicate, at("x").index(1), Some("{\"name\":\"a\"}"), "");
+        check(
+            Violation::invalid(at("x"), &json!("a"), "no"),
+            "spec.x: Invalid value: \"a\": no",
+        );
+        let duplicate = Violation::new(
+            ViolationKind::Duplicate,
+            at("x").index(1),
+            Some("{\"name\":\"a\"}"),
+            "",
+        );
         check(duplicate, "spec.x[1]: Duplicate value: {\"name\":\"a\"}");
-        check(Violation::too_long(at("x"), 1), "spec.x: Too long: may not be more than 1 byte");
-        check(Violation::too_many(at("x"), 3, 2), "spec.x: Too many: 3: must have at most 2 items");
+        check(
+            Violation::too_long(at("x"), 1),
+            "spec.x: Too long: may not be more than 1 byte",
+        );
+        check(
+            Violation::too_many(at("x"), 3, 2),
+            "spec.x: Too many: 3: must have at most 2 items",
+        );
         let supported = ["a".to_owned(), "b".to_owned()];
         check(
             Violation::not_supported(at("x"), &json!(5), &supported),
             "spec.x: Unsupported value: 5: supported values: \"a\", \"b\"",
         );
-        check(Violation::forbidden(FieldPath::root(), "no"), "<nil>: Forbidden: no");
+        check(
+            Violation::forbidden(FieldPath::root(), "no"),
+            "<nil>: Forbidden: no",
+        );
     }
 
     #[test]
     fn a_refusal_lists_different_errors_once() {
         let one = Violation::required(at("x"), "");
-        assert_eq!(refusal("g.io", "K", "n", std::slice::from_ref(&one)), "K.g.io \"n\" is invalid: spec.x: Required value");
+        assert_eq!(
+            refusal("g.io", "K", "n", std::slice::from_ref(&one)),
+            "K.g.io \"n\" is invalid: spec.x: Required value"
+        );
         let both = [one.clone(), Violation::forbidden(at("y"), "no"), one];
-        assert_eq!(refusal("", "K", "n", &both), "K \"n\" is invalid: [spec.x: Required value, spec.y: Forbidden: no]");
+        assert_eq!(
+            refusal("", "K", "n", &both),
+            "K \"n\" is invalid: [spec.x: Required value, spec.y: Forbidden: no]"
+        );
     }
 }

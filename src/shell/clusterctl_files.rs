@@ -18,10 +18,12 @@ impl Files for Disk {
         if metadata.is_dir() {
             return Err(FileFault::IsFolder);
         }
-        input::read_file(Path::new(path), path, Limits::default().file_bytes).map_err(|error| match error {
-            WorldError::Missing { .. } => FileFault::Missing,
-            WorldError::Unreadable { reason, .. } => FileFault::Other(reason),
-            other => FileFault::Other(other.to_string()),
+        input::read_file(Path::new(path), path, Limits::default().file_bytes).map_err(|error| {
+            match error {
+                WorldError::Missing { .. } => FileFault::Missing,
+                WorldError::Unreadable { reason, .. } => FileFault::Other(reason),
+                other => FileFault::Other(other.to_string()),
+            }
         })
     }
 
@@ -39,7 +41,10 @@ impl Files for Disk {
                 kind if kind.is_symlink() => EntryKind::Link,
                 _ => EntryKind::File,
             };
-            Some(Entry { name: input::shown_name(&entry.file_name()), kind })
+            Some(Entry {
+                name: input::shown_name(&entry.file_name()),
+                kind,
+            })
         });
         let mut entries: Vec<Entry> = named.collect();
         entries.sort_unstable();
@@ -70,8 +75,14 @@ mod tests {
         assert_eq!(Disk.read(&path("file")), Ok(b"x".to_vec()));
         assert_eq!(Disk.read(&path("v1.0.0")), Err(FileFault::IsFolder));
         assert_eq!(Disk.read(&path("nope")), Err(FileFault::Missing));
-        let entry = |name: &str, kind| Entry { name: name.to_owned(), kind };
-        let mut expected = vec![entry("file", EntryKind::File), entry("v1.0.0", EntryKind::Folder)];
+        let entry = |name: &str, kind| Entry {
+            name: name.to_owned(),
+            kind,
+        };
+        let mut expected = vec![
+            entry("file", EntryKind::File),
+            entry("v1.0.0", EntryKind::Folder),
+        ];
         if cfg!(unix) {
             expected.push(entry("v2.0.0", EntryKind::Link));
         }
@@ -87,8 +98,14 @@ mod tests {
         fs::write(path("file"), "x").unwrap();
         let _socket = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
         let other = |reason: &str| FileFault::Other(reason.to_owned());
-        assert_eq!(Disk.read(&path("socket")), Err(other("no such device or address")));
-        assert_eq!(Disk.read(&path("file/below")), Err(other("not a directory")));
+        assert_eq!(
+            Disk.read(&path("socket")),
+            Err(other("no such device or address"))
+        );
+        assert_eq!(
+            Disk.read(&path("file/below")),
+            Err(other("not a directory"))
+        );
         assert_eq!(Disk.entries(&path("file")), Err(other("not a directory")));
         assert_eq!(Disk.entries(&path("gone")), Err(FileFault::Missing));
     }

@@ -1,4 +1,5 @@
-//! Files that a document names stay below the document's folder: nobody who only sends a change to it reads the machine on which it is judged.
+//! Files that a document names stay below the document's folder: nobody who only sends a change to
+//! it reads the machine on which it is judged.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -16,13 +17,20 @@ impl Confine {
     /// # Errors
     /// The folder is not there.
     pub fn new(folder: &Path) -> std::io::Result<Self> {
-        Ok(Confine { folder: folder.canonicalize()? })
+        Ok(Confine {
+            folder: folder.canonicalize()?,
+        })
     }
 
-    /// Where a file lies that does not belong to the folder; `None` when it does. Links count as what they lead to.
+    /// Where a file lies that does not belong to the folder; `None` when it does. Links count as
+    /// what they lead to.
     pub fn strayed(&self, file: &Path) -> Option<Strayed> {
-        let Ok(real) = file.canonicalize() else { return Some(Strayed::Outside) };
-        let Ok(below) = real.strip_prefix(&self.folder) else { return Some(Strayed::Outside) };
+        let Ok(real) = file.canonicalize() else {
+            return Some(Strayed::Outside);
+        };
+        let Ok(below) = real.strip_prefix(&self.folder) else {
+            return Some(Strayed::Outside);
+        };
         let is_hidden = |part: Component<'_>| part.as_os_str().as_encoded_bytes().starts_with(b".");
         below.components().any(is_hidden).then_some(Strayed::Hidden)
     }
@@ -37,7 +45,12 @@ mod tests {
     fn links_count_as_what_they_lead_to() {
         let root = tempfile::tempdir().unwrap();
         let path = |name: &str| root.path().join(name);
-        for (folder, file) in [("p/crd", "p/crd/a"), ("p/.git", "p/.git/config"), ("other", "other/b"), ("p2", "p2/c")] {
+        for (folder, file) in [
+            ("p/crd", "p/crd/a"),
+            ("p/.git", "p/.git/config"),
+            ("other", "other/b"),
+            ("p2", "p2/c"),
+        ] {
             std::fs::create_dir_all(path(folder)).unwrap();
             std::fs::write(path(file), "").unwrap();
         }

@@ -1,4 +1,5 @@
-//! Work on all cores. Rayon starts a thread for each core and lets the one that asked wait; here that one works too.
+//! Work on all cores. Rayon starts a thread for each core and lets the one that asked wait; here
+//! that one works too.
 
 use std::sync::OnceLock;
 use std::thread::{self, ThreadId};
@@ -6,7 +7,8 @@ use std::thread::{self, ThreadId};
 /// From so many bytes of input on, sharing the work out is worth a thread.
 const WORTHWHILE: usize = 64 << 10;
 
-/// The room of a thread that works, as that of `main` has it: evaluating a rule of a CRD, which may be nested 128 levels deep, recurses.
+/// The room of a thread that works, as that of `main` has it: evaluating a rule of a CRD, which may
+/// be nested 128 levels deep, recurses.
 const STACK: usize = 8 << 20;
 
 static FIRST: OnceLock<ThreadId> = OnceLock::new();
@@ -24,20 +26,24 @@ pub(super) fn share_out(bytes: usize) {
     }
 }
 
-/// Makes the thread of `main` one of those that work, when so many files are judged: several are judged on all cores.
+/// Makes the thread of `main` one of those that work, when so many files are judged: several are
+/// judged on all cores.
 pub fn share_out_files(count: usize) {
     if count > 1 {
         main_works_too();
     }
 }
 
-/// Makes the thread of `main` one of those that work, for a verb that works on all cores however little it reads: rayon would start its threads
-/// anyway, with less room for each, and `main` would wait. A thread that ends must never be one of them: what is handed to it would wait for
-/// ever.
+/// Makes the thread of `main` one of those that work, for a verb that works on all cores however
+/// little it reads: rayon would start its threads anyway, with less room for each, and `main` would
+/// wait. A thread that ends must never be one of them: what is handed to it would wait for ever.
 pub fn main_works_too() {
     if FIRST.get() == Some(&thread::current().id()) {
         // Refused when the threads are there already; they do the work then.
-        let _ = rayon::ThreadPoolBuilder::new().stack_size(STACK).use_current_thread().build_global();
+        let _ = rayon::ThreadPoolBuilder::new()
+            .stack_size(STACK)
+            .use_current_thread()
+            .build_global();
     }
 }
 
@@ -64,14 +70,26 @@ mod tests {
             let name = format!("{own}::a_thread_that_lasts_works_too_where_there_is_much_to_do");
             for what in ["bytes", "files"] {
                 let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-                let output = child.args([&name, "--exact"]).env(ALONE, what).env("RAYON_NUM_THREADS", "2").output().unwrap();
+                let output = child
+                    .args([&name, "--exact"])
+                    .env(ALONE, what)
+                    .env("RAYON_NUM_THREADS", "2")
+                    .output()
+                    .unwrap();
                 let told = String::from_utf8_lossy(&output.stdout).into_owned();
-                assert!(output.status.success() && told.contains("1 passed"), "{told}");
+                assert!(
+                    output.status.success() && told.contains("1 passed"),
+                    "{told}"
+                );
             }
             return;
         };
         share_out(65_536);
-        assert_eq!(rayon::current_thread_index(), None, "nobody said that it lasts");
+        assert_eq!(
+            rayon::current_thread_index(),
+            None,
+            "nobody said that it lasts"
+        );
         this_thread_lasts();
         share_out(65_535);
         share_out_files(1);
@@ -83,7 +101,13 @@ mod tests {
         }
         assert_eq!(rayon::current_thread_index(), Some(0));
         // The other one has room for what recurses; this one is that of a test.
-        let depths = rayon::broadcast(|worker| if worker.index() == 0 { 0 } else { mebibytes_deep(6) });
+        let depths = rayon::broadcast(|worker| {
+            if worker.index() == 0 {
+                0
+            } else {
+                mebibytes_deep(6)
+            }
+        });
         assert_eq!(depths, [0, 6 * 128]);
     }
 
@@ -92,7 +116,11 @@ mod tests {
         fn deeper(left: usize) -> usize {
             let room = [1_u8; 8 << 10];
             let room = std::hint::black_box(&room);
-            if left == 0 { 0 } else { usize::from(room[left % room.len()]) + deeper(left - 1) }
+            if left == 0 {
+                0
+            } else {
+                usize::from(room[left % room.len()]) + deeper(left - 1)
+            }
         }
         deeper(count * 128)
     }

@@ -11,10 +11,17 @@ pub struct Environment(BTreeMap<String, String>);
 impl Environment {
     /// Reads the environment of the process.
     pub fn of_process() -> Self {
-        Environment(std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))).collect())
+        Environment(
+            std::env::vars_os()
+                .filter_map(|(name, value)| {
+                    Some((name.into_string().ok()?, value.into_string().ok()?))
+                })
+                .collect(),
+        )
     }
 
-    /// The value of a variable; `None` when it is not set. A variable that is set to nothing is `Some("")`.
+    /// The value of a variable; `None` when it is not set. A variable that is set to nothing is
+    /// `Some("")`.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
@@ -27,7 +34,11 @@ impl Environment {
 
 impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Environment {
     fn from_iter<T: IntoIterator<Item = (N, V)>>(iter: T) -> Self {
-        Environment(iter.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
+        Environment(
+            iter.into_iter()
+                .map(|(name, value)| (name.into(), value.into()))
+                .collect(),
+        )
     }
 }
 
@@ -42,6 +53,9 @@ mod tests {
         assert_eq!(both("SET"), (Some("1"), Some("1")));
         assert_eq!(both("EMPTY"), (Some(""), None));
         assert_eq!(both("OTHER"), (None, None));
-        assert_eq!(Environment::of_process().get("PATH"), std::env::var("PATH").ok().as_deref());
+        assert_eq!(
+            Environment::of_process().get("PATH"),
+            std::env::var("PATH").ok().as_deref()
+        );
     }
 }

@@ -5,9 +5,11 @@ use std::io;
 
 use super::Difference;
 
-/// A failure that is nobody's document: a file that is not there, a full disk, a folder that holds something else.
+/// A failure that is nobody's document: a file that is not there, a full disk, a folder that holds
+/// something else.
 ///
-/// `Display` is one lower-case phrase that begins with the file; [`WorldError::help`] says what to type.
+/// `Display` is one lower-case phrase that begins with the file; [`WorldError::help`] says what to
+/// type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WorldError {
     /// A file or folder that was named is not there.
@@ -63,8 +65,14 @@ impl WorldError {
     pub fn reading(path: impl Into<String>, error: &io::Error) -> Self {
         let path = path.into();
         match error.kind() {
-            io::ErrorKind::NotFound => WorldError::Missing { path, similar: None },
-            _ => WorldError::Unreadable { path, reason: reason(error) },
+            io::ErrorKind::NotFound => WorldError::Missing {
+                path,
+                similar: None,
+            },
+            _ => WorldError::Unreadable {
+                path,
+                reason: reason(error),
+            },
         }
     }
 
@@ -72,17 +80,27 @@ impl WorldError {
     pub fn writing(path: impl Into<String>, error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::Interrupted => WorldError::Interrupted,
-            _ => WorldError::Unwritable { path: path.into(), reason: reason(error) },
+            _ => WorldError::Unwritable {
+                path: path.into(),
+                reason: reason(error),
+            },
         }
     }
 
     /// What to do; `None` where there is nothing to type.
     pub fn help(&self) -> Option<String> {
         match self {
-            WorldError::Missing { similar: Some(similar), .. } => Some(format!("did you mean {similar}?")),
-            WorldError::Occupied { .. } => Some("choose another folder or pass `--force`".to_owned()),
+            WorldError::Missing {
+                similar: Some(similar),
+                ..
+            } => Some(format!("did you mean {similar}?")),
+            WorldError::Occupied { .. } => {
+                Some("choose another folder or pass `--force`".to_owned())
+            }
             WorldError::TooLarge { help, .. } => Some((*help).to_owned()),
-            WorldError::Unfinished { .. } => Some("run the command that wrote it again, with `--force`".to_owned()),
+            WorldError::Unfinished { .. } => {
+                Some("run the command that wrote it again, with `--force`".to_owned())
+            }
             _ => None,
         }
     }
@@ -92,11 +110,22 @@ impl fmt::Display for WorldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             WorldError::Missing { path, .. } => write!(f, "{path}: no such file"),
-            WorldError::Unreadable { path, reason } => write!(f, "{path}: cannot be read: {reason}"),
-            WorldError::Unwritable { path, reason } => write!(f, "{path}: cannot be written: {reason}"),
+            WorldError::Unreadable { path, reason } => {
+                write!(f, "{path}: cannot be read: {reason}")
+            }
+            WorldError::Unwritable { path, reason } => {
+                write!(f, "{path}: cannot be written: {reason}")
+            }
             WorldError::TooLarge { path, bound, .. } => write!(f, "{path}: {bound}"),
-            WorldError::Occupied { path, verb, difference } => f.write_str(&difference.refusal(path, verb)),
-            WorldError::Unfinished { path } => write!(f, "{path}: some of its files are old and some new, because a run was killed"),
+            WorldError::Occupied {
+                path,
+                verb,
+                difference,
+            } => f.write_str(&difference.refusal(path, verb)),
+            WorldError::Unfinished { path } => write!(
+                f,
+                "{path}: some of its files are old and some new, because a run was killed"
+            ),
             WorldError::Interrupted => f.write_str("interrupted; nothing is left behind"),
         }
     }
@@ -109,7 +138,10 @@ pub(super) fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     let text = text.split(" (os error").next().unwrap_or_default();
     let mut characters = text.chars();
-    characters.next().map(|first| first.to_lowercase().chain(characters).collect()).unwrap_or_default()
+    characters
+        .next()
+        .map(|first| first.to_lowercase().chain(characters).collect())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -119,39 +151,94 @@ mod tests {
     #[test]
     fn reasons_are_lower_case_and_without_numbers() {
         let error = WorldError::reading("a.yaml", &io::Error::from_raw_os_error(13));
-        assert_eq!(error.to_string(), "a.yaml: cannot be read: permission denied");
-        assert_eq!(WorldError::reading("a.yaml", &io::Error::from_raw_os_error(2)).to_string(), "a.yaml: no such file");
+        assert_eq!(
+            error.to_string(),
+            "a.yaml: cannot be read: permission denied"
+        );
+        assert_eq!(
+            WorldError::reading("a.yaml", &io::Error::from_raw_os_error(2)).to_string(),
+            "a.yaml: no such file"
+        );
     }
 
     #[test]
     fn a_missing_file_names_its_neighbour() {
-        let error = WorldError::Missing { path: "worker.yml".to_owned(), similar: Some("worker.yaml".to_owned()) };
+        let error = WorldError::Missing {
+            path: "worker.yml".to_owned(),
+            similar: Some("worker.yaml".to_owned()),
+        };
         assert_eq!(error.help().as_deref(), Some("did you mean worker.yaml?"));
     }
 
     #[test]
     fn each_failure_is_told_with_what_to_do() {
-        let difference = || Difference { foreign: vec!["b".to_owned()], ..Difference::default() };
+        let difference = || Difference {
+            foreign: vec!["b".to_owned()],
+            ..Difference::default()
+        };
         let (path, reason) = (|| "a".to_owned(), || "no".to_owned());
-        let occupied = WorldError::Occupied { path: path(), verb: "init".to_owned(), difference: difference() };
-        let too_large = WorldError::TooLarge { path: path(), bound: "more than 1 files".to_owned(), help: "leave some" };
+        let occupied = WorldError::Occupied {
+            path: path(),
+            verb: "init".to_owned(),
+            difference: difference(),
+        };
+        let too_large = WorldError::TooLarge {
+            path: path(),
+            bound: "more than 1 files".to_owned(),
+            help: "leave some",
+        };
         let failures = [
-            (WorldError::Missing { path: path(), similar: None }, "a: no such file", None),
-            (WorldError::Unreadable { path: path(), reason: reason() }, "a: cannot be read: no", None),
-            (WorldError::Unwritable { path: path(), reason: reason() }, "a: cannot be written: no", None),
+            (
+                WorldError::Missing {
+                    path: path(),
+                    similar: None,
+                },
+                "a: no such file",
+                None,
+            ),
+            (
+                WorldError::Unreadable {
+                    path: path(),
+                    reason: reason(),
+                },
+                "a: cannot be read: no",
+                None,
+            ),
+            (
+                WorldError::Unwritable {
+                    path: path(),
+                    reason: reason(),
+                },
+                "a: cannot be written: no",
+                None,
+            ),
             (too_large, "a: more than 1 files", Some("leave some")),
-            (occupied, "a holds 1 file that no init wrote: b", Some("choose another folder or pass `--force`")),
+            (
+                occupied,
+                "a holds 1 file that no init wrote: b",
+                Some("choose another folder or pass `--force`"),
+            ),
             (
                 WorldError::Unfinished { path: path() },
                 "a: some of its files are old and some new, because a run was killed",
                 Some("run the command that wrote it again, with `--force`"),
             ),
-            (WorldError::Interrupted, "interrupted; nothing is left behind", None),
+            (
+                WorldError::Interrupted,
+                "interrupted; nothing is left behind",
+                None,
+            ),
         ];
         for (failure, told, help) in failures {
-            assert_eq!((failure.to_string().as_str(), failure.help().as_deref()), (told, help));
+            assert_eq!(
+                (failure.to_string().as_str(), failure.help().as_deref()),
+                (told, help)
+            );
         }
         let interrupted = io::Error::from(io::ErrorKind::Interrupted);
-        assert_eq!(WorldError::writing("a", &interrupted), WorldError::Interrupted);
+        assert_eq!(
+            WorldError::writing("a", &interrupted),
+            WorldError::Interrupted
+        );
     }
 }

@@ -43,16 +43,18 @@ pub fn read_start(path: &str, bytes: u64) -> Vec<u8> {
     read.map_or_else(|_| Vec::new(), |_| start)
 }
 
-/// Writes one file: beside, then renamed. A link that stands there is replaced, not followed. Parent folders are made.
+/// Writes one file: beside, then renamed. A link that stands there is replaced, not followed.
+/// Parent folders are made.
 ///
 /// # Errors
 /// What the operating system refuses; the file is then as it was.
 pub fn write_file(path: &str, bytes: &[u8], privacy: Privacy) -> Result<(), WorldError> {
-    replace(Path::new(path), bytes, privacy, None).map_err(|error| WorldError::writing(path, &error))
+    replace(Path::new(path), bytes, privacy, None)
+        .map_err(|error| WorldError::writing(path, &error))
 }
 
-/// Gives a file that somebody keeps a new content: its owner and mode stay, and a link still leads to it. Without such a file this is
-/// [`write_file`].
+/// Gives a file that somebody keeps a new content: its owner and mode stay, and a link still leads
+/// to it. Without such a file this is [`write_file`].
 ///
 /// # Errors
 /// What the operating system refuses; the file is then as it was.
@@ -68,15 +70,19 @@ pub fn change_file(path: &str, bytes: &[u8]) -> Result<(), WorldError> {
     change().map_err(|error| WorldError::writing(path, &error))
 }
 
-/// Gives files that were read a new content, as [`change_file`] does: each path with what was read and what it becomes. A file with two names among
-/// them is changed once. Nothing is written before all are known to take it.
+/// Gives files that were read a new content, as [`change_file`] does: each path with what was read
+/// and what it becomes. A file with two names among them is changed once. Nothing is written before
+/// all are known to take it.
 ///
 /// # Errors
-/// A file that nobody may write to, that has other names, or that somebody has changed since it was read; what the operating system refuses, and
-/// then which files were changed before. The file itself is as it was.
+/// A file that nobody may write to, that has other names, or that somebody has changed since it was
+/// read; what the operating system refuses, and then which files were changed before. The file
+/// itself is as it was.
 pub fn change_read_files(changes: &[(&str, &[u8], &[u8])]) -> Result<(), WorldError> {
     let mut known = BTreeSet::new();
-    let is_first = |(path, ..): &&(&str, &[u8], &[u8])| fs::canonicalize(path).map_or(true, |path| known.insert(path));
+    let is_first = |(path, ..): &&(&str, &[u8], &[u8])| {
+        fs::canonicalize(path).map_or(true, |path| known.insert(path))
+    };
     let changes: Vec<_> = changes.iter().filter(is_first).collect();
     for (path, read, _) in &changes {
         takes_change(path, read)?;
@@ -90,7 +96,10 @@ pub fn change_read_files(changes: &[(&str, &[u8], &[u8])]) -> Result<(), WorldEr
                     WorldError::Unwritable { reason, .. } => reason,
                     other => other.to_string(),
                 };
-                WorldError::Unwritable { path: (*path).to_owned(), reason: format!("{reason}; changed before it: {}", done.join(", ")) }
+                WorldError::Unwritable {
+                    path: (*path).to_owned(),
+                    reason: format!("{reason}; changed before it: {}", done.join(", ")),
+                }
             }
         })?;
     }
@@ -99,14 +108,23 @@ pub fn change_read_files(changes: &[(&str, &[u8], &[u8])]) -> Result<(), WorldEr
 
 /// Whether a file that was read can be changed.
 fn takes_change(path: &str, read: &[u8]) -> Result<(), WorldError> {
-    let refused = |reason: &str| Err(WorldError::Unwritable { path: path.to_owned(), reason: reason.to_owned() });
+    let refused = |reason: &str| {
+        Err(WorldError::Unwritable {
+            path: path.to_owned(),
+            reason: reason.to_owned(),
+        })
+    };
     match fs::metadata(path) {
         Ok(found) if found.permissions().readonly() => return refused("it is read-only"),
-        Ok(found) if names_of(&found) > 1 => return refused("it has other names (hard links), which would keep the old content"),
+        Ok(found) if names_of(&found) > 1 => {
+            return refused("it has other names (hard links), which would keep the old content");
+        }
         _ => {}
     }
     if fs::read(path).is_ok_and(|now| now != read) {
-        return refused("it changed while it was judged; nothing of that is lost: run the command again");
+        return refused(
+            "it changed while it was judged; nothing of that is lost: run the command again",
+        );
     }
     Ok(())
 }
@@ -140,8 +158,14 @@ fn keep_owner(_: &Path, _: &fs::Metadata) -> io::Result<()> {
     Ok(())
 }
 
-/// `kept` is the file whose owner and mode stay; the mode comes last, so that nobody reads a file that is not finished.
-fn replace(target: &Path, bytes: &[u8], privacy: Privacy, kept: Option<fs::Metadata>) -> io::Result<()> {
+/// `kept` is the file whose owner and mode stay; the mode comes last, so that nobody reads a file
+/// that is not finished.
+fn replace(
+    target: &Path,
+    bytes: &[u8],
+    privacy: Privacy,
+    kept: Option<fs::Metadata>,
+) -> io::Result<()> {
     let staging = Staging::new(&parent(target))?;
     let beside = staging.path().join("file");
     write_new(&beside, bytes, privacy)?;
@@ -153,8 +177,9 @@ fn replace(target: &Path, bytes: &[u8], privacy: Privacy, kept: Option<fs::Metad
     fs::rename(beside, target)
 }
 
-/// Writes what a verb prints to a file that only the owner may read (mode 0600), as clusterctl's `--write-to` does: the folder must be
-/// there, and a device or pipe that stands there is written to. So is what a link leads to, `/dev/stdout` for one: the link stays.
+/// Writes what a verb prints to a file that only the owner may read (mode 0600), as clusterctl's
+/// `--write-to` does: the folder must be there, and a device or pipe that stands there is written
+/// to. So is what a link leads to, `/dev/stdout` for one: the link stays.
 ///
 /// # Errors
 /// What the operating system refuses; a file that is named itself is then as it was.
@@ -165,8 +190,12 @@ pub fn write_output(path: &str, bytes: &[u8]) -> Result<(), WorldError> {
         return Err(WorldError::writing(path, &error));
     }
     match fs::metadata(target) {
-        Ok(found) if !found.is_file() => write_through(target, bytes).map_err(|error| WorldError::writing(path, &error)),
-        _ if target.is_symlink() => write_through(target, bytes).map_err(|error| WorldError::writing(path, &error)),
+        Ok(found) if !found.is_file() => {
+            write_through(target, bytes).map_err(|error| WorldError::writing(path, &error))
+        }
+        _ if target.is_symlink() => {
+            write_through(target, bytes).map_err(|error| WorldError::writing(path, &error))
+        }
         _ => write_file(path, bytes, Privacy::Secret),
     }
 }
@@ -217,32 +246,57 @@ mod tests {
         let path = folder.path().join("a.yaml");
         let shown = path.to_str().unwrap();
         fs::write(&path, "old\nmine\n").unwrap();
-        let change_read_file = |read: &[u8], bytes: &[u8]| change_read_files(&[(shown, read, bytes)]);
-        let refusal = change_read_file(b"old\n", b"new\n").unwrap_err().to_string();
+        let change_read_file =
+            |read: &[u8], bytes: &[u8]| change_read_files(&[(shown, read, bytes)]);
+        let refusal = change_read_file(b"old\n", b"new\n")
+            .unwrap_err()
+            .to_string();
         assert!(refusal.contains("changed while it was judged"), "{refusal}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "old\nmine\n");
         change_read_file(b"old\nmine\n", b"new\n").unwrap();
         let mut permissions = fs::metadata(&path).unwrap().permissions();
         permissions.set_readonly(true);
         fs::set_permissions(&path, permissions).unwrap();
-        let refusal = change_read_file(b"new\n", b"newer\n").unwrap_err().to_string();
-        assert!(refusal.contains("read-only") && fs::read_to_string(&path).unwrap() == "new\n", "{refusal}");
+        let refusal = change_read_file(b"new\n", b"newer\n")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            refusal.contains("read-only") && fs::read_to_string(&path).unwrap() == "new\n",
+            "{refusal}"
+        );
     }
 
     /// All or nothing, and a file with two names once.
     #[test]
     fn several_files_are_changed_when_all_of_them_take_it() {
         let folder = tempfile::tempdir().unwrap();
-        let paths: Vec<String> = ["a", "b"].map(|name| folder.path().join(name).to_str().unwrap().to_owned()).into();
-        paths.iter().for_each(|path| fs::write(path, "old").unwrap());
+        let paths: Vec<String> = ["a", "b"]
+            .map(|name| folder.path().join(name).to_str().unwrap().to_owned())
+            .into();
+        paths
+            .iter()
+            .for_each(|path| fs::write(path, "old").unwrap());
         let again = folder.path().join("./a").to_str().unwrap().to_owned();
         let changes = |second: &'static [u8]| {
-            change_read_files(&[(&paths[0], b"old", b"new"), (&paths[1], second, b"new"), (&again, b"old", b"new")])
+            change_read_files(&[
+                (&paths[0], b"old", b"new"),
+                (&paths[1], second, b"new"),
+                (&again, b"old", b"new"),
+            ])
         };
-        assert!(changes(b"other").unwrap_err().to_string().contains("changed while it was judged"));
+        assert!(
+            changes(b"other")
+                .unwrap_err()
+                .to_string()
+                .contains("changed while it was judged")
+        );
         assert_eq!(fs::read_to_string(&paths[0]).unwrap(), "old");
         changes(b"old").unwrap();
-        assert!(paths.iter().all(|path| fs::read_to_string(path).unwrap() == "new"));
+        assert!(
+            paths
+                .iter()
+                .all(|path| fs::read_to_string(path).unwrap() == "new")
+        );
     }
 
     #[cfg(unix)]
@@ -252,8 +306,13 @@ mod tests {
         let (file, other) = (folder.path().join("a"), folder.path().join("b"));
         fs::write(&file, "old").unwrap();
         fs::hard_link(&file, &other).unwrap();
-        let refusal = change_read_files(&[(file.to_str().unwrap(), b"old", b"new")]).unwrap_err().to_string();
-        assert!(refusal.contains("hard links") && fs::read_to_string(&file).unwrap() == "old", "{refusal}");
+        let refusal = change_read_files(&[(file.to_str().unwrap(), b"old", b"new")])
+            .unwrap_err()
+            .to_string();
+        assert!(
+            refusal.contains("hard links") && fs::read_to_string(&file).unwrap() == "old",
+            "{refusal}"
+        );
     }
 
     /// As root, where it can be seen: the file stays its owner's.
@@ -264,9 +323,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a");
         fs::write(&file, "old").unwrap();
-        let other = chown(&file, Some(1234), Some(1234)).map_or_else(|_| fs::metadata(&file).unwrap().uid(), |()| 1234);
+        let other = chown(&file, Some(1234), Some(1234))
+            .map_or_else(|_| fs::metadata(&file).unwrap().uid(), |()| 1234);
         change_file(file.to_str().unwrap(), b"new").unwrap();
-        assert_eq!((fs::metadata(&file).unwrap().uid(), fs::read_to_string(&file).unwrap().as_str()), (other, "new"));
+        assert_eq!(
+            (
+                fs::metadata(&file).unwrap().uid(),
+                fs::read_to_string(&file).unwrap().as_str()
+            ),
+            (other, "new")
+        );
     }
 
     #[cfg(unix)]
@@ -274,14 +340,20 @@ mod tests {
     fn a_changed_file_keeps_its_mode_and_its_link() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let base = tempfile::tempdir().unwrap();
-        let (file, link) = (base.path().join("kept/real.yaml"), base.path().join("link.yaml"));
+        let (file, link) = (
+            base.path().join("kept/real.yaml"),
+            base.path().join("link.yaml"),
+        );
         write_file(file.to_str().unwrap(), b"old", Privacy::Public).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
         symlink("kept/real.yaml", &link).unwrap();
         change_file(link.to_str().unwrap(), b"new").unwrap();
         assert_eq!(fs::read_link(&link).unwrap(), Path::new("kept/real.yaml"));
         assert_eq!(
-            (fs::read(&file).unwrap(), fs::metadata(&file).unwrap().permissions().mode() & 0o777),
+            (
+                fs::read(&file).unwrap(),
+                fs::metadata(&file).unwrap().permissions().mode() & 0o777
+            ),
             (b"new".to_vec(), 0o640)
         );
         symlink("nowhere", base.path().join("dangling")).unwrap();
@@ -302,29 +374,51 @@ mod tests {
         for name in ["new", "old"] {
             write_output(&path(name), b"1").unwrap();
             let mode = fs::metadata(path(name)).unwrap().permissions().mode() & 0o777;
-            assert_eq!((fs::read(path(name)).unwrap(), mode), (b"1".to_vec(), 0o600), "{name}");
+            assert_eq!(
+                (fs::read(path(name)).unwrap(), mode),
+                (b"1".to_vec(), 0o600),
+                "{name}"
+            );
         }
         symlink("/dev/null", path("device")).unwrap();
         write_output(&path("device"), b"1").unwrap();
-        assert_eq!(fs::read_link(path("device")).unwrap(), Path::new("/dev/null"));
+        assert_eq!(
+            fs::read_link(path("device")).unwrap(),
+            Path::new("/dev/null")
+        );
         // A link stays, and what it leads to is written or made.
         fs::write(path("real"), "longer than what is written").unwrap();
         for name in ["real", "made"] {
             symlink(name, path("link")).unwrap();
             write_output(&path("link"), b"1").unwrap();
             assert_eq!(
-                (fs::read_link(path("link")).unwrap().as_path(), fs::read(path(name)).unwrap()),
+                (
+                    fs::read_link(path("link")).unwrap().as_path(),
+                    fs::read(path(name)).unwrap()
+                ),
                 (Path::new(name), b"1".to_vec())
             );
             fs::remove_file(path("link")).unwrap();
         }
-        assert_eq!(fs::metadata(path("made")).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            fs::metadata(path("made")).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
         fs::create_dir(path("folder")).unwrap();
-        for (name, reason) in [("gone/file", "no such file or directory"), ("folder", "is a directory")] {
+        for (name, reason) in [
+            ("gone/file", "no such file or directory"),
+            ("folder", "is a directory"),
+        ] {
             let refused = write_output(&path(name), b"1").unwrap_err();
-            assert_eq!(refused.to_string(), format!("{}: cannot be written: {reason}", path(name)));
+            assert_eq!(
+                refused.to_string(),
+                format!("{}: cannot be written: {reason}", path(name))
+            );
         }
-        assert!(!base.path().join("gone").exists(), "no folder is made for it");
+        assert!(
+            !base.path().join("gone").exists(),
+            "no folder is made for it"
+        );
     }
 
     #[test]
@@ -332,7 +426,8 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let path = |name: &str| base.path().join(name).to_str().unwrap().to_owned();
         fs::write(path("a"), "12345").unwrap();
-        let starts = [("a", 3), ("a", 5), ("a", 9), ("gone", 3), ("", 3)].map(|(name, bytes)| read_start(&path(name), bytes));
+        let starts = [("a", 3), ("a", 5), ("a", 9), ("gone", 3), ("", 3)]
+            .map(|(name, bytes)| read_start(&path(name), bytes));
         assert_eq!(starts, [&b"123"[..], b"12345", b"12345", b"", b""]);
         assert!(is_file(Path::new(&path("a"))) && !is_file(base.path()));
         assert!(is_folder(base.path()) && !is_folder(Path::new(&path("a"))));
@@ -351,24 +446,42 @@ mod tests {
     #[test]
     fn what_was_changed_before_a_failure_is_named() {
         let base = tempfile::tempdir().unwrap();
-        // In this folder there is room for the name of a file, and not for that of the hidden folder beside it.
+        // In this folder there is room for the name of a file, and not for that of the hidden
+        // folder beside it.
         let mut folder = base.path().to_owned();
         while folder.as_os_str().len() < 4080 {
             folder.push("d".repeat((4079 - folder.as_os_str().len()).clamp(1, 100)));
         }
         fs::create_dir_all(&folder).unwrap();
         let path = |path: PathBuf| path.to_str().unwrap().to_owned();
-        let (first, second, refused) = (path(base.path().join("a")), path(base.path().join("b")), path(folder.join("f")));
-        [&first, &second, &refused].iter().for_each(|path| fs::write(path, "old").unwrap());
+        let (first, second, refused) = (
+            path(base.path().join("a")),
+            path(base.path().join("b")),
+            path(folder.join("f")),
+        );
+        [&first, &second, &refused]
+            .iter()
+            .for_each(|path| fs::write(path, "old").unwrap());
         let changed = |paths: &[&str]| {
-            let changes: Vec<(&str, &[u8], &[u8])> = paths.iter().map(|path| (*path, &b"old"[..], &b"new"[..])).collect();
+            let changes: Vec<(&str, &[u8], &[u8])> = paths
+                .iter()
+                .map(|path| (*path, &b"old"[..], &b"new"[..]))
+                .collect();
             change_read_files(&changes).unwrap_err().to_string()
         };
         let reason = "cannot be written: file name too long";
         assert_eq!(changed(&[&refused, &first]), format!("{refused}: {reason}"));
         assert_eq!(fs::read(&first).unwrap(), b"old");
         let told = changed(&[&first, &second, &refused]);
-        assert!(told.ends_with(&format!("{refused}: {reason}; changed before it: {first}, {second}")), "{told}");
-        assert_eq!([&first, &second, &refused].map(|path| fs::read(path).unwrap()), [b"new", b"new", b"old"]);
+        assert!(
+            told.ends_with(&format!(
+                "{refused}: {reason}; changed before it: {first}, {second}"
+            )),
+            "{told}"
+        );
+        assert_eq!(
+            [&first, &second, &refused].map(|path| fs::read(path).unwrap()),
+            [b"new", b"new", b"old"]
+        );
     }
 }

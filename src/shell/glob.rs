@@ -19,7 +19,8 @@ const QUESTION: usize = 1000;
 pub struct Expansion {
     /// The files, relative to the base as the pattern is, each once, in byte order.
     pub files: Vec<String>,
-    /// The alternatives of the braces (or the pattern itself) that no file matches; for the caller to report.
+    /// The alternatives of the braces (or the pattern itself) that no file matches; for the caller
+    /// to report.
     pub unmatched: Vec<String>,
 }
 
@@ -42,18 +43,24 @@ pub struct Globs<'b> {
 impl<'b> Globs<'b> {
     /// Looks as long as the budget lasts.
     pub fn new(budget: &'b Budget) -> Self {
-        Globs { budget, listings: BTreeMap::new() }
+        Globs {
+            budget,
+            listings: BTreeMap::new(),
+        }
     }
 
-    /// Finds the files that a pattern means, below `base` unless the pattern is absolute. Folders are never a match.
+    /// Finds the files that a pattern means, below `base` unless the pattern is absolute. Folders
+    /// are never a match.
     ///
     /// # Errors
-    /// The pattern is faulty, which is a finding about the document that holds it; a folder cannot be read; or the budget is spent.
+    /// The pattern is faulty, which is a finding about the document that holds it; a folder cannot
+    /// be read; or the budget is spent.
     pub fn expand(&mut self, base: &Path, pattern: &str) -> Result<Expansion, ExpandError> {
         let mut expansion = Expansion::default();
         for alternative in alternatives(pattern).map_err(ExpandError::Pattern)? {
             let before = expansion.files.len();
-            self.find(base, &alternative, &mut expansion.files).map_err(ExpandError::World)?;
+            self.find(base, &alternative, &mut expansion.files)
+                .map_err(ExpandError::World)?;
             if expansion.files.len() == before {
                 expansion.unmatched.push(alternative);
             }
@@ -64,11 +71,20 @@ impl<'b> Globs<'b> {
     }
 
     /// The files that a pattern without braces means.
-    fn find(&mut self, base: &Path, pattern: &str, found: &mut Vec<String>) -> Result<(), WorldError> {
-        let too_large =
-            |bound: String| WorldError::TooLarge { path: pattern.to_owned(), bound, help: "name a folder that is further down" };
+    fn find(
+        &mut self,
+        base: &Path,
+        pattern: &str,
+        found: &mut Vec<String>,
+    ) -> Result<(), WorldError> {
+        let too_large = |bound: String| WorldError::TooLarge {
+            path: pattern.to_owned(),
+            bound,
+            help: "name a folder that is further down",
+        };
         let spent = |spent: Exceeded| too_large(format!("takes {spent}"));
-        // Each round takes one name of the pattern; `prefixes` are the folders that matched so far, as the pattern spells them.
+        // Each round takes one name of the pattern; `prefixes` are the folders that matched so far,
+        // as the pattern spells them.
         let mut prefixes = vec![String::new()];
         let names: Vec<&str> = pattern.split('/').collect();
         for (at, name) in names.iter().enumerate() {
@@ -76,9 +92,16 @@ impl<'b> Globs<'b> {
             let mut next = Vec::new();
             for prefix in &prefixes {
                 if name.contains('*') {
-                    let entries = self.listing(resolved(base, prefix)).map_err(|fault| fault.unwrap_or_else(|| spent(Exceeded::STEPS)))?;
+                    let entries = self
+                        .listing(resolved(base, prefix))
+                        .map_err(|fault| fault.unwrap_or_else(|| spent(Exceeded::STEPS)))?;
                     if let Some(odd) = entries.odd.iter().find(|entry| matches(name, entry)) {
-                        return Err(not_utf8_name(resolved(base, prefix).join(odd).to_string_lossy().into_owned()));
+                        return Err(not_utf8_name(
+                            resolved(base, prefix)
+                                .join(odd)
+                                .to_string_lossy()
+                                .into_owned(),
+                        ));
                     }
                     let matching = entries.names.iter().filter(|entry| matches(name, entry));
                     next.extend(matching.map(|entry| format!("{prefix}{entry}{separator}")));
@@ -86,17 +109,26 @@ impl<'b> Globs<'b> {
                     next.push(format!("{prefix}{name}{separator}"));
                 }
                 if next.len() > MOST_FILES {
-                    return Err(too_large(format!("stands for more than {MOST_FILES} files")));
+                    return Err(too_large(format!(
+                        "stands for more than {MOST_FILES} files"
+                    )));
                 }
             }
             prefixes = next;
         }
-        self.budget.charge(prefixes.len() * QUESTION).map_err(spent)?;
-        found.extend(prefixes.into_iter().filter(|path| resolved(base, path).is_file()));
+        self.budget
+            .charge(prefixes.len() * QUESTION)
+            .map_err(spent)?;
+        found.extend(
+            prefixes
+                .into_iter()
+                .filter(|path| resolved(base, path).is_file()),
+        );
         Ok(())
     }
 
-    /// The names in a folder, none when there is no such folder. The error is `None` when the budget is spent.
+    /// The names in a folder, none when there is no such folder. The error is `None` when the
+    /// budget is spent.
     fn listing(&mut self, folder: PathBuf) -> Result<&Listing, Option<WorldError>> {
         if !self.listings.contains_key(&folder) {
             self.budget.charge(QUESTION).map_err(|_| None)?;
@@ -104,13 +136,19 @@ impl<'b> Globs<'b> {
             self.listings.insert(folder.clone(), names);
         }
         let listing = &self.listings[&folder];
-        self.budget.charge(1 + listing.names.len()).map_err(|_| None)?;
+        self.budget
+            .charge(1 + listing.names.len())
+            .map_err(|_| None)?;
         Ok(listing)
     }
 }
 
 fn resolved(base: &Path, path: &str) -> PathBuf {
-    if path.is_empty() { base.to_owned() } else { base.join(path) }
+    if path.is_empty() {
+        base.to_owned()
+    } else {
+        base.join(path)
+    }
 }
 
 /// The names in a folder.
@@ -133,7 +171,14 @@ fn names_in(folder: &Path) -> Result<Listing, WorldError> {
             }
             Ok(listing)
         }
-        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => Ok(Listing::default()),
+        Err(error)
+            if matches!(
+                error.kind(),
+                std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Ok(Listing::default())
+        }
         Err(error) => Err(WorldError::reading(folder.display().to_string(), &error)),
     }
 }
@@ -151,8 +196,13 @@ mod tests {
         }
         let files = |pattern: &str| {
             let budget = Budget::default();
-            let found = Globs::new(&budget).expand(folder.path(), pattern).map(|expansion| expansion.files.len());
-            (found.ok(), usize::try_from(budget.used()).unwrap() / QUESTION)
+            let found = Globs::new(&budget)
+                .expand(folder.path(), pattern)
+                .map(|expansion| expansion.files.len());
+            (
+                found.ok(),
+                usize::try_from(budget.used()).unwrap() / QUESTION,
+            )
         };
         assert_eq!(files("a.yaml"), (Some(1), 1));
         assert_eq!(files("{a,b,c}.yaml"), (Some(3), 3));
@@ -163,17 +213,33 @@ mod tests {
     #[test]
     fn patterns_find_files_in_byte_order() {
         let folder = tempfile::tempdir().unwrap();
-        for file in ["crd/x_b.yaml", "crd/x_a.yaml", "crd/y.yaml", "rbac/role.yaml", "rbac/leader.yaml"] {
+        for file in [
+            "crd/x_b.yaml",
+            "crd/x_a.yaml",
+            "crd/y.yaml",
+            "rbac/role.yaml",
+            "rbac/leader.yaml",
+        ] {
             let path = folder.path().join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "").unwrap();
         }
         let check = |pattern: &str, files: &[&str], unmatched: &[&str]| {
-            let found = Globs::new(&Budget::default()).expand(folder.path(), pattern).unwrap();
-            assert_eq!((found.files, found.unmatched), (owned(files), owned(unmatched)), "{pattern}");
+            let found = Globs::new(&Budget::default())
+                .expand(folder.path(), pattern)
+                .unwrap();
+            assert_eq!(
+                (found.files, found.unmatched),
+                (owned(files), owned(unmatched)),
+                "{pattern}"
+            );
         };
         check("crd/x_*.yaml", &["crd/x_a.yaml", "crd/x_b.yaml"], &[]);
-        check("rbac/{role,leader,auth}.yaml", &["rbac/leader.yaml", "rbac/role.yaml"], &["rbac/auth.yaml"]);
+        check(
+            "rbac/{role,leader,auth}.yaml",
+            &["rbac/leader.yaml", "rbac/role.yaml"],
+            &["rbac/auth.yaml"],
+        );
         check("*/*a*.yaml", &["crd/x_a.yaml", "rbac/leader.yaml"], &[]);
         check("crd/../crd/y.yaml", &["crd/../crd/y.yaml"], &[]);
         check("{crd,crd}/y.yaml", &["crd/y.yaml"], &[]);
@@ -189,7 +255,9 @@ mod tests {
             let budget = Budget::default();
             let mut globs = Globs::new(&budget);
             for at in 0..patterns {
-                globs.expand(folder.path(), &format!("{{,}}{{,}}{{,}}*{at}.yaml")).unwrap();
+                globs
+                    .expand(folder.path(), &format!("{{,}}{{,}}{{,}}*{at}.yaml"))
+                    .unwrap();
             }
             budget.used()
         };
@@ -213,10 +281,21 @@ mod tests {
             Globs::new(&budget).expand(folder.path(), &pattern)
         };
         (0..10).for_each(|n| fs::create_dir(folder.path().join(n.to_string())).unwrap());
-        assert_eq!(expand(), Ok(Expansion { files: Vec::new(), unmatched: vec![pattern.clone()] }), "these are folders");
+        assert_eq!(
+            expand(),
+            Ok(Expansion {
+                files: Vec::new(),
+                unmatched: vec![pattern.clone()]
+            }),
+            "these are folders"
+        );
         fs::create_dir(folder.path().join("more")).unwrap();
         let bound = "stands for more than 100000 files".to_owned();
-        let refused = WorldError::TooLarge { path: pattern.clone(), bound, help: "name a folder that is further down" };
+        let refused = WorldError::TooLarge {
+            path: pattern.clone(),
+            bound,
+            help: "name a folder that is further down",
+        };
         assert_eq!(expand(), Err(ExpandError::World(refused)));
     }
 
@@ -224,7 +303,9 @@ mod tests {
     #[test]
     fn each_look_at_a_folder_is_charged() {
         let folder = tempfile::tempdir().unwrap();
-        ["a.yaml", "b.yaml", "c.yaml"].iter().for_each(|name| fs::write(folder.path().join(name), "").unwrap());
+        ["a.yaml", "b.yaml", "c.yaml"]
+            .iter()
+            .for_each(|name| fs::write(folder.path().join(name), "").unwrap());
         let budget = Budget::default();
         let mut globs = Globs::new(&budget);
         globs.expand(folder.path(), "*.yaml").unwrap();
@@ -243,11 +324,24 @@ mod tests {
         fs::write(folder.path().join("file"), "").unwrap();
         let expand = |pattern: &str| Globs::new(&Budget::default()).expand(folder.path(), pattern);
         assert!(expand("file/*").is_ok_and(|found| found.files.is_empty()));
-        let Err(ExpandError::World(WorldError::Unreadable { path, .. })) = expand("loop/*") else { panic!("it leads to itself") };
+        let Err(ExpandError::World(WorldError::Unreadable { path, .. })) = expand("loop/*") else {
+            panic!("it leads to itself")
+        };
         assert_eq!(path, format!("{shown}/loop/"));
-        fs::write(folder.path().join(std::ffi::OsStr::from_bytes(b"odd\xff.yaml")), "").unwrap();
-        let Err(ExpandError::World(refused)) = expand("o*.yaml") else { panic!("no document can name it") };
-        assert_eq!(refused.to_string(), format!("{shown}/odd\\xff.yaml: cannot be read: its name is not UTF-8"));
+        fs::write(
+            folder
+                .path()
+                .join(std::ffi::OsStr::from_bytes(b"odd\xff.yaml")),
+            "",
+        )
+        .unwrap();
+        let Err(ExpandError::World(refused)) = expand("o*.yaml") else {
+            panic!("no document can name it")
+        };
+        assert_eq!(
+            refused.to_string(),
+            format!("{shown}/odd\\xff.yaml: cannot be read: its name is not UTF-8")
+        );
         assert!(expand("*.json").is_ok(), "it is asked for by no pattern");
     }
 }

@@ -31,16 +31,23 @@ pub struct Limits {
 }
 
 impl Default for Limits {
-    /// 64 MiB a file, 128 MiB in all, 100,000 files, 64 folders deep: far above every known release, far below a machine's memory.
+    /// 64 MiB a file, 128 MiB in all, 100,000 files, 64 folders deep: far above every known
+    /// release, far below a machine's memory.
     fn default() -> Self {
-        Limits { file_bytes: 64 << 20, total_bytes: 128 << 20, files: 100_000, depth: 64 }
+        Limits {
+            file_bytes: 64 << 20,
+            total_bytes: 128 << 20,
+            files: 100_000,
+            depth: 64,
+        }
     }
 }
 
 /// What was read.
 #[derive(Debug, Clone, Default)]
 pub struct Inputs {
-    /// The texts, in the order of the command line; the files of a folder in byte order of their paths.
+    /// The texts, in the order of the command line; the files of a folder in byte order of their
+    /// paths.
     pub sources: Vec<Source>,
     /// Files that are no text.
     pub report: Report,
@@ -48,22 +55,34 @@ pub struct Inputs {
 
 /// Reads everything that the command line names.
 ///
-/// A folder stands for its `.yaml`, `.yml` and `.json` files, at any depth, without hidden ones and without links. A file that is named
-/// itself is read whatever its name is. `-` is standard input.
+/// A folder stands for its `.yaml`, `.yml` and `.json` files, at any depth, without hidden ones and
+/// without links. A file that is named itself is read whatever its name is. `-` is standard input.
 ///
 /// # Errors
 /// A named file that is missing or unreadable, or more input than `limits` allow.
-pub fn read(arguments: &[String], limits: Limits, stdin: &mut dyn Read) -> Result<Inputs, WorldError> {
+pub fn read(
+    arguments: &[String],
+    limits: Limits,
+    stdin: &mut dyn Read,
+) -> Result<Inputs, WorldError> {
     let mut inputs = Inputs::default();
     let mut total = 0;
     let mut stdin = Some(stdin);
-    let files = |argument: &String| if argument == "-" { Ok(Vec::new()) } else { files_of(argument, limits) };
+    let files = |argument: &String| {
+        if argument == "-" {
+            Ok(Vec::new())
+        } else {
+            files_of(argument, limits)
+        }
+    };
     let named = arguments.iter().map(files).collect::<Result<Vec<_>, _>>()?;
     refuse_too_much(named.iter().flatten(), limits)?;
     for (argument, files) in arguments.iter().zip(named) {
         if argument == "-" {
             // A second `-` finds the stream at its end, as every Unix tool does.
-            let bytes = stdin.take().map_or(Ok(Vec::new()), |stdin| read_bounded(stdin, STDIN_NAME, limits.file_bytes, 0))?;
+            let bytes = stdin.take().map_or(Ok(Vec::new()), |stdin| {
+                read_bounded(stdin, STDIN_NAME, limits.file_bytes, 0)
+            })?;
             inputs.add(STDIN_NAME, &bytes, &mut total, limits)?;
             continue;
         }
@@ -76,7 +95,10 @@ pub fn read(arguments: &[String], limits: Limits, stdin: &mut dyn Read) -> Resul
 }
 
 /// Refuses files that are too large together, before any of them is read.
-fn refuse_too_much<'a>(files: impl Iterator<Item = &'a Found>, limits: Limits) -> Result<(), WorldError> {
+fn refuse_too_much<'a>(
+    files: impl Iterator<Item = &'a Found>,
+    limits: Limits,
+) -> Result<(), WorldError> {
     let mut total = 0_u64;
     for file in files {
         total = total.saturating_add(fs::metadata(&file.path).map_or(0, |metadata| metadata.len()));
@@ -88,17 +110,29 @@ fn refuse_too_much<'a>(files: impl Iterator<Item = &'a Found>, limits: Limits) -
 }
 
 fn too_much(name: &str, limits: Limits) -> WorldError {
-    let bound = format!("with it, the input is larger than {} MiB", limits.total_bytes >> 20);
-    WorldError::TooLarge { path: name.to_owned(), bound, help: "name fewer files at once" }
+    let bound = format!(
+        "with it, the input is larger than {} MiB",
+        limits.total_bytes >> 20
+    );
+    WorldError::TooLarge {
+        path: name.to_owned(),
+        bound,
+        help: "name fewer files at once",
+    }
 }
 
-/// Reads one text file that a command line or a document names; `shown` is the name that findings will use.
+/// Reads one text file that a command line or a document names; `shown` is the name that findings
+/// will use.
 ///
 /// # Errors
-/// The file is missing, unreadable or too large. A file that is no UTF-8 is a finding, beside an empty text.
+/// The file is missing, unreadable or too large. A file that is no UTF-8 is a finding, beside an
+/// empty text.
 pub fn read_source(path: &Path, shown: &str) -> Result<(Source, Report), WorldError> {
     let mut inputs = Inputs::of(shown, read_file(path, shown, Limits::default().file_bytes)?)?;
-    let source = inputs.sources.pop().unwrap_or_else(|| Source::new(shown, ""));
+    let source = inputs
+        .sources
+        .pop()
+        .unwrap_or_else(|| Source::new(shown, ""));
     Ok((source, inputs.report))
 }
 
@@ -113,7 +147,13 @@ impl Inputs {
         Ok(inputs)
     }
 
-    fn add(&mut self, name: &str, bytes: &[u8], total: &mut u64, limits: Limits) -> Result<(), WorldError> {
+    fn add(
+        &mut self,
+        name: &str,
+        bytes: &[u8],
+        total: &mut u64,
+        limits: Limits,
+    ) -> Result<(), WorldError> {
         *total += bytes.len() as u64;
         if *total > limits.total_bytes {
             return Err(too_much(name, limits));
@@ -128,12 +168,21 @@ impl Inputs {
 
 /// The files that one argument stands for.
 fn files_of(argument: &str, limits: Limits) -> Result<Vec<Found>, WorldError> {
-    let metadata = fs::metadata(argument).map_err(|error| missing_or(argument, WorldError::reading(argument, &error)))?;
+    let metadata = fs::metadata(argument)
+        .map_err(|error| missing_or(argument, WorldError::reading(argument, &error)))?;
     if !metadata.is_dir() {
-        return Ok(vec![Found { path: PathBuf::from(argument), shown: with_slashes(argument) }]);
+        return Ok(vec![Found {
+            path: PathBuf::from(argument),
+            shown: with_slashes(argument),
+        }]);
     }
     let mut found = Vec::new();
-    walk(argument, limits, &mut |name| ENDINGS.iter().any(|ending| name.ends_with(ending)), &mut found)?;
+    walk(
+        argument,
+        limits,
+        &mut |name| ENDINGS.iter().any(|ending| name.ends_with(ending)),
+        &mut found,
+    )?;
     Ok(found)
 }
 
@@ -152,13 +201,20 @@ impl Found {
     /// # Errors
     /// It is not UTF-8, so that no document and no release can name the file.
     pub(super) fn text(self) -> Result<String, WorldError> {
-        if self.path.to_str().is_some() { Ok(self.shown) } else { Err(not_utf8_name(self.shown)) }
+        if self.path.to_str().is_some() {
+            Ok(self.shown)
+        } else {
+            Err(not_utf8_name(self.shown))
+        }
     }
 }
 
 /// The refusal of a file whose name is not UTF-8.
 pub(super) fn not_utf8_name(shown: String) -> WorldError {
-    WorldError::Unreadable { path: shown, reason: "its name is not UTF-8".to_owned() }
+    WorldError::Unreadable {
+        path: shown,
+        reason: "its name is not UTF-8".to_owned(),
+    }
 }
 
 /// A name of the operating system as text: bytes that are not UTF-8 as `\xff`.
@@ -166,18 +222,43 @@ pub fn shown_name(name: &OsStr) -> String {
     let mut shown = String::new();
     for chunk in name.as_encoded_bytes().utf8_chunks() {
         shown.push_str(chunk.valid());
-        chunk.invalid().iter().for_each(|byte| shown.push_str(&format!("\\x{byte:02x}")));
+        chunk
+            .invalid()
+            .iter()
+            .for_each(|byte| shown.push_str(&format!("\\x{byte:02x}")));
     }
     shown
 }
 
 /// Regular files below a folder whose name `takes`, in byte order; no hidden ones, no links.
-pub(super) fn walk(folder: &str, limits: Limits, takes: &mut dyn FnMut(&str) -> bool, found: &mut Vec<Found>) -> Result<(), WorldError> {
+pub(super) fn walk(
+    folder: &str,
+    limits: Limits,
+    takes: &mut dyn FnMut(&str) -> bool,
+    found: &mut Vec<Found>,
+) -> Result<(), WorldError> {
     let root = with_slashes(folder);
-    let root = if root.len() > 1 { root.trim_end_matches('/').to_owned() } else { root };
+    let root = if root.len() > 1 {
+        root.trim_end_matches('/').to_owned()
+    } else {
+        root
+    };
     let first = found.len();
-    let mut folders = vec![(Found { path: PathBuf::from(&root), shown: root }, 0)];
-    while let Some((Found { path, shown: folder }, depth)) = folders.pop() {
+    let mut folders = vec![(
+        Found {
+            path: PathBuf::from(&root),
+            shown: root,
+        },
+        0,
+    )];
+    while let Some((
+        Found {
+            path,
+            shown: folder,
+        },
+        depth,
+    )) = folders.pop()
+    {
         let entries = fs::read_dir(&path).map_err(|error| WorldError::reading(&folder, &error))?;
         for entry in entries {
             let entry = entry.map_err(|error| WorldError::reading(&folder, &error))?;
@@ -189,17 +270,30 @@ pub(super) fn walk(folder: &str, limits: Limits, takes: &mut dyn FnMut(&str) -> 
                 continue;
             }
             let shown = joined(&folder, &name);
-            let kind = entry.file_type().map_err(|error| WorldError::reading(&shown, &error))?;
-            let below = Found { path: path.join(entry.file_name()), shown };
+            let kind = entry
+                .file_type()
+                .map_err(|error| WorldError::reading(&shown, &error))?;
+            let below = Found {
+                path: path.join(entry.file_name()),
+                shown,
+            };
             if kind.is_dir() && depth == limits.depth {
                 let bound = format!("more than {} folders deep", limits.depth);
-                return Err(WorldError::TooLarge { path: below.shown, bound, help: "name a folder that is further down" });
+                return Err(WorldError::TooLarge {
+                    path: below.shown,
+                    bound,
+                    help: "name a folder that is further down",
+                });
             } else if kind.is_dir() {
                 folders.push((below, depth + 1));
             } else if kind.is_file() && takes(&name) {
                 if found.len() == limits.files {
                     let bound = format!("more than {} files", limits.files);
-                    return Err(WorldError::TooLarge { path: folder, bound, help: "name a folder that is further down" });
+                    return Err(WorldError::TooLarge {
+                        path: folder,
+                        bound,
+                        help: "name a folder that is further down",
+                    });
                 }
                 found.push(below);
             }
@@ -220,14 +314,20 @@ fn joined(folder: &str, name: &str) -> String {
 
 /// The path with `/` between its parts.
 pub(super) fn with_slashes(path: &str) -> String {
-    if std::path::MAIN_SEPARATOR == '/' { path.to_owned() } else { path.replace(std::path::MAIN_SEPARATOR, "/") }
+    if std::path::MAIN_SEPARATOR == '/' {
+        path.to_owned()
+    } else {
+        path.replace(std::path::MAIN_SEPARATOR, "/")
+    }
 }
 
 /// A path below a folder, as seen from there.
 pub(super) fn relative(path: &str, folder: &str) -> String {
     let folder = with_slashes(folder);
     let folder = folder.trim_end_matches('/');
-    path.strip_prefix(folder).map_or(path, |rest| rest.trim_start_matches('/')).to_owned()
+    path.strip_prefix(folder)
+        .map_or(path, |rest| rest.trim_start_matches('/'))
+        .to_owned()
 }
 
 /// Reads all of standard input, text or not.
@@ -238,27 +338,42 @@ pub fn read_stdin(stdin: &mut dyn Read, limits: Limits) -> Result<Vec<u8>, World
     read_bounded(stdin, STDIN_NAME, limits.file_bytes, 0)
 }
 
-/// Reads a file up to a bound. A pipe or a device that stands where a file is expected is refused, for nobody knows whether it ever ends;
-/// what the user names below `/dev` is meant: `/dev/stdin`, a shell's `<(…)`.
+/// Reads a file up to a bound. A pipe or a device that stands where a file is expected is refused,
+/// for nobody knows whether it ever ends; what the user names below `/dev` is meant: `/dev/stdin`,
+/// a shell's `<(…)`.
 pub(super) fn read_file(path: &Path, shown: &str, bound: u64) -> Result<Vec<u8>, WorldError> {
     let is_stream = path.starts_with("/dev") || path.starts_with("/proc/self/fd");
-    let file = open(path, is_stream).map_err(|error| missing_or(shown, WorldError::reading(shown, &error)))?;
-    let metadata = file.metadata().map_err(|error| WorldError::reading(shown, &error))?;
+    let file = open(path, is_stream)
+        .map_err(|error| missing_or(shown, WorldError::reading(shown, &error)))?;
+    let metadata = file
+        .metadata()
+        .map_err(|error| WorldError::reading(shown, &error))?;
     let kind = metadata.file_type();
     if !is_stream && !kind.is_file() && !kind.is_dir() {
-        return Err(WorldError::Unreadable { path: shown.to_owned(), reason: "it is a pipe or a device, not a file".to_owned() });
+        return Err(WorldError::Unreadable {
+            path: shown.to_owned(),
+            reason: "it is a pipe or a device, not a file".to_owned(),
+        });
     }
     let bytes = read_bounded(file, shown, bound, metadata.len())?;
     cores::share_out(bytes.len());
     Ok(bytes)
 }
 
-/// Opens a file; a pipe without anybody at its other end would wait for ever, unless it is opened so.
+/// Opens a file; a pipe without anybody at its other end would wait for ever, unless it is opened
+/// so.
 #[cfg(unix)]
 fn open(path: &Path, may_wait: bool) -> std::io::Result<fs::File> {
     use std::os::unix::fs::OpenOptionsExt;
-    let flags = if may_wait { rustix::fs::OFlags::empty() } else { rustix::fs::OFlags::NONBLOCK };
-    fs::File::options().read(true).custom_flags(flags.bits().cast_signed()).open(path)
+    let flags = if may_wait {
+        rustix::fs::OFlags::empty()
+    } else {
+        rustix::fs::OFlags::NONBLOCK
+    };
+    fs::File::options()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)
 }
 
 #[cfg(not(unix))]
@@ -267,36 +382,65 @@ fn open(path: &Path, _: bool) -> std::io::Result<fs::File> {
 }
 
 /// Reads up to `bound` bytes, of which about so many are `expected`.
-fn read_bounded(from: impl Read, shown: &str, bound: u64, expected: u64) -> Result<Vec<u8>, WorldError> {
+fn read_bounded(
+    from: impl Read,
+    shown: &str,
+    bound: u64,
+    expected: u64,
+) -> Result<Vec<u8>, WorldError> {
     // With room for one byte more the end is found without growing.
     let mut bytes = Vec::with_capacity(usize::try_from(expected.min(bound)).unwrap_or(0) + 1);
-    from.take(bound + 1).read_to_end(&mut bytes).map_err(|error| WorldError::reading(shown, &error))?;
+    from.take(bound + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| WorldError::reading(shown, &error))?;
     if bytes.len() as u64 > bound {
         let bound = format!("larger than {} MiB", bound >> 20);
-        return Err(WorldError::TooLarge { path: shown.to_owned(), bound, help: "split the file, or leave it out" });
+        return Err(WorldError::TooLarge {
+            path: shown.to_owned(),
+            bound,
+            help: "split the file, or leave it out",
+        });
     }
     Ok(bytes)
 }
 
 /// Adds the neighbour with nearly the same name to a missing file.
 fn missing_or(path: &str, error: WorldError) -> WorldError {
-    let WorldError::Missing { path: shown, .. } = error else { return error };
-    let (folder, name) = path.rsplit_once('/').map_or((".", path), |(folder, name)| (if folder.is_empty() { "/" } else { folder }, name));
+    let WorldError::Missing { path: shown, .. } = error else {
+        return error;
+    };
+    let (folder, name) = path.rsplit_once('/').map_or((".", path), |(folder, name)| {
+        (if folder.is_empty() { "/" } else { folder }, name)
+    });
     let names: Vec<String> = fs::read_dir(folder)
-        .map(|entries| entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).take(10_000).collect())
+        .map(|entries| {
+            entries
+                .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+                .take(10_000)
+                .collect()
+        })
         .unwrap_or_default();
     let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
     names.sort_unstable();
     let stem = |name: &str| name.rsplit_once('.').map(|(stem, _)| stem.to_owned());
     // The same file with another ending first: `worker.yml` for `worker.yaml`.
-    let twin = names
-        .iter()
-        .copied()
-        .find(|other| stem(name).is_some_and(|own| Some(own) == stem(other)) && ENDINGS.iter().any(|e| other.ends_with(e)));
+    let twin = names.iter().copied().find(|other| {
+        stem(name).is_some_and(|own| Some(own) == stem(other))
+            && ENDINGS.iter().any(|e| other.ends_with(e))
+    });
     let similar = twin
         .or_else(|| nearest(name, names.iter().copied()))
-        .map(|other| if folder == "." { other.to_owned() } else { joined(folder, other) });
-    WorldError::Missing { path: shown, similar }
+        .map(|other| {
+            if folder == "." {
+                other.to_owned()
+            } else {
+                joined(folder, other)
+            }
+        });
+    WorldError::Missing {
+        path: shown,
+        similar,
+    }
 }
 
 #[cfg(test)]
@@ -315,18 +459,43 @@ mod tests {
 
     fn names(folder: &Path, arguments: &[&str]) -> Vec<String> {
         let prefix = format!("{}/", folder.to_str().unwrap());
-        let arguments: Vec<String> = arguments.iter().map(|a| if *a == "-" { "-".to_owned() } else { format!("{prefix}{a}") }).collect();
+        let arguments: Vec<String> = arguments
+            .iter()
+            .map(|a| {
+                if *a == "-" {
+                    "-".to_owned()
+                } else {
+                    format!("{prefix}{a}")
+                }
+            })
+            .collect();
         let inputs = read(&arguments, Limits::default(), &mut &b"a: b\n"[..]).unwrap();
-        inputs.sources.iter().map(|source| source.name().replace(&prefix, "")).collect()
+        inputs
+            .sources
+            .iter()
+            .map(|source| source.name().replace(&prefix, ""))
+            .collect()
     }
 
     #[test]
     fn folders_give_their_documents_in_byte_order() {
-        let files: &[(&str, &[u8])] =
-            &[("b.yaml", b""), ("a/z.yml", b""), ("a/.hidden.yaml", b""), (".git/x.yaml", b""), ("a.json", b""), ("notes.txt", b"")];
+        let files: &[(&str, &[u8])] = &[
+            ("b.yaml", b""),
+            ("a/z.yml", b""),
+            ("a/.hidden.yaml", b""),
+            (".git/x.yaml", b""),
+            ("a.json", b""),
+            ("notes.txt", b""),
+        ];
         let folder = folder(files);
-        assert_eq!(names(folder.path(), &["."]), ["./a.json", "./a/z.yml", "./b.yaml"]);
-        assert_eq!(names(folder.path(), &["b.yaml", "-", "notes.txt", "a/"]), ["b.yaml", "<stdin>", "notes.txt", "a/z.yml"]);
+        assert_eq!(
+            names(folder.path(), &["."]),
+            ["./a.json", "./a/z.yml", "./b.yaml"]
+        );
+        assert_eq!(
+            names(folder.path(), &["b.yaml", "-", "notes.txt", "a/"]),
+            ["b.yaml", "<stdin>", "notes.txt", "a/z.yml"]
+        );
     }
 
     #[cfg(unix)]
@@ -334,44 +503,111 @@ mod tests {
     fn links_in_folders_are_not_followed() {
         let folder = folder(&[("real/a.yaml", b"")]);
         std::os::unix::fs::symlink(folder.path(), folder.path().join("real/loop")).unwrap();
-        std::os::unix::fs::symlink(folder.path().join("real/a.yaml"), folder.path().join("b.yaml")).unwrap();
+        std::os::unix::fs::symlink(
+            folder.path().join("real/a.yaml"),
+            folder.path().join("b.yaml"),
+        )
+        .unwrap();
         assert_eq!(names(folder.path(), &["."]), ["./real/a.yaml"]);
-        assert_eq!(names(folder.path(), &["b.yaml"]), ["b.yaml"], "a link that is named itself is read");
+        assert_eq!(
+            names(folder.path(), &["b.yaml"]),
+            ["b.yaml"],
+            "a link that is named itself is read"
+        );
     }
 
     #[test]
     fn a_missing_file_names_its_neighbour() {
         let folder = folder(&[("worker.yaml", b""), ("other.txt", b"")]);
-        let path = folder.path().join("worker.yml").to_str().unwrap().to_owned();
-        let error = read(std::slice::from_ref(&path), Limits::default(), &mut &b""[..]).unwrap_err();
-        let similar = folder.path().join("worker.yaml").to_str().unwrap().to_owned();
-        assert_eq!(error, WorldError::Missing { path, similar: Some(similar) });
+        let path = folder
+            .path()
+            .join("worker.yml")
+            .to_str()
+            .unwrap()
+            .to_owned();
+        let error = read(
+            std::slice::from_ref(&path),
+            Limits::default(),
+            &mut &b""[..],
+        )
+        .unwrap_err();
+        let similar = folder
+            .path()
+            .join("worker.yaml")
+            .to_str()
+            .unwrap()
+            .to_owned();
+        assert_eq!(
+            error,
+            WorldError::Missing {
+                path,
+                similar: Some(similar)
+            }
+        );
     }
 
     #[test]
     fn bytes_that_are_no_text_are_a_finding_and_the_rest_is_read() {
         let folder = folder(&[("bad.yaml", b"a: b\nc: \xff\n"), ("good.yaml", b"a: b\n")]);
-        let inputs = read(&[folder.path().to_str().unwrap().to_owned()], Limits::default(), &mut &b""[..]).unwrap();
+        let inputs = read(
+            &[folder.path().to_str().unwrap().to_owned()],
+            Limits::default(),
+            &mut &b""[..],
+        )
+        .unwrap();
         assert_eq!(inputs.sources.len(), 1);
         let finding = &inputs.report.findings()[0];
         let start = finding.place.span.unwrap().start;
-        assert_eq!((finding.rule, start.line, start.column), (&crate::text::source::INPUT_NOT_UTF8, 2, 4));
+        assert_eq!(
+            (finding.rule, start.line, start.column),
+            (&crate::text::source::INPUT_NOT_UTF8, 2, 4)
+        );
     }
 
     #[test]
     fn bounds_are_kept() {
         let folder = folder(&[("a.yaml", b"0123456789"), ("b.yaml", b"0123456789")]);
         let argument = [folder.path().to_str().unwrap().to_owned()];
-        let refused = |limits| matches!(read(&argument, limits, &mut &b""[..]), Err(WorldError::TooLarge { .. }));
-        assert!(refused(Limits { file_bytes: 9, ..Limits::default() }));
-        assert!(refused(Limits { total_bytes: 19, ..Limits::default() }));
-        assert!(refused(Limits { files: 1, ..Limits::default() }));
-        assert!(!refused(Limits { file_bytes: 10, total_bytes: 20, files: 2, depth: 0 }));
+        let refused = |limits| {
+            matches!(
+                read(&argument, limits, &mut &b""[..]),
+                Err(WorldError::TooLarge { .. })
+            )
+        };
+        assert!(refused(Limits {
+            file_bytes: 9,
+            ..Limits::default()
+        }));
+        assert!(refused(Limits {
+            total_bytes: 19,
+            ..Limits::default()
+        }));
+        assert!(refused(Limits {
+            files: 1,
+            ..Limits::default()
+        }));
+        assert!(!refused(Limits {
+            file_bytes: 10,
+            total_bytes: 20,
+            files: 2,
+            depth: 0
+        }));
     }
 
     /// What `read` says of files, or of `-`, in a folder.
-    fn refusal(folder: &Path, arguments: &[&str], limits: Limits, stdin: &[u8]) -> Result<usize, WorldError> {
-        let path = |name: &&str| if *name == "-" { "-".to_owned() } else { folder.join(name).to_str().unwrap().to_owned() };
+    fn refusal(
+        folder: &Path,
+        arguments: &[&str],
+        limits: Limits,
+        stdin: &[u8],
+    ) -> Result<usize, WorldError> {
+        let path = |name: &&str| {
+            if *name == "-" {
+                "-".to_owned()
+            } else {
+                folder.join(name).to_str().unwrap().to_owned()
+            }
+        };
         let arguments: Vec<String> = arguments.iter().map(path).collect();
         read(&arguments, limits, &mut &stdin[..]).map(|inputs| inputs.sources.len())
     }
@@ -381,20 +617,47 @@ mod tests {
     fn what_is_too_much_together_is_refused_before_it_is_read() {
         let folder = folder(&[("a", b"0123456789"), ("b", b"0123456789")]);
         let too_much = |name: &str| {
-            let path = if name == "-" { STDIN_NAME.to_owned() } else { folder.path().join(name).to_str().unwrap().to_owned() };
+            let path = if name == "-" {
+                STDIN_NAME.to_owned()
+            } else {
+                folder.path().join(name).to_str().unwrap().to_owned()
+            };
             let bound = "with it, the input is larger than 0 MiB".to_owned();
-            Err(WorldError::TooLarge { path, bound, help: "name fewer files at once" })
+            Err(WorldError::TooLarge {
+                path,
+                bound,
+                help: "name fewer files at once",
+            })
         };
         let read = |arguments: &[&str], file_bytes, total_bytes| {
-            refusal(folder.path(), arguments, Limits { file_bytes, total_bytes, ..Limits::default() }, b"0123456789")
+            refusal(
+                folder.path(),
+                arguments,
+                Limits {
+                    file_bytes,
+                    total_bytes,
+                    ..Limits::default()
+                },
+                b"0123456789",
+            )
         };
         // The first file alone is larger than one may be, which reading would tell.
         assert_eq!(read(&["a", "b"], 5, 15), too_much("b"));
         assert_eq!(read(&["a", "b"], 5, 9), too_much("a"));
-        assert!(matches!(read(&["a", "b"], 5, 20), Err(WorldError::TooLarge { help: "split the file, or leave it out", .. })));
+        assert!(matches!(
+            read(&["a", "b"], 5, 20),
+            Err(WorldError::TooLarge {
+                help: "split the file, or leave it out",
+                ..
+            })
+        ));
         assert_eq!(read(&["-"], 10, 9), too_much("-"));
         assert_eq!(read(&["-"], 10, 10), Ok(1));
-        assert_eq!(read(&["-", "-"], 10, 10), Ok(2), "the second finds the stream at its end");
+        assert_eq!(
+            read(&["-", "-"], 10, 10),
+            Ok(2),
+            "the second finds the stream at its end"
+        );
         assert_eq!(read(&["a", "-"], 10, 20), Ok(2));
         assert_eq!(read(&["a", "-"], 10, 19), too_much("-"));
         assert_eq!(read(&["-", "a"], 10, 19), too_much("a"));
@@ -402,18 +665,40 @@ mod tests {
 
     #[test]
     fn what_is_too_large_is_told_with_its_bound() {
-        let folder = folder(&[("exact", &vec![b'a'; 1 << 20]), ("more", &vec![b'a'; (1 << 20) + 1])]);
+        let folder = folder(&[
+            ("exact", &vec![b'a'; 1 << 20]),
+            ("more", &vec![b'a'; (1 << 20) + 1]),
+        ]);
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-        let told = |name: &str, bound: u64| read_file(Path::new(&path(name)), "x", bound).map_err(|error| error.to_string());
+        let told = |name: &str, bound: u64| {
+            read_file(Path::new(&path(name)), "x", bound).map_err(|error| error.to_string())
+        };
         assert_eq!(told("exact", 1 << 20).map(|bytes| bytes.len()), Ok(1 << 20));
-        assert_eq!(told("more", 1 << 20), Err("x: larger than 1 MiB".to_owned()));
+        assert_eq!(
+            told("more", 1 << 20),
+            Err("x: larger than 1 MiB".to_owned())
+        );
         let stdin = |bytes: &[u8]| {
-            let read = read_stdin(&mut &bytes[..], Limits { file_bytes: 3, ..Limits::default() });
+            let read = read_stdin(
+                &mut &bytes[..],
+                Limits {
+                    file_bytes: 3,
+                    ..Limits::default()
+                },
+            );
             read.map_err(|error| error.to_string())
         };
         assert_eq!(stdin(b"abc"), Ok(b"abc".to_vec()));
         assert_eq!(stdin(b"abcd"), Err("<stdin>: larger than 0 MiB".to_owned()));
-        assert_eq!(Limits::default(), Limits { file_bytes: 67_108_864, total_bytes: 134_217_728, files: 100_000, depth: 64 });
+        assert_eq!(
+            Limits::default(),
+            Limits {
+                file_bytes: 67_108_864,
+                total_bytes: 134_217_728,
+                files: 100_000,
+                depth: 64
+            }
+        );
     }
 
     /// As deep as the limit says, and no deeper; the root has no name before its slash.
@@ -423,30 +708,65 @@ mod tests {
         let shown = folder.path().to_str().unwrap();
         let walked = |folder: &str, depth| {
             let mut found = Vec::new();
-            walk(folder, Limits { depth, ..Limits::default() }, &mut |_| true, &mut found)
-                .map(|()| found.iter().map(|found| found.shown.clone()).collect::<Vec<_>>())
+            walk(
+                folder,
+                Limits {
+                    depth,
+                    ..Limits::default()
+                },
+                &mut |_| true,
+                &mut found,
+            )
+            .map(|()| {
+                found
+                    .iter()
+                    .map(|found| found.shown.clone())
+                    .collect::<Vec<_>>()
+            })
         };
         for name in [shown.to_owned(), format!("{shown}/"), format!("{shown}//")] {
             assert_eq!(walked(&name, 3), Ok(vec![format!("{shown}/a/b/c/d.yaml")]));
         }
         let refused = walked(shown, 2).unwrap_err();
-        assert_eq!(refused.to_string(), format!("{shown}/a/b/c: more than 2 folders deep"));
-        assert_eq!(refused.help().as_deref(), Some("name a folder that is further down"));
+        assert_eq!(
+            refused.to_string(),
+            format!("{shown}/a/b/c: more than 2 folders deep")
+        );
+        assert_eq!(
+            refused.help().as_deref(),
+            Some("name a folder that is further down")
+        );
         match walked("/", 0) {
-            Err(WorldError::TooLarge { path, .. }) => assert!(path.len() > 1 && path.rfind('/') == Some(0), "{path}"),
+            Err(WorldError::TooLarge { path, .. }) => {
+                assert!(path.len() > 1 && path.rfind('/') == Some(0), "{path}")
+            }
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
     fn a_neighbour_is_a_document_of_the_same_name_or_one_that_is_nearly_called_so() {
-        let folder = folder(&[("alpha.yaml", b""), ("worker.json", b""), ("settings.template", b""), ("nearby.txt", b"")]);
-        for (name, expected) in
-            [("worker.yml", Some("worker.json")), ("settings.conf", None), ("nearbi.txt", Some("nearby.txt")), ("something-else", None)]
-        {
+        let folder = folder(&[
+            ("alpha.yaml", b""),
+            ("worker.json", b""),
+            ("settings.template", b""),
+            ("nearby.txt", b""),
+        ]);
+        for (name, expected) in [
+            ("worker.yml", Some("worker.json")),
+            ("settings.conf", None),
+            ("nearbi.txt", Some("nearby.txt")),
+            ("something-else", None),
+        ] {
             let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-            let expected = WorldError::Missing { path: path(name), similar: expected.map(path) };
-            assert_eq!(refusal(folder.path(), &[name], Limits::default(), b""), Err(expected));
+            let expected = WorldError::Missing {
+                path: path(name),
+                similar: expected.map(path),
+            };
+            assert_eq!(
+                refusal(folder.path(), &[name], Limits::default(), b""),
+                Err(expected)
+            );
         }
     }
 
@@ -460,10 +780,19 @@ mod tests {
         let status = std::process::Command::new("mkfifo").arg(&pipe).status();
         assert!(status.is_ok_and(|status| status.success()));
         let told = |path: &Path| read_file(path, "x", 100).map_err(|error| error.to_string());
-        assert_eq!(told(&pipe), Err("x: cannot be read: it is a pipe or a device, not a file".to_owned()));
-        assert_eq!(told(folder.path()), Err("x: cannot be read: is a directory".to_owned()));
+        assert_eq!(
+            told(&pipe),
+            Err("x: cannot be read: it is a pipe or a device, not a file".to_owned())
+        );
+        assert_eq!(
+            told(folder.path()),
+            Err("x: cannot be read: is a directory".to_owned())
+        );
         assert_eq!(told(Path::new("/dev/null")), Ok(Vec::new()));
-        assert_eq!(shown_name(OsStr::from_bytes(b"a\xff\x07\xc3.yaml")), "a\\xff\u{7}\\xc3.yaml");
+        assert_eq!(
+            shown_name(OsStr::from_bytes(b"a\xff\x07\xc3.yaml")),
+            "a\\xff\u{7}\\xc3.yaml"
+        );
     }
 
     #[test]
@@ -472,6 +801,9 @@ mod tests {
         let finding = &inputs.report.findings()[0];
         assert!(inputs.sources.is_empty() && inputs.report.findings().len() == 1);
         assert_eq!(finding.message, "a.yaml is not UTF-8 text: byte 0xff");
-        assert_eq!(finding.help, Some("save the file as UTF-8, or leave it out".into()));
+        assert_eq!(
+            finding.help,
+            Some("save the file as UTF-8, or leave it out".into())
+        );
     }
 }

@@ -19,7 +19,8 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Takes the folder, which is made if it is not there. When another process has it, `waiting` is called once, and this waits.
+    /// Takes the folder, which is made if it is not there. When another process has it, `waiting`
+    /// is called once, and this waits.
     ///
     /// # Errors
     /// What the operating system refuses.
@@ -36,7 +37,8 @@ fn take(folder: &Path, waiting: impl FnOnce()) -> io::Result<Lock> {
         is_new |= !folder.exists();
         fs::create_dir_all(folder)?;
         let file = match File::options().create(true).append(true).open(&path) {
-            // Between the two lines the folder was removed by the one that had made it. In a folder that is there the name is a link to nowhere.
+            // Between the two lines the folder was removed by the one that had made it. In a folder
+            // that is there the name is a link to nowhere.
             Err(error) if error.kind() == io::ErrorKind::NotFound && !path.is_symlink() => continue,
             opened => opened?,
         };
@@ -49,16 +51,22 @@ fn take(folder: &Path, waiting: impl FnOnce()) -> io::Result<Lock> {
             Err(TryLockError::Error(error)) => return Err(error),
         }
         if is_still(&file, &path) {
-            return Ok(Lock { path, file, made: is_new.then(|| folder.to_owned()) });
+            return Ok(Lock {
+                path,
+                file,
+                made: is_new.then(|| folder.to_owned()),
+            });
         }
     }
 }
 
-/// Whether the path leads to the file that was locked: the one who had the lock before has removed it.
+/// Whether the path leads to the file that was locked: the one who had the lock before has removed
+/// it.
 #[cfg(unix)]
 fn is_still(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
-    let identity = |metadata: io::Result<fs::Metadata>| metadata.map(|found| (found.dev(), found.ino())).ok();
+    let identity =
+        |metadata: io::Result<fs::Metadata>| metadata.map(|found| (found.dev(), found.ino())).ok();
     let ours = identity(file.metadata());
     ours.is_some() && ours == identity(fs::metadata(path))
 }
@@ -71,7 +79,8 @@ fn is_still(_: &File, path: &Path) -> bool {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Whoever waits sees that the file is another one now. A folder in which nothing was written goes as it came.
+        // Whoever waits sees that the file is another one now. A folder in which nothing was
+        // written goes as it came.
         let _ = fs::remove_file(&self.path);
         let _ = self.made.as_ref().map(fs::remove_dir);
         let _ = self.file.unlock();
@@ -120,8 +129,15 @@ mod tests {
     fn a_folder_in_the_place_of_the_file_is_refused() {
         let base = tempfile::tempdir().unwrap();
         fs::create_dir(base.path().join(NAME)).unwrap();
-        let refused = Lock::take(base.path().to_str().unwrap(), || panic!("nobody has it")).unwrap_err();
-        assert_eq!(refused.to_string(), format!("{}: cannot be written: is a directory", base.path().display()));
+        let refused =
+            Lock::take(base.path().to_str().unwrap(), || panic!("nobody has it")).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            format!(
+                "{}: cannot be written: is a directory",
+                base.path().display()
+            )
+        );
     }
 
     /// Who waited for a file that was removed meanwhile has nothing.

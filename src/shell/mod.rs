@@ -1,7 +1,11 @@
-//! The only place besides `cli` that touches the world: files, standard streams, the environment. Everything it reads becomes a value
-//! before it goes down into the library, and everything it writes was a value before.
+//! The only place besides `cli` that touches the world: files, standard streams, the environment.
+//! Everything it reads becomes a value before it goes down into the library, and everything it
+//! writes was a value before.
 
-#![allow(clippy::disallowed_methods, reason = "this is where files, streams and the environment are touched")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this is where files, streams and the environment are touched"
+)]
 
 pub mod clock;
 pub mod clusterctl_files;

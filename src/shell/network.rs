@@ -1,4 +1,5 @@
-//! The network, when the user allowed it: HTTPS with bounds, a cache for what never changes, and a bar for what takes long.
+//! The network, when the user allowed it: HTTPS with bounds, a cache for what never changes, and a
+//! bar for what takes long.
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeSet;
@@ -29,9 +30,13 @@ pub struct Transport {
 }
 
 impl Transport {
-    /// The proxy of `HTTPS_PROXY` (not for hosts of `NO_PROXY`) and the authorities of this machine.
+    /// The proxy of `HTTPS_PROXY` (not for hosts of `NO_PROXY`) and the authorities of this
+    /// machine.
     pub fn of_process() -> Self {
-        Transport { proxy: Proxy::try_from_env(), roots: RootCerts::PlatformVerifier }
+        Transport {
+            proxy: Proxy::try_from_env(),
+            roots: RootCerts::PlatformVerifier,
+        }
     }
 }
 
@@ -51,7 +56,8 @@ pub struct Bounds {
 }
 
 impl Default for Bounds {
-    /// 64 MiB as for files, 5 redirects, 10 seconds to connect, 2 minutes for a request, 5 for a command.
+    /// 64 MiB as for files, 5 redirects, 10 seconds to connect, 2 minutes for a request, 5 for a
+    /// command.
     fn default() -> Self {
         Bounds {
             bytes: Limits::default().file_bytes,
@@ -88,10 +94,21 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client that keeps its answers in `$XDG_CACHE_HOME/windlass`, by default `~/.cache/windlass`.
-    pub fn new(environment: &Environment, transport: Transport, bounds: Bounds, visible: Visible) -> Self {
-        let xdg = environment.non_empty("XDG_CACHE_HOME").filter(|path| path.starts_with('/')).map(PathBuf::from);
-        let home = environment.non_empty("HOME").map(|home| Path::new(home).join(".cache"));
+    /// A client that keeps its answers in `$XDG_CACHE_HOME/windlass`, by default
+    /// `~/.cache/windlass`.
+    pub fn new(
+        environment: &Environment,
+        transport: Transport,
+        bounds: Bounds,
+        visible: Visible,
+    ) -> Self {
+        let xdg = environment
+            .non_empty("XDG_CACHE_HOME")
+            .filter(|path| path.starts_with('/'))
+            .map(PathBuf::from);
+        let home = environment
+            .non_empty("HOME")
+            .map(|home| Path::new(home).join(".cache"));
         Client {
             agent: OnceCell::new(),
             transport,
@@ -120,7 +137,8 @@ impl Client {
     }
 
     fn agent(&self) -> &Agent {
-        self.agent.get_or_init(|| agent(&self.transport, self.bounds, true))
+        self.agent
+            .get_or_init(|| agent(&self.transport, self.bounds, true))
     }
 
     /// One attempt at a request.
@@ -128,22 +146,35 @@ impl Client {
         let response = self.answer(request)?;
         match response.status() {
             StatusCode::OK => self.body(response, request.url),
-            status => Err(self.limit_of(&response).unwrap_or_else(|| Missed::status(status.as_u16()))),
+            status => Err(self
+                .limit_of(&response)
+                .unwrap_or_else(|| Missed::status(status.as_u16()))),
         }
     }
 
     /// Whether the host says that it was asked too often, and when it answers again.
     fn limit_of(&self, response: &Response<Body>) -> Option<Missed> {
-        let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
+        let header = |name: &str| {
+            response
+                .headers()
+                .get(name)
+                .and_then(|value| value.to_str().ok())
+        };
         let number = |name: &str| header(name)?.trim().parse::<i64>().ok();
         let after = number("retry-after").map(|seconds| self.clock.date().saturating_add(seconds));
         let is_limit = match response.status() {
             StatusCode::TOO_MANY_REQUESTS => true,
             // GitHub's limits; its second kind says only how long to wait.
-            StatusCode::FORBIDDEN => header("x-ratelimit-remaining") == Some("0") || after.is_some(),
+            StatusCode::FORBIDDEN => {
+                header("x-ratelimit-remaining") == Some("0") || after.is_some()
+            }
             _ => false,
         };
-        is_limit.then(|| Missed::for_good(NetworkFault::RateLimited(after.or_else(|| number("x-ratelimit-reset")))))
+        is_limit.then(|| {
+            Missed::for_good(NetworkFault::RateLimited(
+                after.or_else(|| number("x-ratelimit-reset")),
+            ))
+        })
     }
 
     /// Follows redirects up to an answer that is none.
@@ -152,7 +183,12 @@ impl Client {
         for _ in 0..=self.bounds.redirects {
             self.name_host(&url).map_err(Missed::for_good)?;
             let left = self.deadline.left(&*self.clock).map_err(Missed::for_good)?;
-            let mut call = self.agent().get(&url).config().timeout_global(Some(self.bounds.whole.min(left))).build();
+            let mut call = self
+                .agent()
+                .get(&url)
+                .config()
+                .timeout_global(Some(self.bounds.whole.min(left)))
+                .build();
             if let Some(accept) = request.accept {
                 call = call.header(header::ACCEPT, accept);
             }
@@ -163,16 +199,24 @@ impl Client {
             if !response.status().is_redirection() {
                 return Ok(response);
             }
-            let location = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
+            let location = response
+                .headers()
+                .get(header::LOCATION)
+                .and_then(|value| value.to_str().ok())
+                .unwrap_or_default();
             url = redirected(&url, location).map_err(Missed::for_good)?;
         }
-        Err(Missed::for_good(NetworkFault::Failed(format!("more than {} redirects", self.bounds.redirects))))
+        Err(Missed::for_good(NetworkFault::Failed(format!(
+            "more than {} redirects",
+            self.bounds.redirects
+        ))))
     }
 
     /// Lets the pause before the next attempt pass; a person sees what for.
     fn wait(&self, pause: Duration, host: &str, fault: &NetworkFault) {
         let notice = self.visible.progress.then(|| {
-            let style = ProgressStyle::with_template("{spinner} {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+            let style = ProgressStyle::with_template("{spinner} {wide_msg}")
+                .unwrap_or_else(|_| ProgressStyle::default_spinner());
             ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style)
         });
         for left in (0..pause.as_secs()).rev() {
@@ -188,7 +232,9 @@ impl Client {
     }
 
     fn name_host(&self, url: &str) -> Result<(), NetworkFault> {
-        let Some(host) = host(url) else { return Err(NetworkFault::Failed(format!("{url}: only https is used"))) };
+        let Some(host) = host(url) else {
+            return Err(NetworkFault::Failed(format!("{url}: only https is used")));
+        };
         if self.visible.hosts && self.named.borrow_mut().insert(host.to_owned()) {
             // A terminal that went away is no reason to stop.
             let _ = writeln!(io::stderr(), "fetching from {host}");
@@ -197,26 +243,53 @@ impl Client {
     }
 
     fn body(&self, response: Response<Body>, url: &str) -> Result<Vec<u8>, Missed> {
-        let too_large = || Missed::for_good(NetworkFault::Failed(format!("{url}: larger than {} MiB", self.bounds.bytes >> 20)));
-        let announced = response.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+        let too_large = || {
+            Missed::for_good(NetworkFault::Failed(format!(
+                "{url}: larger than {} MiB",
+                self.bounds.bytes >> 20
+            )))
+        };
+        let announced = response
+            .headers()
+            .get(header::CONTENT_LENGTH)
+            .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
         if announced.is_some_and(|bytes| bytes > self.bounds.bytes) {
             return Err(too_large());
         }
-        let progress = Progress::new(self.visible.progress, &*self.clock, Way::Here, url, announced);
-        let mut reader = Watched::new(response.into_body().into_reader().take(self.bounds.bytes + 1), progress);
+        let progress = Progress::new(
+            self.visible.progress,
+            &*self.clock,
+            Way::Here,
+            url,
+            announced,
+        );
+        let mut reader = Watched::new(
+            response
+                .into_body()
+                .into_reader()
+                .take(self.bounds.bytes + 1),
+            progress,
+        );
         let mut bytes = Vec::new();
-        reader.read_to_end(&mut bytes).map_err(|error| Missed::for_now(format!("{url}: {error}")))?;
+        reader
+            .read_to_end(&mut bytes)
+            .map_err(|error| Missed::for_now(format!("{url}: {error}")))?;
         if bytes.len() as u64 > self.bounds.bytes {
             return Err(too_large());
         }
         match announced {
-            Some(announced) if announced != bytes.len() as u64 => Err(Missed::for_now(format!("{url}: the answer is cut off"))),
+            Some(announced) if announced != bytes.len() as u64 => {
+                Err(Missed::for_now(format!("{url}: the answer is cut off")))
+            }
             _ => Ok(bytes),
         }
     }
 
     fn cached(&self, key: &str) -> Option<PathBuf> {
-        let name: String = Sha256::digest(key).iter().map(|byte| format!("{byte:02x}")).collect();
+        let name: String = Sha256::digest(key)
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         self.cache.as_ref().map(|folder| folder.join(name))
     }
 }
@@ -233,7 +306,9 @@ impl Network for Client {
             match attempts.pause_after(&missed, &*self.clock) {
                 Some(pause) => self.wait(pause, host, &missed.fault),
                 None => {
-                    if let Some(line) = asked_again(host, attempts.made).filter(|_| self.visible.hosts) {
+                    if let Some(line) =
+                        asked_again(host, attempts.made).filter(|_| self.visible.hosts)
+                    {
                         // A terminal that went away is no reason to stop.
                         let _ = writeln!(io::stderr(), "{line}");
                     }
@@ -245,7 +320,8 @@ impl Network for Client {
 
     fn keep(&self, key: &str, bytes: &[u8]) {
         if let Some(path) = self.cached(key) {
-            // Without a cache the answer is as good. It may come from a private repository: only the owner reads it.
+            // Without a cache the answer is as good. It may come from a private repository: only
+            // the owner reads it.
             let _ = files::write_file(&path.to_string_lossy(), bytes, Privacy::Secret);
         }
     }
@@ -255,13 +331,22 @@ impl Network for Client {
     }
 
     fn kept(&self, key: &str) -> Option<Vec<u8>> {
-        files::read_file(&self.cached(key)?.to_string_lossy(), Limits { file_bytes: self.bounds.bytes, ..Limits::default() }).ok()
+        files::read_file(
+            &self.cached(key)?.to_string_lossy(),
+            Limits {
+                file_bytes: self.bounds.bytes,
+                ..Limits::default()
+            },
+        )
+        .ok()
     }
 }
 
 /// What speaks HTTP for us. It follows no redirects: a token must not follow them.
 pub(super) fn agent(transport: &Transport, bounds: Bounds, https_only: bool) -> Agent {
-    let tls = TlsConfig::builder().root_certs(transport.roots.clone()).build();
+    let tls = TlsConfig::builder()
+        .root_certs(transport.roots.clone())
+        .build();
     Agent::config_builder()
         .http_status_as_error(false)
         .max_redirects(0)
@@ -280,7 +365,9 @@ fn missed(url: &str, error: &ureq::Error) -> Missed {
     let reason = format!("{}: {error}", host(url).unwrap_or_default());
     match error {
         // TLS reports what it refuses as such data.
-        ureq::Error::Io(error) if error.kind() != io::ErrorKind::InvalidData => Missed::for_now(reason),
+        ureq::Error::Io(error) if error.kind() != io::ErrorKind::InvalidData => {
+            Missed::for_now(reason)
+        }
         ureq::Error::Timeout(_)
         | ureq::Error::HostNotFound
         | ureq::Error::ConnectionFailed
@@ -292,7 +379,11 @@ fn missed(url: &str, error: &ureq::Error) -> Missed {
 
 /// What a person reads while a pause lasts.
 fn waiting(host: &str, fault: &NetworkFault, seconds: u64) -> String {
-    let shown: String = fault.to_string().chars().filter(|c| !c.is_control()).collect();
+    let shown: String = fault
+        .to_string()
+        .chars()
+        .filter(|c| !c.is_control())
+        .collect();
     match shown.strip_prefix(host) {
         Some(reason) => format!("{host}{reason}; asking again in {seconds} s"),
         None => format!("{host}: {shown}; asking again in {seconds} s"),
@@ -312,8 +403,12 @@ fn redirected(from: &str, location: &str) -> Result<String, NetworkFault> {
         return Ok(location.to_owned());
     }
     match host(from) {
-        Some(host) if location.starts_with('/') && !location.starts_with("//") => Ok(format!("https://{host}{location}")),
-        _ => Err(NetworkFault::Failed(format!("{from}: redirects to what is no https URL"))),
+        Some(host) if location.starts_with('/') && !location.starts_with("//") => {
+            Ok(format!("https://{host}{location}"))
+        }
+        _ => Err(NetworkFault::Failed(format!(
+            "{from}: redirects to what is no https URL"
+        ))),
     }
 }
 
@@ -328,14 +423,23 @@ mod tests {
 
     #[test]
     fn a_host_that_was_asked_once_is_not_counted() {
-        assert_eq!((asked_again("h", 1), asked_again("h", 2)), (None, Some("asked h 2 times".to_owned())));
+        assert_eq!(
+            (asked_again("h", 1), asked_again("h", 2)),
+            (None, Some("asked h 2 times".to_owned()))
+        );
     }
 
     #[test]
     fn hosts_are_those_of_https_urls() {
         assert_eq!(host("https://api.github.com/x?y"), Some("api.github.com"));
         assert_eq!(host("https://h:8443"), Some("h:8443"));
-        for url in ["http://h/", "https:///x", "https://user:secret@h/", "file:///x", ""] {
+        for url in [
+            "http://h/",
+            "https:///x",
+            "https://user:secret@h/",
+            "file:///x",
+            "",
+        ] {
             assert_eq!(host(url), None, "{url}");
         }
     }
@@ -343,21 +447,37 @@ mod tests {
     #[test]
     fn a_person_reads_what_is_waited_for() {
         let failed = NetworkFault::Failed("h: Connection refused\u{1b}[2J".to_owned());
-        assert_eq!(waiting("h", &failed, 4), "h: Connection refused[2J; asking again in 4 s");
-        assert_eq!(waiting("h", &NetworkFault::Status(500), 1), "h: got 500; asking again in 1 s");
-        assert_eq!(waiting("h", &NetworkFault::RateLimited(Some(5)), 1), "h: too many requests; asking again in 1 s");
+        assert_eq!(
+            waiting("h", &failed, 4),
+            "h: Connection refused[2J; asking again in 4 s"
+        );
+        assert_eq!(
+            waiting("h", &NetworkFault::Status(500), 1),
+            "h: got 500; asking again in 1 s"
+        );
+        assert_eq!(
+            waiting("h", &NetworkFault::RateLimited(Some(5)), 1),
+            "h: too many requests; asking again in 1 s"
+        );
     }
 
     #[test]
     fn redirects_stay_on_https() {
-        assert_eq!(redirected("https://a/b", "https://c/d"), Ok("https://c/d".to_owned()));
-        assert_eq!(redirected("https://a/b", "/d"), Ok("https://a/d".to_owned()));
+        assert_eq!(
+            redirected("https://a/b", "https://c/d"),
+            Ok("https://c/d".to_owned())
+        );
+        assert_eq!(
+            redirected("https://a/b", "/d"),
+            Ok("https://a/d".to_owned())
+        );
         for location in ["http://c/d", "//c/d", "d", "", "ftp://c"] {
             assert!(redirected("https://a/b", location).is_err(), "{location}");
         }
     }
 
-    /// What a connection does for a while is asked again; what is wrong with the request or with the host's certificate stays so.
+    /// What a connection does for a while is asked again; what is wrong with the request or with
+    /// the host's certificate stays so.
     #[test]
     fn connections_may_come_back_and_certificates_do_not() {
         let broken = |kind: io::ErrorKind| ureq::Error::Io(kind.into());
@@ -373,32 +493,71 @@ mod tests {
             (ureq::Error::TlsRequired, false),
         ] {
             let missed = missed("https://h:1/x", &error);
-            assert_eq!(missed, Missed { fault: NetworkFault::Failed(format!("h:1: {error}")), may_pass });
+            assert_eq!(
+                missed,
+                Missed {
+                    fault: NetworkFault::Failed(format!("h:1: {error}")),
+                    may_pass
+                }
+            );
         }
     }
 
-    /// What is kept is bounded as what is fetched; and folders of the cache are those of the XDG specification.
+    /// What is kept is bounded as what is fetched; and folders of the cache are those of the XDG
+    /// specification.
     #[test]
     fn what_never_changes_is_kept_in_the_cache() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().to_str().unwrap();
         let client = |environment: &[(&str, &str)]| {
-            let transport = Transport { proxy: None, roots: RootCerts::PlatformVerifier };
-            let bounds = Bounds { bytes: 3, ..Bounds::default() };
-            Client::new(&environment.iter().copied().collect(), transport, bounds, Visible::default())
+            let transport = Transport {
+                proxy: None,
+                roots: RootCerts::PlatformVerifier,
+            };
+            let bounds = Bounds {
+                bytes: 3,
+                ..Bounds::default()
+            };
+            Client::new(
+                &environment.iter().copied().collect(),
+                transport,
+                bounds,
+                Visible::default(),
+            )
         };
         let at_home = client(&[("HOME", path)]);
         at_home.keep("a", b"abc");
         at_home.keep("b", b"abcd");
-        assert_eq!((at_home.kept("a"), at_home.kept("b"), at_home.kept("c")), (Some(b"abc".to_vec()), None, None));
-        assert_eq!(std::fs::read_dir(folder.path().join(".cache/windlass")).unwrap().count(), 2);
+        assert_eq!(
+            (at_home.kept("a"), at_home.kept("b"), at_home.kept("c")),
+            (Some(b"abc".to_vec()), None, None)
+        );
+        assert_eq!(
+            std::fs::read_dir(folder.path().join(".cache/windlass"))
+                .unwrap()
+                .count(),
+            2
+        );
         for (environment, expected) in [
-            (&[("HOME", path), ("XDG_CACHE_HOME", "relative")][..], Some(format!("{path}/.cache/windlass"))),
-            (&[("HOME", path), ("XDG_CACHE_HOME", "")], Some(format!("{path}/.cache/windlass"))),
-            (&[("HOME", path), ("XDG_CACHE_HOME", "/x")], Some("/x/windlass".to_owned())),
+            (
+                &[("HOME", path), ("XDG_CACHE_HOME", "relative")][..],
+                Some(format!("{path}/.cache/windlass")),
+            ),
+            (
+                &[("HOME", path), ("XDG_CACHE_HOME", "")],
+                Some(format!("{path}/.cache/windlass")),
+            ),
+            (
+                &[("HOME", path), ("XDG_CACHE_HOME", "/x")],
+                Some("/x/windlass".to_owned()),
+            ),
             (&[], None),
         ] {
-            assert_eq!(client(environment).cache, expected.map(PathBuf::from), "{environment:?}");
+            assert_eq!(
+                client(environment).cache,
+                expected.map(PathBuf::from),
+                "{environment:?}"
+            );
         }
         let named = client(&[]).with_gitlab_hosts(&["gitlab.example.com".to_owned()]);
         assert!(named.is_named("gitlab.example.com") && !named.is_named("example.com"));

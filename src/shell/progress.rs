@@ -16,7 +16,11 @@ pub(super) struct Watched<'c, R> {
 
 impl<'c, R> Watched<'c, R> {
     pub(super) fn new(reader: R, progress: Progress<'c>) -> Self {
-        Watched { reader, read: 0, progress }
+        Watched {
+            reader,
+            read: 0,
+            progress,
+        }
     }
 }
 
@@ -61,20 +65,52 @@ pub(super) struct Progress<'c> {
 
 impl<'c> Progress<'c> {
     /// The bar for something of a name, or a URL that ends in it.
-    pub(super) fn new(wanted: bool, clock: &'c dyn Clock, way: Way, url: &str, total: Option<u64>) -> Self {
-        let name = url.rsplit('/').next().unwrap_or_default().chars().filter(|c| !c.is_control()).take(60).collect();
-        Progress { wanted, way, name, total, clock, since: clock.passed(), bar: None }
+    pub(super) fn new(
+        wanted: bool,
+        clock: &'c dyn Clock,
+        way: Way,
+        url: &str,
+        total: Option<u64>,
+    ) -> Self {
+        let name = url
+            .rsplit('/')
+            .next()
+            .unwrap_or_default()
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(60)
+            .collect();
+        Progress {
+            wanted,
+            way,
+            name,
+            total,
+            clock,
+            since: clock.passed(),
+            bar: None,
+        }
     }
 
     fn at(&mut self, bytes: u64) {
-        if !self.wanted || (self.bar.is_none() && self.clock.passed().saturating_sub(self.since) < Duration::from_secs(1)) {
+        if !self.wanted
+            || (self.bar.is_none()
+                && self.clock.passed().saturating_sub(self.since) < Duration::from_secs(1))
+        {
             return;
         }
         let bar = self.bar.get_or_insert_with(|| {
-            let rest = if self.total.is_some() { "[{bar:10}] {bytes}/{total_bytes}" } else { "{spinner} {bytes}" };
+            let rest = if self.total.is_some() {
+                "[{bar:10}] {bytes}/{total_bytes}"
+            } else {
+                "{spinner} {bytes}"
+            };
             let template = format!("{} {{msg}} {rest}", self.way.word());
-            let style = ProgressStyle::with_template(&template).unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("##-");
-            ProgressBar::with_draw_target(self.total, ProgressDrawTarget::stderr()).with_style(style).with_message(self.name.clone())
+            let style = ProgressStyle::with_template(&template)
+                .unwrap_or_else(|_| ProgressStyle::default_bar())
+                .progress_chars("##-");
+            ProgressBar::with_draw_target(self.total, ProgressDrawTarget::stderr())
+                .with_style(style)
+                .with_message(self.name.clone())
         });
         bar.set_position(bytes);
     }
@@ -103,7 +139,11 @@ mod tests {
             let clock = Stopped(Duration::from_secs(5).into());
             let progress = Progress::new(wanted, &clock, Way::Here, "https://h/a.yaml", Some(4));
             clock.0.set(Duration::from_secs(5) + passed);
-            let mut reader = Watched { reader: &b"text"[..], read: 0, progress };
+            let mut reader = Watched {
+                reader: &b"text"[..],
+                read: 0,
+                progress,
+            };
             let mut bytes = Vec::new();
             reader.read_to_end(&mut bytes).unwrap();
             assert_eq!((bytes.as_slice(), reader.read), (&b"text"[..], 4));
@@ -121,6 +161,9 @@ mod tests {
         assert_eq!(name("https://h/a/b.yaml"), "b.yaml");
         assert_eq!(name("b\u{1b}[2J.yaml"), "b[2J.yaml");
         assert_eq!(name(&"x".repeat(70)), "x".repeat(60));
-        assert_eq!((Way::Here.word(), Way::There.word()), ("fetching", "sending"));
+        assert_eq!(
+            (Way::Here.word(), Way::There.word()),
+            ("fetching", "sending")
+        );
     }
 }

@@ -49,24 +49,34 @@ pub(super) struct Missed {
 impl Missed {
     /// What is the same at the next attempt.
     pub(super) fn for_good(fault: NetworkFault) -> Self {
-        Missed { fault, may_pass: false }
+        Missed {
+            fault,
+            may_pass: false,
+        }
     }
 
     /// What a connection, or a host, does for a while.
     pub(super) fn for_now(reason: String) -> Self {
-        Missed { fault: NetworkFault::Failed(reason), may_pass: true }
+        Missed {
+            fault: NetworkFault::Failed(reason),
+            may_pass: true,
+        }
     }
 
-    /// An answer that is none. Whoever may not see something, and what is not there, will not next time either; clusterctl asks again for
-    /// everything but 404.
+    /// An answer that is none. Whoever may not see something, and what is not there, will not next
+    /// time either; clusterctl asks again for everything but 404.
     pub(super) fn status(status: u16) -> Self {
-        Missed { fault: NetworkFault::Status(status), may_pass: matches!(status, 408 | 425 | 500..) }
+        Missed {
+            fault: NetworkFault::Status(status),
+            may_pass: matches!(status, 408 | 425 | 500..),
+        }
     }
 }
 
 /// For how long one request is made again: as clusterctl's `retryableOperationTimeout`.
 const AGAIN_FOR: Duration = Duration::from_secs(60);
-/// The longest pause between two attempts: clusterctl's only one, `retryableOperationInterval`. Ours begins with a second and doubles.
+/// The longest pause between two attempts: clusterctl's only one, `retryableOperationInterval`.
+/// Ours begins with a second and doubles.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// The attempts of one request.
@@ -79,7 +89,11 @@ pub(super) struct Attempts {
 
 impl Attempts {
     pub(super) fn new(clock: &dyn Clock) -> Self {
-        Attempts { made: 0, since: clock.passed(), pause: Duration::from_secs(1) }
+        Attempts {
+            made: 0,
+            since: clock.passed(),
+            pause: Duration::from_secs(1),
+        }
     }
 
     /// An attempt failed: how long to wait before the next, or nothing when there is none.
@@ -98,7 +112,11 @@ impl Attempts {
 
 /// The time up to a date; a second at least, for the clocks of two machines are never the same.
 fn seconds_until(date: i64, clock: &dyn Clock) -> Duration {
-    Duration::from_secs(u64::try_from(date.saturating_sub(clock.date())).unwrap_or_default().saturating_add(1))
+    Duration::from_secs(
+        u64::try_from(date.saturating_sub(clock.date()))
+            .unwrap_or_default()
+            .saturating_add(1),
+    )
 }
 
 /// The end of the time that a whole command has for the network; it begins with the first request.
@@ -110,7 +128,10 @@ pub(super) struct Deadline {
 
 impl Deadline {
     pub(super) fn new(whole: Duration) -> Self {
-        Deadline { whole, begun: Cell::new(None) }
+        Deadline {
+            whole,
+            begun: Cell::new(None),
+        }
     }
 
     /// What is left.
@@ -124,7 +145,9 @@ impl Deadline {
         let left = self.whole.saturating_sub(now.saturating_sub(begun));
         if left.is_zero() {
             let seconds = self.whole.as_secs();
-            return Err(NetworkFault::Failed(format!("a command may use the network for {seconds} seconds, and they are over")));
+            return Err(NetworkFault::Failed(format!(
+                "a command may use the network for {seconds} seconds, and they are over"
+            )));
         }
         Ok(left)
     }
@@ -154,9 +177,13 @@ mod tests {
     fn pauses(missed: &Missed) -> Vec<u64> {
         let clock = Still::default();
         let mut attempts = Attempts::new(&clock);
-        std::iter::from_fn(|| attempts.pause_after(missed, &clock).inspect(|pause| clock.wait(*pause)))
-            .map(|pause| pause.as_secs())
-            .collect()
+        std::iter::from_fn(|| {
+            attempts
+                .pause_after(missed, &clock)
+                .inspect(|pause| clock.wait(*pause))
+        })
+        .map(|pause| pause.as_secs())
+        .collect()
     }
 
     #[test]
@@ -173,7 +200,12 @@ mod tests {
         for status in [301, 400, 401, 403, 404, 410, 422] {
             assert!(pauses(&Missed::status(status)).is_empty(), "{status}");
         }
-        assert!(pauses(&Missed::for_good(NetworkFault::Failed("no https".to_owned()))).is_empty());
+        assert!(
+            pauses(&Missed::for_good(NetworkFault::Failed(
+                "no https".to_owned()
+            )))
+            .is_empty()
+        );
     }
 
     #[test]
@@ -193,13 +225,27 @@ mod tests {
         clock.wait(Duration::from_secs(99));
         assert_eq!(deadline.left(&clock), Ok(Duration::from_secs(1)));
         clock.wait(Duration::from_secs(1));
-        assert!(deadline.left(&clock).unwrap_err().to_string().contains("100 seconds"));
+        assert!(
+            deadline
+                .left(&clock)
+                .unwrap_err()
+                .to_string()
+                .contains("100 seconds")
+        );
     }
 
     #[test]
     fn the_clock_of_this_machine_goes_on() {
         let clock = MachineClock::start();
-        let since_1970 = || i64::try_from(std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs()).unwrap();
+        let since_1970 = || {
+            i64::try_from(
+                std::time::SystemTime::UNIX_EPOCH
+                    .elapsed()
+                    .unwrap()
+                    .as_secs(),
+            )
+            .unwrap()
+        };
         let (before, date, after) = (since_1970(), clock.date(), since_1970());
         assert!((before..=after).contains(&date), "{date}");
         clock.wait(Duration::from_millis(1));
@@ -215,6 +261,10 @@ mod tests {
             assert!(attempts.pause_after(&Missed::status(503), &clock).is_some());
             assert_eq!(attempts.made, made);
         }
-        assert!(Missed::status(425).may_pass && Missed::status(408).may_pass && !Missed::status(429).may_pass);
+        assert!(
+            Missed::status(425).may_pass
+                && Missed::status(408).may_pass
+                && !Missed::status(429).may_pass
+        );
     }
 }

@@ -1,9 +1,12 @@
-//! Files that are not finished stand in a hidden folder beside their target, until renames make them count.
+//! Files that are not finished stand in a hidden folder beside their target, until renames make
+//! them count.
 //!
-//! A process that is killed leaves that folder behind. Unfinished (`.partial`) it is nothing, and the next run removes it. Finished
-//! (`.commit`) it is what the target was to become: the next run that writes there brings it to its end, and until then nobody reads the
-//! target, which is neither old nor new. Whoever works in such a folder holds a lock on it, which ends with the process; the number of the
-//! process would say nothing, because containers that share a volume count on their own.
+//! A process that is killed leaves that folder behind. Unfinished (`.partial`) it is nothing, and
+//! the next run removes it. Finished (`.commit`) it is what the target was to become: the next run
+//! that writes there brings it to its end, and until then nobody reads the target, which is neither
+//! old nor new. Whoever works in such a folder holds a lock on it, which ends with the process; the
+//! number of the process would say nothing, because containers that share a volume count on their
+//! own.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -17,7 +20,8 @@ const PREFIX: &str = ".windlass-";
 const PARTIAL: &str = "partial";
 const COMMIT: &str = "commit";
 
-/// A hidden folder for files that are not finished; it goes away with this value, also after a failure or Ctrl-C.
+/// A hidden folder for files that are not finished; it goes away with this value, also after a
+/// failure or Ctrl-C.
 pub(super) struct Staging {
     path: PathBuf,
     is_committed: bool,
@@ -29,11 +33,18 @@ pub(super) struct Staging {
 }
 
 impl Staging {
-    /// Makes the folder, and those that it stands in. What killed processes left beside it is removed.
+    /// Makes the folder, and those that it stands in. What killed processes left beside it is
+    /// removed.
     pub(super) fn new(beside: &Path) -> io::Result<Self> {
         let interrupt = Interrupt::watch()?;
         interrupt.set_idle(false);
-        let mut staging = Staging { path: PathBuf::new(), is_committed: false, held: None, made: Vec::new(), interrupt };
+        let mut staging = Staging {
+            path: PathBuf::new(),
+            is_committed: false,
+            held: None,
+            made: Vec::new(),
+            interrupt,
+        };
         staging.make_folders(beside)?;
         for path in leftovers(beside, PARTIAL) {
             if let Hold::Taken(_lock) = hold(&path)? {
@@ -61,7 +72,10 @@ impl Staging {
     }
 
     fn make_folders(&mut self, folder: &Path) -> io::Result<()> {
-        let missing: Vec<&Path> = folder.ancestors().take_while(|path| !path.as_os_str().is_empty() && !path.exists()).collect();
+        let missing: Vec<&Path> = folder
+            .ancestors()
+            .take_while(|path| !path.as_os_str().is_empty() && !path.exists())
+            .collect();
         for path in missing.into_iter().rev() {
             match fs::create_dir(path) {
                 Ok(()) => self.made.push(path.to_owned()),
@@ -78,10 +92,15 @@ impl Staging {
 
     /// Fails once Ctrl-C was pressed.
     pub(super) fn check(&self) -> io::Result<()> {
-        if self.interrupt.is_pressed() { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
+        if self.interrupt.is_pressed() {
+            Err(io::ErrorKind::Interrupted.into())
+        } else {
+            Ok(())
+        }
     }
 
-    /// From here on the files count: what moves them to their places may be ended at any time, and is brought to its end by the next run.
+    /// From here on the files count: what moves them to their places may be ended at any time, and
+    /// is brought to its end by the next run.
     pub(super) fn commit(&mut self) -> io::Result<()> {
         let committed = self.path.with_extension(COMMIT);
         fs::rename(&self.path, &committed)?;
@@ -98,12 +117,16 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // It is gone already when it was renamed as a whole; and nothing can be done when it cannot be removed.
+        // It is gone already when it was renamed as a whole; and nothing can be done when it cannot
+        // be removed.
         if !self.is_committed && !self.path.as_os_str().is_empty() {
             let _ = fs::remove_dir_all(&self.path);
         }
         // Only those that are still empty.
-        self.made.iter().rev().for_each(|folder| drop(fs::remove_dir(folder)));
+        self.made
+            .iter()
+            .rev()
+            .for_each(|folder| drop(fs::remove_dir(folder)));
         self.interrupt.set_idle(true);
     }
 }
@@ -113,9 +136,12 @@ pub(super) fn is_commit(name: &str) -> bool {
     is_named(name, COMMIT)
 }
 
-/// Brings to its end what killed processes have finished in a folder, and waits for one that is at it. `move_in` moves one file, which is
-/// named relative to the folder.
-pub(super) fn finish(folder: &Path, move_in: &dyn Fn(&Path, &Path) -> io::Result<()>) -> io::Result<()> {
+/// Brings to its end what killed processes have finished in a folder, and waits for one that is at
+/// it. `move_in` moves one file, which is named relative to the folder.
+pub(super) fn finish(
+    folder: &Path,
+    move_in: &dyn Fn(&Path, &Path) -> io::Result<()>,
+) -> io::Result<()> {
     for path in leftovers(folder, COMMIT) {
         let _lock = match hold(&path)? {
             Hold::Taken(lock) => lock,
@@ -132,15 +158,22 @@ pub(super) fn finish(folder: &Path, move_in: &dyn Fn(&Path, &Path) -> io::Result
     Ok(())
 }
 
-fn finish_one(committed: &Path, move_in: &dyn Fn(&Path, &Path) -> io::Result<()>) -> io::Result<()> {
+fn finish_one(
+    committed: &Path,
+    move_in: &dyn Fn(&Path, &Path) -> io::Result<()>,
+) -> io::Result<()> {
     let mut folders = vec![committed.to_owned()];
     while let Some(inner) = folders.pop() {
         for entry in fs::read_dir(&inner)? {
-            let (entry, kind) = entry.and_then(|entry| entry.file_type().map(|kind| (entry.path(), kind)))?;
+            let (entry, kind) =
+                entry.and_then(|entry| entry.file_type().map(|kind| (entry.path(), kind)))?;
             if kind.is_dir() {
                 folders.push(entry);
             } else if kind.is_file() {
-                move_in(&entry, entry.strip_prefix(committed).map_err(io::Error::other)?)?;
+                move_in(
+                    &entry,
+                    entry.strip_prefix(committed).map_err(io::Error::other)?,
+                )?;
             }
         }
     }
@@ -149,16 +182,26 @@ fn finish_one(committed: &Path, move_in: &dyn Fn(&Path, &Path) -> io::Result<()>
 
 /// The staging folders of a kind in a folder, of running processes too.
 fn leftovers(folder: &Path, kind: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let entries = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok);
     let left = entries.filter(|entry| {
-        entry.file_name().to_str().is_some_and(|name| is_named(name, kind)) && entry.file_type().is_ok_and(|found| found.is_dir())
+        entry
+            .file_name()
+            .to_str()
+            .is_some_and(|name| is_named(name, kind))
+            && entry.file_type().is_ok_and(|found| found.is_dir())
     });
     left.map(|entry| entry.path()).collect()
 }
 
 fn is_named(name: &str, kind: &str) -> bool {
-    let numbers = name.strip_prefix(PREFIX).and_then(|rest| rest.strip_suffix(kind)?.strip_suffix('.')?.split_once('-'));
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
+    let numbers = name
+        .strip_prefix(PREFIX)
+        .and_then(|rest| rest.strip_suffix(kind)?.strip_suffix('.')?.split_once('-'));
+    let is_number =
+        |text: &str| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
     numbers.is_some_and(|(process, number)| is_number(process) && is_number(number))
 }
 
@@ -196,7 +239,8 @@ fn wait_for(folder: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Ctrl-C and SIGTERM while files are staged: a flag, so that the staged files can be removed. At any other time they end the process.
+/// Ctrl-C and SIGTERM while files are staged: a flag, so that the staged files can be removed. At
+/// any other time they end the process.
 #[cfg(unix)]
 struct Interrupt {
     /// No files are staged: the signal does what it always does.
@@ -212,7 +256,10 @@ impl Interrupt {
         if let Some(interrupt) = INTERRUPT.get() {
             return Ok(interrupt);
         }
-        let interrupt = Interrupt { idle: Arc::new(AtomicBool::new(true)), pressed: Arc::default() };
+        let interrupt = Interrupt {
+            idle: Arc::new(AtomicBool::new(true)),
+            pressed: Arc::default(),
+        };
         for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
             signal_hook::flag::register_conditional_default(signal, Arc::clone(&interrupt.idle))?;
             signal_hook::flag::register(signal, Arc::clone(&interrupt.pressed))?;
@@ -259,7 +306,10 @@ mod tests {
 
     /// The names in a folder, hidden ones too.
     fn names(folder: &Path) -> Vec<String> {
-        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+        fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect()
     }
 
     #[cfg(unix)]
@@ -271,7 +321,9 @@ mod tests {
         std::os::unix::fs::symlink("loop", path("loop")).unwrap();
         assert!(matches!(hold(&path("gone")), Ok(Hold::Busy)));
         assert!(hold(&path("loop")).is_err() && wait_for(&path("loop")).is_err());
-        let Ok(Hold::Taken(_lock)) = hold(&path("free")) else { panic!("nobody has it") };
+        let Ok(Hold::Taken(_lock)) = hold(&path("free")) else {
+            panic!("nobody has it")
+        };
         assert!(matches!(hold(&path("free")), Ok(Hold::Busy)));
     }
 
@@ -285,7 +337,10 @@ mod tests {
             fs::write(staging.path().join("file"), "1").unwrap();
             if commits {
                 staging.commit().unwrap();
-                assert_eq!(staging.path(), base.path().join(format!(".windlass-{own}-0.commit")));
+                assert_eq!(
+                    staging.path(),
+                    base.path().join(format!(".windlass-{own}-0.commit"))
+                );
             }
             if finishes {
                 staging.finished();
@@ -309,7 +364,10 @@ mod tests {
         let lock = File::open(&taken).unwrap();
         lock.lock().unwrap();
         let staging = Staging::new(base.path()).unwrap();
-        assert_eq!(staging.path(), base.path().join(format!(".windlass-{own}-1.partial")));
+        assert_eq!(
+            staging.path(),
+            base.path().join(format!(".windlass-{own}-1.partial"))
+        );
         drop(staging);
         assert_eq!(names(base.path()), [format!(".windlass-{own}-0.partial")]);
     }
@@ -325,10 +383,15 @@ mod tests {
         assert!(names(base.path()).is_empty());
         std::os::unix::fs::symlink("nowhere", base.path().join("link")).unwrap();
         let refused = Staging::new(&base.path().join("link/below")).err();
-        assert_eq!(refused.map(|error| error.kind()), Some(io::ErrorKind::AlreadyExists), "a link to nowhere is in the way");
+        assert_eq!(
+            refused.map(|error| error.kind()),
+            Some(io::ErrorKind::AlreadyExists),
+            "a link to nowhere is in the way"
+        );
     }
 
-    /// The name of the hidden folder is longer than that of a file: what the system refuses is told, and not tried again.
+    /// The name of the hidden folder is longer than that of a file: what the system refuses is
+    /// told, and not tried again.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_name_that_is_too_long_is_refused() {
@@ -339,7 +402,10 @@ mod tests {
         }
         fs::create_dir_all(&folder).unwrap();
         let refused = Staging::new(&folder).err();
-        assert_eq!(refused.map(|error| error.kind()), Some(io::ErrorKind::InvalidFilename));
+        assert_eq!(
+            refused.map(|error| error.kind()),
+            Some(io::ErrorKind::InvalidFilename)
+        );
         assert!(names(&folder).is_empty());
     }
 }

@@ -1,7 +1,7 @@
 //! Standard input, output and error.
 //!
-//! Writing never fails at the call: a reader that went away (`windlass … | head`) is not an error, and any other failure is kept and
-//! reported once, at the end, by [`Stdio::finish`].
+//! Writing never fails at the call: a reader that went away (`windlass … | head`) is not an error,
+//! and any other failure is kept and reported once, at the end, by [`Stdio::finish`].
 
 use std::io::{self, IsTerminal, Read, Write};
 
@@ -23,7 +23,14 @@ pub struct Stream {
 impl Stream {
     /// A stream that is no terminal, under the name that errors show.
     pub fn new(name: &'static str, to: impl Write + 'static) -> Self {
-        Stream { name, to: Box::new(to), is_terminal: false, width: None, failure: None, closed: false }
+        Stream {
+            name,
+            to: Box::new(to),
+            is_terminal: false,
+            width: None,
+            failure: None,
+            closed: false,
+        }
     }
 
     /// The same stream as a person's terminal, of that many columns.
@@ -89,7 +96,11 @@ impl Stdio {
         let mut stderr = Stream::new("standard error", io::stderr());
         stderr.is_terminal = io::stderr().is_terminal();
         stderr.width = width(terminal_size::terminal_size_of(io::stderr()));
-        Stdio { stdin: Box::new(io::stdin()), stdout, stderr }
+        Stdio {
+            stdin: Box::new(io::stdin()),
+            stdout,
+            stderr,
+        }
     }
 
     /// Writes to standard output.
@@ -108,7 +119,8 @@ impl Stdio {
         self.stderr.bytes(text.as_bytes());
     }
 
-    /// Flushes, and says what went wrong with standard output since the start. Failures of standard error have nowhere to go.
+    /// Flushes, and says what went wrong with standard output since the start. Failures of standard
+    /// error have nowhere to go.
     pub fn finish(&mut self) -> Result<(), WorldError> {
         self.stdout.flush();
         self.stderr.flush();
@@ -117,7 +129,8 @@ impl Stdio {
 }
 
 fn width(size: Option<(terminal_size::Width, terminal_size::Height)>) -> Option<usize> {
-    size.map(|(columns, _)| usize::from(columns.0)).filter(|columns| *columns >= 20)
+    size.map(|(columns, _)| usize::from(columns.0))
+        .filter(|columns| *columns >= 20)
 }
 
 #[cfg(test)]
@@ -137,7 +150,11 @@ mod tests {
 
     fn failure_of(kind: io::ErrorKind) -> Result<(), WorldError> {
         let stdout = Stream::new("standard output", Failing(kind));
-        let mut stdio = Stdio { stdin: Box::new(io::empty()), stdout, stderr: Stream::new("standard error", io::sink()) };
+        let mut stdio = Stdio {
+            stdin: Box::new(io::empty()),
+            stdout,
+            stderr: Stream::new("standard error", io::sink()),
+        };
         stdio.out("text\n");
         stdio.finish()
     }
@@ -150,7 +167,10 @@ mod tests {
     #[test]
     fn a_full_disk_is_a_failure() {
         let error = failure_of(io::ErrorKind::StorageFull).unwrap_err();
-        assert_eq!(error.to_string(), "standard output: cannot be written: no storage space");
+        assert_eq!(
+            error.to_string(),
+            "standard output: cannot be written: no storage space"
+        );
     }
 
     /// What two streams are told, in order.
@@ -165,20 +185,47 @@ mod tests {
 
     impl Write for Telling {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.told.0.borrow_mut().push(format!("{} {}", self.name, String::from_utf8_lossy(bytes)));
+            self.told.0.borrow_mut().push(format!(
+                "{} {}",
+                self.name,
+                String::from_utf8_lossy(bytes)
+            ));
             Ok(bytes.len())
         }
         fn flush(&mut self) -> io::Result<()> {
-            self.told.0.borrow_mut().push(format!("{} flushed", self.name));
-            if self.flushes { Ok(()) } else { Err(io::ErrorKind::StorageFull.into()) }
+            self.told
+                .0
+                .borrow_mut()
+                .push(format!("{} flushed", self.name));
+            if self.flushes {
+                Ok(())
+            } else {
+                Err(io::ErrorKind::StorageFull.into())
+            }
         }
     }
 
     /// Two streams, of which the first may fail to flush.
     fn streams(flushes: bool) -> (Stdio, Told) {
         let told = Told::default();
-        let stream = |name, flushes| Stream::new(name, Telling { name, told: told.clone(), flushes });
-        (Stdio { stdin: Box::new(io::empty()), stdout: stream("out", flushes), stderr: stream("err", true) }, told)
+        let stream = |name, flushes| {
+            Stream::new(
+                name,
+                Telling {
+                    name,
+                    told: told.clone(),
+                    flushes,
+                },
+            )
+        };
+        (
+            Stdio {
+                stdin: Box::new(io::empty()),
+                stdout: stream("out", flushes),
+                stderr: stream("err", true),
+            },
+            told,
+        )
     }
 
     #[test]
@@ -188,7 +235,17 @@ mod tests {
         stdio.err("b");
         stdio.out_bytes(b"c");
         assert_eq!(stdio.finish(), Ok(()));
-        assert_eq!(*told.0.borrow(), ["out a", "out flushed", "err b", "out c", "out flushed", "err flushed"]);
+        assert_eq!(
+            *told.0.borrow(),
+            [
+                "out a",
+                "out flushed",
+                "err b",
+                "out c",
+                "out flushed",
+                "err flushed"
+            ]
+        );
     }
 
     #[test]
@@ -199,17 +256,44 @@ mod tests {
         stdio.out("c");
         stdio.err("d");
         let failed = stdio.finish().unwrap_err();
-        assert_eq!(failed.to_string(), "out: cannot be written: no storage space");
+        assert_eq!(
+            failed.to_string(),
+            "out: cannot be written: no storage space"
+        );
         assert_eq!(stdio.finish(), Ok(()));
-        assert_eq!(*told.0.borrow(), ["out a", "out flushed", "err b", "err d", "err flushed", "err flushed"]);
+        assert_eq!(
+            *told.0.borrow(),
+            [
+                "out a",
+                "out flushed",
+                "err b",
+                "err d",
+                "err flushed",
+                "err flushed"
+            ]
+        );
     }
 
     #[test]
     fn a_terminal_says_its_width_from_twenty_columns_on() {
-        let of = |columns| width(Some((terminal_size::Width(columns), terminal_size::Height(5))));
-        assert_eq!((of(0), of(19), of(20), of(21), width(None)), (None, None, Some(20), Some(21), None));
+        let of = |columns| {
+            width(Some((
+                terminal_size::Width(columns),
+                terminal_size::Height(5),
+            )))
+        };
+        assert_eq!(
+            (of(0), of(19), of(20), of(21), width(None)),
+            (None, None, Some(20), Some(21), None)
+        );
         let stream = || Stream::new("out", io::sink());
         assert_eq!((stream().width(), stream().is_terminal()), (100, false));
-        assert_eq!((stream().as_terminal(33).width(), stream().as_terminal(33).is_terminal()), (33, true));
+        assert_eq!(
+            (
+                stream().as_terminal(33).width(),
+                stream().as_terminal(33).is_terminal()
+            ),
+            (33, true)
+        );
     }
 }

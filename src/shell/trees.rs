@@ -15,7 +15,8 @@ use crate::text::tree::Tree;
 pub enum Mode {
     /// Refuse to write.
     Create,
-    /// Overwrite the files of the tree. Foreign files stay and are reported: `--to ~ --force` must not empty a home.
+    /// Overwrite the files of the tree. Foreign files stay and are reported: `--to ~ --force` must
+    /// not empty a home.
     Force,
     /// Write nothing, only compare (`--check`).
     Check,
@@ -40,7 +41,10 @@ pub enum Outcome {
 /// The folder is missing or unreadable, or larger than `limits`.
 pub fn read_tree(folder: &str, limits: Limits) -> Result<Tree, WorldError> {
     if Path::new(folder).is_file() {
-        return Err(WorldError::Unreadable { path: folder.to_owned(), reason: "it is a file, not a folder".to_owned() });
+        return Err(WorldError::Unreadable {
+            path: folder.to_owned(),
+            reason: "it is a file, not a folder".to_owned(),
+        });
     }
     let mut paths = Vec::new();
     input::walk(folder, limits, &mut |_| true, &mut paths)?;
@@ -52,26 +56,40 @@ pub fn read_tree(folder: &str, limits: Limits) -> Result<Tree, WorldError> {
         total += bytes.len() as u64;
         if total > limits.total_bytes {
             let bound = format!("larger than {} MiB", limits.total_bytes >> 20);
-            return Err(WorldError::TooLarge { path: folder.to_owned(), bound, help: "move what does not belong to it to another folder" });
+            return Err(WorldError::TooLarge {
+                path: folder.to_owned(),
+                bound,
+                help: "move what does not belong to it to another folder",
+            });
         }
         tree.insert(input::relative(&path, folder), bytes);
     }
     Ok(tree)
 }
 
-/// Writes a tree to a folder, or compares the two. `verb` is named when the target is refused (`release build`).
+/// Writes a tree to a folder, or compares the two. `verb` is named when the target is refused
+/// (`release build`).
 ///
-/// A new folder appears as a whole, by one rename. Into a folder that is there each file is first written beside, so that a full disk
-/// leaves everything as it was, and then renamed; when the process is killed between two renames, nobody reads the folder until the next
-/// run has done the others.
+/// A new folder appears as a whole, by one rename. Into a folder that is there each file is first
+/// written beside, so that a full disk leaves everything as it was, and then renamed; when the
+/// process is killed between two renames, nobody reads the folder until the next run has done the
+/// others.
 ///
 /// # Errors
-/// [`WorldError::Occupied`] with [`Mode::Create`] when the folder holds other content; otherwise what the operating system refuses.
-pub fn write_tree(folder: &str, tree: &Tree, mode: Mode, privacy: Privacy, verb: &str) -> Result<Outcome, WorldError> {
+/// [`WorldError::Occupied`] with [`Mode::Create`] when the folder holds other content; otherwise
+/// what the operating system refuses.
+pub fn write_tree(
+    folder: &str,
+    tree: &Tree,
+    mode: Mode,
+    privacy: Privacy,
+    verb: &str,
+) -> Result<Outcome, WorldError> {
     let target = Path::new(folder);
     match mode {
         Mode::Check => refuse_unfinished(folder)?,
-        _ => staging::finish(target, &|from, path| move_in(target, from, path)).map_err(|error| WorldError::writing(folder, &error))?,
+        _ => staging::finish(target, &|from, path| move_in(target, from, path))
+            .map_err(|error| WorldError::writing(folder, &error))?,
     }
     let difference = compare(folder, tree)?;
     if difference.is_empty() {
@@ -80,13 +98,26 @@ pub fn write_tree(folder: &str, tree: &Tree, mode: Mode, privacy: Privacy, verb:
     match mode {
         Mode::Check => return Ok(Outcome::Differs(difference)),
         Mode::Create if difference.is_occupied() => {
-            return Err(WorldError::Occupied { path: folder.to_owned(), verb: verb.to_owned(), difference });
+            return Err(WorldError::Occupied {
+                path: folder.to_owned(),
+                verb: verb.to_owned(),
+                difference,
+            });
         }
         Mode::Create | Mode::Force => {}
     }
-    let stale: Vec<&String> = difference.modified.iter().chain(&difference.missing).collect();
-    place(target, tree, &stale, privacy, &mut || {}).map_err(|error| WorldError::writing(folder, &error))?;
-    Ok(if difference.foreign.is_empty() { Outcome::Written } else { Outcome::WrittenBeside(difference.foreign) })
+    let stale: Vec<&String> = difference
+        .modified
+        .iter()
+        .chain(&difference.missing)
+        .collect();
+    place(target, tree, &stale, privacy, &mut || {})
+        .map_err(|error| WorldError::writing(folder, &error))?;
+    Ok(if difference.foreign.is_empty() {
+        Outcome::Written
+    } else {
+        Outcome::WrittenBeside(difference.foreign)
+    })
 }
 
 /// Refuses a folder that a killed process has left neither old nor new, at any depth.
@@ -100,18 +131,34 @@ pub fn refuse_unfinished(folder: &str) -> Result<(), WorldError> {
     input::walk(folder, Limits::default(), &mut |_| false, &mut Vec::new())
 }
 
-/// Stages the named files of a tree beside their target and moves them in. `step` is called before each change that a reader could see.
-fn place(target: &Path, tree: &Tree, paths: &[&String], privacy: Privacy, step: &mut dyn FnMut()) -> io::Result<()> {
+/// Stages the named files of a tree beside their target and moves them in. `step` is called before
+/// each change that a reader could see.
+fn place(
+    target: &Path,
+    tree: &Tree,
+    paths: &[&String],
+    privacy: Privacy,
+    step: &mut dyn FnMut(),
+) -> io::Result<()> {
     let is_new = !target.exists();
-    // Beside a new folder, so that one rename is enough; inside one that is there, which may be the root of a file system.
-    let beside = if is_new { parent(target) } else { target.to_owned() };
+    // Beside a new folder, so that one rename is enough; inside one that is there, which may be the
+    // root of a file system.
+    let beside = if is_new {
+        parent(target)
+    } else {
+        target.to_owned()
+    };
     let mut staging = Staging::new(&beside)?;
     for path in paths {
         if !stays_inside(path) {
-            return Err(io::Error::other(format!("the path `{path}` leaves the folder")));
+            return Err(io::Error::other(format!(
+                "the path `{path}` leaves the folder"
+            )));
         }
         step();
-        let bytes = tree.get(path).expect("internal error: the path comes from this tree");
+        let bytes = tree
+            .get(path)
+            .expect("internal error: the path comes from this tree");
         write_new(&staging.path().join(path), bytes, privacy)?;
         staging.check()?;
     }
@@ -139,7 +186,10 @@ fn place(target: &Path, tree: &Tree, paths: &[&String], privacy: Privacy, step: 
 /// Makes the folders of a path below the target.
 fn make_way(target: &Path, path: &str) -> io::Result<()> {
     if let Some(link) = link_on_the_way(target, path) {
-        return Err(io::Error::other(format!("`{}` is a link, which leads out of the folder", link.display())));
+        return Err(io::Error::other(format!(
+            "`{}` is a link, which leads out of the folder",
+            link.display()
+        )));
     }
     fs::create_dir_all(parent(&target.join(path)))
 }
@@ -156,13 +206,21 @@ fn link_on_the_way(target: &Path, path: &str) -> Option<PathBuf> {
     let (folders, _) = path.rsplit_once('/')?;
     folders.split('/').find_map(|name| {
         folder.push(name);
-        fs::symlink_metadata(&folder).is_ok_and(|metadata| metadata.is_symlink()).then(|| folder.clone())
+        fs::symlink_metadata(&folder)
+            .is_ok_and(|metadata| metadata.is_symlink())
+            .then(|| folder.clone())
     })
 }
 
 /// Whether a path of a tree is what it should be: names with `/` between them, and no way up.
 fn stays_inside(path: &str) -> bool {
-    !path.is_empty() && path.split('/').all(|name| matches!(Path::new(name).components().collect::<Vec<_>>()[..], [Component::Normal(_)]))
+    !path.is_empty()
+        && path.split('/').all(|name| {
+            matches!(
+                Path::new(name).components().collect::<Vec<_>>()[..],
+                [Component::Normal(_)]
+            )
+        })
 }
 
 #[cfg(test)]
@@ -171,11 +229,20 @@ mod tests {
     use super::*;
 
     fn tree(files: &[(&str, &str)]) -> Tree {
-        files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
+        files
+            .iter()
+            .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
+            .collect()
     }
 
     fn write(folder: &Path, tree: &Tree, mode: Mode) -> Result<Outcome, WorldError> {
-        write_tree(folder.to_str().unwrap(), tree, mode, Privacy::Public, "release build")
+        write_tree(
+            folder.to_str().unwrap(),
+            tree,
+            mode,
+            Privacy::Public,
+            "release build",
+        )
     }
 
     fn read(folder: &Path) -> Tree {
@@ -184,7 +251,10 @@ mod tests {
 
     /// Every entry of a folder, hidden ones too: leftovers would show here.
     fn entries(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .unwrap()
+            .map(|e| e.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -207,14 +277,34 @@ mod tests {
         let old = tree(&[("a", "1"), ("notes.md", "mine"), ("same", "0")]);
         let new = tree(&[("a", "2"), ("b/c", "3"), ("same", "0")]);
         write(base.path(), &old, Mode::Create).unwrap();
-        let expected = Difference { modified: vec!["a".to_owned()], missing: vec!["b/c".to_owned()], foreign: vec!["notes.md".to_owned()] };
+        let expected = Difference {
+            modified: vec!["a".to_owned()],
+            missing: vec!["b/c".to_owned()],
+            foreign: vec!["notes.md".to_owned()],
+        };
         let refused = write(base.path(), &new, Mode::Create).unwrap_err();
-        assert!(matches!(refused, WorldError::Occupied { difference, .. } if difference == expected));
-        assert_eq!(write(base.path(), &new, Mode::Check), Ok(Outcome::Differs(expected)));
+        assert!(
+            matches!(refused, WorldError::Occupied { difference, .. } if difference == expected)
+        );
+        assert_eq!(
+            write(base.path(), &new, Mode::Check),
+            Ok(Outcome::Differs(expected))
+        );
         assert_eq!(read(base.path()), old, "neither has written");
 
-        assert_eq!(write(base.path(), &new, Mode::Force), Ok(Outcome::WrittenBeside(vec!["notes.md".to_owned()])));
-        assert_eq!(read(base.path()), tree(&[("a", "2"), ("b/c", "3"), ("notes.md", "mine"), ("same", "0")]));
+        assert_eq!(
+            write(base.path(), &new, Mode::Force),
+            Ok(Outcome::WrittenBeside(vec!["notes.md".to_owned()]))
+        );
+        assert_eq!(
+            read(base.path()),
+            tree(&[
+                ("a", "2"),
+                ("b/c", "3"),
+                ("notes.md", "mine"),
+                ("same", "0")
+            ])
+        );
         assert_eq!(entries(base.path()), ["a", "b", "notes.md", "same"]);
     }
 
@@ -223,7 +313,15 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let files = tree(&[("a", "1"), ("b", "2")]);
         write(base.path(), &files, Mode::Create).unwrap();
-        let read = |total_bytes| read_tree(base.path().to_str().unwrap(), Limits { total_bytes, ..Limits::default() });
+        let read = |total_bytes| {
+            read_tree(
+                base.path().to_str().unwrap(),
+                Limits {
+                    total_bytes,
+                    ..Limits::default()
+                },
+            )
+        };
         assert_eq!(read(2), Ok(files));
         assert!(matches!(read(1), Err(WorldError::TooLarge { .. })));
     }
@@ -249,23 +347,41 @@ mod tests {
         let files = tree(&[("a", "1")]);
         write(base.path(), &files, Mode::Create).unwrap();
         fs::create_dir(base.path().join(".windlass-4000000000-0.commit")).unwrap();
-        assert!(matches!(write(base.path(), &files, Mode::Check), Err(WorldError::Unfinished { .. })));
+        assert!(matches!(
+            write(base.path(), &files, Mode::Check),
+            Err(WorldError::Unfinished { .. })
+        ));
     }
 
     #[test]
     fn missing_files_alone_are_added_without_force() {
         let base = tempfile::tempdir().unwrap();
         write(base.path(), &tree(&[("a", "1")]), Mode::Create).unwrap();
-        assert_eq!(write(base.path(), &tree(&[("a", "1"), ("b", "2")]), Mode::Create), Ok(Outcome::Written));
+        assert_eq!(
+            write(base.path(), &tree(&[("a", "1"), ("b", "2")]), Mode::Create),
+            Ok(Outcome::Written)
+        );
     }
 
     #[test]
     fn a_failure_leaves_everything_as_it_was() {
         let base = tempfile::tempdir().unwrap();
-        write(base.path(), &tree(&[("a", "1"), ("sub/x", "1")]), Mode::Create).unwrap();
+        write(
+            base.path(),
+            &tree(&[("a", "1"), ("sub/x", "1")]),
+            Mode::Create,
+        )
+        .unwrap();
         // `a` is to become a folder, which fails only after `0` was staged.
-        let failed = write(base.path(), &tree(&[("0", "new"), ("a/b", "2")]), Mode::Force);
-        assert!(matches!(failed, Err(WorldError::Unwritable { .. })), "{failed:?}");
+        let failed = write(
+            base.path(),
+            &tree(&[("0", "new"), ("a/b", "2")]),
+            Mode::Force,
+        );
+        assert!(
+            matches!(failed, Err(WorldError::Unwritable { .. })),
+            "{failed:?}"
+        );
         assert_eq!(read(base.path()), tree(&[("a", "1"), ("sub/x", "1")]));
         assert_eq!(entries(base.path()), ["a", "sub"]);
     }
@@ -274,8 +390,15 @@ mod tests {
     fn paths_that_leave_the_folder_are_refused() {
         let base = tempfile::tempdir().unwrap();
         for path in ["../x", "a/../../x", "/x", "", "a//b", "./a"] {
-            let failed = write(&base.path().join("out"), &tree(&[(path, "1")]), Mode::Create);
-            assert!(matches!(failed, Err(WorldError::Unwritable { .. })), "{path}: {failed:?}");
+            let failed = write(
+                &base.path().join("out"),
+                &tree(&[(path, "1")]),
+                Mode::Create,
+            );
+            assert!(
+                matches!(failed, Err(WorldError::Unwritable { .. })),
+                "{path}: {failed:?}"
+            );
         }
         assert!(entries(base.path()).is_empty());
     }
@@ -289,11 +412,15 @@ mod tests {
         write_file(path.to_str().unwrap(), b"token", Privacy::Secret).unwrap();
         write_file(path.to_str().unwrap(), b"other", Privacy::Secret).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"other");
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
         assert_eq!(entries(&base.path().join("new")), ["user-data"]);
     }
 
-    /// A killed process leaves the old release, the new one, or a folder that is refused until the next run has brought it to its end.
+    /// A killed process leaves the old release, the new one, or a folder that is refused until the
+    /// next run has brought it to its end.
     #[cfg(unix)]
     #[test]
     fn a_forced_write_that_is_killed_at_any_step_is_old_or_new() {
@@ -301,18 +428,29 @@ mod tests {
         const FOLDER: &str = "WINDLASS_TEST_FOLDER";
         let old = tree(&[("a", "1"), ("keep", "mine"), ("sub/b", "1"), ("sub/c", "1")]);
         let new = tree(&[("a", "2"), ("new/d", "2"), ("sub/b", "2"), ("sub/c", "2")]);
-        let whole = tree(&[("a", "2"), ("keep", "mine"), ("new/d", "2"), ("sub/b", "2"), ("sub/c", "2")]);
+        let whole = tree(&[
+            ("a", "2"),
+            ("keep", "mine"),
+            ("new/d", "2"),
+            ("sub/b", "2"),
+            ("sub/c", "2"),
+        ]);
         if let (Ok(step), Ok(folder)) = (std::env::var(STEP), std::env::var(FOLDER)) {
             let mut left: usize = step.parse().unwrap();
             let stale: Vec<&String> = new.iter().map(|(path, _)| path).collect();
             let kill = || {
                 if left == 0 {
-                    let status = std::process::Command::new("kill").args(["-9", &std::process::id().to_string()]).status();
+                    let status = std::process::Command::new("kill")
+                        .args(["-9", &std::process::id().to_string()])
+                        .status();
                     panic!("still here: {status:?}");
                 }
                 left -= 1;
             };
-            place(Path::new(&folder), &new, &stale, Privacy::Public, &mut { kill }).unwrap();
+            place(Path::new(&folder), &new, &stale, Privacy::Public, &mut {
+                kill
+            })
+            .unwrap();
             return;
         }
         let (mut steps, mut refused) = (0, 0);
@@ -322,7 +460,12 @@ mod tests {
             let (_, own) = module_path!().split_once("::").unwrap();
             let name = format!("{own}::a_forced_write_that_is_killed_at_any_step_is_old_or_new");
             let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-            let output = child.args([&name, "--exact"]).env(STEP, steps.to_string()).env(FOLDER, base.path()).output().unwrap();
+            let output = child
+                .args([&name, "--exact"])
+                .env(STEP, steps.to_string())
+                .env(FOLDER, base.path())
+                .output()
+                .unwrap();
             match read_tree(base.path().to_str().unwrap(), Limits::default()) {
                 Ok(found) => assert!(found == old || found == whole, "{steps}: {found:?}"),
                 Err(WorldError::Unfinished { .. }) => refused += 1,
@@ -331,23 +474,35 @@ mod tests {
             write(base.path(), &new, Mode::Force).unwrap();
             assert_eq!(
                 (read(base.path()), entries(base.path())),
-                (whole.clone(), ["a", "keep", "new", "sub"].map(str::to_owned).to_vec())
+                (
+                    whole.clone(),
+                    ["a", "keep", "new", "sub"].map(str::to_owned).to_vec()
+                )
             );
             if output.status.success() {
                 break;
             }
             steps += 1;
         }
-        assert_eq!((steps, refused), (10, 5), "four files are staged, committed, moved, and all is cleared");
+        assert_eq!(
+            (steps, refused),
+            (10, 5),
+            "four files are staged, committed, moved, and all is cleared"
+        );
     }
 
-    /// The number in the name says nothing: another container counts its processes on its own, and a later process may have ours.
+    /// The number in the name says nothing: another container counts its processes on its own, and
+    /// a later process may have ours.
     #[cfg(unix)]
     #[test]
     fn leftovers_that_nobody_holds_go_and_those_of_others_stay() {
         let base = tempfile::tempdir().unwrap();
         let own = std::process::id();
-        let (gone, held, foreign) = (format!(".windlass-{own}-0.partial"), ".windlass-4000000000-7.partial", ".windlass-1-x.partial");
+        let (gone, held, foreign) = (
+            format!(".windlass-{own}-0.partial"),
+            ".windlass-4000000000-7.partial",
+            ".windlass-1-x.partial",
+        );
         for name in [gone.as_str(), held, foreign] {
             fs::create_dir(base.path().join(name)).unwrap();
             fs::write(base.path().join(name).join("user-data"), "token").unwrap();
@@ -356,13 +511,20 @@ mod tests {
         lock.lock().unwrap();
         write(&base.path().join("out"), &tree(&[("a", "1")]), Mode::Create).unwrap();
         assert_eq!(entries(base.path()), [foreign, held, "out"]);
-        // Closing would leave it locked as long as a process that another test starts has the descriptor too.
+        // Closing would leave it locked as long as a process that another test starts has the
+        // descriptor too.
         lock.unlock().unwrap();
-        write(&base.path().join("second"), &tree(&[("a", "1")]), Mode::Create).unwrap();
+        write(
+            &base.path().join("second"),
+            &tree(&[("a", "1")]),
+            Mode::Create,
+        )
+        .unwrap();
         assert_eq!(entries(base.path()), [foreign, "out", "second"]);
     }
 
-    /// A run waits for one that moves its files in, and leaves nothing to be finished a second time.
+    /// A run waits for one that moves its files in, and leaves nothing to be finished a second
+    /// time.
     #[cfg(unix)]
     #[test]
     fn what_another_run_moves_in_is_waited_for() {
@@ -379,7 +541,11 @@ mod tests {
             move || write(&target, &tree(&[("a", "3")]), Mode::Force)
         });
         std::thread::sleep(std::time::Duration::from_millis(50));
-        assert_eq!(fs::read_to_string(target.join("a")).unwrap(), "1", "it waits");
+        assert_eq!(
+            fs::read_to_string(target.join("a")).unwrap(),
+            "1",
+            "it waits"
+        );
         fs::remove_dir_all(&committed).unwrap();
         drop(lock);
         second.join().unwrap().unwrap();
@@ -389,7 +555,11 @@ mod tests {
     #[test]
     fn a_failure_leaves_no_folders_that_were_made_for_it() {
         let base = tempfile::tempdir().unwrap();
-        let failed = write(&base.path().join("x/y/out"), &tree(&[("a", "1"), ("../b", "1")]), Mode::Create);
+        let failed = write(
+            &base.path().join("x/y/out"),
+            &tree(&[("a", "1"), ("../b", "1")]),
+            Mode::Create,
+        );
         assert!(failed.is_err());
         assert!(entries(base.path()).is_empty());
     }
@@ -398,28 +568,67 @@ mod tests {
     fn what_is_too_large_or_no_folder_is_not_read() {
         let base = tempfile::tempdir().unwrap();
         let half = vec![b'a'; (1 << 19) + 1];
-        ["a", "b"].iter().for_each(|name| fs::write(base.path().join(name), &half).unwrap());
+        ["a", "b"]
+            .iter()
+            .for_each(|name| fs::write(base.path().join(name), &half).unwrap());
         let folder = base.path().to_str().unwrap();
-        let refused = read_tree(folder, Limits { total_bytes: 1 << 20, ..Limits::default() }).unwrap_err();
+        let refused = read_tree(
+            folder,
+            Limits {
+                total_bytes: 1 << 20,
+                ..Limits::default()
+            },
+        )
+        .unwrap_err();
         assert_eq!(refused.to_string(), format!("{folder}: larger than 1 MiB"));
-        assert_eq!(refused.help().as_deref(), Some("move what does not belong to it to another folder"));
+        assert_eq!(
+            refused.help().as_deref(),
+            Some("move what does not belong to it to another folder")
+        );
         let refused = read_tree(&format!("{folder}/a"), Limits::default()).unwrap_err();
-        assert_eq!(refused.to_string(), format!("{folder}/a: cannot be read: it is a file, not a folder"));
+        assert_eq!(
+            refused.to_string(),
+            format!("{folder}/a: cannot be read: it is a file, not a folder")
+        );
     }
 
-    /// What a killed process has finished counts: the next run moves it in before it looks at what is there.
+    /// What a killed process has finished counts: the next run moves it in before it looks at what
+    /// is there.
     #[cfg(unix)]
     #[test]
     fn what_was_finished_is_moved_in_by_the_next_run() {
         let base = tempfile::tempdir().unwrap();
-        write(base.path(), &tree(&[("a", "1"), ("keep", "mine")]), Mode::Create).unwrap();
+        write(
+            base.path(),
+            &tree(&[("a", "1"), ("keep", "mine")]),
+            Mode::Create,
+        )
+        .unwrap();
         let committed = base.path().join(".windlass-4000000000-0.commit");
         fs::create_dir_all(committed.join("sub/new")).unwrap();
         fs::write(committed.join("a"), "2").unwrap();
         fs::write(committed.join("sub/new/b"), "2").unwrap();
-        let written = write(base.path(), &tree(&[("keep", "mine"), ("other", "3")]), Mode::Force);
-        assert_eq!(written, Ok(Outcome::WrittenBeside(vec!["a".to_owned(), "sub/new/b".to_owned()])));
-        assert_eq!(read(base.path()), tree(&[("a", "2"), ("keep", "mine"), ("other", "3"), ("sub/new/b", "2")]));
+        let written = write(
+            base.path(),
+            &tree(&[("keep", "mine"), ("other", "3")]),
+            Mode::Force,
+        );
+        assert_eq!(
+            written,
+            Ok(Outcome::WrittenBeside(vec![
+                "a".to_owned(),
+                "sub/new/b".to_owned()
+            ]))
+        );
+        assert_eq!(
+            read(base.path()),
+            tree(&[
+                ("a", "2"),
+                ("keep", "mine"),
+                ("other", "3"),
+                ("sub/new/b", "2")
+            ])
+        );
         assert_eq!(entries(base.path()), ["a", "keep", "other", "sub"]);
     }
 
@@ -433,7 +642,9 @@ mod tests {
         fs::create_dir(&other).unwrap();
         std::os::unix::fs::symlink(&other, out.join("a/link")).unwrap();
         let shown = out.display();
-        let expected = format!("{shown}: cannot be written: `{shown}/a/link` is a link, which leads out of the folder");
+        let expected = format!(
+            "{shown}: cannot be written: `{shown}/a/link` is a link, which leads out of the folder"
+        );
         let told = |tree: &Tree| write(&out, tree, Mode::Force).unwrap_err().to_string();
         assert_eq!(told(&tree(&[("a/link/deep/x", "1")])), expected);
         assert_eq!(entries(&out), ["a"], "nothing is left of what was staged");
@@ -449,9 +660,15 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let shown = base.path().display();
         fs::create_dir(base.path().join("a")).unwrap();
-        for (path, expected) in [("a", "`a` is a folder"), ("../x", "the path `../x` leaves the folder")] {
+        for (path, expected) in [
+            ("a", "`a` is a folder"),
+            ("../x", "the path `../x` leaves the folder"),
+        ] {
             let refused = write(base.path(), &tree(&[(path, "1")]), Mode::Force).unwrap_err();
-            assert_eq!(refused.to_string(), format!("{shown}: cannot be written: {expected}"));
+            assert_eq!(
+                refused.to_string(),
+                format!("{shown}: cannot be written: {expected}")
+            );
         }
         assert_eq!(entries(base.path()), ["a"]);
     }
@@ -468,28 +685,55 @@ mod tests {
         }
         let deep = base.path().join(["d"; 20].join("/"));
         fs::create_dir_all(deep.join(".windlass-4000000000-0.commit")).unwrap();
-        let unfinished = || WorldError::Unfinished { path: deep.to_str().unwrap().to_owned() };
-        assert_eq!(refuse_unfinished(base.path().to_str().unwrap()), Err(unfinished()));
-        assert_eq!(write(base.path(), &tree(&[("a", "1")]), Mode::Check), Err(unfinished()));
+        let unfinished = || WorldError::Unfinished {
+            path: deep.to_str().unwrap().to_owned(),
+        };
+        assert_eq!(
+            refuse_unfinished(base.path().to_str().unwrap()),
+            Err(unfinished())
+        );
+        assert_eq!(
+            write(base.path(), &tree(&[("a", "1")]), Mode::Check),
+            Err(unfinished())
+        );
     }
 
-    /// Paths are those below the folder, however it is written; a name that no release could hold is refused.
+    /// Paths are those below the folder, however it is written; a name that no release could hold
+    /// is refused.
     #[cfg(unix)]
     #[test]
     fn paths_of_a_tree_begin_below_its_folder() {
         use std::os::unix::ffi::OsStrExt;
         let base = tempfile::tempdir().unwrap();
-        let (folder, files) = (base.path().to_str().unwrap(), tree(&[("a", "1"), ("sub/b", "2")]));
+        let (folder, files) = (
+            base.path().to_str().unwrap(),
+            tree(&[("a", "1"), ("sub/b", "2")]),
+        );
         write(base.path(), &files, Mode::Create).unwrap();
         fs::write(base.path().join(".hidden"), "").unwrap();
         std::os::unix::fs::symlink("a", base.path().join("link")).unwrap();
         for end in ["", "/", "//"] {
             let written = format!("{folder}{end}");
-            assert_eq!(read_tree(&written, Limits::default()), Ok(files.clone()), "{written}");
-            assert_eq!(compare(&written, &tree(&[("a", "1")])).unwrap().foreign, ["sub/b"], "{written}");
+            assert_eq!(
+                read_tree(&written, Limits::default()),
+                Ok(files.clone()),
+                "{written}"
+            );
+            assert_eq!(
+                compare(&written, &tree(&[("a", "1")])).unwrap().foreign,
+                ["sub/b"],
+                "{written}"
+            );
         }
-        fs::write(base.path().join(std::ffi::OsStr::from_bytes(b"odd\xff")), "").unwrap();
+        fs::write(
+            base.path().join(std::ffi::OsStr::from_bytes(b"odd\xff")),
+            "",
+        )
+        .unwrap();
         let refused = read_tree(folder, Limits::default()).unwrap_err();
-        assert_eq!(refused.to_string(), format!("{folder}/odd\\xff: cannot be read: its name is not UTF-8"));
+        assert_eq!(
+            refused.to_string(),
+            format!("{folder}/odd\\xff: cannot be read: its name is not UTF-8")
+        );
     }
 }

@@ -1,8 +1,9 @@
-//! What one run may spend: bytes of YAML, the values in them, and steps of the little languages that a document can hold: substitution,
-//! patterns, Go's templates, CEL rules.
+//! What one run may spend: bytes of YAML, the values in them, and steps of the little languages
+//! that a document can hold: substitution, patterns, Go's templates, CEL rules.
 //!
-//! Each document is small enough to be bounded by itself; a run that reads a thousand of them is not. So the bound is the run's: a budget is
-//! made where a run begins, handed down by reference, and shared by threads.
+//! Each document is small enough to be bounded by itself; a run that reads a thousand of them is
+//! not. So the bound is the run's: a budget is made where a run begins, handed down by reference,
+//! and shared by threads.
 
 use std::fmt;
 use std::sync::OnceLock;
@@ -15,7 +16,8 @@ use crate::diag::{Diagnostic, Report};
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Resource {
-    /// Steps: about one byte each that a little language looks at or writes. All of them take less than a second.
+    /// Steps: about one byte each that a little language looks at or writes. All of them take less
+    /// than a second.
     Steps,
     /// Bytes of YAML that are read; those of a text that is read twice count twice.
     Bytes,
@@ -23,14 +25,22 @@ pub enum Resource {
     Values,
     /// Bytes of memory that aliases stand for.
     Copies,
-    /// Steps of CEL rules: about one value each that a rule looks at or copies. The API server bounds them for an object.
+    /// Steps of CEL rules: about one value each that a rule looks at or copies. The API server
+    /// bounds them for an object.
     Rules,
 }
 
 impl Resource {
-    const ALL: [Resource; 5] = [Resource::Steps, Resource::Bytes, Resource::Values, Resource::Copies, Resource::Rules];
+    const ALL: [Resource; 5] = [
+        Resource::Steps,
+        Resource::Bytes,
+        Resource::Values,
+        Resource::Copies,
+        Resource::Rules,
+    ];
 
-    /// How much of it a run has: room for a repository of several hundred providers, of which each file is read a few times.
+    /// How much of it a run has: room for a repository of several hundred providers, of which each
+    /// file is read a few times.
     const fn most(self) -> u64 {
         match self {
             Resource::Steps => 1 << 28,
@@ -60,7 +70,10 @@ pub struct Exceeded {
 
 impl Exceeded {
     /// A run has no steps left.
-    pub(crate) const STEPS: Exceeded = Exceeded { resource: Resource::Steps, most: Resource::Steps.most() };
+    pub(crate) const STEPS: Exceeded = Exceeded {
+        resource: Resource::Steps,
+        most: Resource::Steps.most(),
+    };
 
     /// What ran out.
     pub(crate) fn resource(self) -> Resource {
@@ -85,7 +98,11 @@ impl std::error::Error for Exceeded {}
 
 impl Default for Budget {
     fn default() -> Self {
-        Budget { most: Resource::ALL.map(Resource::most), used: Default::default(), blame: OnceLock::new() }
+        Budget {
+            most: Resource::ALL.map(Resource::most),
+            used: Default::default(),
+            blame: OnceLock::new(),
+        }
     }
 }
 
@@ -117,13 +134,19 @@ impl Budget {
     pub(crate) fn take(&self, resource: Resource, amount: usize) -> Result<(), Exceeded> {
         let most = self.most[resource as usize];
         let amount = u64::try_from(amount).unwrap_or(u64::MAX);
-        let before = self.used[resource as usize].fetch_add(amount.min(most + 1), Ordering::Relaxed);
-        if before.saturating_add(amount) <= most { Ok(()) } else { Err(self.exceeding(resource)) }
+        let before =
+            self.used[resource as usize].fetch_add(amount.min(most + 1), Ordering::Relaxed);
+        if before.saturating_add(amount) <= most {
+            Ok(())
+        } else {
+            Err(self.exceeding(resource))
+        }
     }
 
     /// Gives back what was taken of a resource that is held no more.
     pub(crate) fn give_back(&self, resource: Resource, amount: usize) {
-        self.used[resource as usize].fetch_sub(u64::try_from(amount).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.used[resource as usize]
+            .fetch_sub(u64::try_from(amount).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     /// A budget of as much as is left of this one.
@@ -140,14 +163,22 @@ impl Budget {
     /// # Errors
     /// [`Exceeded`] for the first resource of which there is not so much.
     pub(crate) fn take_all(&self, other: &Budget) -> Result<(), Exceeded> {
-        Resource::ALL
-            .into_iter()
-            .try_for_each(|resource| self.take(resource, usize::try_from(other.used_of(resource)).unwrap_or(usize::MAX)))
+        Resource::ALL.into_iter().try_for_each(|resource| {
+            self.take(
+                resource,
+                usize::try_from(other.used_of(resource)).unwrap_or(usize::MAX),
+            )
+        })
     }
 
-    /// Does the work for each item, on all cores, and hands back the results in their order. Which item takes the last of the run would depend on
-    /// the cores: when there is not enough for all of them, they are worked through again, one after the other.
-    pub(crate) fn each<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T, &Budget) -> R + Sync) -> Vec<R> {
+    /// Does the work for each item, on all cores, and hands back the results in their order. Which
+    /// item takes the last of the run would depend on the cores: when there is not enough for
+    /// all of them, they are worked through again, one after the other.
+    pub(crate) fn each<T: Sync, R: Send>(
+        &self,
+        items: &[T],
+        work: impl Fn(&T, &Budget) -> R + Sync,
+    ) -> Vec<R> {
         if items.len() > 1 {
             let own = self.rest();
             let results = items.par_iter().map(|item| work(item, &own)).collect();
@@ -158,12 +189,20 @@ impl Budget {
         items.iter().map(|item| work(item, self)).collect()
     }
 
-    /// Does two works at the same time. When there is not enough for both they are done again, the first one first: they must change nothing
-    /// but what they return.
-    pub(crate) fn both<A: Send, B: Send>(&self, first: impl Fn(&Budget) -> A + Sync, second: impl Fn(&Budget) -> B + Sync) -> (A, B) {
+    /// Does two works at the same time. When there is not enough for both they are done again, the
+    /// first one first: they must change nothing but what they return.
+    pub(crate) fn both<A: Send, B: Send>(
+        &self,
+        first: impl Fn(&Budget) -> A + Sync,
+        second: impl Fn(&Budget) -> B + Sync,
+    ) -> (A, B) {
         let own = self.rest();
         let results = rayon::join(|| first(&own), || second(&own));
-        if self.settles(&own) { results } else { (first(self), second(self)) }
+        if self.settles(&own) {
+            results
+        } else {
+            (first(self), second(self))
+        }
     }
 
     /// Takes what was taken of another, unless somebody was left without there. Whether it did.
@@ -173,13 +212,18 @@ impl Budget {
 
     /// What somebody got, or will get at the next question.
     pub(crate) fn exceeded(&self) -> Option<Exceeded> {
-        let resource = Resource::ALL.into_iter().find(|resource| self.is_spent(*resource))?;
+        let resource = Resource::ALL
+            .into_iter()
+            .find(|resource| self.is_spent(*resource))?;
         Some(self.exceeding(resource))
     }
 
     /// What who wants too much of a resource gets.
     pub(crate) fn exceeding(&self, resource: Resource) -> Exceeded {
-        Exceeded { resource, most: self.most[resource as usize] }
+        Exceeded {
+            resource,
+            most: self.most[resource as usize],
+        }
     }
 
     /// Whether somebody got [`Exceeded`] for a resource.
@@ -202,15 +246,20 @@ impl Budget {
         self.used[resource as usize].load(Ordering::Relaxed)
     }
 
-    /// The finding about the document that took the last of it: this one, unless another was to blame before.
+    /// The finding about the document that took the last of it: this one, unless another was to
+    /// blame before.
     pub(crate) fn blamed(&self, finding: impl FnOnce() -> Diagnostic) -> Diagnostic {
         self.blame.get_or_init(finding).clone()
     }
 
-    /// Adds to the report of a run which document took the last of what it may read, where nobody else told: some engines read a document
-    /// again for one question, and leave its faults to those that read it as a whole.
+    /// Adds to the report of a run which document took the last of what it may read, where nobody
+    /// else told: some engines read a document again for one question, and leave its faults to
+    /// those that read it as a whole.
     pub fn tell(&self, report: &mut Report) {
-        let untold = self.blame.get().filter(|finding| !report.findings().contains(finding));
+        let untold = self
+            .blame
+            .get()
+            .filter(|finding| !report.findings().contains(finding));
         report.extend(untold.cloned());
     }
 }
@@ -223,26 +272,47 @@ mod tests {
     #[test]
     fn who_takes_the_last_of_it_is_the_same_on_any_number_of_cores() {
         let items: Vec<usize> = (0..64).collect();
-        let done = |budget: &Budget| budget.each(&items, |item, budget| budget.charge(1).map(|()| *item).ok());
+        let done = |budget: &Budget| {
+            budget.each(&items, |item, budget| budget.charge(1).map(|()| *item).ok())
+        };
         let enough = Budget::of(64);
-        assert!(done(&enough).into_iter().eq(items.iter().copied().map(Some)), "the results keep the order of the items");
+        assert!(
+            done(&enough)
+                .into_iter()
+                .eq(items.iter().copied().map(Some)),
+            "the results keep the order of the items"
+        );
         assert_eq!((enough.used(), enough.exceeded()), (64, None));
         for _ in 0..16 {
             let scarce = Budget::of(40);
             let results = done(&scarce);
-            assert!(results.iter().take(40).flatten().eq(items.iter().take(40)) && results.iter().skip(40).all(Option::is_none));
+            assert!(
+                results.iter().take(40).flatten().eq(items.iter().take(40))
+                    && results.iter().skip(40).all(Option::is_none)
+            );
             assert!(scarce.is_spent(Resource::Steps));
         }
     }
 
     #[test]
     fn of_two_works_the_first_takes_what_there_is() {
-        let done = |budget: &Budget| budget.both(|budget| budget.charge(3).is_ok(), |budget| budget.charge(4).is_ok());
+        let done = |budget: &Budget| {
+            budget.both(
+                |budget| budget.charge(3).is_ok(),
+                |budget| budget.charge(4).is_ok(),
+            )
+        };
         let enough = Budget::of(7);
-        assert_eq!((done(&enough), enough.used(), enough.exceeded()), ((true, true), 7, None));
+        assert_eq!(
+            (done(&enough), enough.used(), enough.exceeded()),
+            ((true, true), 7, None)
+        );
         for _ in 0..16 {
             let scarce = Budget::of(6);
-            assert_eq!((done(&scarce), scarce.is_spent(Resource::Steps)), ((true, false), true));
+            assert_eq!(
+                (done(&scarce), scarce.is_spent(Resource::Steps)),
+                ((true, false), true)
+            );
         }
     }
 
@@ -251,7 +321,10 @@ mod tests {
     fn work_that_was_to_blame_for_something_is_done_again() {
         let budget = Budget::of(6);
         let blamed = |budget: &Budget| {
-            let finding = budget.charge(7).err().map(|_| budget.blamed(|| Diagnostic::of(const { &Rule::error("x", "") }, "x")));
+            let finding = budget
+                .charge(7)
+                .err()
+                .map(|_| budget.blamed(|| Diagnostic::of(const { &Rule::error("x", "") }, "x")));
             budget.give_back(Resource::Steps, 7);
             finding.is_some()
         };
@@ -265,12 +338,19 @@ mod tests {
         assert_eq!(budget.charge(4), Ok(()));
         assert_eq!((budget.charge(6), budget.used()), (Ok(()), 10));
         assert!(!budget.is_spent(Resource::Steps));
-        let exceeded = Exceeded { resource: Resource::Steps, most: 10 };
+        let exceeded = Exceeded {
+            resource: Resource::Steps,
+            most: 10,
+        };
         assert_eq!(budget.charge(1), Err(exceeded));
         assert!(budget.is_spent(Resource::Steps) && !budget.is_spent(Resource::Bytes));
         assert_eq!(budget.charge(0), Err(exceeded));
         assert_eq!(budget.charge(usize::MAX), Err(exceeded));
-        assert_eq!(budget.take(Resource::Bytes, 1), Ok(()), "each is counted by itself");
+        assert_eq!(
+            budget.take(Resource::Bytes, 1),
+            Ok(()),
+            "each is counted by itself"
+        );
         assert_eq!(exceeded.to_string(), "more than 10 steps in one run");
     }
 

@@ -32,7 +32,8 @@ pub(crate) struct Element<'a> {
     pub(crate) whole: &'a [u8],
 }
 
-/// The first element of the bytes and what follows it; `None` when there is none, or it ends behind the bytes.
+/// The first element of the bytes and what follows it; `None` when there is none, or it ends behind
+/// the bytes.
 pub(crate) fn element(bytes: &[u8]) -> Option<(Element<'_>, &[u8])> {
     let (&tag, rest) = bytes.split_first()?;
     let (&first, rest) = rest.split_first()?;
@@ -40,24 +41,38 @@ pub(crate) fn element(bytes: &[u8]) -> Option<(Element<'_>, &[u8])> {
         0..=0x7f => (usize::from(first), rest),
         0x81..=0x84 => {
             let (digits, rest) = rest.split_at_checked(usize::from(first - 0x80))?;
-            (digits.iter().fold(0usize, |length, digit| length << 8 | usize::from(*digit)), rest)
+            (
+                digits
+                    .iter()
+                    .fold(0usize, |length, digit| length << 8 | usize::from(*digit)),
+                rest,
+            )
         }
         _ => return None,
     };
     let (content, after) = content.split_at_checked(length)?;
     let whole = &bytes[..bytes.len() - after.len()];
-    Some((Element { tag, content, whole }, after))
+    Some((
+        Element {
+            tag,
+            content,
+            whole,
+        },
+        after,
+    ))
 }
 
 /// The number of a sequence, and of the element with which a certificate says its version.
 const SEQUENCE: u8 = 0x30;
 const VERSION: u8 = 0xa0;
 
-/// The elements of a certificate's `tbsCertificate` (RFC 5280, section 4.1) from its serial number on: serial number, signature algorithm, issuer,
-/// validity, subject, public key.
+/// The elements of a certificate's `tbsCertificate` (RFC 5280, section 4.1) from its serial number
+/// on: serial number, signature algorithm, issuer, validity, subject, public key.
 pub(crate) fn of_certificate(der: &[u8]) -> Option<[Element<'_>; 6]> {
-    let (certificate, _) = element(der).filter(|(certificate, rest)| certificate.tag == SEQUENCE && rest.is_empty())?;
-    let (to_be_signed, _) = element(certificate.content).filter(|(signed, _)| signed.tag == SEQUENCE)?;
+    let (certificate, _) = element(der)
+        .filter(|(certificate, rest)| certificate.tag == SEQUENCE && rest.is_empty())?;
+    let (to_be_signed, _) =
+        element(certificate.content).filter(|(signed, _)| signed.tag == SEQUENCE)?;
     let mut rest = to_be_signed.content;
     if rest.first() == Some(&VERSION) {
         rest = element(rest)?.1;
@@ -77,7 +92,12 @@ mod tests {
 
     #[test]
     fn lengths_never_reach_beyond_the_bytes() {
-        for bytes in [&[0x30][..], &[0x30, 0x84, 0xff, 0xff, 0xff, 0xff], &[0x30, 0x80], &[0x30, 0x03, 0x30, 0x05, 0x00]] {
+        for bytes in [
+            &[0x30][..],
+            &[0x30, 0x84, 0xff, 0xff, 0xff, 0xff],
+            &[0x30, 0x80],
+            &[0x30, 0x03, 0x30, 0x05, 0x00],
+        ] {
             assert!(of_certificate(bytes).is_none(), "{bytes:?}");
         }
     }
@@ -85,8 +105,17 @@ mod tests {
     #[test]
     fn blocks_begin_at_lines_and_others_are_skipped() {
         let block = |label: &str| format!("-----BEGIN {label}-----\nYWJj\n-----END {label}-----\n");
-        let text = format!("{} {}{}", block("PUBLIC KEY"), block("CERTIFICATE"), block("CERTIFICATE"));
-        assert_eq!(certificates(&text), [b"abc"], "the first does not begin a line");
+        let text = format!(
+            "{} {}{}",
+            block("PUBLIC KEY"),
+            block("CERTIFICATE"),
+            block("CERTIFICATE")
+        );
+        assert_eq!(
+            certificates(&text),
+            [b"abc"],
+            "the first does not begin a line"
+        );
         assert!(certificates("-----BEGIN CERTIFICATE-----\nYWJj").is_empty());
     }
 }

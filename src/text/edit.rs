@@ -1,10 +1,12 @@
-//! Changes to a text at byte ranges. What is not changed stays as it was: comments, indentation, line ends.
+//! Changes to a text at byte ranges. What is not changed stays as it was: comments, indentation,
+//! line ends.
 
 use std::ops::Range;
 
 use crate::diag::{Change, Fix};
 
-/// Changes to one text, made together by [`Edits::apply`]. Ranges are bytes of the text as it was read.
+/// Changes to one text, made together by [`Edits::apply`]. Ranges are bytes of the text as it was
+/// read.
 #[derive(Debug, Clone)]
 pub(crate) struct Edits<'t> {
     text: &'t str,
@@ -18,12 +20,18 @@ pub(crate) struct Overlap(Range<usize>);
 impl<'t> Edits<'t> {
     /// No changes yet.
     pub(crate) fn of(text: &'t str) -> Self {
-        Edits { text, changes: Vec::new() }
+        Edits {
+            text,
+            changes: Vec::new(),
+        }
     }
 
     /// Puts `with` in the place of a node's text.
     pub(crate) fn replace(&mut self, node: impl Into<Range<usize>>, with: impl Into<String>) {
-        self.changes.push(Change { range: node.into(), with: with.into() });
+        self.changes.push(Change {
+            range: node.into(),
+            with: with.into(),
+        });
     }
 
     /// Puts `with` right behind a node, in its line: a further item of a list in brackets.
@@ -36,10 +44,18 @@ impl<'t> Edits<'t> {
     pub(crate) fn first_entry(&mut self, mapping: impl Into<Range<usize>>, entry: &str) {
         let start = mapping.into().start;
         let Some(entries) = self.text[start..].strip_prefix('{') else {
-            let with = format!("{entry}{}{}", self.line_end_of_text(), indentation(self.text, start));
+            let with = format!(
+                "{entry}{}{}",
+                self.line_end_of_text(),
+                indentation(self.text, start)
+            );
             return self.replace(start..start, with);
         };
-        let comma = if entries.trim_start().starts_with('}') { "" } else { ", " };
+        let comma = if entries.trim_start().starts_with('}') {
+            ""
+        } else {
+            ", "
+        };
         self.replace(start + 1..start + 1, format!("{entry}{comma}"));
     }
 
@@ -48,34 +64,44 @@ impl<'t> Edits<'t> {
         self.lines_at(self.line_end(&node.into()), lines);
     }
 
-    /// Adds lines at the end of a document whose root this is: below the comments that follow, above the next document.
+    /// Adds lines at the end of a document whose root this is: below the comments that follow,
+    /// above the next document.
     pub(crate) fn lines_at_end(&mut self, root: impl Into<Range<usize>>, lines: &[String]) {
         let end = self.line_end(&root.into());
-        let is_last = self.text[end..].lines().all(|line| line.trim_start().is_empty() || line.trim_start().starts_with('#'));
+        let is_last = self.text[end..]
+            .lines()
+            .all(|line| line.trim_start().is_empty() || line.trim_start().starts_with('#'));
         self.lines_at(if is_last { self.text.len() } else { end }, lines);
     }
 
-    /// The text with all changes. The same change made twice is made once; what is inserted at one place keeps the order of the calls.
+    /// The text with all changes. The same change made twice is made once; what is inserted at one
+    /// place keeps the order of the calls.
     ///
     /// # Errors
     /// Two different changes want the same bytes.
     pub(crate) fn apply(mut self) -> Result<String, Overlap> {
         self.sort();
-        let overlapping =
-            self.changes.iter().zip(self.changes.iter().skip(1)).find(|(earlier, later)| later.range.start < earlier.range.end);
+        let overlapping = self
+            .changes
+            .iter()
+            .zip(self.changes.iter().skip(1))
+            .find(|(earlier, later)| later.range.start < earlier.range.end);
         match overlapping {
             Some((_, later)) => Err(Overlap(later.range.clone())),
             None => Ok(changed(self.text, 0..self.text.len(), &self.changes)),
         }
     }
 
-    /// The whole lines that change: where they stand, and what stands there then. [`Edits::apply`] must take the same changes.
+    /// The whole lines that change: where they stand, and what stands there then. [`Edits::apply`]
+    /// must take the same changes.
     pub(crate) fn changed_lines(mut self) -> Vec<(Range<usize>, String)> {
         self.sort();
         let mut stretches: Vec<(Range<usize>, Vec<Change>)> = Vec::new();
         for change in std::mem::take(&mut self.changes) {
             let lines = self.lines_of(&change);
-            match stretches.last_mut().filter(|(last, _)| lines.start < last.end || lines.start == last.end && lines.is_empty()) {
+            match stretches.last_mut().filter(|(last, _)| {
+                lines.start < last.end || lines.start == last.end && lines.is_empty()
+            }) {
                 Some((last, changes)) => {
                     last.end = last.end.max(lines.end);
                     changes.push(change);
@@ -84,7 +110,10 @@ impl<'t> Edits<'t> {
             }
         }
         let text = self.text;
-        stretches.into_iter().map(|(lines, changes)| (lines.clone(), changed(text, lines, &changes))).collect()
+        stretches
+            .into_iter()
+            .map(|(lines, changes)| (lines.clone(), changed(text, lines, &changes)))
+            .collect()
     }
 
     /// The lines that a change touches; none where it adds whole lines between two others.
@@ -94,41 +123,78 @@ impl<'t> Edits<'t> {
         if begins_line && start == end && change.with.ends_with('\n') {
             return start..start;
         }
-        let line_start = self.text[..start].rfind('\n').map_or(0, |before| before + 1);
+        let line_start = self.text[..start]
+            .rfind('\n')
+            .map_or(0, |before| before + 1);
         // What ends where a line begins leaves that line alone, if it still begins there.
-        let is_whole =
-            end > start && self.text[..end].ends_with('\n') && (change.with.is_empty() && begins_line || change.with.ends_with('\n'));
-        line_start..if is_whole { end } else { self.text[end..].find('\n').map_or(self.text.len(), |at| end + at + 1) }
+        let is_whole = end > start
+            && self.text[..end].ends_with('\n')
+            && (change.with.is_empty() && begins_line || change.with.ends_with('\n'));
+        line_start..if is_whole {
+            end
+        } else {
+            self.text[end..]
+                .find('\n')
+                .map_or(self.text.len(), |at| end + at + 1)
+        }
     }
 
     fn sort(&mut self) {
-        self.changes.sort_by_key(|change| (change.range.start, change.range.end));
-        self.changes.dedup_by(|later, earlier| later == earlier && !later.range.is_empty());
+        self.changes
+            .sort_by_key(|change| (change.range.start, change.range.end));
+        self.changes
+            .dedup_by(|later, earlier| later == earlier && !later.range.is_empty());
     }
 
     fn lines_at(&mut self, at: usize, lines: &[String]) {
         let line_end = self.line_end_of_text();
         // A last line that does not end is ended, once.
-        let is_open = at > 0 && !self.text[..at].ends_with('\n') && !self.changes.iter().any(|change| change.range == (at..at));
-        let with = lines.iter().fold(if is_open { line_end.to_owned() } else { String::new() }, |text, line| text + line + line_end);
+        let is_open = at > 0
+            && !self.text[..at].ends_with('\n')
+            && !self.changes.iter().any(|change| change.range == (at..at));
+        let with = lines.iter().fold(
+            if is_open {
+                line_end.to_owned()
+            } else {
+                String::new()
+            },
+            |text, line| text + line + line_end,
+        );
         self.replace(at..at, with);
     }
 
     /// How the lines of the text end: as the first one does.
     pub(crate) fn line_end_of_text(&self) -> &'static str {
-        if self.text.split_inclusive('\n').next().is_some_and(|line| line.ends_with("\r\n")) { "\r\n" } else { "\n" }
+        if self
+            .text
+            .split_inclusive('\n')
+            .next()
+            .is_some_and(|line| line.ends_with("\r\n"))
+        {
+            "\r\n"
+        } else {
+            "\n"
+        }
     }
 
     /// Behind the line in which a node ends.
     fn line_end(&self, node: &Range<usize>) -> usize {
         let last = node.start + self.text[node.clone()].trim_end().len();
-        self.text[last..].find('\n').map_or(self.text.len(), |at| last + at + 1)
+        self.text[last..]
+            .find('\n')
+            .map_or(self.text.len(), |at| last + at + 1)
     }
 }
 
 /// A stretch of a text with changes that lie in it, in their order.
 fn changed(text: &str, stretch: Range<usize>, changes: &[Change]) -> String {
-    let mut new = String::with_capacity(stretch.len() + changes.iter().map(|change| change.with.len()).sum::<usize>());
+    let mut new = String::with_capacity(
+        stretch.len()
+            + changes
+                .iter()
+                .map(|change| change.with.len())
+                .sum::<usize>(),
+    );
     let mut done = stretch.start;
     for Change { range, with } in changes {
         new.push_str(&text[done..range.start]);
@@ -141,11 +207,14 @@ fn changed(text: &str, stretch: Range<usize>, changes: &[Change]) -> String {
 
 impl From<Edits<'_>> for Fix {
     fn from(edits: Edits<'_>) -> Self {
-        Fix { changes: edits.changes }
+        Fix {
+            changes: edits.changes,
+        }
     }
 }
 
-/// The spaces before what stands at a place and to the left of it, so that lines that begin with them are aligned with it.
+/// The spaces before what stands at a place and to the left of it, so that lines that begin with
+/// them are aligned with it.
 pub(crate) fn indentation(text: &str, at: usize) -> String {
     let start = text[..at].rfind('\n').map_or(0, |before| before + 1);
     " ".repeat(text[start..at].chars().count())
@@ -155,7 +224,8 @@ pub(crate) fn indentation(text: &str, at: usize) -> String {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "# head\na: 1 # one\nlist:\n  - x # first\n  # between\n  - y\nb: {c: 2}\n# tail\n";
+    const TEXT: &str =
+        "# head\na: 1 # one\nlist:\n  - x # first\n  # between\n  - y\nb: {c: 2}\n# tail\n";
 
     fn range(text: &str, part: &str) -> Range<usize> {
         let start = text.find(part).expect("the part is in the text");
@@ -163,7 +233,11 @@ mod tests {
     }
 
     /// `text` after `change`, which gets the range of `part`.
-    fn edited(text: &str, part: &str, change: impl FnOnce(&mut Edits<'_>, Range<usize>)) -> Result<String, Overlap> {
+    fn edited(
+        text: &str,
+        part: &str,
+        change: impl FnOnce(&mut Edits<'_>, Range<usize>),
+    ) -> Result<String, Overlap> {
         let mut edits = Edits::of(text);
         change(&mut edits, range(text, part));
         edits.apply()
@@ -179,30 +253,44 @@ mod tests {
         assert_eq!(replaced, Ok(TEXT.replace("a: 1 # one", "a: 17 # one")));
         let added = edited(TEXT, "2", |edits, at| edits.append(at, ", d: 3"));
         assert_eq!(added, Ok(TEXT.replace("{c: 2}", "{c: 2, d: 3}")));
-        let after = edited(TEXT, "x", |edits, at| edits.lines_after(at, &lines(&["  - new"])));
+        let after = edited(TEXT, "x", |edits, at| {
+            edits.lines_after(at, &lines(&["  - new"]))
+        });
         assert_eq!(after, Ok(TEXT.replace("# first\n", "# first\n  - new\n")));
     }
 
     #[test]
     fn line_ends_are_those_of_the_text() {
         let text = "a: 1\r\nb: |\r\n  two\r\n";
-        let added = edited(text, "|\r\n  two\r\n", |edits, at| edits.lines_after(at, &lines(&["c: 3"])));
+        let added = edited(text, "|\r\n  two\r\n", |edits, at| {
+            edits.lines_after(at, &lines(&["c: 3"]))
+        });
         assert_eq!(added.as_deref(), Ok("a: 1\r\nb: |\r\n  two\r\nc: 3\r\n"));
         let open = edited("a: 1\nb: 2", "2", |edits, at| {
             edits.lines_after(at.clone(), &lines(&["c: 3"]));
             edits.lines_after(at, &lines(&["d: 4"]));
         });
         assert_eq!(open.as_deref(), Ok("a: 1\nb: 2\nc: 3\nd: 4\n"));
-        assert_eq!(edited("", "", |edits, at| edits.lines_at_end(at, &lines(&["a: 1"]))).as_deref(), Ok("a: 1\n"));
+        assert_eq!(
+            edited("", "", |edits, at| edits
+                .lines_at_end(at, &lines(&["a: 1"])))
+            .as_deref(),
+            Ok("a: 1\n")
+        );
     }
 
     #[test]
     fn the_end_of_a_document_is_below_its_comments_and_above_the_next() {
         let root = TEXT.trim_end_matches("# tail\n");
-        assert_eq!(edited(TEXT, root, |edits, at| edits.lines_at_end(at, &lines(&["z: 9"]))), Ok(format!("{TEXT}z: 9\n")));
+        assert_eq!(
+            edited(TEXT, root, |edits, at| edits
+                .lines_at_end(at, &lines(&["z: 9"]))),
+            Ok(format!("{TEXT}z: 9\n"))
+        );
         let two = "a: 1\n# of a\n---\nb: 2\n";
         assert_eq!(
-            edited(two, "a: 1", |edits, at| edits.lines_at_end(at, &lines(&["z: 9"]))),
+            edited(two, "a: 1", |edits, at| edits
+                .lines_at_end(at, &lines(&["z: 9"]))),
             Ok(two.replace("a: 1\n", "a: 1\nz: 9\n"))
         );
     }
@@ -236,24 +324,38 @@ mod tests {
 
     #[test]
     fn a_first_entry_stands_before_the_others() {
-        let first = |text: &str, part: &str| edited(text, part, |edits, at| edits.first_entry(at, "z: 9"));
-        assert_eq!(first("b: {c: 2}\n", "{c: 2}"), Ok("b: {z: 9, c: 2}\n".to_owned()));
+        let first =
+            |text: &str, part: &str| edited(text, part, |edits, at| edits.first_entry(at, "z: 9"));
+        assert_eq!(
+            first("b: {c: 2}\n", "{c: 2}"),
+            Ok("b: {z: 9, c: 2}\n".to_owned())
+        );
         assert_eq!(first("b: { }\n", "{ }"), Ok("b: {z: 9 }\n".to_owned()));
-        assert_eq!(first("b:\r\n- c: 2\r\n  d: 3\r\n", "c: 2\r\n  d: 3"), Ok("b:\r\n- z: 9\r\n  c: 2\r\n  d: 3\r\n".to_owned()));
+        assert_eq!(
+            first("b:\r\n- c: 2\r\n  d: 3\r\n", "c: 2\r\n  d: 3"),
+            Ok("b:\r\n- z: 9\r\n  c: 2\r\n  d: 3\r\n".to_owned())
+        );
     }
 
     #[test]
     fn whole_lines_change() {
         let check = |text: &str, changes: &[(Range<usize>, &str)], expected: &[(&str, &str)]| {
             let mut edits = Edits::of(text);
-            changes.iter().for_each(|(range, with)| edits.replace(range.clone(), *with));
+            changes
+                .iter()
+                .for_each(|(range, with)| edits.replace(range.clone(), *with));
             let after = edits.clone().apply().unwrap();
             let lines = edits.changed_lines();
-            let shown: Vec<_> = lines.iter().map(|(range, with)| (&text[range.clone()], with.as_str())).collect();
+            let shown: Vec<_> = lines
+                .iter()
+                .map(|(range, with)| (&text[range.clone()], with.as_str()))
+                .collect();
             assert_eq!(shown, expected, "{text:?} {changes:?}");
             // Nothing else changes.
             let mut rebuilt = Edits::of(text);
-            lines.into_iter().for_each(|(range, with)| rebuilt.replace(range, with));
+            lines
+                .into_iter()
+                .for_each(|(range, with)| rebuilt.replace(range, with));
             assert_eq!(rebuilt.apply(), Ok(after));
         };
         let text = "a: 1\nb: 2\nc: 3";
@@ -265,8 +367,20 @@ mod tests {
         check(text, &[(5..10, "")], &[("b: 2\n", "")]);
         check(text, &[(4..9, "")], &[("a: 1\nb: 2\n", "a: 1\n")]);
         check(text, &[(3..10, "")], &[("a: 1\nb: 2\nc: 3", "a: c: 3")]);
-        check(text, &[(0..1, "A"), (3..4, "7"), (13..14, "8")], &[("a: 1\n", "A: 7\n"), ("c: 3", "c: 8")]);
-        check(text, &[(5..5, "x\n"), (5..5, "y\n"), (5..6, "B")], &[("", "x\ny\n"), ("b: 2\n", "B: 2\n")]);
-        check(text, &[(8..9, "7"), (10..10, "x\n")], &[("b: 2\n", "b: 7\nx\n")]);
+        check(
+            text,
+            &[(0..1, "A"), (3..4, "7"), (13..14, "8")],
+            &[("a: 1\n", "A: 7\n"), ("c: 3", "c: 8")],
+        );
+        check(
+            text,
+            &[(5..5, "x\n"), (5..5, "y\n"), (5..6, "B")],
+            &[("", "x\ny\n"), ("b: 2\n", "B: 2\n")],
+        );
+        check(
+            text,
+            &[(8..9, "7"), (10..10, "x\n")],
+            &[("b: 2\n", "b: 7\nx\n")],
+        );
     }
 }

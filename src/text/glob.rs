@@ -1,6 +1,8 @@
-//! File patterns as provider.yaml and windlass.toml write them: `config/crd/bases/x_*.yaml`, `rbac/{role,leader_election_role}.yaml`.
+//! File patterns as provider.yaml and windlass.toml write them: `config/crd/bases/x_*.yaml`,
+//! `rbac/{role,leader_election_role}.yaml`.
 //!
-//! `*` stands for any characters of one name but a leading dot, `{a,b}` for each of its words, nested too. Nothing else is special.
+//! `*` stands for any characters of one name but a leading dot, `{a,b}` for each of its words,
+//! nested too. Nothing else is special.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -25,7 +27,9 @@ impl fmt::Display for PatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PatternError::UnbalancedBrace => f.write_str("has a brace without its partner"),
-            PatternError::TooManyAlternatives => write!(f, "stands for more than {MOST_ALTERNATIVES} patterns"),
+            PatternError::TooManyAlternatives => {
+                write!(f, "stands for more than {MOST_ALTERNATIVES} patterns")
+            }
             PatternError::TooLong => write!(f, "is longer than {LONGEST} bytes"),
         }
     }
@@ -37,11 +41,17 @@ pub fn matches(pattern: &str, name: &str) -> bool {
         return false;
     }
     let pieces: Vec<&str> = pattern.split('*').collect();
-    let [first, middle @ .., last] = pieces.as_slice() else { return pattern == name };
-    let Some(mut rest) = name.strip_prefix(first) else { return false };
+    let [first, middle @ .., last] = pieces.as_slice() else {
+        return pattern == name;
+    };
+    let Some(mut rest) = name.strip_prefix(first) else {
+        return false;
+    };
     // The leftmost fit of each piece is always good enough, so this never goes back.
     for piece in middle {
-        let Some(at) = rest.find(piece) else { return false };
+        let Some(at) = rest.find(piece) else {
+            return false;
+        };
         rest = &rest[at + piece.len()..];
     }
     rest.ends_with(last)
@@ -62,10 +72,13 @@ pub(crate) fn plain(path: &str) -> String {
     names.join("/")
 }
 
-/// Whether a pattern without braces means a file, or a folder above it. Both are paths without `.` in them.
+/// Whether a pattern without braces means a file, or a folder above it. Both are paths without `.`
+/// in them.
 pub(crate) fn covers(pattern: &str, path: &str) -> bool {
     let mut names = path.split('/');
-    pattern.split('/').all(|pattern| names.next().is_some_and(|name| matches(pattern, name)))
+    pattern
+        .split('/')
+        .all(|pattern| names.next().is_some_and(|name| matches(pattern, name)))
 }
 
 /// The patterns that braces stand for, in the order in which they are written, each once.
@@ -83,11 +96,21 @@ pub(crate) fn alternatives(pattern: &str) -> Result<Vec<String>, PatternError> {
         if !seen.insert(pattern.clone()) {
             continue;
         }
-        let Some(BraceGroup { before, words, after }) = first_group(&pattern)? else {
+        let Some(BraceGroup {
+            before,
+            words,
+            after,
+        }) = first_group(&pattern)?
+        else {
             done.push(pattern);
             continue;
         };
-        open.extend(words.iter().rev().map(|word| format!("{before}{word}{after}")));
+        open.extend(
+            words
+                .iter()
+                .rev()
+                .map(|word| format!("{before}{word}{after}")),
+        );
         if done.len() + open.len() > MOST_ALTERNATIVES {
             return Err(PatternError::TooManyAlternatives);
         }
@@ -104,7 +127,9 @@ struct BraceGroup<'a> {
 
 /// Splits a pattern at its first brace group; `None` when it has no braces.
 fn first_group(pattern: &str) -> Result<Option<BraceGroup<'_>>, PatternError> {
-    let Some(open) = pattern.find(['{', '}']) else { return Ok(None) };
+    let Some(open) = pattern.find(['{', '}']) else {
+        return Ok(None);
+    };
     if pattern[open..].starts_with('}') {
         return Err(PatternError::UnbalancedBrace);
     }
@@ -114,7 +139,11 @@ fn first_group(pattern: &str) -> Result<Option<BraceGroup<'_>>, PatternError> {
             '{' => depth += 1,
             '}' if depth == 0 => {
                 words.push(&pattern[start..at]);
-                return Ok(Some(BraceGroup { before: &pattern[..open], words, after: &pattern[at + 1..] }));
+                return Ok(Some(BraceGroup {
+                    before: &pattern[..open],
+                    words,
+                    after: &pattern[at + 1..],
+                }));
             }
             '}' => depth -= 1,
             ',' if depth == 0 => {
@@ -133,7 +162,11 @@ mod tests {
 
     #[test]
     fn paths_are_compared_without_dots() {
-        for (path, expected) in [("./config/crd/../rbac/a.yaml", "config/rbac/a.yaml"), ("../x/./y", "../x/y"), ("a//b", "a/b")] {
+        for (path, expected) in [
+            ("./config/crd/../rbac/a.yaml", "config/rbac/a.yaml"),
+            ("../x/./y", "../x/y"),
+            ("a//b", "a/b"),
+        ] {
             assert_eq!(plain(path), expected);
         }
     }
@@ -173,14 +206,35 @@ mod tests {
 
     #[test]
     fn braces_stand_for_each_word() {
-        assert_eq!(alternatives("a{b,c{d,e}}f{,g}").unwrap(), ["abf", "abfg", "acdf", "acdfg", "acef", "acefg"]);
+        assert_eq!(
+            alternatives("a{b,c{d,e}}f{,g}").unwrap(),
+            ["abf", "abfg", "acdf", "acdfg", "acef", "acefg"]
+        );
         assert_eq!(alternatives(&("{,}".repeat(1000) + "x")).unwrap(), ["x"]);
-        assert_eq!(alternatives("a{b").unwrap_err(), PatternError::UnbalancedBrace);
-        assert_eq!(alternatives("a}b").unwrap_err(), PatternError::UnbalancedBrace);
-        assert_eq!(alternatives(&"{a,b}".repeat(11)).unwrap_err(), PatternError::TooManyAlternatives);
-        assert_eq!(alternatives(&"{a,b}".repeat(10_000)).unwrap_err(), PatternError::TooLong);
-        assert_eq!(alternatives(&"{a,b}".repeat(10)).unwrap().len(), MOST_ALTERNATIVES);
+        assert_eq!(
+            alternatives("a{b").unwrap_err(),
+            PatternError::UnbalancedBrace
+        );
+        assert_eq!(
+            alternatives("a}b").unwrap_err(),
+            PatternError::UnbalancedBrace
+        );
+        assert_eq!(
+            alternatives(&"{a,b}".repeat(11)).unwrap_err(),
+            PatternError::TooManyAlternatives
+        );
+        assert_eq!(
+            alternatives(&"{a,b}".repeat(10_000)).unwrap_err(),
+            PatternError::TooLong
+        );
+        assert_eq!(
+            alternatives(&"{a,b}".repeat(10)).unwrap().len(),
+            MOST_ALTERNATIVES
+        );
         // The count goes up by two at a time, from one.
-        assert_eq!(alternatives(&"{a,b,c}".repeat(7)).unwrap_err(), PatternError::TooManyAlternatives);
+        assert_eq!(
+            alternatives(&"{a,b,c}".repeat(7)).unwrap_err(),
+            PatternError::TooManyAlternatives
+        );
     }
 }

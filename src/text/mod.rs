@@ -1,5 +1,5 @@
-//! Texts and the languages they are written in: YAML as Go reads and writes it, clusterctl's substitution, folders in memory.
-//! Knows nothing of Kubernetes or of us, and never touches a file.
+//! Texts and the languages they are written in: YAML as Go reads and writes it, clusterctl's
+//! substitution, folders in memory. Knows nothing of Kubernetes or of us, and never touches a file.
 
 pub mod budget;
 pub(crate) mod der;

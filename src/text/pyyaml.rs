@@ -1,4 +1,5 @@
-//! What PyYAML, with which cloud-init reads, makes of a text that stands without quotes (PyYAML 6.0, `resolver.py` and `constructor.py`).
+//! What PyYAML, with which cloud-init reads, makes of a text that stands without quotes (PyYAML
+//! 6.0, `resolver.py` and `constructor.py`).
 
 use std::sync::LazyLock;
 
@@ -9,7 +10,8 @@ use regex::Regex;
 pub(crate) enum Scalar {
     /// The text itself.
     Text,
-    /// A number, a boolean, null or a time, as Python prints it; for floats and times the digits may differ.
+    /// A number, a boolean, null or a time, as Python prints it; for floats and times the digits
+    /// may differ.
     Value(String),
     /// A key that only mappings may have: the document is refused.
     Refused,
@@ -50,13 +52,21 @@ pub(crate) fn scalar(text: &str) -> Scalar {
 
 fn integer(text: &str) -> String {
     let text = text.replace('_', "");
-    let (sign, digits) = text.strip_prefix('-').map_or(("", text.trim_start_matches('+')), |digits| ("-", digits));
+    let (sign, digits) = text
+        .strip_prefix('-')
+        .map_or(("", text.trim_start_matches('+')), |digits| ("-", digits));
     let number = match digits.split_at_checked(2) {
         Some(("0b", bits)) => u128::from_str_radix(bits, 2).ok(),
         Some(("0x", digits)) => u128::from_str_radix(digits, 16).ok(),
         _ if digits.contains(':') => sexagesimal(digits),
         _ if digits.starts_with('0') && digits.len() > 1 => u128::from_str_radix(digits, 8).ok(),
-        _ => return if digits == "0" { "0".to_owned() } else { format!("{sign}{digits}") },
+        _ => {
+            return if digits == "0" {
+                "0".to_owned()
+            } else {
+                format!("{sign}{digits}")
+            };
+        }
     };
     match number {
         Some(0) => "0".to_owned(),
@@ -67,7 +77,9 @@ fn integer(text: &str) -> String {
 
 /// Digits to the base of 60.
 fn sexagesimal(digits: &str) -> Option<u128> {
-    digits.split(':').try_fold(0u128, |sum, part| sum.checked_mul(60)?.checked_add(part.parse().ok()?))
+    digits.split(':').try_fold(0u128, |sum, part| {
+        sum.checked_mul(60)?.checked_add(part.parse().ok()?)
+    })
 }
 
 fn float(text: &str) -> String {
@@ -75,7 +87,8 @@ fn float(text: &str) -> String {
     if text.contains(':') {
         return "a number".to_owned();
     }
-    text.parse::<f64>().map_or_else(|_| "a number".to_owned(), |number| format!("{number:?}"))
+    text.parse::<f64>()
+        .map_or_else(|_| "a number".to_owned(), |number| format!("{number:?}"))
 }
 
 // What is expected is what PyYAML 6.0 gave for these texts.
@@ -85,9 +98,10 @@ mod tests {
 
     #[test]
     fn plain_texts_are_read_as_pyyaml_reads_them() {
-        for text in
-            ["y", "1e3", "08", "0o14", "5.e1", "1:60", "12e03", "_1", "0x", "1e5", "a", "1.2.3", "v1.2", "+", "-", "10.0.0.1", "0:0"]
-        {
+        for text in [
+            "y", "1e3", "08", "0o14", "5.e1", "1:60", "12e03", "_1", "0x", "1e5", "a", "1.2.3",
+            "v1.2", "+", "-", "10.0.0.1", "0:0",
+        ] {
             assert_eq!(scalar(text), Scalar::Text, "{text}");
         }
         for (text, read) in [
@@ -115,6 +129,9 @@ mod tests {
         ] {
             assert_eq!(scalar(text), Scalar::Value(read.to_owned()), "{text}");
         }
-        assert_eq!((scalar("="), scalar("<<")), (Scalar::Refused, Scalar::Refused));
+        assert_eq!(
+            (scalar("="), scalar("<<")),
+            (Scalar::Refused, Scalar::Refused)
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! `resource.Quantity`: `1000m` becomes `1`, `1024Mi` becomes `1Gi`. A port of the reference's parser and printer, quirks included.
+//! `resource.Quantity`: `1000m` becomes `1`, `1024Mi` becomes `1Gi`. A port of the reference's
+//! parser and printer, quirks included.
 
 /// A decimal number: digits times a power of ten.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,12 +17,30 @@ enum Format {
     BinarySi,
 }
 
-const FORMAT_WRONG: &str = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+const FORMAT_WRONG: &str =
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
 const SUFFIX_WRONG: &str = "unable to parse quantity's suffix";
 
-const DECIMAL_SUFFIXES: [(&str, i64); 10] =
-    [("n", -9), ("u", -6), ("m", -3), ("", 0), ("k", 3), ("M", 6), ("G", 9), ("T", 12), ("P", 15), ("E", 18)];
-const BINARY_SUFFIXES: [(&str, u32); 6] = [("Ki", 10), ("Mi", 20), ("Gi", 30), ("Ti", 40), ("Pi", 50), ("Ei", 60)];
+const DECIMAL_SUFFIXES: [(&str, i64); 10] = [
+    ("n", -9),
+    ("u", -6),
+    ("m", -3),
+    ("", 0),
+    ("k", 3),
+    ("M", 6),
+    ("G", 9),
+    ("T", 12),
+    ("P", 15),
+    ("E", 18),
+];
+const BINARY_SUFFIXES: [(&str, u32); 6] = [
+    ("Ki", 10),
+    ("Mi", 20),
+    ("Gi", 30),
+    ("Ti", 40),
+    ("Pi", 50),
+    ("Ei", 60),
+];
 
 /// The quantity as Kubernetes writes it back.
 ///
@@ -53,21 +72,38 @@ impl<'t> Parts<'t> {
     fn of(text: &'t str) -> Option<Self> {
         let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
         let rest = unsigned.trim_start_matches('0');
-        let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let digits = |text: &str| {
+            text.find(|c: char| !c.is_ascii_digit())
+                .unwrap_or(text.len())
+        };
         let (integer, rest) = rest.split_at(digits(rest));
         let (fraction, rest) = match rest.strip_prefix('.') {
             Some(rest) => rest.split_at(digits(rest)),
             None => ("", rest),
         };
-        let letters = rest.find(|c: char| !"eEinumkKMGTP".contains(c)).unwrap_or(rest.len());
-        let exponent = rest[letters..].strip_prefix(['+', '-']).unwrap_or(&rest[letters..]);
+        let letters = rest
+            .find(|c: char| !"eEinumkKMGTP".contains(c))
+            .unwrap_or(rest.len());
+        let exponent = rest[letters..]
+            .strip_prefix(['+', '-'])
+            .unwrap_or(&rest[letters..]);
         let is_whole = exponent.bytes().all(|b| b.is_ascii_digit());
         let integer = if integer.is_empty() { "0" } else { integer };
-        is_whole.then_some(Parts { negative: text.starts_with('-'), integer, fraction, suffix: rest })
+        is_whole.then_some(Parts {
+            negative: text.starts_with('-'),
+            integer,
+            fraction,
+            suffix: rest,
+        })
     }
 
     fn amount(&self, scale: Scale, format: Format) -> (Amount, Format) {
-        let digits: Vec<u8> = self.integer.bytes().chain(self.fraction.bytes()).map(|b| b - b'0').collect();
+        let digits: Vec<u8> = self
+            .integer
+            .bytes()
+            .chain(self.fraction.bytes())
+            .map(|b| b - b'0')
+            .collect();
         let exponent = -i64::try_from(self.fraction.len()).unwrap_or(i64::MAX);
         let mut amount = Amount::new(self.negative, digits, exponent);
         match scale {
@@ -114,11 +150,19 @@ fn is_kept(parts: &Parts<'_>, scale: Scale, format: Format) -> bool {
         Scale::Ten(power) => {
             let scale = power - fraction;
             let is_short = 18 - integer - fraction >= 0 && scale >= -9;
-            is_short && format != Format::BinarySi && scale % 3 == 0 && !digits.ends_with("000") && !digits.starts_with('0')
+            is_short
+                && format != Format::BinarySi
+                && scale % 3 == 0
+                && !digits.ends_with("000")
+                && !digits.starts_with('0')
         }
         Scale::Two(power) => {
             let is_short = fraction == 0 && 15 - integer - i64::from(power * 3 / 10) > 0;
-            let value: i64 = if is_short { digits.parse().unwrap_or(0) } else { 0 };
+            let value: i64 = if is_short {
+                digits.parse().unwrap_or(0)
+            } else {
+                0
+            };
             value & 7 != 0 && value.checked_mul(1 << power).is_some()
         }
     }
@@ -126,7 +170,11 @@ fn is_kept(parts: &Parts<'_>, scale: Scale, format: Format) -> bool {
 
 impl Amount {
     fn new(negative: bool, digits: Vec<u8>, exponent: i64) -> Self {
-        let mut amount = Amount { negative, digits, exponent };
+        let mut amount = Amount {
+            negative,
+            digits,
+            exponent,
+        };
         amount.normalise();
         amount
     }
@@ -169,7 +217,8 @@ impl Amount {
         if spare <= 0 || self.digits.is_empty() {
             return;
         }
-        let kept = usize::try_from(spare).map_or(0, |spare| self.digits.len().saturating_sub(spare));
+        let kept =
+            usize::try_from(spare).map_or(0, |spare| self.digits.len().saturating_sub(spare));
         self.digits.truncate(kept);
         self.exponent = -9;
         let mut at = kept;
@@ -192,7 +241,8 @@ impl Amount {
     fn cap(&mut self) {
         let limit = 9_223_372_036_854_775_807u64;
         let places = self.digits.len() as i64 + self.exponent;
-        let exceeds = places > 19 || places == 19 && (self.whole() > limit || self.whole() == limit && self.exponent < 0);
+        let exceeds = places > 19
+            || places == 19 && (self.whole() > limit || self.whole() == limit && self.exponent < 0);
         if exceeds {
             let digits = limit.to_string().bytes().map(|b| b - b'0').collect();
             *self = Amount::new(self.negative, digits, 0);
@@ -206,7 +256,11 @@ impl Amount {
     /// The part before the point; for amounts of at most 19 places.
     fn whole(&self) -> u64 {
         let places = usize::try_from(self.digits.len() as i64 + self.exponent).unwrap_or(0);
-        (0..places).fold(0u64, |whole, at| whole.wrapping_mul(10).wrapping_add(u64::from(self.digits.get(at).copied().unwrap_or(0))))
+        (0..places).fold(0u64, |whole, at| {
+            whole
+                .wrapping_mul(10)
+                .wrapping_add(u64::from(self.digits.get(at).copied().unwrap_or(0)))
+        })
     }
 
     fn print(&self, format: Format) -> String {
@@ -223,7 +277,11 @@ impl Amount {
             Format::DecimalExponent if exponent == 0 => String::new(),
             Format::DecimalExponent => format!("e{exponent}"),
             // Beyond the known suffixes the reference writes none.
-            _ => DECIMAL_SUFFIXES.iter().find(|(_, power)| *power == exponent).map_or("", |(suffix, _)| suffix).to_owned(),
+            _ => DECIMAL_SUFFIXES
+                .iter()
+                .find(|(_, power)| *power == exponent)
+                .map_or("", |(suffix, _)| suffix)
+                .to_owned(),
         };
         let digits: String = self.digits.iter().map(|d| char::from(b'0' + d)).collect();
         let zeros = if spare == 1 {
@@ -243,7 +301,10 @@ impl Amount {
             whole /= 1024;
             power += 10;
         }
-        let suffix = BINARY_SUFFIXES.iter().find(|(_, known)| *known == power).map_or("", |(suffix, _)| suffix);
+        let suffix = BINARY_SUFFIXES
+            .iter()
+            .find(|(_, known)| *known == power)
+            .map_or("", |(suffix, _)| suffix);
         format!("{}{whole}{suffix}", self.sign())
     }
 
@@ -290,8 +351,21 @@ mod tests {
 
     #[test]
     fn short_canonical_forms_are_kept_as_written() {
-        let kept =
-            ["100m", "1500m", "1025Mi", "1000Ki", "128974848", "1500", "1e3", "12e6", "1e-3", "007", "+5", "5.", "9223372036854775808"];
+        let kept = [
+            "100m",
+            "1500m",
+            "1025Mi",
+            "1000Ki",
+            "128974848",
+            "1500",
+            "1e3",
+            "12e6",
+            "1e-3",
+            "007",
+            "+5",
+            "5.",
+            "9223372036854775808",
+        ];
         check(&kept.map(|text| (text, text)));
     }
 

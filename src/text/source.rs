@@ -15,9 +15,12 @@ fn not_utf8(name: &str, bytes: &[u8], valid: usize) -> Diagnostic {
     let text = String::from_utf8_lossy(&bytes[..valid]);
     let byte = bytes.get(valid).copied().unwrap_or_default();
     let place = Source::new(name, text).place_at(valid..valid);
-    Diagnostic::of(&INPUT_NOT_UTF8, format!("{name} is not UTF-8 text: byte 0x{byte:02x}"))
-        .at(place)
-        .help("save the file as UTF-8, or leave it out")
+    Diagnostic::of(
+        &INPUT_NOT_UTF8,
+        format!("{name} is not UTF-8 text: byte 0x{byte:02x}"),
+    )
+    .at(place)
+    .help("save the file as UTF-8, or leave it out")
 }
 
 /// A file that was read, or text that stands in for one. Cheap to clone.
@@ -32,7 +35,11 @@ pub struct Source {
 impl Source {
     /// A text under the name that findings will show: the path as the user gave it, or `<stdin>`.
     pub fn new(name: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
-        Source { name: name.into(), text: text.into(), lines: Arc::default() }
+        Source {
+            name: name.into(),
+            text: text.into(),
+            lines: Arc::default(),
+        }
     }
 
     /// Bytes that should be text, under the name that findings will show.
@@ -40,7 +47,9 @@ impl Source {
     /// # Errors
     /// They are not UTF-8: the finding has the place of the first that is none.
     pub(crate) fn of_bytes(name: &str, bytes: &[u8]) -> Result<Self, Box<Diagnostic>> {
-        std::str::from_utf8(bytes).map(|text| Source::new(name, text)).map_err(|error| Box::new(not_utf8(name, bytes, error.valid_up_to())))
+        std::str::from_utf8(bytes)
+            .map(|text| Source::new(name, text))
+            .map_err(|error| Box::new(not_utf8(name, bytes, error.valid_up_to())))
     }
 
     /// The name that findings show.
@@ -73,7 +82,8 @@ impl Source {
         self.place().at_span(self.span(range))
     }
 
-    /// Line and column of a byte offset. An offset beyond the end, or inside a character, is moved back to the nearest boundary.
+    /// Line and column of a byte offset. An offset beyond the end, or inside a character, is moved
+    /// back to the nearest boundary.
     pub(crate) fn position(&self, offset: usize) -> Position {
         self.lines().position(&self.text, offset)
     }
@@ -81,7 +91,10 @@ impl Source {
     /// The lines and columns of a stretch.
     pub(crate) fn span(&self, range: impl Into<Range<usize>>) -> Span {
         let Range { start, end } = range.into();
-        Span { start: self.position(start), end: self.position(end) }
+        Span {
+            start: self.position(start),
+            end: self.position(end),
+        }
     }
 
     /// The text of a line (from 1) without its end; `None` beyond the last line.
@@ -94,7 +107,9 @@ impl Source {
         let index = (line as usize).checked_sub(1)?;
         let starts = &self.lines().starts;
         let start = *starts.get(index)?;
-        let end = starts.get(index + 1).map_or(self.text.len(), |next| next - 1);
+        let end = starts
+            .get(index + 1)
+            .map_or(self.text.len(), |next| next - 1);
         Some(start..start + self.text[start..end].trim_end_matches('\r').len())
     }
 
@@ -114,7 +129,12 @@ impl Eq for Source {}
 /// The text may hold secrets.
 impl fmt::Debug for Source {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Source({:?}, {} bytes)", self.name, self.text.len())
+        write!(
+            formatter,
+            "Source({:?}, {} bytes)",
+            self.name,
+            self.text.len()
+        )
     }
 }
 
@@ -128,7 +148,10 @@ pub struct TextRange {
 impl TextRange {
     /// A stretch; offsets beyond 4 GiB are moved there.
     pub(crate) fn new(start: usize, end: usize) -> Self {
-        TextRange { start: saturating(start), end: saturating(end) }
+        TextRange {
+            start: saturating(start),
+            end: saturating(end),
+        }
     }
 
     /// The first byte.
@@ -148,10 +171,12 @@ impl From<TextRange> for Range<usize> {
     }
 }
 
-/// The offsets at which lines begin: turns byte offsets into lines and columns, in logarithmic time.
+/// The offsets at which lines begin: turns byte offsets into lines and columns, in logarithmic
+/// time.
 struct Lines {
     starts: Vec<usize>,
-    /// How many characters stand before each [`STEP`] bytes, so that no column is counted from the start of a long line; empty for ASCII.
+    /// How many characters stand before each [`STEP`] bytes, so that no column is counted from the
+    /// start of a long line; empty for ASCII.
     characters: Vec<usize>,
 }
 
@@ -160,10 +185,14 @@ const STEP: usize = 1024;
 
 impl Lines {
     fn new(text: &str) -> Self {
-        let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1)).collect();
+        let starts = std::iter::once(0)
+            .chain(memchr::memchr_iter(b'\n', text.as_bytes()).map(|at| at + 1))
+            .collect();
         let mut characters = Vec::new();
         if !text.is_ascii() {
-            let counts = text.as_bytes().chunks(STEP).scan(0, |before, chunk| Some(std::mem::replace(before, *before + count(chunk))));
+            let counts = text.as_bytes().chunks(STEP).scan(0, |before, chunk| {
+                Some(std::mem::replace(before, *before + count(chunk)))
+            });
             characters.extend(counts);
         }
         Lines { starts, characters }
@@ -176,8 +205,16 @@ impl Lines {
         }
         let line = self.starts.partition_point(|start| *start <= offset);
         let start = self.starts[line - 1];
-        let column = if self.characters.is_empty() { offset - start } else { self.before(text, offset) - self.before(text, start) };
-        Position { offset, line: saturating(line), column: saturating(column + 1) }
+        let column = if self.characters.is_empty() {
+            offset - start
+        } else {
+            self.before(text, offset) - self.before(text, start)
+        };
+        Position {
+            offset,
+            line: saturating(line),
+            column: saturating(column + 1),
+        }
     }
 
     /// How many characters stand before a boundary of characters.
@@ -203,14 +240,57 @@ mod tests {
     #[test]
     fn positions_count_lines_and_characters_from_one() {
         let source = Source::new("", "ab\nçé x\n");
-        assert_eq!(source.position(0), Position { offset: 0, line: 1, column: 1 });
-        assert_eq!(source.position(3), Position { offset: 3, line: 2, column: 1 });
-        assert_eq!(source.position(7), Position { offset: 7, line: 2, column: 3 });
-        assert_eq!(source.position(4), Position { offset: 3, line: 2, column: 1 }, "inside a character");
-        assert_eq!(source.position(99), Position { offset: 10, line: 3, column: 1 });
+        assert_eq!(
+            source.position(0),
+            Position {
+                offset: 0,
+                line: 1,
+                column: 1
+            }
+        );
+        assert_eq!(
+            source.position(3),
+            Position {
+                offset: 3,
+                line: 2,
+                column: 1
+            }
+        );
+        assert_eq!(
+            source.position(7),
+            Position {
+                offset: 7,
+                line: 2,
+                column: 3
+            }
+        );
+        assert_eq!(
+            source.position(4),
+            Position {
+                offset: 3,
+                line: 2,
+                column: 1
+            },
+            "inside a character"
+        );
+        assert_eq!(
+            source.position(99),
+            Position {
+                offset: 10,
+                line: 3,
+                column: 1
+            }
+        );
         assert_eq!(source.line(2), Some("çé x"));
         assert_eq!(source.line(4), None);
-        assert_eq!(Source::new("", "").position(0), Position { offset: 0, line: 1, column: 1 });
+        assert_eq!(
+            Source::new("", "").position(0),
+            Position {
+                offset: 0,
+                line: 1,
+                column: 1
+            }
+        );
     }
 
     #[test]
@@ -219,7 +299,14 @@ mod tests {
         let source = Source::new("", text.as_str());
         let mut column = 1;
         for (at, _) in text.char_indices().skip(2) {
-            assert_eq!(source.position(at), Position { offset: at, line: 2, column });
+            assert_eq!(
+                source.position(at),
+                Position {
+                    offset: at,
+                    line: 2,
+                    column
+                }
+            );
             column += 1;
         }
         assert_eq!(source.position(text.len()).column, column);

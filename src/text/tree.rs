@@ -1,4 +1,5 @@
-//! A folder in memory: relative paths and bytes, in order. What is emitted is a `Tree` long before it is a folder.
+//! A folder in memory: relative paths and bytes, in order. What is emitted is a `Tree` long before
+//! it is a folder.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map;
@@ -27,7 +28,11 @@ impl Tree {
     }
 
     /// Puts a file into the tree; returns the bytes that were there before.
-    pub fn insert(&mut self, path: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Option<Vec<u8>> {
+    pub fn insert(
+        &mut self,
+        path: impl Into<String>,
+        bytes: impl Into<Vec<u8>>,
+    ) -> Option<Vec<u8>> {
         self.files.insert(path.into(), bytes.into())
     }
 
@@ -54,7 +59,12 @@ impl Tree {
     /// Whether there is a file of this path, or one below a folder of this path.
     pub(crate) fn holds(&self, path: &str) -> bool {
         let below = format!("{path}/");
-        self.get(path).is_some() || self.files.range(below.clone()..).next().is_some_and(|(first, _)| first.starts_with(&below))
+        self.get(path).is_some()
+            || self
+                .files
+                .range(below.clone()..)
+                .next()
+                .is_some_and(|(first, _)| first.starts_with(&below))
     }
 
     /// The files, in order of their paths.
@@ -72,7 +82,8 @@ impl Tree {
             .collect()
     }
 
-    /// What changes from `self` to `new`, in order of the paths; empty when both hold the same bytes.
+    /// What changes from `self` to `new`, in order of the paths; empty when both hold the same
+    /// bytes.
     pub(crate) fn diff<'a>(&'a self, new: &'a Tree) -> Vec<(&'a str, Change)> {
         let mut changes: Vec<_> = self
             .files
@@ -83,7 +94,11 @@ impl Tree {
                 Some(_) => None,
             })
             .collect();
-        changes.extend(new.paths().filter(|path| self.get(path).is_none()).map(|path| (path, Change::Added)));
+        changes.extend(
+            new.paths()
+                .filter(|path| self.get(path).is_none())
+                .map(|path| (path, Change::Added)),
+        );
         changes.sort_by_key(|(path, _)| *path);
         changes
     }
@@ -91,7 +106,9 @@ impl Tree {
 
 impl FromIterator<(String, Vec<u8>)> for Tree {
     fn from_iter<T: IntoIterator<Item = (String, Vec<u8>)>>(iter: T) -> Self {
-        Tree { files: iter.into_iter().collect() }
+        Tree {
+            files: iter.into_iter().collect(),
+        }
     }
 }
 
@@ -109,14 +126,24 @@ mod tests {
     use super::*;
 
     fn tree(files: &[(&str, &str)]) -> Tree {
-        files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
+        files
+            .iter()
+            .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
+            .collect()
     }
 
     #[test]
     fn diff_names_each_change_once_in_order() {
         let old = tree(&[("a", "1"), ("b", "1"), ("d", "1")]);
         let new = tree(&[("a", "1"), ("b", "2"), ("c", "1")]);
-        assert_eq!(old.diff(&new), [("b", Change::Modified), ("c", Change::Added), ("d", Change::Removed)]);
+        assert_eq!(
+            old.diff(&new),
+            [
+                ("b", Change::Modified),
+                ("c", Change::Added),
+                ("d", Change::Removed)
+            ]
+        );
         assert!(old.diff(&old).is_empty());
     }
 
@@ -125,7 +152,11 @@ mod tests {
         let all = tree(&[("x-y", ""), ("x/a/b", "1")]);
         let known = ["x", "x/a", "x/a/b", "x-y"];
         assert!(known.iter().all(|path| all.holds(path)));
-        assert!(!["", "x/", "x-", "x/a/b/c", "y", "x/a/"].iter().any(|path| all.holds(path)));
+        assert!(
+            !["", "x/", "x-", "x/a/b/c", "y", "x/a/"]
+                .iter()
+                .any(|path| all.holds(path))
+        );
     }
 
     #[test]

@@ -1,6 +1,8 @@
-//! What the API server and Cluster API's webhooks refuse of a ClusterClass or a Cluster before any controller sees it.
+//! What the API server and Cluster API's webhooks refuse of a ClusterClass or a Cluster before any
+//! controller sees it.
 //!
-//! Source: the CRDs of core v1beta2 as far as topologies use them, and `core/webhooks/admission` of Cluster API.
+//! Source: the CRDs of core v1beta2 as far as topologies use them, and `core/webhooks/admission` of
+//! Cluster API.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +14,8 @@ use super::part::Part;
 use super::patch_admission;
 use super::refused::{Refused, invalid};
 use super::{
-    CLASS_REFUSED, CLUSTER_REFUSED, PART_EMPTY, advice, definitions, health_check, machine_admission, metadata_admission, names,
-    taint_admission, version_admission,
+    CLASS_REFUSED, CLUSTER_REFUSED, PART_EMPTY, advice, definitions, health_check,
+    machine_admission, metadata_admission, names, taint_admission, version_admission,
 };
 use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Rule};
@@ -26,13 +28,34 @@ use crate::text::go::number::atoi;
 use crate::text::go::quote;
 
 /// The findings of what a webhook refuses: one each, with the whole message.
-pub(super) fn by_webhook(object: &Object, rule: &'static Rule, refused: Vec<Refused<'_>>) -> Vec<Diagnostic> {
+pub(super) fn by_webhook(
+    object: &Object,
+    rule: &'static Rule,
+    refused: Vec<Refused<'_>>,
+) -> Vec<Diagnostic> {
     let mut seen = BTreeSet::new();
-    let refused: Vec<Refused<'_>> = refused.into_iter().filter(|refused| seen.insert(refused.text.clone())).collect();
-    let texts: Vec<&str> = refused.iter().map(|refused| refused.text.as_str()).collect();
-    let all = if let [only] = texts[..] { only.to_owned() } else { format!("[{}]", joined(&texts, ", ")) };
-    let upstream = format!("{}.{CORE_GROUP} {} is invalid: {all}", object.kind(), quote(object.name()));
-    refused.iter().map(|refused| finding(rule, refused, &upstream)).collect()
+    let refused: Vec<Refused<'_>> = refused
+        .into_iter()
+        .filter(|refused| seen.insert(refused.text.clone()))
+        .collect();
+    let texts: Vec<&str> = refused
+        .iter()
+        .map(|refused| refused.text.as_str())
+        .collect();
+    let all = if let [only] = texts[..] {
+        only.to_owned()
+    } else {
+        format!("[{}]", joined(&texts, ", "))
+    };
+    let upstream = format!(
+        "{}.{CORE_GROUP} {} is invalid: {all}",
+        object.kind(),
+        quote(object.name())
+    );
+    refused
+        .iter()
+        .map(|refused| finding(rule, refused, &upstream))
+        .collect()
 }
 
 /// The most texts of one refusal that each of its findings repeats.
@@ -42,15 +65,21 @@ const MOST_TEXTS: usize = 20;
 fn joined(texts: &[&str], between: &str) -> String {
     match texts.len().checked_sub(MOST_TEXTS) {
         None | Some(0) => texts.join(between),
-        Some(more) => format!("{}{between}… and {more} more", texts[..MOST_TEXTS].join(between)),
+        Some(more) => format!(
+            "{}{between}… and {more} more",
+            texts[..MOST_TEXTS].join(between)
+        ),
     }
 }
 
 fn finding(rule: &'static Rule, refused: &Refused<'_>, upstream: &str) -> Diagnostic {
-    Diagnostic::of(refused.rule.unwrap_or(rule), refused.text.lines().next().unwrap_or_default())
-        .at(refused.place())
-        .upstream(upstream)
-        .help(advice::of(&refused.text))
+    Diagnostic::of(
+        refused.rule.unwrap_or(rule),
+        refused.text.lines().next().unwrap_or_default(),
+    )
+    .at(refused.place())
+    .upstream(upstream)
+    .help(advice::of(&refused.text))
 }
 
 /// What the API server refuses by the CRD.
@@ -62,15 +91,22 @@ fn by_schema(object: &Object, rule: &'static Rule, schema: &Schema) -> Vec<Diagn
     let finding = |violation: &crate::schema::Violation| {
         let text = violation.to_string();
         let help = advice::of(&text);
-        Diagnostic::of(rule, text).at(object.place(&violation.path)).upstream(upstream.clone()).help(help)
+        Diagnostic::of(rule, text)
+            .at(object.place(&violation.path))
+            .upstream(upstream.clone())
+            .help(help)
     };
     violations.iter().map(finding).collect()
 }
 
-/// What is refused of a class: first by the API server, else by the webhook. One that no Cluster uses may be a patch for a class, and lack
-/// what that has.
+/// What is refused of a class: first by the API server, else by the webhook. One that no Cluster
+/// uses may be a patch for a class, and lack what that has.
 pub(super) fn of_class(class: &Class<'_>, is_used: bool, budget: &Budget) -> Vec<Diagnostic> {
-    let by_schema = by_schema(class.object, &CLASS_REFUSED, definitions::of_class(class.object, is_used));
+    let by_schema = by_schema(
+        class.object,
+        &CLASS_REFUSED,
+        definitions::of_class(class.object, is_used),
+    );
     if !by_schema.is_empty() {
         return by_schema;
     }
@@ -81,7 +117,11 @@ pub(super) fn of_class(class: &Class<'_>, is_used: bool, budget: &Budget) -> Vec
     refused.extend(naming(class, budget));
     refused.extend(variables(class, budget));
     refused.extend(patch_admission::patches(class));
-    if refused.is_empty() { Vec::new() } else { by_webhook(class.object, &CLASS_REFUSED, refused) }
+    if refused.is_empty() {
+        Vec::new()
+    } else {
+        by_webhook(class.object, &CLASS_REFUSED, refused)
+    }
 }
 
 /// Templates of names must give names.
@@ -96,12 +136,31 @@ fn naming<'o>(class: &Class<'o>, budget: &Budget) -> Vec<Refused<'o>> {
             Ok(name) => subdomain_errors(&name),
             Err(reason) => vec![format!("invalid {what} name template: {reason}")],
         };
-        refused.extend(details.iter().map(|detail| invalid(naming, field, &quote(template), detail)));
+        refused.extend(
+            details
+                .iter()
+                .map(|detail| invalid(naming, field, &quote(template), detail)),
+        );
     };
-    judge(&class.infrastructure.naming, "InfraCluster", "spec.infrastructure.naming.template", None);
-    judge(&class.control_plane.naming, "ControlPlane", "spec.controlPlane.naming.template", None);
+    judge(
+        &class.infrastructure.naming,
+        "InfraCluster",
+        "spec.infrastructure.naming.template",
+        None,
+    );
+    judge(
+        &class.control_plane.naming,
+        "ControlPlane",
+        "spec.controlPlane.naming.template",
+        None,
+    );
     for (list, kind, key, short) in [
-        (&class.deployments, "MachineDeployment", "machineDeployment", "mdtopology"),
+        (
+            &class.deployments,
+            "MachineDeployment",
+            "machineDeployment",
+            "mdtopology",
+        ),
         (&class.pools, "MachinePool", "machinePool", "mptopology"),
     ] {
         for worker in list {
@@ -119,22 +178,47 @@ fn variables<'o>(class: &Class<'o>, budget: &Budget) -> Vec<Refused<'o>> {
     for definition in &class.variables {
         let (name, part) = (definition.name, definition.part.field("name"));
         if !seen.insert(name) {
-            let detail = format!("variable name must be unique. Variable with name {} is defined more than once", quote(name));
-            refused.push(invalid(&part, &format!("spec.variables[{name}].name"), &quote(name), &detail));
+            let detail = format!(
+                "variable name must be unique. Variable with name {} is defined more than once",
+                quote(name)
+            );
+            refused.push(invalid(
+                &part,
+                &format!("spec.variables[{name}].name"),
+                &quote(name),
+                &detail,
+            ));
         }
     }
     for definition in &class.variables {
         let (name, part) = (definition.name, definition.part.field("name"));
         let field = format!("spec.variables[{name}]");
         if name == "builtin" {
-            refused.push(invalid(&part, &format!("{field}.name"), &quote(name), "\"builtin\" is a reserved variable name"));
+            refused.push(invalid(
+                &part,
+                &format!("{field}.name"),
+                &quote(name),
+                "\"builtin\" is a reserved variable name",
+            ));
         }
         if name.contains('.') {
-            refused.push(invalid(&part, &format!("{field}.name"), &quote(name), "variable name cannot contain \".\""));
+            refused.push(invalid(
+                &part,
+                &format!("{field}.name"),
+                &quote(name),
+                "variable name cannot contain \".\"",
+            ));
         }
         let schema = definition.part.at("schema.openAPIV3Schema");
-        let faults = schema_faults(&definition.schema, &format!("{field}.schema.openAPIV3Schema"), budget);
-        refused.extend(faults.into_iter().map(|(below, text)| Refused { below, ..Refused::new(schema.clone(), text) }));
+        let faults = schema_faults(
+            &definition.schema,
+            &format!("{field}.schema.openAPIV3Schema"),
+            budget,
+        );
+        refused.extend(faults.into_iter().map(|(below, text)| Refused {
+            below,
+            ..Refused::new(schema.clone(), text)
+        }));
     }
     refused
 }
@@ -143,10 +227,13 @@ fn variables<'o>(class: &Class<'o>, budget: &Budget) -> Vec<Refused<'o>> {
 fn schema_faults(schema: &Value, field: &str, budget: &Budget) -> Vec<(FieldPath, String)> {
     const INNER: &str = "properties[variableSchema]";
     let wrapped = json!({"type": "object", "properties": {"variableSchema": schema}});
-    let crd = json!({"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": wrapped}}]}});
+    let crd =
+        json!({"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": wrapped}}]}});
     let violations = structural::check(&crd, budget);
     let one = |violation: crate::schema::Violation| {
-        let text = violation.to_string().replace(&format!("spec.validation.openAPIV3Schema.{INNER}"), field);
+        let text = violation
+            .to_string()
+            .replace(&format!("spec.validation.openAPIV3Schema.{INNER}"), field);
         // Behind `spec.versions[0].schema.openAPIV3Schema.properties[variableSchema]`.
         let inner: FieldPath = violation.path.segments().iter().skip(7).cloned().collect();
         (inner, text)
@@ -156,7 +243,11 @@ fn schema_faults(schema: &Value, field: &str, budget: &Budget) -> Vec<(FieldPath
 
 /// What is refused of a Cluster beside its variables: by the API server, else by the webhook.
 pub(super) fn of_cluster(cluster: &Cluster<'_>, class: Option<&Class<'_>>) -> Vec<Diagnostic> {
-    let by_schema = by_schema(cluster.object, &CLUSTER_REFUSED, definitions::of_cluster(cluster.object));
+    let by_schema = by_schema(
+        cluster.object,
+        &CLUSTER_REFUSED,
+        definitions::of_cluster(cluster.object),
+    );
     if !by_schema.is_empty() {
         return by_schema;
     }
@@ -171,42 +262,72 @@ pub(super) fn of_cluster(cluster: &Cluster<'_>, class: Option<&Class<'_>>) -> Ve
     refused.extend(metadata_admission::of_cluster(cluster));
     refused.extend(taint_admission::of_cluster(cluster));
     refused.extend(own_fields(cluster));
-    if refused.is_empty() { Vec::new() } else { by_webhook(cluster.object, &CLUSTER_REFUSED, refused) }
+    if refused.is_empty() {
+        Vec::new()
+    } else {
+        by_webhook(cluster.object, &CLUSTER_REFUSED, refused)
+    }
 }
 
 /// What is refused of a class as some installations of Cluster API are, and taken by others.
 pub(super) fn warnings_of_class(class: &Class<'_>) -> Vec<Diagnostic> {
-    let workers = class.deployments.iter().chain(&class.pools).map(|worker| &worker.part);
-    taint_admission::gated(std::iter::once(&class.control_plane.part).chain(workers)).into_iter().collect()
+    let workers = class
+        .deployments
+        .iter()
+        .chain(&class.pools)
+        .map(|worker| &worker.part);
+    taint_admission::gated(std::iter::once(&class.control_plane.part).chain(workers))
+        .into_iter()
+        .collect()
 }
 
-/// The same of a Cluster, and what only the server refuses: Cluster API's own types leave out what is empty.
+/// The same of a Cluster, and what only the server refuses: Cluster API's own types leave out what
+/// is empty.
 pub(super) fn warnings_of_cluster(cluster: &Cluster<'_>) -> Vec<Diagnostic> {
-    let workers = cluster.deployments.iter().chain(&cluster.pools).map(|worker| &worker.part);
+    let workers = cluster
+        .deployments
+        .iter()
+        .chain(&cluster.pools)
+        .map(|worker| &worker.part);
     let gated = taint_admission::gated(std::iter::once(&cluster.control_plane).chain(workers));
-    let parts = ["controlPlane", "workers"].into_iter().filter(|_| cluster.object.version() != "v1beta1");
-    let empty = parts.map(|name| cluster.topology.field(name)).filter(|part| part.value.as_object().is_some_and(Map::is_empty));
+    let parts = ["controlPlane", "workers"]
+        .into_iter()
+        .filter(|_| cluster.object.version() != "v1beta1");
+    let empty = parts
+        .map(|name| cluster.topology.field(name))
+        .filter(|part| part.value.as_object().is_some_and(Map::is_empty));
     empty.map(|part| part_empty(&part)).chain(gated).collect()
 }
 
 fn part_empty(part: &Part<'_>) -> Diagnostic {
     let field = part.path().to_string();
-    let upstream = format!("{field}: Invalid value: 0: {field} in body should have at least 1 properties");
-    Diagnostic::of(&PART_EMPTY, format!("`{field}` holds nothing, and the API server refuses it so"))
-        .at(part.place())
-        .upstream(upstream)
-        .help("remove the field: without it the topology is the same")
+    let upstream =
+        format!("{field}: Invalid value: 0: {field} in body should have at least 1 properties");
+    Diagnostic::of(
+        &PART_EMPTY,
+        format!("`{field}` holds nothing, and the API server refuses it so"),
+    )
+    .at(part.place())
+    .upstream(upstream)
+    .help("remove the field: without it the topology is the same")
 }
 
-/// What is refused of a Cluster beside its topology: its name, which becomes the value of a label, and how many
-/// upgrades it makes at once. Networks are `preflight::networks`'.
+/// What is refused of a Cluster beside its topology: its name, which becomes the value of a label,
+/// and how many upgrades it makes at once. Networks are `preflight::networks`'.
 fn own_fields<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
     let whole = Part::whole(cluster.object);
     let name = whole.at("metadata.name");
     let of_name = label_value_errors(name.text());
     let mut refused: Vec<Refused<'o>> = of_name
         .iter()
-        .map(|detail| invalid(&name, "metadata.name", &quote(name.text()), &format!("must be a valid label value {detail}")))
+        .map(|detail| {
+            invalid(
+                &name,
+                "metadata.name",
+                &quote(name.text()),
+                &format!("must be a valid label value {detail}"),
+            )
+        })
         .collect();
     let concurrency = whole.at("metadata.annotations").field(UPGRADE_CONCURRENCY);
     if concurrency.is_there() {
@@ -219,7 +340,9 @@ fn own_fields<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
             )),
         };
         let field = format!("metadata.annotations.{UPGRADE_CONCURRENCY}");
-        refused.extend(detail.map(|detail| invalid(&concurrency, &field, &quote(concurrency.text()), &detail)));
+        refused.extend(
+            detail.map(|detail| invalid(&concurrency, &field, &quote(concurrency.text()), &detail)),
+        );
     }
     refused
 }
@@ -231,14 +354,26 @@ const UPGRADE_CONCURRENCY: &str = "topology.cluster.x-k8s.io/upgrade-concurrency
 fn worker_classes<'o>(cluster: &Cluster<'o>, class: &Class<'_>) -> Vec<Refused<'o>> {
     let mut refused = Vec::new();
     let lists = [
-        (&cluster.deployments, &class.deployments, "MachineDeployment", "machineDeployments"),
+        (
+            &cluster.deployments,
+            &class.deployments,
+            "MachineDeployment",
+            "machineDeployments",
+        ),
         (&cluster.pools, &class.pools, "MachinePool", "machinePools"),
     ];
     for (workers, classes, kind, list) in lists {
         let known: BTreeSet<&str> = classes.iter().map(|class| class.class).collect();
-        for (index, worker) in workers.iter().enumerate().filter(|(_, worker)| !known.contains(worker.class)) {
+        for (index, worker) in workers
+            .iter()
+            .enumerate()
+            .filter(|(_, worker)| !known.contains(worker.class))
+        {
             let name = quote(worker.class);
-            let detail = format!("{kind}Class with name {name} does not exist in ClusterClass {}", quote(class.object.name()));
+            let detail = format!(
+                "{kind}Class with name {name} does not exist in ClusterClass {}",
+                quote(class.object.name())
+            );
             let field = format!("spec.topology.workers.{list}[{index}].class");
             refused.push(invalid(&worker.part.field("class"), &field, &name, &detail));
         }

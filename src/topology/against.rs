@@ -1,6 +1,7 @@
-//! What becomes of a running cluster when its topology changes: which templates get a successor of another name, which machines are replaced, what
-//! changes in place. Source: `reconcileReferencedTemplate` of Cluster API's topology controller, `MachineTemplateUpToDate` of its
-//! MachineDeployments, and `UpToDate` of the kubeadm control plane.
+//! What becomes of a running cluster when its topology changes: which templates get a successor of
+//! another name, which machines are replaced, what changes in place. Source:
+//! `reconcileReferencedTemplate` of Cluster API's topology controller, `MachineTemplateUpToDate` of
+//! its MachineDeployments, and `UpToDate` of the kubeadm control plane.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -67,7 +68,9 @@ fn keyed(objects: &[Desired]) -> BTreeMap<Key<'_>, &Desired> {
     let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let mut keyed = BTreeMap::new();
     for desired in objects {
-        let count = counts.entry((&desired.cluster, &desired.part_of)).or_default();
+        let count = counts
+            .entry((&desired.cluster, &desired.part_of))
+            .or_default();
         keyed.insert((&*desired.cluster, &*desired.part_of, *count), desired);
         *count += 1;
     }
@@ -79,7 +82,11 @@ pub(crate) fn against(old: &[Desired], new: &[Desired]) -> Vec<Changed> {
     let (before, after) = (keyed(old), keyed(new));
     let rotated = rotated(&before, &after);
     let mut places: Vec<(&Key<'_>, &&Desired)> = after.iter().collect();
-    let order: BTreeMap<*const Desired, usize> = new.iter().enumerate().map(|(at, desired)| (std::ptr::from_ref(desired), at)).collect();
+    let order: BTreeMap<*const Desired, usize> = new
+        .iter()
+        .enumerate()
+        .map(|(at, desired)| (std::ptr::from_ref(desired), at))
+        .collect();
     places.sort_by_key(|(_, desired)| order.get(&std::ptr::from_ref(**desired)).copied());
     let mut changes = Vec::new();
     for (key, desired) in places {
@@ -110,12 +117,19 @@ fn changed(desired: &Desired, effect: Effect, paths: Vec<String>) -> Changed {
 }
 
 /// Where a template gets a successor.
-fn rotated<'d>(before: &BTreeMap<Key<'d>, &Desired>, after: &BTreeMap<Key<'d>, &Desired>) -> BTreeSet<(&'d str, &'d str)> {
+fn rotated<'d>(
+    before: &BTreeMap<Key<'d>, &Desired>,
+    after: &BTreeMap<Key<'d>, &Desired>,
+) -> BTreeSet<(&'d str, &'d str)> {
     let is_rotated = |key: &Key<'d>, desired: &Desired| {
         let earlier = before.get(key).map(|earlier| earlier.object.get("spec"));
         is_template(desired) && earlier.is_some_and(|earlier| earlier != desired.object.get("spec"))
     };
-    after.iter().filter(|(key, desired)| is_rotated(key, desired)).map(|(key, _)| (key.0, key.1)).collect()
+    after
+        .iter()
+        .filter(|(key, desired)| is_rotated(key, desired))
+        .map(|(key, _)| (key.0, key.1))
+        .collect()
 }
 
 fn is_template(desired: &Desired) -> bool {
@@ -123,16 +137,32 @@ fn is_template(desired: &Desired) -> bool {
 }
 
 fn effect(desired: &Desired, paths: &[String], refers_to_rotated: bool) -> Effect {
-    let any = |prefixes: &[&str]| paths.iter().any(|path| prefixes.iter().any(|prefix| path.starts_with(prefix)));
+    let any = |prefixes: &[&str]| {
+        paths
+            .iter()
+            .any(|path| prefixes.iter().any(|prefix| path.starts_with(prefix)))
+    };
     match fields::kind(&desired.object) {
         _ if is_template(desired) && any(&["spec"]) => Effect::Rotated,
         _ if is_template(desired) => Effect::InPlace,
         "MachineDeployment" => {
-            let replaces = any(&["spec.template.spec.version", "spec.template.spec.failureDomain", "spec.template.spec.bootstrap"]);
-            if replaces || refers_to_rotated || any(&["spec.template.spec.infrastructureRef"]) { Effect::RollsOut } else { Effect::InPlace }
+            let replaces = any(&[
+                "spec.template.spec.version",
+                "spec.template.spec.failureDomain",
+                "spec.template.spec.bootstrap",
+            ]);
+            if replaces || refers_to_rotated || any(&["spec.template.spec.infrastructureRef"]) {
+                Effect::RollsOut
+            } else {
+                Effect::InPlace
+            }
         }
         "KubeadmControlPlane" => {
-            let replaces = any(&["spec.version", "spec.kubeadmConfigSpec", "spec.machineTemplate.spec.infrastructureRef"]);
+            let replaces = any(&[
+                "spec.version",
+                "spec.kubeadmConfigSpec",
+                "spec.machineTemplate.spec.infrastructureRef",
+            ]);
             if replaces || refers_to_rotated || any(&["spec.machineTemplate.infrastructureRef"]) {
                 Effect::RollsOut
             } else {
@@ -162,8 +192,17 @@ fn collect(old: &Value, new: &Value, path: String, found: &mut Vec<String>) {
             let keys: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
             for key in keys {
                 let nothing = Value::Null;
-                let inner = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                collect(before.get(key).unwrap_or(&nothing), after.get(key).unwrap_or(&nothing), inner, found);
+                let inner = if path.is_empty() {
+                    key.clone()
+                } else {
+                    format!("{path}.{key}")
+                };
+                collect(
+                    before.get(key).unwrap_or(&nothing),
+                    after.get(key).unwrap_or(&nothing),
+                    inner,
+                    found,
+                );
             }
         }
         (Value::Array(before), Value::Array(after)) if before.len() == after.len() => {

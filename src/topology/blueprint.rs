@@ -26,7 +26,8 @@ pub(super) struct Blueprint<'o> {
 impl Blueprint<'_> {
     /// What is assumed of the control plane.
     pub(super) fn assumption(&self) -> Option<Diagnostic> {
-        self.is_assumed.then(|| self.spelling.assumed(self.control_plane))
+        self.is_assumed
+            .then(|| self.spelling.assumed(self.control_plane))
     }
 }
 
@@ -34,7 +35,11 @@ impl Blueprint<'_> {
 ///
 /// # Errors
 /// A finding for each that is missing. Cluster API stops at the first.
-pub(super) fn blueprint<'o>(pool: &'o Pool, cluster: &Cluster<'_>, class: &Class<'o>) -> Result<Blueprint<'o>, Vec<Diagnostic>> {
+pub(super) fn blueprint<'o>(
+    pool: &'o Pool,
+    cluster: &Cluster<'_>,
+    class: &Class<'o>,
+) -> Result<Blueprint<'o>, Vec<Diagnostic>> {
     let mut faults = Vec::new();
     let mut get = |reference: &Reference<'_>, what: &str, of: String| {
         let found = lookup(pool, class, reference);
@@ -49,9 +54,20 @@ pub(super) fn blueprint<'o>(pool: &'o Pool, cluster: &Cluster<'_>, class: &Class
         }
         found
     };
-    let infrastructure = get(&class.infrastructure.template, "infrastructure cluster template", String::new());
-    let control_plane = get(&class.control_plane.template, "control plane template", String::new());
-    let machine = class.machine.as_ref().map(|machine| get(machine, "control plane's machine template", String::new()));
+    let infrastructure = get(
+        &class.infrastructure.template,
+        "infrastructure cluster template",
+        String::new(),
+    );
+    let control_plane = get(
+        &class.control_plane.template,
+        "control plane template",
+        String::new(),
+    );
+    let machine = class
+        .machine
+        .as_ref()
+        .map(|machine| get(machine, "control plane's machine template", String::new()));
     let mut workers = |classes: &[WorkerClass<'_>], kind: &str, [bootstrap, machine]: [&str; 2]| {
         let pairs: Vec<_> = classes
             .iter()
@@ -63,40 +79,102 @@ pub(super) fn blueprint<'o>(pool: &'o Pool, cluster: &Cluster<'_>, class: &Class
             .collect();
         pairs.into_iter().collect::<Option<Vec<_>>>()
     };
-    let deployments = workers(&class.deployments, "MachineDeployment", ["bootstrap config template", "infrastructure machine template"]);
-    let pools = workers(&class.pools, "MachinePool", ["bootstrap config", "InfrastructureMachinePoolTemplate"]);
+    let deployments = workers(
+        &class.deployments,
+        "MachineDeployment",
+        [
+            "bootstrap config template",
+            "infrastructure machine template",
+        ],
+    );
+    let pools = workers(
+        &class.pools,
+        "MachinePool",
+        ["bootstrap config", "InfrastructureMachinePoolTemplate"],
+    );
     match (infrastructure, control_plane, machine, deployments, pools) {
-        (Some(infrastructure), Some(control_plane), None | Some(Some(_)), Some(deployments), Some(pools)) => {
+        (
+            Some(infrastructure),
+            Some(control_plane),
+            None | Some(Some(_)),
+            Some(deployments),
+            Some(pools),
+        ) => {
             let (spelling, is_assumed) = Spelling::of_control_plane(pool, control_plane);
-            Ok(Blueprint { infrastructure, control_plane, spelling, is_assumed, machine: machine.flatten(), deployments, pools })
+            Ok(Blueprint {
+                infrastructure,
+                control_plane,
+                spelling,
+                is_assumed,
+                machine: machine.flatten(),
+                deployments,
+                pools,
+            })
         }
         _ => Err(faults),
     }
 }
 
 fn lookup<'o>(pool: &'o Pool, class: &Class<'_>, reference: &Reference<'_>) -> Option<&'o Object> {
-    let found = pool.find(reference.group(), reference.kind(), class.object.namespace_or_default(), reference.name())?;
+    let found = pool.find(
+        reference.group(),
+        reference.kind(),
+        class.object.namespace_or_default(),
+        reference.name(),
+    )?;
     (found.api_version() == reference.api_version()).then_some(found)
 }
 
-fn missing(pool: &Pool, cluster: &Cluster<'_>, class: &Class<'_>, reference: &Reference<'_>, step: &str) -> Diagnostic {
-    let (kind, name, namespace) = (reference.kind(), reference.name(), class.object.namespace_or_default());
+fn missing(
+    pool: &Pool,
+    cluster: &Cluster<'_>,
+    class: &Class<'_>,
+    reference: &Reference<'_>,
+    step: &str,
+) -> Diagnostic {
+    let (kind, name, namespace) = (
+        reference.kind(),
+        reference.name(),
+        class.object.namespace_or_default(),
+    );
     let retrieve = format!("failed to retrieve {kind} {namespace}/{name}");
     let upstream = format!(
         "error reading the ClusterClass: {step}: {retrieve}: {retrieve}: {} {} not found",
         crd_name(reference.group(), kind),
         quote(name)
     );
-    let message = format!("ClusterClass/{} refers to {kind}/{name}, which the input does not hold", class.object.name());
-    let finding = Diagnostic::of(&TEMPLATE_MISSING, message).at(reference.part.place()).upstream(upstream);
-    let elsewhere = pool.objects().iter().find(|object| object.kind() == kind && object.name() == name);
+    let message = format!(
+        "ClusterClass/{} refers to {kind}/{name}, which the input does not hold",
+        class.object.name()
+    );
+    let finding = Diagnostic::of(&TEMPLATE_MISSING, message)
+        .at(reference.part.place())
+        .upstream(upstream);
+    let elsewhere = pool
+        .objects()
+        .iter()
+        .find(|object| object.kind() == kind && object.name() == name);
     match elsewhere {
         Some(other) if other.api_version() != reference.api_version() => finding
-            .related(other.place(&crate::diag::FieldPath::of_fields("apiVersion")), "of another version")
-            .help(format!("write `apiVersion: {}` into the reference, or the other way round", other.api_version())),
+            .related(
+                other.place(&crate::diag::FieldPath::of_fields("apiVersion")),
+                "of another version",
+            )
+            .help(format!(
+                "write `apiVersion: {}` into the reference, or the other way round",
+                other.api_version()
+            )),
         Some(other) => finding
-            .related(other.place(&crate::diag::FieldPath::of_fields("metadata")), "in another namespace")
-            .help(format!("put the template into namespace `{namespace}`, where the class is")),
-        None => finding.help(format!("name the file that holds {kind}/{name} too, for Cluster/{}", cluster.name())),
+            .related(
+                other.place(&crate::diag::FieldPath::of_fields("metadata")),
+                "in another namespace",
+            )
+            .help(format!(
+                "put the template into namespace `{namespace}`, where the class is"
+            )),
+        None => finding.help(format!(
+            "name the file that holds {kind}/{name} too, for Cluster/{}",
+            cluster.name()
+        )),
     }
 }

@@ -71,9 +71,16 @@ impl<'o> Class<'o> {
 
     pub(super) fn of(object: &'o Object) -> Self {
         let spec = Part::whole(object).field("spec");
-        let (infrastructure, control_plane) = (spec.field("infrastructure"), spec.field("controlPlane"));
+        let (infrastructure, control_plane) =
+            (spec.field("infrastructure"), spec.field("controlPlane"));
         let machine = Reference::of(&control_plane.field("machineInfrastructure"));
-        let workers = |list| spec.at("workers").field(list).items().map(WorkerClass::of).collect();
+        let workers = |list| {
+            spec.at("workers")
+                .field(list)
+                .items()
+                .map(WorkerClass::of)
+                .collect()
+        };
         Class {
             object,
             infrastructure: Slot::of(infrastructure),
@@ -81,7 +88,11 @@ impl<'o> Class<'o> {
             machine: machine.part.is_there().then_some(machine),
             deployments: workers("machineDeployments"),
             pools: workers("machinePools"),
-            variables: spec.field("variables").items().map(Definition::of).collect(),
+            variables: spec
+                .field("variables")
+                .items()
+                .map(Definition::of)
+                .collect(),
             patches: spec.field("patches").items().collect(),
             templates: Templates::new(),
         }
@@ -89,14 +100,23 @@ impl<'o> Class<'o> {
 
     /// `namespace/name`, as `klog.KObj` shows it.
     pub(super) fn key(&self) -> String {
-        format!("{}/{}", self.object.namespace_or_default(), self.object.name())
+        format!(
+            "{}/{}",
+            self.object.namespace_or_default(),
+            self.object.name()
+        )
     }
 
     /// What a template of its patches gives.
     ///
     /// # Errors
     /// See [`Fault`].
-    pub(super) fn render(&self, text: &str, data: &GoValue, budget: &Budget) -> Result<Vec<u8>, Fault> {
+    pub(super) fn render(
+        &self,
+        text: &str,
+        data: &GoValue,
+        budget: &Budget,
+    ) -> Result<Vec<u8>, Fault> {
         match self.templates.get(text) {
             Some((template, _)) => template.render(data, budget),
             None => render_in(Dialect::SPRIG, TEMPLATE, text, data, budget),
@@ -105,20 +125,40 @@ impl<'o> Class<'o> {
 
     /// The names in a template of its patches that may be variables.
     pub(super) fn names_in(&self, text: &str) -> Vec<String> {
-        self.templates.get(text).map_or_else(|| in_template(text), |(_, names)| names.clone())
+        self.templates
+            .get(text)
+            .map_or_else(|| in_template(text), |(_, names)| names.clone())
     }
 
     /// The class, with the templates of its patches read for all that render them.
     pub(super) fn with_templates(self) -> Self {
-        Class { templates: templates(&self.patches), ..self }
+        Class {
+            templates: templates(&self.patches),
+            ..self
+        }
     }
 
     /// The templates of configs of machines: group, kind, namespace, name.
     pub(super) fn config_templates(&self) -> Vec<[String; 4]> {
         let namespace = self.object.namespace_or_default();
-        let workers = self.deployments.iter().chain(&self.pools).map(|worker| &worker.bootstrap);
-        let key = |reference: &Reference<'_>| [reference.group(), reference.kind(), namespace, reference.name()].map(str::to_owned);
-        workers.chain([&self.control_plane.template]).map(key).collect()
+        let workers = self
+            .deployments
+            .iter()
+            .chain(&self.pools)
+            .map(|worker| &worker.bootstrap);
+        let key = |reference: &Reference<'_>| {
+            [
+                reference.group(),
+                reference.kind(),
+                namespace,
+                reference.name(),
+            ]
+            .map(str::to_owned)
+        };
+        workers
+            .chain([&self.control_plane.template])
+            .map(key)
+            .collect()
     }
 
     pub(super) fn spec(&self) -> Part<'o> {
@@ -128,7 +168,11 @@ impl<'o> Class<'o> {
 
 impl<'o> Slot<'o> {
     fn of(part: Part<'o>) -> Self {
-        Slot { template: Reference::of(&part), naming: part.either(&["naming.template", "namingStrategy.template"]), part }
+        Slot {
+            template: Reference::of(&part),
+            naming: part.either(&["naming.template", "namingStrategy.template"]),
+            part,
+        }
     }
 }
 
@@ -138,7 +182,9 @@ impl<'o> WorkerClass<'o> {
             class: part.field("class").text(),
             metadata: part.either(&["metadata", "template.metadata"]).value,
             bootstrap: Reference::of(&part.either(&["bootstrap", "template.bootstrap"])),
-            infrastructure: Reference::of(&part.either(&["infrastructure", "template.infrastructure"])),
+            infrastructure: Reference::of(
+                &part.either(&["infrastructure", "template.infrastructure"]),
+            ),
             naming: part.either(&["naming.template", "namingStrategy.template"]),
             part,
         }
@@ -147,7 +193,9 @@ impl<'o> WorkerClass<'o> {
 
 impl<'o> Reference<'o> {
     fn of(part: &Part<'o>) -> Self {
-        Reference { part: part.either(&["templateRef", "ref"]) }
+        Reference {
+            part: part.either(&["templateRef", "ref"]),
+        }
     }
 
     pub(super) fn api_version(&self) -> &'o str {
@@ -164,7 +212,9 @@ impl<'o> Reference<'o> {
 
     /// The API group.
     pub(super) fn group(&self) -> &'o str {
-        self.api_version().split_once('/').map_or("", |(group, _)| group)
+        self.api_version()
+            .split_once('/')
+            .map_or("", |(group, _)| group)
     }
 }
 
@@ -187,10 +237,26 @@ const TEMPLATE: &str = "tpl";
 type Templates<'o> = BTreeMap<&'o str, (Template<'o>, Vec<String>)>;
 
 fn templates<'o>(patches: &[Part<'o>]) -> Templates<'o> {
-    let operations = |patch: &Part<'o>| definitions(patch).flat_map(|definition| definition.field("jsonPatches").items());
-    let values = |patch: &Part<'o>| operations(patch).map(|operation| operation.at("valueFrom.template").text());
-    let texts = patches.iter().flat_map(|patch| values(patch).chain([patch.field("enabledIf").text()]));
-    texts.map(|text| (text, (Template::read(Dialect::SPRIG, TEMPLATE, text), in_template(text)))).collect()
+    let operations = |patch: &Part<'o>| {
+        definitions(patch).flat_map(|definition| definition.field("jsonPatches").items())
+    };
+    let values = |patch: &Part<'o>| {
+        operations(patch).map(|operation| operation.at("valueFrom.template").text())
+    };
+    let texts = patches
+        .iter()
+        .flat_map(|patch| values(patch).chain([patch.field("enabledIf").text()]));
+    texts
+        .map(|text| {
+            (
+                text,
+                (
+                    Template::read(Dialect::SPRIG, TEMPLATE, text),
+                    in_template(text),
+                ),
+            )
+        })
+        .collect()
 }
 
 /// The name of a patch.
@@ -234,9 +300,12 @@ const KEYWORDS: [&str; 24] = [
 /// How deep a schema is looked at.
 const DEEPEST: usize = 96;
 
-/// A schema without keywords that Cluster API does not know, and without those that mean nothing to the API server.
+/// A schema without keywords that Cluster API does not know, and without those that mean nothing to
+/// the API server.
 fn known_keywords(schema: &Value, depth: usize) -> Value {
-    let Value::Object(keywords) = schema else { return schema.clone() };
+    let Value::Object(keywords) = schema else {
+        return schema.clone();
+    };
     if depth == DEEPEST {
         return Value::Object(Map::new());
     }
@@ -244,14 +313,18 @@ fn known_keywords(schema: &Value, depth: usize) -> Value {
     for (keyword, value) in keywords {
         let value = match (keyword.as_str(), value) {
             ("items" | "additionalProperties" | "not", value) => known_keywords(value, depth + 1),
-            ("properties", Value::Object(properties)) => {
-                properties.iter().map(|(name, schema)| (name.clone(), known_keywords(schema, depth + 1))).collect()
-            }
-            ("allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => {
-                schemas.iter().map(|schema| known_keywords(schema, depth + 1)).collect()
-            }
+            ("properties", Value::Object(properties)) => properties
+                .iter()
+                .map(|(name, schema)| (name.clone(), known_keywords(schema, depth + 1)))
+                .collect(),
+            ("allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => schemas
+                .iter()
+                .map(|schema| known_keywords(schema, depth + 1))
+                .collect(),
             ("x-metadata" | "nullable", _) => continue,
-            ("x-kubernetes-validations", Value::Array(rules)) => rules.iter().map(with_reason).collect(),
+            ("x-kubernetes-validations", Value::Array(rules)) => {
+                rules.iter().map(with_reason).collect()
+            }
             (known, value) if KEYWORDS.contains(&known) => value.clone(),
             _ => continue,
         };
@@ -264,7 +337,9 @@ fn known_keywords(schema: &Value, depth: usize) -> Value {
 fn with_reason(rule: &Value) -> Value {
     let mut rule = rule.clone();
     if let Value::Object(entries) = &mut rule {
-        entries.entry("reason").or_insert_with(|| "FieldValueInvalid".into());
+        entries
+            .entry("reason")
+            .or_insert_with(|| "FieldValueInvalid".into());
     }
     rule
 }

@@ -1,4 +1,5 @@
-//! Clusters with a managed topology, of core v1beta1 and v1beta2: `Cluster` of Cluster API's `api/core`.
+//! Clusters with a managed topology, of core v1beta1 and v1beta2: `Cluster` of Cluster API's
+//! `api/core`.
 
 use std::collections::BTreeMap;
 
@@ -36,18 +37,32 @@ pub(super) struct Worker<'o> {
 impl<'o> Cluster<'o> {
     /// Whether the object is one.
     pub(super) fn is_one(object: &Object) -> bool {
-        object.is(CORE_GROUP, "Cluster") && object.field(&["spec", "topology"]).is_some_and(Value::is_object)
+        object.is(CORE_GROUP, "Cluster")
+            && object
+                .field(&["spec", "topology"])
+                .is_some_and(Value::is_object)
     }
 
     /// Without admission nothing adds the `v` that a version lacks.
     pub(super) fn of(object: &'o Object, is_admitted: bool) -> Self {
         let topology = Part::whole(object).at("spec.topology");
         let version = topology.field("version").text();
-        let workers = |list| topology.at("workers").field(list).items().map(Worker::of).collect();
+        let workers = |list| {
+            topology
+                .at("workers")
+                .field(list)
+                .items()
+                .map(Worker::of)
+                .collect()
+        };
         Cluster {
             object,
             class: topology.either(&["classRef.name", "class"]),
-            version: if version.starts_with('v') || !is_admitted { version.to_owned() } else { format!("v{version}") },
+            version: if version.starts_with('v') || !is_admitted {
+                version.to_owned()
+            } else {
+                format!("v{version}")
+            },
             control_plane: topology.field("controlPlane"),
             deployments: workers("machineDeployments"),
             pools: workers("machinePools"),
@@ -65,7 +80,11 @@ impl<'o> Cluster<'o> {
 
     /// The namespace of its class.
     pub(super) fn class_namespace(&self) -> &'o str {
-        match self.topology.either(&["classRef.namespace", "classNamespace"]).text() {
+        match self
+            .topology
+            .either(&["classRef.namespace", "classNamespace"])
+            .text()
+        {
             "" => self.namespace(),
             namespace => namespace,
         }
@@ -74,6 +93,10 @@ impl<'o> Cluster<'o> {
 
 impl<'o> Worker<'o> {
     fn of(part: Part<'o>) -> Self {
-        Worker { name: part.field("name").text(), class: part.field("class").text(), part }
+        Worker {
+            name: part.field("name").text(),
+            class: part.field("class").text(),
+            part,
+        }
     }
 }

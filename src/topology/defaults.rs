@@ -1,4 +1,5 @@
-//! Templates as the API server has them, where the input holds their CRDs: with the defaults of the schema, which patches may replace.
+//! Templates as the API server has them, where the input holds their CRDs: with the defaults of the
+//! schema, which patches may replace.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -14,33 +15,50 @@ use crate::text::budget::Budget;
 /// The group and kind of CRDs.
 pub(super) const DEFINITION: [&str; 2] = ["apiextensions.k8s.io", "CustomResourceDefinition"];
 
-/// The objects with the defaults of those templates, `None` when there are none; and which templates have a CRD that says nothing of their defaults.
+/// The objects with the defaults of those templates, `None` when there are none; and which
+/// templates have a CRD that says nothing of their defaults.
 ///
 /// # Errors
 /// When a CRD makes more of a template than a run may hold.
-pub(super) fn with_defaults(pool: &Pool, budget: &Budget) -> Result<(Option<Pool>, Report), Box<Diagnostic>> {
+pub(super) fn with_defaults(
+    pool: &Pool,
+    budget: &Budget,
+) -> Result<(Option<Pool>, Report), Box<Diagnostic>> {
     let mut report = Report::new();
     if pool.names_of(DEFINITION[0], DEFINITION[1]).next().is_none() {
         return Ok((None, report));
     }
     let mut schemas = BTreeMap::new();
     let mut changed = Vec::new();
-    for (at, object) in pool.objects().iter().enumerate().filter(|(_, object)| object.kind().ends_with("Template")) {
-        let schema: &Option<Schema> = match schemas.entry((object.group(), object.kind(), object.version())) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(free) => free.insert(schema(pool, object).unwrap_or_else(|finding| {
-                report.push(*finding);
-                None
-            })),
-        };
+    for (at, object) in pool
+        .objects()
+        .iter()
+        .enumerate()
+        .filter(|(_, object)| object.kind().ends_with("Template"))
+    {
+        let schema: &Option<Schema> =
+            match schemas.entry((object.group(), object.kind(), object.version())) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(free) => {
+                    free.insert(schema(pool, object).unwrap_or_else(|finding| {
+                        report.push(*finding);
+                        None
+                    }))
+                }
+            };
         let Some(schema) = schema else { continue };
         let mut value = object.value().clone();
-        schema.apply_defaults_within(&mut value, &mut |default| pay(budget, weight(default))).map_err(|_| too_large(object))?;
+        schema
+            .apply_defaults_within(&mut value, &mut |default| pay(budget, weight(default)))
+            .map_err(|_| too_large(object))?;
         if value != *object.value() {
             changed.push((at, object.revised(value)));
         }
     }
-    Ok(((!changed.is_empty()).then(|| pool.clone().with(changed, None)), report))
+    Ok((
+        (!changed.is_empty()).then(|| pool.clone().with(changed, None)),
+        report,
+    ))
 }
 
 /// The schema of the version of an object, if the input has its CRD.
@@ -49,22 +67,43 @@ pub(super) fn with_defaults(pool: &Pool, budget: &Budget) -> Result<(Option<Pool
 /// When the CRD has none that can be used.
 fn schema(pool: &Pool, object: &Object) -> Result<Option<Schema>, Box<Diagnostic>> {
     let name = crd_name(object.group(), object.kind());
-    let Some(definition) = pool.named(DEFINITION[0], DEFINITION[1], &name) else { return Ok(None) };
+    let Some(definition) = pool.named(DEFINITION[0], DEFINITION[1], &name) else {
+        return Ok(None);
+    };
     let versions = definition.items(&["spec", "versions"]);
-    let Some(version) = versions.iter().find(|version| version["name"] == object.version()) else {
-        let known: Vec<&str> = versions.iter().filter_map(|version| version["name"].as_str()).collect();
-        let message = format!("CRD {name} has no version {}: {} is taken as it is", object.version(), title(object));
-        let help = format!("write a version that it has ({}), or name the file with the CRD that has this one", known.join(", "));
+    let Some(version) = versions
+        .iter()
+        .find(|version| version["name"] == object.version())
+    else {
+        let known: Vec<&str> = versions
+            .iter()
+            .filter_map(|version| version["name"].as_str())
+            .collect();
+        let message = format!(
+            "CRD {name} has no version {}: {} is taken as it is",
+            object.version(),
+            title(object)
+        );
+        let help = format!(
+            "write a version that it has ({}), or name the file with the CRD that has this one",
+            known.join(", ")
+        );
         return Err(Box::new(unknown(object, message).help(help)));
     };
-    Schema::from_json(&version["schema"]["openAPIV3Schema"]).map(Some).map_err(|violation| {
-        let message = format!("the schema of CRD {name} cannot be read: {} is taken as it is: {}", title(object), violation.fault);
-        Box::new(
-            unknown(object, message)
-                .related(definition.place(&FieldPath::default()), "the CRD")
-                .help("mend the schema; `windlass lint` judges CRDs"),
-        )
-    })
+    Schema::from_json(&version["schema"]["openAPIV3Schema"])
+        .map(Some)
+        .map_err(|violation| {
+            let message = format!(
+                "the schema of CRD {name} cannot be read: {} is taken as it is: {}",
+                title(object),
+                violation.fault
+            );
+            Box::new(
+                unknown(object, message)
+                    .related(definition.place(&FieldPath::default()), "the CRD")
+                    .help("mend the schema; `windlass lint` judges CRDs"),
+            )
+        })
 }
 
 fn unknown(object: &Object, message: String) -> Diagnostic {
@@ -72,7 +111,10 @@ fn unknown(object: &Object, message: String) -> Diagnostic {
 }
 
 fn too_large(object: &Object) -> Box<Diagnostic> {
-    let message = format!("with the defaults of its CRD {} is larger than what one run holds", title(object));
+    let message = format!(
+        "with the defaults of its CRD {} is larger than what one run holds",
+        title(object)
+    );
     let finding = Diagnostic::of(&SIZE_EXCEEDED, message).at(object.place(&FieldPath::default()));
     Box::new(finding.help("leave out the file with the CRD: the template is taken as it is then"))
 }

@@ -1,7 +1,8 @@
 //! The CRDs of ClusterClass and Cluster, as far as topologies break them.
 //!
-//! Source: `spec` of ClusterClass and `spec.topology` of Cluster in `api/core/v1beta2` of Cluster API v1.14. What v1beta1 takes and v1beta2 does not:
-//! lists and objects that are there and hold nothing.
+//! Source: `spec` of ClusterClass and `spec.topology` of Cluster in `api/core/v1beta2` of Cluster
+//! API v1.14. What v1beta1 takes and v1beta2 does not: lists and objects that are there and hold
+//! nothing.
 
 use std::sync::OnceLock;
 
@@ -20,7 +21,11 @@ pub(super) fn of_class(class: &Object, is_used: bool) -> &'static Schema {
             let demanded = if is_new { DEMANDED } else { DEMANDED_OF_OLD };
             for (path, names) in demanded {
                 let part = path.split('.').fold(&mut schema, field_of);
-                let object = if part["type"] == "array" { &mut part["items"] } else { part };
+                let object = if part["type"] == "array" {
+                    &mut part["items"]
+                } else {
+                    part
+                };
                 object["type"] = "object".into();
                 object["required"] = json!(names);
             }
@@ -39,30 +44,69 @@ const DEMANDED: Demanded = &[
     ("spec.controlPlane", &["templateRef"]),
     ("spec.controlPlane.templateRef", REFERENCE),
     ("spec.controlPlane.machineInfrastructure", &["templateRef"]),
-    ("spec.controlPlane.machineInfrastructure.templateRef", REFERENCE),
-    ("spec.workers.machineDeployments", &["bootstrap", "class", "infrastructure"]),
-    ("spec.workers.machineDeployments.bootstrap", &["templateRef"]),
-    ("spec.workers.machineDeployments.bootstrap.templateRef", REFERENCE),
-    ("spec.workers.machineDeployments.infrastructure", &["templateRef"]),
-    ("spec.workers.machineDeployments.infrastructure.templateRef", REFERENCE),
-    ("spec.workers.machinePools", &["bootstrap", "class", "infrastructure"]),
+    (
+        "spec.controlPlane.machineInfrastructure.templateRef",
+        REFERENCE,
+    ),
+    (
+        "spec.workers.machineDeployments",
+        &["bootstrap", "class", "infrastructure"],
+    ),
+    (
+        "spec.workers.machineDeployments.bootstrap",
+        &["templateRef"],
+    ),
+    (
+        "spec.workers.machineDeployments.bootstrap.templateRef",
+        REFERENCE,
+    ),
+    (
+        "spec.workers.machineDeployments.infrastructure",
+        &["templateRef"],
+    ),
+    (
+        "spec.workers.machineDeployments.infrastructure.templateRef",
+        REFERENCE,
+    ),
+    (
+        "spec.workers.machinePools",
+        &["bootstrap", "class", "infrastructure"],
+    ),
     ("spec.workers.machinePools.bootstrap", &["templateRef"]),
     ("spec.workers.machinePools.bootstrap.templateRef", REFERENCE),
     ("spec.workers.machinePools.infrastructure", &["templateRef"]),
-    ("spec.workers.machinePools.infrastructure.templateRef", REFERENCE),
+    (
+        "spec.workers.machinePools.infrastructure.templateRef",
+        REFERENCE,
+    ),
 ];
 const DEMANDED_OF_OLD: Demanded = &[
     ("spec.infrastructure", &["ref"]),
     ("spec.controlPlane", &["ref"]),
     ("spec.controlPlane.machineInfrastructure", &["ref"]),
     ("spec.workers.machineDeployments", &["class", "template"]),
-    ("spec.workers.machineDeployments.template", &["bootstrap", "infrastructure"]),
-    ("spec.workers.machineDeployments.template.bootstrap", &["ref"]),
-    ("spec.workers.machineDeployments.template.infrastructure", &["ref"]),
+    (
+        "spec.workers.machineDeployments.template",
+        &["bootstrap", "infrastructure"],
+    ),
+    (
+        "spec.workers.machineDeployments.template.bootstrap",
+        &["ref"],
+    ),
+    (
+        "spec.workers.machineDeployments.template.infrastructure",
+        &["ref"],
+    ),
     ("spec.workers.machinePools", &["class", "template"]),
-    ("spec.workers.machinePools.template", &["bootstrap", "infrastructure"]),
+    (
+        "spec.workers.machinePools.template",
+        &["bootstrap", "infrastructure"],
+    ),
     ("spec.workers.machinePools.template.bootstrap", &["ref"]),
-    ("spec.workers.machinePools.template.infrastructure", &["ref"]),
+    (
+        "spec.workers.machinePools.template.infrastructure",
+        &["ref"],
+    ),
 ];
 const REFERENCE: &[&str] = &["apiVersion", "kind", "name"];
 
@@ -70,7 +114,15 @@ const REFERENCE: &[&str] = &["apiVersion", "kind", "name"];
 pub(super) fn of_cluster(cluster: &Object) -> &'static Schema {
     static SCHEMAS: [OnceLock<Schema>; 2] = [const { OnceLock::new() }; 2];
     let is_new = cluster.version() != "v1beta1";
-    SCHEMAS[usize::from(is_new)].get_or_init(|| compiled(cluster_schema(), is_new, &["spec", "topology"], TOPOLOGY, TOPOLOGY_PARTS))
+    SCHEMAS[usize::from(is_new)].get_or_init(|| {
+        compiled(
+            cluster_schema(),
+            is_new,
+            &["spec", "topology"],
+            TOPOLOGY,
+            TOPOLOGY_PARTS,
+        )
+    })
 }
 
 /// Fields that must hold something: a list up to a number of items, or without one an object.
@@ -88,7 +140,8 @@ const CLASS: Filled = &[
     ("workers.machinePools", Some(100)),
     ("infrastructure.naming", None),
 ];
-// Empty ones of `controlPlane` and `workers` are left out by whatever goes through Cluster API's types.
+// Empty ones of `controlPlane` and `workers` are left out by whatever goes through Cluster API's
+// types.
 const TOPOLOGY: Filled = &[
     ("variables", Some(1000)),
     ("workers.machineDeployments", Some(2000)),
@@ -108,7 +161,11 @@ const CHECKED: Filled = &[
     ("healthCheck.remediation.triggerIf", None),
     ("readinessGates", Some(32)),
 ];
-const ROLLOUT: Filled = &[("rollout", None), ("rollout.strategy", None), ("rollout.strategy.rollingUpdate", None)];
+const ROLLOUT: Filled = &[
+    ("rollout", None),
+    ("rollout.strategy", None),
+    ("rollout.strategy.rollingUpdate", None),
+];
 const NAMING: Filled = &[("naming", None)];
 const OVERRIDES: Filled = &[("variables", None), ("variables.overrides", Some(1000))];
 
@@ -117,29 +174,49 @@ type Parts = &'static [(&'static str, &'static [Filled])];
 
 const CLASS_PARTS: Parts = &[
     ("controlPlane", &[MACHINES, CHECKED, NAMING]),
-    ("workers.machineDeployments", &[MACHINES, CHECKED, ROLLOUT, NAMING]),
+    (
+        "workers.machineDeployments",
+        &[MACHINES, CHECKED, ROLLOUT, NAMING],
+    ),
     ("workers.machinePools", &[MACHINES, NAMING]),
 ];
 const TOPOLOGY_PARTS: Parts = &[
     ("controlPlane", &[MACHINES, CHECKED, OVERRIDES]),
-    ("workers.machineDeployments", &[MACHINES, CHECKED, ROLLOUT, OVERRIDES]),
+    (
+        "workers.machineDeployments",
+        &[MACHINES, CHECKED, ROLLOUT, OVERRIDES],
+    ),
     ("workers.machinePools", &[MACHINES, OVERRIDES]),
 ];
 
 fn compiled(mut schema: Value, is_new: bool, root: &[&str], own: Filled, parts: Parts) -> Schema {
     if is_new {
-        let of_parts = parts.iter().flat_map(|(part, lists)| lists.iter().flat_map(move |list| list.iter().map(move |row| (*part, row))));
+        let of_parts = parts.iter().flat_map(|(part, lists)| {
+            lists
+                .iter()
+                .flat_map(move |list| list.iter().map(move |row| (*part, row)))
+        });
         for (part, (field, most)) in own.iter().map(|row| ("", row)).chain(of_parts) {
-            let steps = root.iter().copied().chain(part.split('.')).chain(field.split('.')).filter(|step| !step.is_empty());
+            let steps = root
+                .iter()
+                .copied()
+                .chain(part.split('.'))
+                .chain(field.split('.'))
+                .filter(|step| !step.is_empty());
             fill(steps.fold(&mut schema, field_of), *most);
         }
     }
     Schema::from_json(&schema).expect("internal error: the schema is one")
 }
 
-/// The schema of a field, or of that of the items where the path is a list's; made where it is not yet.
+/// The schema of a field, or of that of the items where the path is a list's; made where it is not
+/// yet.
 fn field_of<'s>(schema: &'s mut Value, name: &str) -> &'s mut Value {
-    let object = if schema["type"] == "array" { &mut schema["items"] } else { schema };
+    let object = if schema["type"] == "array" {
+        &mut schema["items"]
+    } else {
+        schema
+    };
     object["type"] = "object".into();
     &mut object["properties"][name]
 }
@@ -228,7 +305,9 @@ mod tests {
         let found = refused("cluster.x-k8s.io/v1beta2", empty.clone());
         let field = "spec.topology.workers.machineDeployments[0].taints";
         assert!(
-            found.contains(&format!("{field}: Invalid value: 0: {field} in body should have at least 1 items")),
+            found.contains(&format!(
+                "{field}: Invalid value: 0: {field} in body should have at least 1 items"
+            )),
             "{found:?}"
         );
         assert_eq!(found.len(), 4, "{found:?}");

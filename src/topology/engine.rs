@@ -16,9 +16,11 @@ use crate::objects::json_patch::{self, Operation};
 use crate::text::budget::{Budget, Exceeded};
 
 /// What stands before each message of the engine.
-const STEP: &str = "error computing the desired state of the Cluster topology: failed to apply patches: ";
+const STEP: &str =
+    "error computing the desired state of the Cluster topology: failed to apply patches: ";
 
-/// Applies all patches. Says whether the templates may be used: not when Cluster API would have stopped.
+/// Applies all patches. Says whether the templates may be used: not when Cluster API would have
+/// stopped.
 pub(super) fn apply(
     class: &Class<'_>,
     items: &mut [Item<'_, '_>],
@@ -43,11 +45,20 @@ pub(super) fn apply(
             }
         };
         if generated.is_empty()
-            && !items.iter().any(|item| definitions(patch).any(|definition| item.matches(&definition.field("selector"))))
+            && !items.iter().any(|item| {
+                definitions(patch).any(|definition| item.matches(&definition.field("selector")))
+            })
         {
-            let message = format!("the patch `{}` is for no template of this topology", patch_name(patch));
+            let message = format!(
+                "the patch `{}` is for no template of this topology",
+                patch_name(patch)
+            );
             let help = "name in its selectors a template that the class uses, or leave it for other Clusters of the class";
-            report.push(Diagnostic::of(&PATCH_UNUSED, message).at(patch.field("name").place()).help(help));
+            report.push(
+                Diagnostic::of(&PATCH_UNUSED, message)
+                    .at(patch.field("name").place())
+                    .help(help),
+            );
         }
         untaken::record(class, patch, &generated, items, scopes, budget);
         for (at, operations) in generated {
@@ -63,18 +74,29 @@ pub(super) fn apply(
 /// A patch that something else computes, or nothing. Says whether the others may go on.
 fn without_definitions(patch: &Part<'_>, options: &Options, report: &mut Report) -> bool {
     let external = patch.field("external");
-    let is_generator = ["generatePatchesExtension", "generateExtension"].iter().any(|key| !external.field(key).text().is_empty());
+    let is_generator = ["generatePatchesExtension", "generateExtension"]
+        .iter()
+        .any(|key| !external.field(key).text().is_empty());
     if !is_generator {
-        let upstream = format!("{STEP}failed to create patch generator for patch \"{}\"", patch_name(patch));
+        let upstream = format!(
+            "{STEP}failed to create patch generator for patch \"{}\"",
+            patch_name(patch)
+        );
         let message = format!("the patch `{}` changes nothing", patch_name(patch));
         report.push(
-            Diagnostic::of(&PATCH_FAILS, message).at(patch.place()).upstream(upstream).help("write `definitions`, or remove the patch"),
+            Diagnostic::of(&PATCH_FAILS, message)
+                .at(patch.place())
+                .upstream(upstream)
+                .help("write `definitions`, or remove the patch"),
         );
         return false;
     }
     // Else the webhook's refusal of the class has told it.
     if options.skips_admission {
-        let upstream = format!("{STEP}can not use external patch \"{}\" if RuntimeSDK feature flag is disabled", patch_name(patch));
+        let upstream = format!(
+            "{STEP}can not use external patch \"{}\" if RuntimeSDK feature flag is disabled",
+            patch_name(patch)
+        );
         report.push(external_finding(patch, upstream));
     }
     options.allows_external
@@ -82,8 +104,13 @@ fn without_definitions(patch: &Part<'_>, options: &Options, report: &mut Report)
 
 /// An external patch, which is never applied here.
 pub(super) fn external_finding(patch: &Part<'_>, upstream: String) -> Diagnostic {
-    let message = format!("the patch `{}` is made by a runtime extension, and not applied here", patch_name(patch));
-    let finding = Diagnostic::of(&PATCH_EXTERNAL, message).at(patch.field("external").place()).upstream(upstream);
+    let message = format!(
+        "the patch `{}` is made by a runtime extension, and not applied here",
+        patch_name(patch)
+    );
+    let finding = Diagnostic::of(&PATCH_EXTERNAL, message)
+        .at(patch.field("external").place())
+        .upstream(upstream);
     finding.help(Remedy::new("see the rest with ").set(Setting::Allow, PATCH_EXTERNAL.id))
 }
 
@@ -96,9 +123,12 @@ fn generate<'o>(
     budget: &Budget,
 ) -> Result<Vec<(usize, Vec<Ready<'o>>)>, Vec<Failure>> {
     let (mut ready, mut failures) = (Vec::new(), Vec::new());
-    let definitions: Vec<(Part<'o>, Part<'o>)> = definitions(patch).map(|definition| (definition.field("selector"), definition)).collect();
+    let definitions: Vec<(Part<'o>, Part<'o>)> = definitions(patch)
+        .map(|definition| (definition.field("selector"), definition))
+        .collect();
     let enabled_if = patch.field("enabledIf");
-    // The templates of one part of a topology stand beside each other, and the condition gives the same for them.
+    // The templates of one part of a topology stand beside each other, and the condition gives the
+    // same for them.
     let mut gave: Option<(usize, Value)> = None;
     for (at, item) in items.iter().enumerate() {
         if let Err(spent) = budget.charge(definitions.len()) {
@@ -107,7 +137,11 @@ fn generate<'o>(
             }
             break;
         }
-        let mut matching = definitions.iter().filter(|(selector, _)| item.matches(selector)).map(|(_, definition)| definition).peekable();
+        let mut matching = definitions
+            .iter()
+            .filter(|(selector, _)| item.matches(selector))
+            .map(|(_, definition)| definition)
+            .peekable();
         if matching.peek().is_none() {
             continue;
         }
@@ -116,25 +150,41 @@ fn generate<'o>(
             match condition(class, &enabled_if, scope, budget) {
                 Ok(value) => gave = Some((item.scope, value)),
                 Err(failure) => {
-                    failures.push(failure.within(&format!("failed to calculate if patch is enabled for \"{kind}\"")));
+                    failures.push(failure.within(&format!(
+                        "failed to calculate if patch is enabled for \"{kind}\""
+                    )));
                     continue;
                 }
             }
         }
-        if gave.as_ref().is_none_or(|(_, value)| *value != Value::Bool(true)) {
+        if gave
+            .as_ref()
+            .is_none_or(|(_, value)| *value != Value::Bool(true))
+        {
             continue;
         }
         for definition in matching {
             match operations(class, definition, scope, budget) {
                 Ok(operations) => ready.push((at, operations)),
-                Err(failure) => failures.push(failure.within(&format!("failed to generate JSON patches for \"{kind}\""))),
+                Err(failure) => failures.push(
+                    failure.within(&format!("failed to generate JSON patches for \"{kind}\"")),
+                ),
             }
         }
     }
-    if failures.is_empty() { Ok(ready) } else { Err(failures) }
+    if failures.is_empty() {
+        Ok(ready)
+    } else {
+        Err(failures)
+    }
 }
 
-fn operations<'o>(class: &Class<'_>, definition: &Part<'o>, scope: &Scope<'_>, budget: &Budget) -> Result<Vec<Ready<'o>>, Failure> {
+fn operations<'o>(
+    class: &Class<'_>,
+    definition: &Part<'o>,
+    scope: &Scope<'_>,
+    budget: &Budget,
+) -> Result<Vec<Ready<'o>>, Failure> {
     let one = |operation: Part<'o>| match operation.field("op").text() {
         "add" | "replace" => {
             let value = value(class, &operation, scope, budget)?;
@@ -155,8 +205,15 @@ fn tell(patch: &Part<'_>, failures: Vec<Failure>, report: &mut Report) {
             texts.push(failure.upstream.clone());
         }
     }
-    let all = if texts.len() == 1 { texts.remove(0) } else { format!("[{}]", texts.join(", ")) };
-    let upstream = format!("{STEP}failed to generate patches for patch \"{}\": {all}", patch_name(patch));
+    let all = if texts.len() == 1 {
+        texts.remove(0)
+    } else {
+        format!("[{}]", texts.join(", "))
+    };
+    let upstream = format!(
+        "{STEP}failed to generate patches for patch \"{}\": {all}",
+        patch_name(patch)
+    );
     for failure in failures {
         let is_ours = failure.upstream.is_empty();
         let mut finding = failure.finding(&upstream);
@@ -183,29 +240,59 @@ fn change(
             patch_name(patch)
         );
         let place = operation.field("path").place();
-        Diagnostic::of(&PATCH_FAILS, message).at(place).upstream(upstream)
+        Diagnostic::of(&PATCH_FAILS, message)
+            .at(place)
+            .upstream(upstream)
     };
     for (operation, _) in &operations {
         if let op @ ("copy" | "move") = operation.field("op").text() {
-            let shown = format!("{{\"op\":\"{op}\",\"path\":{}}}", crate::text::go::json(operation.field("path").value));
-            let reason = format!("invalid operation {shown}: failed to decode 'from': operation, missing from field: missing value");
-            return Err(failed(operation, "decoding", &reason, format!("the operation `{op}` is none of a ClusterClass"))
-                .help("write `add`, `replace` or `remove`")
-                .into());
+            let shown = format!(
+                "{{\"op\":\"{op}\",\"path\":{}}}",
+                crate::text::go::json(operation.field("path").value)
+            );
+            let reason = format!(
+                "invalid operation {shown}: failed to decode 'from': operation, missing from field: missing value"
+            );
+            return Err(failed(
+                operation,
+                "decoding",
+                &reason,
+                format!("the operation `{op}` is none of a ClusterClass"),
+            )
+            .help("write `add`, `replace` or `remove`")
+            .into());
         }
     }
-    let spent = |spent: Exceeded| Diagnostic::of(&PATCH_FAILS, spent.to_string()).at(patch.place()).help(PLAN_LESS);
+    let spent = |spent: Exceeded| {
+        Diagnostic::of(&PATCH_FAILS, spent.to_string())
+            .at(patch.place())
+            .help(PLAN_LESS)
+    };
     item.begin(budget).map_err(spent)?;
-    let Some(template) = item.template.as_mut() else { return Ok(()) };
+    let Some(template) = item.template.as_mut() else {
+        return Ok(());
+    };
     // What lies below the spec can take nothing away of what is kept.
-    let reaches_out = operations.iter().any(|(operation, _)| !operation.field("path").text().starts_with("/spec/"));
-    let original = if reaches_out { template.as_object().cloned() } else { None };
+    let reaches_out = operations
+        .iter()
+        .any(|(operation, _)| !operation.field("path").text().starts_with("/spec/"));
+    let original = if reaches_out {
+        template.as_object().cloned()
+    } else {
+        None
+    };
     if original.is_some() {
         budget.charge(weight(template)).map_err(spent)?;
     }
     for (operation, value) in operations {
         let (op, path) = (operation.field("op").text(), operation.field("path").text());
-        let followed = origins::follow(&mut item.origins, template, &operation, item.writes.len(), budget);
+        let followed = origins::follow(
+            &mut item.origins,
+            template,
+            &operation,
+            item.writes.len(),
+            budget,
+        );
         let leaving = budget.charge(path.len()).and(followed).map_err(spent)?;
         let before = json_patch::apply(template, Operation { op, path, value }).map_err(|reason| {
             let message = format!("the patch `{}` does not apply to {}: {reason}", patch_name(patch), item.source.title());
@@ -222,7 +309,12 @@ fn change(
             history.lose(item.writes.len(), &operation, before.zip(leaving));
         }
         let variables = names_in(class, &operation);
-        item.writes.push(Write { patch: patch_name(patch).to_owned(), op: op.to_owned(), path: path.to_owned(), variables });
+        item.writes.push(Write {
+            patch: patch_name(patch).to_owned(),
+            op: op.to_owned(),
+            path: path.to_owned(),
+            variables,
+        });
     }
     if let Some(original) = original {
         keep(original, template);

@@ -1,6 +1,7 @@
-//! Health checks of machines in classes and topologies, of core v1beta2 and as v1beta1 spells them, and what Cluster API's webhooks refuse of
-//! them: `validateMachineHealthChecks` and `validateMachineHealthCheckClasses` of `core/webhooks/admission` of v1.14, which see those of v1beta1
-//! converted (`api/core/v1beta1/conversion.go`).
+//! Health checks of machines in classes and topologies, of core v1beta2 and as v1beta1 spells them,
+//! and what Cluster API's webhooks refuse of them: `validateMachineHealthChecks` and
+//! `validateMachineHealthCheckClasses` of `core/webhooks/admission` of v1.14, which see those of
+//! v1beta1 converted (`api/core/v1beta1/conversion.go`).
 
 use serde_json::Value;
 
@@ -28,7 +29,11 @@ pub(super) struct HealthCheck<'o> {
 impl<'o> HealthCheck<'o> {
     /// That of a part of a class or a topology.
     pub(super) fn of(holder: &Part<'o>) -> Self {
-        if holder.object.version() == "v1beta1" { HealthCheck::old(holder) } else { HealthCheck::new(holder) }
+        if holder.object.version() == "v1beta1" {
+            HealthCheck::old(holder)
+        } else {
+            HealthCheck::new(holder)
+        }
     }
 
     fn new(holder: &Part<'o>) -> Self {
@@ -38,7 +43,9 @@ impl<'o> HealthCheck<'o> {
             enabled: part.field("enabled"),
             most: part.at("remediation.triggerIf.unhealthyLessThanOrEqualTo"),
             in_flight: part.at("remediation.maxInFlight"),
-            is_defined: ["checks", "remediation"].iter().any(|field| is_filled(part.field(field).value)),
+            is_defined: ["checks", "remediation"]
+                .iter()
+                .any(|field| is_filled(part.field(field).value)),
             startup: (startup.clone(), startup.value.as_i64()),
             part,
         }
@@ -48,8 +55,16 @@ impl<'o> HealthCheck<'o> {
         let part = holder.field("machineHealthCheck");
         let (startup, most) = (part.field("nodeStartupTimeout"), part.field("maxUnhealthy"));
         let in_flight = holder.at("strategy.remediation.maxInFlight");
-        let is_defined = [&startup, &most, &in_flight].iter().any(|part| part.is_there())
-            || ["unhealthyConditions", "unhealthyRange", "remediationTemplate"].iter().any(|field| is_filled(part.field(field).value));
+        let is_defined = [&startup, &most, &in_flight]
+            .iter()
+            .any(|part| part.is_there())
+            || [
+                "unhealthyConditions",
+                "unhealthyRange",
+                "remediationTemplate",
+            ]
+            .iter()
+            .any(|field| is_filled(part.field(field).value));
         HealthCheck {
             enabled: part.field("enable"),
             startup: (startup.clone(), seconds(startup.text())),
@@ -60,22 +75,36 @@ impl<'o> HealthCheck<'o> {
         }
     }
 
-    /// What is refused of one that is defined; `field` is the name that the webhooks have for it, whatever the version.
+    /// What is refused of one that is defined; `field` is the name that the webhooks have for it,
+    /// whatever the version.
     fn judge(&self, field: &str, refused: &mut Vec<Refused<'o>>) {
         // 0 turns the check off.
         let (startup, seconds) = &self.startup;
         if let Some(seconds) = seconds.filter(|seconds| *seconds != 0 && *seconds < 30) {
             let field = format!("{field}.checks.nodeStartupTimeoutSeconds");
-            refused.push(invalid(startup, &field, &seconds.to_string(), "must be at least 30s"));
+            refused.push(invalid(
+                startup,
+                &field,
+                &seconds.to_string(),
+                "must be at least 30s",
+            ));
         }
-        share(&self.most, &format!("{field}.remediation.triggerIf.unhealthyLessThanOrEqualTo"), refused);
+        share(
+            &self.most,
+            &format!("{field}.remediation.triggerIf.unhealthyLessThanOrEqualTo"),
+            refused,
+        );
     }
 
     /// The same of a MachineDeployment's, which has a field more.
     fn judge_of_deployment(&self, field: &str, refused: &mut Vec<Refused<'o>>) {
         if self.is_defined {
             self.judge(field, refused);
-            share(&self.in_flight, &format!("{field}.remediation.maxInFlight"), refused);
+            share(
+                &self.in_flight,
+                &format!("{field}.remediation.maxInFlight"),
+                refused,
+            );
         }
     }
 
@@ -85,7 +114,10 @@ impl<'o> HealthCheck<'o> {
             return None;
         }
         let detail = "cannot be set to true as healthCheck definition is not available in the Cluster topology or the ClusterClass";
-        Some(Refused::new(self.enabled.clone(), format!("{field}.enable: Forbidden: {detail}")))
+        Some(Refused::new(
+            self.enabled.clone(),
+            format!("{field}.enable: Forbidden: {detail}"),
+        ))
     }
 }
 
@@ -101,22 +133,32 @@ fn is_filled(value: &Value) -> bool {
 
 /// The whole seconds of a duration: `ConvertToSeconds` of Cluster API.
 fn seconds(text: &str) -> Option<i64> {
-    duration::parse(text).ok().map(|nanoseconds| (nanoseconds / 1_000_000_000).min(i64::from(i32::MAX)))
+    duration::parse(text)
+        .ok()
+        .map(|nanoseconds| (nanoseconds / 1_000_000_000).min(i64::from(i32::MAX)))
 }
 
 /// What is refused of the health checks of a class.
 pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
     let mut refused = Vec::new();
-    let (own, field) = (HealthCheck::of(&class.control_plane.part), "spec.controlPlane.healthCheck");
+    let (own, field) = (
+        HealthCheck::of(&class.control_plane.part),
+        "spec.controlPlane.healthCheck",
+    );
     if own.is_defined {
         own.judge(field, &mut refused);
         if class.machine.is_none() {
-            let text = format!("{field}: Forbidden: can be only set if spec.controlPlane.machineInfrastructure is set");
+            let text = format!(
+                "{field}: Forbidden: can be only set if spec.controlPlane.machineInfrastructure is set"
+            );
             refused.push(Refused::new(own.part, text));
         }
     }
     for worker in &class.deployments {
-        let field = format!("spec.workers.machineDeployments[{}].healthCheck", worker.class);
+        let field = format!(
+            "spec.workers.machineDeployments[{}].healthCheck",
+            worker.class
+        );
         HealthCheck::of(&worker.part).judge_of_deployment(&field, &mut refused);
     }
     refused
@@ -125,10 +167,15 @@ pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
 /// What is refused of the health checks of a topology, with its class.
 pub(super) fn of_cluster<'o>(cluster: &Cluster<'o>, class: &Class<'_>) -> Vec<Refused<'o>> {
     let mut refused = Vec::new();
-    let (own, field) = (HealthCheck::of(&cluster.control_plane), "spec.topology.controlPlane.healthCheck");
+    let (own, field) = (
+        HealthCheck::of(&cluster.control_plane),
+        "spec.topology.controlPlane.healthCheck",
+    );
     if own.is_defined {
         if class.machine.is_none() {
-            let text = format!("{field}: Forbidden: can be only set if spec.controlPlane.machineInfrastructure is set in ClusterClass");
+            let text = format!(
+                "{field}: Forbidden: can be only set if spec.controlPlane.machineInfrastructure is set in ClusterClass"
+            );
             refused.push(Refused::new(own.part.clone(), text));
         }
         own.judge(field, &mut refused);
@@ -136,10 +183,18 @@ pub(super) fn of_cluster<'o>(cluster: &Cluster<'o>, class: &Class<'_>) -> Vec<Re
     refused.extend(own.undefined(&HealthCheck::of(&class.control_plane.part), field));
     for worker in &cluster.deployments {
         let own = HealthCheck::of(&worker.part);
-        let field = format!("spec.topology.workers.machineDeployments[{}].healthCheck", worker.name);
+        let field = format!(
+            "spec.topology.workers.machineDeployments[{}].healthCheck",
+            worker.name
+        );
         own.judge_of_deployment(&field, &mut refused);
-        let source = class.deployments.iter().find(|known| known.class == worker.class);
-        refused.extend(source.and_then(|source| own.undefined(&HealthCheck::of(&source.part), &field)));
+        let source = class
+            .deployments
+            .iter()
+            .find(|known| known.class == worker.class);
+        refused.extend(
+            source.and_then(|source| own.undefined(&HealthCheck::of(&source.part), &field)),
+        );
     }
     refused
 }
@@ -151,17 +206,22 @@ mod tests {
     use super::*;
     use crate::objects::Object;
 
-    /// What the webhooks say of a class with one health check of v1beta1, at its control plane and at a MachineDeployment.
+    /// What the webhooks say of a class with one health check of v1beta1, at its control plane and
+    /// at a MachineDeployment.
     fn of_old(check: &Value, strategy: &Value) -> Vec<String> {
         let worker = json!({"class": "w", "machineHealthCheck": check, "strategy": strategy});
         let class = Object::made(json!({
             "apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "ClusterClass", "metadata": {"name": "c"},
             "spec": {"controlPlane": {"machineHealthCheck": check}, "workers": {"machineDeployments": [worker]}},
         }));
-        of_class(&Class::of(&class)).into_iter().map(|refused| format!("{} at {}", refused.text, refused.part.path())).collect()
+        of_class(&Class::of(&class))
+            .into_iter()
+            .map(|refused| format!("{} at {}", refused.text, refused.part.path()))
+            .collect()
     }
 
-    // The texts are those of `clusterclass.go` and `machinehealthcheck.go` of v1.14 for what `conversion.go` makes of these.
+    // The texts are those of `clusterclass.go` and `machinehealthcheck.go` of v1.14 for what
+    // `conversion.go` makes of these.
     #[test]
     fn checks_of_v1beta1_are_judged_as_what_they_become() {
         let machines = "spec.controlPlane.healthCheck: Forbidden: can be only set if spec.controlPlane.machineInfrastructure is set";
@@ -170,7 +230,9 @@ mod tests {
         assert_eq!(
             found,
             [
-                format!("spec.controlPlane.healthCheck.{startup} at spec.controlPlane.machineHealthCheck.nodeStartupTimeout"),
+                format!(
+                    "spec.controlPlane.healthCheck.{startup} at spec.controlPlane.machineHealthCheck.nodeStartupTimeout"
+                ),
                 format!("{machines} at spec.controlPlane.machineHealthCheck"),
                 format!(
                     "spec.workers.machineDeployments[w].healthCheck.{startup} \
@@ -189,13 +251,29 @@ mod tests {
 
     #[test]
     fn checks_of_v1beta1_that_say_nothing_are_none() {
-        for check in [json!(null), json!({}), json!({"unhealthyConditions": []}), json!({"unhealthyRange": ""})] {
-            assert_eq!(of_old(&check, &json!(null)), Vec::<String>::new(), "{check}");
+        for check in [
+            json!(null),
+            json!({}),
+            json!({"unhealthyConditions": []}),
+            json!({"unhealthyRange": ""}),
+        ] {
+            assert_eq!(
+                of_old(&check, &json!(null)),
+                Vec::<String>::new(),
+                "{check}"
+            );
         }
         // 29.9 seconds are 29, 30.9 are 30, and 0 turns it off.
-        let startups =
-            |text: &str| of_old(&json!({"nodeStartupTimeout": text}), &json!(null)).iter().filter(|text| text.contains("30s")).count();
-        assert_eq!(["29.9s", "30.9s", "0s", "5m", "1h"].map(startups), [2, 0, 0, 0, 0]);
+        let startups = |text: &str| {
+            of_old(&json!({"nodeStartupTimeout": text}), &json!(null))
+                .iter()
+                .filter(|text| text.contains("30s"))
+                .count()
+        };
+        assert_eq!(
+            ["29.9s", "30.9s", "0s", "5m", "1h"].map(startups),
+            [2, 0, 0, 0, 0]
+        );
     }
 
     #[test]
@@ -214,13 +292,25 @@ mod tests {
         };
         let refused = |cluster: &Object, class: &Object| {
             let refused = of_cluster(&Cluster::of(cluster, true), &Class::of(class));
-            refused.into_iter().map(|refused| refused.text).collect::<Vec<_>>()
+            refused
+                .into_iter()
+                .map(|refused| refused.text)
+                .collect::<Vec<_>>()
         };
-        let (old, new) = (cluster("v1beta1", "machineHealthCheck", "enable"), cluster("v1beta2", "healthCheck", "enabled"));
+        let (old, new) = (
+            cluster("v1beta1", "machineHealthCheck", "enable"),
+            cluster("v1beta2", "healthCheck", "enabled"),
+        );
         let (without, with) = (class(json!(null)), class(json!({"maxUnhealthy": 1})));
         let text = "spec.topology.controlPlane.healthCheck.enable: Forbidden: cannot be set to true as healthCheck definition is not available \
                     in the Cluster topology or the ClusterClass";
-        assert_eq!((refused(&old, &without), refused(&new, &without)), (vec![text.to_owned()], vec![text.to_owned()]));
-        assert_eq!((refused(&old, &with), refused(&new, &with)), (Vec::new(), Vec::new()));
+        assert_eq!(
+            (refused(&old, &without), refused(&new, &without)),
+            (vec![text.to_owned()], vec![text.to_owned()])
+        );
+        assert_eq!(
+            (refused(&old, &with), refused(&new, &with)),
+            (Vec::new(), Vec::new())
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! What became of the patches of a class for one template, beside what they wrote: for those who ask why something is not there.
+//! What became of the patches of a class for one template, beside what they wrote: for those who
+//! ask why something is not there.
 
 use std::sync::Arc;
 
@@ -128,8 +129,19 @@ impl Condition {
 
 impl History {
     /// Keeps what a write took away.
-    pub(super) fn lose(&mut self, write: usize, operation: &Part<'_>, taken: Option<(Value, Leaving)>) {
+    pub(super) fn lose(
+        &mut self,
+        write: usize,
+        operation: &Part<'_>,
+        taken: Option<(Value, Leaving)>,
+    ) {
         let stand = || operation.field("path").stand();
-        self.lost.extend(taken.map(|(value, (path, origins))| Lost { write, stand: stand(), path, value, origins }));
+        self.lost.extend(taken.map(|(value, (path, origins))| Lost {
+            write,
+            stand: stand(),
+            path,
+            value,
+            origins,
+        }));
     }
 }

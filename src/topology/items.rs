@@ -1,4 +1,5 @@
-//! The templates that patches change, each with what it sees: the items of Cluster API's patch request.
+//! The templates that patches change, each with what it sees: the items of Cluster API's patch
+//! request.
 
 use serde_json::{Map, Value};
 
@@ -91,11 +92,19 @@ pub(super) struct Variables {
 
 /// The labels and annotations of an object are those of its template.
 const IN_TEMPLATE: [(&[&str], &[&str]); 2] = [
-    (&["metadata", "labels"], &["spec", "template", "metadata", "labels"]),
-    (&["metadata", "annotations"], &["spec", "template", "metadata", "annotations"]),
+    (
+        &["metadata", "labels"],
+        &["spec", "template", "metadata", "labels"],
+    ),
+    (
+        &["metadata", "annotations"],
+        &["spec", "template", "metadata", "annotations"],
+    ),
 ];
-const IN_METADATA: [(&[&str], &[&str]); 2] =
-    [(&["metadata", "labels"], &["metadata", "labels"]), (&["metadata", "annotations"], &["metadata", "annotations"])];
+const IN_METADATA: [(&[&str], &[&str]); 2] = [
+    (&["metadata", "labels"], &["metadata", "labels"]),
+    (&["metadata", "annotations"], &["metadata", "annotations"]),
+];
 
 /// All items in the order in which Cluster API has them, and their scopes.
 ///
@@ -112,28 +121,79 @@ pub(super) fn items<'t, 's>(
     let cost = weight(&cluster);
     let mut scopes = vec![
         Scope::new(shared, &Values::new(), &cluster, None),
-        Scope::new(shared, &variables.control_plane, &cluster, Some(("controlPlane", own))),
+        Scope::new(
+            shared,
+            &variables.control_plane,
+            &cluster,
+            Some(("controlPlane", own)),
+        ),
     ];
     let blueprint = input.blueprint;
     let mut items = vec![
-        item(blueprint.infrastructure, &state.infrastructure, &IN_TEMPLATE, Role::InfrastructureCluster, 0),
-        item(blueprint.control_plane, &state.control_plane, &IN_TEMPLATE, Role::ControlPlane, 1),
+        item(
+            blueprint.infrastructure,
+            &state.infrastructure,
+            &IN_TEMPLATE,
+            Role::InfrastructureCluster,
+            0,
+        ),
+        item(
+            blueprint.control_plane,
+            &state.control_plane,
+            &IN_TEMPLATE,
+            Role::ControlPlane,
+            1,
+        ),
     ];
     if let (Some(source), Some(made)) = (blueprint.machine, &state.machine) {
-        items.push(item(source, made, &IN_METADATA, Role::ControlPlaneMachine, 1));
+        items.push(item(
+            source,
+            made,
+            &IN_METADATA,
+            Role::ControlPlaneMachine,
+            1,
+        ));
     }
-    for (list, overrides) in [(&state.deployments, &variables.deployments), (&state.pools, &variables.pools)] {
+    for (list, overrides) in [
+        (&state.deployments, &variables.deployments),
+        (&state.pools, &variables.pools),
+    ] {
         for (machines, overrides) in list.iter().zip(overrides) {
             let (worker, is_pool) = (machines.worker, machines.is_pool);
-            let own =
-                scope::of_worker(input.cluster, worker.class, worker.name, &machines.object, &machines.bootstrap, &machines.infrastructure);
-            let key = if is_pool { "machinePool" } else { "machineDeployment" };
+            let own = scope::of_worker(
+                input.cluster,
+                worker.class,
+                worker.name,
+                &machines.object,
+                &machines.bootstrap,
+                &machines.infrastructure,
+            );
+            let key = if is_pool {
+                "machinePool"
+            } else {
+                "machineDeployment"
+            };
             pay(input.budget, 2 * cost)?;
             scopes.push(Scope::new(shared, overrides, &cluster, Some((key, own))));
-            let role = Role::Worker { is_pool, class: worker.class };
+            let role = Role::Worker {
+                is_pool,
+                class: worker.class,
+            };
             let pairs = if is_pool { &IN_TEMPLATE } else { &IN_METADATA };
-            items.push(item(machines.templates.0, &machines.bootstrap, pairs, role, scopes.len() - 1));
-            items.push(item(machines.templates.1, &machines.infrastructure, pairs, role, scopes.len() - 1));
+            items.push(item(
+                machines.templates.0,
+                &machines.bootstrap,
+                pairs,
+                role,
+                scopes.len() - 1,
+            ));
+            items.push(item(
+                machines.templates.1,
+                &machines.infrastructure,
+                pairs,
+                role,
+                scopes.len() - 1,
+            ));
         }
     }
     Ok((items, scopes))
@@ -141,17 +201,41 @@ pub(super) fn items<'t, 's>(
 
 /// `md/NAME` or `mp/NAME`
 pub(super) fn topology_name(machines: &Machines<'_>) -> String {
-    format!("{}/{}", if machines.is_pool { "mp" } else { "md" }, machines.worker.name)
+    format!(
+        "{}/{}",
+        if machines.is_pool { "mp" } else { "md" },
+        machines.worker.name
+    )
 }
 
-fn item<'t, 's>(source: &'t Object, made: &'s Value, pairs: Pairs, role: Role<'t>, scope: usize) -> Item<'t, 's> {
-    Item { source, made, pairs, template: None, role, scope, writes: Vec::new(), origins: whole(source), history: None }
+fn item<'t, 's>(
+    source: &'t Object,
+    made: &'s Value,
+    pairs: Pairs,
+    role: Role<'t>,
+    scope: usize,
+) -> Item<'t, 's> {
+    Item {
+        source,
+        made,
+        pairs,
+        template: None,
+        role,
+        scope,
+        writes: Vec::new(),
+        origins: whole(source),
+        history: None,
+    }
 }
 
 impl Outcome<'_> {
     /// What is known of its parts.
     pub(super) fn patched(&self) -> Patched<'_> {
-        Patched { source: self.source, has_spec: self.has_spec, origins: &self.origins }
+        Patched {
+            source: self.source,
+            has_spec: self.has_spec,
+            origins: &self.origins,
+        }
     }
 }
 
@@ -168,12 +252,23 @@ impl<'t> Item<'t, '_> {
         if self.template.is_some() {
             return Ok(());
         }
-        let Value::Object(source) = self.source.value() else { return Ok(()) };
+        let Value::Object(source) = self.source.value() else {
+            return Ok(());
+        };
         budget.charge(weight(self.source.value()))?;
-        let mut template: Map<String, Value> = source.iter().filter(|(key, _)| *key != "metadata").map(owned).collect();
+        let mut template: Map<String, Value> = source
+            .iter()
+            .filter(|(key, _)| *key != "metadata")
+            .map(owned)
+            .collect();
         if let Some(Value::Object(metadata)) = source.get("metadata") {
-            let kept = metadata.iter().filter(|(key, _)| ["labels", "annotations", "name", "namespace"].contains(&key.as_str()));
-            template.insert("metadata".to_owned(), Value::Object(kept.map(owned).collect()));
+            let kept = metadata.iter().filter(|(key, _)| {
+                ["labels", "annotations", "name", "namespace"].contains(&key.as_str())
+            });
+            template.insert(
+                "metadata".to_owned(),
+                Value::Object(kept.map(owned).collect()),
+            );
         }
         let mut template = Value::Object(template);
         copy(self.made, &mut template, self.pairs, &[]);
@@ -183,22 +278,58 @@ impl<'t> Item<'t, '_> {
 
     /// What became of it.
     pub(super) fn outcome(self) -> Outcome<'t> {
-        let Item { source, template, writes, origins, history, .. } = self;
-        let has_spec = template.as_ref().unwrap_or(source.value()).pointer("/spec/template/spec").is_some();
-        Outcome { source, template, has_spec, writes, origins, history }
+        let Item {
+            source,
+            template,
+            writes,
+            origins,
+            history,
+            ..
+        } = self;
+        let has_spec = template
+            .as_ref()
+            .unwrap_or(source.value())
+            .pointer("/spec/template/spec")
+            .is_some();
+        Outcome {
+            source,
+            template,
+            has_spec,
+            writes,
+            origins,
+            history,
+        }
     }
 
     /// Whether a definition of a patch is for it: `matchesSelector` of Cluster API.
     pub(super) fn matches(&self, selector: &Part<'_>) -> bool {
-        let is = |name: &str, own: &str| selector.value.get(name).and_then(Value::as_str).unwrap_or_default() == own;
-        is("kind", self.source.kind()) && is("apiVersion", self.source.api_version()) && self.misfit(selector).is_none()
+        let is = |name: &str, own: &str| {
+            selector
+                .value
+                .get(name)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                == own
+        };
+        is("kind", self.source.kind())
+            && is("apiVersion", self.source.api_version())
+            && self.misfit(selector).is_none()
     }
 
     /// What of a selector does not fit, and where it stands; `None` when the definition is for it.
     pub(super) fn misfit<'o>(&self, selector: &Part<'o>) -> Option<(Misfit, Part<'o>)> {
-        for (name, own) in [("kind", self.source.kind()), ("apiVersion", self.source.api_version())] {
+        for (name, own) in [
+            ("kind", self.source.kind()),
+            ("apiVersion", self.source.api_version()),
+        ] {
             if selector.field(name).text() != own {
-                return Some((Misfit::Other { field: name, own: own.to_owned() }, selector.field(name)));
+                return Some((
+                    Misfit::Other {
+                        field: name,
+                        own: own.to_owned(),
+                    },
+                    selector.field(name),
+                ));
             }
         }
         let resources = selector.field("matchResources");
@@ -207,12 +338,30 @@ impl<'t> Item<'t, '_> {
             (part.value != &Value::Bool(true)).then_some((misfit, part))
         };
         match self.role {
-            Role::InfrastructureCluster => is_off("infrastructureCluster", Misfit::NotInfrastructure),
-            Role::ControlPlane | Role::ControlPlaneMachine => is_off("controlPlane", Misfit::NotControlPlane),
+            Role::InfrastructureCluster => {
+                is_off("infrastructureCluster", Misfit::NotInfrastructure)
+            }
+            Role::ControlPlane | Role::ControlPlaneMachine => {
+                is_off("controlPlane", Misfit::NotControlPlane)
+            }
             Role::Worker { is_pool, class } => {
-                let names = resources.field(if is_pool { "machinePoolClass" } else { "machineDeploymentClass" }).field("names");
+                let names = resources
+                    .field(if is_pool {
+                        "machinePoolClass"
+                    } else {
+                        "machineDeploymentClass"
+                    })
+                    .field("names");
                 let is_named = names.items().any(|name| class_matches(name.text(), class));
-                (!is_named).then(|| (Misfit::OtherClass { is_pool, class: class.to_owned() }, names))
+                (!is_named).then(|| {
+                    (
+                        Misfit::OtherClass {
+                            is_pool,
+                            class: class.to_owned(),
+                        },
+                        names,
+                    )
+                })
             }
         }
     }
@@ -221,8 +370,12 @@ impl<'t> Item<'t, '_> {
 /// `*`, `prefix*`, `*suffix`, or the name itself.
 pub(super) fn class_matches(pattern: &str, class: &str) -> bool {
     pattern == class
-        || pattern.strip_prefix('*').is_some_and(|suffix| class.ends_with(suffix))
-        || pattern.strip_suffix('*').is_some_and(|prefix| class.starts_with(prefix))
+        || pattern
+            .strip_prefix('*')
+            .is_some_and(|suffix| class.ends_with(suffix))
+        || pattern
+            .strip_suffix('*')
+            .is_some_and(|prefix| class.starts_with(prefix))
 }
 
 /// What no patch may change.
@@ -238,28 +391,51 @@ const ALWAYS: [&[&str]; 6] = [
 /// The patched parts of a template, and where they go in an object.
 const TO_OBJECT: [(&[&str], &[&str]); 3] = [
     (&["spec", "template", "spec"], &["spec"]),
-    (&["spec", "template", "metadata", "labels"], &["metadata", "labels"]),
-    (&["spec", "template", "metadata", "annotations"], &["metadata", "annotations"]),
+    (
+        &["spec", "template", "metadata", "labels"],
+        &["metadata", "labels"],
+    ),
+    (
+        &["spec", "template", "metadata", "annotations"],
+        &["metadata", "annotations"],
+    ),
 ];
 /// The same for a template.
 const TO_TEMPLATE: [(&[&str], &[&str]); 5] = [
     (&["metadata", "labels"], &["metadata", "labels"]),
     (&["metadata", "annotations"], &["metadata", "annotations"]),
     (&["spec", "template", "spec"], &["spec", "template", "spec"]),
-    (&["spec", "template", "metadata", "labels"], &["spec", "template", "metadata", "labels"]),
-    (&["spec", "template", "metadata", "annotations"], &["spec", "template", "metadata", "annotations"]),
+    (
+        &["spec", "template", "metadata", "labels"],
+        &["spec", "template", "metadata", "labels"],
+    ),
+    (
+        &["spec", "template", "metadata", "annotations"],
+        &["spec", "template", "metadata", "annotations"],
+    ),
 ];
 
 /// Takes the patched templates over into the desired objects; says which did not fit.
-pub(super) fn take_over<'t>(outcomes: &mut [Outcome<'t>], state: &mut State<'t>) -> Option<&'t Object> {
+pub(super) fn take_over<'t>(
+    outcomes: &mut [Outcome<'t>],
+    state: &mut State<'t>,
+) -> Option<&'t Object> {
     let mut outcomes = outcomes.iter_mut();
     let mut misfit = None;
     let mut into = |object: &mut Value, pairs: &[(&[&str], &[&str])], preserved: &[&[&str]]| {
-        let Some(Outcome { source, template, .. }) = outcomes.next() else { return };
+        let Some(Outcome {
+            source, template, ..
+        }) = outcomes.next()
+        else {
+            return;
+        };
         let fits = match template.take() {
             Some(mut template) => shift(&mut template, object, pairs, preserved),
-            // What is preserved may be less than what the topology set in a control plane; all else is made of the template as it is.
-            None if preserved.len() > ALWAYS.len() => copy(source.value(), object, &pairs[..1], preserved),
+            // What is preserved may be less than what the topology set in a control plane; all else
+            // is made of the template as it is.
+            None if preserved.len() > ALWAYS.len() => {
+                copy(source.value(), object, &pairs[..1], preserved)
+            }
             None => true,
         };
         if !fits {
@@ -268,13 +444,21 @@ pub(super) fn take_over<'t>(outcomes: &mut [Outcome<'t>], state: &mut State<'t>)
     };
     into(&mut state.infrastructure, &TO_OBJECT, &ALWAYS);
     let of_control_plane = preserved_of_control_plane();
-    let preserved: Vec<&[&str]> = of_control_plane.iter().map(Vec::as_slice).chain(ALWAYS).collect();
+    let preserved: Vec<&[&str]> = of_control_plane
+        .iter()
+        .map(Vec::as_slice)
+        .chain(ALWAYS)
+        .collect();
     into(&mut state.control_plane, &TO_OBJECT, &preserved);
     if let Some(machine) = &mut state.machine {
         into(machine, &TO_TEMPLATE, &ALWAYS);
     }
     for machines in state.deployments.iter_mut().chain(&mut state.pools) {
-        let pairs: &[(&[&str], &[&str])] = if machines.is_pool { &TO_OBJECT } else { &TO_TEMPLATE };
+        let pairs: &[(&[&str], &[&str])] = if machines.is_pool {
+            &TO_OBJECT
+        } else {
+            &TO_TEMPLATE
+        };
         into(&mut machines.bootstrap, pairs, &ALWAYS);
         into(&mut machines.infrastructure, pairs, &ALWAYS);
     }
@@ -288,16 +472,29 @@ fn preserved_of_control_plane() -> Vec<Vec<&'static str>> {
         paths.extend([Spelling::Old.path(name), Spelling::New.path(name)]);
     }
     for (new, old) in TIMEOUTS {
-        paths.extend([vec!["spec", "machineTemplate", old], vec!["spec", "machineTemplate", "spec", "deletion", new]]);
+        paths.extend([
+            vec!["spec", "machineTemplate", old],
+            vec!["spec", "machineTemplate", "spec", "deletion", new],
+        ]);
     }
-    paths.extend([vec!["spec", "replicas"], vec!["spec", "version"], vec!["spec", "rollout", "after"]]);
+    paths.extend([
+        vec!["spec", "replicas"],
+        vec!["spec", "version"],
+        vec!["spec", "rollout", "after"],
+    ]);
     paths
 }
 
-/// Keeps of a patched template only what Cluster API keeps: the spec, labels and annotations, and each only if it is still there.
+/// Keeps of a patched template only what Cluster API keeps: the spec, labels and annotations, and
+/// each only if it is still there.
 pub(super) fn keep(original: Map<String, Value>, patched: &mut Value) {
     let before = Value::Object(original);
     let mut kept = before;
-    copy(patched, &mut kept, &[(&["spec"], &["spec"]), IN_METADATA[0], IN_METADATA[1]], &[]);
+    copy(
+        patched,
+        &mut kept,
+        &[(&["spec"], &["spec"]), IN_METADATA[0], IN_METADATA[1]],
+        &[],
+    );
     *patched = kept;
 }

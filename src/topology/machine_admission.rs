@@ -1,4 +1,5 @@
-//! What Cluster API's webhooks refuse of templates, rollouts and replicas: `core/webhooks/admission` of v1.14.
+//! What Cluster API's webhooks refuse of templates, rollouts and replicas:
+//! `core/webhooks/admission` of v1.14.
 
 use serde_json::Value;
 
@@ -10,15 +11,26 @@ use super::refused::{Refused, invalid, share};
 use crate::text::go::quote;
 
 /// Annotations that give a MachineDeployment's replicas to the autoscaler.
-const AUTOSCALER: [&str; 2] =
-    ["cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size", "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size"];
+const AUTOSCALER: [&str; 2] = [
+    "cluster.x-k8s.io/cluster-api-autoscaler-node-group-min-size",
+    "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size",
+];
 
 /// What is refused of the templates, rollouts and health checks of a class.
 pub(super) fn of_class<'o>(class: &Class<'o>, is_used: bool) -> Vec<Refused<'o>> {
     let mut refused = templates(class, is_used);
     for worker in &class.deployments {
-        let field = format!("spec.workers.machineDeployments[{}].rollout.strategy", worker.class);
-        rollout(&worker.part.either(&["rollout.strategy.rollingUpdate", "strategy.rollingUpdate"]), &field, &mut refused);
+        let field = format!(
+            "spec.workers.machineDeployments[{}].rollout.strategy",
+            worker.class
+        );
+        rollout(
+            &worker
+                .part
+                .either(&["rollout.strategy.rollingUpdate", "strategy.rollingUpdate"]),
+            &field,
+            &mut refused,
+        );
     }
     refused.extend(health_check::of_class(class));
     refused
@@ -28,8 +40,17 @@ pub(super) fn of_class<'o>(class: &Class<'o>, is_used: bool) -> Vec<Refused<'o>>
 pub(super) fn rollouts<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
     let mut refused = Vec::new();
     for worker in &cluster.deployments {
-        let field = format!("spec.topology.workers.machineDeployments[{}].rollout.strategy", worker.name);
-        rollout(&worker.part.either(&["rollout.strategy.rollingUpdate", "strategy.rollingUpdate"]), &field, &mut refused);
+        let field = format!(
+            "spec.topology.workers.machineDeployments[{}].rollout.strategy",
+            worker.name
+        );
+        rollout(
+            &worker
+                .part
+                .either(&["rollout.strategy.rollingUpdate", "strategy.rollingUpdate"]),
+            &field,
+            &mut refused,
+        );
     }
     refused
 }
@@ -39,29 +60,48 @@ fn templates<'o>(class: &Class<'o>, is_used: bool) -> Vec<Refused<'o>> {
     let mut refused = Vec::new();
     let mut judge = |reference: &Reference<'o>, field: &str| {
         let demanded = |name: &'static str, is_empty: bool| {
-            let text = format!("{field}.ref.{name}: Required value: template {name} must be defined");
+            let text =
+                format!("{field}.ref.{name}: Required value: template {name} must be defined");
             (is_used && is_empty).then(|| Refused::new(reference.part.field(name), text))
         };
         refused.extend(demanded("name", reference.name().is_empty()));
         let kind = reference.kind();
-        if (is_used || !kind.is_empty()) && kind.strip_suffix("Template").is_none_or(str::is_empty) {
+        if (is_used || !kind.is_empty()) && kind.strip_suffix("Template").is_none_or(str::is_empty)
+        {
             let detail = "template kind must be of form \"<name>Template\"";
-            refused.push(invalid(&reference.part.field("kind"), &format!("{field}.ref.kind"), &quote(kind), detail));
+            refused.push(invalid(
+                &reference.part.field("kind"),
+                &format!("{field}.ref.kind"),
+                &quote(kind),
+                detail,
+            ));
         }
         let api_version = reference.api_version();
         if api_version.matches('/').count() > 1 {
-            let detail =
-                format!("template apiVersion must be a valid Kubernetes apiVersion: unexpected GroupVersion string: {api_version}");
-            refused.push(invalid(&reference.part.field("apiVersion"), &format!("{field}.ref.apiVersion"), &quote(api_version), &detail));
+            let detail = format!(
+                "template apiVersion must be a valid Kubernetes apiVersion: unexpected GroupVersion string: {api_version}"
+            );
+            refused.push(invalid(
+                &reference.part.field("apiVersion"),
+                &format!("{field}.ref.apiVersion"),
+                &quote(api_version),
+                &detail,
+            ));
         }
-        refused.extend(demanded("apiVersion", api_version.is_empty() || api_version == "/"));
+        refused.extend(demanded(
+            "apiVersion",
+            api_version.is_empty() || api_version == "/",
+        ));
     };
     judge(&class.infrastructure.template, "spec.infrastructure");
     judge(&class.control_plane.template, "spec.controlPlane");
     if let Some(machine) = &class.machine {
         judge(machine, "spec.controlPlane.machineInfrastructure");
     }
-    for (list, workers) in [("machineDeployments", &class.deployments), ("machinePools", &class.pools)] {
+    for (list, workers) in [
+        ("machineDeployments", &class.deployments),
+        ("machinePools", &class.pools),
+    ] {
         for (index, worker) in workers.iter().enumerate() {
             let field = format!("spec.workers.{list}[{index}].template");
             judge(&worker.bootstrap, &format!("{field}.bootstrap"));
@@ -73,34 +113,65 @@ fn templates<'o>(class: &Class<'o>, is_used: bool) -> Vec<Refused<'o>> {
 
 fn rollout<'o>(update: &Part<'o>, field: &str, refused: &mut Vec<Refused<'o>>) {
     let (unavailable, surge) = (update.field("maxUnavailable"), update.field("maxSurge"));
-    share(&unavailable, &format!("{field}.rollingUpdate.maxUnavailable"), refused);
+    share(
+        &unavailable,
+        &format!("{field}.rollingUpdate.maxUnavailable"),
+        refused,
+    );
     share(&surge, &format!("{field}.rollingUpdate.maxSurge"), refused);
-    if [&unavailable, &surge].iter().all(|part| part.value.as_i64() == Some(0)) {
+    if [&unavailable, &surge]
+        .iter()
+        .all(|part| part.value.as_i64() == Some(0))
+    {
         let detail = "maxUnavailable and maxSurge cannot both be 0";
-        refused.push(invalid(update, &format!("{field}.rollingUpdate"), "\"0\"", detail));
+        refused.push(invalid(
+            update,
+            &format!("{field}.rollingUpdate"),
+            "\"0\"",
+            detail,
+        ));
     }
 }
 
 /// Replicas of a topology that the autoscaler decides.
 pub(super) fn autoscaled<'o>(cluster: &Cluster<'o>, class: Option<&Class<'_>>) -> Vec<Refused<'o>> {
-    let is_autoscaled = |metadata: &Value| AUTOSCALER.iter().any(|key| metadata["annotations"].get(key).is_some());
+    let is_autoscaled = |metadata: &Value| {
+        AUTOSCALER
+            .iter()
+            .any(|key| metadata["annotations"].get(key).is_some())
+    };
     let mut refused = Vec::new();
     for worker in &cluster.deployments {
         let replicas = worker.part.field("replicas");
         if !replicas.is_there() {
             continue;
         }
-        let field = format!("spec.topology.workers.machineDeployments[{}].replicas", worker.name);
-        let whose = format!("cannot be set for cluster {} in namespace {} if the ", quote(cluster.name()), quote(cluster.namespace()));
+        let field = format!(
+            "spec.topology.workers.machineDeployments[{}].replicas",
+            worker.name
+        );
+        let whose = format!(
+            "cannot be set for cluster {} in namespace {} if the ",
+            quote(cluster.name()),
+            quote(cluster.namespace())
+        );
         let shown = replicas.value.to_string();
         if is_autoscaled(worker.part.field("metadata").value) {
-            let detail = format!("{whose}same MachineDeploymentTopology has autoscaler annotations");
+            let detail =
+                format!("{whose}same MachineDeploymentTopology has autoscaler annotations");
             refused.push(invalid(&replicas, &field, &shown, &detail));
         }
-        let source = class.and_then(|class| class.deployments.iter().find(|known| known.class == worker.class));
+        let source = class.and_then(|class| {
+            class
+                .deployments
+                .iter()
+                .find(|known| known.class == worker.class)
+        });
         if source.is_some_and(|source| is_autoscaled(source.metadata)) {
             let class = quote(worker.class);
-            let detail = format!("{whose}source class {class} of this MachineDeploymentTopology has autoscaler annotations");
+            let detail = format!(
+                "{whose}source class {class} of this MachineDeploymentTopology has autoscaler annotations"
+            );
             refused.push(invalid(&replicas, &field, &shown, &detail));
         }
     }

@@ -1,5 +1,6 @@
-//! Labels and annotations of machines that Cluster API's webhooks refuse of Clusters and ClusterClasses: `ObjectMeta.Validate` of
-//! `api/core/v1beta2` and `core/webhooks/admission` of v1.14.
+//! Labels and annotations of machines that Cluster API's webhooks refuse of Clusters and
+//! ClusterClasses: `ObjectMeta.Validate` of `api/core/v1beta2` and `core/webhooks/admission` of
+//! v1.14.
 
 use super::class::Class;
 use super::cluster::Cluster;
@@ -10,8 +11,14 @@ use crate::schema::{validate_annotations, validate_labels};
 
 /// What is refused of the metadata in a topology.
 pub(super) fn of_cluster<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
-    let mut refused = metadata(&cluster.control_plane.field("metadata"), "spec.topology.controlPlane.metadata");
-    for (list, workers) in [("machineDeployments", &cluster.deployments), ("machinePools", &cluster.pools)] {
+    let mut refused = metadata(
+        &cluster.control_plane.field("metadata"),
+        "spec.topology.controlPlane.metadata",
+    );
+    for (list, workers) in [
+        ("machineDeployments", &cluster.deployments),
+        ("machinePools", &cluster.pools),
+    ] {
         for worker in workers {
             let field = format!("spec.topology.workers.{list}[{}].metadata", worker.name);
             refused.extend(metadata(&worker.part.field("metadata"), &field));
@@ -22,11 +29,20 @@ pub(super) fn of_cluster<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
 
 /// What is refused of the metadata in a class.
 pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
-    let mut refused = metadata(&class.control_plane.part.field("metadata"), "spec.controlPlane.metadata");
-    for (list, workers) in [("machineDeployments", &class.deployments), ("machinePools", &class.pools)] {
+    let mut refused = metadata(
+        &class.control_plane.part.field("metadata"),
+        "spec.controlPlane.metadata",
+    );
+    for (list, workers) in [
+        ("machineDeployments", &class.deployments),
+        ("machinePools", &class.pools),
+    ] {
         for worker in workers {
             let field = format!("spec.workers.{list}[{}].template.metadata", worker.class);
-            refused.extend(metadata(&worker.part.either(&["metadata", "template.metadata"]), &field));
+            refused.extend(metadata(
+                &worker.part.either(&["metadata", "template.metadata"]),
+                &field,
+            ));
         }
     }
     refused
@@ -36,11 +52,23 @@ pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
 fn metadata<'o>(part: &Part<'o>, field: &str) -> Vec<Refused<'o>> {
     let root = FieldPath::root();
     let mut refused = Vec::new();
-    for (kind, judge) in [("labels", validate_labels as fn(&_, &_) -> _), ("annotations", validate_annotations)] {
+    for (kind, judge) in [
+        ("labels", validate_labels as fn(&_, &_) -> _),
+        ("annotations", validate_annotations),
+    ] {
         let entries = part.field(kind);
-        let violations = entries.value.as_object().map(|entries| judge(entries, &root)).unwrap_or_default();
-        let text = |violation: crate::schema::Violation| format!("{field}.{kind}: {}", violation.body());
-        refused.extend(violations.into_iter().map(|violation| Refused::new(entries.clone(), text(violation))));
+        let violations = entries
+            .value
+            .as_object()
+            .map(|entries| judge(entries, &root))
+            .unwrap_or_default();
+        let text =
+            |violation: crate::schema::Violation| format!("{field}.{kind}: {}", violation.body());
+        refused.extend(
+            violations
+                .into_iter()
+                .map(|violation| Refused::new(entries.clone(), text(violation))),
+        );
     }
     refused
 }

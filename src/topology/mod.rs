@@ -1,8 +1,11 @@
-//! What a ClusterClass makes of a Cluster: the objects that Cluster API's topology controller would create, with nothing but files.
+//! What a ClusterClass makes of a Cluster: the objects that Cluster API's topology controller would
+//! create, with nothing but files.
 //!
-//! Facts, not code, come from Cluster API v1.14 (`core/reconcilers/topology/cluster`, `exp/topology/desiredstate`, `core/webhooks/admission`),
-//! whose order of steps and whose wording are kept. The Cluster is taken as new: nothing of it exists yet. Templates are taken as they are, not
-//! converted, as the engine itself takes them; they are defaulted where the input holds their CRDs.
+//! Facts, not code, come from Cluster API v1.14 (`core/reconcilers/topology/cluster`,
+//! `exp/topology/desiredstate`, `core/webhooks/admission`), whose order of steps and whose wording
+//! are kept. The Cluster is taken as new: nothing of it exists yet. Templates are taken as they
+//! are, not converted, as the engine itself takes them; they are defaulted where the input holds
+//! their CRDs.
 
 mod admission;
 mod advice;
@@ -105,9 +108,11 @@ rules! {
     pub(crate) TEMPLATE_UNSUPPORTED = error("topology-template-unsupported");
 }
 
-/// What the API server and Cluster API's webhook refuse of a ClusterClass by itself. Patches of runtime extensions are taken, as by a core whose
-/// feature gate `RuntimeSDK` is on.
+/// What the API server and Cluster API's webhook refuse of a ClusterClass by itself. Patches of
+/// runtime extensions are taken, as by a core whose feature gate `RuntimeSDK` is on.
 pub(crate) fn refused_of_class(class: &Object, budget: &Budget) -> Vec<Diagnostic> {
     let refused = admission::of_class(&Class::of(class), false, budget).into_iter();
-    refused.filter(|finding| finding.rule != &PATCH_EXTERNAL).collect()
+    refused
+        .filter(|finding| finding.rule != &PATCH_EXTERNAL)
+        .collect()
 }

@@ -27,7 +27,10 @@ pub(crate) type Origins = Sources<Stands>;
 
 impl Stands {
     fn of(part: &Part<'_>) -> Self {
-        Stands { stand: part.stand(), write: None }
+        Stands {
+            stand: part.stand(),
+            write: None,
+        }
     }
 
     /// What an operation of a patch writes: its value, and its path in place of the key.
@@ -36,8 +39,15 @@ impl Stands {
             "remove" => operation.field("op"),
             _ => operation.either(&["value", "valueFrom.variable", "valueFrom.template"]),
         };
-        let stand = Stand { anchor: operation.object.anchor(), path: value.path(), key: Some(operation.field("path").path()) };
-        Stands { stand, write: Some(write) }
+        let stand = Stand {
+            anchor: operation.object.anchor(),
+            path: value.path(),
+            key: Some(operation.field("path").path()),
+        };
+        Stands {
+            stand,
+            write: Some(write),
+        }
     }
 
     /// What lies below it.
@@ -45,8 +55,15 @@ impl Stands {
         if below.is_root() {
             return self.clone();
         }
-        let stand = Stand { anchor: self.stand.anchor.clone(), path: self.stand.path.join(below), key: None };
-        Stands { stand, write: self.write }
+        let stand = Stand {
+            anchor: self.stand.anchor.clone(),
+            path: self.stand.path.join(below),
+            key: None,
+        };
+        Stands {
+            stand,
+            write: self.write,
+        }
     }
 }
 
@@ -58,7 +75,8 @@ pub(super) fn whole(object: &Object) -> Origins {
 /// A part that an operation is about to replace or remove: its path, and where its parts come from.
 pub(super) type Leaving = (FieldPath, Origins);
 
-/// Follows an operation that is about to change a document; says what it takes away. What it removes at the top comes back, as Cluster API keeps it.
+/// Follows an operation that is about to change a document; says what it takes away. What it
+/// removes at the top comes back, as Cluster API keeps it.
 ///
 /// # Errors
 /// When a list is so long that the run has no steps left.
@@ -70,7 +88,9 @@ pub(super) fn follow(
     budget: &Budget,
 ) -> Result<Option<Leaving>, Exceeded> {
     let op = operation.field("op").text();
-    let Some((list, path)) = target(document, operation.field("path").text(), op == "add") else { return Ok(None) };
+    let Some((list, path)) = target(document, operation.field("path").text(), op == "add") else {
+        return Ok(None);
+    };
     let is_inserted = op == "add" && list.is_some();
     let leaves = !is_inserted && fields::at(document, path.segments()).is_some();
     let leaving = leaves.then(|| (path.clone(), origins.below_path(&path, Stands::below)));
@@ -78,12 +98,15 @@ pub(super) fn follow(
         ("remove", _) if path.segments().len() == 1 => return Ok(None),
         ("add", Some((parent, at, length))) => {
             budget.charge(length)?;
-            (at..length).rev().for_each(|item| shift(origins, &parent.index(item), &parent.index(item + 1)));
+            (at..length)
+                .rev()
+                .for_each(|item| shift(origins, &parent.index(item), &parent.index(item + 1)));
         }
         ("remove", Some((parent, at, length))) => {
             budget.charge(length)?;
             origins.forget(&path);
-            (at + 1..length).for_each(|item| shift(origins, &parent.index(item), &parent.index(item - 1)));
+            (at + 1..length)
+                .for_each(|item| shift(origins, &parent.index(item), &parent.index(item - 1)));
             // Behind the last item there is nothing any more.
             origins.forget(&parent.index(length.saturating_sub(1)));
             return Ok(leaving);
@@ -110,13 +133,21 @@ type List = (FieldPath, usize, usize);
 
 /// The path that a pointer means, and the list that holds it; `None` when it means nothing.
 fn target(document: &Value, pointer: &str, adds: bool) -> Option<(Option<List>, FieldPath)> {
-    let mut steps = pointer.strip_prefix('/')?.split('/').map(|step| step.replace("~1", "/").replace("~0", "~")).peekable();
+    let mut steps = pointer
+        .strip_prefix('/')?
+        .split('/')
+        .map(|step| step.replace("~1", "/").replace("~0", "~"))
+        .peekable();
     let (mut value, mut path) = (document, FieldPath::root());
     while let Some(step) = steps.next() {
         let is_last = steps.peek().is_none();
         match value {
             Value::Array(items) => {
-                let at = if step == "-" { items.len() } else { index(&step, items.len() + usize::from(is_last && adds))? };
+                let at = if step == "-" {
+                    items.len()
+                } else {
+                    index(&step, items.len() + usize::from(is_last && adds))?
+                };
                 let list = (path.clone(), at, items.len());
                 path = path.index(at);
                 if is_last {
@@ -162,10 +193,20 @@ pub(super) fn of_object(item: Patched<'_>) -> Origins {
 }
 
 /// The parts of a control plane: those of its template, and what the topology sets.
-pub(super) fn of_control_plane(item: Patched<'_>, cluster: &Cluster<'_>, class: &Class<'_>, spelling: Spelling) -> Origins {
+pub(super) fn of_control_plane(
+    item: Patched<'_>,
+    cluster: &Cluster<'_>,
+    class: &Class<'_>,
+    spelling: Spelling,
+) -> Origins {
     let mut made = of_object(item);
     let (topology, class) = (&cluster.control_plane, &class.control_plane.part);
-    let path = |steps: &[&str]| steps.iter().map(|step| Segment::Field((*step).to_owned())).collect::<FieldPath>();
+    let path = |steps: &[&str]| {
+        steps
+            .iter()
+            .map(|step| Segment::Field((*step).to_owned()))
+            .collect::<FieldPath>()
+    };
     let mut set = |steps: &[&str], part: Part<'_>| {
         if part.is_there() {
             made.set(path(steps), Stands::of(&part));
@@ -173,8 +214,21 @@ pub(super) fn of_control_plane(item: Patched<'_>, cluster: &Cluster<'_>, class: 
     };
     set(&["spec", "version"], cluster.topology.field("version"));
     set(&["spec", "replicas"], topology.field("replicas"));
-    set(&["spec", if spelling == Spelling::Old { "rolloutAfter" } else { "rollout" }], topology.field("rollout"));
-    set(&spelling.path("infrastructureRef"), class.field("machineInfrastructure"));
+    set(
+        &[
+            "spec",
+            if spelling == Spelling::Old {
+                "rolloutAfter"
+            } else {
+                "rollout"
+            },
+        ],
+        topology.field("rollout"),
+    );
+    set(
+        &spelling.path("infrastructureRef"),
+        class.field("machineInfrastructure"),
+    );
     for name in ["readinessGates", "taints"] {
         set(&spelling.path(name), class.field(name));
         set(&spelling.path(name), topology.field(name));
@@ -195,7 +249,10 @@ pub(super) fn of_control_plane(item: Patched<'_>, cluster: &Cluster<'_>, class: 
 /// The parts of a MachineDeployment or MachinePool: the topology says them all.
 pub(super) fn of_machines(worker: &Worker<'_>, cluster: &Cluster<'_>) -> Origins {
     let mut made = Sources::of(Stands::of(&worker.part));
-    made.set(FieldPath::of_fields("spec.template.spec.version"), Stands::of(&cluster.topology.field("version")));
+    made.set(
+        FieldPath::of_fields("spec.template.spec.version"),
+        Stands::of(&cluster.topology.field("version")),
+    );
     made
 }
 
@@ -206,7 +263,8 @@ mod tests {
     use super::*;
     use crate::objects::json_patch;
 
-    /// Where the items of a list are from after some operations: the index in the template, or the operation.
+    /// Where the items of a list are from after some operations: the index in the template, or the
+    /// operation.
     fn sources(operations: &Value, items: usize) -> Vec<String> {
         let class = Object::made(json!({"kind": "ClusterClass", "operations": operations}));
         let list: Vec<String> = ["a", "b", "c"].map(str::to_owned).into();
@@ -216,7 +274,11 @@ mod tests {
         for (at, operation) in Part::whole(&class).field("operations").items().enumerate() {
             follow(&mut origins, &document, &operation, at, &Budget::default()).unwrap();
             let (op, path) = (operation.field("op").text(), operation.field("path").text());
-            let operation = json_patch::Operation { op, path, value: operation.field("value").value.clone() };
+            let operation = json_patch::Operation {
+                op,
+                path,
+                value: operation.field("value").value.clone(),
+            };
             json_patch::apply(&mut document, operation).unwrap();
         }
         assert_eq!(document["spec"]["l"].as_array().unwrap().len(), items);
@@ -225,17 +287,31 @@ mod tests {
             Some(write) => format!("#{write}"),
             None => stands.stand.path.join(&below).to_string(),
         };
-        (0..items).map(|at| shown(origins.nearest(&list.index(at)))).collect()
+        (0..items)
+            .map(|at| shown(origins.nearest(&list.index(at))))
+            .collect()
     }
 
     #[test]
     fn items_keep_their_origins_when_they_move() {
         let add = |at: &str| json!({"op": "add", "path": format!("/spec/l/{at}"), "value": "x"});
-        assert_eq!(sources(&json!([add("0")]), 4), ["#0", "spec.l[0]", "spec.l[1]", "spec.l[2]"]);
-        assert_eq!(sources(&json!([add("-"), add("0")]), 5), ["#1", "spec.l[0]", "spec.l[1]", "spec.l[2]", "#0"]);
+        assert_eq!(
+            sources(&json!([add("0")]), 4),
+            ["#0", "spec.l[0]", "spec.l[1]", "spec.l[2]"]
+        );
+        assert_eq!(
+            sources(&json!([add("-"), add("0")]), 5),
+            ["#1", "spec.l[0]", "spec.l[1]", "spec.l[2]", "#0"]
+        );
         let remove = json!({"op": "remove", "path": "/spec/l/1"});
-        assert_eq!(sources(&json!([add("0"), remove]), 3), ["#0", "spec.l[1]", "spec.l[2]"]);
+        assert_eq!(
+            sources(&json!([add("0"), remove]), 3),
+            ["#0", "spec.l[1]", "spec.l[2]"]
+        );
         let replace = json!({"op": "replace", "path": "/spec/l/-1", "value": "x"});
-        assert_eq!(sources(&json!([replace, add("0")]), 4), ["#1", "spec.l[0]", "spec.l[1]", "#0"]);
+        assert_eq!(
+            sources(&json!([replace, add("0")]), 4),
+            ["#1", "spec.l[0]", "spec.l[1]", "#0"]
+        );
     }
 }

@@ -27,7 +27,8 @@ enum Step<'o> {
 /// How long the ways are that take no memory of their own.
 const USUAL: usize = 10;
 
-/// Steps, the first of which stand in the part itself: parts are made by the thousand, and few are spoken of.
+/// Steps, the first of which stand in the part itself: parts are made by the thousand, and few are
+/// spoken of.
 #[derive(Debug, Clone)]
 struct Way<'o> {
     length: usize,
@@ -54,7 +55,15 @@ impl<'o> Way<'o> {
 impl<'o> Part<'o> {
     /// The object as a whole.
     pub(super) fn whole(object: &'o Object) -> Self {
-        Part { object, value: object.value(), way: Way { length: 0, first: [Step::Item(0); USUAL], rest: Vec::new() } }
+        Part {
+            object,
+            value: object.value(),
+            way: Way {
+                length: 0,
+                first: [Step::Item(0); USUAL],
+                rest: Vec::new(),
+            },
+        }
     }
 
     /// A field; null when it is not there.
@@ -63,7 +72,10 @@ impl<'o> Part<'o> {
     }
 
     fn step(&self, value: &'o Value, step: Step<'o>) -> Part<'o> {
-        let mut part = Part { value, ..self.clone() };
+        let mut part = Part {
+            value,
+            ..self.clone()
+        };
         part.way.push(step);
         part
     }
@@ -81,7 +93,11 @@ impl<'o> Part<'o> {
     /// The first of several fields that is there; else the first.
     pub(super) fn either(&self, dotted: &[&'o str]) -> Part<'o> {
         let parts = dotted.iter().map(|dotted| self.at(dotted));
-        parts.clone().find(|part| !part.value.is_null()).or_else(|| parts.clone().next()).unwrap_or_else(|| self.clone())
+        parts
+            .clone()
+            .find(|part| !part.value.is_null())
+            .or_else(|| parts.clone().next())
+            .unwrap_or_else(|| self.clone())
     }
 
     pub(super) fn is_there(&self) -> bool {
@@ -97,7 +113,10 @@ impl<'o> Part<'o> {
     pub(super) fn items(&self) -> impl Iterator<Item = Part<'o>> + use<'o> {
         let list = self.clone();
         let items = self.value.as_array().map_or(&[][..], Vec::as_slice);
-        items.iter().enumerate().map(move |(index, value)| list.step(value, Step::Item(index)))
+        items
+            .iter()
+            .enumerate()
+            .map(move |(index, value)| list.step(value, Step::Item(index)))
     }
 
     /// Whether it lies at or below another part of the same object.
@@ -117,7 +136,11 @@ impl<'o> Part<'o> {
 
     /// Where it stands, without its value.
     pub(super) fn stand(&self) -> Stand {
-        Stand { anchor: self.object.anchor(), path: self.path(), key: None }
+        Stand {
+            anchor: self.object.anchor(),
+            path: self.path(),
+            key: None,
+        }
     }
 
     /// The place in the user's file.
@@ -145,8 +168,16 @@ mod tests {
             assert_eq!(part.path(), path);
         }
         assert_eq!(part.text(), "x");
-        let (above, beside) = (Part::whole(&object).field("a"), Part::whole(&object).field("b"));
-        assert!(part.is_within(&above) && part.is_within(&part) && !above.is_within(&part) && !part.is_within(&beside));
+        let (above, beside) = (
+            Part::whole(&object).field("a"),
+            Part::whole(&object).field("b"),
+        );
+        assert!(
+            part.is_within(&above)
+                && part.is_within(&part)
+                && !above.is_within(&part)
+                && !part.is_within(&beside)
+        );
         assert_eq!(part.at("b.c").path(), path.field("b").field("c"));
         assert!(!part.at("b.c").is_there());
     }

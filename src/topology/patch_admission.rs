@@ -1,4 +1,5 @@
-//! What the webhook of ClusterClasses refuses of patches: `patch_validation.go` of Cluster API's `core/webhooks/admission`.
+//! What the webhook of ClusterClasses refuses of patches: `patch_validation.go` of Cluster API's
+//! `core/webhooks/admission`.
 
 use std::collections::BTreeSet;
 
@@ -63,7 +64,15 @@ const BUILTIN: &[&str] = &[
 
 /// What is refused of the patches of a class.
 pub(super) fn patches<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
-    let mut judge = Judge { class, variables: class.variables.iter().map(|variable| variable.name).collect(), refused: Vec::new() };
+    let mut judge = Judge {
+        class,
+        variables: class
+            .variables
+            .iter()
+            .map(|variable| variable.name)
+            .collect(),
+        refused: Vec::new(),
+    };
     let mut names = BTreeSet::new();
     for (index, patch) in class.patches.iter().enumerate() {
         judge.patch(patch, &format!("spec.patches[{index}]"), &mut names);
@@ -93,16 +102,30 @@ impl<'o> Judge<'_, 'o> {
         }
         if !names.insert(name.text()) {
             let shown = quote(name.text());
-            let detail = format!("patch names must be unique. Patch with name {shown} is defined more than once");
+            let detail = format!(
+                "patch names must be unique. Patch with name {shown} is defined more than once"
+            );
             self.refuse(&name, &format!("{field}.name"), &shown, &detail);
         }
-        self.template(&patch.field("enabledIf"), &format!("{field}.enabledIf"), "enabledIf");
+        self.template(
+            &patch.field("enabledIf"),
+            &format!("{field}.enabledIf"),
+            "enabledIf",
+        );
         let (definitions, external) = (patch.field("definitions"), patch.field("external"));
         match (definitions.is_there(), external.is_there()) {
-            (false, false) => self.say(patch, format!("{field}: Required value: one of definitions or external must be defined")),
+            (false, false) => self.say(
+                patch,
+                format!("{field}: Required value: one of definitions or external must be defined"),
+            ),
             (true, true) => {
                 let shown = printed(patch.value, None);
-                self.refuse(patch, field, &shown, "only one of definitions or external can be defined");
+                self.refuse(
+                    patch,
+                    field,
+                    &shown,
+                    "only one of definitions or external can be defined",
+                );
             }
             _ => {}
         }
@@ -114,15 +137,24 @@ impl<'o> Judge<'_, 'o> {
             self.selector(&definition.field("selector"), &format!("{field}.selector"));
         }
         if external.is_there() {
-            let detail = "patch.external can be used only if the RuntimeSDK feature flag is enabled";
+            let detail =
+                "patch.external can be used only if the RuntimeSDK feature flag is enabled";
             let text = format!("{field}.external: Forbidden: {detail}");
-            self.refused.push(Refused { rule: Some(&PATCH_EXTERNAL), ..Refused::new(external, text) });
+            self.refused.push(Refused {
+                rule: Some(&PATCH_EXTERNAL),
+                ..Refused::new(external, text)
+            });
         }
     }
 
     fn template(&mut self, part: &Part<'o>, field: &str, name: &str) {
         if let Err(fault) = parses(Dialect::SPRIG, name, part.text()) {
-            self.refuse(part, field, &quote(part.text()), &format!("template can not be parsed: {fault}"));
+            self.refuse(
+                part,
+                field,
+                &quote(part.text()),
+                &format!("template can not be parsed: {fault}"),
+            );
         }
     }
 
@@ -130,9 +162,18 @@ impl<'o> Judge<'_, 'o> {
         let path = operation.field("path");
         if !path.text().starts_with("/spec") {
             let shown = quote(&printed(operation.value, Some(0)));
-            self.refuse(&path, &format!("{field}.path"), &shown, "jsonPatch path must start with \"/spec\"");
+            self.refuse(
+                &path,
+                &format!("{field}.path"),
+                &shown,
+                "jsonPatch path must start with \"/spec\"",
+            );
         }
-        self.indices(&path, operation.field("op").text(), &format!("{field}.path"));
+        self.indices(
+            &path,
+            operation.field("op").text(),
+            &format!("{field}.path"),
+        );
         self.value(operation, field);
     }
 
@@ -142,11 +183,17 @@ impl<'o> Judge<'_, 'o> {
         for index in path.text().split('/').filter_map(|step| atoi(step).ok()) {
             match op {
                 "add" if index != 0 => {
-                    let detail = "arrays can only be accessed using \"0\" (prepend) or \"-\" (append)";
+                    let detail =
+                        "arrays can only be accessed using \"0\" (prepend) or \"-\" (append)";
                     self.refuse(path, field, &shown, detail);
                 }
                 "replace" | "remove" => {
-                    self.refuse(path, field, &shown, &format!("elements in arrays can not be accessed in a {op} operation"));
+                    self.refuse(
+                        path,
+                        field,
+                        &shown,
+                        &format!("elements in arrays can not be accessed in a {op} operation"),
+                    );
                 }
                 _ => {}
             }
@@ -161,8 +208,18 @@ impl<'o> Judge<'_, 'o> {
         let (variable, template) = (from.field("variable"), from.field("template"));
         let shown = |part: &Part<'_>| quote(&printed(part.value, Some(0)));
         match (value.is_there(), from.is_there()) {
-            (false, false) => self.refuse(operation, field, &shown(operation), "jsonPatch must define one of value or valueFrom"),
-            (true, true) => self.refuse(operation, field, &shown(operation), "jsonPatch can not define both value and valueFrom"),
+            (false, false) => self.refuse(
+                operation,
+                field,
+                &shown(operation),
+                "jsonPatch must define one of value or valueFrom",
+            ),
+            (true, true) => self.refuse(
+                operation,
+                field,
+                &shown(operation),
+                "jsonPatch can not define both value and valueFrom",
+            ),
             _ => {}
         }
         if !from.is_there() {
@@ -170,8 +227,18 @@ impl<'o> Judge<'_, 'o> {
         }
         let at = format!("{field}.valueFrom");
         match (variable.text().is_empty(), template.text().is_empty()) {
-            (true, true) => self.refuse(&from, &at, &shown(&from), "valueFrom must set either template or variable"),
-            (false, false) => self.refuse(&from, &at, &shown(&from), "valueFrom can not set both template and variable"),
+            (true, true) => self.refuse(
+                &from,
+                &at,
+                &shown(&from),
+                "valueFrom must set either template or variable",
+            ),
+            (false, false) => self.refuse(
+                &from,
+                &at,
+                &shown(&from),
+                "valueFrom can not set both template and variable",
+            ),
             _ => {}
         }
         if !template.text().is_empty() {
@@ -186,13 +253,26 @@ impl<'o> Judge<'_, 'o> {
         let text = variable.text();
         if let Some(builtin) = text.strip_prefix("builtin.") {
             if !BUILTIN.contains(&builtin) {
-                self.refuse(variable, field, &quote(text), "not a defined builtin variable");
+                self.refuse(
+                    variable,
+                    field,
+                    &quote(text),
+                    "not a defined builtin variable",
+                );
             }
             return;
         }
-        let name = text.split(['[', '.']).find(|part| !part.is_empty()).unwrap_or_default();
+        let name = text
+            .split(['[', '.'])
+            .find(|part| !part.is_empty())
+            .unwrap_or_default();
         if !self.variables.contains(name) {
-            self.refuse(variable, field, &quote(text), &format!("variable with name {text} cannot be found"));
+            self.refuse(
+                variable,
+                field,
+                &quote(text),
+                &format!("variable with name {text} cannot be found"),
+            );
         }
     }
 
@@ -200,16 +280,29 @@ impl<'o> Judge<'_, 'o> {
         let resources = selector.field("matchResources");
         let is_on = |name: &str| resources.field(name).value == &Value::Bool(true);
         let names = |name| resources.field(name).field("names");
-        let (infrastructure, control_plane) = (is_on("infrastructureCluster"), is_on("controlPlane"));
-        let has_names = ["machineDeploymentClass", "machinePoolClass"].iter().any(|name| names(name).items().next().is_some());
+        let (infrastructure, control_plane) =
+            (is_on("infrastructureCluster"), is_on("controlPlane"));
+        let has_names = ["machineDeploymentClass", "machinePoolClass"]
+            .iter()
+            .any(|name| names(name).items().next().is_some());
         if !infrastructure && !control_plane && !has_names {
-            self.refuse(selector, field, &quote(&printed(selector.value, Some(0))), "no selector enabled");
+            self.refuse(
+                selector,
+                field,
+                &quote(&printed(selector.value, Some(0))),
+                "no selector enabled",
+            );
             return;
         }
         let at = format!("{field}.matchResources");
         if infrastructure && !is_for(selector, &self.class.infrastructure.template) {
             let detail = "selector is enabled but does not match the infrastructure ref";
-            self.refuse(&resources.field("infrastructureCluster"), &format!("{at}.infrastructureCluster"), "true", detail);
+            self.refuse(
+                &resources.field("infrastructureCluster"),
+                &format!("{at}.infrastructureCluster"),
+                "true",
+                detail,
+            );
         }
         let machine = self.class.machine.as_ref();
         if control_plane
@@ -217,7 +310,12 @@ impl<'o> Judge<'_, 'o> {
             && !machine.is_some_and(|machine| is_for(selector, machine))
         {
             let detail = "selector is enabled but matches neither the controlPlane ref nor the controlPlane machineInfrastructure ref";
-            self.refuse(&resources.field("controlPlane"), &format!("{at}.controlPlane"), "true", detail);
+            self.refuse(
+                &resources.field("controlPlane"),
+                &format!("{at}.controlPlane"),
+                "true",
+                detail,
+            );
         }
         let class = self.class;
         self.classes(
@@ -227,20 +325,40 @@ impl<'o> Judge<'_, 'o> {
             &at,
             ("machineDeploymentClass", "MachineDeployment"),
         );
-        self.classes(selector, &names("machinePoolClass"), &class.pools, &at, ("machinePoolClass", "MachinePool"));
+        self.classes(
+            selector,
+            &names("machinePoolClass"),
+            &class.pools,
+            &at,
+            ("machinePoolClass", "MachinePool"),
+        );
     }
 
-    fn classes(&mut self, selector: &Part<'o>, names: &Part<'o>, classes: &[WorkerClass<'o>], at: &str, (key, kind): (&str, &str)) {
+    fn classes(
+        &mut self,
+        selector: &Part<'o>,
+        names: &Part<'o>,
+        classes: &[WorkerClass<'o>],
+        at: &str,
+        (key, kind): (&str, &str),
+    ) {
         for (index, name) in names.items().enumerate() {
             let field = format!("{at}.{key}.names[{index}]");
             if let Some(detail) = bad_name(name.text()) {
                 self.refuse(&name, &field, &quote(name.text()), detail);
                 return;
             }
-            let fits = |class: &&WorkerClass<'_>| is_for(selector, &class.infrastructure) || is_for(selector, &class.bootstrap);
-            if !classes.iter().filter(fits).any(|class| class_matches(name.text(), class.class)) {
-                let detail =
-                    format!("selector is enabled but matches neither the bootstrap ref nor the infrastructure ref of a {kind} class");
+            let fits = |class: &&WorkerClass<'_>| {
+                is_for(selector, &class.infrastructure) || is_for(selector, &class.bootstrap)
+            };
+            if !classes
+                .iter()
+                .filter(fits)
+                .any(|class| class_matches(name.text(), class.class))
+            {
+                let detail = format!(
+                    "selector is enabled but matches neither the bootstrap ref nor the infrastructure ref of a {kind} class"
+                );
                 self.refuse(&name, &field, &quote(name.text()), &detail);
             }
         }
@@ -248,7 +366,8 @@ impl<'o> Judge<'_, 'o> {
 }
 
 fn is_for(selector: &Part<'_>, reference: &Reference<'_>) -> bool {
-    selector.field("kind").text() == reference.kind() && selector.field("apiVersion").text() == reference.api_version()
+    selector.field("kind").text() == reference.kind()
+        && selector.field("apiVersion").text() == reference.api_version()
 }
 
 fn bad_name(name: &str) -> Option<&'static str> {
@@ -305,7 +424,12 @@ fn printed(value: &Value, indentation: Option<usize>) -> String {
     match value {
         Value::Object(entries) if entries.is_empty() => "{}".to_owned(),
         Value::Object(entries) => {
-            let rank = |key: &str| ORDER.iter().position(|known| *known == key).unwrap_or(ORDER.len());
+            let rank = |key: &str| {
+                ORDER
+                    .iter()
+                    .position(|known| *known == key)
+                    .unwrap_or(ORDER.len())
+            };
             let mut keys: Vec<&String> = entries.keys().collect();
             keys.sort_by_key(|key| rank(key));
             let colon = if indentation.is_some() { ": " } else { ":" };

@@ -20,7 +20,12 @@ pub(super) struct Refused<'o> {
 
 impl<'o> Refused<'o> {
     pub(super) fn new(part: Part<'o>, text: String) -> Self {
-        Refused { part, below: FieldPath::root(), text, rule: None }
+        Refused {
+            part,
+            below: FieldPath::root(),
+            text,
+            rule: None,
+        }
     }
 
     /// Where it stands.
@@ -31,19 +36,29 @@ impl<'o> Refused<'o> {
 
 /// `field: Invalid value: shown: detail`
 pub(super) fn invalid<'o>(part: &Part<'o>, field: &str, shown: &str, detail: &str) -> Refused<'o> {
-    Refused::new(part.clone(), format!("{field}: Invalid value: {shown}: {detail}"))
+    Refused::new(
+        part.clone(),
+        format!("{field}: Invalid value: {shown}: {detail}"),
+    )
 }
 
 /// What is refused of a number or a percentage.
 pub(super) fn share<'o>(part: &Part<'o>, field: &str, refused: &mut Vec<Refused<'o>>) {
-    let Value::String(text) = part.value else { return };
+    let Value::String(text) = part.value else {
+        return;
+    };
     let reason = match text.strip_suffix('%') {
         None => "invalid type: string is not a percentage".to_owned(),
         Some(number) => match atoi(number) {
             Ok(_) => return,
-            Err(fault) => format!("invalid value {}: strconv.Atoi: parsing {}: {fault}", quote(text), quote(number)),
+            Err(fault) => format!(
+                "invalid value {}: strconv.Atoi: parsing {}: {fault}",
+                quote(text),
+                quote(number)
+            ),
         },
     };
-    let detail = format!("must be either an int or a percentage: invalid value for IntOrString: {reason}");
+    let detail =
+        format!("must be either an int or a percentage: invalid value for IntOrString: {reason}");
     refused.push(invalid(part, field, &quote(text), &detail));
 }

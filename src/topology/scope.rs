@@ -1,4 +1,5 @@
-//! What a patch sees while it is rendered: variables and `builtin`, as `patches/variables` of Cluster API computes them.
+//! What a patch sees while it is rendered: variables and `builtin`, as `patches/variables` of
+//! Cluster API computes them.
 
 use std::cell::OnceCell;
 
@@ -9,9 +10,13 @@ use crate::objects::fields;
 use crate::text::go::value::Value as GoValue;
 
 /// Annotations that `builtin` leaves out.
-const LEFT_OUT: [&str; 2] = ["kubectl.kubernetes.io/last-applied-configuration", "cluster.x-k8s.io/conversion-data"];
+const LEFT_OUT: [&str; 2] = [
+    "kubectl.kubernetes.io/last-applied-configuration",
+    "cluster.x-k8s.io/conversion-data",
+];
 
-/// The variables of a Cluster by their names: as patches take them, and, once a template asks, as templates see them.
+/// The variables of a Cluster by their names: as patches take them, and, once a template asks, as
+/// templates see them.
 #[derive(Debug)]
 pub(super) struct Layer<'v> {
     values: &'v Values,
@@ -20,7 +25,10 @@ pub(super) struct Layer<'v> {
 
 impl<'v> Layer<'v> {
     pub(super) fn of(values: &'v Values) -> Self {
-        Layer { values, shown: OnceCell::new() }
+        Layer {
+            values,
+            shown: OnceCell::new(),
+        }
     }
 
     fn shown(&self) -> &[(String, GoValue)] {
@@ -29,10 +37,14 @@ impl<'v> Layer<'v> {
 }
 
 fn shown(values: &Values) -> Vec<(String, GoValue)> {
-    values.iter().map(|(name, value)| (name.clone(), GoValue::of_json(value))).collect()
+    values
+        .iter()
+        .map(|(name, value)| (name.clone(), GoValue::of_json(value)))
+        .collect()
 }
 
-/// The variables that hold for one template: those of the Cluster, which all share, and over them its own.
+/// The variables that hold for one template: those of the Cluster, which all share, and over them
+/// its own.
 #[derive(Debug)]
 pub(super) struct Scope<'v> {
     shared: &'v Layer<'v>,
@@ -41,13 +53,23 @@ pub(super) struct Scope<'v> {
 }
 
 impl<'v> Scope<'v> {
-    /// The values of the Cluster, with the overrides of a topology over them, and `builtin` of both.
-    pub(super) fn new(shared: &'v Layer<'v>, overrides: &Values, cluster: &Value, own: Option<(&str, Value)>) -> Self {
+    /// The values of the Cluster, with the overrides of a topology over them, and `builtin` of
+    /// both.
+    pub(super) fn new(
+        shared: &'v Layer<'v>,
+        overrides: &Values,
+        cluster: &Value,
+        own: Option<(&str, Value)>,
+    ) -> Self {
         let mut builtin = Map::from_iter([("cluster".to_owned(), cluster.clone())]);
         builtin.extend(own.map(|(key, value)| (key.to_owned(), value)));
         let mut own = overrides.clone();
         own.insert("builtin".to_owned(), Value::Object(builtin));
-        Scope { shared, own, data: OnceCell::new() }
+        Scope {
+            shared,
+            own,
+            data: OnceCell::new(),
+        }
     }
 
     /// The value of a variable.
@@ -57,7 +79,11 @@ impl<'v> Scope<'v> {
 
     /// The names of all variables, the shared ones first.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.shared.values.keys().chain(self.own.keys()).map(String::as_str)
+        self.shared
+            .values
+            .keys()
+            .chain(self.own.keys())
+            .map(String::as_str)
     }
 
     /// How many variables there are, those with an override twice.
@@ -67,7 +93,9 @@ impl<'v> Scope<'v> {
 
     /// What templates see.
     pub(super) fn data(&self) -> &GoValue {
-        self.data.get_or_init(|| GoValue::map(self.shared.shown().iter().cloned().chain(shown(&self.own))))
+        self.data.get_or_init(|| {
+            GoValue::map(self.shared.shown().iter().cloned().chain(shown(&self.own)))
+        })
     }
 }
 
@@ -80,7 +108,11 @@ fn filled<const N: usize>(entries: [(&str, Value); N]) -> Value {
         Value::Object(entries) => entries.is_empty(),
         _ => false,
     };
-    entries.into_iter().filter(|(_, value)| !is_empty(value)).map(|(key, value)| (key.to_owned(), value)).collect()
+    entries
+        .into_iter()
+        .filter(|(_, value)| !is_empty(value))
+        .map(|(key, value)| (key.to_owned(), value))
+        .collect()
 }
 
 /// Labels and annotations of an object.
@@ -88,13 +120,20 @@ fn metadata(object: &Value) -> Value {
     let texts = |name: &str| fields::metadata_texts(object, name).unwrap_or_default();
     let mut annotations = texts("annotations");
     annotations.retain(|key, _| !LEFT_OUT.contains(&key.as_str()));
-    filled([("labels", Value::Object(texts("labels"))), ("annotations", Value::Object(annotations))])
+    filled([
+        ("labels", Value::Object(texts("labels"))),
+        ("annotations", Value::Object(annotations)),
+    ])
 }
 
 /// `builtin.cluster`; `desired` is the Cluster with the labels that the topology controller adds.
 pub(super) fn of_cluster(cluster: &Cluster<'_>, desired: &Value) -> Value {
     let (name, namespace) = (cluster.class.text(), cluster.class_namespace());
-    let network = |path: &[&str]| fields::field(desired, &[&["spec", "clusterNetwork"], path].concat()).cloned().unwrap_or_default();
+    let network = |path: &[&str]| {
+        fields::field(desired, &[&["spec", "clusterNetwork"], path].concat())
+            .cloned()
+            .unwrap_or_default()
+    };
     filled([
         ("name", cluster.name().into()),
         ("namespace", cluster.namespace().into()),
@@ -118,22 +157,43 @@ pub(super) fn of_cluster(cluster: &Cluster<'_>, desired: &Value) -> Value {
 }
 
 /// `builtin.controlPlane`
-pub(super) fn of_control_plane(cluster: &Cluster<'_>, object: &Value, machine: Option<&Value>) -> Value {
+pub(super) fn of_control_plane(
+    cluster: &Cluster<'_>,
+    object: &Value,
+    machine: Option<&Value>,
+) -> Value {
     let has_replicas = cluster.control_plane.field("replicas").is_there();
     filled([
         ("version", cluster.version.as_str().into()),
         ("metadata", metadata(object)),
         ("name", fields::name(object).into()),
-        ("replicas", if has_replicas { object["spec"]["replicas"].clone() } else { Value::Null }),
+        (
+            "replicas",
+            if has_replicas {
+                object["spec"]["replicas"].clone()
+            } else {
+                Value::Null
+            },
+        ),
         (
             "machineTemplate",
-            machine.map_or(Value::Null, |machine| json!({"infrastructureRef": {"name": fields::name(machine)}})),
+            machine.map_or(
+                Value::Null,
+                |machine| json!({"infrastructureRef": {"name": fields::name(machine)}}),
+            ),
         ),
     ])
 }
 
 /// `builtin.machineDeployment`, `builtin.machinePool`
-pub(super) fn of_worker(cluster: &Cluster<'_>, class: &str, topology: &str, object: &Value, bootstrap: &Value, machine: &Value) -> Value {
+pub(super) fn of_worker(
+    cluster: &Cluster<'_>,
+    class: &str,
+    topology: &str,
+    object: &Value,
+    bootstrap: &Value,
+    machine: &Value,
+) -> Value {
     filled([
         ("version", cluster.version.as_str().into()),
         ("metadata", metadata(object)),
@@ -141,7 +201,10 @@ pub(super) fn of_worker(cluster: &Cluster<'_>, class: &str, topology: &str, obje
         ("name", fields::name(object).into()),
         ("topologyName", topology.into()),
         ("replicas", object["spec"]["replicas"].clone()),
-        ("bootstrap", json!({"configRef": {"name": fields::name(bootstrap)}})),
+        (
+            "bootstrap",
+            json!({"configRef": {"name": fields::name(bootstrap)}}),
+        ),
         ("infrastructureRef", json!({"name": fields::name(machine)})),
     ])
 }

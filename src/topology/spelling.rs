@@ -1,5 +1,6 @@
-//! How the API of a control plane spells its fields: as the contract wants it that its version fulfils (`GetContractVersionForVersion` of Cluster
-//! API's `contract`, which reads the labels of the CRD).
+//! How the API of a control plane spells its fields: as the contract wants it that its version
+//! fulfils (`GetContractVersionForVersion` of Cluster API's `contract`, which reads the labels of
+//! the CRD).
 
 use super::CONTRACT_ASSUMED;
 use super::defaults::DEFINITION;
@@ -17,8 +18,8 @@ pub(super) enum Spelling {
     New,
 }
 
-/// Control planes whose contract is known without their CRDs: kind, version (each without one), spelling. As their providers' releases of 2026
-/// label them.
+/// Control planes whose contract is known without their CRDs: kind, version (each without one),
+/// spelling. As their providers' releases of 2026 label them.
 const KNOWN: &[(&str, &str, Option<Spelling>)] = &[
     ("KubeadmControlPlane", "", None),
     ("K0sControlPlane", "", None),
@@ -33,17 +34,26 @@ impl Spelling {
     /// That of a version that fulfils the contract of its name.
     pub(super) fn of(api_version: &str) -> Self {
         let version = api_version.rsplit('/').next().unwrap_or_default();
-        if version == "v1beta1" || version.contains("alpha") { Spelling::Old } else { Spelling::New }
+        if version == "v1beta1" || version.contains("alpha") {
+            Spelling::Old
+        } else {
+            Spelling::New
+        }
     }
 
-    /// That of what is made of a template, by its CRD where the input holds it; whether it had to be assumed.
+    /// That of what is made of a template, by its CRD where the input holds it; whether it had to
+    /// be assumed.
     pub(super) fn of_control_plane(pool: &Pool, template: &Object) -> (Self, bool) {
         let (kind, version) = (made_of(template), template.version());
         if let Some(spelling) = labelled(pool, template.group(), kind, version) {
             return (spelling, false);
         }
-        let known = KNOWN.iter().find(|(known, of, _)| *known == kind && (of.is_empty() || *of == version));
-        let spelling = known.and_then(|(_, _, spelling)| *spelling).unwrap_or_else(|| Spelling::of(template.api_version()));
+        let known = KNOWN
+            .iter()
+            .find(|(known, of, _)| *known == kind && (of.is_empty() || *of == version));
+        let spelling = known
+            .and_then(|(_, _, spelling)| *spelling)
+            .unwrap_or_else(|| Spelling::of(template.api_version()));
         (spelling, known.is_none())
     }
 
@@ -65,14 +75,25 @@ impl Spelling {
     /// That nothing says which contract the control plane fulfils.
     pub(super) fn assumed(self, template: &Object) -> Diagnostic {
         let (kind, contract) = (made_of(template), self.contract().as_str());
-        let message = format!("{kind} {} is taken to fulfil contract {contract}, by the name of its version", template.version());
-        let help = format!("name the file that holds the CRD {} too: its labels say which one it is", crd_name(template.group(), kind));
-        Diagnostic::of(&CONTRACT_ASSUMED, message).at(template.place(&FieldPath::of_fields("apiVersion"))).help(help)
+        let message = format!(
+            "{kind} {} is taken to fulfil contract {contract}, by the name of its version",
+            template.version()
+        );
+        let help = format!(
+            "name the file that holds the CRD {} too: its labels say which one it is",
+            crd_name(template.group(), kind)
+        );
+        Diagnostic::of(&CONTRACT_ASSUMED, message)
+            .at(template.place(&FieldPath::of_fields("apiVersion")))
+            .help(help)
     }
 }
 
 fn made_of(template: &Object) -> &str {
-    template.kind().strip_suffix("Template").unwrap_or(template.kind())
+    template
+        .kind()
+        .strip_suffix("Template")
+        .unwrap_or(template.kind())
 }
 
 /// The contract under whose label the CRD lists the version.
@@ -80,7 +101,11 @@ fn labelled(pool: &Pool, group: &str, kind: &str, version: &str) -> Option<Spell
     let definition = pool.named(DEFINITION[0], DEFINITION[1], &crd_name(group, kind))?;
     let lists = |spelling: &Spelling| {
         let versions = definition.label(&spelling.contract().label());
-        versions.is_some_and(|versions| versions.split(CONTRACT_VERSIONS_SEPARATOR).any(|listed| listed == version))
+        versions.is_some_and(|versions| {
+            versions
+                .split(CONTRACT_VERSIONS_SEPARATOR)
+                .any(|listed| listed == version)
+        })
     };
     [Spelling::Old, Spelling::New].into_iter().find(lists)
 }
@@ -94,7 +119,9 @@ mod tests {
     #[test]
     fn labels_of_the_crd_say_the_contract_and_then_what_is_known() {
         let template = |kind: &str, version: &str| {
-            Object::made(json!({"apiVersion": format!("controlplane.cluster.x-k8s.io/{version}"), "kind": format!("{kind}Template")}))
+            Object::made(
+                json!({"apiVersion": format!("controlplane.cluster.x-k8s.io/{version}"), "kind": format!("{kind}Template")}),
+            )
         };
         let crd = |label: &str, versions: &str| {
             Object::made(json!({
@@ -102,16 +129,53 @@ mod tests {
                 "metadata": {"name": "foocontrolplanes.controlplane.cluster.x-k8s.io", "labels": {label: versions}},
             }))
         };
-        let check = |kind: &str, version: &str, definitions: Vec<Object>, expected: (Spelling, bool)| {
-            let found = Spelling::of_control_plane(&Pool::of(definitions), &template(kind, version));
-            assert_eq!(found, expected, "{kind} {version}");
-        };
-        check("FooControlPlane", "v1beta2", vec![crd("cluster.x-k8s.io/v1beta1", "v1beta1_v1beta2")], (Spelling::Old, false));
-        check("FooControlPlane", "v1beta1", vec![crd("cluster.x-k8s.io/v1beta2", "v1beta1_v1beta2")], (Spelling::New, false));
-        check("FooControlPlane", "v1alpha1", vec![crd("cluster.x-k8s.io/v1beta2", "v1beta1_v1beta2")], (Spelling::Old, true));
-        check("FooControlPlane", "v1beta2", Vec::new(), (Spelling::New, true));
-        check("KubeadmControlPlane", "v1beta1", Vec::new(), (Spelling::Old, false));
-        check("KThreesControlPlane", "v1beta2", Vec::new(), (Spelling::Old, false));
-        check("RKE2ControlPlane", "v1beta1", Vec::new(), (Spelling::New, false));
+        let check =
+            |kind: &str, version: &str, definitions: Vec<Object>, expected: (Spelling, bool)| {
+                let found =
+                    Spelling::of_control_plane(&Pool::of(definitions), &template(kind, version));
+                assert_eq!(found, expected, "{kind} {version}");
+            };
+        check(
+            "FooControlPlane",
+            "v1beta2",
+            vec![crd("cluster.x-k8s.io/v1beta1", "v1beta1_v1beta2")],
+            (Spelling::Old, false),
+        );
+        check(
+            "FooControlPlane",
+            "v1beta1",
+            vec![crd("cluster.x-k8s.io/v1beta2", "v1beta1_v1beta2")],
+            (Spelling::New, false),
+        );
+        check(
+            "FooControlPlane",
+            "v1alpha1",
+            vec![crd("cluster.x-k8s.io/v1beta2", "v1beta1_v1beta2")],
+            (Spelling::Old, true),
+        );
+        check(
+            "FooControlPlane",
+            "v1beta2",
+            Vec::new(),
+            (Spelling::New, true),
+        );
+        check(
+            "KubeadmControlPlane",
+            "v1beta1",
+            Vec::new(),
+            (Spelling::Old, false),
+        );
+        check(
+            "KThreesControlPlane",
+            "v1beta2",
+            Vec::new(),
+            (Spelling::Old, false),
+        );
+        check(
+            "RKE2ControlPlane",
+            "v1beta1",
+            Vec::new(),
+            (Spelling::New, false),
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! Taints of machines that Cluster API's webhooks refuse of Clusters and ClusterClasses: `internal/api/core/v1beta2/taints` and
-//! `core/webhooks/admission` of v1.14. As the feature gate MachineTaintPropagation may be on, that there are taints at all is a warning.
+//! Taints of machines that Cluster API's webhooks refuse of Clusters and ClusterClasses:
+//! `internal/api/core/v1beta2/taints` and `core/webhooks/admission` of v1.14. As the feature gate
+//! MachineTaintPropagation may be on, that there are taints at all is a warning.
 
 use super::TAINTS_GATED;
 use super::class::Class;
@@ -11,7 +12,10 @@ use crate::schema::name::label_key_errors;
 use crate::text::go::quote;
 
 /// Taints that Cluster API itself sets.
-const OWN: [&str; 2] = ["node.cluster.x-k8s.io/uninitialized", "node.cluster.x-k8s.io/outdated-revision"];
+const OWN: [&str; 2] = [
+    "node.cluster.x-k8s.io/uninitialized",
+    "node.cluster.x-k8s.io/outdated-revision",
+];
 
 /// Taints of the node and of the node lifecycle controller, and the one of them that users set.
 const OF_NODES: &str = "node.kubernetes.io/";
@@ -26,8 +30,16 @@ const MASTER: &str = "node-role.kubernetes.io/master";
 /// What is refused of the taints in a class.
 pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
     let mut refused = taints(&class.control_plane.part, "spec.controlPlane");
-    for (list, workers) in [("machineDeployments", &class.deployments), ("machinePools", &class.pools)] {
-        let fields = workers.iter().map(|worker| (&worker.part, format!("spec.workers.{list}[{}]", worker.class)));
+    for (list, workers) in [
+        ("machineDeployments", &class.deployments),
+        ("machinePools", &class.pools),
+    ] {
+        let fields = workers.iter().map(|worker| {
+            (
+                &worker.part,
+                format!("spec.workers.{list}[{}]", worker.class),
+            )
+        });
         refused.extend(fields.flat_map(|(part, field)| taints(part, &field)));
     }
     refused
@@ -36,20 +48,36 @@ pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
 /// What is refused of the taints in a topology.
 pub(super) fn of_cluster<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
     let mut refused = taints(&cluster.control_plane, "spec.topology.controlPlane");
-    for (list, workers) in [("machineDeployments", &cluster.deployments), ("machinePools", &cluster.pools)] {
-        let fields = workers.iter().map(|worker| (&worker.part, format!("spec.topology.workers.{list}[{}]", worker.name)));
+    for (list, workers) in [
+        ("machineDeployments", &cluster.deployments),
+        ("machinePools", &cluster.pools),
+    ] {
+        let fields = workers.iter().map(|worker| {
+            (
+                &worker.part,
+                format!("spec.topology.workers.{list}[{}]", worker.name),
+            )
+        });
         refused.extend(fields.flat_map(|(part, field)| taints(part, &field)));
     }
     refused
 }
 
-/// That there are taints, which are refused while the feature gate is off, as it is unless somebody turns it on.
+/// That there are taints, which are refused while the feature gate is off, as it is unless somebody
+/// turns it on.
 pub(super) fn gated<'p, 'o: 'p>(parts: impl Iterator<Item = &'p Part<'o>>) -> Option<Diagnostic> {
-    let taints = parts.map(|part| part.field("taints")).find(|taints| taints.items().next().is_some())?;
+    let taints = parts
+        .map(|part| part.field("taints"))
+        .find(|taints| taints.items().next().is_some())?;
     let message = "Cluster API refuses taints of machines unless its feature gate MachineTaintPropagation is on";
     let upstream = "taints are not allowed to be set when the feature gate MachineTaintPropagation is disabled";
     let help = "install Cluster API's core with `EXP_MACHINE_TAINT_PROPAGATION=true`, or remove the taints";
-    Some(Diagnostic::of(&TAINTS_GATED, message).at(taints.place()).upstream(upstream).help(help))
+    Some(
+        Diagnostic::of(&TAINTS_GATED, message)
+            .at(taints.place())
+            .upstream(upstream)
+            .help(help),
+    )
 }
 
 /// `field` is the name that the webhook has for the part.
@@ -57,7 +85,10 @@ fn taints<'o>(part: &Part<'o>, field: &str) -> Vec<Refused<'o>> {
     let mut refused = Vec::new();
     for (index, taint) in part.field("taints").items().enumerate() {
         let (key, field) = (taint.field("key"), format!("{field}.taints[{index}].key"));
-        let details = reserved(key.text()).map(str::to_owned).into_iter().chain(label_key_errors(key.text()));
+        let details = reserved(key.text())
+            .map(str::to_owned)
+            .into_iter()
+            .chain(label_key_errors(key.text()));
         refused.extend(details.map(|detail| invalid(&key, &field, &quote(key.text()), &detail)));
     }
     refused
@@ -68,10 +99,12 @@ fn reserved(key: &str) -> Option<&'static str> {
     match key {
         _ if OWN.contains(&key) => Some("taint key is not allowed"),
         OUT_OF_SERVICE => None,
-        _ if key.starts_with(OF_NODES) => {
-            Some("taint key must not have the prefix node.kubernetes.io/, except for node.kubernetes.io/out-of-service")
+        _ if key.starts_with(OF_NODES) => Some(
+            "taint key must not have the prefix node.kubernetes.io/, except for node.kubernetes.io/out-of-service",
+        ),
+        _ if key.starts_with(OF_CLOUDS) => {
+            Some("taint key must not have the prefix node.cloudprovider.kubernetes.io/")
         }
-        _ if key.starts_with(OF_CLOUDS) => Some("taint key must not have the prefix node.cloudprovider.kubernetes.io/"),
         MASTER => Some("taint is deprecated since 1.24 and should not be used anymore"),
         _ => None,
     }

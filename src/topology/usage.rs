@@ -43,10 +43,18 @@ pub(crate) struct Usage {
 
 /// The variables of all classes of the input, in their order.
 pub(crate) fn variables_of(pool: &Pool) -> (Vec<Variable>, Report) {
-    let classes: Vec<Class<'_>> = pool.objects().iter().filter(|object| Class::is_one(object)).map(Class::of).collect();
+    let classes: Vec<Class<'_>> = pool
+        .objects()
+        .iter()
+        .filter(|object| Class::is_one(object))
+        .map(Class::of)
+        .collect();
     let mut report = Report::new();
     if classes.is_empty() {
-        report.push(Diagnostic::of(&CLASS_NONE, "the input holds no ClusterClass").help("name the file with the ClusterClass"));
+        report.push(
+            Diagnostic::of(&CLASS_NONE, "the input holds no ClusterClass")
+                .help("name the file with the ClusterClass"),
+        );
     }
     (classes.iter().flat_map(of_class).collect(), report)
 }
@@ -57,8 +65,17 @@ fn of_class(class: &Class<'_>) -> Vec<Variable> {
         class: class.key(),
         name: definition.name.to_owned(),
         required: definition.is_required,
-        kind: definition.schema.get("type").and_then(Value::as_str).unwrap_or_default().to_owned(),
-        default: definition.schema.get("default").filter(|default| !default.is_null()).cloned(),
+        kind: definition
+            .schema
+            .get("type")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned(),
+        default: definition
+            .schema
+            .get("default")
+            .filter(|default| !default.is_null())
+            .cloned(),
         schema: definition.schema.clone(),
         uses: uses.get(definition.name).cloned().unwrap_or_default(),
     };
@@ -84,7 +101,11 @@ fn uses(class: &Class<'_>) -> Uses {
     for patch in &class.patches {
         let enabled_if = patch.field("enabledIf");
         add(patch, &enabled_if, None, in_template(enabled_if.text()));
-        for operation in patch.field("definitions").items().flat_map(|definition| definition.field("jsonPatches").items()) {
+        for operation in patch
+            .field("definitions")
+            .items()
+            .flat_map(|definition| definition.field("jsonPatches").items())
+        {
             let path = operation.field("path").text();
             for (part, names) in in_operation(&operation) {
                 add(patch, &part, Some(path), names);
@@ -96,7 +117,10 @@ fn uses(class: &Class<'_>) -> Uses {
 
 /// The variables that an operation of a patch takes, whether the class defines them or not.
 pub(super) fn names_in(class: &Class<'_>, operation: &Part<'_>) -> Vec<String> {
-    let mut names: Vec<String> = in_variable(operation.at("valueFrom.variable").text()).map(str::to_owned).into_iter().collect();
+    let mut names: Vec<String> = in_variable(operation.at("valueFrom.variable").text())
+        .map(str::to_owned)
+        .into_iter()
+        .collect();
     names.extend(class.names_in(operation.at("valueFrom.template").text()));
     names.sort_unstable();
     names.dedup();
@@ -110,7 +134,13 @@ fn in_variable(path: &str) -> Option<&str> {
 
 /// What an operation takes from a variable and from a template, with the names in each.
 fn in_operation<'o>(operation: &Part<'o>) -> [(Part<'o>, Vec<String>); 2] {
-    let (variable, template) = (operation.at("valueFrom.variable"), operation.at("valueFrom.template"));
-    let (name, names) = (in_variable(variable.text()).map(str::to_owned), in_template(template.text()));
+    let (variable, template) = (
+        operation.at("valueFrom.variable"),
+        operation.at("valueFrom.template"),
+    );
+    let (name, names) = (
+        in_variable(variable.text()).map(str::to_owned),
+        in_template(template.text()),
+    );
     [(variable, name.into_iter().collect()), (template, names)]
 }

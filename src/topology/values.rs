@@ -25,67 +25,124 @@ pub(super) struct Failure {
 }
 
 impl Failure {
-    fn new(part: &Part<'_>, upstream: String, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Failure { rule: &PATCH_FAILS, upstream, message: message.into(), place: part.place(), help: help.into() }
+    fn new(
+        part: &Part<'_>,
+        upstream: String,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Self {
+        Failure {
+            rule: &PATCH_FAILS,
+            upstream,
+            message: message.into(),
+            place: part.place(),
+            help: help.into(),
+        }
     }
 
     /// The run has no steps left.
     pub(super) fn of_budget(part: &Part<'_>, spent: Exceeded) -> Self {
-        Failure::new(part, String::new(), spent.to_string(), "plan fewer clusters at once")
+        Failure::new(
+            part,
+            String::new(),
+            spent.to_string(),
+            "plan fewer clusters at once",
+        )
     }
 
     /// The values of all patches are more than what a run holds.
     pub(super) fn too_large(part: &Part<'_>) -> Self {
-        Failure { rule: &SIZE_EXCEEDED, ..Failure::new(part, String::new(), TOO_LARGE, PLAN_LESS) }
+        Failure {
+            rule: &SIZE_EXCEEDED,
+            ..Failure::new(part, String::new(), TOO_LARGE, PLAN_LESS)
+        }
     }
 
     pub(super) fn within(self, step: &str) -> Self {
         // What Cluster API would do is not said of what is refused here alone.
-        let upstream = if self.upstream.is_empty() { String::new() } else { format!("{step}: {}", self.upstream) };
+        let upstream = if self.upstream.is_empty() {
+            String::new()
+        } else {
+            format!("{step}: {}", self.upstream)
+        };
         Failure { upstream, ..self }
     }
 
     /// The finding; `upstream` is the whole message.
     pub(super) fn finding(self, upstream: &str) -> Diagnostic {
-        Diagnostic::of(self.rule, self.message).at(self.place).help(self.help).upstream(upstream)
+        Diagnostic::of(self.rule, self.message)
+            .at(self.place)
+            .help(self.help)
+            .upstream(upstream)
     }
 }
 
 /// An operation of a patch with its value, and the part of the class that it is.
 pub(super) type Ready<'o> = (Part<'o>, Value);
 
-/// What `enabledIf` of a patch gives for a template: the patch is on with `true`, and with nothing else. Without `enabledIf` it is on.
+/// What `enabledIf` of a patch gives for a template: the patch is on with `true`, and with nothing
+/// else. Without `enabledIf` it is on.
 ///
 /// # Errors
 /// When it cannot be rendered.
-pub(super) fn condition(class: &Class<'_>, enabled_if: &Part<'_>, scope: &Scope<'_>, budget: &Budget) -> Result<Value, Failure> {
+pub(super) fn condition(
+    class: &Class<'_>,
+    enabled_if: &Part<'_>,
+    scope: &Scope<'_>,
+    budget: &Budget,
+) -> Result<Value, Failure> {
     if enabled_if.text().is_empty() {
         return Ok(Value::Bool(true));
     }
     if prints_a_certificate(enabled_if.text()) {
         return Ok(Value::Null);
     }
-    rendered(class, enabled_if, scope, budget).map_err(|failure| failure.within("failed to calculate value for enabledIf"))
+    rendered(class, enabled_if, scope, budget)
+        .map_err(|failure| failure.within("failed to calculate value for enabledIf"))
 }
 
-/// Whether all that a template gives is a new certificate: it is another one each time, and never `true`.
+/// Whether all that a template gives is a new certificate: it is another one each time, and never
+/// `true`.
 fn prints_a_certificate(template: &str) -> bool {
-    let action = template.trim().strip_prefix("{{").and_then(|action| action.strip_suffix("}}"));
-    let name = action.and_then(|action| action.split_whitespace().next()).unwrap_or_default();
-    let makers = ["genCA", "genCAWithKey", "genSelfSignedCert", "genSelfSignedCertWithKey", "genSignedCert", "genSignedCertWithKey"];
-    makers.contains(&name) && action.is_some_and(|action| !action.contains(['|', '(', '{', '}', '/']))
+    let action = template
+        .trim()
+        .strip_prefix("{{")
+        .and_then(|action| action.strip_suffix("}}"));
+    let name = action
+        .and_then(|action| action.split_whitespace().next())
+        .unwrap_or_default();
+    let makers = [
+        "genCA",
+        "genCAWithKey",
+        "genSelfSignedCert",
+        "genSelfSignedCertWithKey",
+        "genSignedCert",
+        "genSignedCertWithKey",
+    ];
+    makers.contains(&name)
+        && action.is_some_and(|action| !action.contains(['|', '(', '{', '}', '/']))
 }
 
 /// The value that an operation adds or puts.
 ///
 /// # Errors
 /// When there is none.
-pub(super) fn value(class: &Class<'_>, operation: &Part<'_>, scope: &Scope<'_>, budget: &Budget) -> Result<Value, Failure> {
+pub(super) fn value(
+    class: &Class<'_>,
+    operation: &Part<'_>,
+    scope: &Scope<'_>,
+    budget: &Budget,
+) -> Result<Value, Failure> {
     let (value, from) = (operation.field("value"), operation.field("valueFrom"));
     let (variable, template) = (from.field("variable"), from.field("template"));
     let wrong = |reason: &str, help: &str| {
         let upstream = format!("failed to calculate value: {reason}");
-        Err(Failure::new(operation, upstream, "the operation has not exactly one value", help))
+        Err(Failure::new(
+            operation,
+            upstream,
+            "the operation has not exactly one value",
+            help,
+        ))
     };
     match (value.is_there(), from.is_there(), !variable.text().is_empty(), !template.text().is_empty()) {
         (false, false, ..) => wrong("neither .value nor .valueFrom are set", "write `value` or `valueFrom`"),
@@ -124,10 +181,19 @@ fn known(scope: &Scope<'_>) -> String {
 const STEPS: usize = 16;
 
 /// What a template gives, read as YAML.
-fn rendered(class: &Class<'_>, template: &Part<'_>, scope: &Scope<'_>, budget: &Budget) -> Result<Value, Failure> {
+fn rendered(
+    class: &Class<'_>,
+    template: &Part<'_>,
+    scope: &Scope<'_>,
+    budget: &Budget,
+) -> Result<Value, Failure> {
     let text = template.text();
-    budget.charge(STEPS * scope.len()).map_err(|spent| Failure::of_budget(template, spent))?;
-    let output = class.render(text, scope.data(), budget).map_err(|fault| broken(template, &fault))?;
+    budget
+        .charge(STEPS * scope.len())
+        .map_err(|spent| Failure::of_budget(template, spent))?;
+    let output = class
+        .render(text, scope.data(), budget)
+        .map_err(|fault| broken(template, &fault))?;
     yaml::first(&output, budget).map_err(|reason| {
         let shown = crate::text::go::quote::quote_bytes(&output, false);
         let upstream = format!("failed to unmarshal rendered template: {shown}: error converting YAML to JSON: {reason}");
@@ -140,8 +206,16 @@ fn rendered(class: &Class<'_>, template: &Part<'_>, scope: &Scope<'_>, budget: &
 fn broken(template: &Part<'_>, fault: &Fault) -> Failure {
     let source = quote(template.text());
     let (upstream, line, message) = match fault {
-        Fault::Parse(refusal) => (format!("failed to parse template: {source}: {fault}"), refusal.line, refusal.reason.clone()),
-        Fault::Execution(refusal) => (format!("failed to render template: {source}: {fault}"), refusal.line, refusal.reason.clone()),
+        Fault::Parse(refusal) => (
+            format!("failed to parse template: {source}: {fault}"),
+            refusal.line,
+            refusal.reason.clone(),
+        ),
+        Fault::Execution(refusal) => (
+            format!("failed to render template: {source}: {fault}"),
+            refusal.line,
+            refusal.reason.clone(),
+        ),
         other => (String::new(), 1, other.to_string()),
     };
     let line = u32::try_from(line).unwrap_or(u32::MAX);
@@ -149,8 +223,22 @@ fn broken(template: &Part<'_>, fault: &Fault) -> Failure {
     if upstream.is_empty() {
         let message = format!("the template is not rendered here: {message}");
         let help = "take the value from a variable, or write a simpler template".to_owned();
-        return Failure { rule: &TEMPLATE_UNSUPPORTED, upstream, message, place, help };
+        return Failure {
+            rule: &TEMPLATE_UNSUPPORTED,
+            upstream,
+            message,
+            place,
+            help,
+        };
     }
     let help = "templates have the functions of Go's text/template and of sprig; what may be absent is tested with `if`";
-    Failure { place, ..Failure::new(template, upstream, format!("the template fails: {message}"), help) }
+    Failure {
+        place,
+        ..Failure::new(
+            template,
+            upstream,
+            format!("the template fails: {message}"),
+            help,
+        )
+    }
 }

@@ -31,11 +31,23 @@ pub(super) struct Variable {
 pub(super) fn compile<'o>(definitions: &[Definition<'o>]) -> Compiled<'o> {
     let compiled = |definition: &Definition<'o>| {
         let wrapped = json!({"type": "object", "properties": {WRAPPER: definition.schema}});
-        let schemas = Schema::from_json(&definition.schema).ok().zip(Schema::from_json(&wrapped).ok());
-        let has_default = definition.schema.get("default").is_some_and(|default| !default.is_null());
-        Variable { is_required: definition.is_required, has_default, schemas }
+        let schemas = Schema::from_json(&definition.schema)
+            .ok()
+            .zip(Schema::from_json(&wrapped).ok());
+        let has_default = definition
+            .schema
+            .get("default")
+            .is_some_and(|default| !default.is_null());
+        Variable {
+            is_required: definition.is_required,
+            has_default,
+            schemas,
+        }
     };
-    definitions.iter().map(|definition| (definition.name, compiled(definition))).collect()
+    definitions
+        .iter()
+        .map(|definition| (definition.name, compiled(definition)))
+        .collect()
 }
 
 /// Variables by their names.
@@ -50,17 +62,25 @@ fn given<'o>(list: &Part<'o>, field: &str) -> Result<Vec<(&'o str, Part<'o>)>, V
         let name = part.field("name").text();
         if seen.insert(name, ()).is_some() {
             let raw = go_json(part.field("value").value);
-            let text = format!("{field}[{name}]: Invalid value: {}: variable {} is set more than once", quote(&raw), quote(name));
+            let text = format!(
+                "{field}[{name}]: Invalid value: {}: variable {} is set more than once",
+                quote(&raw),
+                quote(name)
+            );
             faults.push(Refused::new(part, text));
             continue;
         }
         all.push((name, part));
     }
-    if faults.is_empty() { Ok(all) } else { Err(faults) }
+    if faults.is_empty() {
+        Ok(all)
+    } else {
+        Err(faults)
+    }
 }
 
-/// The values of a list with their defaults; with `creates` also variables that have only a default. The list is as it is written when it has a
-/// fault.
+/// The values of a list with their defaults; with `creates` also variables that have only a
+/// default. The list is as it is written when it has a fault.
 ///
 /// # Errors
 /// When defaults make more of a value than a run may hold.
@@ -71,7 +91,16 @@ pub(super) fn defaulted<'o>(
     creates: bool,
     budget: &Budget,
 ) -> Result<(Values, Vec<Refused<'o>>), Exceeded> {
-    let as_written = || list.items().map(|part| (part.field("name").text().to_owned(), part.field("value").value.clone())).collect();
+    let as_written = || {
+        list.items()
+            .map(|part| {
+                (
+                    part.field("name").text().to_owned(),
+                    part.field("value").value.clone(),
+                )
+            })
+            .collect()
+    };
     let all = match given(list, field) {
         Ok(all) => all,
         Err(faults) => return Ok((as_written(), faults)),
@@ -85,7 +114,10 @@ pub(super) fn defaulted<'o>(
                 values.insert(name.to_owned(), variable.defaulted(value.clone(), budget)?);
             }
             None => {
-                let text = format!("{field}[{name}]: Invalid value: {}: variable is not defined", quote(&go_json(value)));
+                let text = format!(
+                    "{field}[{name}]: Invalid value: {}: variable is not defined",
+                    quote(&go_json(value))
+                );
                 faults.push(Refused::new(part, text));
             }
         }
@@ -111,17 +143,30 @@ pub(super) fn check<'o>(
     budget: &Budget,
 ) -> Vec<Refused<'o>> {
     let mut faults = Vec::new();
-    let missing = variables.iter().filter(|(name, variable)| variable.is_required && !values.contains_key(**name));
+    let missing = variables
+        .iter()
+        .filter(|(name, variable)| variable.is_required && !values.contains_key(**name));
     for (name, _) in missing.filter(|_| wants_required) {
-        let text = format!("{field}: Required value: required variable {} must be set", quote(name));
+        let text = format!(
+            "{field}: Required value: required variable {} must be set",
+            quote(name)
+        );
         faults.push(Refused::new(list.clone(), text));
     }
-    let places: BTreeMap<&str, Part<'o>> = list.items().map(|part| (part.field("name").text(), part.field("value"))).collect();
+    let places: BTreeMap<&str, Part<'o>> = list
+        .items()
+        .map(|part| (part.field("name").text(), part.field("value")))
+        .collect();
     for (name, value) in values {
-        let Some(variable) = variables.get(name.as_str()) else { continue };
+        let Some(variable) = variables.get(name.as_str()) else {
+            continue;
+        };
         let part = places.get(name.as_str()).unwrap_or(list);
         for (below, text) in variable.faults(name, value, &format!("{field}[{name}]"), budget) {
-            faults.push(Refused { below: below.unwrap_or_default(), ..Refused::new(part.clone(), text) });
+            faults.push(Refused {
+                below: below.unwrap_or_default(),
+                ..Refused::new(part.clone(), text)
+            });
         }
     }
     faults
@@ -134,14 +179,26 @@ impl Variable {
         if let Some((_, schema)) = &self.schemas {
             schema.fill_defaults(&mut wrapped, &mut |default| pay(budget, weight(default)))?;
         }
-        let mut value = wrapped.get_mut(WRAPPER).map(Value::take).unwrap_or_default();
+        let mut value = wrapped
+            .get_mut(WRAPPER)
+            .map(Value::take)
+            .unwrap_or_default();
         through_doubles(&mut value);
         Ok(value)
     }
 
-    /// What Cluster API says of a value: first by the schema, then about unknown fields, then by the rules.
-    fn faults(&self, name: &str, value: &Value, field: &str, budget: &Budget) -> Vec<(Option<FieldPath>, String)> {
-        let Some((schema, wrapped)) = &self.schemas else { return Vec::new() };
+    /// What Cluster API says of a value: first by the schema, then about unknown fields, then by
+    /// the rules.
+    fn faults(
+        &self,
+        name: &str,
+        value: &Value,
+        field: &str,
+        budget: &Budget,
+    ) -> Vec<(Option<FieldPath>, String)> {
+        let Some((schema, wrapped)) = &self.schemas else {
+            return Vec::new();
+        };
         let raw = quote(&go_json(value));
         let violations = schema.validate(value);
         if !violations.is_empty() {
@@ -149,41 +206,72 @@ impl Variable {
                 let field = below(&format!("{field}.value"), &violation.field);
                 let fault = violation.fault.to_string();
                 let detail = fault.strip_prefix(" in body ").unwrap_or(&fault);
-                (Some(violation.path.clone()), worded(&field, violation.kind, &raw, detail))
+                (
+                    Some(violation.path.clone()),
+                    worded(&field, violation.kind, &raw, detail),
+                )
             });
             return worded.collect();
         }
         let mut whole = Value::Object(Map::from_iter([(WRAPPER.to_owned(), value.clone())]));
-        let unknown: Vec<String> =
-            wrapped.prune(&mut whole).iter().map(|path| path.to_string().replacen(&format!("{WRAPPER}."), "", 1)).collect();
+        let unknown: Vec<String> = wrapped
+            .prune(&mut whole)
+            .iter()
+            .map(|path| path.to_string().replacen(&format!("{WRAPPER}."), "", 1))
+            .collect();
         if !unknown.is_empty() {
             let (fields, name) = (quote(&unknown.join(",")), quote(name));
-            let detail = format!("failed validation: {fields} field(s) are not specified in the variable schema of variable {name}");
+            let detail = format!(
+                "failed validation: {fields} field(s) are not specified in the variable schema of variable {name}"
+            );
             return vec![(None, worded(field, ViolationKind::Invalid, &raw, &detail))];
         }
         let verdict = wrapped.evaluate_rules(&whole, None, budget);
         let refused = verdict.violations.into_iter().map(|violation| {
-            let field = below(&format!("{field}.value"), violation.field.strip_prefix(WRAPPER).unwrap_or(&violation.field));
-            (None, worded(&field, violation.kind, &raw, &violation.fault.to_string()))
+            let field = below(
+                &format!("{field}.value"),
+                violation
+                    .field
+                    .strip_prefix(WRAPPER)
+                    .unwrap_or(&violation.field),
+            );
+            (
+                None,
+                worded(&field, violation.kind, &raw, &violation.fault.to_string()),
+            )
         });
         refused.collect()
     }
 
     /// Rules that cannot be judged here.
     pub(super) fn not_evaluable(&self, value: &Value, budget: &Budget) -> Vec<String> {
-        let Some((_, wrapped)) = &self.schemas else { return Vec::new() };
+        let Some((_, wrapped)) = &self.schemas else {
+            return Vec::new();
+        };
         let whole = Value::Object(Map::from_iter([(WRAPPER.to_owned(), value.clone())]));
-        wrapped.evaluate_rules(&whole, None, budget).not_evaluable.into_iter().map(|gap| format!("{}: {}", gap.rule, gap.reason)).collect()
+        wrapped
+            .evaluate_rules(&whole, None, budget)
+            .not_evaluable
+            .into_iter()
+            .map(|gap| format!("{}: {}", gap.rule, gap.reason))
+            .collect()
     }
 }
 
 /// Integers as they are when they were doubles for a while.
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "that is what it does")]
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    reason = "that is what it does"
+)]
 fn through_doubles(value: &mut Value) {
     const EXACT: i64 = 1 << 53;
     match value {
         Value::Number(number) => {
-            if let Some(integer) = number.as_i64().filter(|integer| !(-EXACT..=EXACT).contains(integer)) {
+            if let Some(integer) = number
+                .as_i64()
+                .filter(|integer| !(-EXACT..=EXACT).contains(integer))
+            {
                 *value = (integer as f64 as i64).into();
             }
         }
@@ -217,5 +305,10 @@ fn worded(field: &str, kind: ViolationKind, raw: &str, detail: &str) -> String {
 }
 
 fn joined(parts: &[&str]) -> String {
-    parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(": ")
+    parts
+        .iter()
+        .filter(|part| !part.is_empty())
+        .copied()
+        .collect::<Vec<_>>()
+        .join(": ")
 }

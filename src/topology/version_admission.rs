@@ -1,4 +1,5 @@
-//! Versions of Kubernetes that Cluster API's webhooks refuse of Clusters and ClusterClasses: `core/webhooks/admission` of v1.14.
+//! Versions of Kubernetes that Cluster API's webhooks refuse of Clusters and ClusterClasses:
+//! `core/webhooks/admission` of v1.14.
 
 use std::cmp::Ordering;
 
@@ -14,12 +15,21 @@ use crate::text::go::quote;
 pub(super) fn of_cluster<'o>(cluster: &Cluster<'o>, class: Option<&Class<'_>>) -> Vec<Refused<'o>> {
     let (version, part) = (&cluster.version, cluster.topology.field("version"));
     let mut refused = Vec::new();
-    let mut refuse = |detail: &str| refused.push(invalid(&part, "spec.topology.version", &quote(version), detail));
+    let mut refuse = |detail: &str| {
+        refused.push(invalid(
+            &part,
+            "spec.topology.version",
+            &quote(version),
+            detail,
+        ))
+    };
     if Version::parse(&version[1..]).is_err() {
         refuse("version must be a valid semantic version");
     }
     let versions = class.map(|class| class.spec().field("kubernetesVersions"));
-    if versions.is_some_and(|versions| versions.items().next().is_some() && !versions.items().any(|known| known.text() == version)) {
+    if versions.is_some_and(|versions| {
+        versions.items().next().is_some() && !versions.items().any(|known| known.text() == version)
+    }) {
         refuse("version must match one of the versions defined in the ClusterClass");
     }
     refused
@@ -32,7 +42,8 @@ pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
     for (index, part) in class.spec().field("kubernetesVersions").items().enumerate() {
         // The webhook calls the field so.
         let field = format!("spec.kubernetesVersion[{index}]");
-        let mut refuse = |detail: &str| refused.push(invalid(&part, &field, &quote(part.text()), detail));
+        let mut refuse =
+            |detail: &str| refused.push(invalid(&part, &field, &quote(part.text()), detail));
         let Ok(version) = parse_tolerant(part.text()) else {
             refuse("version must be a valid semantic version");
             continue;
@@ -43,7 +54,10 @@ pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
             }
             let next = before.minor.saturating_add(1);
             if version.minor != before.minor && version.minor != next {
-                refuse(&format!("expecting a version with minor {} or {next}, found version {version}", before.minor));
+                refuse(&format!(
+                    "expecting a version with minor {} or {next}, found version {version}",
+                    before.minor
+                ));
             }
         }
         before = Some(version);
@@ -51,16 +65,30 @@ pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
     refused
 }
 
-/// Whether a version is greater than another, or differs from it in builds that have no order (`util/version.Compare`, `WithBuildTags`).
+/// Whether a version is greater than another, or differs from it in builds that have no order
+/// (`util/version.Compare`, `WithBuildTags`).
 fn may_follow(version: &Version, before: &Version) -> bool {
-    version.cmp_precedence(before).then_with(|| compare_builds(version.build.as_str(), before.build.as_str())).is_gt()
+    version
+        .cmp_precedence(before)
+        .then_with(|| compare_builds(version.build.as_str(), before.build.as_str()))
+        .is_gt()
 }
 
 /// Compares builds; of two that have no order, either is the greater one.
 fn compare_builds(one: &str, other: &str) -> Ordering {
-    let parts = |build: &str| build.split('.').filter(|part| !part.is_empty()).map(str::to_owned).collect::<Vec<_>>();
+    let parts = |build: &str| {
+        build
+            .split('.')
+            .filter(|part| !part.is_empty())
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
     let (one, other) = (parts(one), parts(other));
-    let unlike = one.iter().zip(&other).map(|(one, other)| compare_identifiers(one, other)).find(|order| order.is_ne());
+    let unlike = one
+        .iter()
+        .zip(&other)
+        .map(|(one, other)| compare_identifiers(one, other))
+        .find(|order| order.is_ne());
     unlike.unwrap_or_else(|| one.len().cmp(&other.len()))
 }
 

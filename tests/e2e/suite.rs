@@ -1,7 +1,9 @@
-//! What Windlass emits, given to the programs that consume it: the API server, clusterctl, the managers of Cluster API.
+//! What Windlass emits, given to the programs that consume it: the API server, clusterctl, the
+//! managers of Cluster API.
 //!
-//! `tests/peers/build` builds them, `cargo test -p windlass-e2e [PART-OF-A-NAME…]` runs the scenarios. With `WINDLASS_KEEP=1`
-//! each control plane stays up after its scenario, for a look around with kubectl.
+//! `tests/peers/build` builds them, `cargo test -p windlass-e2e [PART-OF-A-NAME…]` runs the
+//! scenarios. With `WINDLASS_KEEP=1` each control plane stays up after its scenario, for a look
+//! around with kubectl.
 #![allow(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -17,6 +19,8 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // One TLS library in the whole program; kube and the webhook server both ask for the default.
-    rustls::crypto::ring::default_provider().install_default().expect("nobody else has chosen one");
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .expect("nobody else has chosen one");
     harness::runner::main(scenarios::ALL)
 }

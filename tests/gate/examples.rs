@@ -1,4 +1,5 @@
-//! The examples on the pages of rules, and the releases that they make: each is laid over the sound release in `base`.
+//! The examples on the pages of rules, and the releases that they make: each is laid over the sound
+//! release in `base`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,7 +29,11 @@ pub(crate) fn example(page: &str, heading: &str) -> Example {
             }
             Some((_, text)) => *text += &format!("{line}\n"),
             None if line.starts_with("## ") => within = line == format!("## {heading}"),
-            None if within => block = line.strip_prefix("```yaml ").map(|name| (name.to_owned(), String::new())),
+            None if within => {
+                block = line
+                    .strip_prefix("```yaml ")
+                    .map(|name| (name.to_owned(), String::new()))
+            }
             None => {}
         }
     }
@@ -36,7 +41,8 @@ pub(crate) fn example(page: &str, heading: &str) -> Example {
     files
 }
 
-/// What a page has under *Bad* and under *Good*; the release before is the same for both, unless *Good* has its own.
+/// What a page has under *Bad* and under *Good*; the release before is the same for both, unless
+/// *Good* has its own.
 pub(crate) fn examples_of(page: &str) -> (Example, Example) {
     let (bad, mut good) = (example(page, "Bad"), example(page, "Good"));
     for (path, content) in bad.iter().filter(|(path, _)| path.starts_with("previous/")) {
@@ -49,7 +55,12 @@ pub(crate) fn examples_of(page: &str) -> (Example, Example) {
 pub(crate) fn documents(text: &str) -> Vec<Value> {
     let parsed = yaml::parse(&Source::new("example", text), &Budget::default());
     assert!(parsed.report.is_empty(), "{:?}", parsed.report);
-    parsed.documents.iter().map(|document| document.root.to_json()).filter(|value| !value.is_null()).collect()
+    parsed
+        .documents
+        .iter()
+        .map(|document| document.root.to_json())
+        .filter(|value| !value.is_null())
+        .collect()
 }
 
 /// RFC 7386.
@@ -72,8 +83,14 @@ fn merge(target: &mut Value, patch: &Value) {
 
 fn key(object: &Value) -> (String, String, String) {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let group = text(&object["apiVersion"]).rsplit_once('/').map_or(String::new(), |(group, _)| group.to_owned());
-    (group, text(&object["kind"]), text(&object["metadata"]["name"]))
+    let group = text(&object["apiVersion"])
+        .rsplit_once('/')
+        .map_or(String::new(), |(group, _)| group.to_owned());
+    (
+        group,
+        text(&object["kind"]),
+        text(&object["metadata"]["name"]),
+    )
 }
 
 /// The base with the objects of an example. One with `$patch: delete` is removed.
@@ -89,20 +106,37 @@ pub(crate) fn overlaid(base: &str, example: &str) -> String {
             None => objects.push(patch),
         }
     }
-    objects.iter().map(|object| serde_yaml::to_string(object).unwrap()).collect::<Vec<_>>().join("---\n")
+    objects
+        .iter()
+        .map(|object| serde_yaml::to_string(object).unwrap())
+        .collect::<Vec<_>>()
+        .join("---\n")
 }
 
 /// A release: the base with the files of an example. An empty file is removed.
 pub(crate) fn release(root: &Path, files: &Example, below: &str) -> Tree {
     let base = root.join("tests/gate/base");
     let text = |name: &str| std::fs::read_to_string(base.join(name)).unwrap();
-    let mut laid: BTreeMap<&str, String> = [COMPONENTS, "metadata.yaml", "cluster-template.yaml"].map(|name| (name, text(name))).into();
-    let before = files.iter().filter_map(|(path, content)| Some((path.strip_prefix("previous/")?, content)));
-    let of_release =
-        files.iter().map(|(path, content)| (path.as_str(), content)).filter(|(path, _)| !path.contains('/') && below.is_empty());
+    let mut laid: BTreeMap<&str, String> = [COMPONENTS, "metadata.yaml", "cluster-template.yaml"]
+        .map(|name| (name, text(name)))
+        .into();
+    let before = files
+        .iter()
+        .filter_map(|(path, content)| Some((path.strip_prefix("previous/")?, content)));
+    let of_release = files
+        .iter()
+        .map(|(path, content)| (path.as_str(), content))
+        .filter(|(path, _)| !path.contains('/') && below.is_empty());
     for (name, content) in before.chain(of_release) {
-        let content = if name == COMPONENTS && !content.is_empty() { overlaid(&laid[COMPONENTS], content) } else { content.clone() };
+        let content = if name == COMPONENTS && !content.is_empty() {
+            overlaid(&laid[COMPONENTS], content)
+        } else {
+            content.clone()
+        };
         laid.insert(name, content);
     }
-    laid.into_iter().filter(|(_, content)| !content.is_empty()).map(|(name, content)| (name.to_owned(), content.into_bytes())).collect()
+    laid.into_iter()
+        .filter(|(_, content)| !content.is_empty())
+        .map(|(name, content)| (name.to_owned(), content.into_bytes()))
+        .collect()
 }

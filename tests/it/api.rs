@@ -1,4 +1,5 @@
-//! The API: our schemas against upstream's CRDs, field by field, and what holds for all schemas of ours.
+//! The API: our schemas against upstream's CRDs, field by field, and what holds for all schemas of
+//! ours.
 
 use std::collections::BTreeSet;
 
@@ -27,7 +28,10 @@ fn upstream(kind: Kind) -> Option<Value> {
 
 fn entry(crd: &Value, version: Version) -> &Value {
     let versions = crd["spec"]["versions"].as_array().unwrap();
-    versions.iter().find(|entry| entry["name"] == version.as_str()).unwrap()
+    versions
+        .iter()
+        .find(|entry| entry["name"] == version.as_str())
+        .unwrap()
 }
 
 fn schema_of(crd: &Value, version: Version) -> &Value {
@@ -45,9 +49,18 @@ fn compare(ours: &Value, theirs: &Value, path: &str, found: &mut Differences) {
             "description" => {}
             "properties" => {
                 let (ours, theirs) = (&ours["properties"], &theirs["properties"]);
-                let names: BTreeSet<&String> = ours.as_object().unwrap().keys().chain(theirs.as_object().unwrap().keys()).collect();
+                let names: BTreeSet<&String> = ours
+                    .as_object()
+                    .unwrap()
+                    .keys()
+                    .chain(theirs.as_object().unwrap().keys())
+                    .collect();
                 for name in names {
-                    let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                    let path = if path.is_empty() {
+                        name.clone()
+                    } else {
+                        format!("{path}.{name}")
+                    };
                     match (ours.get(name), theirs.get(name)) {
                         (Some(ours), Some(theirs)) => compare(ours, theirs, &path, found),
                         (Some(_), None) => drop(found.insert((path, "only ours".into()))),
@@ -61,7 +74,9 @@ fn compare(ours: &Value, theirs: &Value, path: &str, found: &mut Differences) {
             }
             "required" => {
                 let sorted = |keys: &serde_json::Map<String, Value>| -> BTreeSet<String> {
-                    keys.get("required").map(|names| serde_json::from_value(names.clone()).unwrap()).unwrap_or_default()
+                    keys.get("required")
+                        .map(|names| serde_json::from_value(names.clone()).unwrap())
+                        .unwrap_or_default()
                 };
                 if sorted(ours) != sorted(theirs) {
                     found.insert((path.to_owned(), key.clone()));
@@ -86,13 +101,22 @@ fn spec_path(kind: Kind) -> &'static str {
 /// The additions as differences of schemas.
 fn expected_differences(kind: Kind) -> Differences {
     let spec = spec_path(kind);
-    let below = |path: &str| if path.is_empty() { spec.to_owned() } else { format!("{spec}.{path}") };
+    let below = |path: &str| {
+        if path.is_empty() {
+            spec.to_owned()
+        } else {
+            format!("{spec}.{path}")
+        }
+    };
     ADDITIONS
         .iter()
         .map(|addition| match addition.difference {
             Difference::Field => (below(addition.path), "only ours".to_owned()),
             Difference::Rules => (below(addition.path), "x-kubernetes-validations".to_owned()),
-            Difference::NotRequired => (below(addition.path.rsplit_once('.').unwrap().0), "required".to_owned()),
+            Difference::NotRequired => (
+                below(addition.path.rsplit_once('.').unwrap().0),
+                "required".to_owned(),
+            ),
         })
         .collect()
 }
@@ -100,10 +124,17 @@ fn expected_differences(kind: Kind) -> Differences {
 #[test]
 fn schemas_differ_from_upstream_in_the_additions_alone() {
     for kind in Kind::ALL {
-        let Some(upstream) = upstream(kind) else { return };
+        let Some(upstream) = upstream(kind) else {
+            return;
+        };
         for version in Version::ALL {
             let mut found = Differences::new();
-            compare(&openapi::schema(kind, version), schema_of(&upstream, version), "", &mut found);
+            compare(
+                &openapi::schema(kind, version),
+                schema_of(&upstream, version),
+                "",
+                &mut found,
+            );
             assert_eq!(found, expected_differences(kind), "{kind} {version}");
         }
     }
@@ -112,10 +143,17 @@ fn schemas_differ_from_upstream_in_the_additions_alone() {
 #[test]
 fn without_the_additions_the_schema_is_upstreams() {
     for kind in Kind::ALL {
-        let Some(upstream) = upstream(kind) else { return };
+        let Some(upstream) = upstream(kind) else {
+            return;
+        };
         for version in Version::ALL {
             let mut found = Differences::new();
-            compare(&openapi::kubeadm_schema(kind, version), schema_of(&upstream, version), "", &mut found);
+            compare(
+                &openapi::kubeadm_schema(kind, version),
+                schema_of(&upstream, version),
+                "",
+                &mut found,
+            );
             assert_eq!(found, Differences::new(), "{kind} {version}");
         }
     }
@@ -124,15 +162,36 @@ fn without_the_additions_the_schema_is_upstreams() {
 /// The same without upstream's files.
 #[test]
 fn a_kubeadm_config_has_no_additions() {
-    for (kind, version) in Kind::ALL.into_iter().flat_map(|kind| Version::ALL.map(|version| (kind, version))) {
+    for (kind, version) in Kind::ALL
+        .into_iter()
+        .flat_map(|kind| Version::ALL.map(|version| (kind, version)))
+    {
         let schema = openapi::kubeadm_schema(kind, version);
-        let spec = spec_path(kind).split('.').fold(schema, |schema, name| schema["properties"][name].clone());
+        let spec = spec_path(kind)
+            .split('.')
+            .fold(schema, |schema, name| schema["properties"][name].clone());
         for addition in ADDITIONS {
-            let (parent, name) = addition.path.rsplit_once('.').unwrap_or(("", addition.path));
+            let (parent, name) = addition
+                .path
+                .rsplit_once('.')
+                .unwrap_or(("", addition.path));
             match addition.difference {
-                Difference::Field => assert_eq!(at(&spec, parent, Difference::Field)["properties"].get(name), None, "{}", addition.path),
-                Difference::Rules => assert_eq!(at(&spec, addition.path, Difference::Rules), Value::Null, "{}", addition.path),
-                Difference::NotRequired => assert_eq!(at(&spec, parent, Difference::Field)["required"], json!([name])),
+                Difference::Field => assert_eq!(
+                    at(&spec, parent, Difference::Field)["properties"].get(name),
+                    None,
+                    "{}",
+                    addition.path
+                ),
+                Difference::Rules => assert_eq!(
+                    at(&spec, addition.path, Difference::Rules),
+                    Value::Null,
+                    "{}",
+                    addition.path
+                ),
+                Difference::NotRequired => assert_eq!(
+                    at(&spec, parent, Difference::Field)["required"],
+                    json!([name])
+                ),
             }
         }
     }
@@ -141,11 +200,20 @@ fn a_kubeadm_config_has_no_additions() {
 #[test]
 fn the_rest_of_each_version_is_upstreams() {
     for (kind, ours) in Kind::ALL.into_iter().zip(crds()) {
-        let Some(upstream) = upstream(kind) else { return };
+        let Some(upstream) = upstream(kind) else {
+            return;
+        };
         assert_eq!(ours["spec"]["scope"], upstream["spec"]["scope"]);
-        assert_eq!(ours["spec"]["names"]["categories"], upstream["spec"]["names"]["categories"]);
+        assert_eq!(
+            ours["spec"]["names"]["categories"],
+            upstream["spec"]["names"]["categories"]
+        );
         for version in Version::ALL {
-            assert_eq!(without_prose(entry(&ours, version)), without_prose(entry(&upstream, version)), "{kind} {version}");
+            assert_eq!(
+                without_prose(entry(&ours, version)),
+                without_prose(entry(&upstream, version)),
+                "{kind} {version}"
+            );
         }
     }
 }
@@ -175,7 +243,11 @@ fn each_schema(check: &mut dyn FnMut(&str, &Value)) {
     }
     for kind in Kind::ALL {
         for version in Version::ALL {
-            walk(&format!("{kind} {version}: "), &openapi::schema(kind, version), check);
+            walk(
+                &format!("{kind} {version}: "),
+                &openapi::schema(kind, version),
+                check,
+            );
         }
     }
 }
@@ -183,8 +255,13 @@ fn each_schema(check: &mut dyn FnMut(&str, &Value)) {
 #[test]
 fn everything_has_a_type_and_every_field_a_description() {
     each_schema(&mut |path, schema| {
-        assert!(schema["type"].is_string() || schema["x-kubernetes-int-or-string"] == true, "{path} has no type");
-        let described = schema["description"].is_string() || path.ends_with(['}', ']']) || path.ends_with(": .metadata");
+        assert!(
+            schema["type"].is_string() || schema["x-kubernetes-int-or-string"] == true,
+            "{path} has no type"
+        );
+        let described = schema["description"].is_string()
+            || path.ends_with(['}', ']'])
+            || path.ends_with(": .metadata");
         assert!(described, "{path} has no description");
     });
 }
@@ -193,12 +270,17 @@ fn everything_has_a_type_and_every_field_a_description() {
 fn nothing_is_null_referred_to_or_substituted() {
     each_schema(&mut |path, schema| {
         let keys = schema.as_object().unwrap();
-        for unwanted in ["nullable", "$ref", "title", "oneOf", "allOf", "const", "$schema", "$defs"] {
+        for unwanted in [
+            "nullable", "$ref", "title", "oneOf", "allOf", "const", "$schema", "$defs",
+        ] {
             assert!(!keys.contains_key(unwanted), "{path} has {unwanted}");
         }
         assert!(keys.values().all(|value| !value.is_null()), "{path}");
         let description = schema["description"].as_str().unwrap_or_default();
-        assert!(!description.contains('$'), "clusterctl would substitute in {path}: {description}");
+        assert!(
+            !description.contains('$'),
+            "clusterctl would substitute in {path}: {description}"
+        );
     });
 }
 
@@ -207,8 +289,13 @@ fn additions_are_the_same_in_both_versions() {
     for kind in Kind::ALL {
         let [old, new] = Version::ALL.map(|version| {
             let schema = openapi::schema(kind, version);
-            let spec = spec_path(kind).split('.').fold(schema, |schema, name| schema["properties"][name].clone());
-            ADDITIONS.iter().map(|addition| (addition.path, at(&spec, addition.path, addition.difference))).collect::<Vec<_>>()
+            let spec = spec_path(kind)
+                .split('.')
+                .fold(schema, |schema, name| schema["properties"][name].clone());
+            ADDITIONS
+                .iter()
+                .map(|addition| (addition.path, at(&spec, addition.path, addition.difference)))
+                .collect::<Vec<_>>()
         });
         assert_eq!(old, new);
     }
@@ -216,19 +303,28 @@ fn additions_are_the_same_in_both_versions() {
 
 /// What an addition is about: the field's schema, or the rules.
 fn at(spec: &Value, path: &str, difference: Difference) -> Value {
-    let schema = path.split('.').filter(|step| !step.is_empty()).fold(spec.clone(), |schema, step| match step.strip_suffix("[]") {
-        Some(list) => schema["properties"][list]["items"].clone(),
-        None => schema["properties"][step].clone(),
-    });
+    let schema = path.split('.').filter(|step| !step.is_empty()).fold(
+        spec.clone(),
+        |schema, step| match step.strip_suffix("[]") {
+            Some(list) => schema["properties"][list]["items"].clone(),
+            None => schema["properties"][step].clone(),
+        },
+    );
     assert!(schema.is_object(), "{path} is not in our schema");
-    if difference == Difference::Rules { schema["x-kubernetes-validations"].clone() } else { schema }
+    if difference == Difference::Rules {
+        schema["x-kubernetes-validations"].clone()
+    } else {
+        schema
+    }
 }
 
-/// The table of the design, by hand: path, rule, message; a path within the object means `fieldPath` and `FieldValueForbidden`.
+/// The table of the design, by hand: path, rule, message; a path within the object means
+/// `fieldPath` and `FieldValueForbidden`.
 #[test]
 fn rules_of_the_additions_are_as_designed() {
     const WINDOWS: &str = r#"not supported when spec.platform is set to: "windows""#;
-    let windows = |rule: &str| format!("!has(self.platform) || self.platform != 'windows' || {rule}");
+    let windows =
+        |rule: &str| format!("!has(self.platform) || self.platform != 'windows' || {rule}");
     let schema = openapi::schema(Kind::Config, Version::V1Beta2);
     let spec = &schema["properties"]["spec"];
     let check = |schema: &Value, expected: &[(&str, String, &str)]| {
@@ -286,12 +382,14 @@ fn rules_of_the_additions_are_as_designed() {
         &[
             (
                 ".containerLinuxConfig",
-                "!has(self.containerLinuxConfig) || !has(self.version) || self.version == '2.3'".into(),
+                "!has(self.containerLinuxConfig) || !has(self.version) || self.version == '2.3'"
+                    .into(),
                 r#"can be set only with spec.ignition.version "2.3""#,
             ),
             (
                 ".additionalConfig",
-                "!has(self.additionalConfig) || (has(self.version) && self.version != '2.3')".into(),
+                "!has(self.additionalConfig) || (has(self.version) && self.version != '2.3')"
+                    .into(),
                 r#"can be set only with spec.ignition.version "3.4""#,
             ),
         ],
@@ -315,7 +413,11 @@ fn rules_of_the_additions_are_as_designed() {
     );
     check(
         &spec["properties"]["directories"]["items"]["properties"]["path"],
-        &[("", r"self.matches('^(/|[A-Za-z]:[/\\\\])')".into(), "path must be absolute")],
+        &[(
+            "",
+            r"self.matches('^(/|[A-Za-z]:[/\\\\])')".into(),
+            "path must be absolute",
+        )],
     );
 }
 
@@ -327,47 +429,103 @@ fn fields_of_the_additions_are_as_designed() {
     let check = |path: &str, expected: Value| {
         let mut found = at(spec, path, Difference::Field);
         let keys = found.as_object_mut().unwrap();
-        for key in ["description", "properties", "items", "x-kubernetes-validations"] {
+        for key in [
+            "description",
+            "properties",
+            "items",
+            "x-kubernetes-validations",
+        ] {
             keys.remove(key);
         }
         assert_eq!(found, expected, "{path}");
     };
     let owner = json!({"type": "string", "minLength": 1, "maxLength": 256, "pattern": r"^[^:\s]+(:[^:\s]+)?$"});
-    let permissions = json!({"type": "string", "minLength": 3, "maxLength": 4, "pattern": "^0?[0-7]{3}$"});
-    check("platform", json!({"type": "string", "enum": ["linux", "windows"]}));
-    check("compression", json!({"type": "string", "enum": ["none", "gzip"]}));
-    check("maxDataBytes", json!({"type": "integer", "format": "int32", "minimum": 1, "maximum": 1_048_576}));
-    check("onFailure", json!({"type": "string", "enum": ["Continue", "Report", "Abort"]}));
-    check("ignition.version", json!({"type": "string", "enum": ["2.3", "3.4"]}));
-    check("ignition.additionalConfig", json!({"type": "string", "minLength": 1, "maxLength": 32768}));
+    let permissions =
+        json!({"type": "string", "minLength": 3, "maxLength": 4, "pattern": "^0?[0-7]{3}$"});
+    check(
+        "platform",
+        json!({"type": "string", "enum": ["linux", "windows"]}),
+    );
+    check(
+        "compression",
+        json!({"type": "string", "enum": ["none", "gzip"]}),
+    );
+    check(
+        "maxDataBytes",
+        json!({"type": "integer", "format": "int32", "minimum": 1, "maximum": 1_048_576}),
+    );
+    check(
+        "onFailure",
+        json!({"type": "string", "enum": ["Continue", "Report", "Abort"]}),
+    );
+    check(
+        "ignition.version",
+        json!({"type": "string", "enum": ["2.3", "3.4"]}),
+    );
+    check(
+        "ignition.additionalConfig",
+        json!({"type": "string", "minLength": 1, "maxLength": 32768}),
+    );
     check("cloudConfig", json!({"type": "object", "minProperties": 1}));
-    check("cloudConfig.templating", json!({"type": "string", "enum": ["jinja", "none"]}));
-    check("fileDefaults", json!({"type": "object", "minProperties": 1}));
+    check(
+        "cloudConfig.templating",
+        json!({"type": "string", "enum": ["jinja", "none"]}),
+    );
+    check(
+        "fileDefaults",
+        json!({"type": "object", "minProperties": 1}),
+    );
     check("fileDefaults.owner", owner.clone());
     check("fileDefaults.permissions", permissions.clone());
     check(
         "directories",
         json!({"type": "array", "minItems": 1, "maxItems": 100, "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["path"]}),
     );
-    check("directories[]", json!({"type": "object", "required": ["path"]}));
-    check("directories[].path", json!({"type": "string", "minLength": 1, "maxLength": 512}));
+    check(
+        "directories[]",
+        json!({"type": "object", "required": ["path"]}),
+    );
+    check(
+        "directories[].path",
+        json!({"type": "string", "minLength": 1, "maxLength": 512}),
+    );
     check("directories[].owner", owner);
     check("directories[].permissions", permissions);
-    check("files[].transferEncoding", json!({"type": "string", "enum": ["base64", "gzip+base64"]}));
-    check("files[].contentFrom.configMap", json!({"type": "object", "required": ["key", "name"]}));
-    check("files[].contentFrom.configMap.name", json!({"type": "string", "minLength": 1, "maxLength": 253}));
-    check("files[].contentFrom.configMap.key", json!({"type": "string", "minLength": 1, "maxLength": 256}));
+    check(
+        "files[].transferEncoding",
+        json!({"type": "string", "enum": ["base64", "gzip+base64"]}),
+    );
+    check(
+        "files[].contentFrom.configMap",
+        json!({"type": "object", "required": ["key", "name"]}),
+    );
+    check(
+        "files[].contentFrom.configMap.name",
+        json!({"type": "string", "minLength": 1, "maxLength": 253}),
+    );
+    check(
+        "files[].contentFrom.configMap.key",
+        json!({"type": "string", "minLength": 1, "maxLength": 256}),
+    );
 }
 
-/// Names, scope and labels (book: "BootstrapConfig, BootstrapConfigList resource definition", "All resources: version").
+/// Names, scope and labels (book: "BootstrapConfig, BootstrapConfigList resource definition", "All
+/// resources: version").
 #[test]
 fn crds_are_named_and_labelled_as_the_contract_wants() {
-    let expected = [("WindlassConfig", "windlassconfigs", "wlc"), ("WindlassConfigTemplate", "windlassconfigtemplates", "wlct")];
+    let expected = [
+        ("WindlassConfig", "windlassconfigs", "wlc"),
+        ("WindlassConfigTemplate", "windlassconfigtemplates", "wlct"),
+    ];
     for (crd, (kind, plural, short_name)) in crds().iter().zip(expected) {
         assert_eq!(crd["apiVersion"], "apiextensions.k8s.io/v1");
         assert_eq!(crd["kind"], "CustomResourceDefinition");
-        let labels = json!({"cluster.x-k8s.io/v1beta1": "v1beta1", "cluster.x-k8s.io/v1beta2": "v1beta2"});
-        assert_eq!(crd["metadata"], json!({"name": format!("{plural}.{GROUP}"), "labels": labels}));
+        let labels =
+            json!({"cluster.x-k8s.io/v1beta1": "v1beta1", "cluster.x-k8s.io/v1beta2": "v1beta2"});
+        assert_eq!(
+            crd["metadata"],
+            json!({"name": format!("{plural}.{GROUP}"), "labels": labels})
+        );
         assert_eq!(crd["metadata"]["name"], crd_name(GROUP, kind));
         assert_eq!(
             crd["spec"]["names"],
@@ -388,10 +546,29 @@ fn crds_are_named_and_labelled_as_the_contract_wants() {
             let entry = entry(crd, version);
             assert_eq!(entry["served"], true);
             assert_eq!(entry["storage"], is_stored);
-            assert_eq!(entry.get("deprecated"), if is_stored { None } else { Some(&Value::Bool(true)) });
+            assert_eq!(
+                entry.get("deprecated"),
+                if is_stored {
+                    None
+                } else {
+                    Some(&Value::Bool(true))
+                }
+            );
             let has_status = kind == "WindlassConfig";
-            assert_eq!(entry["subresources"], if has_status { json!({"status": {}}) } else { json!({}) });
-            assert_eq!(schema_of(crd, version)["properties"].get("status").is_some(), has_status);
+            assert_eq!(
+                entry["subresources"],
+                if has_status {
+                    json!({"status": {}})
+                } else {
+                    json!({})
+                }
+            );
+            assert_eq!(
+                schema_of(crd, version)["properties"]
+                    .get("status")
+                    .is_some(),
+                has_status
+            );
         }
     }
 }
@@ -405,7 +582,10 @@ fn facts_of_the_names_agree_with_the_derive() {
         assert_eq!(names["shortNames"], json!([kind.short_name()]));
         assert_eq!(Kind::parse(kind.as_str()), Some(kind));
     }
-    assert_eq!(Version::ALL.map(|version| Version::parse(version.as_str())), Version::ALL.map(Some));
+    assert_eq!(
+        Version::ALL.map(|version| Version::parse(version.as_str())),
+        Version::ALL.map(Some)
+    );
 }
 
 #[test]
@@ -435,7 +615,11 @@ fn holds_null(value: &Value) -> bool {
 fn what_is_absent_is_left_out() {
     fn check<T: Default + serde::Serialize>() {
         let value = serde_json::to_value(T::default()).unwrap();
-        assert!(!holds_null(&value), "{}: {value}", std::any::type_name::<T>());
+        assert!(
+            !holds_null(&value),
+            "{}: {value}",
+            std::any::type_name::<T>()
+        );
     }
     macro_rules! check_all {
         ($($version:ident: $($name:ident)+;)+) => { $($(check::<$version::$name>();)+)+ };
@@ -496,12 +680,20 @@ fn spec_with_secrets() -> Value {
 #[test]
 fn secrets_do_not_show_in_debug_output() {
     let shown = [
-        format!("{:?}", serde_json::from_value::<v1beta1::WindlassConfigSpec>(spec_with_secrets()).unwrap()),
-        format!("{:?}", serde_json::from_value::<v1beta2::WindlassConfigSpec>(spec_with_secrets()).unwrap()),
+        format!(
+            "{:?}",
+            serde_json::from_value::<v1beta1::WindlassConfigSpec>(spec_with_secrets()).unwrap()
+        ),
+        format!(
+            "{:?}",
+            serde_json::from_value::<v1beta2::WindlassConfigSpec>(spec_with_secrets()).unwrap()
+        ),
     ];
     for text in shown {
         assert!(
-            !text.contains("secret-") && !text.contains("c2VjcmV0LTEx") && !text.contains("115, 101, 99, 114, 101, 116"),
+            !text.contains("secret-")
+                && !text.contains("c2VjcmV0LTEx")
+                && !text.contains("115, 101, 99, 114, 101, 116"),
             "{text}"
         );
         assert_eq!(text.matches("<redacted>").count(), 13);
@@ -541,16 +733,35 @@ fn examples_are_valid_and_their_faults_are_found() {
     });
     let violations = |kind: Kind, version: Version, object: &Value| -> Vec<String> {
         let schema = Schema::from_json(&openapi::schema(kind, version)).unwrap();
-        schema.validate(object).into_iter().map(|violation| violation.to_string()).collect()
+        schema
+            .validate(object)
+            .into_iter()
+            .map(|violation| violation.to_string())
+            .collect()
     };
-    assert_eq!(violations(Kind::Template, Version::V1Beta2, &template), [""; 0]);
-    assert_eq!(violations(Kind::Config, Version::V1Beta1, &windows), [""; 0]);
+    assert_eq!(
+        violations(Kind::Template, Version::V1Beta2, &template),
+        [""; 0]
+    );
+    assert_eq!(
+        violations(Kind::Config, Version::V1Beta1, &windows),
+        [""; 0]
+    );
     let check = |pointer: &str, value: Value, expected: &str| {
         let mut object = template.clone();
-        *object.pointer_mut(&format!("/spec/template/spec{pointer}")).unwrap() = value;
-        assert_eq!(violations(Kind::Template, Version::V1Beta2, &object), [format!("spec.template.spec{expected}")]);
+        *object
+            .pointer_mut(&format!("/spec/template/spec{pointer}"))
+            .unwrap() = value;
+        assert_eq!(
+            violations(Kind::Template, Version::V1Beta2, &object),
+            [format!("spec.template.spec{expected}")]
+        );
     };
-    check("/platform", json!("macos"), r#".platform: Unsupported value: "macos": supported values: "linux", "windows""#);
+    check(
+        "/platform",
+        json!("macos"),
+        r#".platform: Unsupported value: "macos": supported values: "linux", "windows""#,
+    );
     check(
         "/cloudConfig",
         json!({}),
@@ -571,19 +782,40 @@ fn examples_are_valid_and_their_faults_are_found() {
 #[test]
 fn an_object_without_spec_is_read() {
     let object = |kind: &str, version: &str| json!({"apiVersion": format!("{GROUP}/{version}"), "kind": kind, "metadata": {"name": "x"}});
-    let config: v1beta2::WindlassConfig = serde_json::from_value(object("WindlassConfig", "v1beta2")).unwrap();
-    assert_eq!(config, v1beta2::WindlassConfig::new("x", v1beta2::WindlassConfigSpec::default()));
+    let config: v1beta2::WindlassConfig =
+        serde_json::from_value(object("WindlassConfig", "v1beta2")).unwrap();
+    assert_eq!(
+        config,
+        v1beta2::WindlassConfig::new("x", v1beta2::WindlassConfigSpec::default())
+    );
     serde_json::from_value::<v1beta1::WindlassConfig>(object("WindlassConfig", "v1beta1")).unwrap();
-    serde_json::from_value::<v1beta1::WindlassConfigTemplate>(object("WindlassConfigTemplate", "v1beta1")).unwrap();
-    serde_json::from_value::<v1beta2::WindlassConfigTemplate>(object("WindlassConfigTemplate", "v1beta2")).unwrap();
+    serde_json::from_value::<v1beta1::WindlassConfigTemplate>(object(
+        "WindlassConfigTemplate",
+        "v1beta1",
+    ))
+    .unwrap();
+    serde_json::from_value::<v1beta2::WindlassConfigTemplate>(object(
+        "WindlassConfigTemplate",
+        "v1beta2",
+    ))
+    .unwrap();
     let null = json!({"metadata": {}, "spec": null});
     serde_json::from_value::<v1beta2::WindlassConfig>(null).unwrap();
 }
 
 #[test]
 fn taints_have_three_states() {
-    let read = |value: Value| serde_json::from_value::<v1beta2::NodeRegistration>(value).unwrap().taints;
+    let read = |value: Value| {
+        serde_json::from_value::<v1beta2::NodeRegistration>(value)
+            .unwrap()
+            .taints
+    };
     assert_eq!(read(json!({})), None);
     assert_eq!(read(json!({"taints": []})), Some(Vec::new()));
-    assert_eq!(read(json!({"taints": [{"key": "k", "effect": "NoSchedule"}]})).unwrap().len(), 1);
+    assert_eq!(
+        read(json!({"taints": [{"key": "k", "effect": "NoSchedule"}]}))
+            .unwrap()
+            .len(),
+        1
+    );
 }

@@ -1,4 +1,5 @@
-//! How the components of a provider are put together: which objects are made when, in which order they stand, and whose the roles are.
+//! How the components of a provider are put together: which objects are made when, in which order
+//! they stand, and whose the roles are.
 
 use serde_json::{Value, json};
 use windlass::diag::Report;
@@ -10,28 +11,45 @@ use windlass::text::source::Source;
 
 use crate::support;
 
-const HEAD: &str = "apiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: foo\nnamespace: foo-system\n";
-const METADATA: &str =
-    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
+const HEAD: &str =
+    "apiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: foo\nnamespace: foo-system\n";
+const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
 const MANAGER: &str = "manager: {image: ghcr.io/a/b}\n";
 
-/// The release of a provider with the lines of a `provider.yaml` behind its head, and files by the patterns that name them.
+/// The release of a provider with the lines of a `provider.yaml` behind its head, and files by the
+/// patterns that name them.
 pub(crate) fn release(lines: &str, files: &[(&str, &str)]) -> Release {
     release_of(&format!("{HEAD}{lines}"), files)
 }
 
 pub(crate) fn release_of(text: &str, files: &[(&str, &str)]) -> Release {
-    let (providers, report) = provider::parse(&Source::new("provider.yaml", text), &Budget::default());
+    let (providers, report) =
+        provider::parse(&Source::new("provider.yaml", text), &Budget::default());
     assert!(report.is_empty(), "{report:?}");
     let mut inputs = Inputs::new();
     for (name, text) in files.iter().chain(&[("metadata.yaml", METADATA)]) {
-        inputs.insert(*name, Matched { files: vec![Source::new(*name, *text)], ..Matched::default() });
+        inputs.insert(
+            *name,
+            Matched {
+                files: vec![Source::new(*name, *text)],
+                ..Matched::default()
+            },
+        );
     }
-    release_build::run(&providers, report, &inputs, Order::of(&version("v0.1.0").unwrap()))
+    release_build::run(
+        &providers,
+        report,
+        &inputs,
+        Order::of(&version("v0.1.0").unwrap()),
+    )
 }
 
 pub(crate) fn objects_of(release: &Release) -> Vec<Value> {
-    let file = release.files.paths().find(|path| path.ends_with("components.yaml")).unwrap();
+    let file = release
+        .files
+        .paths()
+        .find(|path| path.ends_with("components.yaml"))
+        .unwrap();
     support::documents(release.files.get(file).unwrap())
 }
 
@@ -43,11 +61,23 @@ fn addon(lines: &str, files: &[(&str, &str)]) -> Vec<Value> {
 /// `Kind/name` of objects.
 pub(crate) fn titles(objects: &[Value]) -> Vec<String> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    objects.iter().map(|object| format!("{}/{}", text(&object["kind"]), text(&object["metadata"]["name"]))).collect()
+    objects
+        .iter()
+        .map(|object| {
+            format!(
+                "{}/{}",
+                text(&object["kind"]),
+                text(&object["metadata"]["name"])
+            )
+        })
+        .collect()
 }
 
 fn of_kinds(objects: &[Value], kinds: &[&str]) -> Vec<String> {
-    titles(objects).into_iter().filter(|title| kinds.contains(&title.split('/').next().unwrap())).collect()
+    titles(objects)
+        .into_iter()
+        .filter(|title| kinds.contains(&title.split('/').next().unwrap()))
+        .collect()
 }
 
 pub(crate) fn object<'o>(objects: &'o [Value], title: &str) -> &'o Value {
@@ -57,12 +87,23 @@ pub(crate) fn object<'o>(objects: &'o [Value], title: &str) -> &'o Value {
 
 /// Of each finding of the build, before the judge's: rule, line and column, message and help.
 pub(crate) fn told(report: &Report, rule: &str) -> Vec<[String; 3]> {
-    let of_rule = report.findings().iter().filter(|finding| finding.rule.id == rule);
+    let of_rule = report
+        .findings()
+        .iter()
+        .filter(|finding| finding.rule.id == rule);
     of_rule
         .map(|finding| {
-            let place = finding.place.span.map(|span| format!("{}:{}", span.start.line, span.start.column)).unwrap_or_default();
+            let place = finding
+                .place
+                .span
+                .map(|span| format!("{}:{}", span.start.line, span.start.column))
+                .unwrap_or_default();
             let file = finding.place.file.as_deref().unwrap_or_default();
-            let help = finding.help.as_ref().map(ToString::to_string).unwrap_or_default();
+            let help = finding
+                .help
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default();
             [format!("{file}:{place}"), finding.message.clone(), help]
         })
         .collect()
@@ -70,11 +111,17 @@ pub(crate) fn told(report: &Report, rule: &str) -> Vec<[String; 3]> {
 
 pub(crate) fn crd(group: &str, kind: &str, versions: &[&str], has_status: bool) -> String {
     let plural = format!("{}s", kind.to_lowercase());
-    let status = if has_status { ", subresources: {status: {}}" } else { "" };
+    let status = if has_status {
+        ", subresources: {status: {}}"
+    } else {
+        ""
+    };
     // The newest version, which is the last one, is stored.
     let version = |name: &&str| {
         let stored = versions.last() == Some(name);
-        format!("  - {{name: {name}, served: true, storage: {stored}{status}, schema: {{openAPIV3Schema: {{type: object}}}}}}\n")
+        format!(
+            "  - {{name: {name}, served: true, storage: {stored}{status}, schema: {{openAPIV3Schema: {{type: object}}}}}}\n"
+        )
     };
     let versions: String = versions.iter().map(version).collect();
     format!(
@@ -84,7 +131,9 @@ pub(crate) fn crd(group: &str, kind: &str, versions: &[&str], has_status: bool) 
 }
 
 fn role(kind: &str, name: &str, labels: &str) -> String {
-    format!("apiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata: {{name: {name}, labels: {{{labels}}}}}\nrules: []\n---\n")
+    format!(
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata: {{name: {name}, labels: {{{labels}}}}}\nrules: []\n---\n"
+    )
 }
 
 /// A binding of a ClusterRole.
@@ -97,13 +146,24 @@ fn binding(kind: &str, name: &str, role: &str, account: &str) -> String {
 
 const ACCOUNT: &str = "apiVersion: v1\nkind: ServiceAccount\nmetadata: {name: manager}\n---\n";
 
-/// kustomize's order of kinds; kinds that it does not know stand before the webhook configurations, and those of one kind as the files have them.
+/// kustomize's order of kinds; kinds that it does not know stand before the webhook configurations,
+/// and those of one kind as the files have them.
 #[test]
 fn objects_stand_in_the_order_of_kustomize() {
-    let own = |group: &str, kind: &str, name: &str| format!("apiVersion: {group}\nkind: {kind}\nmetadata: {{name: {name}}}\n");
+    let own = |group: &str, kind: &str, name: &str| {
+        format!("apiVersion: {group}\nkind: {kind}\nmetadata: {{name: {name}}}\n")
+    };
     let files: Vec<String> = [
-        ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "v"),
-        ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration", "m"),
+        (
+            "admissionregistration.k8s.io/v1",
+            "ValidatingWebhookConfiguration",
+            "v",
+        ),
+        (
+            "admissionregistration.k8s.io/v1",
+            "MutatingWebhookConfiguration",
+            "m",
+        ),
         ("policy/v1", "PodDisruptionBudget", "p"),
         ("cert-manager.io/v1", "Issuer", "i"),
         ("cert-manager.io/v1", "Certificate", "c"),
@@ -118,7 +178,13 @@ fn objects_stand_in_the_order_of_kustomize() {
     .into();
     let lines = "group: foo.dev\ncrds: [crd.yaml]\nobjects: [own.yaml]\nrbac: {aggregateTo: [x/aggregate-to-y]}\nmanager: {image: ghcr.io/a/b, conversion: true}\n";
     let definition = crd("foo.dev", "FooThing", &["v1alpha1", "v1"], true);
-    let objects = addon(lines, &[("own.yaml", &files.join("---\n")), ("crd.yaml", &definition)]);
+    let objects = addon(
+        lines,
+        &[
+            ("own.yaml", &files.join("---\n")),
+            ("crd.yaml", &definition),
+        ],
+    );
     assert_eq!(
         titles(&objects),
         [
@@ -152,29 +218,65 @@ fn objects_stand_in_the_order_of_kustomize() {
 /// What webhooks need is there as soon as one of four fields wants webhooks, and not before.
 #[test]
 fn service_and_certificate_are_made_for_webhooks_alone() {
-    let crds = [crd("foo.dev", "FooThing", &["v1alpha1", "v1"], true), crd("foo.dev", "FooOther", &["v1"], true)];
+    let crds = [
+        crd("foo.dev", "FooThing", &["v1alpha1", "v1"], true),
+        crd("foo.dev", "FooOther", &["v1"], true),
+    ];
     let hooks = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: own}\nwebhooks: []\n";
     let (mutating, validating) = (
         "MutatingWebhookConfiguration/foo-mutating-webhook-configuration",
         "ValidatingWebhookConfiguration/foo-validating-webhook-configuration",
     );
-    let parts = ["Service/foo-webhook-service", "Certificate/foo-serving-cert", "Issuer/foo-selfsigned-issuer"];
-    let kinds = ["Service", "Certificate", "Issuer", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"];
+    let parts = [
+        "Service/foo-webhook-service",
+        "Certificate/foo-serving-cert",
+        "Issuer/foo-selfsigned-issuer",
+    ];
+    let kinds = [
+        "Service",
+        "Certificate",
+        "Issuer",
+        "MutatingWebhookConfiguration",
+        "ValidatingWebhookConfiguration",
+    ];
     for (field, configurations) in [
         ("args: [a]", None),
         ("conversion: true", Some(&[][..])),
         ("converts: [FooThing]", Some(&[])),
         ("validates: [FooThing]", Some(&[validating])),
         ("defaults: [FooOther]", Some(&[mutating])),
-        ("validates: [FooThing], defaults: [FooOther]", Some(&[mutating, validating])),
-        ("webhooks: [hooks.yaml]", Some(&["ValidatingWebhookConfiguration/foo-own"])),
+        (
+            "validates: [FooThing], defaults: [FooOther]",
+            Some(&[mutating, validating]),
+        ),
+        (
+            "webhooks: [hooks.yaml]",
+            Some(&["ValidatingWebhookConfiguration/foo-own"]),
+        ),
     ] {
-        let lines = format!("group: foo.dev\ncrds: [a.yaml, b.yaml]\nmanager: {{image: ghcr.io/a/b, {field}}}\n");
-        let objects = addon(&lines, &[("a.yaml", &crds[0]), ("b.yaml", &crds[1]), ("hooks.yaml", hooks)]);
-        let expected: Vec<&str> = configurations.into_iter().flat_map(|more| parts.into_iter().chain(more.iter().copied())).collect();
+        let lines = format!(
+            "group: foo.dev\ncrds: [a.yaml, b.yaml]\nmanager: {{image: ghcr.io/a/b, {field}}}\n"
+        );
+        let objects = addon(
+            &lines,
+            &[
+                ("a.yaml", &crds[0]),
+                ("b.yaml", &crds[1]),
+                ("hooks.yaml", hooks),
+            ],
+        );
+        let expected: Vec<&str> = configurations
+            .into_iter()
+            .flat_map(|more| parts.into_iter().chain(more.iter().copied()))
+            .collect();
         assert_eq!(of_kinds(&objects, &kinds), expected, "{field}");
-        let pod = &object(&objects, "Deployment/foo-controller-manager")["spec"]["template"]["spec"];
-        assert_eq!(pod["volumes"].is_array(), configurations.is_some(), "{field}");
+        let pod =
+            &object(&objects, "Deployment/foo-controller-manager")["spec"]["template"]["spec"];
+        assert_eq!(
+            pod["volumes"].is_array(),
+            configurations.is_some(),
+            "{field}"
+        );
     }
 }
 
@@ -182,53 +284,117 @@ fn service_and_certificate_are_made_for_webhooks_alone() {
 #[test]
 fn webhooks_see_the_stored_version_of_the_kinds_that_are_named() {
     let of = |kind: &str, versions: &[&str]| crd("foo.dev", kind, versions, true);
-    let crds = [of("FooThing", &["v1alpha1", "v1"]), of("FooOther", &["v1beta1"]), of("FooMore", &["v1"])];
-    let files = [("a.yaml", crds[0].as_str()), ("b.yaml", crds[1].as_str()), ("c.yaml", crds[2].as_str())];
+    let crds = [
+        of("FooThing", &["v1alpha1", "v1"]),
+        of("FooOther", &["v1beta1"]),
+        of("FooMore", &["v1"]),
+    ];
+    let files = [
+        ("a.yaml", crds[0].as_str()),
+        ("b.yaml", crds[1].as_str()),
+        ("c.yaml", crds[2].as_str()),
+    ];
     let lines = "group: foo.dev\ncrds: [a.yaml, b.yaml, c.yaml]\nmanager: {image: ghcr.io/a/b, defaults: [FooOther], validates: [FooThing, FooMore, FooOther]}\n";
     let objects = addon(lines, &files);
     let webhooks = |title: &str| -> Vec<Value> {
-        let webhooks = object(&objects, title)["webhooks"].as_array().unwrap().iter();
+        let webhooks = object(&objects, title)["webhooks"]
+            .as_array()
+            .unwrap()
+            .iter();
         let shown = |webhook: &Value| {
-            let (path, rule) = (&webhook["clientConfig"]["service"]["path"], &webhook["rules"][0]);
-            json!([webhook["name"], path, rule["apiVersions"], rule["resources"]])
+            let (path, rule) = (
+                &webhook["clientConfig"]["service"]["path"],
+                &webhook["rules"][0],
+            );
+            json!([
+                webhook["name"],
+                path,
+                rule["apiVersions"],
+                rule["resources"]
+            ])
         };
         webhooks.map(shown).collect()
     };
     assert_eq!(
         webhooks("MutatingWebhookConfiguration/foo-mutating-webhook-configuration"),
-        [json!(["default.fooother.foo.dev", "/mutate-foo-dev-v1beta1-fooother", ["v1beta1"], ["fooothers"]])]
+        [json!([
+            "default.fooother.foo.dev",
+            "/mutate-foo-dev-v1beta1-fooother",
+            ["v1beta1"],
+            ["fooothers"]
+        ])]
     );
     assert_eq!(
         webhooks("ValidatingWebhookConfiguration/foo-validating-webhook-configuration"),
         [
-            json!(["validation.foothing.foo.dev", "/validate-foo-dev-v1-foothing", ["v1"], ["foothings"]]),
-            json!(["validation.foomore.foo.dev", "/validate-foo-dev-v1-foomore", ["v1"], ["foomores"]]),
-            json!(["validation.fooother.foo.dev", "/validate-foo-dev-v1beta1-fooother", ["v1beta1"], ["fooothers"]]),
+            json!([
+                "validation.foothing.foo.dev",
+                "/validate-foo-dev-v1-foothing",
+                ["v1"],
+                ["foothings"]
+            ]),
+            json!([
+                "validation.foomore.foo.dev",
+                "/validate-foo-dev-v1-foomore",
+                ["v1"],
+                ["foomores"]
+            ]),
+            json!([
+                "validation.fooother.foo.dev",
+                "/validate-foo-dev-v1beta1-fooother",
+                ["v1beta1"],
+                ["fooothers"]
+            ]),
         ]
     );
     let hosts = &object(&objects, "Certificate/foo-serving-cert")["spec"]["dnsNames"];
-    assert_eq!(hosts, &json!(["foo-webhook-service.foo-system.svc", "foo-webhook-service.foo-system.svc.cluster.local"]));
+    assert_eq!(
+        hosts,
+        &json!([
+            "foo-webhook-service.foo-system.svc",
+            "foo-webhook-service.foo-system.svc.cluster.local"
+        ])
+    );
     let unknown = "type: AddonProvider\ngroup: foo.dev\ncrds: [a.yaml, b.yaml]\nobjects: [hooks.yaml]\n\
                    manager: {image: ghcr.io/a/b, defaults: [FooOther, X], validates: [Z, FooThing], converts: [Q, FooThing], webhooks: [hooks.yaml]}\n";
     let service = "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n";
     let report = release(unknown, &[files[0], files[1], ("hooks.yaml", service)]).report;
     let finding = |field: &str, name: &str, column: u32| {
         let message = format!("manager.{field} is `{name}`, which no CRD of the provider defines");
-        [format!("provider.yaml:9:{column}"), message, "name one of FooThing, FooOther".to_owned()]
+        [
+            format!("provider.yaml:9:{column}"),
+            message,
+            "name one of FooThing, FooOther".to_owned(),
+        ]
     };
     assert_eq!(
         told(&report, "provider-webhook-kind-unknown"),
-        [finding("defaults[1]", "X", 52), finding("validates[0]", "Z", 68), finding("converts[0]", "Q", 93)]
+        [
+            finding("defaults[1]", "X", 52),
+            finding("validates[0]", "Z", 68),
+            finding("converts[0]", "Q", 93)
+        ]
     );
-    let other = ["hooks.yaml:2:7", "`manager.webhooks` also takes Service/s", "name its file under `objects`"];
-    assert_eq!(told(&report, "provider-webhook-other-kind"), [other.map(str::to_owned)]);
+    let other = [
+        "hooks.yaml:2:7",
+        "`manager.webhooks` also takes Service/s",
+        "name its file under `objects`",
+    ];
+    assert_eq!(
+        told(&report, "provider-webhook-other-kind"),
+        [other.map(str::to_owned)]
+    );
 }
 
 /// A CRD of one version has nothing to convert, and `converts` names those that do.
 #[test]
 fn definitions_of_several_versions_convert_through_the_manager() {
     let of = |kind: &str, versions: &[&str]| crd("foo.dev", kind, versions, true);
-    let crds = [of("FooThing", &["v1alpha1", "v1"]), of("FooOther", &["v1"]), of("FooMore", &["v1alpha1", "v1beta1", "v1"])];
+    let crds = [
+        of("FooThing", &["v1alpha1", "v1"]),
+        of("FooOther", &["v1"]),
+        of("FooMore", &["v1alpha1", "v1beta1", "v1"]),
+    ];
     for (field, converted) in [
         ("args: [a]", &[][..]),
         ("conversion: true", &["FooThing", "FooMore"]),
@@ -236,52 +402,137 @@ fn definitions_of_several_versions_convert_through_the_manager() {
         ("converts: [FooOther]", &[]),
         ("converts: [FooMore], conversion: true", &["FooMore"]),
     ] {
-        let lines = format!("group: foo.dev\ncrds: [a.yaml, b.yaml, c.yaml]\nmanager: {{image: ghcr.io/a/b, {field}}}\n");
-        let objects = addon(&lines, &[("a.yaml", &crds[0]), ("b.yaml", &crds[1]), ("c.yaml", &crds[2])]);
-        let converts = objects.iter().filter(|object| object["spec"]["conversion"]["strategy"] == "Webhook");
-        assert_eq!(converts.map(|crd| crd["spec"]["names"]["kind"].as_str().unwrap()).collect::<Vec<_>>(), converted, "{field}");
+        let lines = format!(
+            "group: foo.dev\ncrds: [a.yaml, b.yaml, c.yaml]\nmanager: {{image: ghcr.io/a/b, {field}}}\n"
+        );
+        let objects = addon(
+            &lines,
+            &[
+                ("a.yaml", &crds[0]),
+                ("b.yaml", &crds[1]),
+                ("c.yaml", &crds[2]),
+            ],
+        );
+        let converts = objects
+            .iter()
+            .filter(|object| object["spec"]["conversion"]["strategy"] == "Webhook");
+        assert_eq!(
+            converts
+                .map(|crd| crd["spec"]["names"]["kind"].as_str().unwrap())
+                .collect::<Vec<_>>(),
+            converted,
+            "{field}"
+        );
     }
 }
 
-/// The ServiceAccount is made unless a file has that very object; without a manager and `rbac` there is nobody to have rights.
+/// The ServiceAccount is made unless a file has that very object; without a manager and `rbac`
+/// there is nobody to have rights.
 #[test]
 fn the_account_is_made_unless_a_file_has_it() {
     let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: manager}\n---\n";
     let other = ACCOUNT.replace("manager", "other");
-    let made = ["Role/foo-leader-election-role", "ClusterRole/foo-system-manager-role"];
+    let made = [
+        "Role/foo-leader-election-role",
+        "ClusterRole/foo-system-manager-role",
+    ];
     for (lines, own, accounts, roles) in [
-        (MANAGER, map.to_owned(), &["ServiceAccount/foo-manager"][..], &made[..]),
-        (MANAGER, format!("{map}{other}"), &["ServiceAccount/foo-manager", "ServiceAccount/foo-other"], &made),
-        (MANAGER, ACCOUNT.to_owned(), &["ServiceAccount/foo-manager"], &made),
-        ("rbac: {serviceAccount: default}\nmanager: {image: ghcr.io/a/b}\n", map.to_owned(), &[], &made),
-        ("rbac: {}\n", map.to_owned(), &["ServiceAccount/foo-manager"], &made),
+        (
+            MANAGER,
+            map.to_owned(),
+            &["ServiceAccount/foo-manager"][..],
+            &made[..],
+        ),
+        (
+            MANAGER,
+            format!("{map}{other}"),
+            &["ServiceAccount/foo-manager", "ServiceAccount/foo-other"],
+            &made,
+        ),
+        (
+            MANAGER,
+            ACCOUNT.to_owned(),
+            &["ServiceAccount/foo-manager"],
+            &made,
+        ),
+        (
+            "rbac: {serviceAccount: default}\nmanager: {image: ghcr.io/a/b}\n",
+            map.to_owned(),
+            &[],
+            &made,
+        ),
+        (
+            "rbac: {}\n",
+            map.to_owned(),
+            &["ServiceAccount/foo-manager"],
+            &made,
+        ),
         ("", map.to_owned(), &[], &[]),
     ] {
-        let objects = addon(&format!("objects: [own.yaml]\n{lines}"), &[("own.yaml", &own)]);
-        assert_eq!(of_kinds(&objects, &["ServiceAccount"]), accounts, "{lines}{own}");
-        assert_eq!(of_kinds(&objects, &["Role", "ClusterRole"]), roles, "{lines}{own}");
+        let objects = addon(
+            &format!("objects: [own.yaml]\n{lines}"),
+            &[("own.yaml", &own)],
+        );
+        assert_eq!(
+            of_kinds(&objects, &["ServiceAccount"]),
+            accounts,
+            "{lines}{own}"
+        );
+        assert_eq!(
+            of_kinds(&objects, &["Role", "ClusterRole"]),
+            roles,
+            "{lines}{own}"
+        );
     }
 }
 
-/// Roles among `objects` are the manager's if one of their bindings is for it, or if nothing binds them.
+/// Roles among `objects` are the manager's if one of their bindings is for it, or if nothing binds
+/// them.
 #[test]
 fn roles_among_objects_are_the_managers_if_it_is_bound_to_them() {
     let own = ["ClusterRole/foo-system-own"];
-    let made = ["Role/foo-leader-election-role", "ClusterRole/foo-system-manager-role", "ClusterRole/foo-system-own"];
+    let made = [
+        "Role/foo-leader-election-role",
+        "ClusterRole/foo-system-manager-role",
+        "ClusterRole/foo-system-own",
+    ];
     let bound = |kind: &str, name: &str, account: &str| binding(kind, name, "own", account);
     for (bindings, roles) in [
         (String::new(), &own[..]),
         (bound("ClusterRoleBinding", "a", "manager"), &own),
         (bound("ClusterRoleBinding", "a", "other"), &made),
-        (bound("ClusterRoleBinding", "a", "other") + &bound("RoleBinding", "b", "other"), &made),
-        (bound("ClusterRoleBinding", "a", "manager") + &bound("RoleBinding", "b", "manager"), &own),
-        (bound("ClusterRoleBinding", "a", "manager") + &bound("RoleBinding", "b", "other"), &own),
-        (bound("ClusterRoleBinding", "a", "other") + &bound("RoleBinding", "b", "manager"), &own),
+        (
+            bound("ClusterRoleBinding", "a", "other") + &bound("RoleBinding", "b", "other"),
+            &made,
+        ),
+        (
+            bound("ClusterRoleBinding", "a", "manager") + &bound("RoleBinding", "b", "manager"),
+            &own,
+        ),
+        (
+            bound("ClusterRoleBinding", "a", "manager") + &bound("RoleBinding", "b", "other"),
+            &own,
+        ),
+        (
+            bound("ClusterRoleBinding", "a", "other") + &bound("RoleBinding", "b", "manager"),
+            &own,
+        ),
         (binding("ClusterRoleBinding", "a", "another", "other"), &own),
     ] {
-        let files = format!("{ACCOUNT}{}{}{bindings}", ACCOUNT.replace("manager", "other"), role("ClusterRole", "own", ""));
-        let objects = addon(&format!("objects: [own.yaml]\n{MANAGER}"), &[("own.yaml", &files)]);
-        assert_eq!(of_kinds(&objects, &["Role", "ClusterRole"]), roles, "{bindings}");
+        let files = format!(
+            "{ACCOUNT}{}{}{bindings}",
+            ACCOUNT.replace("manager", "other"),
+            role("ClusterRole", "own", "")
+        );
+        let objects = addon(
+            &format!("objects: [own.yaml]\n{MANAGER}"),
+            &[("own.yaml", &files)],
+        );
+        assert_eq!(
+            of_kinds(&objects, &["Role", "ClusterRole"]),
+            roles,
+            "{bindings}"
+        );
     }
 }
 
@@ -293,21 +544,45 @@ fn rules_for_roles_in_files_are_told() {
     let rules = "rules: [{apiGroups: [''], resources: [nodes], verbs: [get]}]";
     let unused = |column: u32, field: &str, help: &str| {
         let message = format!("rbac.{field} is not used: the roles of the manager are in files");
-        [format!("provider.yaml:10:{column}"), message, help.to_owned()]
+        [
+            format!("provider.yaml:10:{column}"),
+            message,
+            help.to_owned(),
+        ]
     };
-    let of_rules = |column: u32| unused(column, "rules", "write the rules into the file of the manager's role");
+    let of_rules = |column: u32| {
+        unused(
+            column,
+            "rules",
+            "write the rules into the file of the manager's role",
+        )
+    };
     for (rbac, expected) in [
         ("roles: [r.yaml]".to_owned(), vec![]),
         (format!("roles: [r.yaml], {rules}"), vec![of_rules(32)]),
         (
             format!("roles: [r.yaml], {rules}, manager: builtin"),
-            vec![of_rules(32), unused(96, "manager", "remove it, or the role files")],
+            vec![
+                of_rules(32),
+                unused(96, "manager", "remove it, or the role files"),
+            ],
         ),
         (format!("manager: builtin, {rules}"), vec![]),
     ] {
-        let release = release(&format!("{lines}rbac: {{{rbac}}}\n"), &[("r.yaml", &role("ClusterRole", "manager-role", ""))]);
-        assert_eq!(told(&release.report, "provider-rbac-rules-unused"), expected, "{rbac}");
-        let last = object(&objects_of(&release), "ClusterRole/foo-system-manager-role")["rules"].as_array().unwrap().last().cloned();
+        let release = release(
+            &format!("{lines}rbac: {{{rbac}}}\n"),
+            &[("r.yaml", &role("ClusterRole", "manager-role", ""))],
+        );
+        assert_eq!(
+            told(&release.report, "provider-rbac-rules-unused"),
+            expected,
+            "{rbac}"
+        );
+        let last = object(&objects_of(&release), "ClusterRole/foo-system-manager-role")["rules"]
+            .as_array()
+            .unwrap()
+            .last()
+            .cloned();
         let nodes = json!({"apiGroups": [""], "resources": ["nodes"], "verbs": ["get"]});
         assert_eq!(last == Some(nodes), !rbac.contains("roles"), "{rbac}");
     }
@@ -316,25 +591,48 @@ fn rules_for_roles_in_files_are_told() {
 /// `rule: group resources verbs` of the manager's role.
 fn rules(objects: &[Value], title: &str) -> Vec<String> {
     let words = |value: &Value| {
-        value.as_array().map_or(String::new(), |words| words.iter().map(|word| word.as_str().unwrap()).collect::<Vec<_>>().join(","))
+        value.as_array().map_or(String::new(), |words| {
+            words
+                .iter()
+                .map(|word| word.as_str().unwrap())
+                .collect::<Vec<_>>()
+                .join(",")
+        })
     };
     let rules = object(objects, title)["rules"].as_array().unwrap();
-    rules.iter().map(|rule| ["apiGroups", "resources", "resourceNames", "verbs"].map(|field| words(&rule[field])).join(" ")).collect()
+    rules
+        .iter()
+        .map(|rule| {
+            ["apiGroups", "resources", "resourceNames", "verbs"]
+                .map(|field| words(&rule[field]))
+                .join(" ")
+        })
+        .collect()
 }
 
-/// Book, "All resources: API group", "Contract rules for InfraMachinePool": group by group, with metrics or without, in the order of groups.
+/// Book, "All resources: API group", "Contract rules for InfraMachinePool": group by group, with
+/// metrics or without, in the order of groups.
 #[test]
 fn rights_follow_from_groups_kinds_and_versions() {
     let files = [
-        ("a.yaml", crd("foo.dev", "FooMachine", &["v1alpha1", "v1"], true)),
+        (
+            "a.yaml",
+            crd("foo.dev", "FooMachine", &["v1alpha1", "v1"], true),
+        ),
         ("b.yaml", crd("foo.dev", "FooCluster", &["v1"], false)),
         ("c.yaml", crd("bar.dev", "BarMachinePool", &["v1"], true)),
         ("d.yaml", crd("bar.dev", "BarMachine", &["v1"], false)),
     ];
-    let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+    let files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(name, text)| (*name, text.as_str()))
+        .collect();
     let head = "type: InfrastructureProvider\ngroup: foo.dev\ngroups: [bar.dev]\ncontracts: {v1beta2: [v1]}\ncrds: [a.yaml, b.yaml, c.yaml, d.yaml]\n";
     let expected = |has_metrics: bool| {
-        let metrics = ["authentication.k8s.io tokenreviews  create", "authorization.k8s.io subjectaccessreviews  create"];
+        let metrics = [
+            "authentication.k8s.io tokenreviews  create",
+            "authorization.k8s.io subjectaccessreviews  create",
+        ];
         let first = [
             " secrets  get,list,watch",
             ",events.k8s.io events  create,patch",
@@ -351,26 +649,50 @@ fn rights_follow_from_groups_kinds_and_versions() {
             "foo.dev foomachines/status  get,patch,update",
             "cluster.x-k8s.io clusters,machinepools,machines  get,list,watch",
         ];
-        first.into_iter().chain(has_metrics.then_some(metrics).into_iter().flatten()).chain(own).collect::<Vec<_>>()
+        first
+            .into_iter()
+            .chain(has_metrics.then_some(metrics).into_iter().flatten())
+            .chain(own)
+            .collect::<Vec<_>>()
     };
-    for (ports, has_metrics) in
-        [("", true), (", ports: {health: 0}", true), (", ports: {metrics: 8080}", true), (", ports: {metrics: 0}", false)]
-    {
-        let objects = objects_of(&release(&format!("{head}manager: {{image: ghcr.io/a/b{ports}}}\n"), &files));
-        assert_eq!(rules(&objects, "ClusterRole/foo-system-manager-role"), expected(has_metrics), "{ports}");
+    for (ports, has_metrics) in [
+        ("", true),
+        (", ports: {health: 0}", true),
+        (", ports: {metrics: 8080}", true),
+        (", ports: {metrics: 0}", false),
+    ] {
+        let objects = objects_of(&release(
+            &format!("{head}manager: {{image: ghcr.io/a/b{ports}}}\n"),
+            &files,
+        ));
+        assert_eq!(
+            rules(&objects, "ClusterRole/foo-system-manager-role"),
+            expected(has_metrics),
+            "{ports}"
+        );
         let all = "create,delete,get,list,patch,update,watch";
         assert_eq!(
             rules(&objects, "ClusterRole/foo-system-aggregated-manager-role"),
-            [format!("bar.dev barmachinepools,barmachines  {all}"), format!("foo.dev foomachines,fooclusters  {all}")]
+            [
+                format!("bar.dev barmachinepools,barmachines  {all}"),
+                format!("foo.dev foomachines,fooclusters  {all}")
+            ]
         );
     }
 }
 
-/// The core takes over the role for the kinds to which its objects refer, and others may want it too; one that a file has is not made.
+/// The core takes over the role for the kinds to which its objects refer, and others may want it
+/// too; one that a file has is not made.
 #[test]
 fn the_role_for_others_is_made_where_somebody_wants_it() {
     let definition = crd("foo.dev", "FooThing", &["v1"], true);
-    let feeds = |value: &str| role("ClusterRole", "own", &format!("cluster.x-k8s.io/aggregate-to-manager: \"{value}\""));
+    let feeds = |value: &str| {
+        role(
+            "ClusterRole",
+            "own",
+            &format!("cluster.x-k8s.io/aggregate-to-manager: \"{value}\""),
+        )
+    };
     let made = "ClusterRole/foo-system-aggregated-manager-role";
     for (kind, rbac, roles, expected) in [
         ("AddonProvider", "", String::new(), None),
@@ -381,8 +703,18 @@ fn the_role_for_others_is_made_where_somebody_wants_it() {
             Some(&["cluster.x-k8s.io/aggregate-to-manager", "x/aggregate-to-y"][..]),
         ),
         ("RuntimeExtensionProvider", "", String::new(), None),
-        ("BootstrapProvider", "", String::new(), Some(&["cluster.x-k8s.io/aggregate-to-manager"])),
-        ("BootstrapProvider", "rbac: {roles: [r.yaml]}\n", feeds("true"), None),
+        (
+            "BootstrapProvider",
+            "",
+            String::new(),
+            Some(&["cluster.x-k8s.io/aggregate-to-manager"]),
+        ),
+        (
+            "BootstrapProvider",
+            "rbac: {roles: [r.yaml]}\n",
+            feeds("true"),
+            None,
+        ),
         (
             "BootstrapProvider",
             "rbac: {roles: [r.yaml]}\n",
@@ -393,48 +725,92 @@ fn the_role_for_others_is_made_where_somebody_wants_it() {
             "InfrastructureProvider",
             "",
             String::new(),
-            Some(&["cluster.x-k8s.io/aggregate-to-manager", "kubeadm.controlplane.cluster.x-k8s.io/aggregate-to-manager"]),
+            Some(&[
+                "cluster.x-k8s.io/aggregate-to-manager",
+                "kubeadm.controlplane.cluster.x-k8s.io/aggregate-to-manager",
+            ]),
         ),
     ] {
-        let lines = format!("type: {kind}\ngroup: foo.dev\ncontracts: {{v1beta2: [v1]}}\ncrds: [a.yaml]\n{rbac}{MANAGER}");
-        let objects = objects_of(&release(&lines, &[("a.yaml", &definition), ("r.yaml", &roles)]));
-        let found = objects.iter().zip(titles(&objects)).find(|(_, title)| title == made);
-        let labels = found.map(|(role, _)| role["metadata"]["labels"].as_object().unwrap().iter().filter(|(_, value)| *value == "true"));
+        let lines = format!(
+            "type: {kind}\ngroup: foo.dev\ncontracts: {{v1beta2: [v1]}}\ncrds: [a.yaml]\n{rbac}{MANAGER}"
+        );
+        let objects = objects_of(&release(
+            &lines,
+            &[("a.yaml", &definition), ("r.yaml", &roles)],
+        ));
+        let found = objects
+            .iter()
+            .zip(titles(&objects))
+            .find(|(_, title)| title == made);
+        let labels = found.map(|(role, _)| {
+            role["metadata"]["labels"]
+                .as_object()
+                .unwrap()
+                .iter()
+                .filter(|(_, value)| *value == "true")
+        });
         assert_eq!(
-            labels.map(|labels| labels.map(|(key, _)| key.as_str()).collect::<Vec<_>>()).as_deref(),
+            labels
+                .map(|labels| labels.map(|(key, _)| key.as_str()).collect::<Vec<_>>())
+                .as_deref(),
             expected,
             "{kind} {rbac}{roles}"
         );
     }
     // The core has its own kinds, whoever else wants them.
     let core = HEAD.replace("name: foo\n", "name: cluster-api\n");
-    let text = format!("{core}type: CoreProvider\ngroup: foo.dev\ncrds: [a.yaml]\nrbac: {{aggregateTo: [x/aggregate-to-y]}}\n{MANAGER}");
+    let text = format!(
+        "{core}type: CoreProvider\ngroup: foo.dev\ncrds: [a.yaml]\nrbac: {{aggregateTo: [x/aggregate-to-y]}}\n{MANAGER}"
+    );
     let objects = objects_of(&release_of(&text, &[("a.yaml", &definition)]));
-    assert!(!titles(&objects).contains(&made.to_owned()), "{:?}", titles(&objects));
+    assert!(
+        !titles(&objects).contains(&made.to_owned()),
+        "{:?}",
+        titles(&objects)
+    );
 }
 
-/// One account that the role files bind is the manager's, whoever else runs as it; of several the usual one is.
+/// One account that the role files bind is the manager's, whoever else runs as it; of several the
+/// usual one is.
 #[test]
 fn the_account_that_the_role_files_bind_is_the_managers() {
     let pod = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: own}\nspec: {selector: {}, template: {spec: {serviceAccountName: \
                controller-manager, containers: [{name: manager, image: \"ghcr.io/a/c:v1\"}]}}}\n";
-    let bound = |account: &str| role("ClusterRole", "own", "") + &binding("ClusterRoleBinding", account, "own", account);
-    let lines = format!("type: AddonProvider\nrbac: {{roles: [r.yaml]}}\nobjects: [own.yaml]\n{MANAGER}");
+    let bound = |account: &str| {
+        role("ClusterRole", "own", "") + &binding("ClusterRoleBinding", account, "own", account)
+    };
+    let lines =
+        format!("type: AddonProvider\nrbac: {{roles: [r.yaml]}}\nobjects: [own.yaml]\n{MANAGER}");
     for (roles, expected) in [
         (bound("controller-manager"), "foo-controller-manager"),
-        (bound("controller-manager") + &binding("ClusterRoleBinding", "b", "own", "mine"), "foo-mine"),
-        (bound("proxy") + &binding("ClusterRoleBinding", "b", "own", "manager"), "foo-manager"),
-        (bound("proxy") + &binding("ClusterRoleBinding", "b", "own", "foo-manager"), "foo-manager"),
+        (
+            bound("controller-manager") + &binding("ClusterRoleBinding", "b", "own", "mine"),
+            "foo-mine",
+        ),
+        (
+            bound("proxy") + &binding("ClusterRoleBinding", "b", "own", "manager"),
+            "foo-manager",
+        ),
+        (
+            bound("proxy") + &binding("ClusterRoleBinding", "b", "own", "foo-manager"),
+            "foo-manager",
+        ),
     ] {
         let release = release(&lines, &[("r.yaml", &roles), ("own.yaml", pod)]);
         let objects = objects_of(&release);
-        let pod = &object(&objects, "Deployment/foo-controller-manager")["spec"]["template"]["spec"];
+        let pod =
+            &object(&objects, "Deployment/foo-controller-manager")["spec"]["template"]["spec"];
         assert_eq!(pod["serviceAccountName"], expected, "{roles}");
-        assert_eq!(told(&release.report, "provider-service-account-ambiguous"), Vec::<[String; 3]>::new(), "{roles}");
+        assert_eq!(
+            told(&release.report, "provider-service-account-ambiguous"),
+            Vec::<[String; 3]>::new(),
+            "{roles}"
+        );
     }
 }
 
-/// Bindings to accounts that nobody runs as need no second finding; those to roles that are not there do.
+/// Bindings to accounts that nobody runs as need no second finding; those to roles that are not
+/// there do.
 #[test]
 fn only_the_accounts_are_explained_by_what_is_said_of_them() {
     let roles = role("ClusterRole", "own", "")
@@ -445,26 +821,46 @@ fn only_the_accounts_are_explained_by_what_is_said_of_them() {
     let ambiguous = [
         "r.yaml:10:41".to_owned(),
         "the role files bind several ServiceAccounts: proxy, two".to_owned(),
-        "say which is the manager's, under `rbac` of provider.yaml: `serviceAccount: proxy`".to_owned(),
+        "say which is the manager's, under `rbac` of provider.yaml: `serviceAccount: proxy`"
+            .to_owned(),
     ];
-    assert_eq!(told(&report, "provider-service-account-ambiguous"), [ambiguous]);
+    assert_eq!(
+        told(&report, "provider-service-account-ambiguous"),
+        [ambiguous]
+    );
     let missing = "roleRef.name of ClusterRoleBinding/foo-system-b is ClusterRole gone, which the components do not contain";
-    let links: Vec<String> = told(&report, "components-binding-link-missing").into_iter().map(|[_, message, _]| message).collect();
+    let links: Vec<String> = told(&report, "components-binding-link-missing")
+        .into_iter()
+        .map(|[_, message, _]| message)
+        .collect();
     assert_eq!(links, [missing]);
     let given = lines.replace("{roles:", "{serviceAccount: mine, roles:");
     let report = release(&given, &[("r.yaml", &roles)]).report;
     let message = "`rbac.serviceAccount` is mine, but the role files bind proxy: the manager has none of those rights";
-    let expected = ["provider.yaml:6:24", message, "write `serviceAccount: proxy`, or leave the line out"].map(str::to_owned);
-    assert_eq!(told(&report, "provider-service-account-unbound"), [expected]);
+    let expected = [
+        "provider.yaml:6:24",
+        message,
+        "write `serviceAccount: proxy`, or leave the line out",
+    ]
+    .map(str::to_owned);
+    assert_eq!(
+        told(&report, "provider-service-account-unbound"),
+        [expected]
+    );
     assert_eq!(told(&report, "components-binding-link-missing").len(), 1);
 }
 
-/// A finding about what is made stands at the field of provider.yaml that describes it, and names object and field.
+/// A finding about what is made stands at the field of provider.yaml that describes it, and names
+/// object and field.
 #[test]
 fn findings_about_what_is_made_name_object_and_field() {
     let lines = "type: AddonProvider\nmanager: {image: ghcr.io/a/b, sidecars: [{name: s, image: busybox}]}\n";
     let report = release(lines, &[]).report;
-    let finding = report.findings().iter().find(|finding| finding.rule.id == "components-image-not-canonical").unwrap();
+    let finding = report
+        .findings()
+        .iter()
+        .find(|finding| finding.rule.id == "components-image-not-canonical")
+        .unwrap();
     let place = &finding.place;
     assert_eq!(
         (
@@ -480,20 +876,39 @@ fn findings_about_what_is_made_name_object_and_field() {
             "spec.template.spec.containers[1].image"
         )
     );
-    assert_eq!(finding.notes.last().unwrap(), "Deployment/foo-controller-manager is made from provider.yaml; no file has it");
-    // The line of the image, the manager's or a sidecar's, where no patch may have changed their order.
+    assert_eq!(
+        finding.notes.last().unwrap(),
+        "Deployment/foo-controller-manager is made from provider.yaml; no file has it"
+    );
+    // The line of the image, the manager's or a sidecar's, where no patch may have changed their
+    // order.
     let told = |more: &str| {
         let lines = "type: AddonProvider\nmanager:\n  args: [--a]\n  sidecars:\n  - name: r\n    image: ghcr.io/a/b:v1\n  - name: s\n    image: busybox\n  image: b\n";
         let report = release(&format!("{lines}{more}"), &[]).report;
-        let found = report.findings().iter().filter(|finding| finding.rule.id == "components-image-not-canonical");
-        let mut told: Vec<_> = found.map(|finding| (finding.place.span.unwrap().start.line, finding.place.path.to_string())).collect();
+        let found = report
+            .findings()
+            .iter()
+            .filter(|finding| finding.rule.id == "components-image-not-canonical");
+        let mut told: Vec<_> = found
+            .map(|finding| {
+                (
+                    finding.place.span.unwrap().start.line,
+                    finding.place.path.to_string(),
+                )
+            })
+            .collect();
         told.sort();
         told
     };
     let of = |container: usize| format!("spec.template.spec.containers[{container}].image");
     assert_eq!(told(""), [(12, of(2)), (13, of(0))]);
     let patch = "  patch:\n    spec: {template: {spec: {containers: [{name: t, image: ghcr.io/a/c:v1}]}}}\n";
-    let lines = |patch: &str| told(patch).into_iter().map(|(line, _)| line).collect::<Vec<_>>();
+    let lines = |patch: &str| {
+        told(patch)
+            .into_iter()
+            .map(|(line, _)| line)
+            .collect::<Vec<_>>()
+    };
     assert_eq!(lines(patch), [7, 7]);
     let patches = "patches:\n- patch: '[{op: add, path: /metadata/labels/a, value: b}]'\n  target: {kind: Deployment}\n";
     assert_eq!(lines(patches), [7, 7]);

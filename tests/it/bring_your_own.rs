@@ -1,4 +1,5 @@
-//! Other people's providers: the release that `release build` makes of them is the one that they published.
+//! Other people's providers: the release that `release build` makes of them is the one that they
+//! published.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,11 +15,30 @@ type Objects = BTreeMap<String, Value>;
 
 /// The objects of a components file by `Kind/name`.
 fn objects(file: &Path) -> Objects {
-    let parsed = yaml::parse(&Source::new(file.to_string_lossy().as_ref(), std::fs::read_to_string(file).unwrap()), &Budget::default());
+    let parsed = yaml::parse(
+        &Source::new(
+            file.to_string_lossy().as_ref(),
+            std::fs::read_to_string(file).unwrap(),
+        ),
+        &Budget::default(),
+    );
     assert!(!parsed.report.has_errors(), "{:?}", parsed.report);
-    let documents = parsed.documents.iter().map(|document| document.root.to_json()).filter(|value| !value.is_null());
+    let documents = parsed
+        .documents
+        .iter()
+        .map(|document| document.root.to_json())
+        .filter(|value| !value.is_null());
     documents
-        .map(|object| (format!("{}/{}", object["kind"].as_str().unwrap(), object["metadata"]["name"].as_str().unwrap()), object))
+        .map(|object| {
+            (
+                format!(
+                    "{}/{}",
+                    object["kind"].as_str().unwrap(),
+                    object["metadata"]["name"].as_str().unwrap()
+                ),
+                object,
+            )
+        })
         .collect()
 }
 
@@ -27,7 +47,12 @@ fn differences(ours: &Value, theirs: &Value, path: &str, found: &mut BTreeSet<St
     match (ours, theirs) {
         (Value::Object(a), Value::Object(b)) => {
             for key in a.keys().chain(b.keys()).collect::<BTreeSet<_>>() {
-                differences(a.get(key).unwrap_or(&Value::Null), b.get(key).unwrap_or(&Value::Null), &format!("{path}.{key}"), found);
+                differences(
+                    a.get(key).unwrap_or(&Value::Null),
+                    b.get(key).unwrap_or(&Value::Null),
+                    &format!("{path}.{key}"),
+                    found,
+                );
             }
         }
         (Value::Array(a), Value::Array(b)) if a.len() == b.len() => {
@@ -43,7 +68,10 @@ fn differences(ours: &Value, theirs: &Value, path: &str, found: &mut BTreeSet<St
 }
 
 fn build(folder: &Path, version: &str) -> String {
-    let output = support::windlass(folder).args(["release", "build", version, "--to", "out"]).output().unwrap();
+    let output = support::windlass(folder)
+        .args(["release", "build", version, "--to", "out"])
+        .output()
+        .unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{stderr}");
     stderr
@@ -56,8 +84,16 @@ const KUBEADM_DIFFERENCES: &[(&str, &str, &str)] = &[
         ".metadata.name",
         "begins with the namespace, so that `clusterctl delete` takes it",
     ),
-    ("ClusterRoleBinding/capi-kubeadm-bootstrap-system-manager-rolebinding", ".metadata.name", "as its role"),
-    ("ClusterRoleBinding/capi-kubeadm-bootstrap-system-manager-rolebinding", ".roleRef.name", "as its role"),
+    (
+        "ClusterRoleBinding/capi-kubeadm-bootstrap-system-manager-rolebinding",
+        ".metadata.name",
+        "as its role",
+    ),
+    (
+        "ClusterRoleBinding/capi-kubeadm-bootstrap-system-manager-rolebinding",
+        ".roleRef.name",
+        "as its role",
+    ),
     (
         "CustomResourceDefinition/kubeadmconfigs.bootstrap.cluster.x-k8s.io",
         ".spec.conversion.webhook.conversionReviewVersions",
@@ -88,7 +124,11 @@ fn kubeadm_provider_comes_out_as_published() {
     let folder = tempfile::tempdir().unwrap();
     support::copy(&sources, &folder.path().join("config"));
     std::fs::write(folder.path().join("provider.yaml"), provider).unwrap();
-    std::fs::write(folder.path().join("metadata.yaml"), std::fs::read(published.join("metadata.yaml")).unwrap()).unwrap();
+    std::fs::write(
+        folder.path().join("metadata.yaml"),
+        std::fs::read(published.join("metadata.yaml")).unwrap(),
+    )
+    .unwrap();
     build(folder.path(), "v1.12.0");
 
     let ours = objects(&folder.path().join("out/bootstrap-components.yaml"));
@@ -97,21 +137,31 @@ fn kubeadm_provider_comes_out_as_published() {
     let mut found = BTreeSet::new();
     for (title, object) in &ours {
         let renamed = title.replace("bootstrap-system-manager-role", "bootstrap-manager-role");
-        let other = theirs.get(title).or_else(|| theirs.get(&renamed)).unwrap_or_else(|| panic!("{title} is not published"));
+        let other = theirs
+            .get(title)
+            .or_else(|| theirs.get(&renamed))
+            .unwrap_or_else(|| panic!("{title} is not published"));
         let mut paths = BTreeSet::new();
         differences(&after_clusterctl(object), other, "", &mut paths);
         found.extend(paths.into_iter().map(|path| (title.clone(), path)));
     }
-    let expected = KUBEADM_DIFFERENCES.iter().map(|(object, path, _)| ((*object).to_owned(), (*path).to_owned())).collect();
+    let expected = KUBEADM_DIFFERENCES
+        .iter()
+        .map(|(object, path, _)| ((*object).to_owned(), (*path).to_owned()))
+        .collect();
     assert_eq!(found, expected);
 }
 
-/// Descriptions as they are once clusterctl has halved the `$$` that we double so that they survive.
+/// Descriptions as they are once clusterctl has halved the `$$` that we double so that they
+/// survive.
 fn after_clusterctl(object: &Value) -> Value {
     match object {
         Value::String(text) => text.replace("$$$$", "$$").into(),
         Value::Array(items) => items.iter().map(after_clusterctl).collect(),
-        Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), after_clusterctl(value))).collect(),
+        Value::Object(map) => map
+            .iter()
+            .map(|(key, value)| (key.clone(), after_clusterctl(value)))
+            .collect(),
         other => other.clone(),
     }
 }
@@ -141,15 +191,23 @@ components: built.yaml
 ",
     );
     let stderr = build(folder.path(), "v0.3.0");
-    assert!(stderr.contains("info[components-image-tag-stamped]"), "{stderr}");
+    assert!(
+        stderr.contains("info[components-image-tag-stamped]"),
+        "{stderr}"
+    );
 
-    let (ours, theirs) = (objects(&folder.path().join("out/bootstrap-components.yaml")), objects(&built));
+    let (ours, theirs) = (
+        objects(&folder.path().join("out/bootstrap-components.yaml")),
+        objects(&built),
+    );
     let mut found = BTreeSet::new();
     for (title, object) in &ours {
         differences(object, &theirs[title], title, &mut found);
     }
     assert_eq!(ours.len(), theirs.len());
-    // The published file has label and contract labels already; its image tag stands for whatever was built last.
-    let image = "Deployment/capi-k3s-bootstrap-controller-manager.spec.template.spec.containers[0].image";
+    // The published file has label and contract labels already; its image tag stands for whatever
+    // was built last.
+    let image =
+        "Deployment/capi-k3s-bootstrap-controller-manager.spec.template.spec.containers[0].image";
     assert_eq!(found, BTreeSet::from([image.to_owned()]));
 }

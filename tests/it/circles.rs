@@ -1,7 +1,8 @@
 //! No file of `src` needs a file that needs it: import circles at file level.
 //!
-//! An arrow goes from a file to the file that declares what it names; what a module hands on with `pub use` is followed to its file. What
-//! the `mod.rs` of a folder declares belongs to the files below it, so arrows up to it do not count.
+//! An arrow goes from a file to the file that declares what it names; what a module hands on with
+//! `pub use` is followed to its file. What the `mod.rs` of a folder declares belongs to the files
+//! below it, so arrows up to it do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,13 +11,22 @@ use crate::tidy::{code, root, rust_files, shown};
 
 /// Circles that stay, by a file of each, with the reason.
 const ALLOWED: &[(&str, &str)] = &[
-    ("src/cli/verbs.rs", "the table of verbs names each verb, and a verb may look at the table for its help"),
-    ("src/clusterctl/config/yaml.rs", "a value of the configuration is printed by rules that read it again"),
+    (
+        "src/cli/verbs.rs",
+        "the table of verbs names each verb, and a verb may look at the table for its help",
+    ),
+    (
+        "src/clusterctl/config/yaml.rs",
+        "a value of the configuration is printed by rules that read it again",
+    ),
     (
         "src/text/envsubst/glob.rs",
         "functions match patterns, and a pattern that takes too long is a fault of the function",
     ),
-    ("src/schema/node.rs", "a schema holds CEL rules, which are compiled for the schema that they stand in"),
+    (
+        "src/schema/node.rs",
+        "a schema holds CEL rules, which are compiled for the schema that they stand in",
+    ),
 ];
 
 /// A module: its path in the crate, without `crate`.
@@ -38,16 +48,31 @@ impl House {
         let mut modules = BTreeMap::new();
         for path in rust_files(folder) {
             let file = shown(&path);
-            let mut module: Module = file.trim_start_matches("src/").trim_end_matches(".rs").split('/').map(str::to_owned).collect();
-            if module.last().is_some_and(|name| ["mod", "lib"].contains(&name.as_str())) {
+            let mut module: Module = file
+                .trim_start_matches("src/")
+                .trim_end_matches(".rs")
+                .split('/')
+                .map(str::to_owned)
+                .collect();
+            if module
+                .last()
+                .is_some_and(|name| ["mod", "lib"].contains(&name.as_str()))
+            {
                 module.pop();
             }
             if ["main", "tests"].contains(&module.last().map_or("", String::as_str)) {
                 continue;
             }
             let code = code(&path);
-            let code = code.split("#[cfg(test)]\nmod tests").next().unwrap().to_owned();
-            let names = uses(&code).into_iter().map(|(name, path)| (name, absolute(&path, &module))).collect();
+            let code = code
+                .split("#[cfg(test)]\nmod tests")
+                .next()
+                .unwrap()
+                .to_owned();
+            let names = uses(&code)
+                .into_iter()
+                .map(|(name, path)| (name, absolute(&path, &module)))
+                .collect();
             modules.insert(module, Source { file, code, names });
         }
         House { modules }
@@ -55,7 +80,10 @@ impl House {
 
     /// The module that declares what a path names; `None` when it is not of this crate.
     fn declaring(&self, path: &[String], depth: usize) -> Option<&Module> {
-        let (mut at, first) = self.modules.get_key_value(path.get(..1)?).map(|(module, _)| (module, 1))?;
+        let (mut at, first) = self
+            .modules
+            .get_key_value(path.get(..1)?)
+            .map(|(module, _)| (module, 1))?;
         for (index, step) in path.iter().enumerate().skip(first) {
             let below = [at.as_slice(), std::slice::from_ref(step)].concat();
             if let Some((module, _)) = self.modules.get_key_value(&below) {
@@ -64,7 +92,9 @@ impl House {
             }
             let handed_on = self.modules[at].names.get(step).filter(|_| depth < 8);
             return match handed_on {
-                Some(target) => self.declaring(&[target.as_slice(), &path[index + 1..]].concat(), depth + 1).or(Some(at)),
+                Some(target) => self
+                    .declaring(&[target.as_slice(), &path[index + 1..]].concat(), depth + 1)
+                    .or(Some(at)),
                 None => Some(at),
             };
         }
@@ -75,32 +105,58 @@ impl House {
     /// The modules that a module needs.
     fn needs(&self, module: &Module) -> BTreeSet<&Module> {
         let source = &self.modules[module];
-        let within = paths(&source.code).into_iter().map(|path| match source.names.get(&path[0]) {
-            Some(target) => [target.as_slice(), &path[1..]].concat(),
-            None => absolute(&path, module),
-        });
+        let within = paths(&source.code)
+            .into_iter()
+            .map(|path| match source.names.get(&path[0]) {
+                Some(target) => [target.as_slice(), &path[1..]].concat(),
+                None => absolute(&path, module),
+            });
         let is_handed_on = |name: &str| hands_on(&source.code, name);
-        let imported = source.names.iter().filter(|(name, _)| !is_handed_on(name)).map(|(_, path)| path.clone());
+        let imported = source
+            .names
+            .iter()
+            .filter(|(name, _)| !is_handed_on(name))
+            .map(|(_, path)| path.clone());
         let found: Vec<Module> = within.chain(imported).collect();
         let modules = found.iter().filter_map(|path| self.declaring(path, 0));
-        modules.filter(|other| *other != module && !module.starts_with(other)).collect()
+        modules
+            .filter(|other| *other != module && !module.starts_with(other))
+            .collect()
     }
 
     /// The circles, each as the files of it.
     fn circles(&self) -> Vec<BTreeSet<&str>> {
-        let needs: BTreeMap<&Module, BTreeSet<&Module>> = self.modules.keys().map(|module| (module, self.needs(module))).collect();
-        let reach: BTreeMap<&Module, BTreeSet<&Module>> = needs.keys().map(|module| (*module, reached(module, &needs))).collect();
+        let needs: BTreeMap<&Module, BTreeSet<&Module>> = self
+            .modules
+            .keys()
+            .map(|module| (module, self.needs(module)))
+            .collect();
+        let reach: BTreeMap<&Module, BTreeSet<&Module>> = needs
+            .keys()
+            .map(|module| (*module, reached(module, &needs)))
+            .collect();
         let file = |module: &&Module| self.modules[*module].file.as_str();
         let circle = |module: &&Module| -> BTreeSet<&str> {
-            reach[module].iter().filter(|other| reach[*other].contains(module)).map(file).collect()
+            reach[module]
+                .iter()
+                .filter(|other| reach[*other].contains(module))
+                .map(file)
+                .collect()
         };
-        let circles: BTreeSet<_> = needs.keys().filter(|module| reach[*module].contains(*module)).map(circle).collect();
+        let circles: BTreeSet<_> = needs
+            .keys()
+            .filter(|module| reach[*module].contains(*module))
+            .map(circle)
+            .collect();
         circles.into_iter().collect()
     }
 }
 
 /// All that a module needs, and what that needs.
-fn reached<'m>(module: &'m Module, needs: &BTreeMap<&'m Module, BTreeSet<&'m Module>>) -> BTreeSet<&'m Module> {
+fn reached<'m>(
+    module: &'m Module,
+    needs: &BTreeMap<&'m Module, BTreeSet<&'m Module>>,
+) -> BTreeSet<&'m Module> {
     let mut found = BTreeSet::new();
     let mut open: Vec<&Module> = needs[module].iter().copied().collect();
     while let Some(next) = open.pop() {
@@ -137,10 +193,26 @@ fn is_word(c: char) -> bool {
 fn uses(code: &str) -> Vec<(String, Module)> {
     let mut found = Vec::new();
     for statement in code.split(';') {
-        let Some(at) = statement.find("use ").filter(|at| !statement[..*at].ends_with(is_word)) else { continue };
-        let is_import = statement[..at].lines().last().unwrap_or_default().trim_start();
+        let Some(at) = statement
+            .find("use ")
+            .filter(|at| !statement[..*at].ends_with(is_word))
+        else {
+            continue;
+        };
+        let is_import = statement[..at]
+            .lines()
+            .last()
+            .unwrap_or_default()
+            .trim_start();
         if is_import.is_empty() || is_import.starts_with("pub") {
-            expand(&[], &statement[at + 4..].split_whitespace().collect::<Vec<_>>().join(" "), &mut found);
+            expand(
+                &[],
+                &statement[at + 4..]
+                    .split_whitespace()
+                    .collect::<Vec<_>>()
+                    .join(" "),
+                &mut found,
+            );
         }
     }
     found
@@ -150,29 +222,52 @@ fn expand(before: &[String], tree: &str, found: &mut Vec<(String, Module)>) {
     let tree = tree.trim();
     if let Some((head, group)) = tree.split_once('{') {
         let before: Vec<String> = before.iter().cloned().chain(steps(head)).collect();
-        crate::tidy::top_level_items(group).iter().filter(|item| !item.trim().is_empty()).for_each(|item| expand(&before, item, found));
+        crate::tidy::top_level_items(group)
+            .iter()
+            .filter(|item| !item.trim().is_empty())
+            .for_each(|item| expand(&before, item, found));
         return;
     }
     let (path, name) = tree.split_once(" as ").unwrap_or((tree, ""));
     let path: Vec<String> = before.iter().cloned().chain(steps(path)).collect();
-    let last = path.iter().rev().find(|step| *step != "self").cloned().unwrap_or_default();
-    found.push((if name.is_empty() { last } else { name.to_owned() }, path));
+    let last = path
+        .iter()
+        .rev()
+        .find(|step| *step != "self")
+        .cloned()
+        .unwrap_or_default();
+    found.push((
+        if name.is_empty() {
+            last
+        } else {
+            name.to_owned()
+        },
+        path,
+    ));
 }
 
 fn steps(path: &str) -> Vec<String> {
-    path.split("::").map(|step| step.trim().to_owned()).filter(|step| !step.is_empty()).collect()
+    path.split("::")
+        .map(|step| step.trim().to_owned())
+        .filter(|step| !step.is_empty())
+        .collect()
 }
 
 /// The paths of at least two steps outside of `use` lines.
 fn paths(code: &str) -> Vec<Module> {
-    let code: String = code.split_inclusive(';').filter(|statement| uses(statement).is_empty()).collect();
+    let code: String = code
+        .split_inclusive(';')
+        .filter(|statement| uses(statement).is_empty())
+        .collect();
     let words = code.split(|c: char| !is_word(c) && c != ':');
     words.map(steps).filter(|steps| steps.len() > 1).collect()
 }
 
 /// Whether a name is handed on with `pub use` and not used by the module itself.
 fn hands_on(code: &str, name: &str) -> bool {
-    let handed = code.split_inclusive(';').filter(|statement| statement.trim_start().starts_with("pub") && !uses(statement).is_empty());
+    let handed = code.split_inclusive(';').filter(|statement| {
+        statement.trim_start().starts_with("pub") && !uses(statement).is_empty()
+    });
     let mut names = handed.flat_map(uses);
     names.any(|(handed, _)| handed == name)
 }
@@ -182,8 +277,16 @@ fn no_new_import_circles() {
     let house = House::read(&root().join("src"));
     let circles = house.circles();
     let unknown = |circle: &&BTreeSet<&str>| !ALLOWED.iter().any(|(file, _)| circle.contains(file));
-    let broken: Vec<String> = circles.iter().filter(unknown).map(|circle| format!("{circle:?}")).collect();
-    assert!(broken.is_empty(), "import circles between files:\n{}", broken.join("\n"));
+    let broken: Vec<String> = circles
+        .iter()
+        .filter(unknown)
+        .map(|circle| format!("{circle:?}"))
+        .collect();
+    assert!(
+        broken.is_empty(),
+        "import circles between files:\n{}",
+        broken.join("\n")
+    );
 }
 
 #[test]
@@ -191,30 +294,73 @@ fn rooms_of_render_look_back_only() {
     const ROOMS: [&str; 4] = ["input", "prove", "plan", "write"];
     let house = House::read(&root().join("src"));
     let room = |module: &Module| {
-        ROOMS.iter().position(|room| module.first().is_some_and(|top| top == "render") && module.get(1).is_some_and(|name| name == room))
+        ROOMS.iter().position(|room| {
+            module.first().is_some_and(|top| top == "render")
+                && module.get(1).is_some_and(|name| name == room)
+        })
     };
     let mut broken = Vec::new();
     for module in house.modules.keys() {
         let Some(here) = room(module) else { continue };
-        let ahead = house.needs(module).into_iter().filter(|other| room(other).is_some_and(|there| there > here));
-        broken.extend(ahead.map(|other| format!("{} uses {}", house.modules[module].file, house.modules[other].file)));
+        let ahead = house
+            .needs(module)
+            .into_iter()
+            .filter(|other| room(other).is_some_and(|there| there > here));
+        broken.extend(ahead.map(|other| {
+            format!(
+                "{} uses {}",
+                house.modules[module].file, house.modules[other].file
+            )
+        }));
     }
-    assert!(broken.is_empty(), "a room of render uses only those before it:\n{}", broken.join("\n"));
+    assert!(
+        broken.is_empty(),
+        "a room of render uses only those before it:\n{}",
+        broken.join("\n")
+    );
 }
 
 #[test]
 fn arrows_lead_to_the_file_that_declares() {
     let source = |file: &str, code: &str, module: &[&str]| {
         let module: Module = module.iter().map(|step| (*step).to_owned()).collect();
-        let names = uses(code).into_iter().map(|(name, path)| (name, absolute(&path, &module))).collect();
-        (module, Source { file: file.to_owned(), code: code.to_owned(), names })
+        let names = uses(code)
+            .into_iter()
+            .map(|(name, path)| (name, absolute(&path, &module)))
+            .collect();
+        (
+            module,
+            Source {
+                file: file.to_owned(),
+                code: code.to_owned(),
+                names,
+            },
+        )
     };
     let modules = [
-        source("a/mod.rs", "pub mod x;\npub use x::{X, make};\npub struct Own;", &["a"]),
-        source("a/x.rs", "use super::Own;\npub fn make() { crate::b::run() }", &["a", "x"]),
-        source("b.rs", "use crate::{a::{self, X}, c};\nfn run() { a::make(); }", &["b"]),
-        source("c.rs", "use std::fmt;\nfn f() -> fmt::Result { Ok(()) }", &["c"]),
+        source(
+            "a/mod.rs",
+            "pub mod x;\npub use x::{X, make};\npub struct Own;",
+            &["a"],
+        ),
+        source(
+            "a/x.rs",
+            "use super::Own;\npub fn make() { crate::b::run() }",
+            &["a", "x"],
+        ),
+        source(
+            "b.rs",
+            "use crate::{a::{self, X}, c};\nfn run() { a::make(); }",
+            &["b"],
+        ),
+        source(
+            "c.rs",
+            "use std::fmt;\nfn f() -> fmt::Result { Ok(()) }",
+            &["c"],
+        ),
     ];
-    let house = House { modules: modules.into_iter().collect() };
+    let house = House {
+        modules: modules.into_iter().collect(),
+    };
     assert_eq!(house.circles(), [BTreeSet::from(["a/x.rs", "b.rs"])]);
 }

@@ -1,9 +1,14 @@
-//! clusterctl's offline commands on a small repository in memory. What is expected was observed of clusterctl.
+//! clusterctl's offline commands on a small repository in memory. What is expected was observed of
+//! clusterctl.
 
 use std::collections::BTreeMap;
 
-use windlass::clusterctl::{ClusterOptions, ClusterSource, ComponentsOptions, Config, Log, Refusal, TemplateSource, World};
-use windlass::clusterctl::{generate_cluster, generate_provider, generate_yaml, list_names, providers_table};
+use windlass::clusterctl::{
+    ClusterOptions, ClusterSource, ComponentsOptions, Config, Log, Refusal, TemplateSource, World,
+};
+use windlass::clusterctl::{
+    generate_cluster, generate_provider, generate_yaml, list_names, providers_table,
+};
 use windlass::contract::ProviderType;
 use windlass::text::budget::Budget;
 use windlass::text::tree::Tree;
@@ -44,33 +49,71 @@ fn tree(more: &[(&str, &str)]) -> Tree {
     let files = [
         ("clusterctl.yaml".to_owned(), CONFIGURATION),
         (format!("{folder}/metadata.yaml"), METADATA),
-        (format!("{folder}/infrastructure-components.yaml"), COMPONENTS),
+        (
+            format!("{folder}/infrastructure-components.yaml"),
+            COMPONENTS,
+        ),
         (format!("{folder}/cluster-template.yaml"), TEMPLATE),
         (format!("{folder}/clusterclass-quick.yaml"), CLASS),
     ];
     let more = more.iter().map(|(path, text)| ((*path).to_owned(), *text));
-    files.into_iter().chain(more).map(|(path, text)| (path, text.as_bytes().to_vec())).collect()
+    files
+        .into_iter()
+        .chain(more)
+        .map(|(path, text)| (path, text.as_bytes().to_vec()))
+        .collect()
 }
 
 /// Runs something with the configuration of the tree and an environment.
-fn with<T>(tree: &Tree, environment: &[(&str, &str)], run: impl FnOnce(Config<'_>) -> Result<T, Refusal>) -> Result<T, String> {
+fn with<T>(
+    tree: &Tree,
+    environment: &[(&str, &str)],
+    run: impl FnOnce(Config<'_>) -> Result<T, Refusal>,
+) -> Result<T, String> {
     let environment: BTreeMap<&str, &str> = environment.iter().copied().collect();
     let lookup = |name: &str| environment.get(name).map(|value| (*value).to_owned());
-    let world = World { files: tree, environment: &lookup, network: None, budget: &Budget::default() };
-    Config::load(world, "/clusterctl.yaml").and_then(run).map_err(|refusal| refusal.message().to_owned())
+    let world = World {
+        files: tree,
+        environment: &lookup,
+        network: None,
+        budget: &Budget::default(),
+    };
+    Config::load(world, "/clusterctl.yaml")
+        .and_then(run)
+        .map_err(|refusal| refusal.message().to_owned())
 }
 
-fn provider(tree: &Tree, environment: &[(&str, &str)], name: &str, options: &ComponentsOptions) -> Result<(String, Vec<String>), String> {
+fn provider(
+    tree: &Tree,
+    environment: &[(&str, &str)],
+    name: &str,
+    options: &ComponentsOptions,
+) -> Result<(String, Vec<String>), String> {
     with(tree, environment, |config| {
         let mut log = Log::default();
-        let components = generate_provider(&config, name, ProviderType::InfrastructureProvider, options, &mut log)?;
-        Ok((components.into_yaml()?, log.at(0).map(str::to_owned).collect()))
+        let components = generate_provider(
+            &config,
+            name,
+            ProviderType::InfrastructureProvider,
+            options,
+            &mut log,
+        )?;
+        Ok((
+            components.into_yaml()?,
+            log.at(0).map(str::to_owned).collect(),
+        ))
     })
 }
 
 #[test]
 fn components_are_substituted_converted_labelled_and_ordered() {
-    let (yaml, _) = provider(&tree(&[]), &[("REPLICAS", "2")], "foo", &ComponentsOptions::default()).unwrap();
+    let (yaml, _) = provider(
+        &tree(&[]),
+        &[("REPLICAS", "2")],
+        "foo",
+        &ComponentsOptions::default(),
+    )
+    .unwrap();
     assert_eq!(
         yaml,
         "\
@@ -111,21 +154,50 @@ status: {}
 #[test]
 fn overrides_lie_over_the_repository() {
     let overriding = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n";
-    let path = "home/.cluster-api/overrides/infrastructure-foo/v0.2.0/infrastructure-components.yaml";
-    let options = ComponentsOptions { namespace: "elsewhere".to_owned(), raw: false };
-    let (yaml, log) = provider(&tree(&[(path, overriding)]), &[("HOME", "/home")], "foo:v0.2.0", &options).unwrap();
+    let path =
+        "home/.cluster-api/overrides/infrastructure-foo/v0.2.0/infrastructure-components.yaml";
+    let options = ComponentsOptions {
+        namespace: "elsewhere".to_owned(),
+        raw: false,
+    };
+    let (yaml, log) = provider(
+        &tree(&[(path, overriding)]),
+        &[("HOME", "/home")],
+        "foo:v0.2.0",
+        &options,
+    )
+    .unwrap();
     assert!(
-        yaml.contains("kind: ConfigMap") && yaml.contains("namespace: elsewhere") && yaml.starts_with("apiVersion: v1\nkind: Namespace")
+        yaml.contains("kind: ConfigMap")
+            && yaml.contains("namespace: elsewhere")
+            && yaml.starts_with("apiVersion: v1\nkind: Namespace")
     );
-    assert_eq!(log, ["Using override=\"infrastructure-components.yaml\" provider=\"infrastructure-foo\" version=\"v0.2.0\""]);
+    assert_eq!(
+        log,
+        [
+            "Using override=\"infrastructure-components.yaml\" provider=\"infrastructure-foo\" version=\"v0.2.0\""
+        ]
+    );
 }
 
 #[test]
 fn providers_are_refused_in_clusterctls_words() {
-    let refused =
-        |tree: &Tree, name: &str, raw: bool| provider(tree, &[], name, &ComponentsOptions { namespace: String::new(), raw }).unwrap_err();
+    let refused = |tree: &Tree, name: &str, raw: bool| {
+        provider(
+            tree,
+            &[],
+            name,
+            &ComponentsOptions {
+                namespace: String::new(),
+                raw,
+            },
+        )
+        .unwrap_err()
+    };
     let plain = tree(&[]);
-    assert!(refused(&plain, "bar", false).starts_with("failed to get configuration for the InfrastructureProvider with name bar. Please"));
+    assert!(refused(&plain, "bar", false).starts_with(
+        "failed to get configuration for the InfrastructureProvider with name bar. Please"
+    ));
     assert_eq!(
         refused(&plain, "foo:v0.3.0", false),
         "failed to read \"metadata.yaml\" from the repository for provider \"infrastructure-foo\": failed to read file \
@@ -138,28 +210,55 @@ fn providers_are_refused_in_clusterctls_words() {
         "--raw converts too"
     );
     let old = tree(&[("repo/infrastructure-foo/v0.1.0/metadata.yaml", METADATA)]);
-    assert!(refused(&old, "foo:v0.1.0", false).ends_with("contract versions, detected v1alpha4 for provider foo"));
+    assert!(
+        refused(&old, "foo:v0.1.0", false)
+            .ends_with("contract versions, detected v1alpha4 for provider foo")
+    );
     let unlisted = tree(&[("repo/infrastructure-foo/v0.9.0/metadata.yaml", METADATA)]);
     assert_eq!(
         refused(&unlisted, "foo:v0.9.0", false),
         "invalid provider metadata: version v0.9.0 for the provider foo does not match any release series"
     );
     let network = refused(&plain, "aws", false);
-    assert!(network.contains("is on the network, which this program uses only when it is allowed to"), "{network}");
+    assert!(
+        network.contains("is on the network, which this program uses only when it is allowed to"),
+        "{network}"
+    );
 }
 
 #[test]
 fn latest_is_the_newest_release_of_the_newest_series() {
     let version = |more: &[(&str, &str)]| {
         with(&tree(more), &[], |config| {
-            let options = ComponentsOptions { namespace: "n".to_owned(), raw: false };
-            generate_provider(&config, "foo", ProviderType::InfrastructureProvider, &options, &mut Log::default()).map(|done| done.version)
+            let options = ComponentsOptions {
+                namespace: "n".to_owned(),
+                raw: false,
+            };
+            generate_provider(
+                &config,
+                "foo",
+                ProviderType::InfrastructureProvider,
+                &options,
+                &mut Log::default(),
+            )
+            .map(|done| done.version)
         })
     };
     let folder = |version: &str, file: &str| format!("repo/infrastructure-foo/{version}/{file}");
-    let newer = [("v0.2.10", METADATA), ("v0.2.9", METADATA), ("v0.3.0-rc.1", METADATA), ("next", METADATA)];
-    let files: Vec<_> = newer.iter().map(|(version, text)| (folder(version, "metadata.yaml"), *text)).collect();
-    let mut files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), *text)).collect();
+    let newer = [
+        ("v0.2.10", METADATA),
+        ("v0.2.9", METADATA),
+        ("v0.3.0-rc.1", METADATA),
+        ("next", METADATA),
+    ];
+    let files: Vec<_> = newer
+        .iter()
+        .map(|(version, text)| (folder(version, "metadata.yaml"), *text))
+        .collect();
+    let mut files: Vec<(&str, &str)> = files
+        .iter()
+        .map(|(path, text)| (path.as_str(), *text))
+        .collect();
     let components = folder("v0.2.10", "infrastructure-components.yaml");
     files.push((&components, COMPONENTS));
     assert_eq!(version(&files).as_deref(), Ok("v0.2.10"));
@@ -178,13 +277,21 @@ fn options(list_variables: bool, source: ClusterSource) -> ClusterOptions {
 }
 
 fn from_repository() -> ClusterSource {
-    ClusterSource { infrastructure: "foo:v0.2.0".to_owned(), ..ClusterSource::default() }
+    ClusterSource {
+        infrastructure: "foo:v0.2.0".to_owned(),
+        ..ClusterSource::default()
+    }
 }
 
 #[test]
 fn a_template_brings_its_cluster_class() {
     let yaml = with(&tree(&[]), &[], |config| {
-        generate_cluster(config, &options(false, from_repository()), &mut Log::default())?.into_yaml()
+        generate_cluster(
+            config,
+            &options(false, from_repository()),
+            &mut Log::default(),
+        )?
+        .into_yaml()
     });
     assert_eq!(
         yaml.unwrap(),
@@ -213,12 +320,18 @@ spec:
 
 #[test]
 fn variables_are_listed_with_what_they_default_to() {
-    let text = "${KUBERNETES_VERSION} ${B:=x} ${LONGER:=\"q\"} ${A} ${WORKER_MACHINE_COUNT} ${NAMESPACE}";
-    let source = ClusterSource { from: Some(TemplateSource::Stdin(text.into())), ..ClusterSource::default() };
+    let text =
+        "${KUBERNETES_VERSION} ${B:=x} ${LONGER:=\"q\"} ${A} ${WORKER_MACHINE_COUNT} ${NAMESPACE}";
+    let source = ClusterSource {
+        from: Some(TemplateSource::Stdin(text.into())),
+        ..ClusterSource::default()
+    };
     let options = options(true, source);
     let listed = with(&tree(&[]), &[("WORKER_MACHINE_COUNT", "4")], |config| {
         let template = generate_cluster(config, &options, &mut Log::default())?;
-        Ok(template.list_variables(&options, &|name| (name == "WORKER_MACHINE_COUNT").then(|| "4".to_owned())))
+        Ok(template.list_variables(&options, &|name| {
+            (name == "WORKER_MACHINE_COUNT").then(|| "4".to_owned())
+        }))
     });
     assert_eq!(
         listed.unwrap(),
@@ -242,18 +355,47 @@ fn where_clusterctl_would_ask_a_cluster_it_is_refused() {
     let kubeconfig = "current-context: c\ncontexts: [{name: c, context: {cluster: x, namespace: own}}]\nclusters: [{name: x}]\n";
     let tree = tree(&[("home/.kube/config", kubeconfig)]);
     let refused = |options: ClusterOptions| {
-        with(&tree, &[("HOME", "/home")], |config| generate_cluster(config, &options, &mut Log::default())).unwrap_err()
+        with(&tree, &[("HOME", "/home")], |config| {
+            generate_cluster(config, &options, &mut Log::default())
+        })
+        .unwrap_err()
     };
-    let unversioned = ClusterSource { infrastructure: "foo".to_owned(), ..ClusterSource::default() };
-    let config_map = ClusterSource { config_map: "m".to_owned(), ..ClusterSource::default() };
-    for source in [ClusterSource::default(), unversioned, config_map, from_repository()] {
+    let unversioned = ClusterSource {
+        infrastructure: "foo".to_owned(),
+        ..ClusterSource::default()
+    };
+    let config_map = ClusterSource {
+        config_map: "m".to_owned(),
+        ..ClusterSource::default()
+    };
+    for source in [
+        ClusterSource::default(),
+        unversioned,
+        config_map,
+        from_repository(),
+    ] {
         let message = refused(options(false, source));
-        assert!(message.ends_with(": this program does not contact a cluster"), "{message}");
+        assert!(
+            message.ends_with(": this program does not contact a cluster"),
+            "{message}"
+        );
     }
-    let source = ClusterSource { from: Some(TemplateSource::Stdin(TEMPLATE.into())), ..ClusterSource::default() };
-    let own = ClusterOptions { namespace: String::new(), ..options(false, source) };
-    let yaml = with(&tree, &[("HOME", "/home")], |config| generate_cluster(config, &own, &mut Log::default())?.into_yaml()).unwrap();
-    assert!(yaml.contains("namespace: own\n"), "the namespace is the kubeconfig's: {yaml}");
+    let source = ClusterSource {
+        from: Some(TemplateSource::Stdin(TEMPLATE.into())),
+        ..ClusterSource::default()
+    };
+    let own = ClusterOptions {
+        namespace: String::new(),
+        ..options(false, source)
+    };
+    let yaml = with(&tree, &[("HOME", "/home")], |config| {
+        generate_cluster(config, &own, &mut Log::default())?.into_yaml()
+    })
+    .unwrap();
+    assert!(
+        yaml.contains("namespace: own\n"),
+        "the namespace is the kubeconfig's: {yaml}"
+    );
 }
 
 #[test]
@@ -261,7 +403,11 @@ fn yaml_needs_no_repository() {
     let run = |text: &str, list: bool| {
         with(&tree(&[]), &[("SIZE", "")], |config| {
             let template = generate_yaml(&config, &TemplateSource::Stdin(text.into()), list)?;
-            if list { Ok(list_names(&template)) } else { template.into_yaml() }
+            if list {
+                Ok(list_names(&template))
+            } else {
+                template.into_yaml()
+            }
         })
     };
     assert_eq!(
@@ -269,7 +415,10 @@ fn yaml_needs_no_repository() {
         Ok("a: null\nb: true\n"),
         "the environment beats the file, empty or not"
     );
-    assert_eq!(run("${B} ${A:=1}", true).as_deref(), Ok("Variables:\n  - A\n  - B\n"));
+    assert_eq!(
+        run("${B} ${A:=1}", true).as_deref(),
+        Ok("Variables:\n  - A\n  - B\n")
+    );
     assert_eq!(run("", false).as_deref(), Ok("\n"));
     let missing = "value for variables [X] is not set. Please set the value using os environment variables or the clusterctl config file";
     assert_eq!(run("${X}", false), Err(missing.to_owned()));
@@ -277,11 +426,22 @@ fn yaml_needs_no_repository() {
 
 #[test]
 fn the_list_of_providers_has_our_own_beside_clusterctls() {
-    let table = with(&tree(&[]), &[], |config| Ok(providers_table(&config.providers()?))).unwrap();
+    let table = with(&tree(&[]), &[], |config| {
+        Ok(providers_table(&config.providers()?))
+    })
+    .unwrap();
     assert_eq!(table.lines().count(), 1 + 66 + 1);
     let line = table.lines().find(|line| line.starts_with("foo ")).unwrap();
     let cells: Vec<_> = line.split_whitespace().collect();
-    assert_eq!(cells, ["foo", "InfrastructureProvider", "/repo/infrastructure-foo/latest/", "infrastructure-components.yaml"]);
+    assert_eq!(
+        cells,
+        [
+            "foo",
+            "InfrastructureProvider",
+            "/repo/infrastructure-foo/latest/",
+            "infrastructure-components.yaml"
+        ]
+    );
 }
 
 /// CC-48.
@@ -289,18 +449,39 @@ fn the_list_of_providers_has_our_own_beside_clusterctls() {
 fn variables_of_the_environment_are_expanded_in_urls_and_the_overrides_folder() {
     let overriding = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n";
     let more = [
-        ("h/o/infrastructure-foo/v0.2.0/infrastructure-components.yaml", overriding),
+        (
+            "h/o/infrastructure-foo/v0.2.0/infrastructure-components.yaml",
+            overriding,
+        ),
         (
             "clusterctl.yaml",
             "overridesFolder: ${HOME}/o\nproviders:\n- name: foo\n  url: ${CLUSTERCTL_REPOSITORY_PATH}/infrastructure-foo/latest/infrastructure-components.yaml\n  type: InfrastructureProvider\nSIZE: 1\n",
         ),
     ];
-    let options = ComponentsOptions { namespace: "n".to_owned(), ..ComponentsOptions::default() };
+    let options = ComponentsOptions {
+        namespace: "n".to_owned(),
+        ..ComponentsOptions::default()
+    };
     let environment = [("HOME", "/h"), ("CLUSTERCTL_REPOSITORY_PATH", "/repo")];
     let (yaml, _) = provider(&tree(&more), &environment, "foo", &options).unwrap();
-    assert!(yaml.contains("kind: ConfigMap") && !yaml.contains("Deployment"), "{yaml}");
-    let (yaml, _) = provider(&tree(&more), &[environment[1], ("HOME", "/elsewhere")], "foo", &options).unwrap();
+    assert!(
+        yaml.contains("kind: ConfigMap") && !yaml.contains("Deployment"),
+        "{yaml}"
+    );
+    let (yaml, _) = provider(
+        &tree(&more),
+        &[environment[1], ("HOME", "/elsewhere")],
+        "foo",
+        &options,
+    )
+    .unwrap();
     assert!(yaml.contains("kind: Deployment"), "{yaml}");
-    let refusal = provider(&tree(&more), &[("HOME", "/h"), ("CLUSTERCTL_REPOSITORY_PATH", "/other")], "foo", &options).unwrap_err();
+    let refusal = provider(
+        &tree(&more),
+        &[("HOME", "/h"), ("CLUSTERCTL_REPOSITORY_PATH", "/other")],
+        "foo",
+        &options,
+    )
+    .unwrap_err();
     assert!(refusal.contains("/other/infrastructure-foo"), "{refusal}");
 }

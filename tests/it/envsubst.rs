@@ -1,4 +1,5 @@
-//! Substitution against the recorded behaviour of clusterctl: every row of its table of one-line templates.
+//! Substitution against the recorded behaviour of clusterctl: every row of its table of one-line
+//! templates.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +11,22 @@ use crate::support::shared;
 
 #[test]
 fn every_recorded_substitution_is_reproduced() {
-    let Some(table) = shared("vectors/clusterctl/envsubst.json") else { return };
+    let Some(table) = shared("vectors/clusterctl/envsubst.json") else {
+        return;
+    };
     let rows: Vec<Value> = serde_json::from_slice(&std::fs::read(table).unwrap()).unwrap();
     assert!(rows.len() >= 146, "{} rows", rows.len());
-    let wrong: Vec<String> = rows.iter().filter_map(|row| difference(row).map(|said| format!("{}: {said}", row["input"]))).collect();
-    assert!(wrong.is_empty(), "{} of {} rows differ:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
+    let wrong: Vec<String> = rows
+        .iter()
+        .filter_map(|row| difference(row).map(|said| format!("{}: {said}", row["input"])))
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "{} of {} rows differ:\n{}",
+        wrong.len(),
+        rows.len(),
+        wrong.join("\n")
+    );
 }
 
 /// What is not as recorded.
@@ -30,10 +42,18 @@ fn difference(row: &Value) -> Option<String> {
         return Some(format!("variables {variables:?}, recorded {recorded:?}"));
     }
     // clusterctl looks variables up in the environment by their upper-case name.
-    let result = template.and_then(|template| template.substitute(|name| env.get(&name.to_uppercase()).cloned(), &Budget::default()));
+    let result = template.and_then(|template| {
+        template.substitute(
+            |name| env.get(&name.to_uppercase()).cloned(),
+            &Budget::default(),
+        )
+    });
     let same = match &result {
         Ok(done) => row["value"].as_str() == done.text().ok(),
-        Err(SubstError { kind: SubstErrorKind::NegativeLength(_), .. }) => row["panic"] == true,
+        Err(SubstError {
+            kind: SubstErrorKind::NegativeLength(_),
+            ..
+        }) => row["panic"] == true,
         Err(error) => row["error"].as_str() == Some(error.to_string().as_str()),
     };
     (!same).then(|| format!("{result:?}, recorded {row}"))

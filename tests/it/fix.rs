@@ -15,7 +15,8 @@ struct Case {
     mended: usize,
 }
 
-const METADATA: &str = "# ours\n@releaseSeries: # newest last\n- {major: 0, minor: 1, contract: v1beta2}   # first\n";
+const METADATA: &str =
+    "# ours\n@releaseSeries: # newest last\n- {major: 0, minor: 1, contract: v1beta2}   # first\n";
 const WEBHOOK: &str = "apiVersion: v1\nkind: Namespace\nmetadata: {name: foo-system}\n---\n\
                        apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {name: foo}\nwebhooks:\n@";
 const DEPLOYMENT: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: foo\n@";
@@ -95,9 +96,16 @@ impl Case {
 
 /// Exit code, standard output and standard error.
 fn told(folder: &Path, command: &str) -> (i32, String, String) {
-    let output = windlass(folder).args(command.split_whitespace()).output().unwrap();
+    let output = windlass(folder)
+        .args(command.split_whitespace())
+        .output()
+        .unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    (
+        output.status.code().unwrap(),
+        text(output.stdout),
+        text(output.stderr),
+    )
 }
 
 fn write(folder: &Path, path: &str, text: &str) {
@@ -110,43 +118,88 @@ fn write(folder: &Path, path: &str, text: &str) {
 fn changed(text: &str, mut changes: Vec<(usize, usize, String)>) -> String {
     changes.sort_by_key(|(start, end, _)| (*start, *end));
     let mut text = text.to_owned();
-    changes.into_iter().rev().for_each(|(start, end, with)| text.replace_range(start..end, &with));
+    changes
+        .into_iter()
+        .rev()
+        .for_each(|(start, end, with)| text.replace_range(start..end, &with));
     text
 }
 
 /// The byte of a line and a column in characters, both from 1.
 fn byte(text: &str, line: &Value, column: &Value) -> usize {
-    let [line, column] = [line, column].map(|number| usize::try_from(number.as_u64().unwrap()).unwrap() - 1);
+    let [line, column] =
+        [line, column].map(|number| usize::try_from(number.as_u64().unwrap()).unwrap() - 1);
     let start: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
-    start + text[start..].chars().take(column).map(char::len_utf8).sum::<usize>()
+    start
+        + text[start..]
+            .chars()
+            .take(column)
+            .map(char::len_utf8)
+            .sum::<usize>()
 }
 
 #[test]
 fn programs_get_the_changes_that_would_be_made() {
     for case in CASES {
         // Columns are of characters, changes of bytes.
-        let [before, after] = [case.before, case.after].map(|part| format!("# é\n{}", case.text(part).replace("# ", "# ü ")));
+        let [before, after] = [case.before, case.after]
+            .map(|part| format!("# é\n{}", case.text(part).replace("# ", "# ü ")));
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), case.file, &before);
-        let read = |format: &str| serde_json::from_str::<Value>(&told(folder.path(), &format!("lint -o {format}")).1).unwrap();
+        let read = |format: &str| {
+            serde_json::from_str::<Value>(&told(folder.path(), &format!("lint -o {format}")).1)
+                .unwrap()
+        };
         let report = read("json");
-        let findings = report["findings"].as_array().unwrap().iter().filter(|finding| finding["rule"] == case.rule);
-        let changes = findings.flat_map(|finding| finding["fix"]["changes"].as_array().unwrap()).map(|change| {
-            let at = |key: &str| usize::try_from(change[key].as_u64().unwrap()).unwrap();
-            (at("start"), at("end"), change["with"].as_str().unwrap().to_owned())
-        });
+        let findings = report["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|finding| finding["rule"] == case.rule);
+        let changes = findings
+            .flat_map(|finding| finding["fix"]["changes"].as_array().unwrap())
+            .map(|change| {
+                let at = |key: &str| usize::try_from(change[key].as_u64().unwrap()).unwrap();
+                (
+                    at("start"),
+                    at("end"),
+                    change["with"].as_str().unwrap().to_owned(),
+                )
+            });
         assert_eq!(changed(&before, changes.collect()), after, "{}", case.rule);
         let log = read("sarif");
-        let results = log["runs"][0]["results"].as_array().unwrap().iter().filter(|result| result["ruleId"] == case.rule);
+        let results = log["runs"][0]["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|result| result["ruleId"] == case.rule);
         let replacements = results.flat_map(|result| {
             let artifact = &result["fixes"][0]["artifactChanges"][0];
-            assert_eq!(artifact["artifactLocation"], result["locations"][0]["physicalLocation"]["artifactLocation"], "{}", case.rule);
+            assert_eq!(
+                artifact["artifactLocation"],
+                result["locations"][0]["physicalLocation"]["artifactLocation"],
+                "{}",
+                case.rule
+            );
             artifact["replacements"].as_array().unwrap()
         });
         let changes = replacements.map(|replacement| {
             let region = &replacement["deletedRegion"];
-            let at = |end: &str| byte(&before, &region[format!("{end}Line")], &region[format!("{end}Column")]);
-            (at("start"), at("end"), replacement["insertedContent"]["text"].as_str().unwrap().to_owned())
+            let at = |end: &str| {
+                byte(
+                    &before,
+                    &region[format!("{end}Line")],
+                    &region[format!("{end}Column")],
+                )
+            };
+            (
+                at("start"),
+                at("end"),
+                replacement["insertedContent"]["text"]
+                    .as_str()
+                    .unwrap()
+                    .to_owned(),
+            )
         });
         assert_eq!(changed(&before, changes.collect()), after, "{}", case.rule);
     }
@@ -161,30 +214,55 @@ fn changes_that_hold_a_secret_are_not_shown() {
             &format!("spec:\n  template:\n    spec:\n      containers:\n      - name: manager\n        args:\n{arguments}"),
         )
     };
-    let text = pod("        - ${FLAG:=--x}\n        - ${API_TOKEN:=hunter2hunter2}\n        - ${MORE:=hunter2hunter2}\n");
+    let text = pod(
+        "        - ${FLAG:=--x}\n        - ${API_TOKEN:=hunter2hunter2}\n        - ${MORE:=hunter2hunter2}\n",
+    );
     write(folder.path(), "infrastructure-components.yaml", &text);
     for format in ["json", "sarif"] {
         let (_, stdout, _) = told(folder.path(), &format!("lint -o {format}"));
         assert!(!stdout.contains("hunter2"), "{stdout}");
-        assert_eq!(stdout.matches("\"\\\"${FLAG:=--x}\\\"\"").count(), 1, "the others are shown: {stdout}");
+        assert_eq!(
+            stdout.matches("\"\\\"${FLAG:=--x}\\\"\"").count(),
+            1,
+            "the others are shown: {stdout}"
+        );
     }
-    assert!(told(folder.path(), "lint --fix").1.ends_with("3 findings in 1 file mended\n"));
+    assert!(
+        told(folder.path(), "lint --fix")
+            .1
+            .ends_with("3 findings in 1 file mended\n")
+    );
 }
 
 #[test]
 fn what_is_certain_is_mended_and_nothing_else_changes() {
     for case in CASES {
         for line_end in ["\n", "\r\n"] {
-            let [before, after] = [case.before, case.after].map(|part| case.text(part).replace('\n', line_end));
+            let [before, after] =
+                [case.before, case.after].map(|part| case.text(part).replace('\n', line_end));
             let folder = tempfile::tempdir().unwrap();
             write(folder.path(), case.file, &before);
-            let findings = |folder: &Path| told(folder, "lint -o github").1.matches(&format!("title={}::", case.rule)).count();
+            let findings = |folder: &Path| {
+                told(folder, "lint -o github")
+                    .1
+                    .matches(&format!("title={}::", case.rule))
+                    .count()
+            };
             assert_eq!(findings(folder.path()), case.mended, "{}", case.rule);
             let (_, stdout, stderr) = told(folder.path(), "lint --fix");
             let plural = if case.mended == 1 { "" } else { "s" };
             let expected = format!("{} finding{plural} in 1 file mended\n", case.mended);
-            assert!(stdout.ends_with(&expected), "{}: {stdout}{stderr}", case.rule);
-            assert_eq!(std::fs::read_to_string(folder.path().join(case.file)).unwrap(), after, "{}", case.rule);
+            assert!(
+                stdout.ends_with(&expected),
+                "{}: {stdout}{stderr}",
+                case.rule
+            );
+            assert_eq!(
+                std::fs::read_to_string(folder.path().join(case.file)).unwrap(),
+                after,
+                "{}",
+                case.rule
+            );
             assert_eq!(findings(folder.path()), 0, "{}", case.rule);
             let (_, stdout, _) = told(folder.path(), "lint --fix");
             assert!(stdout.ends_with("nothing mended\n"), "{stdout}");
@@ -201,12 +279,28 @@ fn what_would_change_is_shown_and_not_written() {
     let expected = "--- a/metadata.yaml\n+++ b/metadata.yaml\n@@ -1,4 +1,5 @@\n # ours\n apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3   # format\n\
                     +kind: Metadata\n releaseSeries: # newest last\n - {major: 0, minor: 1, contract: v1beta2}   # first\n";
     assert_eq!((code, stdout.as_str()), (1, expected));
-    assert_eq!(stderr, "1 metadata file; 1 finding in 1 file would be mended; nothing written\n");
-    assert_eq!(std::fs::read_to_string(folder.path().join(case.file)).unwrap(), case.text(case.before));
+    assert_eq!(
+        stderr,
+        "1 metadata file; 1 finding in 1 file would be mended; nothing written\n"
+    );
+    assert_eq!(
+        std::fs::read_to_string(folder.path().join(case.file)).unwrap(),
+        case.text(case.before)
+    );
     let (code, stdout, _) = told(folder.path(), "lint");
-    assert!(code == 0 && stdout.ends_with("1 metadata file; 1 info; 1 can be mended with `--fix`\n"), "{stdout}");
+    assert!(
+        code == 0 && stdout.ends_with("1 metadata file; 1 info; 1 can be mended with `--fix`\n"),
+        "{stdout}"
+    );
     write(folder.path(), case.file, &case.text(case.after));
-    assert_eq!(told(folder.path(), "lint --fix --check"), (0, String::new(), "1 metadata file; nothing mended\n".to_owned()));
+    assert_eq!(
+        told(folder.path(), "lint --fix --check"),
+        (
+            0,
+            String::new(),
+            "1 metadata file; nothing mended\n".to_owned()
+        )
+    );
 }
 
 #[test]
@@ -218,20 +312,38 @@ fn what_is_no_file_or_not_certain_stays() {
     assert_eq!(told(folder.path(), "lint --check").0, 2);
     let mut piped = windlass(folder.path());
     write(folder.path(), "in", &CASES[0].text(CASES[0].before));
-    let output =
-        piped.args(["lint", "-", "--as", "metadata"]).stdin(std::fs::File::open(folder.path().join("in")).unwrap()).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout).lines().last(), Some("1 metadata file; 1 info"));
+    let output = piped
+        .args(["lint", "-", "--as", "metadata"])
+        .stdin(std::fs::File::open(folder.path().join("in")).unwrap())
+        .output()
+        .unwrap();
+    assert_eq!(
+        String::from_utf8_lossy(&output.stdout).lines().last(),
+        Some("1 metadata file; 1 info")
+    );
     std::fs::remove_file(folder.path().join("in")).unwrap();
     // The second `sideEffects` would win, and is null.
-    let null = WEBHOOK.replace('@', "- name: a.example.com\n  sideEffects:\n  admissionReviewVersions: [v1]\n");
+    let null = WEBHOOK.replace(
+        '@',
+        "- name: a.example.com\n  sideEffects:\n  admissionReviewVersions: [v1]\n",
+    );
     write(folder.path(), "infrastructure-components.yaml", &null);
     let (code, stdout, _) = told(folder.path(), "lint --fix");
-    assert!(code == 1 && stdout.contains("info[fix-left-out]") && stdout.ends_with("nothing mended\n"), "{stdout}");
-    assert_eq!(std::fs::read_to_string(folder.path().join("infrastructure-components.yaml")).unwrap(), null);
+    assert!(
+        code == 1 && stdout.contains("info[fix-left-out]") && stdout.ends_with("nothing mended\n"),
+        "{stdout}"
+    );
+    assert_eq!(
+        std::fs::read_to_string(folder.path().join("infrastructure-components.yaml")).unwrap(),
+        null
+    );
     std::fs::remove_file(folder.path().join("infrastructure-components.yaml")).unwrap();
     // Whoever waives a finding wants it as it is.
     let waived = "# windlass: ignore[metadata-kind-missing] because it is old\napiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\n\
                   releaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
     write(folder.path(), "metadata.yaml", waived);
-    assert_eq!(told(folder.path(), "lint --fix").1, "1 metadata file; 1 waived; nothing mended\n");
+    assert_eq!(
+        told(folder.path(), "lint --fix").1,
+        "1 metadata file; 1 waived; nothing mended\n"
+    );
 }

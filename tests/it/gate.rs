@@ -1,6 +1,7 @@
-//! The pages of rules hold what they say: a release with what stands under *Bad* raises exactly that rule, with what stands under *Good*
-//! nothing. The examples are laid over the sound release in `tests/gate/base`; what stands below `previous/` is laid over the release before
-//! and, first, over the new one. *Good* has the release before of *Bad*.
+//! The pages of rules hold what they say: a release with what stands under *Bad* raises exactly
+//! that rule, with what stands under *Good* nothing. The examples are laid over the sound release
+//! in `tests/gate/base`; what stands below `previous/` is laid over the release before and, first,
+//! over the new one. *Good* has the release before of *Bad*.
 
 #[path = "../gate/examples.rs"]
 pub(crate) mod examples;
@@ -22,30 +23,63 @@ const VERSION: Version = Version::new(0, 2, 0);
 
 /// The rules that an example raises: a release is checked, sources of one are linted.
 fn raised(files: &Example) -> BTreeSet<&'static str> {
-    if files.keys().any(|path| path.ends_with("kustomization.yaml")) {
+    if files
+        .keys()
+        .any(|path| path.ends_with("kustomization.yaml"))
+    {
         return raised_by_sources(files);
     }
     let tree = release(root(), files, "");
-    let previous = files.keys().any(|path| path.starts_with("previous/")).then(|| release(root(), files, "previous/"));
+    let previous = files
+        .keys()
+        .any(|path| path.starts_with("previous/"))
+        .then(|| release(root(), files, "previous/"));
     let request = Request {
-        release: Files { tree: &tree, shown: "out" },
+        release: Files {
+            tree: &tree,
+            shown: "out",
+        },
         version: &VERSION,
-        previous: previous.as_ref().map(|tree| Files { tree, shown: "previous" }),
+        previous: previous.as_ref().map(|tree| Files {
+            tree,
+            shown: "previous",
+        }),
         roles: &Default::default(),
         budget: &Budget::default(),
     };
-    release_check::run(&request).report.findings().iter().map(|finding| finding.rule.id).collect()
+    release_check::run(&request)
+        .report
+        .findings()
+        .iter()
+        .map(|finding| finding.rule.id)
+        .collect()
 }
 
 fn raised_by_sources(files: &Example) -> BTreeSet<&'static str> {
-    let sources: Vec<Source> = files.iter().map(|(path, text)| Source::new(path.as_str(), text.as_str())).collect();
+    let sources: Vec<Source> = files
+        .iter()
+        .map(|(path, text)| Source::new(path.as_str(), text.as_str()))
+        .collect();
     let budget = Budget::default();
-    let request = lint::Request { sources: &sources, form: None, contract: None, roles: &Default::default(), budget: &budget };
-    lint::run(&request).report.findings().iter().map(|finding| finding.rule.id).collect()
+    let request = lint::Request {
+        sources: &sources,
+        form: None,
+        contract: None,
+        roles: &Default::default(),
+        budget: &budget,
+    };
+    lint::run(&request)
+        .report
+        .findings()
+        .iter()
+        .map(|finding| finding.rule.id)
+        .collect()
 }
 
 fn with_page() -> impl Iterator<Item = &'static Rule> {
-    windlass::ops::rules::all().into_iter().filter(|rule| !rule.page.is_empty())
+    windlass::ops::rules::all()
+        .into_iter()
+        .filter(|rule| !rule.page.is_empty())
 }
 
 /// The rules that have a page. [`pages_hold`] raises them.
@@ -64,7 +98,10 @@ fn pages_hold() {
     for rule in with_page() {
         let (bad, good) = examples_of(rule.page);
         if bad.is_empty() || good.is_empty() {
-            faults.push(format!("{}: a page has blocks under `## Bad` and `## Good`", rule.id));
+            faults.push(format!(
+                "{}: a page has blocks under `## Bad` and `## Good`",
+                rule.id
+            ));
             continue;
         }
         let (found, left) = (raised(&bad), raised(&good));
@@ -83,7 +120,9 @@ fn examples_are_read_and_laid_over_the_base() {
     let page = "Text.\n\n## Bad\n\n```yaml a.yaml\nx: 1\n```\n\nand\n\n```yaml previous/b.yaml\ny: 2\n```\n\n## Good\n\n```yaml a.yaml\nx: 3\n```\n";
     let bad = example(page, "Bad");
     assert_eq!(
-        bad.iter().map(|(name, text)| format!("{name}={text}")).collect::<Vec<_>>(),
+        bad.iter()
+            .map(|(name, text)| format!("{name}={text}"))
+            .collect::<Vec<_>>(),
         ["a.yaml=x: 1\n", "previous/b.yaml=y: 2\n"]
     );
     assert_eq!(example(page, "Good").len(), 1);
@@ -104,16 +143,47 @@ fn examples_are_read_and_laid_over_the_base() {
 fn what_is_ours_has_no_finding() {
     let harbour = tempfile::tempdir().unwrap();
     crate::support::copy(&root().join("examples/harbour"), harbour.path());
-    let built = windlass(harbour.path()).args(["release", "build", "v0.1.0", "--to", "out"]).output().unwrap();
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let built = windlass(harbour.path())
+        .args(["release", "build", "v0.1.0", "--to", "out"])
+        .output()
+        .unwrap();
+    assert!(
+        built.status.success(),
+        "{}",
+        String::from_utf8_lossy(&built.stderr)
+    );
     for (folder, arguments) in [
-        (root(), &["lint", "releases", "templates", "metadata.yaml", "examples/kubeadm-configs"][..]),
-        (root(), &["lint", "examples/harbour"]),
-        (root(), &["lint", "tests/gate/base"]),
-        (root(), &["release", "check", "v0.1.0", "releases/bootstrap-windlass/v0.1.0"]),
         (
             root(),
-            &["release", "check", "v0.2.0", "releases/bootstrap-windlass/v0.2.0", "--previous", "releases/bootstrap-windlass/v0.1.0"],
+            &[
+                "lint",
+                "releases",
+                "templates",
+                "metadata.yaml",
+                "examples/kubeadm-configs",
+            ][..],
+        ),
+        (root(), &["lint", "examples/harbour"]),
+        (root(), &["lint", "tests/gate/base"]),
+        (
+            root(),
+            &[
+                "release",
+                "check",
+                "v0.1.0",
+                "releases/bootstrap-windlass/v0.1.0",
+            ],
+        ),
+        (
+            root(),
+            &[
+                "release",
+                "check",
+                "v0.2.0",
+                "releases/bootstrap-windlass/v0.2.0",
+                "--previous",
+                "releases/bootstrap-windlass/v0.1.0",
+            ],
         ),
         (harbour.path(), &["lint"]),
         (harbour.path(), &["release", "check", "v0.1.0", "out"]),
@@ -128,7 +198,8 @@ fn what_is_ours_has_no_finding() {
     }
 }
 
-/// Releases that were published without their series: each is told, by the command that would have kept it back.
+/// Releases that were published without their series: each is told, by the command that would have
+/// kept it back.
 #[test]
 fn published_releases_without_their_series_are_told() {
     for (project, version) in [
@@ -137,11 +208,18 @@ fn published_releases_without_their_series_are_told() {
         ("kubernetes-sigs+cluster-api-provider-aws", "v2.2.0"),
         ("kubernetes-sigs+cluster-api-provider-vsphere", "v1.1.0"),
     ] {
-        let Some(folder) = crate::support::shared(&format!("corpus/{project}@{version}")) else { return };
-        let output = windlass(&folder).args(["release", "check", version, "."]).output().unwrap();
+        let Some(folder) = crate::support::shared(&format!("corpus/{project}@{version}")) else {
+            return;
+        };
+        let output = windlass(&folder)
+            .args(["release", "check", version, "."])
+            .output()
+            .unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
         let series = version.trim_start_matches('v').rsplit_once('.').unwrap().0;
-        let expected = format!("error[metadata-series-missing]: ./metadata.yaml does not list series {series} of {version}");
+        let expected = format!(
+            "error[metadata-series-missing]: ./metadata.yaml does not list series {series} of {version}"
+        );
         assert!(said.contains(&expected), "{project}: {said}");
     }
 }
@@ -150,19 +228,32 @@ fn published_releases_without_their_series_are_told() {
 #[test]
 fn a_series_is_missed_without_components_too() {
     let folder = tempfile::tempdir().unwrap();
-    std::fs::copy(root().join("tests/gate/base/metadata.yaml"), folder.path().join("metadata.yaml")).unwrap();
+    std::fs::copy(
+        root().join("tests/gate/base/metadata.yaml"),
+        folder.path().join("metadata.yaml"),
+    )
+    .unwrap();
     let rules = |version: &str| {
-        let output = windlass(folder.path()).args(["release", "check", version, "."]).output().unwrap();
+        let output = windlass(folder.path())
+            .args(["release", "check", version, "."])
+            .output()
+            .unwrap();
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        said.lines().filter_map(|line| Some(line.strip_prefix("error[")?.split(']').next()?.to_owned())).collect::<Vec<_>>()
+        said.lines()
+            .filter_map(|line| Some(line.strip_prefix("error[")?.split(']').next()?.to_owned()))
+            .collect::<Vec<_>>()
     };
     assert_eq!(rules("v0.2.0"), ["release-components-missing"]);
     let mut both = rules("v0.3.0");
     both.sort();
-    assert_eq!(both, ["metadata-series-missing", "release-components-missing"]);
+    assert_eq!(
+        both,
+        ["metadata-series-missing", "release-components-missing"]
+    );
 }
 
-/// What the project says of its kinds counts for the rules: a kind that its name takes for a machine has no contract to fulfil.
+/// What the project says of its kinds counts for the rules: a kind that its name takes for a
+/// machine has no contract to fulfil.
 #[test]
 fn roles_of_the_project_are_taken() {
     let folder = tempfile::tempdir().unwrap();
@@ -181,7 +272,13 @@ fn roles_of_the_project_are_taken() {
     };
     for arguments in [&["lint", "."][..], &["release", "check", "v0.2.0", "."]] {
         assert!(finds("", arguments), "{arguments:?}");
-        assert!(!finds("[roles]\nFooMachine = \"none\"\nFooMachineTemplate = \"none\"\n", arguments), "{arguments:?}");
+        assert!(
+            !finds(
+                "[roles]\nFooMachine = \"none\"\nFooMachineTemplate = \"none\"\n",
+                arguments
+            ),
+            "{arguments:?}"
+        );
     }
 }
 
@@ -193,16 +290,25 @@ fn roles_of_the_project_are_taken_by_the_build() {
     let finds = |settings: &str, arguments: &[&str]| {
         std::fs::write(folder.path().join("windlass.toml"), settings).unwrap();
         let output = windlass(folder.path()).args(arguments).output().unwrap();
-        let said = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap()).concat();
+        let said = [output.stdout, output.stderr]
+            .map(|text| String::from_utf8(text).unwrap())
+            .concat();
         said.contains("error[crd-contract-field-missing]") && said.contains("HarbourCluster")
     };
-    for arguments in [&["release", "build", "v0.1.0", "--to", "out"][..], &["generate", "components"]] {
+    for arguments in [
+        &["release", "build", "v0.1.0", "--to", "out"][..],
+        &["generate", "components"],
+    ] {
         assert!(!finds("", arguments), "{arguments:?}");
-        assert!(finds("[roles]\nHarbourCluster = \"InfraMachine\"\n", arguments), "{arguments:?}");
+        assert!(
+            finds("[roles]\nHarbourCluster = \"InfraMachine\"\n", arguments),
+            "{arguments:?}"
+        );
     }
 }
 
-/// A folder with which nothing can be compared must not look like a release to which nothing has changed.
+/// A folder with which nothing can be compared must not look like a release to which nothing has
+/// changed.
 #[test]
 fn a_previous_release_that_cannot_be_read_is_told() {
     let folder = tempfile::tempdir().unwrap();
@@ -211,21 +317,57 @@ fn a_previous_release_that_cannot_be_read_is_told() {
         let previous = folder.path().join("previous");
         let _ = std::fs::remove_dir_all(&previous);
         std::fs::create_dir(&previous).unwrap();
-        files.iter().for_each(|(name, text)| std::fs::write(previous.join(name), text).unwrap());
-        let output = windlass(folder.path()).args(["release", "check", "v0.2.0", "out", "--previous", "previous"]).output().unwrap();
+        files
+            .iter()
+            .for_each(|(name, text)| std::fs::write(previous.join(name), text).unwrap());
+        let output = windlass(folder.path())
+            .args([
+                "release",
+                "check",
+                "v0.2.0",
+                "out",
+                "--previous",
+                "previous",
+            ])
+            .output()
+            .unwrap();
         let told = String::from_utf8_lossy(&output.stdout).into_owned();
-        let errors = told.lines().filter_map(|line| Some(line.strip_prefix("error[")?.split(']').next()?.to_owned()));
+        let errors = told
+            .lines()
+            .filter_map(|line| Some(line.strip_prefix("error[")?.split(']').next()?.to_owned()));
         (output.status.code(), errors.collect::<Vec<_>>())
     };
-    let base = |name: &str| std::fs::read_to_string(root().join("tests/gate/base").join(name)).unwrap();
-    let (components, metadata) = (base("infrastructure-components.yaml"), base("metadata.yaml"));
-    let (components, metadata) = (("infrastructure-components.yaml", components.as_str()), ("metadata.yaml", metadata.as_str()));
+    let base =
+        |name: &str| std::fs::read_to_string(root().join("tests/gate/base").join(name)).unwrap();
+    let (components, metadata) = (
+        base("infrastructure-components.yaml"),
+        base("metadata.yaml"),
+    );
+    let (components, metadata) = (
+        ("infrastructure-components.yaml", components.as_str()),
+        ("metadata.yaml", metadata.as_str()),
+    );
     assert_eq!(said(&[components, metadata]), (Some(0), vec![]));
-    assert_eq!(said(&[metadata]), (Some(1), vec!["release-components-missing".to_owned()]));
-    assert_eq!(said(&[components]), (Some(1), vec!["release-asset-metadata-missing".to_owned()]));
-    assert_eq!(said(&[("infrastructure-components.yaml", "a: ["), metadata]).0, Some(1));
+    assert_eq!(
+        said(&[metadata]),
+        (Some(1), vec!["release-components-missing".to_owned()])
+    );
+    assert_eq!(
+        said(&[components]),
+        (Some(1), vec!["release-asset-metadata-missing".to_owned()])
+    );
+    assert_eq!(
+        said(&[("infrastructure-components.yaml", "a: ["), metadata]).0,
+        Some(1)
+    );
     // What is only unlovely in it is nobody's business any more.
-    assert_eq!(said(&[components, ("metadata.yaml", &metadata.1.replace("kind: Metadata\n", ""))]), (Some(0), vec![]));
+    assert_eq!(
+        said(&[
+            components,
+            ("metadata.yaml", &metadata.1.replace("kind: Metadata\n", ""))
+        ]),
+        (Some(0), vec![])
+    );
 }
 
 /// What a file is taken for, and whether it was judged.
@@ -236,18 +378,37 @@ fn files_say_what_they_were_taken_for() {
         std::fs::create_dir_all(folder.path().join(path).parent().unwrap()).unwrap();
         std::fs::write(folder.path().join(path), text).unwrap();
     };
-    let components = std::fs::read_to_string(root().join("tests/gate/base/infrastructure-components.yaml")).unwrap();
+    let components =
+        std::fs::read_to_string(root().join("tests/gate/base/infrastructure-components.yaml"))
+            .unwrap();
     write("out/infrastructure-components.yaml", &components);
     write("out/install.yaml", &components);
     write("config/kustomization.yaml", "patches:\n- path: p.yaml\n");
-    write("config/p.yaml", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n");
-    write("config/role.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n");
+    write(
+        "config/p.yaml",
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n",
+    );
+    write(
+        "config/role.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+    );
     write("values.yaml", "a: 1\n");
-    let output = windlass(folder.path()).args(["lint", "-o", "json"]).output().unwrap();
+    let output = windlass(folder.path())
+        .args(["lint", "-o", "json"])
+        .output()
+        .unwrap();
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let files = report["files"].as_array().unwrap().iter();
-    let said: Vec<String> =
-        files.map(|file| format!("{} {} {}", file["file"].as_str().unwrap(), file["form"].as_str().unwrap(), file["judged"])).collect();
+    let said: Vec<String> = files
+        .map(|file| {
+            format!(
+                "{} {} {}",
+                file["file"].as_str().unwrap(),
+                file["form"].as_str().unwrap(),
+                file["judged"]
+            )
+        })
+        .collect();
     let expected = [
         "config/kustomization.yaml kustomization true",
         "config/p.yaml patch false",
@@ -259,7 +420,8 @@ fn files_say_what_they_were_taken_for() {
     assert_eq!(said, expected);
 }
 
-/// Webhooks of one folder may fill in what objects of another folder's templates lack; without them the field is missing.
+/// Webhooks of one folder may fill in what objects of another folder's templates lack; without them
+/// the field is missing.
 #[test]
 fn webhooks_of_one_folder_count_for_templates_of_another() {
     let folder = tempfile::tempdir().unwrap();
@@ -278,11 +440,19 @@ fn webhooks_of_one_folder_count_for_templates_of_another() {
         "apiVersion: foo.dev/v1\nkind: Foo\nmetadata: {name: \"${CLUSTER_NAME}\"}\nspec: {}\n",
     );
     let lacks = || {
-        let output = windlass(folder.path()).args(["lint", ".", "-q"]).output().unwrap();
-        String::from_utf8(output.stdout).unwrap().contains("[template-field-missing]")
+        let output = windlass(folder.path())
+            .args(["lint", ".", "-q"])
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout)
+            .unwrap()
+            .contains("[template-field-missing]")
     };
     write("a/infrastructure-components.yaml", crd);
     assert!(lacks());
-    write("a/infrastructure-components.yaml", &format!("{crd}{webhook}"));
+    write(
+        "a/infrastructure-components.yaml",
+        &format!("{crd}{webhook}"),
+    );
     assert!(!lacks());
 }

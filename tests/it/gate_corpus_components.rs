@@ -1,4 +1,5 @@
-//! What the rules about components say of what providers have published and built: the list was judged finding by finding.
+//! What the rules about components say of what providers have published and built: the list was
+//! judged finding by finding.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,18 +12,36 @@ use crate::support::{files_below, shared};
 
 /// The numbers, in the catalogue, of the rules that are judged here.
 const NUMBERS: &[&str] = &[
-    "A05", "A07", "C04", "C05", "C06", "C08", "C09", "C10", "C11", "C12", "C13", "C14", "C15", "C16", "C17", "C18", "C19", "C20", "C21",
-    "C22",
+    "A05", "A07", "C04", "C05", "C06", "C08", "C09", "C10", "C11", "C12", "C13", "C14", "C15",
+    "C16", "C17", "C18", "C19", "C20", "C21", "C22",
 ];
 
 /// What those rules find in some files of the corpus that are judged together: `RULE FILE OBJECT`.
 fn found(corpus: &Path, files: &[PathBuf]) -> BTreeSet<String> {
-    let name = |file: &Path| file.strip_prefix(corpus).unwrap().to_string_lossy().into_owned();
-    let sources: Vec<Source> = files.iter().map(|file| Source::new(name(file).as_str(), std::fs::read_to_string(file).unwrap())).collect();
-    let report =
-        lint::run(&Request { sources: &sources, form: None, contract: None, roles: &Default::default(), budget: &Budget::default() })
-            .report;
-    let judged = report.findings().iter().filter(|finding| finding.rule.catalogue.is_some_and(|number| NUMBERS.contains(&number)));
+    let name = |file: &Path| {
+        file.strip_prefix(corpus)
+            .unwrap()
+            .to_string_lossy()
+            .into_owned()
+    };
+    let sources: Vec<Source> = files
+        .iter()
+        .map(|file| Source::new(name(file).as_str(), std::fs::read_to_string(file).unwrap()))
+        .collect();
+    let report = lint::run(&Request {
+        sources: &sources,
+        form: None,
+        contract: None,
+        roles: &Default::default(),
+        budget: &Budget::default(),
+    })
+    .report;
+    let judged = report.findings().iter().filter(|finding| {
+        finding
+            .rule
+            .catalogue
+            .is_some_and(|number| NUMBERS.contains(&number))
+    });
     let line = |finding: &windlass::diag::Diagnostic| {
         let place = &finding.place;
         format!(
@@ -35,12 +54,25 @@ fn found(corpus: &Path, files: &[PathBuf]) -> BTreeSet<String> {
     judged.map(line).collect()
 }
 
-/// Built from sources, whose images are those of development: right for a source tree, wrong for a release.
+/// Built from sources, whose images are those of development: right for a source tree, wrong for a
+/// release.
 const UNRELEASED: &[(&str, &str)] = &[
-    ("k3s-io+cluster-api-k3s/bootstrap-components.yaml", "capi-k3s-bootstrap-controller-manager"),
-    ("k3s-io+cluster-api-k3s/control-plane-components.yaml", "capi-k3s-control-plane-controller-manager"),
-    ("k3s-io+cluster-api-k3s@v0.2.1/control-plane-components.yaml", "capi-k3s-control-plane-controller-manager"),
-    ("kubernetes-sigs+cluster-api/infrastructure-components-development.yaml", "capd-controller-manager"),
+    (
+        "k3s-io+cluster-api-k3s/bootstrap-components.yaml",
+        "capi-k3s-bootstrap-controller-manager",
+    ),
+    (
+        "k3s-io+cluster-api-k3s/control-plane-components.yaml",
+        "capi-k3s-control-plane-controller-manager",
+    ),
+    (
+        "k3s-io+cluster-api-k3s@v0.2.1/control-plane-components.yaml",
+        "capi-k3s-control-plane-controller-manager",
+    ),
+    (
+        "kubernetes-sigs+cluster-api/infrastructure-components-development.yaml",
+        "capd-controller-manager",
+    ),
     (
         "kubernetes-sigs+cluster-api/runtime-extension-components-development.yaml",
         "test-extension-controller-manager",
@@ -61,34 +93,82 @@ const UNRELEASED: &[(&str, &str)] = &[
         "kubernetes-sigs+cluster-api-provider-azure@v1.0.0-rc.0/infrastructure-components.yaml",
         "capz-controller-manager",
     ),
-    ("kubernetes-sigs+cluster-api-provider-vsphere/infrastructure-components.yaml", "capv-controller-manager"),
-    ("kubernetes-sigs+cluster-api@v1.10.10/bootstrap-components.yaml", "capi-kubeadm-bootstrap-controller-manager"),
+    (
+        "kubernetes-sigs+cluster-api-provider-vsphere/infrastructure-components.yaml",
+        "capv-controller-manager",
+    ),
+    (
+        "kubernetes-sigs+cluster-api@v1.10.10/bootstrap-components.yaml",
+        "capi-kubeadm-bootstrap-controller-manager",
+    ),
     (
         "kubernetes-sigs+cluster-api@v1.10.10/control-plane-components.yaml",
         "capi-kubeadm-control-plane-controller-manager",
     ),
-    ("kubernetes-sigs+cluster-api@v1.10.10/core-components.yaml", "capi-controller-manager"),
-    ("kubernetes-sigs+cluster-api@v1.10.10/infrastructure-components-development.yaml", "capd-controller-manager"),
-    ("kubernetes-sigs+cluster-api@v1.12.0/bootstrap-components.yaml", "capi-kubeadm-bootstrap-controller-manager"),
+    (
+        "kubernetes-sigs+cluster-api@v1.10.10/core-components.yaml",
+        "capi-controller-manager",
+    ),
+    (
+        "kubernetes-sigs+cluster-api@v1.10.10/infrastructure-components-development.yaml",
+        "capd-controller-manager",
+    ),
+    (
+        "kubernetes-sigs+cluster-api@v1.12.0/bootstrap-components.yaml",
+        "capi-kubeadm-bootstrap-controller-manager",
+    ),
     (
         "kubernetes-sigs+cluster-api@v1.12.0/control-plane-components.yaml",
         "capi-kubeadm-control-plane-controller-manager",
     ),
-    ("kubernetes-sigs+cluster-api@v1.12.0/core-components.yaml", "capi-controller-manager"),
-    ("kubernetes-sigs+cluster-api@v1.12.0/infrastructure-components-development.yaml", "capd-controller-manager"),
-    ("kubernetes-sigs+cluster-api@v1.14.0/bootstrap-components.yaml", "capi-kubeadm-bootstrap-controller-manager"),
+    (
+        "kubernetes-sigs+cluster-api@v1.12.0/core-components.yaml",
+        "capi-controller-manager",
+    ),
+    (
+        "kubernetes-sigs+cluster-api@v1.12.0/infrastructure-components-development.yaml",
+        "capd-controller-manager",
+    ),
+    (
+        "kubernetes-sigs+cluster-api@v1.14.0/bootstrap-components.yaml",
+        "capi-kubeadm-bootstrap-controller-manager",
+    ),
     (
         "kubernetes-sigs+cluster-api@v1.14.0/control-plane-components.yaml",
         "capi-kubeadm-control-plane-controller-manager",
     ),
-    ("kubernetes-sigs+cluster-api@v1.14.0/core-components.yaml", "capi-controller-manager"),
-    ("kubernetes-sigs+cluster-api@v1.14.0/infrastructure-components-development.yaml", "capd-controller-manager"),
-    ("kubernetes-sigs+cluster-api@v1.6.8/bootstrap-components.yaml", "capi-kubeadm-bootstrap-controller-manager"),
-    ("metal3-io+cluster-api-provider-metal3/infrastructure-components.yaml", "capm3-controller-manager"),
-    ("metal3-io+cluster-api-provider-metal3@v1.10.5/infrastructure-components.yaml", "capm3-controller-manager"),
-    ("rancher+cluster-api-provider-rke2/bootstrap-components.yaml", "rke2-bootstrap-controller-manager"),
-    ("rancher+cluster-api-provider-rke2/control-plane-components.yaml", "rke2-control-plane-controller-manager"),
-    ("rancher+cluster-api-provider-rke2@v0.21.1/bootstrap-components.yaml", "rke2-bootstrap-controller-manager"),
+    (
+        "kubernetes-sigs+cluster-api@v1.14.0/core-components.yaml",
+        "capi-controller-manager",
+    ),
+    (
+        "kubernetes-sigs+cluster-api@v1.14.0/infrastructure-components-development.yaml",
+        "capd-controller-manager",
+    ),
+    (
+        "kubernetes-sigs+cluster-api@v1.6.8/bootstrap-components.yaml",
+        "capi-kubeadm-bootstrap-controller-manager",
+    ),
+    (
+        "metal3-io+cluster-api-provider-metal3/infrastructure-components.yaml",
+        "capm3-controller-manager",
+    ),
+    (
+        "metal3-io+cluster-api-provider-metal3@v1.10.5/infrastructure-components.yaml",
+        "capm3-controller-manager",
+    ),
+    (
+        "rancher+cluster-api-provider-rke2/bootstrap-components.yaml",
+        "rke2-bootstrap-controller-manager",
+    ),
+    (
+        "rancher+cluster-api-provider-rke2/control-plane-components.yaml",
+        "rke2-control-plane-controller-manager",
+    ),
+    (
+        "rancher+cluster-api-provider-rke2@v0.21.1/bootstrap-components.yaml",
+        "rke2-bootstrap-controller-manager",
+    ),
 ];
 
 /// Everything else: rule, file, object, all of them faults.
@@ -121,7 +201,8 @@ const FAULTS: &[(&str, &str, &str)] = &[
         "rendered/kubernetes-sigs+cluster-api-ipam-provider-in-cluster@v1.0.3/ipam-components.yaml",
         "Service/capi-ipam-in-cluster-controller-manager-metrics-service",
     ),
-    // No account of its own, a proxy that is no longer needed, and at v0.2.1 one that cannot be pulled, beside a manager that may be root.
+    // No account of its own, a proxy that is no longer needed, and at v0.2.1 one that cannot be
+    // pulled, beside a manager that may be root.
     (
         "components-account-default",
         "rendered/k3s-io+cluster-api-k3s/bootstrap-components.yaml",
@@ -172,13 +253,15 @@ const FAULTS: &[(&str, &str, &str)] = &[
         "published/k0sproject+k0smotron@v0.4.2/install.yaml",
         "Deployment/k0smotron-controller-manager",
     ),
-    // It binds the account of the kubeadm provider, in a namespace `system` that clusterctl replaces by its own.
+    // It binds the account of the kubeadm provider, in a namespace `system` that clusterctl
+    // replaces by its own.
     (
         "components-binding-link-missing",
         "rendered/kubernetes-sigs+cluster-api-provider-azure/infrastructure-components.capz-part.yaml",
         "ClusterRoleBinding/capz-kubeadm-bootstrap-managed-control-plane-reader-rolebinding",
     ),
-    // Node-managed identity: without it no machine gets its identity, and clusterctl does not see that it fails.
+    // Node-managed identity: without it no machine gets its identity, and clusterctl does not see
+    // that it fails.
     (
         "components-workload-unawaited",
         "rendered/kubernetes-sigs+cluster-api-provider-azure@v1.0.0-rc.0/infrastructure-components.yaml",
@@ -193,26 +276,52 @@ const FAULTS: &[(&str, &str, &str)] = &[
 
 #[test]
 fn components_of_real_providers_are_told_what_is_wrong() {
-    let Some(corpus) = shared("corpus") else { return };
-    let is_yaml = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "yaml");
-    let files = ["published", "rendered"].into_iter().flat_map(|folder| files_below(&corpus.join(folder))).filter(is_yaml);
+    let Some(corpus) = shared("corpus") else {
+        return;
+    };
+    let is_yaml = |file: &PathBuf| {
+        file.extension()
+            .is_some_and(|extension| extension == "yaml")
+    };
+    let files = ["published", "rendered"]
+        .into_iter()
+        .flat_map(|folder| files_below(&corpus.join(folder)))
+        .filter(is_yaml);
     let files: Vec<PathBuf> = files.collect();
     assert!(files.len() > 35, "{}", files.len());
-    let unreleased = UNRELEASED.iter().map(|(file, name)| format!("components-image-unreleased rendered/{file} Deployment/{name}"));
-    let expected: BTreeSet<String> =
-        FAULTS.iter().map(|(rule, file, object)| format!("{rule} {file} {object}")).chain(unreleased).collect();
+    let unreleased = UNRELEASED.iter().map(|(file, name)| {
+        format!("components-image-unreleased rendered/{file} Deployment/{name}")
+    });
+    let expected: BTreeSet<String> = FAULTS
+        .iter()
+        .map(|(rule, file, object)| format!("{rule} {file} {object}"))
+        .chain(unreleased)
+        .collect();
     assert_eq!(found(&corpus, &files), expected);
 }
 
 /// Sources of kustomize, of which the rest is elsewhere.
 #[test]
 fn sources_of_real_providers_are_told_what_is_wrong() {
-    let Some(corpus) = shared("corpus") else { return };
+    let Some(corpus) = shared("corpus") else {
+        return;
+    };
     let check = |folder: &str, expected: &[&str]| {
-        let files =
-            files_below(&corpus.join(folder)).into_iter().filter(|file| file.extension().is_some_and(|extension| extension == "yaml"));
-        let expected = expected.iter().map(|line| line.replacen(' ', &format!(" {folder}/"), 1)).collect();
-        assert_eq!(found(&corpus, &files.collect::<Vec<_>>()), expected, "{folder}");
+        let files = files_below(&corpus.join(folder))
+            .into_iter()
+            .filter(|file| {
+                file.extension()
+                    .is_some_and(|extension| extension == "yaml")
+            });
+        let expected = expected
+            .iter()
+            .map(|line| line.replacen(' ', &format!(" {folder}/"), 1))
+            .collect();
+        assert_eq!(
+            found(&corpus, &files.collect::<Vec<_>>()),
+            expected,
+            "{folder}"
+        );
     };
     // Every verb on every resource of all groups.
     check(
@@ -248,9 +357,12 @@ fn sources_of_real_providers_are_told_what_is_wrong() {
 }
 
 /// Numbers of the rules about templates.
-const OF_TEMPLATES: &[&str] = &["T02", "T03", "T04", "T07", "T08", "T09", "T13", "T16", "T17", "T18"];
+const OF_TEMPLATES: &[&str] = &[
+    "T02", "T03", "T04", "T07", "T08", "T09", "T13", "T16", "T17", "T18",
+];
 
-/// What they find in whole repositories, each judged with the CRDs that are in it: `RULE FILE:LINE`.
+/// What they find in whole repositories, each judged with the CRDs that are in it: `RULE
+/// FILE:LINE`.
 const IN_TEMPLATES: &[&str] = &[
     // Names that other providers may have too.
     "components-variable-unprefixed rendered/metal3-io+cluster-api-provider-metal3/infrastructure-components.yaml:6999",
@@ -299,11 +411,13 @@ const IN_TEMPLATES: &[&str] = &[
     "template-object-unserved kubernetes-sigs+cluster-api-provider-aws/test/e2e/data/infrastructure-aws/capi-upgrades/v1beta1/cluster-template.yaml:21",
     "template-object-unserved kubernetes-sigs+cluster-api-provider-aws/test/e2e/data/infrastructure-aws/capi-upgrades/v1beta1/cluster-template.yaml:60",
     "template-object-unserved kubernetes-sigs+cluster-api-provider-aws/test/e2e/data/infrastructure-aws/capi-upgrades/v1beta1/cluster-template.yaml:96",
-    // `apiGroup` with a version, twice, and `-controlplane` where the object is called `-control-plane`.
+    // `apiGroup` with a version, twice, and `-controlplane` where the object is called
+    // `-control-plane`.
     "template-reference-missing rancher+cluster-api-provider-rke2/examples/templates/aws/cluster-template.yaml:190",
     "template-reference-missing rancher+cluster-api-provider-rke2/examples/templates/aws/cluster-template.yaml:192",
     "template-reference-missing rancher+cluster-api-provider-rke2/examples/templates/openstack/cluster-template.yaml:105",
-    // Blank without the variable: `replicas:` of prow-ipv6; the scripts of dalec take the blank as they took the default.
+    // Blank without the variable: `replicas:` of prow-ipv6; the scripts of dalec take the blank as
+    // they took the default.
     "template-variable-blank kubernetes-sigs+cluster-api-provider-azure/templates/test/ci/cluster-template-prow-dalec-custom-builds.yaml:203",
     "template-variable-blank kubernetes-sigs+cluster-api-provider-azure/templates/test/ci/cluster-template-prow-dalec-custom-builds.yaml:204",
     "template-variable-blank kubernetes-sigs+cluster-api-provider-azure/templates/test/ci/cluster-template-prow-dalec-custom-builds.yaml:205",
@@ -317,24 +431,58 @@ const IN_TEMPLATES: &[&str] = &[
 
 #[test]
 fn templates_of_real_providers_are_told_what_is_wrong() {
-    let Some(corpus) = shared("corpus") else { return };
+    let Some(corpus) = shared("corpus") else {
+        return;
+    };
     let mut found = BTreeSet::new();
-    for folder in std::fs::read_dir(&corpus).unwrap().map(|entry| entry.unwrap().path()) {
+    for folder in std::fs::read_dir(&corpus)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+    {
         // Old tags hold a metadata.yaml each.
         if !folder.is_dir() || folder.to_string_lossy().contains('@') {
             continue;
         }
-        let files = files_below(&folder).into_iter().filter(|file| file.extension().is_some_and(|extension| extension == "yaml"));
-        let name = |file: &Path| file.strip_prefix(&corpus).unwrap().to_string_lossy().into_owned();
+        let files = files_below(&folder).into_iter().filter(|file| {
+            file.extension()
+                .is_some_and(|extension| extension == "yaml")
+        });
+        let name = |file: &Path| {
+            file.strip_prefix(&corpus)
+                .unwrap()
+                .to_string_lossy()
+                .into_owned()
+        };
         let text = |file: &PathBuf| std::fs::read_to_string(file).ok();
-        let sources: Vec<Source> = files.filter_map(|file| Some(Source::new(name(&file).as_str(), text(&file)?))).collect();
+        let sources: Vec<Source> = files
+            .filter_map(|file| Some(Source::new(name(&file).as_str(), text(&file)?)))
+            .collect();
         let (roles, budget) = (Default::default(), Budget::default());
-        let report = lint::run(&Request { sources: &sources, form: None, contract: None, roles: &roles, budget: &budget }).report;
-        let judged = report.findings().iter().filter(|finding| finding.rule.catalogue.is_some_and(|number| OF_TEMPLATES.contains(&number)));
+        let report = lint::run(&Request {
+            sources: &sources,
+            form: None,
+            contract: None,
+            roles: &roles,
+            budget: &budget,
+        })
+        .report;
+        let judged = report.findings().iter().filter(|finding| {
+            finding
+                .rule
+                .catalogue
+                .is_some_and(|number| OF_TEMPLATES.contains(&number))
+        });
         found.extend(judged.map(|finding| {
             let line = finding.place.span.map_or(0, |span| span.start.line);
-            format!("{} {}:{line}", finding.rule.id, finding.place.file.as_deref().unwrap_or_default())
+            format!(
+                "{} {}:{line}",
+                finding.rule.id,
+                finding.place.file.as_deref().unwrap_or_default()
+            )
         }));
     }
-    assert_eq!(found, IN_TEMPLATES.iter().map(|line| (*line).to_owned()).collect());
+    assert_eq!(
+        found,
+        IN_TEMPLATES.iter().map(|line| (*line).to_owned()).collect()
+    );
 }

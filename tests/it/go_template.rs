@@ -1,4 +1,5 @@
-//! What Go's `text/template` makes of three thousand random templates: the output, or the refusal in its words.
+//! What Go's `text/template` makes of three thousand random templates: the output, or the refusal
+//! in its words.
 
 use serde_json::Value as Json;
 use windlass::text::budget::Budget;
@@ -12,14 +13,21 @@ const GAPS: [&str; 1] = ["{{printf \"%p\" .m }}"];
 
 #[test]
 fn templates_give_what_go_gives() {
-    let Some(file) = shared("vectors/go_template/cases.jsonl") else { return };
+    let Some(file) = shared("vectors/go_template/cases.jsonl") else {
+        return;
+    };
     let cases = std::fs::read_to_string(file).unwrap();
     let mut counts = [0; 3];
     let mut failures = Vec::new();
     for line in cases.lines() {
         let case: Json = serde_json::from_str(line).unwrap();
         let text = case["template"].as_str().unwrap();
-        let result = template::render("/etc/t", text, &Value::of_json(&case["data"]), &Budget::default());
+        let result = template::render(
+            "/etc/t",
+            text,
+            &Value::of_json(&case["data"]),
+            &Budget::default(),
+        );
         let found = match &result {
             Ok(output) => ("output", String::from_utf8_lossy(output).into_owned()),
             Err(template::Fault::Parse(refusal)) => ("parse", refusal.to_string()),
@@ -28,12 +36,22 @@ fn templates_give_what_go_gives() {
         };
         let stage = case["stage"].as_str().unwrap_or("output");
         let expected = case["output"].as_str().or(case["error"].as_str()).unwrap();
-        counts[["output", "parse", "execute"].iter().position(|known| *known == stage).unwrap()] += 1;
+        counts[["output", "parse", "execute"]
+            .iter()
+            .position(|known| *known == stage)
+            .unwrap()] += 1;
         if (found.0, found.1.as_str()) != (stage, expected) {
             failures.push((text.to_owned(), found.1, expected.to_owned()));
         }
     }
-    assert!(counts[0] >= 1700 && counts[1] >= 560 && counts[2] >= 730, "the shared set has become smaller: {counts:?}");
+    assert!(
+        counts[0] >= 1700 && counts[1] >= 560 && counts[2] >= 730,
+        "the shared set has become smaller: {counts:?}"
+    );
     failures.retain(|(text, _, _)| !GAPS.contains(&text.as_str()));
-    assert!(failures.is_empty(), "{} templates differ: {failures:#?}", failures.len());
+    assert!(
+        failures.is_empty(),
+        "{} templates differ: {failures:#?}",
+        failures.len()
+    );
 }

@@ -1,4 +1,5 @@
-//! `release image` and `release build --image-layout`: what image-spec says, the same bytes every time, read back by other programs.
+//! `release image` and `release build --image-layout`: what image-spec says, the same bytes every
+//! time, read back by other programs.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -13,8 +14,8 @@ use crate::support::{files_below, runs, windlass};
 pub(crate) const AMD64: u16 = 62;
 pub(crate) const ARM64: u16 = 183;
 
-/// A whole program that ends with 0, as an assembler and a linker would make it: gABI 4.1, figures 4-3 and 5-1. The third segment is what
-/// `more` gives: its type and its bytes.
+/// A whole program that ends with 0, as an assembler and a linker would make it: gABI 4.1, figures
+/// 4-3 and 5-1. The third segment is what `more` gives: its type and its bytes.
 fn elf(machine: u16, more: Option<(u32, &[u8])>) -> Vec<u8> {
     let code: &[u8] = match machine {
         // mov eax, 60; xor edi, edi; syscall
@@ -28,14 +29,24 @@ fn elf(machine: u16, more: Option<(u32, &[u8])>) -> Vec<u8> {
     let whole = begin + (code.len() + rest.len()) as u64;
     let base = 0x40_0000;
     let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
-    [2_u16, machine].iter().for_each(|number| file.extend(number.to_le_bytes()));
+    [2_u16, machine]
+        .iter()
+        .for_each(|number| file.extend(number.to_le_bytes()));
     file.extend(1_u32.to_le_bytes());
-    [base + begin, 64, 0_u64].iter().for_each(|number| file.extend(number.to_le_bytes()));
+    [base + begin, 64, 0_u64]
+        .iter()
+        .for_each(|number| file.extend(number.to_le_bytes()));
     file.extend(0_u32.to_le_bytes());
-    [64_u16, 56, segments, 64, 0, 0].iter().for_each(|number| file.extend(number.to_le_bytes()));
+    [64_u16, 56, segments, 64, 0, 0]
+        .iter()
+        .for_each(|number| file.extend(number.to_le_bytes()));
     let mut segment = |kind: u32, at: u64, size: u64| {
-        [kind, 5].iter().for_each(|number| file.extend(number.to_le_bytes()));
-        [at, base + at, base + at, size, size, 0x1000].iter().for_each(|number| file.extend(number.to_le_bytes()));
+        [kind, 5]
+            .iter()
+            .for_each(|number| file.extend(number.to_le_bytes()));
+        [at, base + at, base + at, size, size, 0x1000]
+            .iter()
+            .for_each(|number| file.extend(number.to_le_bytes()));
     };
     segment(1, 0, whole);
     if let Some((kind, bytes)) = more {
@@ -79,7 +90,11 @@ fn run(folder: &Path, command: &str) -> Output {
 /// Standard output of a run that ends well.
 fn done(folder: &Path, command: &str) -> String {
     let output = run(folder, command);
-    assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{command}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -98,7 +113,11 @@ const BOTH: &str = "release image v0.1.0 --binary linux/amd64=manager --binary l
 
 /// The digest of bytes.
 fn sum(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold("sha256:".to_owned(), |text, byte| format!("{text}{byte:02x}"))
+    Sha256::digest(bytes)
+        .iter()
+        .fold("sha256:".to_owned(), |text, byte| {
+            format!("{text}{byte:02x}")
+        })
 }
 
 fn unpacked(layer: &[u8]) -> Vec<u8> {
@@ -127,45 +146,120 @@ impl Layout {
     }
 }
 
-/// image-spec 1.1.1: "Image Layout", "Image Index", "Image Manifest", "Image Configuration", "Image Layer Filesystem Changeset".
+/// image-spec 1.1.1: "Image Layout", "Image Index", "Image Manifest", "Image Configuration", "Image
+/// Layer Filesystem Changeset".
 #[test]
 fn a_layout_is_what_the_specification_says() {
     let site = site();
     let digest = done(site.path(), BOTH);
     let layout = Layout(site.path().join("image"));
-    assert_eq!(layout.json("oci-layout"), serde_json::json!({"imageLayoutVersion": "1.0.0"}));
+    assert_eq!(
+        layout.json("oci-layout"),
+        serde_json::json!({"imageLayoutVersion": "1.0.0"})
+    );
     let index = layout.json("index.json");
-    let [named] = index["manifests"].as_array().unwrap().as_slice() else { panic!("{index}") };
-    assert_eq!((named["digest"].as_str(), index["schemaVersion"].as_u64()), (Some(digest.trim_end()), Some(2)));
-    assert_eq!(named["annotations"]["org.opencontainers.image.ref.name"], "v0.1.0");
-    assert_eq!(named["mediaType"], "application/vnd.oci.image.index.v1+json");
+    let [named] = index["manifests"].as_array().unwrap().as_slice() else {
+        panic!("{index}")
+    };
+    assert_eq!(
+        (named["digest"].as_str(), index["schemaVersion"].as_u64()),
+        (Some(digest.trim_end()), Some(2))
+    );
+    assert_eq!(
+        named["annotations"]["org.opencontainers.image.ref.name"],
+        "v0.1.0"
+    );
+    assert_eq!(
+        named["mediaType"],
+        "application/vnd.oci.image.index.v1+json"
+    );
     let images = layout.document(named);
     let images = images["manifests"].as_array().unwrap();
-    for (image, (architecture, file)) in images.iter().zip([("amd64", "manager"), ("arm64", "manager-arm64")]) {
-        assert_eq!(image["platform"], serde_json::json!({"architecture": architecture, "os": "linux"}));
+    for (image, (architecture, file)) in images
+        .iter()
+        .zip([("amd64", "manager"), ("arm64", "manager-arm64")])
+    {
+        assert_eq!(
+            image["platform"],
+            serde_json::json!({"architecture": architecture, "os": "linux"})
+        );
         let manifest = layout.document(image);
         assert_eq!(
             (&manifest["mediaType"], &image["mediaType"]),
-            (&"application/vnd.oci.image.manifest.v1+json".into(), &manifest["mediaType"])
+            (
+                &"application/vnd.oci.image.manifest.v1+json".into(),
+                &manifest["mediaType"]
+            )
         );
         let config = layout.document(&manifest["config"]);
-        assert_eq!((&config["architecture"], &config["os"], config.get("created")), (&architecture.into(), &"linux".into(), None));
-        assert_eq!((&config["config"]["User"], &config["config"]["Entrypoint"][0]), (&"65532:65532".into(), &"/manager".into()));
-        let label = |key: &str| config["config"]["Labels"][format!("org.opencontainers.image.{key}")].as_str().unwrap().to_owned();
+        assert_eq!(
+            (
+                &config["architecture"],
+                &config["os"],
+                config.get("created")
+            ),
+            (&architecture.into(), &"linux".into(), None)
+        );
+        assert_eq!(
+            (
+                &config["config"]["User"],
+                &config["config"]["Entrypoint"][0]
+            ),
+            (&"65532:65532".into(), &"/manager".into())
+        );
+        let label = |key: &str| {
+            config["config"]["Labels"][format!("org.opencontainers.image.{key}")]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        };
         let labels = ["title", "version", "vendor", "licenses", "url", "source"].map(label);
         let home = "https://github.com/example/harbour";
-        assert_eq!(labels, ["infrastructure-harbour", "v0.1.0", "Example Inc.", "Apache-2.0", home, home]);
-        let [layer] = manifest["layers"].as_array().unwrap().as_slice() else { panic!("{manifest}") };
-        assert_eq!(layer["mediaType"], "application/vnd.oci.image.layer.v1.tar+gzip");
+        assert_eq!(
+            labels,
+            [
+                "infrastructure-harbour",
+                "v0.1.0",
+                "Example Inc.",
+                "Apache-2.0",
+                home,
+                home
+            ]
+        );
+        let [layer] = manifest["layers"].as_array().unwrap().as_slice() else {
+            panic!("{manifest}")
+        };
+        assert_eq!(
+            layer["mediaType"],
+            "application/vnd.oci.image.layer.v1.tar+gzip"
+        );
         let tar = unpacked(&layout.blob(layer));
-        assert_eq!(config["rootfs"], serde_json::json!({"type": "layers", "diff_ids": [sum(&tar)]}));
+        assert_eq!(
+            config["rootfs"],
+            serde_json::json!({"type": "layers", "diff_ids": [sum(&tar)]})
+        );
         let mut tar = tar::Archive::new(tar.as_slice());
         let entries: Vec<_> = tar.entries().unwrap().map(Result::unwrap).collect();
-        let [entry] = entries.as_slice() else { panic!("{} entries", entries.len()) };
+        let [entry] = entries.as_slice() else {
+            panic!("{} entries", entries.len())
+        };
         let header = entry.header();
-        assert_eq!((entry.path().unwrap().to_str(), header.mode().unwrap()), (Some("manager"), 0o755));
-        assert_eq!((header.uid().unwrap(), header.gid().unwrap(), header.mtime().unwrap()), (0, 0, 0));
-        assert_eq!(header.size().unwrap(), std::fs::metadata(site.path().join(file)).unwrap().len());
+        assert_eq!(
+            (entry.path().unwrap().to_str(), header.mode().unwrap()),
+            (Some("manager"), 0o755)
+        );
+        assert_eq!(
+            (
+                header.uid().unwrap(),
+                header.gid().unwrap(),
+                header.mtime().unwrap()
+            ),
+            (0, 0, 0)
+        );
+        assert_eq!(
+            header.size().unwrap(),
+            std::fs::metadata(site.path().join(file)).unwrap().len()
+        );
     }
     // Nothing else lies there: 2 layers, 2 configurations, 2 manifests, an index.
     assert_eq!((images.len(), files_below(&layout.0).len()), (2, 2 + 7));
@@ -179,7 +273,10 @@ fn one_architecture_is_an_image_without_an_index() {
     let named = &layout.json("index.json")["manifests"][0];
     assert_eq!(
         (named["mediaType"].as_str(), named["digest"].as_str()),
-        (Some("application/vnd.oci.image.manifest.v1+json"), Some(digest.trim_end()))
+        (
+            Some("application/vnd.oci.image.manifest.v1+json"),
+            Some(digest.trim_end())
+        )
     );
     assert_eq!(named["platform"]["architecture"], "amd64");
 }
@@ -188,15 +285,27 @@ fn one_architecture_is_an_image_without_an_index() {
 #[test]
 fn the_next_commands_are_quoted_for_a_shell() {
     let site = site();
-    let words = ["release", "image", "v0.1.0", "--binary", "linux/amd64=manager", "--to", "a'b;id"];
+    let words = [
+        "release",
+        "image",
+        "v0.1.0",
+        "--binary",
+        "linux/amd64=manager",
+        "--to",
+        "a'b;id",
+    ];
     let output = windlass(site.path()).args(words).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(
-        said.contains(r"'oci:a'\''b;id:v0.1.0' docker://") && said.contains(r"--image-layout 'a'\''b;id' --to DIR"),
+        said.contains(r"'oci:a'\''b;id:v0.1.0' docker://")
+            && said.contains(r"--image-layout 'a'\''b;id' --to DIR"),
         "{said}"
     );
     let said = String::from_utf8(run(site.path(), ONE).stderr).unwrap();
-    assert!(said.contains(" oci:image:v0.1.0 docker://") && said.contains("--image-layout image --to"), "{said}");
+    assert!(
+        said.contains(" oci:image:v0.1.0 docker://") && said.contains("--image-layout image --to"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -205,24 +314,66 @@ fn the_same_binaries_are_the_same_bytes_and_dates_are_those_of_the_sources() {
     assert_eq!(done(one.path(), BOTH), done(two.path(), BOTH));
     let relative = |folder: &Path| -> Vec<_> {
         let files = files_below(&folder.join("image"));
-        files.iter().map(|file| (file.strip_prefix(folder).unwrap().to_owned(), std::fs::read(file).unwrap())).collect()
+        files
+            .iter()
+            .map(|file| {
+                (
+                    file.strip_prefix(folder).unwrap().to_owned(),
+                    std::fs::read(file).unwrap(),
+                )
+            })
+            .collect()
     };
     assert_eq!(relative(one.path()), relative(two.path()));
-    assert!(String::from_utf8(run(one.path(), &format!("{BOTH} --check")).stderr).unwrap().contains("linux/arm64"));
-    assert_eq!(run(one.path(), &format!("{ONE} --check")).status.code(), Some(1), "another image");
-    assert_eq!(run(one.path(), ONE).status.code(), Some(2), "a folder with something else");
+    assert!(
+        String::from_utf8(run(one.path(), &format!("{BOTH} --check")).stderr)
+            .unwrap()
+            .contains("linux/arm64")
+    );
+    assert_eq!(
+        run(one.path(), &format!("{ONE} --check")).status.code(),
+        Some(1),
+        "another image"
+    );
+    assert_eq!(
+        run(one.path(), ONE).status.code(),
+        Some(2),
+        "a folder with something else"
+    );
 
     let dated = |epoch: &str, to: &str| {
         let command = ONE.replace("--to image", &format!("--to {to}"));
-        windlass(one.path()).args(command.split(' ')).env("SOURCE_DATE_EPOCH", epoch).output().unwrap()
+        windlass(one.path())
+            .args(command.split(' '))
+            .env("SOURCE_DATE_EPOCH", epoch)
+            .output()
+            .unwrap()
     };
     assert!(dated("86400", "dated").status.success());
     let layout = Layout(one.path().join("dated"));
     let manifest = layout.document(&layout.json("index.json")["manifests"][0]);
-    assert_eq!(layout.document(&manifest["config"])["created"], "1970-01-02T00:00:00Z");
+    assert_eq!(
+        layout.document(&manifest["config"])["created"],
+        "1970-01-02T00:00:00Z"
+    );
     let tar = unpacked(&layout.blob(&manifest["layers"][0]));
-    assert_eq!(tar::Archive::new(tar.as_slice()).entries().unwrap().next().unwrap().unwrap().header().mtime().unwrap(), 86400);
-    assert!(String::from_utf8(dated("noon", "wrong").stderr).unwrap().contains("SOURCE_DATE_EPOCH is `noon`"));
+    assert_eq!(
+        tar::Archive::new(tar.as_slice())
+            .entries()
+            .unwrap()
+            .next()
+            .unwrap()
+            .unwrap()
+            .header()
+            .mtime()
+            .unwrap(),
+        86400
+    );
+    assert!(
+        String::from_utf8(dated("noon", "wrong").stderr)
+            .unwrap()
+            .contains("SOURCE_DATE_EPOCH is `noon`")
+    );
 }
 
 /// The program of these tests needs the C library of the machine that builds it.
@@ -230,10 +381,14 @@ fn the_same_binaries_are_the_same_bytes_and_dates_are_those_of_the_sources() {
 #[test]
 fn a_program_that_was_not_linked_statically_is_refused_with_its_interpreter() {
     let site = site();
-    let command = format!("release image v0.1.0 --binary linux/amd64={} --to image", env!("CARGO_BIN_EXE_windlass"));
+    let command = format!(
+        "release image v0.1.0 --binary linux/amd64={} --to image",
+        env!("CARGO_BIN_EXE_windlass")
+    );
     let said = refused(site.path(), &command, 1);
     assert!(
-        said.starts_with("error[image-binary-not-static]: ") && said.contains("`/lib64/ld-linux-x86-64.so.2`"),
+        said.starts_with("error[image-binary-not-static]: ")
+            && said.contains("`/lib64/ld-linux-x86-64.so.2`"),
         "{said}"
     );
 }
@@ -242,39 +397,80 @@ fn a_program_that_was_not_linked_statically_is_refused_with_its_interpreter() {
 fn mistakes_are_answered_with_what_to_type() {
     let site = site();
     std::fs::write(site.path().join("empty"), "").unwrap();
-    // Entries of a table of segments are 56 bytes (gABI, figure 5-1); of fewer nobody knows what they say.
+    // Entries of a table of segments are 56 bytes (gABI, figure 5-1); of fewer nobody knows what
+    // they say.
     let mut narrow = program(AMD64);
     narrow[54..56].copy_from_slice(&32_u16.to_le_bytes());
     std::fs::write(site.path().join("narrow"), narrow).unwrap();
     let with = |binary: &str| format!("release image v0.1.0 --binary {binary} --to image");
     for (command, code, words) in [
-        ("release image v0.1.0 --to image".to_owned(), 2, "needs `--binary PLATFORM=FILE`"),
+        (
+            "release image v0.1.0 --to image".to_owned(),
+            2,
+            "needs `--binary PLATFORM=FILE`",
+        ),
         (with("manager"), 2, "is not PLATFORM=FILE"),
         (with("linux/amd64="), 2, "is not PLATFORM=FILE"),
-        (with("linux/amd46=manager"), 2, "did you mean `linux/amd64`?"),
-        (with("windows/amd64=manager"), 2, "no image can be made for `windows/amd64`"),
+        (
+            with("linux/amd46=manager"),
+            2,
+            "did you mean `linux/amd64`?",
+        ),
+        (
+            with("windows/amd64=manager"),
+            2,
+            "no image can be made for `windows/amd64`",
+        ),
         (with("linux/amd64=manger"), 2, "did you mean manager?"),
         (with("linux/amd64=."), 2, "is a directory"),
-        (with("linux/amd64=manager --binary linux/amd64=manager"), 2, "two files for linux/amd64"),
+        (
+            with("linux/amd64=manager --binary linux/amd64=manager"),
+            2,
+            "two files for linux/amd64",
+        ),
         (with("linux/amd64=empty"), 1, "it is empty"),
         (with("linux/amd64=narrow"), 1, "cut off"),
         (with("linux/amd64=provider.yaml"), 1, "it is no ELF file"),
-        (with("linux/arm64=manager"), 1, "built for amd64, not for arm64"),
+        (
+            with("linux/arm64=manager"),
+            1,
+            "built for amd64, not for arm64",
+        ),
         (with("linux/amd64=manager --provider manager"), 1, "error["),
-        (with("linux/amd64=manager").replace("v0.1.0", "0.1.0"), 1, "write v0.1.0"),
-        (with("linux/amd64=manager").replace("v0.1.0", "v0.1.0+x"), 1, "leave the build metadata out"),
+        (
+            with("linux/amd64=manager").replace("v0.1.0", "0.1.0"),
+            1,
+            "write v0.1.0",
+        ),
+        (
+            with("linux/amd64=manager").replace("v0.1.0", "v0.1.0+x"),
+            1,
+            "leave the build metadata out",
+        ),
     ] {
         let said = refused(site.path(), &command, code);
         assert!(said.contains(words), "{command}: {said}");
     }
     // All faults in one run.
-    let said = refused(site.path(), &with("linux/amd64=dynamic --binary linux/arm64=manager").replace("v0.1.0", "v0.1.0+x"), 1);
-    for rule in ["image-binary-not-static", "image-binary-architecture", "image-version-untaggable"] {
+    let said = refused(
+        site.path(),
+        &with("linux/amd64=dynamic --binary linux/arm64=manager").replace("v0.1.0", "v0.1.0+x"),
+        1,
+    );
+    for rule in [
+        "image-binary-not-static",
+        "image-binary-architecture",
+        "image-version-untaggable",
+    ] {
         assert!(said.contains(rule), "{said}");
     }
     // Nobody says whose it is, which is told.
     std::fs::remove_file(site.path().join("provider.yaml")).unwrap();
-    assert!(String::from_utf8(run(site.path(), ONE).stderr).unwrap().contains("note: no provider.yaml"));
+    assert!(
+        String::from_utf8(run(site.path(), ONE).stderr)
+            .unwrap()
+            .contains("note: no provider.yaml")
+    );
 }
 
 /// The digest goes where the image is named: components, list of images, bill of materials.
@@ -283,13 +479,23 @@ fn a_release_names_its_image_by_the_digest_of_the_layout() {
     let site = site();
     std::fs::write(site.path().join("metadata.yaml"), METADATA).unwrap();
     let digest = done(site.path(), BOTH).trim_end().to_owned();
-    done(site.path(), "release build v0.1.0 --image-layout image --to out");
+    done(
+        site.path(),
+        "release build v0.1.0 --image-layout image --to out",
+    );
     let read = |file: &str| std::fs::read_to_string(site.path().join("out").join(file)).unwrap();
     let image = format!("ghcr.io/example/harbour-manager@{digest}");
     assert!(read("infrastructure-components.yaml").contains(&format!("image: {image}\n")));
     assert_eq!(read("images.txt"), format!("{image}\n"));
-    let locator = format!("pkg:oci/harbour-manager@{}?repository_url=ghcr.io/example/harbour-manager", digest.replace(':', "%3A"));
-    assert!(read("sbom.spdx.json").contains(&locator), "{}", read("sbom.spdx.json"));
+    let locator = format!(
+        "pkg:oci/harbour-manager@{}?repository_url=ghcr.io/example/harbour-manager",
+        digest.replace(':', "%3A")
+    );
+    assert!(
+        read("sbom.spdx.json").contains(&locator),
+        "{}",
+        read("sbom.spdx.json")
+    );
 
     // Another registry, the same image.
     done(
@@ -302,8 +508,7 @@ fn a_release_names_its_image_by_the_digest_of_the_layout() {
     );
 }
 
-const METADATA: &str =
-    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries: [{major: 0, minor: 1, contract: v1beta2}]\n";
+const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries: [{major: 0, minor: 1, contract: v1beta2}]\n";
 
 #[test]
 fn layouts_that_are_not_the_image_of_the_release_are_refused() {
@@ -314,19 +519,39 @@ fn layouts_that_are_not_the_image_of_the_release_are_refused() {
         let said = refused(site.path(), command, code);
         assert!(said.contains(words), "{command}: {said}");
     };
-    refused("release build v0.2.0 --image-layout image --to out", 1, "image-layout-tag-missing");
-    refused("release build v0.2.0 --image-layout . --to out", 1, "oci-layout is missing");
-    refused("release build v0.2.0 --image-layout nowhere --to out", 2, "nowhere");
+    refused(
+        "release build v0.2.0 --image-layout image --to out",
+        1,
+        "image-layout-tag-missing",
+    );
+    refused(
+        "release build v0.2.0 --image-layout . --to out",
+        1,
+        "oci-layout is missing",
+    );
+    refused(
+        "release build v0.2.0 --image-layout nowhere --to out",
+        2,
+        "nowhere",
+    );
     refused(
         "release build v0.2.0 --image-layout bootstrap-x=image --to out",
         2,
         "provider.yaml has infrastructure-harbour",
     );
     let image = format!("ghcr.io/a/b@sha256:{}", "a".repeat(64));
-    refused(&format!("release build v0.1.0 --image {image} --image-layout image --to out"), 2, "gives another one");
+    refused(
+        &format!("release build v0.1.0 --image {image} --image-layout image --to out"),
+        2,
+        "gives another one",
+    );
     let blob = files_below(&site.path().join("image/blobs")).remove(0);
     std::fs::write(&blob, "changed").unwrap();
-    refused("release build v0.1.0 --image-layout image --to out", 1, "other bytes than its digest says");
+    refused(
+        "release build v0.1.0 --image-layout image --to out",
+        1,
+        "other bytes than its digest says",
+    );
 }
 
 /// What other programs make of the layout: containers' own library, and umoci, which unpacks it.
@@ -334,28 +559,55 @@ fn layouts_that_are_not_the_image_of_the_release_are_refused() {
 fn other_programs_read_the_layout() {
     let site = site();
     let tool = |program: &str, arguments: &str| {
-        let output = Command::new(program).args(arguments.split(' ')).current_dir(site.path()).output().unwrap();
-        assert!(output.status.success(), "{program} {arguments}: {}", String::from_utf8_lossy(&output.stderr));
+        let output = Command::new(program)
+            .args(arguments.split(' '))
+            .current_dir(site.path())
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{program} {arguments}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         output.stdout
     };
     let digest = done(site.path(), BOTH).trim_end().to_owned();
     done(site.path(), &ONE.replace("--to image", "--to one"));
     if runs(&["skopeo", "--version"]) {
-        assert_eq!(sum(&tool("skopeo", "inspect --raw oci:image:v0.1.0")), digest);
+        assert_eq!(
+            sum(&tool("skopeo", "inspect --raw oci:image:v0.1.0")),
+            digest
+        );
         for architecture in ["amd64", "arm64"] {
             let arguments = format!("--override-arch {architecture} inspect oci:image:v0.1.0");
             let seen: Value = serde_json::from_slice(&tool("skopeo", &arguments)).unwrap();
             assert_eq!(
-                (&seen["Architecture"], &seen["Labels"]["org.opencontainers.image.vendor"]),
+                (
+                    &seen["Architecture"],
+                    &seen["Labels"]["org.opencontainers.image.vendor"]
+                ),
                 (&architecture.into(), &"Example Inc.".into())
             );
         }
-        tool("skopeo", "--insecure-policy copy --all --preserve-digests oci:image:v0.1.0 oci:copied:v0.1.0");
-        assert_eq!(sum(&tool("skopeo", "inspect --raw oci:copied:v0.1.0")), digest);
+        tool(
+            "skopeo",
+            "--insecure-policy copy --all --preserve-digests oci:image:v0.1.0 oci:copied:v0.1.0",
+        );
+        assert_eq!(
+            sum(&tool("skopeo", "inspect --raw oci:copied:v0.1.0")),
+            digest
+        );
         // What it writes is read, too.
         std::fs::write(site.path().join("metadata.yaml"), METADATA).unwrap();
-        done(site.path(), "release build v0.1.0 --image-layout copied --to out");
-        assert!(std::fs::read_to_string(site.path().join("out/images.txt")).unwrap().ends_with(&format!("@{digest}\n")));
+        done(
+            site.path(),
+            "release build v0.1.0 --image-layout copied --to out",
+        );
+        assert!(
+            std::fs::read_to_string(site.path().join("out/images.txt"))
+                .unwrap()
+                .ends_with(&format!("@{digest}\n"))
+        );
     }
     if runs(&["umoci", "--version"]) {
         tool("umoci", "unpack --rootless --image one:v0.1.0 bundle");
@@ -363,7 +615,9 @@ fn other_programs_read_the_layout() {
         assert_eq!(std::fs::read(&unpacked).unwrap(), program(AMD64));
         #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
         assert_eq!(Command::new(unpacked).status().unwrap().code(), Some(0));
-        let config: Value = serde_json::from_slice(&std::fs::read(site.path().join("bundle/config.json")).unwrap()).unwrap();
+        let config: Value =
+            serde_json::from_slice(&std::fs::read(site.path().join("bundle/config.json")).unwrap())
+                .unwrap();
         assert_eq!(config["process"]["args"], serde_json::json!(["/manager"]));
     }
 }

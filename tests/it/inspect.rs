@@ -18,8 +18,15 @@ use crate::untrusted::harmless;
 /// Runs `inspect -` on bytes.
 fn inspect(bytes: &[u8], arguments: &[&str]) -> Output {
     let mut command = windlass(root());
-    command.args(["inspect", "-", "--at", "2026-11-23T10:00:00Z"]).args(arguments);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    command
+        .args(["inspect", "-", "--at", "2026-11-23T10:00:00Z"])
+        .args(arguments);
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     // A program that ends early reads nothing.
     let _ = stdin.write_all(bytes);
@@ -33,7 +40,8 @@ fn text(bytes: &[u8]) -> String {
 
 fn json(bytes: &[u8], arguments: &[&str]) -> Value {
     let output = inspect(bytes, &[arguments, &["-o", "json"]].concat());
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -44,92 +52,180 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 
 /// Rules of the findings.
 fn rules(report: &Value) -> Vec<&str> {
-    report["findings"].as_array().unwrap().iter().map(|finding| finding["rule"].as_str().unwrap()).collect()
+    report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| finding["rule"].as_str().unwrap())
+        .collect()
 }
 
 const DATA: &str = "## template: jinja\n#cloud-config\n\nwrite_files:\n-   path: /etc/a\n    owner: root:root\n    permissions: '0600'\n    \
     content: |\n      hunter2-content\nusers:\n  - name: ops\n    passwd: hunter2-password\nruncmd:\n  - \"curl -u admin:hunter2 https://x\"\n  \
     - kubeadm join --config /k --token abcdef.hunter2hunter2hu && echo success > /run/cluster-api/bootstrap-success.complete\n";
 
-/// The values of the Secrets of a vector that nobody could take for something else, in the forms in which data holds them.
+/// The values of the Secrets of a vector that nobody could take for something else, in the forms in
+/// which data holds them.
 pub(crate) fn canaries(input: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(input).into_owned();
     let parsed = yaml::parse(&Source::new("input.yaml", text), &Budget::default());
-    let objects = parsed.documents.into_iter().map(|document| document.root.into_json());
+    let objects = parsed
+        .documents
+        .into_iter()
+        .map(|document| document.root.into_json());
     let secrets = objects.filter(|object| object["kind"] == "Secret");
     let data = secrets.flat_map(|secret| secret["data"].as_object().cloned().unwrap_or_default());
-    let texts = data.filter_map(|(_, value)| String::from_utf8(STANDARD.decode(value.as_str()?.trim()).ok()?).ok());
+    let texts = data.filter_map(|(_, value)| {
+        String::from_utf8(STANDARD.decode(value.as_str()?.trim()).ok()?).ok()
+    });
     // Of PEM the lines of the body; certificates are public, and their subjects are shown.
     let lines = texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>());
-    lines.filter(|line| line.trim().len() >= 8 && !line.starts_with("-----") && !line.starts_with("#!")).collect()
+    lines
+        .filter(|line| {
+            line.trim().len() >= 8 && !line.starts_with("-----") && !line.starts_with("#!")
+        })
+        .collect()
 }
 
-/// Every vector's data is read without a failure, and no value of a Secret that went into it comes out.
+/// Every vector's data is read without a failure, and no value of a Secret that went into it comes
+/// out.
 #[test]
 fn data_of_every_vector_is_read_and_no_secret_comes_out() {
-    let Some(folder) = shared("vectors/render") else { return };
-    let expected =
-        |path: &std::path::Path| path.file_name().is_some_and(|name| name == "expected.cloud-config" || name == "expected.ignition.json");
-    let files: Vec<_> = files_below(&folder).into_iter().filter(|path| expected(path)).collect();
+    let Some(folder) = shared("vectors/render") else {
+        return;
+    };
+    let expected = |path: &std::path::Path| {
+        path.file_name()
+            .is_some_and(|name| name == "expected.cloud-config" || name == "expected.ignition.json")
+    };
+    let files: Vec<_> = files_below(&folder)
+        .into_iter()
+        .filter(|path| expected(path))
+        .collect();
     assert!(files.len() > 200, "{}", files.len());
     let (mut with_canaries, mut steps, mut whole) = (0, 0, 0);
     for file in &files {
         let data = std::fs::read(file).unwrap();
         let name = file.display();
-        let inspecting = Inspecting { name: "data", bytes: &data, log: None, now: 1_795_428_000, show_secrets: false };
+        let inspecting = Inspecting {
+            name: "data",
+            bytes: &data,
+            log: None,
+            now: 1_795_428_000,
+            show_secrets: false,
+        };
         let (inspected, report, _) = ops::run(&inspecting, &Budget::default());
         assert_eq!(inspected.documents.len(), 1, "{name}");
         steps += inspected.documents[0].steps.len();
         // What a shell does with commands out of every sign that there is, nobody knows.
-        let is_broken = |rule: &str| rule.starts_with("yaml-") || rule == "inspect-command-unclosed";
-        let is_whole = !report.findings().iter().any(|finding| is_broken(finding.rule.id));
+        let is_broken =
+            |rule: &str| rule.starts_with("yaml-") || rule == "inspect-command-unclosed";
+        let is_whole = !report
+            .findings()
+            .iter()
+            .any(|finding| is_broken(finding.rule.id));
         whole += usize::from(is_whole);
         if is_whole {
-            assert!(inspected.sentinel.as_ref().is_some_and(|sentinel| sentinel.conditional), "{name}");
+            assert!(
+                inspected
+                    .sentinel
+                    .as_ref()
+                    .is_some_and(|sentinel| sentinel.conditional),
+                "{name}"
+            );
         }
-        let printed = format!("{}{}{report:?}", serde_json::to_string(&inspected).unwrap(), ops::text(&inspected, false));
+        let printed = format!(
+            "{}{}{report:?}",
+            serde_json::to_string(&inspected).unwrap(),
+            ops::text(&inspected, false)
+        );
         let input = std::fs::read(file.with_file_name("input.yaml")).unwrap();
         let canaries = canaries(&input);
         with_canaries += usize::from(!canaries.is_empty());
         // Paths and users of the config are no secrets, even where a Secret holds the same words.
         let input = String::from_utf8_lossy(&input);
-        let config = input.split("kind: KubeadmConfig").nth(1).unwrap_or_default();
-        for canary in canaries.iter().filter(|canary| !config.contains(canary.trim())) {
+        let config = input
+            .split("kind: KubeadmConfig")
+            .nth(1)
+            .unwrap_or_default();
+        for canary in canaries
+            .iter()
+            .filter(|canary| !config.contains(canary.trim()))
+        {
             assert!(!printed.contains(canary.trim()), "{name}: {canary}");
         }
-        assert!(!printed.contains("0123456789abcdef"), "{name} shows a token");
+        assert!(
+            !printed.contains("0123456789abcdef"),
+            "{name} shows a token"
+        );
     }
-    assert!(with_canaries > 50 && steps > 2000 && whole + 20 > files.len(), "{with_canaries} {steps} {whole}");
+    assert!(
+        with_canaries > 50 && steps > 2000 && whole + 20 > files.len(),
+        "{with_canaries} {steps} {whole}"
+    );
 }
 
 #[test]
 fn nothing_secret_is_shown_unless_it_is_wished() {
-    for packed in [DATA.as_bytes().to_vec(), gzip(DATA.as_bytes()), STANDARD.encode(DATA).into_bytes()] {
+    for packed in [
+        DATA.as_bytes().to_vec(),
+        gzip(DATA.as_bytes()),
+        STANDARD.encode(DATA).into_bytes(),
+    ] {
         for arguments in [&[][..], &["-o", "json"], &["-v", "5"]] {
             let shown = harmless(&inspect(&packed, arguments));
             assert!(!shown.contains("hunter2"), "{shown}");
-            assert!(shown.contains("/etc/a") && shown.contains("ops") && shown.contains("abcdef"), "{shown}");
+            assert!(
+                shown.contains("/etc/a") && shown.contains("ops") && shown.contains("abcdef"),
+                "{shown}"
+            );
         }
         let shown = harmless(&inspect(&packed, &["--show-secrets"]));
-        assert!(shown.contains("==> /etc/a <==\nhunter2-content\n") && shown.contains("admin:hunter2"), "{shown}");
+        assert!(
+            shown.contains("==> /etc/a <==\nhunter2-content\n") && shown.contains("admin:hunter2"),
+            "{shown}"
+        );
     }
 }
 
 /// A fault in the document is told with its line, and its words are not quoted.
 #[test]
 fn what_does_not_parse_has_a_line_and_a_column_and_is_not_quoted() {
-    for broken in ["a: hunter2: x", "hunter2: [", "*hunter2", "a: \"hunter2\\q\"", "hunter2: 1\nhunter2: 2", "!hunter2 x"] {
+    for broken in [
+        "a: hunter2: x",
+        "hunter2: [",
+        "*hunter2",
+        "a: \"hunter2\\q\"",
+        "hunter2: 1\nhunter2: 2",
+        "!hunter2 x",
+    ] {
         let data = format!("#cloud-config\nruncmd: [a]\n{broken}\n");
         let report = json(data.as_bytes(), &[]);
-        let finding = report["findings"].as_array().unwrap().iter().find(|finding| finding["rule"].as_str().unwrap().starts_with("yaml-"));
+        let finding = report["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|finding| finding["rule"].as_str().unwrap().starts_with("yaml-"));
         let finding = finding.unwrap_or_else(|| panic!("{broken}: {report}"));
-        assert!(finding["line"].as_u64().is_some_and(|line| line >= 3) && finding["column"].is_u64(), "{broken}: {finding}");
+        assert!(
+            finding["line"].as_u64().is_some_and(|line| line >= 3) && finding["column"].is_u64(),
+            "{broken}: {finding}"
+        );
         let shown = text(data.as_bytes());
-        assert!(!shown.contains("hunter2") && !report.to_string().contains("hunter2"), "{broken}: {shown}");
+        assert!(
+            !shown.contains("hunter2") && !report.to_string().contains("hunter2"),
+            "{broken}: {shown}"
+        );
     }
-    let report = json(b"{\n \"ignition\": {\"version\": \"3.4.0\"},\n \"a\": hunter2}\n", &[]);
+    let report = json(
+        b"{\n \"ignition\": {\"version\": \"3.4.0\"},\n \"a\": hunter2}\n",
+        &[],
+    );
     assert_eq!(
-        (report["findings"][0]["rule"].as_str(), report["findings"][0]["line"].as_u64()),
+        (
+            report["findings"][0]["rule"].as_str(),
+            report["findings"][0]["line"].as_u64()
+        ),
         (Some("inspect-document-invalid"), Some(3))
     );
     assert!(!report.to_string().contains("hunter2"));
@@ -146,24 +242,59 @@ fn a_secret_is_read_as_kubectl_prints_it() {
     );
     let report = json(manifest.as_bytes(), &[]);
     let secret = &report["secrets"][0];
-    assert_eq!((secret["name"].as_str(), secret["format"].as_str()), (Some("prod/md-0"), Some("cloud-config")));
+    assert_eq!(
+        (secret["name"].as_str(), secret["format"].as_str()),
+        (Some("prod/md-0"), Some("cloud-config"))
+    );
     assert_eq!(secret["ageSeconds"], 7200);
-    assert_eq!(report["documents"][0]["packing"], serde_json::json!(["Secret md-0, value", "gzip"]));
-    let list = format!("apiVersion: v1\nkind: List\nitems:\n- {}", manifest.trim_end().replace('\n', "\n  "));
-    assert_eq!(json(list.as_bytes(), &[])["documents"][0]["form"], "cloud-config");
+    assert_eq!(
+        report["documents"][0]["packing"],
+        serde_json::json!(["Secret md-0, value", "gzip"])
+    );
+    let list = format!(
+        "apiVersion: v1\nkind: List\nitems:\n- {}",
+        manifest.trim_end().replace('\n', "\n  ")
+    );
+    assert_eq!(
+        json(list.as_bytes(), &[])["documents"][0]["form"],
+        "cloud-config"
+    );
 }
 
-/// The order is that of cloud-init, the numbers count through all documents, and each step says what follows when it fails.
+/// The order is that of cloud-init, the numbers count through all documents, and each step says
+/// what follows when it fails.
 #[test]
 fn steps_are_numbered_and_say_what_follows_when_they_fail() {
     let report = json(DATA.as_bytes(), &[]);
     let steps = report["documents"][0]["steps"].as_array().unwrap();
-    let shown: Vec<_> = steps.iter().map(|step| (step["by"].as_str().unwrap(), step["failure"].as_str().unwrap())).collect();
-    let expected = [("write_files[0]", "goes-on"), ("users", "goes-on"), ("runcmd[0]", "goes-on"), ("runcmd[1]", "reported")];
+    let shown: Vec<_> = steps
+        .iter()
+        .map(|step| {
+            (
+                step["by"].as_str().unwrap(),
+                step["failure"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    let expected = [
+        ("write_files[0]", "goes-on"),
+        ("users", "goes-on"),
+        ("runcmd[0]", "goes-on"),
+        ("runcmd[1]", "reported"),
+    ];
     assert_eq!(shown, expected);
-    assert_eq!(steps.iter().map(|step| step["number"].as_u64().unwrap()).collect::<Vec<_>>(), [1, 2, 3, 4]);
     assert_eq!(
-        (report["sentinel"]["by"].as_str(), report["sentinel"]["conditional"].as_bool()),
+        steps
+            .iter()
+            .map(|step| step["number"].as_u64().unwrap())
+            .collect::<Vec<_>>(),
+        [1, 2, 3, 4]
+    );
+    assert_eq!(
+        (
+            report["sentinel"]["by"].as_str(),
+            report["sentinel"]["conditional"].as_bool()
+        ),
         (Some("runcmd[1]"), Some(true))
     );
     assert_eq!(report["tokens"], serde_json::json!(["abcdef"]));
@@ -179,26 +310,47 @@ fn messages_of_the_wild_are_read() {
         "#cloud-config\nruncmd: [a]\n",
         STANDARD.encode("#!/bin/sh\nb\n")
     );
-    for packed in [terraform.clone().into_bytes(), gzip(terraform.as_bytes()), STANDARD.encode(gzip(terraform.as_bytes())).into_bytes()] {
+    for packed in [
+        terraform.clone().into_bytes(),
+        gzip(terraform.as_bytes()),
+        STANDARD.encode(gzip(terraform.as_bytes())).into_bytes(),
+    ] {
         let report = json(&packed, &[]);
-        let forms: Vec<_> = report["documents"].as_array().unwrap().iter().map(|document| document["form"].as_str().unwrap()).collect();
+        let forms: Vec<_> = report["documents"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|document| document["form"].as_str().unwrap())
+            .collect();
         assert_eq!(forms, ["cloud-config", "shell script"]);
     }
-    // What cloud-init keeps in /var/lib/cloud/instance/user-data.txt.i: a part of a type that its beginning tells.
+    // What cloud-init keeps in /var/lib/cloud/instance/user-data.txt.i: a part of a type that its
+    // beginning tells.
     let kept = "Content-Type: multipart/mixed; boundary=\"===============7743428956453402397==\"\nMIME-Version: 1.0\nNumber-Attachments: 1\n\n\
         --===============7743428956453402397==\nMIME-Version: 1.0\nContent-Type: text/plain; charset=\"utf-8\"\n\
         Content-Disposition: attachment; filename=\"part-001\"\n\n#cloud-config\nruncmd: [a]\n\n--===============7743428956453402397==--\n";
-    assert_eq!(json(kept.as_bytes(), &[])["documents"][0]["form"], "cloud-config");
+    assert_eq!(
+        json(kept.as_bytes(), &[])["documents"][0]["form"],
+        "cloud-config"
+    );
 }
 
 #[test]
 fn certificates_are_judged_as_of_the_time_that_is_named() {
     let mut parameters = rcgen::CertificateParams::new(Vec::<String>::new()).unwrap();
     parameters.distinguished_name = rcgen::DistinguishedName::new();
-    parameters.distinguished_name.push(rcgen::DnType::CommonName, "kubernetes");
+    parameters
+        .distinguished_name
+        .push(rcgen::DnType::CommonName, "kubernetes");
     parameters.not_after = rcgen::date_time_ymd(2026, 12, 1);
-    let pem = parameters.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap().pem();
-    let body = pem.lines().map(|line| format!("    {line}\n")).collect::<String>();
+    let pem = parameters
+        .self_signed(&rcgen::KeyPair::generate().unwrap())
+        .unwrap()
+        .pem();
+    let body = pem
+        .lines()
+        .map(|line| format!("    {line}\n"))
+        .collect::<String>();
     let data = format!(
         "#cloud-config\nwrite_files:\n- path: /ca.crt\n  content: |\n{body}runcmd:\n- a && touch /run/cluster-api/bootstrap-success.complete\n"
     );
@@ -206,34 +358,78 @@ fn certificates_are_judged_as_of_the_time_that_is_named() {
         let report = json(data.as_bytes(), &["--at", time]);
         let certificate = report["certificates"][0].clone();
         assert_eq!(
-            (certificate["subject"].as_str(), certificate["notAfter"].as_str()),
+            (
+                certificate["subject"].as_str(),
+                certificate["notAfter"].as_str()
+            ),
             (Some("CN=kubernetes"), Some("2026-12-01T00:00:00Z"))
         );
-        (rules(&report).first().map(|rule| (*rule).to_owned()), certificate["expired"].as_bool().unwrap())
+        (
+            rules(&report).first().map(|rule| (*rule).to_owned()),
+            certificate["expired"].as_bool().unwrap(),
+        )
     };
     assert_eq!(at("2026-10-01T00:00:00Z"), (None, false));
-    assert_eq!(at("2026-11-23T00:00:00Z"), (Some("inspect-certificate-expiring".to_owned()), false));
-    assert_eq!(at("2026-12-02T00:00:00Z"), (Some("inspect-certificate-expired".to_owned()), true));
-    assert_eq!(inspect(data.as_bytes(), &["--at", "yesterday"]).status.code(), Some(2));
+    assert_eq!(
+        at("2026-11-23T00:00:00Z"),
+        (Some("inspect-certificate-expiring".to_owned()), false)
+    );
+    assert_eq!(
+        at("2026-12-02T00:00:00Z"),
+        (Some("inspect-certificate-expired".to_owned()), true)
+    );
+    assert_eq!(
+        inspect(data.as_bytes(), &["--at", "yesterday"])
+            .status
+            .code(),
+        Some(2)
+    );
 }
 
 /// The log names a line of the script; the step is the command that stands there.
 #[test]
 fn a_log_leads_to_the_command_and_to_the_report_of_others() {
     let output = windlass(root())
-        .args(["inspect", "examples/user-data.txt", "--log", "examples/cloud-init-output.log", "-o", "json"])
+        .args([
+            "inspect",
+            "examples/user-data.txt",
+            "--log",
+            "examples/cloud-init-output.log",
+            "-o",
+            "json",
+        ])
         .output()
         .unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     let lines = report["log"]["found"].as_array().unwrap();
-    let shown: Vec<_> = lines.iter().map(|line| (line["line"].as_u64().unwrap(), line["step"].as_u64(), line["report"].as_str())).collect();
+    let shown: Vec<_> = lines
+        .iter()
+        .map(|line| {
+            (
+                line["line"].as_u64().unwrap(),
+                line["step"].as_u64(),
+                line["report"].as_str(),
+            )
+        })
+        .collect();
     let expected = [
         (2, Some(3), None),
-        (4, Some(5), Some("https://github.com/kubernetes/kubeadm/issues/668")),
-        (7, None, Some("https://github.com/kubernetes-sigs/cluster-api/issues/11427")),
+        (
+            4,
+            Some(5),
+            Some("https://github.com/kubernetes/kubeadm/issues/668"),
+        ),
+        (
+            7,
+            None,
+            Some("https://github.com/kubernetes-sigs/cluster-api/issues/11427"),
+        ),
     ];
     assert_eq!(shown, expected);
-    assert_eq!(report["documents"][0]["steps"][2]["what"], "modprobe br_netfilter");
+    assert_eq!(
+        report["documents"][0]["steps"][2]["what"],
+        "modprobe br_netfilter"
+    );
 }
 
 #[test]
@@ -242,14 +438,25 @@ fn a_log_shows_no_secret() {
     let log = folder.path().join("log");
     std::fs::write(&log, "error execution phase preflight: token abcdef.hunter2hunter2hu\x1b[2J\n::stop-commands::x\n").unwrap();
     let shown = harmless(&inspect(DATA.as_bytes(), &["--log", log.to_str().unwrap()]));
-    assert!(!shown.contains("hunter2") && shown.contains("error execution phase"), "{shown}");
+    assert!(
+        !shown.contains("hunter2") && shown.contains("error execution phase"),
+        "{shown}"
+    );
 }
 
 /// Many keys that a later part has too are told by their count.
 #[test]
 fn of_many_replaced_keys_the_first_are_told_and_the_others_counted() {
-    let part = |value: &str| (0..60).fold("#cloud-config\n".to_owned(), |part, at| format!("{part}k{at}: {value}\n"));
-    let message = format!("Content-Type: multipart/mixed; boundary=b\n\n--b\n\n{}\n--b\n\n{}\n--b--\n", part("x"), part("y"));
+    let part = |value: &str| {
+        (0..60).fold("#cloud-config\n".to_owned(), |part, at| {
+            format!("{part}k{at}: {value}\n")
+        })
+    };
+    let message = format!(
+        "Content-Type: multipart/mixed; boundary=b\n\n--b\n\n{}\n--b\n\n{}\n--b--\n",
+        part("x"),
+        part("y")
+    );
     let report = json(message.as_bytes(), &[]);
     let told: Vec<&str> = report["findings"]
         .as_array()
@@ -259,7 +466,13 @@ fn of_many_replaced_keys_the_first_are_told_and_the_others_counted() {
         .map(|finding| finding["message"].as_str().unwrap())
         .collect();
     assert_eq!(told.len(), 51, "{told:?}");
-    assert_eq!(told.iter().filter(|told| told.starts_with("10 more keys never take effect either")).count(), 1, "{told:?}");
+    assert_eq!(
+        told.iter()
+            .filter(|told| told.starts_with("10 more keys never take effect either"))
+            .count(),
+        1,
+        "{told:?}"
+    );
 }
 
 /// Bombs, nesting, control characters and noise: a report, in time.
@@ -271,16 +484,36 @@ fn hostile_data_neither_panics_nor_hangs() {
     }
     let mut nested = "x".to_owned();
     for depth in 0..100 {
-        nested = format!("Content-Type: multipart/mixed; boundary=b{depth}\n\n--b{depth}\n{nested}\n--b{depth}--\n");
+        nested = format!(
+            "Content-Type: multipart/mixed; boundary=b{depth}\n\n--b{depth}\n{nested}\n--b{depth}--\n"
+        );
     }
     let endless = "Content-Type: multipart/mixed; boundary=b\n\n".repeat(10_000);
     let aliases = format!(
         "#cloud-config\na: &a [x,x,x,x,x,x,x,x,x]\n{}",
-        (0..9).map(|n| format!("b{n}: &b{n} [{}]\n", ["*a"; 9].join(","))).collect::<String>()
+        (0..9)
+            .map(|n| format!("b{n}: &b{n} [{}]\n", ["*a"; 9].join(",")))
+            .collect::<String>()
     );
     // Commands in which everything that hides a secret begins and nothing ends.
-    let begun = ["mysql ", "'", "\"", "password ", "password=\"", "\\\"", "-u a", "<<A ", "<<A\n", "docker login '-p", "https://", "((<<a"];
-    let begun: Vec<String> = begun.iter().map(|part| part.repeat(30_000 / part.len())).collect();
+    let begun = [
+        "mysql ",
+        "'",
+        "\"",
+        "password ",
+        "password=\"",
+        "\\\"",
+        "-u a",
+        "<<A ",
+        "<<A\n",
+        "docker login '-p",
+        "https://",
+        "((<<a",
+    ];
+    let begun: Vec<String> = begun
+        .iter()
+        .map(|part| part.repeat(30_000 / part.len()))
+        .collect();
     let data: Vec<Vec<u8>> = vec![
         Vec::new(),
         format!("#cloud-config\nruncmd: {}\n", serde_json::to_string(&begun).unwrap()).into_bytes(),
@@ -309,14 +542,25 @@ fn hostile_data_neither_panics_nor_hangs() {
         let output = inspect(&bytes, &[]);
         let shown = harmless(&output);
         let begin = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
-        assert!(matches!(output.status.code(), Some(0 | 1)), "{begin}: {shown}");
+        assert!(
+            matches!(output.status.code(), Some(0 | 1)),
+            "{begin}: {shown}"
+        );
         assert!(!shown.contains("internal error"), "{begin}: {shown}");
-        assert!(started.elapsed().as_secs() < 20, "{begin}: {:?}", started.elapsed());
-        assert!(serde_json::from_slice::<Value>(&inspect(&bytes, &["-o", "json"]).stdout).is_ok(), "{begin}");
+        assert!(
+            started.elapsed().as_secs() < 20,
+            "{begin}: {:?}",
+            started.elapsed()
+        );
+        assert!(
+            serde_json::from_slice::<Value>(&inspect(&bytes, &["-o", "json"]).stdout).is_ok(),
+            "{begin}"
+        );
     }
 }
 
-/// RKE2's provider makes the sentinel whatever became of the commands before it, because runcmd goes on after errors.
+/// RKE2's provider makes the sentinel whatever became of the commands before it, because runcmd
+/// goes on after errors.
 #[test]
 fn a_sentinel_that_comes_whatever_happens_is_told() {
     let data = "#cloud-config\nruncmd:\n- systemctl start rke2-server.service\n- mkdir -p /run/cluster-api\n\
@@ -334,59 +578,133 @@ fn a_sentinel_that_comes_whatever_happens_is_told() {
 fn the_sentinel_may_be_a_file_or_come_from_powershell() {
     let windows = r"C:\run\cluster-api\bootstrap-success.complete";
     let file = |path: &str, content: &str| {
-        format!("#cloud-config\nwrite_files: [{{path: '{path}', content: '{content}'}}]\nruncmd: [kubeadm join]\n")
+        format!(
+            "#cloud-config\nwrite_files: [{{path: '{path}', content: '{content}'}}]\nruncmd: [kubeadm join]\n"
+        )
     };
     for (data, by, conditional) in [
-        (file("/run/cluster-api/bootstrap-success.complete", "success"), "write_files[0]", false),
-        (file(windows, "success"), "write_files[0]", false),
-        (file(r"C:\k\join.ps1", &format!("kubeadm join; if ($?) {{ New-Item {windows} }}")), r"C:\k\join.ps1", true),
         (
-            file(r"C:\k\a.yaml", "")
-                .replace("[kubeadm join]", &format!("[kubeadm join, 'if errorlevel 1 exit /b 1', 'echo success > {windows}']")),
+            file("/run/cluster-api/bootstrap-success.complete", "success"),
+            "write_files[0]",
+            false,
+        ),
+        (file(windows, "success"), "write_files[0]", false),
+        (
+            file(
+                r"C:\k\join.ps1",
+                &format!("kubeadm join; if ($?) {{ New-Item {windows} }}"),
+            ),
+            r"C:\k\join.ps1",
+            true,
+        ),
+        (
+            file(r"C:\k\a.yaml", "").replace(
+                "[kubeadm join]",
+                &format!("[kubeadm join, 'if errorlevel 1 exit /b 1', 'echo success > {windows}']"),
+            ),
             "runcmd[2]",
             true,
         ),
-        (file(r"c:/run/cluster-api/Bootstrap-Success.complete", "success"), "write_files[0]", false),
-        (file("/run//cluster-api/./bootstrap-success.complete", "success"), "write_files[0]", false),
         (
-            file("/k/join.sh", "kubeadm join && echo success >| /run/cluster-api/bootstrap-success.complete"),
+            file(r"c:/run/cluster-api/Bootstrap-Success.complete", "success"),
+            "write_files[0]",
+            false,
+        ),
+        (
+            file("/run//cluster-api/./bootstrap-success.complete", "success"),
+            "write_files[0]",
+            false,
+        ),
+        (
+            file(
+                "/k/join.sh",
+                "kubeadm join && echo success >| /run/cluster-api/bootstrap-success.complete",
+            ),
             "/k/join.sh",
             true,
         ),
-        (file(r"C:\k\join.ps1", &format!("kubeadm join; Set-Content {windows} success")), r"C:\k\join.ps1", false),
-        (file("/k/join.sh", "kubeadm join && touch /run/cluster-api/bootstrap-success.complete"), "/k/join.sh", true),
         (
-            file(r"C:\k\a.yaml", "")
-                .replace("kubeadm join", &format!("'powershell -Command \"kubeadm join; if ($?) {{ ni {windows} }}\"'")),
+            file(
+                r"C:\k\join.ps1",
+                &format!("kubeadm join; Set-Content {windows} success"),
+            ),
+            r"C:\k\join.ps1",
+            false,
+        ),
+        (
+            file(
+                "/k/join.sh",
+                "kubeadm join && touch /run/cluster-api/bootstrap-success.complete",
+            ),
+            "/k/join.sh",
+            true,
+        ),
+        (
+            file(r"C:\k\a.yaml", "").replace(
+                "kubeadm join",
+                &format!("'powershell -Command \"kubeadm join; if ($?) {{ ni {windows} }}\"'"),
+            ),
             "runcmd[0]",
             true,
         ),
     ] {
         let report = json(data.as_bytes(), &[]);
-        let found = (report["sentinel"]["by"].as_str(), report["sentinel"]["conditional"].as_bool());
+        let found = (
+            report["sentinel"]["by"].as_str(),
+            report["sentinel"]["conditional"].as_bool(),
+        );
         assert_eq!(found, (Some(by), Some(conditional)), "{data}");
-        let expected: &[&str] = if conditional { &[] } else { &["inspect-sentinel-unconditional"] };
+        let expected: &[&str] = if conditional {
+            &[]
+        } else {
+            &["inspect-sentinel-unconditional"]
+        };
         assert_eq!(rules(&report), expected, "{data}");
         let help = match by {
-            "write_files[0]" => "leave the file out, and let the command that joins write it behind `&&`",
-            _ => "write it behind `if ($LASTEXITCODE -eq 0)` in PowerShell, and behind `|| exit /b 1` in a batch file",
+            "write_files[0]" => {
+                "leave the file out, and let the command that joins write it behind `&&`"
+            }
+            _ => {
+                "write it behind `if ($LASTEXITCODE -eq 0)` in PowerShell, and behind `|| exit /b 1` in a batch file"
+            }
         };
-        assert!(conditional || report["findings"][0]["help"] == help, "{report}");
+        assert!(
+            conditional || report["findings"][0]["help"] == help,
+            "{report}"
+        );
     }
     // Another file of that name is none.
-    for path in ["/tmp/bootstrap-success.complete", r"C:\run\bootstrap-success.complete", "run/cluster-api/bootstrap-success.complete"] {
-        assert_eq!(rules(&json(file(path, "success").as_bytes(), &[])), ["inspect-sentinel-missing"], "{path}");
+    for path in [
+        "/tmp/bootstrap-success.complete",
+        r"C:\run\bootstrap-success.complete",
+        "run/cluster-api/bootstrap-success.complete",
+    ] {
+        assert_eq!(
+            rules(&json(file(path, "success").as_bytes(), &[])),
+            ["inspect-sentinel-missing"],
+            "{path}"
+        );
     }
-    let other = file("/k/join.sh", "kubeadm join && touch /run/cluster-api/bootstrap-success.complete.tmp");
-    assert_eq!(rules(&json(other.as_bytes(), &[])), ["inspect-sentinel-missing"]);
+    let other = file(
+        "/k/join.sh",
+        "kubeadm join && touch /run/cluster-api/bootstrap-success.complete.tmp",
+    );
+    assert_eq!(
+        rules(&json(other.as_bytes(), &[])),
+        ["inspect-sentinel-missing"]
+    );
 }
 
 /// The book names one file for Linux and one for Windows (bootstrap contract, "Sentinel File").
 #[test]
 fn the_sentinel_that_is_missing_is_that_of_the_platform() {
-    for (path, sentinel) in
-        [("/etc/a", "/run/cluster-api/bootstrap-success.complete"), ("C:/k/a.yaml", r"C:\run\cluster-api\bootstrap-success.complete")]
-    {
+    for (path, sentinel) in [
+        ("/etc/a", "/run/cluster-api/bootstrap-success.complete"),
+        (
+            "C:/k/a.yaml",
+            r"C:\run\cluster-api\bootstrap-success.complete",
+        ),
+    ] {
         let report = json(
             format!("#cloud-config\nwrite_files: [{{path: '{path}', content: a}}]\nruncmd: [kubeadm join]\n").as_bytes(),
             &[],
@@ -394,18 +712,24 @@ fn the_sentinel_that_is_missing_is_that_of_the_platform() {
         let finding = &report["findings"][0];
         assert_eq!(finding["rule"], "inspect-sentinel-missing");
         assert_eq!(finding["message"], format!("nothing writes {sentinel}"));
-        assert_eq!(finding["help"], format!("add `&& echo success > {sentinel}` behind the command that joins"));
+        assert_eq!(
+            finding["help"],
+            format!("add `&& echo success > {sentinel}` behind the command that joins")
+        );
     }
 }
 
 #[test]
 fn a_file_that_is_missing_is_of_the_world() {
-    let output = windlass(root()).args(["inspect", "examples/user-dat.txt"]).output().unwrap();
+    let output = windlass(root())
+        .args(["inspect", "examples/user-dat.txt"])
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(2));
 }
 
-/// Commands in which `a` fails, with and without `set -e`, in dash and bash: whether the next command runs, and what the script ends with, is
-/// what the step says.
+/// Commands in which `a` fails, with and without `set -e`, in dash and bash: whether the next
+/// command runs, and what the script ends with, is what the step says.
 #[test]
 fn shells_do_with_a_failure_what_the_step_says() {
     const COMMANDS: [&str; 23] = [
@@ -437,14 +761,28 @@ fn shells_do_with_a_failure_what_the_step_says() {
         if !runs(&[shell, "-c", "true"]) {
             continue;
         }
-        for (command, is_strict) in COMMANDS.iter().flat_map(|command| [(*command, false), (*command, true)]) {
+        for (command, is_strict) in COMMANDS
+            .iter()
+            .flat_map(|command| [(*command, false), (*command, true)])
+        {
             let set = if is_strict { "set -e" } else { "set +e" };
             for (last, ends) in [("echo REACHED", false), ("", true)] {
-                let commands: Vec<&str> = ["a() { return 3; }", set, command, last].into_iter().filter(|line| !line.is_empty()).collect();
-                let data = format!("#cloud-config\nruncmd: {}\n", serde_json::to_string(&commands).unwrap());
+                let commands: Vec<&str> = ["a() { return 3; }", set, command, last]
+                    .into_iter()
+                    .filter(|line| !line.is_empty())
+                    .collect();
+                let data = format!(
+                    "#cloud-config\nruncmd: {}\n",
+                    serde_json::to_string(&commands).unwrap()
+                );
                 let report = json(data.as_bytes(), &[]);
-                let failure = report["documents"][0]["steps"][2]["failure"].as_str().unwrap();
-                let output = Command::new(shell).args(["-c", &commands.join("\n")]).output().unwrap();
+                let failure = report["documents"][0]["steps"][2]["failure"]
+                    .as_str()
+                    .unwrap();
+                let output = Command::new(shell)
+                    .args(["-c", &commands.join("\n")])
+                    .output()
+                    .unwrap();
                 let reached = String::from_utf8_lossy(&output.stdout).contains("REACHED");
                 let is_success = output.status.success();
                 let is_right = match (failure, ends) {
@@ -454,22 +792,44 @@ fn shells_do_with_a_failure_what_the_step_says() {
                     ("goes-on" | "swallowed", true) => is_success,
                     _ => false,
                 };
-                assert!(is_right, "{shell}: {set}: {command:?}: {failure}, reached: {reached}, success: {is_success}");
+                assert!(
+                    is_right,
+                    "{shell}: {set}: {command:?}: {failure}, reached: {reached}, success: {is_success}"
+                );
             }
         }
     }
 }
 
-/// A quote that nothing closes: the step, its line, and that nothing behind it runs, the sentinel least of all.
+/// A quote that nothing closes: the step, its line, and that nothing behind it runs, the sentinel
+/// least of all.
 #[test]
 fn a_quote_that_nothing_closes_is_found_and_what_follows_never_runs() {
     let data = "#cloud-config\nruncmd:\n- echo a\n- echo \"it's\n- kubeadm join && touch /run/cluster-api/bootstrap-success.complete\n";
     let report = json(data.as_bytes(), &[]);
-    assert_eq!(rules(&report), ["inspect-sentinel-missing", "inspect-command-unclosed"]);
+    assert_eq!(
+        rules(&report),
+        ["inspect-sentinel-missing", "inspect-command-unclosed"]
+    );
     let finding = &report["findings"][1];
-    assert_eq!((finding["line"].as_u64(), finding["severity"].as_str()), (Some(4), Some("error")), "{finding}");
-    assert!(finding["message"].as_str().unwrap().starts_with("runcmd[1] opens `\"`"), "{finding}");
-    let failures: Vec<_> = report["documents"][0]["steps"].as_array().unwrap().iter().map(|step| step["failure"].clone()).collect();
+    assert_eq!(
+        (finding["line"].as_u64(), finding["severity"].as_str()),
+        (Some(4), Some("error")),
+        "{finding}"
+    );
+    assert!(
+        finding["message"]
+            .as_str()
+            .unwrap()
+            .starts_with("runcmd[1] opens `\"`"),
+        "{finding}"
+    );
+    let failures: Vec<_> = report["documents"][0]["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| step["failure"].clone())
+        .collect();
     assert_eq!(failures, ["goes-on", "ends-script", "never-runs"]);
     assert_eq!(inspect(data.as_bytes(), &[]).status.code(), Some(1));
 }
@@ -478,13 +838,34 @@ fn a_quote_that_nothing_closes_is_found_and_what_follows_never_runs() {
 #[test]
 fn scripts_that_no_shell_reads_or_no_kernel_starts_are_found() {
     let script = "#!/bin/sh\r\necho a\r\n";
-    let file = format!("#cloud-config\nwrite_files:\n- path: /a.sh\n  content: {}\nruncmd: [/a.sh]\n", Value::from(script));
+    let file = format!(
+        "#cloud-config\nwrite_files:\n- path: /a.sh\n  content: {}\nruncmd: [/a.sh]\n",
+        Value::from(script)
+    );
     let report = json(file.as_bytes(), &[]);
-    assert_eq!(rules(&report), ["inspect-sentinel-missing", "inspect-interpreter-carriage-return"]);
-    assert!(report["findings"][1]["message"].as_str().unwrap().contains("the interpreter will not be found"), "{report}");
-    assert_eq!(rules(&json(script.as_bytes(), &[])), ["inspect-sentinel-missing"]);
+    assert_eq!(
+        rules(&report),
+        [
+            "inspect-sentinel-missing",
+            "inspect-interpreter-carriage-return"
+        ]
+    );
+    assert!(
+        report["findings"][1]["message"]
+            .as_str()
+            .unwrap()
+            .contains("the interpreter will not be found"),
+        "{report}"
+    );
+    assert_eq!(
+        rules(&json(script.as_bytes(), &[])),
+        ["inspect-sentinel-missing"]
+    );
     let report = json(b"#!/bin/bash\nif true; then\n  echo a\n", &[]);
-    assert_eq!(rules(&report), ["inspect-sentinel-missing", "inspect-command-unclosed"]);
+    assert_eq!(
+        rules(&report),
+        ["inspect-sentinel-missing", "inspect-command-unclosed"]
+    );
     assert_eq!(report["findings"][1]["line"], 2);
 }
 
@@ -493,9 +874,14 @@ fn scripts_that_no_shell_reads_or_no_kernel_starts_are_found() {
 fn what_shells_say_of_a_script_that_they_cannot_read_is_known() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
-    for (shell, script) in
-        [("dash", "echo 'a"), ("bash", "echo 'a"), ("dash", "if true; then"), ("bash", "if true; then"), ("dash", "done"), ("bash", "done")]
-    {
+    for (shell, script) in [
+        ("dash", "echo 'a"),
+        ("bash", "echo 'a"),
+        ("dash", "if true; then"),
+        ("bash", "if true; then"),
+        ("dash", "done"),
+        ("bash", "done"),
+    ] {
         if !runs(&[shell, "-c", "true"]) {
             continue;
         }
@@ -509,7 +895,13 @@ fn what_shells_say_of_a_script_that_they_cannot_read_is_known() {
         );
         let told = String::from_utf8_lossy(&said).into_owned();
         assert_eq!(rules(&report), ["inspect-log-cause"], "{told}");
-        assert!(report["findings"][0]["message"].as_str().unwrap().contains("cannot read"), "{told}");
+        assert!(
+            report["findings"][0]["message"]
+                .as_str()
+                .unwrap()
+                .contains("cannot read"),
+            "{told}"
+        );
     }
 }
 
@@ -518,7 +910,9 @@ fn what_shells_say_of_a_script_that_they_cannot_read_is_known() {
 fn what_is_no_bootstrap_data_is_an_error_that_says_what_to_do() {
     let packed = gzip(DATA.as_bytes());
     let encoded = STANDARD.encode(DATA);
-    let secret = |data: &str| format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\n{data}\n").into_bytes();
+    let secret = |data: &str| {
+        format!("apiVersion: v1\nkind: Secret\nmetadata: {{name: s}}\n{data}\n").into_bytes()
+    };
     let cases: [(Vec<u8>, &str, &str); 9] = [
         (Vec::new(), "it is empty", "kubectl get secret"),
         (b" \n\n".to_vec(), "it is empty", "kubectl get secret"),
@@ -537,37 +931,62 @@ fn what_is_no_bootstrap_data_is_an_error_that_says_what_to_do() {
             "manifest of kind Machine",
             "dataSecretName",
         ),
-        (encoded.as_bytes()[..encoded.len() / 8 * 4 + 2].to_vec(), "breaks off", "copy it again"),
-        (packed[..packed.len() / 2].to_vec(), "no gzip", "copy it again"),
-        (secret("data: {other: YQ==}"), "has no key `value`", "dataSecretName"),
-        ("\u{feff}#cloud-config\nruncmd: [a]\n".as_bytes().to_vec(), "byte order mark", "without byte order mark"),
+        (
+            encoded.as_bytes()[..encoded.len() / 8 * 4 + 2].to_vec(),
+            "breaks off",
+            "copy it again",
+        ),
+        (
+            packed[..packed.len() / 2].to_vec(),
+            "no gzip",
+            "copy it again",
+        ),
+        (
+            secret("data: {other: YQ==}"),
+            "has no key `value`",
+            "dataSecretName",
+        ),
+        (
+            "\u{feff}#cloud-config\nruncmd: [a]\n".as_bytes().to_vec(),
+            "byte order mark",
+            "without byte order mark",
+        ),
     ];
     for (bytes, message, help) in cases {
         let output = inspect(&bytes, &[]);
         let shown = harmless(&output);
         assert_eq!(output.status.code(), Some(1), "{message}: {shown}");
         assert!(
-            shown.contains("error[inspect-data-unreadable]") && shown.contains(message) && shown.contains(help),
+            shown.contains("error[inspect-data-unreadable]")
+                && shown.contains(message)
+                && shown.contains(help),
             "{message}: {shown}"
         );
     }
-    let output = windlass(root()).args(["inspect", "examples"]).output().unwrap();
+    let output = windlass(root())
+        .args(["inspect", "examples"])
+        .output()
+        .unwrap();
     let shown = harmless(&output);
     assert!(
-        output.status.code() == Some(1) && shown.contains("it is a folder") && shown.contains("user-data.txt"),
+        output.status.code() == Some(1)
+            && shown.contains("it is a folder")
+            && shown.contains("user-data.txt"),
         "{shown}"
     );
 }
 
-/// A list of Secrets is a machine each: their keys do not replace each other, and each has its own sentinel and tokens.
+/// A list of Secrets is a machine each: their keys do not replace each other, and each has its own
+/// sentinel and tokens.
 #[test]
 fn each_secret_of_a_list_is_a_machine() {
     let secret = |name: &str, data: &str| {
         let value = STANDARD.encode(data);
-        format!("- apiVersion: v1\n  kind: Secret\n  metadata: {{name: {name}, namespace: prod}}\n  data: {{value: {value}}}\n")
+        format!(
+            "- apiVersion: v1\n  kind: Secret\n  metadata: {{name: {name}, namespace: prod}}\n  data: {{value: {value}}}\n"
+        )
     };
-    let sound =
-        "#cloud-config\nruncmd:\n- kubeadm join --token abcdef.0123456789abcdef && touch /run/cluster-api/bootstrap-success.complete\n";
+    let sound = "#cloud-config\nruncmd:\n- kubeadm join --token abcdef.0123456789abcdef && touch /run/cluster-api/bootstrap-success.complete\n";
     let list = format!(
         "apiVersion: v1\nkind: List\nitems:\n{}{}{}",
         secret("a", sound),
@@ -576,7 +995,13 @@ fn each_secret_of_a_list_is_a_machine() {
     );
     let report = json(list.as_bytes(), &[]);
     assert_eq!(rules(&report), ["inspect-sentinel-missing"], "{report}");
-    assert!(report["findings"][0]["file"].as_str().unwrap().contains("Secret b"), "{report}");
+    assert!(
+        report["findings"][0]["file"]
+            .as_str()
+            .unwrap()
+            .contains("Secret b"),
+        "{report}"
+    );
     let machines = report["machines"].as_array().unwrap();
     let shown: Vec<_> = machines
         .iter()
@@ -588,12 +1013,34 @@ fn each_secret_of_a_list_is_a_machine() {
             )
         })
         .collect();
-    assert_eq!(shown, [("prod/a", Some("runcmd[0]"), 1), ("prod/b", None, 0), ("prod/c", Some("runcmd[0]"), 1)]);
+    assert_eq!(
+        shown,
+        [
+            ("prod/a", Some("runcmd[0]"), 1),
+            ("prod/b", None, 0),
+            ("prod/c", Some("runcmd[0]"), 1)
+        ]
+    );
     let documents = report["documents"].as_array().unwrap();
-    assert_eq!(documents.iter().map(|document| document["machine"].as_u64().unwrap()).collect::<Vec<_>>(), [1, 2, 3]);
-    assert!(documents.iter().all(|document| document["steps"][0]["failure"] == "reported"), "{report}");
+    assert_eq!(
+        documents
+            .iter()
+            .map(|document| document["machine"].as_u64().unwrap())
+            .collect::<Vec<_>>(),
+        [1, 2, 3]
+    );
+    assert!(
+        documents
+            .iter()
+            .all(|document| document["steps"][0]["failure"] == "reported"),
+        "{report}"
+    );
     let shown = text(list.as_bytes());
-    assert!(shown.contains("\nprod/b\n") && shown.matches("writes bootstrap-success.complete").count() == 3, "{shown}");
+    assert!(
+        shown.contains("\nprod/b\n")
+            && shown.matches("writes bootstrap-success.complete").count() == 3,
+        "{shown}"
+    );
 }
 
 /// An archive is a list of documents, each as its type or its beginning says.
@@ -601,8 +1048,17 @@ fn each_secret_of_a_list_is_a_machine() {
 fn an_archive_is_taken_apart() {
     let data = "#cloud-config-archive\n- \"#!/bin/sh\\necho a\"\n- type: text/cloud-config\n  content: |\n    runcmd: [a]\n- content: \"ntp: {}\"\n";
     let report = json(data.as_bytes(), &[]);
-    let forms: Vec<_> = report["documents"].as_array().unwrap().iter().map(|document| document["form"].as_str().unwrap()).collect();
-    assert_eq!(forms, ["shell script", "cloud-config", "cloud-config"], "{report}");
+    let forms: Vec<_> = report["documents"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|document| document["form"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        forms,
+        ["shell script", "cloud-config", "cloud-config"],
+        "{report}"
+    );
 }
 
 /// cloud-init's own code says what it takes documents for.
@@ -644,11 +1100,28 @@ fn documents_are_what_cloud_init_takes_them_for() {
         "## template: jinja2\n",
         "## template:jinja\n",
     ];
-    let texts: Vec<String> =
-        before.iter().flat_map(|before| words.iter().map(move |word| format!("{before}{word}\nruncmd: [a]\n"))).collect();
-    let mut child = Command::new(PYTHON).args(["-c", ASK]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(&serde_json::to_vec(&texts).unwrap()).unwrap();
-    let answers: Vec<Option<String>> = serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
+    let texts: Vec<String> = before
+        .iter()
+        .flat_map(|before| {
+            words
+                .iter()
+                .map(move |word| format!("{before}{word}\nruncmd: [a]\n"))
+        })
+        .collect();
+    let mut child = Command::new(PYTHON)
+        .args(["-c", ASK])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(&serde_json::to_vec(&texts).unwrap())
+        .unwrap();
+    let answers: Vec<Option<String>> =
+        serde_json::from_slice(&child.wait_with_output().unwrap().stdout).unwrap();
     let mut known = 0;
     for (text, answer) in texts.iter().zip(answers) {
         let expected = match answer.as_deref() {
@@ -659,7 +1132,13 @@ fn documents_are_what_cloud_init_takes_them_for() {
             _ => "unknown",
         };
         known += usize::from(expected != "unknown");
-        let inspecting = Inspecting { name: "data", bytes: text.as_bytes(), log: None, now: 0, show_secrets: false };
+        let inspecting = Inspecting {
+            name: "data",
+            bytes: text.as_bytes(),
+            log: None,
+            now: 0,
+            show_secrets: false,
+        };
         let (inspected, ..) = ops::run(&inspecting, &Budget::default());
         assert_eq!(inspected.documents[0].form, expected, "{text:?}");
     }

@@ -17,14 +17,32 @@ fn inspect(data: &str, log: &str, arguments: &[&str]) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("data"), data).unwrap();
     fs::write(folder.path().join("log"), log).unwrap();
-    let time = if arguments.contains(&"--at") { &[][..] } else { &["--at", AT] };
-    let output = windlass(folder.path()).args(["inspect", "data"]).args(time).args(arguments).output().unwrap();
-    (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    let time = if arguments.contains(&"--at") {
+        &[][..]
+    } else {
+        &["--at", AT]
+    };
+    let output = windlass(folder.path())
+        .args(["inspect", "data"])
+        .args(time)
+        .args(arguments)
+        .output()
+        .unwrap();
+    (
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
+    )
 }
 
 /// The lines of a text without its findings; cells of tables are apart by bars.
 fn lines(text: &str) -> Vec<String> {
-    let cells = |line: &str| line.split("   ").map(str::trim).filter(|cell| !cell.is_empty()).collect::<Vec<_>>().join(" | ");
+    let cells = |line: &str| {
+        line.split("   ")
+            .map(str::trim)
+            .filter(|cell| !cell.is_empty())
+            .collect::<Vec<_>>()
+            .join(" | ")
+    };
     text.lines().map(cells).collect()
 }
 
@@ -52,10 +70,17 @@ runcmd:
 - kubeadm join --token abcdef.0123456789abcdef && echo success > /run/cluster-api/bootstrap-success.complete
 ";
 
-/// A list of three Secrets: one that is packed and has all facts, one that writes the sentinel whatever happens, and one that never does.
+/// A list of three Secrets: one that is packed and has all facts, one that writes the sentinel
+/// whatever happens, and one that never does.
 fn three_machines() -> String {
     let accents = |last: &str| format!("- echo {}{last}\n", "é ".repeat(47));
-    let first = format!("{FIRST}- {}\n- {}\n{}{}", command(100), command(101), accents("a"), accents("ab"));
+    let first = format!(
+        "{FIRST}- {}\n- {}\n{}{}",
+        command(100),
+        command(101),
+        accents("a"),
+        accents("ab")
+    );
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     packed.write_all(first.as_bytes()).unwrap();
     let format = format!(", format: {}", STANDARD.encode("cloud-config"));
@@ -63,19 +88,33 @@ fn three_machines() -> String {
     let second = b"#cloud-config\nruncmd: [kubeadm join ; touch /run/cluster-api/bootstrap-success.complete]\n";
     format!(
         "apiVersion: v1\nkind: List\nitems:\n{}{}{}",
-        secret(&format!("name: a, namespace: prod, {made}"), &packed.finish().unwrap(), &format),
+        secret(
+            &format!("name: a, namespace: prod, {made}"),
+            &packed.finish().unwrap(),
+            &format
+        ),
         secret("name: b, namespace: prod", second, ""),
-        secret(&format!("name: c, namespace: prod, {made}"), b"#cloud-config\nruncmd: [kubeadm join]\n", "")
+        secret(
+            &format!("name: c, namespace: prod, {made}"),
+            b"#cloud-config\nruncmd: [kubeadm join]\n",
+            ""
+        )
     )
 }
 
-/// Secrets first, then each machine with its documents and what they come to; commands by their first line, of 100 characters at most.
+/// Secrets first, then each machine with its documents and what they come to; commands by their
+/// first line, of 100 characters at most.
 #[test]
 fn the_text_has_each_machine_with_its_steps_and_facts() {
     let (text, _) = inspect(&three_machines(), "", &[]);
     let cut = |command: &str| format!("{command} …");
     let accents = format!("echo {}", "é ".repeat(47));
-    let step = |number: usize, command: &str, follows: &str| format!("{number} | final | runcmd[{}] | {command} | {follows}", number - 4);
+    let step = |number: usize, command: &str, follows: &str| {
+        format!(
+            "{number} | final | runcmd[{}] | {command} | {follows}",
+            number - 4
+        )
+    };
     let head = "STEP | STAGE | BY | WHAT | IF IT FAILS".to_owned();
     let next = "the next step runs";
     let token = "kubeadm join --token <redacted> && echo success > /run/cluster-api/bootstrap-success.complete";
@@ -121,23 +160,39 @@ fn the_text_has_each_machine_with_its_steps_and_facts() {
     assert_eq!(shown.last().unwrap(), "3 documents, 12 steps; 2 warnings");
 }
 
-/// Documents of one machine are apart by a line, and what has no steps has no table. Contents come with `--show-secrets`, each with an end.
+/// Documents of one machine are apart by a line, and what has no steps has no table. Contents come
+/// with `--show-secrets`, each with an end.
 #[test]
 fn contents_follow_the_steps_where_secrets_are_shown() {
     let (text, _) = inspect(FIRST, "", &["--show-secrets"]);
     let contents = "\n==> /etc/a <==\nab\n\n==> /etc/b <==\nabc\n\n==> /etc/c <==\nruncmd[2] writes bootstrap-success.complete, if";
     assert!(text.contains(contents), "{text}");
-    assert!(text.contains(" kubeadm join --token abcdef.0123456789abcdef && "), "{text}");
+    assert!(
+        text.contains(" kubeadm join --token abcdef.0123456789abcdef && "),
+        "{text}"
+    );
     assert!(text.starts_with("cloud-config with jinja, "), "{text}");
     let (text, _) = inspect("#cloud-config\n{}\n", "", &["--show-secrets"]);
     assert_eq!(
         text,
         "cloud-config, 17 bytes\nnothing in these documents writes bootstrap-success.complete\n1 document, 0 steps\n"
     );
-    let (text, _) = inspect("#cloud-config-archive\n- \"#!/bin/sh\\necho a\"\n- \"#!/bin/sh\\necho b\"\n", "", &[]);
-    let starts: Vec<&str> = text.split("\n\n").map(|part| part.lines().next().unwrap()).collect();
+    let (text, _) = inspect(
+        "#cloud-config-archive\n- \"#!/bin/sh\\necho a\"\n- \"#!/bin/sh\\necho b\"\n",
+        "",
+        &[],
+    );
+    let starts: Vec<&str> = text
+        .split("\n\n")
+        .map(|part| part.lines().next().unwrap())
+        .collect();
     assert_eq!(starts.len(), 2, "{text}");
-    assert!(starts.iter().all(|start| start.ends_with("shell script, 16 bytes")), "{starts:?}");
+    assert!(
+        starts
+            .iter()
+            .all(|start| start.ends_with("shell script, 16 bytes")),
+        "{starts:?}"
+    );
 }
 
 /// The age of a Secret is as of `--at`.
@@ -154,10 +209,18 @@ fn ages_are_as_of_the_time_that_is_named() {
         ("2026-11-22T08:00:00Z", -7_200, "minus 2 hours ago"),
     ] {
         let (text, _) = inspect(&three_machines(), "", &["--at", at]);
-        assert_eq!(text.lines().next().unwrap(), format!("Secret prod/a, format cloud-config, made 2026-11-22T10:00:00Z, {said}"));
+        assert_eq!(
+            text.lines().next().unwrap(),
+            format!("Secret prod/a, format cloud-config, made 2026-11-22T10:00:00Z, {said}")
+        );
         let (report, _) = inspect(&three_machines(), "", &["--at", at, "-o", "json"]);
         let report: Value = serde_json::from_str(&report).unwrap();
-        let ages: Vec<Value> = report["secrets"].as_array().unwrap().iter().map(|secret| secret["ageSeconds"].clone()).collect();
+        let ages: Vec<Value> = report["secrets"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|secret| secret["ageSeconds"].clone())
+            .collect();
         assert_eq!(ages, [json!(seconds), Value::Null, json!(seconds)]);
     }
 }
@@ -165,28 +228,67 @@ fn ages_are_as_of_the_time_that_is_named() {
 /// A page has a section for each document, by its number; of one alone it is the boot.
 #[test]
 fn the_page_has_a_section_of_each_document() {
-    let titles = |page: &str| sections(page).into_iter().map(|section| section[0].clone()).collect::<Vec<_>>();
+    let titles = |page: &str| {
+        sections(page)
+            .into_iter()
+            .map(|section| section[0].clone())
+            .collect::<Vec<_>>()
+    };
     let (page, _) = inspect(&three_machines(), "", &["-o", "html"]);
     assert!(
         page.contains("<h1 id=\"title\">Bootstrap data of data</h1><p class=\"lead\">3 documents, 12 steps</p>"),
         "{page}"
     );
     let documents = [1, 2, 3].map(|number| format!("h2: Document {number}: cloud-config"));
-    let expected =
-        [&["h2: Findings".to_owned(), "h2: What it holds".to_owned()][..], &documents, &["h2: Files by size".to_owned()]].concat();
+    let expected = [
+        &["h2: Findings".to_owned(), "h2: What it holds".to_owned()][..],
+        &documents,
+        &["h2: Files by size".to_owned()],
+    ]
+    .concat();
     assert_eq!(titles(&page), expected);
     let sound = "#cloud-config\nwrite_files: [{path: /a, content: a}]\nruncmd: [a && touch /run/cluster-api/bootstrap-success.complete]\n";
     let (page, _) = inspect(sound, "", &["-o", "html"]);
     assert_eq!(titles(&page), ["h2: What it holds", "h2: Boot"]);
-    let two = sound.replace("[{path: /a, content: a}]", "[{path: /a, content: a}, {path: /b, source: {uri: \"https://x/y\"}}]");
+    let two = sound.replace(
+        "[{path: /a, content: a}]",
+        "[{path: /a, content: a}, {path: /b, source: {uri: \"https://x/y\"}}]",
+    );
     let (page, _) = inspect(&two, "a\n", &["-o", "html", "--log", "log"]);
-    assert_eq!(titles(&page), ["h2: What it holds", "h2: Boot", "h2: Files by size", "h2: Log"]);
+    assert_eq!(
+        titles(&page),
+        [
+            "h2: What it holds",
+            "h2: Boot",
+            "h2: Files by size",
+            "h2: Log"
+        ]
+    );
     let sizes = &sections(&page)[2];
-    let rows = sizes.iter().skip_while(|line| **line != "caption: Files by their size on the node").skip(4).collect::<Vec<_>>();
-    assert_eq!(rows, ["code: /a", "td: text", "td.number: 1", "code: /b", "td: not in the data", "td.number: unknown"]);
+    let rows = sizes
+        .iter()
+        .skip_while(|line| **line != "caption: Files by their size on the node")
+        .skip(4)
+        .collect::<Vec<_>>();
+    assert_eq!(
+        rows,
+        [
+            "code: /a",
+            "td: text",
+            "td.number: 1",
+            "code: /b",
+            "td: not in the data",
+            "td.number: unknown"
+        ]
+    );
     // Data in which nothing can be read has no document to tell of.
     let (page, _) = inspect("", "", &["-o", "html"]);
-    assert!(!titles(&page).iter().any(|title| title == "h2: Files by size"), "{page}");
+    assert!(
+        !titles(&page)
+            .iter()
+            .any(|title| title == "h2: Files by size"),
+        "{page}"
+    );
 }
 
 /// Data with commands of each length, and a file of which all is said.
@@ -200,12 +302,19 @@ fn boot() -> String {
     )
 }
 
-/// Each step of a page with what is known of it: a stage each, commands of up to 240 characters in a line, and who tells success.
+/// Each step of a page with what is known of it: a stage each, commands of up to 240 characters in
+/// a line, and who tells success.
 #[test]
 fn the_page_has_each_step_with_what_follows() {
     let (page, _) = inspect(&boot(), "", &["-o", "html"]);
-    let boot = sections(&page).into_iter().find(|section| section[0] == "h2: Boot").unwrap();
-    let from = boot.iter().position(|line| line == "h3: Stage network").unwrap();
+    let boot = sections(&page)
+        .into_iter()
+        .find(|section| section[0] == "h2: Boot")
+        .unwrap();
+    let from = boot
+        .iter()
+        .position(|line| line == "h3: Stage network")
+        .unwrap();
     let next = "span: if it fails: the next step runs";
     let expected = [
         "h3: Stage network",
@@ -251,18 +360,27 @@ fn the_page_has_each_step_with_what_follows() {
     assert_eq!(boot[from..], expected);
 }
 
-/// What is folded says how many lines it has, what nobody sees stands out, and contents come where secrets are shown.
+/// What is folded says how many lines it has, what nobody sees stands out, and contents come where
+/// secrets are shown.
 #[test]
 fn the_page_folds_what_is_long_and_marks_what_is_swallowed() {
     let (page, _) = inspect(&boot(), "", &["-o", "html"]);
-    for lines in ["</code> (1 line)</summary>", "</code> (2 lines)</summary>", "</code> (4 lines)</summary>"] {
+    for lines in [
+        "</code> (1 line)</summary>",
+        "</code> (2 lines)</summary>",
+        "</code> (4 lines)</summary>",
+    ] {
         assert_eq!(page.matches(lines).count(), 1, "{lines}");
     }
     let swallowed = "<span class=\"badge doubtful\">if it fails: nobody sees it: <code>||</code> excuses it</span>";
-    assert!(page.contains(swallowed) && page.matches("<li class=\"doubtful\">").count() == 1, "{page}");
+    assert!(
+        page.contains(swallowed) && page.matches("<li class=\"doubtful\">").count() == 1,
+        "{page}"
+    );
     let (page, _) = inspect(&boot(), "", &["-o", "html", "--show-secrets"]);
     assert!(
-        page.contains("<span>text, 2 bytes, 0640, a:b, appended</span>") && page.contains("aria-label=\"Content of /x\""),
+        page.contains("<span>text, 2 bytes, 0640, a:b, appended</span>")
+            && page.contains("aria-label=\"Content of /x\""),
         "{page}"
     );
 }
@@ -273,14 +391,28 @@ fn the_step_that_tells_success_is_of_its_document() {
     let unit = r#"{"ignition":{"version":"3.4.0"},"systemd":{"units":[{"name":"k.service","enabled":true,"contents":"[Service]\nExecStart=/k.sh\n[Install]\nWantedBy=multi-user.target\n"}]},"storage":{"files":[{"path":"/k.sh","mode":448,"contents":{"source":"data:,%23!/bin/sh%0Akubeadm%20join%20%26%26%20touch%20/run/cluster-api/bootstrap-success.complete%0A"}},{"path":"/other","contents":{"source":"data:,a"}}]}}"#;
     let (page, _) = inspect(unit, "", &["-o", "html"]);
     let steps = "<li class=\"plain sentinel\"><span class=\"index-of\">1</span><code>/k.sh</code>";
-    assert!(page.contains(steps) && page.matches("sentinel\"").count() == 1, "{page}");
-    assert_eq!(page.matches("<span class=\"badge good\">its command writes bootstrap-success.complete</span>").count(), 1);
+    assert!(
+        page.contains(steps) && page.matches("sentinel\"").count() == 1,
+        "{page}"
+    );
+    assert_eq!(
+        page.matches(
+            "<span class=\"badge good\">its command writes bootstrap-success.complete</span>"
+        )
+        .count(),
+        1
+    );
     let script = |text: &str| format!("- \"#!/bin/sh\\n{text}\"\n");
     let tells = "kubeadm join && touch /run/cluster-api/bootstrap-success.complete";
-    let archive = format!("#cloud-config-archive\n{}{}", script("echo a"), script(tells));
+    let archive = format!(
+        "#cloud-config-archive\n{}{}",
+        script("echo a"),
+        script(tells)
+    );
     let (page, _) = inspect(&archive, "", &["-o", "html"]);
     assert!(
-        page.matches(" sentinel\"").count() == 1 && page.contains("<li class=\"plain sentinel\"><span class=\"index-of\">2</span>"),
+        page.matches(" sentinel\"").count() == 1
+            && page.contains("<li class=\"plain sentinel\"><span class=\"index-of\">2</span>"),
         "{page}"
     );
 }
@@ -296,15 +428,23 @@ fn who_tells_success_is_said_of_each_machine() {
     ] {
         assert_eq!(page.matches(fact).count(), 1, "{fact}\n{page}");
     }
-    let marked =
-        page.match_indices(" sentinel\"><span class=\"index-of\">").map(|(at, found)| page[at + found.len()..].split('<').next().unwrap());
+    let marked = page
+        .match_indices(" sentinel\"><span class=\"index-of\">")
+        .map(|(at, found)| page[at + found.len()..].split('<').next().unwrap());
     assert_eq!(marked.collect::<Vec<_>>(), ["6", "11"]);
     // Two of one name, in two namespaces.
     let tells = "kubeadm join && touch /run/cluster-api/bootstrap-success.complete";
     let data = |commands: &str| format!("#cloud-config\nruncmd: [{commands}]\n");
     let [first, second] = [data(tells), data(&format!("echo a, {tells}"))];
-    let namesakes = [secret("name: a, namespace: dev", first.as_bytes(), ""), secret("name: a, namespace: prod", second.as_bytes(), "")];
-    let (page, _) = inspect(&format!("apiVersion: v1\nkind: List\nitems:\n{}", namesakes.concat()), "", &["-o", "html"]);
+    let namesakes = [
+        secret("name: a, namespace: dev", first.as_bytes(), ""),
+        secret("name: a, namespace: prod", second.as_bytes(), ""),
+    ];
+    let (page, _) = inspect(
+        &format!("apiVersion: v1\nkind: List\nitems:\n{}", namesakes.concat()),
+        "",
+        &["-o", "html"],
+    );
     let mark = |step: u32| page.contains(&format!(" sentinel\"><span class=\"index-of\">{step}<"));
     assert_eq!([1, 2, 3].map(mark), [true, false, true], "{page}");
 }
@@ -318,18 +458,29 @@ fn who_tells_success_is_a_fact_of_the_page() {
             format!("a && touch {sentinel}"),
             "runcmd[0] writes bootstrap-success.complete, if what comes before it succeeds",
         ),
-        (format!("a ; touch {sentinel}"), "runcmd[0] writes bootstrap-success.complete, whatever comes before it"),
+        (
+            format!("a ; touch {sentinel}"),
+            "runcmd[0] writes bootstrap-success.complete, whatever comes before it",
+        ),
         ("a".to_owned(), "nothing writes bootstrap-success.complete"),
     ] {
-        let (page, _) = inspect(&format!("#cloud-config\nruncmd: [{command}]\n"), "", &["-o", "html"]);
-        assert!(page.contains(&format!("<dt>Tells success</dt><dd>{fact}</dd>")), "{page}");
+        let (page, _) = inspect(
+            &format!("#cloud-config\nruncmd: [{command}]\n"),
+            "",
+            &["-o", "html"],
+        );
+        assert!(
+            page.contains(&format!("<dt>Tells success</dt><dd>{fact}</dd>")),
+            "{page}"
+        );
     }
 }
 
 const JWS: &str = "could not find a JWS signature in the cluster-info ConfigMap\n";
 const ABSENT: &str = "/var/lib/cloud/instance/scripts/runcmd: 3: kubeadm: not found\n";
 
-/// A log with what is known of its lines: their numbers, the steps that they speak of, and how many are not told.
+/// A log with what is known of its lines: their numbers, the steps that they speak of, and how many
+/// are not told.
 #[test]
 fn a_log_is_told_by_its_known_lines() {
     let data = "#cloud-config\nruncmd:\n- 'true'\n- kubeadm join && echo success > /run/cluster-api/bootstrap-success.complete\n";
@@ -339,8 +490,18 @@ fn a_log_is_told_by_its_known_lines() {
     let absent = "the image has no kubeadm";
     for (log, count, untold, rows) in [
         ("\n".to_owned(), "1 line", None, vec![]),
-        (JWS.to_owned(), "1 line", None, vec![("1", "2", first, cause)]),
-        (JWS.repeat(2), "2 lines", Some(1), vec![("1", "2", first, cause)]),
+        (
+            JWS.to_owned(),
+            "1 line",
+            None,
+            vec![("1", "2", first, cause)],
+        ),
+        (
+            JWS.repeat(2),
+            "2 lines",
+            Some(1),
+            vec![("1", "2", first, cause)],
+        ),
         (
             format!("a\n{}{ABSENT}", JWS.repeat(3)),
             "5 lines",
@@ -350,18 +511,42 @@ fn a_log_is_told_by_its_known_lines() {
     ] {
         let (text, _) = inspect(data, &log, &["--log", "log"]);
         let told = text.split_once("\nlog: ").unwrap().1;
-        let more = |and: &str| untold.map(|untold| format!(", {and}{untold} more of the same kinds")).unwrap_or_default();
-        let row = |(line, step, text, _): &(&str, &str, &str, &str)| format!("{line} | step {step} | {text}");
-        let expected: Vec<String> = std::iter::once(format!("{count}{}", more(""))).chain(rows.iter().map(row)).collect();
+        let more = |and: &str| {
+            untold
+                .map(|untold| format!(", {and}{untold} more of the same kinds"))
+                .unwrap_or_default()
+        };
+        let row = |(line, step, text, _): &(&str, &str, &str, &str)| {
+            format!("{line} | step {step} | {text}")
+        };
+        let expected: Vec<String> = std::iter::once(format!("{count}{}", more("")))
+            .chain(rows.iter().map(row))
+            .collect();
         assert_eq!(lines(told)[..expected.len()], expected, "{text}");
         let (page, _) = inspect(data, &log, &["--log", "log", "-o", "html"]);
         let section = sections(&page).pop().unwrap();
-        assert_eq!(section[..2], ["h2: Log".to_owned(), format!("p.muted: log: {count}{}", more("and "))]);
+        assert_eq!(
+            section[..2],
+            [
+                "h2: Log".to_owned(),
+                format!("p.muted: log: {count}{}", more("and "))
+            ]
+        );
         let cells = rows.iter().flat_map(|(line, step, text, cause)| {
-            [format!("td.number: {line}"), format!("td.number: {step}"), format!("code: {text}"), format!("td: {cause}")]
+            [
+                format!("td.number: {line}"),
+                format!("td.number: {step}"),
+                format!("code: {text}"),
+                format!("td: {cause}"),
+            ]
         });
         assert_eq!(
-            section.iter().skip(2).filter(|line| line.starts_with("td") || line.starts_with("code")).cloned().collect::<Vec<_>>(),
+            section
+                .iter()
+                .skip(2)
+                .filter(|line| line.starts_with("td") || line.starts_with("code"))
+                .cloned()
+                .collect::<Vec<_>>(),
             cells.collect::<Vec<_>>()
         );
     }
@@ -371,20 +556,27 @@ fn a_log_is_told_by_its_known_lines() {
     let report: Value = serde_json::from_str(&report).unwrap();
     let finding = &report["findings"][0];
     assert_eq!(
-        (&finding["file"], &finding["line"], &finding["column"], &finding["message"]),
+        (
+            &finding["file"],
+            &finding["line"],
+            &finding["column"],
+            &finding["message"]
+        ),
         (&json!("log"), &json!(2), &json!(1), &json!(cause))
     );
     assert_eq!(
         finding["notes"],
-        json!(["the line speaks of step 2, runcmd[1]", "reported in https://github.com/kubernetes/kubeadm/issues/668"])
+        json!([
+            "the line speaks of step 2, runcmd[1]",
+            "reported in https://github.com/kubernetes/kubeadm/issues/668"
+        ])
     );
 }
 
 /// A finding of a reader of YAML says its rule and its place: what it would quote may be secret.
 #[test]
 fn findings_of_readers_are_told_without_what_they_quote() {
-    let data =
-        "## template: jinja\n#cloud-config\nruncmd: [a && touch /run/cluster-api/bootstrap-success.complete]\nhostname: 1\nhostname: 2\n";
+    let data = "## template: jinja\n#cloud-config\nruncmd: [a && touch /run/cluster-api/bootstrap-success.complete]\nhostname: 1\nhostname: 2\n";
     let (report, _) = inspect(data, "", &["-o", "json"]);
     let report: Value = serde_json::from_str(&report).unwrap();
     let findings = report["findings"].as_array().unwrap();
@@ -393,16 +585,33 @@ fn findings_of_readers_are_told_without_what_they_quote() {
     let of = |field: &str| finding[field].clone();
     assert_eq!(
         (of("rule"), of("message")),
-        (json!("yaml-key-duplicated"), json!("a mapping repeats a key, and the last value wins"))
+        (
+            json!("yaml-key-duplicated"),
+            json!("a mapping repeats a key, and the last value wins")
+        )
     );
-    assert_eq!(["help", "insertion", "fix", "upstream", "path", "label"].map(of), [const { Value::Null }; 6]);
+    assert_eq!(
+        ["help", "insertion", "fix", "upstream", "path", "label"].map(of),
+        [const { Value::Null }; 6]
+    );
     assert_eq!(
         (of("related"), of("notes")),
-        (json!([]), json!(["cloud-init evaluates the document's jinja first; it is read here as it stands"]))
+        (
+            json!([]),
+            json!([
+                "cloud-init evaluates the document's jinja first; it is read here as it stands"
+            ])
+        )
     );
     let (report, _) = inspect(data, "", &["-o", "json", "--show-secrets"]);
     let report: Value = serde_json::from_str(&report).unwrap();
-    assert!(report["findings"][0]["message"].as_str().unwrap().contains("hostname"), "{report:#}");
+    assert!(
+        report["findings"][0]["message"]
+            .as_str()
+            .unwrap()
+            .contains("hostname"),
+        "{report:#}"
+    );
 }
 
 /// A certificate with its end, and that it is over.
@@ -410,19 +619,42 @@ fn findings_of_readers_are_told_without_what_they_quote() {
 fn certificates_are_told_with_their_ends() {
     let mut parameters = rcgen::CertificateParams::new(Vec::<String>::new()).unwrap();
     parameters.distinguished_name = rcgen::DistinguishedName::new();
-    parameters.distinguished_name.push(rcgen::DnType::CommonName, "kubernetes");
+    parameters
+        .distinguished_name
+        .push(rcgen::DnType::CommonName, "kubernetes");
     parameters.not_after = rcgen::date_time_ymd(2026, 12, 1);
-    let pem = parameters.self_signed(&rcgen::KeyPair::generate().unwrap()).unwrap().pem();
-    let content = pem.lines().map(|line| format!("    {line}\n")).collect::<String>();
+    let pem = parameters
+        .self_signed(&rcgen::KeyPair::generate().unwrap())
+        .unwrap()
+        .pem();
+    let content = pem
+        .lines()
+        .map(|line| format!("    {line}\n"))
+        .collect::<String>();
     let data = format!("#cloud-config\nwrite_files:\n- path: /ca.crt\n  content: |\n{content}");
-    for (at, expired, cell) in
-        [("2026-11-23T00:00:00Z", "", "span.badge.good: valid"), ("2026-12-02T00:00:00Z", ", expired", "span.badge.bad: expired")]
-    {
+    for (at, expired, cell) in [
+        ("2026-11-23T00:00:00Z", "", "span.badge.good: valid"),
+        (
+            "2026-12-02T00:00:00Z",
+            ", expired",
+            "span.badge.bad: expired",
+        ),
+    ] {
         let (text, _) = inspect(&data, "", &["--at", at]);
-        let line = format!("\ncertificate CN=kubernetes in /ca.crt, until 2026-12-01T00:00:00Z{expired}\n");
+        let line = format!(
+            "\ncertificate CN=kubernetes in /ca.crt, until 2026-12-01T00:00:00Z{expired}\n"
+        );
         assert!(text.contains(&line), "{text}");
         let (page, _) = inspect(&data, "", &["--at", at, "-o", "html"]);
         let section = sections(&page).pop().unwrap();
-        assert_eq!(section[section.len() - 4..], ["code: /ca.crt", "td: CN=kubernetes", "td: 2026-12-01T00:00:00Z", cell]);
+        assert_eq!(
+            section[section.len() - 4..],
+            [
+                "code: /ca.crt",
+                "td: CN=kubernetes",
+                "td: 2026-12-01T00:00:00Z",
+                cell
+            ]
+        );
     }
 }

@@ -14,7 +14,11 @@ fn run(arguments: &[&str]) -> Output {
 /// Standard output of a run that ends well.
 fn stdout(arguments: &[&str]) -> String {
     let output = run(arguments);
-    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -36,8 +40,13 @@ fn escaped(text: &str) -> String {
 
 /// The flags that the full help of a verb lists: `--output` of `  -o, --output FORMAT   …`.
 fn flags_of_help(help: &str) -> Vec<String> {
-    let left = help.lines().filter_map(|line| line.strip_prefix("  ")).filter(|line| line.starts_with('-'));
-    left.filter_map(|line| line.split(' ').find(|word| word.starts_with("--"))).map(str::to_owned).collect()
+    let left = help
+        .lines()
+        .filter_map(|line| line.strip_prefix("  "))
+        .filter(|line| line.starts_with('-'));
+    left.filter_map(|line| line.split(' ').find(|word| word.starts_with("--")))
+        .map(str::to_owned)
+        .collect()
 }
 
 #[test]
@@ -46,20 +55,36 @@ fn every_command_has_a_page_with_all_its_flags() {
     let name = |verb: &Verb| format!("windlass-{}", verb.words.join("-"));
     for verb in VERBS {
         let page = read(folder.path(), &format!("{}.1", name(verb)));
-        assert!(page.contains(&format!(".SH NAME\n{} \\- ", escaped(&name(verb)))), "{page}");
+        assert!(
+            page.contains(&format!(".SH NAME\n{} \\- ", escaped(&name(verb)))),
+            "{page}"
+        );
         let mut words = verb.words.to_vec();
         words.push("--help");
         let flags = flags_of_help(&stdout(&words));
         assert!(flags.len() >= 5, "{}: {flags:?}", verb.name());
         for flag in flags {
-            assert!(page.contains(&format!("\\fB{}\\fR", escaped(&flag))), "{} lacks {flag}:\n{page}", verb.name());
+            assert!(
+                page.contains(&format!("\\fB{}\\fR", escaped(&flag))),
+                "{} lacks {flag}:\n{page}",
+                verb.name()
+            );
         }
         for example in verb.examples {
-            assert!(page.contains(&escaped(&format!("windlass {example}"))), "{} lacks `{example}`:\n{page}", verb.name());
+            assert!(
+                page.contains(&escaped(&format!("windlass {example}"))),
+                "{} lacks `{example}`:\n{page}",
+                verb.name()
+            );
         }
     }
     let program = read(folder.path(), "windlass.1");
-    assert!(VERBS.iter().all(|verb| program.contains(&escaped(&format!("{}(1)", name(verb))))), "{program}");
+    assert!(
+        VERBS
+            .iter()
+            .all(|verb| program.contains(&escaped(&format!("{}(1)", name(verb))))),
+        "{program}"
+    );
     assert!(read(folder.path(), "windlass-release.1").contains(r"windlass\-release\-build(1)"));
 }
 
@@ -73,7 +98,11 @@ fn pages_have_no_date_and_are_the_same_every_time() {
         let name = file.file_name().unwrap().to_str().unwrap();
         let page = read(one.path(), name);
         assert_eq!(page, read(two.path(), name));
-        let title = format!(".TH {} 1 \"\" \"windlass v{}\" Windlass\n", name.trim_end_matches(".1"), env!("CARGO_PKG_VERSION"));
+        let title = format!(
+            ".TH {} 1 \"\" \"windlass v{}\" Windlass\n",
+            name.trim_end_matches(".1"),
+            env!("CARGO_PKG_VERSION")
+        );
         assert!(page.contains(&title), "{page}");
         assert_eq!(page.matches(".el .ds Aq").count(), 1, "{page}");
     }
@@ -86,9 +115,16 @@ fn a_page_is_printed_by_the_words_of_its_command() {
         (&["man"][..], "windlass.1"),
         (&["man", "release"], "windlass-release.1"),
         (&["man", "release", "build"], "windlass-release-build.1"),
-        (&["man", "windlass-release-build"], "windlass-release-build.1"),
+        (
+            &["man", "windlass-release-build"],
+            "windlass-release-build.1",
+        ),
     ] {
-        assert_eq!(stdout(arguments), read(folder.path(), page), "{arguments:?}");
+        assert_eq!(
+            stdout(arguments),
+            read(folder.path(), page),
+            "{arguments:?}"
+        );
     }
 }
 
@@ -96,10 +132,15 @@ fn a_page_is_printed_by_the_words_of_its_command() {
 fn mistakes_are_answered_with_what_to_type() {
     let said = |arguments: &[&str]| {
         let output = run(arguments);
-        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{arguments:?}");
+        assert_eq!(
+            (output.status.code(), output.stdout.len()),
+            (Some(2), 0),
+            "{arguments:?}"
+        );
         String::from_utf8(output.stderr).unwrap()
     };
-    let unknown = "error: `release biuld` is no command of windlass\n  help: did you mean `release build`?\n";
+    let unknown =
+        "error: `release biuld` is no command of windlass\n  help: did you mean `release build`?\n";
     assert_eq!(said(&["man", "release", "biuld"]), unknown);
     assert!(!said(&["man", "zzz\u{1b}[31m"]).contains('\u{1b}'));
     assert!(said(&["man", "render", "--to", "out"]).contains("exclude each other"));
@@ -112,7 +153,13 @@ fn other_content_is_kept_unless_forced() {
     let to = folder.path().join("man1");
     std::fs::write(to.join("windlass.1"), "mine").unwrap();
     let refused = run(&["man", "--to", to.to_str().unwrap()]);
-    assert_eq!((refused.status.code(), read(folder.path(), "windlass.1").as_str()), (Some(2), "mine"));
+    assert_eq!(
+        (
+            refused.status.code(),
+            read(folder.path(), "windlass.1").as_str()
+        ),
+        (Some(2), "mine")
+    );
     stdout(&["man", "--force", "--to", to.to_str().unwrap()]);
     assert_eq!(read(folder.path(), "windlass.1"), stdout(&["man"]));
 }
@@ -122,26 +169,53 @@ fn other_content_is_kept_unless_forced() {
 fn examples_are_separated_and_no_paragraph_is_empty() {
     let folder = pages();
     for verb in VERBS {
-        let page = read(folder.path(), &format!("windlass-{}.1", verb.words.join("-")));
-        let examples = page.split_once("\n.SH EXAMPLES\n").unwrap().1.split("\n.SH ").next().unwrap();
+        let page = read(
+            folder.path(),
+            &format!("windlass-{}.1", verb.words.join("-")),
+        );
+        let examples = page
+            .split_once("\n.SH EXAMPLES\n")
+            .unwrap()
+            .1
+            .split("\n.SH ")
+            .next()
+            .unwrap();
         assert!(!examples.starts_with(".PP"), "{examples}");
-        assert_eq!(examples.matches(".PP\n").count(), verb.examples.len() - 1, "{examples}");
+        assert_eq!(
+            examples.matches(".PP\n").count(),
+            verb.examples.len() - 1,
+            "{examples}"
+        );
     }
 }
 
-/// The page of a first word lists the commands that begin with it, and that of the program each command in the section of the overview.
+/// The page of a first word lists the commands that begin with it, and that of the program each
+/// command in the section of the overview.
 #[test]
 fn pages_list_their_commands_and_no_others() {
     let listed = |page: &str| -> Vec<String> {
-        let names = page.lines().filter_map(|line| line.strip_prefix(r"\fBwindlass\-")?.strip_suffix(r"(1)\fR"));
+        let names = page
+            .lines()
+            .filter_map(|line| line.strip_prefix(r"\fBwindlass\-")?.strip_suffix(r"(1)\fR"));
         names.map(|name| name.replace(r"\-", " ")).collect()
     };
-    let names = |is_one: &dyn Fn(&Verb) -> bool| VERBS.iter().filter(|verb| is_one(verb)).map(Verb::name).collect::<Vec<_>>();
+    let names = |is_one: &dyn Fn(&Verb) -> bool| {
+        VERBS
+            .iter()
+            .filter(|verb| is_one(verb))
+            .map(Verb::name)
+            .collect::<Vec<_>>()
+    };
     for group in ["release", "generate", "repository", "topology", "config"] {
         let page = stdout(&["man", group]);
-        assert_eq!(listed(&page), names(&|verb| verb.words.len() == 2 && verb.words[0] == group), "{page}");
+        assert_eq!(
+            listed(&page),
+            names(&|verb| verb.words.len() == 2 && verb.words[0] == group),
+            "{page}"
+        );
         assert!(
-            page.contains(&format!("windlass {group}\\fR COMMAND [FLAGS]")) && page.ends_with("\n.SH \"SEE ALSO\"\n\\fBwindlass(1)\\fR\n"),
+            page.contains(&format!("windlass {group}\\fR COMMAND [FLAGS]"))
+                && page.ends_with("\n.SH \"SEE ALSO\"\n\\fBwindlass(1)\\fR\n"),
             "{page}"
         );
     }
@@ -149,8 +223,15 @@ fn pages_list_their_commands_and_no_others() {
     let sections: Vec<&str> = program.split("\n.SS ").skip(1).collect();
     assert_eq!(sections.len(), Group::ALL.len(), "{program}");
     for (section, group) in sections.into_iter().zip(Group::ALL) {
-        assert_eq!(listed(section), names(&|verb| verb.group == group), "{section}");
-        assert!(section.starts_with(&format!("\"{}\"\n", group.title())), "{section}");
+        assert_eq!(
+            listed(section),
+            names(&|verb| verb.group == group),
+            "{section}"
+        );
+        assert!(
+            section.starts_with(&format!("\"{}\"\n", group.title())),
+            "{section}"
+        );
     }
     assert!(!program.contains("SEE ALSO") && listed(&stdout(&["man", "render"])).is_empty());
 }
@@ -163,24 +244,48 @@ fn files_beside_the_pages_stay_and_are_told() {
     std::fs::remove_file(to.join("windlass.1")).unwrap();
     let to = to.to_str().unwrap();
     let output = run(&["man", "--to", &format!("{to}/"), "--force"]);
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), format!("note: {to}/ also holds mine.1\n"));
+    assert_eq!(
+        String::from_utf8(output.stderr).unwrap(),
+        format!("note: {to}/ also holds mine.1\n")
+    );
     let paths = String::from_utf8(output.stdout).unwrap();
     assert!(
-        paths.lines().count() > VERBS.len() && paths.lines().all(|path| path.starts_with(&format!("{to}/windlass"))),
+        paths.lines().count() > VERBS.len()
+            && paths
+                .lines()
+                .all(|path| path.starts_with(&format!("{to}/windlass"))),
         "{paths}"
     );
-    assert!(paths.lines().any(|path| path == format!("{to}/windlass-release-build.1")), "{paths}");
+    assert!(
+        paths
+            .lines()
+            .any(|path| path == format!("{to}/windlass-release-build.1")),
+        "{paths}"
+    );
 }
 
-/// groff with all its warnings, and mandoc but for its notes on style and its warnings, have nothing to say.
+/// groff with all its warnings, and mandoc but for its notes on style and its warnings, have
+/// nothing to say.
 #[test]
 fn the_formatters_take_every_page() {
     let folder = pages();
     let silent = |program: &str, arguments: &[&str]| {
         for page in files_below(folder.path()) {
-            let output = Command::new(program).args(arguments).arg(&page).output().unwrap();
+            let output = Command::new(program)
+                .args(arguments)
+                .arg(&page)
+                .output()
+                .unwrap();
             let said = [output.stdout, output.stderr].concat();
-            assert_eq!((output.status.success(), String::from_utf8_lossy(&said).as_ref()), (true, ""), "{program} {}", page.display());
+            assert_eq!(
+                (
+                    output.status.success(),
+                    String::from_utf8_lossy(&said).as_ref()
+                ),
+                (true, ""),
+                "{program} {}",
+                page.display()
+            );
         }
     };
     if runs(&["groff", "--version"]) {

@@ -1,4 +1,5 @@
-//! `repository configmap` with the built program: what the Cluster API operator reads, and what it would refuse.
+//! `repository configmap` with the built program: what the Cluster API operator reads, and what it
+//! would refuse.
 
 use std::path::Path;
 use std::process::Output;
@@ -11,8 +12,20 @@ use crate::support::{copy, documents, root, windlass};
 const RELEASE: &str = "releases/bootstrap-windlass/v0.2.0";
 
 fn run(folder: &Path, arguments: &[&str]) -> (i32, Vec<u8>, String) {
-    let Output { status, stdout, stderr } = windlass(folder).args(["repository", "configmap"]).args(arguments).output().unwrap();
-    (status.code().unwrap(), stdout, String::from_utf8(stderr).unwrap())
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = windlass(folder)
+        .args(["repository", "configmap"])
+        .args(arguments)
+        .output()
+        .unwrap();
+    (
+        status.code().unwrap(),
+        stdout,
+        String::from_utf8(stderr).unwrap(),
+    )
 }
 
 /// The objects that a run prints.
@@ -70,11 +83,23 @@ fn the_object_that_refers_to_it_is_printed_on_demand() {
     });
     assert_eq!(objects[1], provider);
     let (_, _, said) = run(root(), &[RELEASE, "--with-providers", "-n", "capi"]);
-    let next = format!("repository configmap {RELEASE} --namespace capi --with-providers | kubectl apply --server-side -f -`");
-    assert!(said.contains(&next) && !said.contains("then an object of the operator"), "{said}");
-    assert!(run(root(), &[RELEASE, "-n", "capi"]).2.contains("then an object of the operator"));
+    let next = format!(
+        "repository configmap {RELEASE} --namespace capi --with-providers | kubectl apply --server-side -f -`"
+    );
+    assert!(
+        said.contains(&next) && !said.contains("then an object of the operator"),
+        "{said}"
+    );
+    assert!(
+        run(root(), &[RELEASE, "-n", "capi"])
+            .2
+            .contains("then an object of the operator")
+    );
     // The selector takes the ConfigMap.
-    for (key, value) in provider["spec"]["fetchConfig"]["selector"]["matchLabels"].as_object().unwrap() {
+    for (key, value) in provider["spec"]["fetchConfig"]["selector"]["matchLabels"]
+        .as_object()
+        .unwrap()
+    {
         assert_eq!(&objects[0]["metadata"]["labels"][key], value);
     }
 }
@@ -95,15 +120,25 @@ fn padded(bytes: usize) -> tempfile::TempDir {
 fn large_components_are_compressed() {
     let folder = padded(1_100_000);
     let map = printed(folder.path(), &["release"]).remove(0);
-    assert_eq!(map["metadata"]["annotations"], json!({"provider.cluster.x-k8s.io/compressed": "true"}));
+    assert_eq!(
+        map["metadata"]["annotations"],
+        json!({"provider.cluster.x-k8s.io/compressed": "true"})
+    );
     assert!(map["data"].get("components").is_none());
-    let report = windlass(folder.path()).args(["repository", "configmap", "release", "-o", "json"]).output().unwrap();
+    let report = windlass(folder.path())
+        .args(["repository", "configmap", "release", "-o", "json"])
+        .output()
+        .unwrap();
     let report: Value = serde_json::from_slice(&report.stdout).unwrap();
     assert_eq!(report["configMaps"][0]["compressed"], true);
     assert_eq!(report["configMaps"][0]["configMap"], map);
-    let components = std::fs::read(folder.path().join("release/bootstrap-components.yaml")).unwrap();
+    let components =
+        std::fs::read(folder.path().join("release/bootstrap-components.yaml")).unwrap();
     let base64 = map["binaryData"]["components"].as_str().unwrap();
-    assert_eq!(gzip::decompress(&base64_decoded(base64), components.len()).unwrap(), components);
+    assert_eq!(
+        gzip::decompress(&base64_decoded(base64), components.len()).unwrap(),
+        components
+    );
 }
 
 /// RFC 4648, section 4.
@@ -138,7 +173,8 @@ fn mistakes_are_answered_with_what_to_do() {
     let releases = root().join("releases");
     let several = said(&[releases.to_str().unwrap()], 2);
     assert!(
-        several.contains("bootstrap-windlass/v0.1.0, bootstrap-windlass/v0.2.0") && several.contains("name one"),
+        several.contains("bootstrap-windlass/v0.1.0, bootstrap-windlass/v0.2.0")
+            && several.contains("name one"),
         "{several}"
     );
     let release = root().join(RELEASE);
@@ -152,6 +188,12 @@ fn mistakes_are_answered_with_what_to_do() {
 #[test]
 fn a_repository_of_one_release_is_taken() {
     let folder = tempfile::tempdir().unwrap();
-    copy(&root().join(RELEASE), &folder.path().join("repository/bootstrap-windlass/v0.2.0"));
-    assert_eq!(printed(folder.path(), &["repository"]), printed(root(), &[RELEASE]));
+    copy(
+        &root().join(RELEASE),
+        &folder.path().join("repository/bootstrap-windlass/v0.2.0"),
+    );
+    assert_eq!(
+        printed(folder.path(), &["repository"]),
+        printed(root(), &[RELEASE])
+    );
 }

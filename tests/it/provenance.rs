@@ -13,50 +13,110 @@ const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 const SOURCE: &str = "git+https://example.com/o/r@refs/tags/v0.2.0";
 
 fn build(folder: &Path, more: &[&str]) -> Output {
-    let arguments = ["release", "build", "v0.2.0", "--provider", "builtin", "--to", "out"];
-    support::windlass(folder).args(arguments).args(more).output().unwrap()
+    let arguments = [
+        "release",
+        "build",
+        "v0.2.0",
+        "--provider",
+        "builtin",
+        "--to",
+        "out",
+    ];
+    support::windlass(folder)
+        .args(arguments)
+        .args(more)
+        .output()
+        .unwrap()
 }
 
 fn flags<'a>(file: &'a str, builder: &'a str) -> [&'a str; 8] {
-    ["--provenance", file, "--builder-id", builder, "--source", SOURCE, "--source-commit", COMMIT]
+    [
+        "--provenance",
+        file,
+        "--builder-id",
+        builder,
+        "--source",
+        SOURCE,
+        "--source-commit",
+        COMMIT,
+    ]
 }
 
-/// The fields that in-toto's Statement v1 and SLSA's provenance v1 require, and a subject for each line of SHA256SUMS.
+/// The fields that in-toto's Statement v1 and SLSA's provenance v1 require, and a subject for each
+/// line of SHA256SUMS.
 #[test]
 fn the_statement_speaks_of_every_file_and_says_who_built_it_of_what() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    let more = [&flags("p.json", "https://ci.example.com/x")[..], &["--image", "ghcr.io/a/b:v9"]].concat();
+    let more = [
+        &flags("p.json", "https://ci.example.com/x")[..],
+        &["--image", "ghcr.io/a/b:v9"],
+    ]
+    .concat();
     let built = build(path, &more);
     let told = String::from_utf8_lossy(&built.stderr).into_owned();
     assert!(
-        built.status.success() && String::from_utf8_lossy(&built.stdout).ends_with("out/sbom.spdx.json\np.json\n"),
+        built.status.success()
+            && String::from_utf8_lossy(&built.stdout).ends_with("out/sbom.spdx.json\np.json\n"),
         "{told}"
     );
     let bytes = std::fs::read(path.join("p.json")).unwrap();
     let statement: Value = serde_json::from_slice(&bytes).unwrap();
     let sums = std::fs::read_to_string(path.join("out/SHA256SUMS")).unwrap();
-    let mut expected: BTreeMap<&str, &str> =
-        sums.lines().map(|line| line.split_once("  ").unwrap()).map(|(sum, name)| (name, sum)).collect();
+    let mut expected: BTreeMap<&str, &str> = sums
+        .lines()
+        .map(|line| line.split_once("  ").unwrap())
+        .map(|(sum, name)| (name, sum))
+        .collect();
     // The list itself, so that the statement can be its signature.
-    let of_list: String = Sha256::digest(sums.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
+    let of_list: String = Sha256::digest(sums.as_bytes())
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     expected.insert("SHA256SUMS", &of_list);
     let subjects = statement["subject"].as_array().unwrap();
-    let named = subjects.iter().map(|subject| (subject["name"].as_str().unwrap(), subject["digest"]["sha256"].as_str().unwrap()));
+    let named = subjects.iter().map(|subject| {
+        (
+            subject["name"].as_str().unwrap(),
+            subject["digest"]["sha256"].as_str().unwrap(),
+        )
+    });
     assert_eq!(named.collect::<BTreeMap<_, _>>(), expected);
     assert!(subjects.len() == expected.len() && expected.contains_key("bootstrap-components.yaml"));
     assert_eq!(statement["_type"], "https://in-toto.io/Statement/v1");
     assert_eq!(statement["predicateType"], "https://slsa.dev/provenance/v1");
     let predicate = &statement["predicate"];
-    assert_eq!(predicate["runDetails"]["builder"]["id"], "https://ci.example.com/x");
+    assert_eq!(
+        predicate["runDetails"]["builder"]["id"],
+        "https://ci.example.com/x"
+    );
     let dependencies = json!([{"uri": SOURCE, "digest": {"gitCommit": COMMIT}}]);
-    assert_eq!(predicate["buildDefinition"]["resolvedDependencies"], dependencies);
-    let parameters = json!({"provider": "builtin", "version": "v0.2.0", "images": ["ghcr.io/a/b:v9"]});
-    assert_eq!(predicate["buildDefinition"]["externalParameters"], parameters);
-    assert!(predicate["buildDefinition"]["buildType"].as_str().unwrap().starts_with("https://"));
-    assert_eq!(predicate["runDetails"]["metadata"], Value::Null, "no time and no id of a run");
+    assert_eq!(
+        predicate["buildDefinition"]["resolvedDependencies"],
+        dependencies
+    );
+    let parameters =
+        json!({"provider": "builtin", "version": "v0.2.0", "images": ["ghcr.io/a/b:v9"]});
+    assert_eq!(
+        predicate["buildDefinition"]["externalParameters"],
+        parameters
+    );
+    assert!(
+        predicate["buildDefinition"]["buildType"]
+            .as_str()
+            .unwrap()
+            .starts_with("https://")
+    );
+    assert_eq!(
+        predicate["runDetails"]["metadata"],
+        Value::Null,
+        "no time and no id of a run"
+    );
 
-    assert!(build(path, &more).status.success(), "the same again is no fault");
+    assert!(
+        build(path, &more).status.success(),
+        "the same again is no fault"
+    );
     assert_eq!(std::fs::read(path.join("p.json")).unwrap(), bytes);
 }
 
@@ -70,18 +130,36 @@ fn without_all_that_a_statement_needs_nothing_is_written() {
         (&full[2..], 2, "--provenance"),
         (&flags("out/p.json", "https://h/x"), 2, "is in out"),
         (&flags("out/../out/p.json", "https://h/x"), 2, "is in out"),
-        (&flags("p.json", "me"), 1, "error[release-origin-malformed]: the builder of the release is `me`"),
+        (
+            &flags("p.json", "me"),
+            1,
+            "error[release-origin-malformed]: the builder of the release is `me`",
+        ),
         (&[&full[..], &["--check"]].concat()[..], 2, "--check"),
     ] {
         let refused = build(path, more);
         let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert!(refused.status.code() == Some(code) && told.contains(words), "{more:?}: {told}");
-        assert!(!path.join("out").exists() && !path.join("p.json").exists(), "{more:?}");
+        assert!(
+            refused.status.code() == Some(code) && told.contains(words),
+            "{more:?}: {told}"
+        );
+        assert!(
+            !path.join("out").exists() && !path.join("p.json").exists(),
+            "{more:?}"
+        );
     }
     std::fs::write(path.join("p.json"), "mine").unwrap();
     let refused = build(path, &full);
-    assert!(refused.status.code() == Some(2) && !path.join("out").exists(), "{}", String::from_utf8_lossy(&refused.stderr));
+    assert!(
+        refused.status.code() == Some(2) && !path.join("out").exists(),
+        "{}",
+        String::from_utf8_lossy(&refused.stderr)
+    );
     assert_eq!(std::fs::read(path.join("p.json")).unwrap(), b"mine");
-    assert!(build(path, &[&full[..], &["--force"]].concat()).status.success());
+    assert!(
+        build(path, &[&full[..], &["--force"]].concat())
+            .status
+            .success()
+    );
     assert_ne!(std::fs::read(path.join("p.json")).unwrap(), b"mine");
 }

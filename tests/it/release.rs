@@ -17,7 +17,12 @@ const NEWEST: &str = "releases/bootstrap-windlass/v0.2.0";
 /// Our own release, built anew.
 pub(crate) fn built() -> Release {
     let (providers, inputs, report) = builtin();
-    release_build::run(&providers, report, &inputs, Order::of(&version("v0.2.0").unwrap()))
+    release_build::run(
+        &providers,
+        report,
+        &inputs,
+        Order::of(&version("v0.2.0").unwrap()),
+    )
 }
 
 /// The objects of its components.
@@ -30,11 +35,20 @@ fn committed_release_is_what_the_sources_give() {
     let release = built();
     assert!(release.report.is_empty(), "{:#?}", release.report);
     for (path, bytes) in &release.files {
-        support::golden(&format!("{NEWEST}/{path}"), std::str::from_utf8(bytes).unwrap());
+        support::golden(
+            &format!("{NEWEST}/{path}"),
+            std::str::from_utf8(bytes).unwrap(),
+        );
     }
-    let committed: BTreeSet<String> =
-        std::fs::read_dir(support::root().join(NEWEST)).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    assert_eq!(committed, release.files.paths().map(str::to_owned).collect(), "files of {NEWEST}");
+    let committed: BTreeSet<String> = std::fs::read_dir(support::root().join(NEWEST))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    assert_eq!(
+        committed,
+        release.files.paths().map(str::to_owned).collect(),
+        "files of {NEWEST}"
+    );
 }
 
 #[test]
@@ -42,20 +56,39 @@ fn two_builds_give_the_same_bytes() {
     assert_eq!(built().files, built().files);
 }
 
-/// Book, clusterctl: "Target namespace", "Labels"; clusterctl's delete takes cluster-wide roles by the prefix of their names.
+/// Book, clusterctl: "Target namespace", "Labels"; clusterctl's delete takes cluster-wide roles by
+/// the prefix of their names.
 #[test]
 fn every_object_is_labelled_and_where_it_belongs() {
-    let namespaced = ["ServiceAccount", "Role", "RoleBinding", "Service", "Deployment", "Certificate", "Issuer"];
+    let namespaced = [
+        "ServiceAccount",
+        "Role",
+        "RoleBinding",
+        "Service",
+        "Deployment",
+        "Certificate",
+        "Issuer",
+    ];
     for object in objects(&built()) {
         let (kind, metadata) = (object["kind"].as_str().unwrap(), &object["metadata"]);
-        assert_eq!(metadata["labels"][labels::PROVIDER], "bootstrap-windlass", "{kind}");
+        assert_eq!(
+            metadata["labels"][labels::PROVIDER],
+            "bootstrap-windlass",
+            "{kind}"
+        );
         if namespaced.contains(&kind) {
             assert_eq!(metadata["namespace"], "windlass-system", "{kind}");
         } else {
             assert_eq!(metadata.get("namespace"), None, "{kind}");
         }
         if kind.starts_with("ClusterRole") {
-            assert!(metadata["name"].as_str().unwrap().starts_with("windlass-system-"), "{kind}");
+            assert!(
+                metadata["name"]
+                    .as_str()
+                    .unwrap()
+                    .starts_with("windlass-system-"),
+                "{kind}"
+            );
         }
     }
 }
@@ -63,7 +96,12 @@ fn every_object_is_labelled_and_where_it_belongs() {
 /// Book, clusterctl: one Namespace, CRDs, RBAC, controllers and webhooks in one file.
 #[test]
 fn components_hold_everything_that_installs_the_provider() {
-    let count = |objects: &[Value], kind: &str| objects.iter().filter(|object| object["kind"] == kind).count();
+    let count = |objects: &[Value], kind: &str| {
+        objects
+            .iter()
+            .filter(|object| object["kind"] == kind)
+            .count()
+    };
     let objects = objects(&built());
     for (kind, expected) in [
         ("Namespace", 1),
@@ -85,15 +123,23 @@ fn components_hold_everything_that_installs_the_provider() {
     assert_eq!(objects[0]["kind"], "Namespace", "the Namespace comes first");
 }
 
-/// No `$` that substitution would eat: apart from the variables of the arguments the components come out of it as they went in.
+/// No `$` that substitution would eat: apart from the variables of the arguments the components
+/// come out of it as they went in.
 #[test]
 fn substitution_changes_only_the_variables_of_the_manager() {
     let release = built();
-    let text = std::str::from_utf8(release.files.get("bootstrap-components.yaml").unwrap()).unwrap();
+    let text =
+        std::str::from_utf8(release.files.get("bootstrap-components.yaml").unwrap()).unwrap();
     let template = windlass::text::envsubst::parse(text).unwrap();
     let names: Vec<&str> = template.uses().iter().map(|used| used.name).collect();
-    assert!(!names.is_empty() && names.iter().all(|name| name.starts_with("WINDLASS_")), "{names:?}");
-    assert!(template.variables().values().all(Option::is_some), "every variable has a default");
+    assert!(
+        !names.is_empty() && names.iter().all(|name| name.starts_with("WINDLASS_")),
+        "{names:?}"
+    );
+    assert!(
+        template.variables().values().all(Option::is_some),
+        "every variable has a default"
+    );
     let expected: String = text
         .lines()
         .map(|line| match (line.find("\"--"), line.find("${")) {
@@ -105,45 +151,88 @@ fn substitution_changes_only_the_variables_of_the_manager() {
             _ => format!("{line}\n"),
         })
         .collect();
-    let substituted = template.substitute(|_| None::<String>, &Budget::default()).unwrap();
+    let substituted = template
+        .substitute(|_| None::<String>, &Budget::default())
+        .unwrap();
     assert_eq!(substituted.text().unwrap(), expected);
 }
 
 #[test]
 fn crds_are_structural() {
     let release = built();
-    let crds: Vec<Value> = objects(&release).into_iter().filter(|object| object["kind"] == "CustomResourceDefinition").collect();
+    let crds: Vec<Value> = objects(&release)
+        .into_iter()
+        .filter(|object| object["kind"] == "CustomResourceDefinition")
+        .collect();
     assert_eq!(crds.len(), 2);
     for crd in crds {
-        assert_eq!(windlass::schema::structural::check(&crd, &Budget::default()), []);
+        assert_eq!(
+            windlass::schema::structural::check(&crd, &Budget::default()),
+            []
+        );
     }
 }
 
 #[test]
 fn image_is_the_one_that_is_given() {
     let (providers, inputs, report) = builtin();
-    let image =
-        image_override("registry.example:5000/team/manager@sha256:0000000000000000000000000000000000000000000000000000000000000000");
-    let release =
-        release_build::run(&providers, report, &inputs, Order { images: &[image.unwrap()], ..Order::of(&version("v0.2.0").unwrap()) });
+    let image = image_override(
+        "registry.example:5000/team/manager@sha256:0000000000000000000000000000000000000000000000000000000000000000",
+    );
+    let release = release_build::run(
+        &providers,
+        report,
+        &inputs,
+        Order {
+            images: &[image.unwrap()],
+            ..Order::of(&version("v0.2.0").unwrap())
+        },
+    );
     let images: Vec<&str> = release.images.iter().map(String::as_str).collect();
     assert_eq!(
         images,
-        ["registry.example:5000/team/manager@sha256:0000000000000000000000000000000000000000000000000000000000000000"]
+        [
+            "registry.example:5000/team/manager@sha256:0000000000000000000000000000000000000000000000000000000000000000"
+        ]
     );
 }
 
 #[test]
 fn templates_use_only_the_common_variables_and_ours() {
-    let common = ["CLUSTER_NAME", "NAMESPACE", "KUBERNETES_VERSION", "CONTROL_PLANE_MACHINE_COUNT", "WORKER_MACHINE_COUNT"];
-    let with_default = ["POD_CIDR", "SERVICE_CIDR", "SERVICE_DOMAIN", "AWS_CONTROL_PLANE_MACHINE_TYPE", "AWS_NODE_MACHINE_TYPE"];
+    let common = [
+        "CLUSTER_NAME",
+        "NAMESPACE",
+        "KUBERNETES_VERSION",
+        "CONTROL_PLANE_MACHINE_COUNT",
+        "WORKER_MACHINE_COUNT",
+    ];
+    let with_default = [
+        "POD_CIDR",
+        "SERVICE_CIDR",
+        "SERVICE_DOMAIN",
+        "AWS_CONTROL_PLANE_MACHINE_TYPE",
+        "AWS_NODE_MACHINE_TYPE",
+    ];
     let of_aws = ["AWS_REGION", "AWS_SSH_KEY_NAME", "AWS_S3_BUCKET_NAME"];
     let release = built();
-    for (path, bytes) in release.files.iter().filter(|(path, _)| path.starts_with("cluster")) {
+    for (path, bytes) in release
+        .files
+        .iter()
+        .filter(|(path, _)| path.starts_with("cluster"))
+    {
         let template = windlass::text::envsubst::parse(bytes).unwrap();
         for (name, default) in template.variables() {
-            let known = if default.is_some() { with_default.contains(&name.as_str()) } else { common.contains(&name.as_str()) };
-            assert!(known || path == "cluster-template-flatcar-aws.yaml" && of_aws.contains(&name.as_str()), "{path}: {name}");
+            let known = if default.is_some() {
+                with_default.contains(&name.as_str())
+            } else {
+                common.contains(&name.as_str())
+            };
+            assert!(
+                known
+                    || path == "cluster-template-flatcar-aws.yaml"
+                        && of_aws.contains(&name.as_str()),
+                "{path}: {name}"
+            );
         }
     }
 }
@@ -151,32 +240,63 @@ fn templates_use_only_the_common_variables_and_ours() {
 /// Each variable and flavor of the templates is in the book (checklist CC-33).
 #[test]
 fn the_book_names_flavors_and_variables() {
-    let page = std::fs::read_to_string(support::root().join("docs/book/src/bootstrap-provider.md")).unwrap();
+    let page = std::fs::read_to_string(support::root().join("docs/book/src/bootstrap-provider.md"))
+        .unwrap();
     for (path, bytes) in &built().files {
-        let Some(flavor) = windlass::contract::template_flavor(path) else { continue };
-        assert!(flavor.is_empty() || page.contains(&format!("`{flavor}`")), "the book does not name the flavor {flavor}");
-        for name in windlass::text::envsubst::parse(bytes).unwrap().variables().keys() {
-            assert!(page.contains(&format!("`{name}`")), "the book does not name {name} of {path}");
+        let Some(flavor) = windlass::contract::template_flavor(path) else {
+            continue;
+        };
+        assert!(
+            flavor.is_empty() || page.contains(&format!("`{flavor}`")),
+            "the book does not name the flavor {flavor}"
+        );
+        for name in windlass::text::envsubst::parse(bytes)
+            .unwrap()
+            .variables()
+            .keys()
+        {
+            assert!(
+                page.contains(&format!("`{name}`")),
+                "the book does not name {name} of {path}"
+            );
         }
     }
 }
 
-/// The date of a release is that of its sources where the environment says it, as reproducible builds have it.
+/// The date of a release is that of its sources where the environment says it, as reproducible
+/// builds have it.
 #[test]
 fn date_is_that_of_the_sources_where_the_environment_says_it() {
     let folder = tempfile::tempdir().unwrap();
     let out = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let build = |epoch: &str, out: &str| {
-        let arguments = ["release", "build", "v0.2.0", "--provider", "builtin", "--to", out];
-        support::windlass(support::root()).args(arguments).env("SOURCE_DATE_EPOCH", epoch).output().unwrap()
+        let arguments = [
+            "release",
+            "build",
+            "v0.2.0",
+            "--provider",
+            "builtin",
+            "--to",
+            out,
+        ];
+        support::windlass(support::root())
+            .args(arguments)
+            .env("SOURCE_DATE_EPOCH", epoch)
+            .output()
+            .unwrap()
     };
     assert!(build("86400", &out("a")).status.success());
-    let sbom: Value = serde_json::from_slice(&std::fs::read(folder.path().join("a/sbom.spdx.json")).unwrap()).unwrap();
+    let sbom: Value =
+        serde_json::from_slice(&std::fs::read(folder.path().join("a/sbom.spdx.json")).unwrap())
+            .unwrap();
     assert_eq!(sbom["creationInfo"]["created"], "1970-01-02T00:00:00Z");
     for wrong in ["yesterday", "9223372036854775807"] {
         let refused = build(wrong, &out("b"));
         let said = String::from_utf8(refused.stderr).unwrap();
-        assert!(!refused.status.success() && said.contains(&format!("SOURCE_DATE_EPOCH is `{wrong}`")), "{said}");
+        assert!(
+            !refused.status.success() && said.contains(&format!("SOURCE_DATE_EPOCH is `{wrong}`")),
+            "{said}"
+        );
         assert!(!folder.path().join("b").exists());
     }
 }
@@ -186,8 +306,16 @@ fn date_is_that_of_the_sources_where_the_environment_says_it() {
 fn one_artifact_is_what_the_release_has_of_it() {
     let release = built();
     let print = |arguments: &[&str]| {
-        let output = support::windlass(support::root()).arg("generate").args(arguments).output().unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let output = support::windlass(support::root())
+            .arg("generate")
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{arguments:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         output.stdout
     };
     for (arguments, file) in [
@@ -203,12 +331,22 @@ fn one_artifact_is_what_the_release_has_of_it() {
         objects.retain(|object| kinds.contains(&object["kind"].as_str().unwrap()));
         objects
     };
-    let rbac = ["ServiceAccount", "Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding"];
+    let rbac = [
+        "ServiceAccount",
+        "Role",
+        "ClusterRole",
+        "RoleBinding",
+        "ClusterRoleBinding",
+    ];
     assert_eq!(support::documents(&print(&["rbac"])), of_kinds(&rbac));
-    assert_eq!(support::documents(&print(&["crds"])), of_kinds(&["CustomResourceDefinition"]));
+    assert_eq!(
+        support::documents(&print(&["crds"])),
+        of_kinds(&["CustomResourceDefinition"])
+    );
 }
 
-/// What the manager's image contains goes into the SBOM as what that image contains, and everything else of it is said.
+/// What the manager's image contains goes into the SBOM as what that image contains, and everything
+/// else of it is said.
 #[test]
 fn the_sbom_says_what_the_image_contains() {
     let folder = tempfile::tempdir().unwrap();
@@ -221,31 +359,66 @@ fn the_sbom_says_what_the_image_contains() {
     std::fs::write(folder.path().join("crates.json"), crates.to_string()).unwrap();
     std::fs::write(folder.path().join("none.json"), "{}").unwrap();
     let build = |given: &str| {
-        let arguments = ["release", "build", "v0.2.0", "--provider", "builtin", "--to", "out", "--force", "--sbom", given];
+        let arguments = [
+            "release",
+            "build",
+            "v0.2.0",
+            "--provider",
+            "builtin",
+            "--to",
+            "out",
+            "--force",
+            "--sbom",
+            given,
+        ];
         let output = windlass(folder.path()).args(arguments).output().unwrap();
-        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
     };
     for given in ["crates.json", "bootstrap-windlass=crates.json"] {
         let (code, said) = build(given);
         assert_eq!(code, Some(0), "{said}");
-        assert!(said.contains("info[release-sbom-partial]") && said.contains("ask for: 1"), "{said}");
+        assert!(
+            said.contains("info[release-sbom-partial]") && said.contains("ask for: 1"),
+            "{said}"
+        );
         let text = std::fs::read_to_string(folder.path().join("out/sbom.spdx.json")).unwrap();
         let sbom: Value = serde_json::from_str(&text).unwrap();
         let id = |name: &str| {
             let packages = sbom["packages"].as_array().unwrap();
-            packages.iter().find(|package| package["name"].as_str().unwrap().starts_with(name)).unwrap()["SPDXID"].clone()
+            packages
+                .iter()
+                .find(|package| package["name"].as_str().unwrap().starts_with(name))
+                .unwrap()["SPDXID"]
+                .clone()
         };
         let related = |from: &str, kind: &str, to: &str| {
             let relation = serde_json::json!({"spdxElementId": id(from), "relationshipType": kind, "relatedSpdxElement": id(to)});
-            sbom["relationships"].as_array().unwrap().contains(&relation)
+            sbom["relationships"]
+                .as_array()
+                .unwrap()
+                .contains(&relation)
         };
         assert!(
-            related("ghcr.io/windlass-dev/windlass-manager", "CONTAINS", "program") && related("program", "DEPENDS_ON", "lib"),
+            related(
+                "ghcr.io/windlass-dev/windlass-manager",
+                "CONTAINS",
+                "program"
+            ) && related("program", "DEPENDS_ON", "lib"),
             "{text}"
         );
     }
     let (code, said) = build("none.json");
-    assert!(code == Some(1) && said.contains("error[release-sbom-malformed]: none.json is neither SPDX"), "{said}");
+    assert!(
+        code == Some(1)
+            && said.contains("error[release-sbom-malformed]: none.json is neither SPDX"),
+        "{said}"
+    );
     let (code, said) = build("bootstrap-other=crates.json");
-    assert!(code == Some(2) && said.contains("is no provider here"), "{said}");
+    assert!(
+        code == Some(2) && said.contains("is no provider here"),
+        "{said}"
+    );
 }

@@ -1,7 +1,8 @@
 //! What `-o sarif` and `-o junit` print is what those who read them take.
 //!
-//! `formats/sarif-2.1.0-rtm.5.json` is the JSON Schema of SARIF 2.1.0 as SchemaStore has it and Microsoft's npm package `@microsoft/jest-sarif`
-//! 1.0.0-beta.0 ships it (MIT licence, © Microsoft Corporation). `.ci/run` has Microsoft's own validator judge the same, by GitHub's rules too.
+//! `formats/sarif-2.1.0-rtm.5.json` is the JSON Schema of SARIF 2.1.0 as SchemaStore has it and
+//! Microsoft's npm package `@microsoft/jest-sarif` 1.0.0-beta.0 ships it (MIT licence, © Microsoft
+//! Corporation). `.ci/run` has Microsoft's own validator judge the same, by GitHub's rules too.
 
 use std::path::Path;
 
@@ -36,50 +37,86 @@ fn site() -> tempfile::TempDir {
     for name in ["provider.yaml", "metadata.yaml"] {
         std::fs::copy(root().join(name), folder.path().join(name)).unwrap();
     }
-    write("broken.yaml", "apiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: x\nunknown: \"\\e[2J <&> ]]> ü\"\n");
-    write("a.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: s, name: s}\nstringData: {password: hunter2\n");
-    write("broken/bootstrap-x/v0.1.0/metadata.yaml", "kind: Metadata\n");
+    write(
+        "broken.yaml",
+        "apiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: x\nunknown: \"\\e[2J <&> ]]> ü\"\n",
+    );
+    write(
+        "a.yaml",
+        "apiVersion: v1\nkind: Secret\nmetadata: {name: s, name: s}\nstringData: {password: hunter2\n",
+    );
+    write(
+        "broken/bootstrap-x/v0.1.0/metadata.yaml",
+        "kind: Metadata\n",
+    );
     folder
 }
 
 /// What each command prints in a format, with whether it ended well.
 fn printed(folder: &Path, format: &str) -> Vec<(&'static str, bool, String)> {
     let run = |command: &&'static str| {
-        let output = windlass(folder).args(command.split(' ')).args(["-o", format]).output().unwrap();
+        let output = windlass(folder)
+            .args(command.split(' '))
+            .args(["-o", format])
+            .output()
+            .unwrap();
         harmless(&output);
-        assert!(matches!(output.status.code(), Some(0 | 1)), "{command}: {output:?}");
-        (*command, output.status.success(), String::from_utf8(output.stdout).unwrap())
+        assert!(
+            matches!(output.status.code(), Some(0 | 1)),
+            "{command}: {output:?}"
+        );
+        (
+            *command,
+            output.status.success(),
+            String::from_utf8(output.stdout).unwrap(),
+        )
     };
     COMMANDS.iter().map(run).collect()
 }
 
 #[test]
 fn sarif_is_what_its_schema_says() {
-    let schema: Value = serde_json::from_str(include_str!("formats/sarif-2.1.0-rtm.5.json")).unwrap();
+    let schema: Value =
+        serde_json::from_str(include_str!("formats/sarif-2.1.0-rtm.5.json")).unwrap();
     let folder = site();
     let (mut results, mut notifications) = (0, 0);
     for (command, is_clean, text) in printed(folder.path(), "sarif") {
         let log: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(faults(&schema, &log), Vec::<String>::new(), "{command}");
         let run = &log["runs"][0];
-        let (found, told) = (run["results"].as_array().unwrap(), &run["invocations"][0]["toolExecutionNotifications"]);
+        let (found, told) = (
+            run["results"].as_array().unwrap(),
+            &run["invocations"][0]["toolExecutionNotifications"],
+        );
         let weighs = |one: &&Value| one["level"] == "error";
-        let errors = found.iter().chain(told.as_array().unwrap()).filter(weighs).count();
+        let errors = found
+            .iter()
+            .chain(told.as_array().unwrap())
+            .filter(weighs)
+            .count();
         assert_eq!(errors == 0, is_clean, "{command}");
         let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
         for result in found {
-            assert_eq!(rules[result["ruleIndex"].as_u64().unwrap() as usize]["id"], result["ruleId"], "{command}");
+            assert_eq!(
+                rules[result["ruleIndex"].as_u64().unwrap() as usize]["id"],
+                result["ruleId"],
+                "{command}"
+            );
         }
         assert!(!text.contains("hunter2"), "{text}");
         results += found.len();
         notifications += told.as_array().unwrap().len();
     }
-    assert!(results >= 10 && notifications >= 1, "{results} results, {notifications} notifications");
+    assert!(
+        results >= 10 && notifications >= 1,
+        "{results} results, {notifications} notifications"
+    );
 }
 
 #[test]
 fn the_judge_sees_what_is_no_sarif() {
-    let schema: Value = serde_json::from_str(include_str!("formats/sarif-2.1.0-rtm.5.json")).unwrap();
+    let schema: Value =
+        serde_json::from_str(include_str!("formats/sarif-2.1.0-rtm.5.json")).unwrap();
     let location = json!({"physicalLocation": {"artifactLocation": {"uri": "a b"}, "region": {"startLine": 0}}});
     let suppression = json!({"kind": "inside"});
     let result = json!({"message": {}, "level": "info", "locations": [location], "suppressions": [suppression], "further": 1});
@@ -95,22 +132,46 @@ fn the_judge_sees_what_is_no_sarif() {
         "lacks \"name\"",
         "columnKind is none",
     ] {
-        assert!(found.iter().any(|fault| fault.contains(part)), "{part}: {found:#?}");
+        assert!(
+            found.iter().any(|fault| fault.contains(part)),
+            "{part}: {found:#?}"
+        );
     }
     assert_eq!(found.len(), 8, "{found:#?}");
 }
 
 /// An element, and three lists of names that go with it: see [`ELEMENTS`].
-type Element = (&'static str, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
+type Element = (
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static str],
+    &'static [&'static str],
+);
 
-/// The children and the attributes of each element, those that are required first, as junit-10.xsd of Jenkins' xUnit plugin has them.
+/// The children and the attributes of each element, those that are required first, as junit-10.xsd
+/// of Jenkins' xUnit plugin has them.
 const ELEMENTS: &[Element] = &[
-    ("testsuites", &["testsuite"], &[], &["name", "time", "tests", "failures", "disabled", "errors"]),
+    (
+        "testsuites",
+        &["testsuite"],
+        &[],
+        &["name", "time", "tests", "failures", "disabled", "errors"],
+    ),
     (
         "testsuite",
         &["properties", "testcase", "system-out", "system-err"],
         &["name", "tests"],
-        &["failures", "errors", "time", "disabled", "skipped", "timestamp", "hostname", "id", "package"],
+        &[
+            "failures",
+            "errors",
+            "time",
+            "disabled",
+            "skipped",
+            "timestamp",
+            "hostname",
+            "id",
+            "package",
+        ],
     ),
     (
         "testcase",
@@ -125,16 +186,38 @@ const ELEMENTS: &[Element] = &[
 
 fn check_element(node: roxmltree::Node<'_, '_>) {
     let name = node.tag_name().name();
-    let (_, children, required, optional) = ELEMENTS.iter().find(|(element, ..)| *element == name).expect("an element of JUnit");
-    let attributes: Vec<&str> = node.attributes().map(|attribute| attribute.name()).collect();
-    assert!(required.iter().all(|attribute| attributes.contains(attribute)), "{name}: {attributes:?}");
+    let (_, children, required, optional) = ELEMENTS
+        .iter()
+        .find(|(element, ..)| *element == name)
+        .expect("an element of JUnit");
+    let attributes: Vec<&str> = node
+        .attributes()
+        .map(|attribute| attribute.name())
+        .collect();
     assert!(
-        attributes.iter().all(|attribute| required.contains(attribute) || optional.contains(attribute)),
+        required
+            .iter()
+            .all(|attribute| attributes.contains(attribute)),
+        "{name}: {attributes:?}"
+    );
+    assert!(
+        attributes
+            .iter()
+            .all(|attribute| required.contains(attribute) || optional.contains(attribute)),
         "{name}: {attributes:?}"
     );
     let elements = || node.children().filter(roxmltree::Node::is_element);
-    let order: Vec<_> = elements().map(|child| children.iter().position(|element| *element == child.tag_name().name())).collect();
-    assert!(order.iter().all(Option::is_some) && order.is_sorted(), "{name}: {order:?}");
+    let order: Vec<_> = elements()
+        .map(|child| {
+            children
+                .iter()
+                .position(|element| *element == child.tag_name().name())
+        })
+        .collect();
+    assert!(
+        order.iter().all(Option::is_some) && order.is_sorted(),
+        "{name}: {order:?}"
+    );
     elements().for_each(check_element);
 }
 
@@ -142,18 +225,39 @@ fn check_element(node: roxmltree::Node<'_, '_>) {
 fn junit_is_what_its_schema_says() {
     let folder = site();
     for (command, is_clean, text) in printed(folder.path(), "junit") {
-        let document = roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{command}: {error}\n{text}"));
+        let document = roxmltree::Document::parse(&text)
+            .unwrap_or_else(|error| panic!("{command}: {error}\n{text}"));
         let suites = document.root_element();
         assert_eq!(suites.tag_name().name(), "testsuites");
         check_element(suites);
-        let count = |node: roxmltree::Node<'_, '_>, element: &str| node.descendants().filter(|one| one.has_tag_name(element)).count();
-        for counted in document.descendants().filter(|node| node.has_tag_name("testsuites") || node.has_tag_name("testsuite")) {
-            for (attribute, element) in [("tests", "testcase"), ("failures", "failure"), ("skipped", "skipped")] {
-                let said = counted.attribute(attribute).map(|said| said.parse::<usize>().unwrap());
-                assert!(said.is_none_or(|said| said == count(counted, element)), "{command}: {attribute}\n{text}");
+        let count = |node: roxmltree::Node<'_, '_>, element: &str| {
+            node.descendants()
+                .filter(|one| one.has_tag_name(element))
+                .count()
+        };
+        for counted in document
+            .descendants()
+            .filter(|node| node.has_tag_name("testsuites") || node.has_tag_name("testsuite"))
+        {
+            for (attribute, element) in [
+                ("tests", "testcase"),
+                ("failures", "failure"),
+                ("skipped", "skipped"),
+            ] {
+                let said = counted
+                    .attribute(attribute)
+                    .map(|said| said.parse::<usize>().unwrap());
+                assert!(
+                    said.is_none_or(|said| said == count(counted, element)),
+                    "{command}: {attribute}\n{text}"
+                );
             }
         }
-        assert_eq!(count(suites, "failure") == 0, is_clean, "{command}:\n{text}");
+        assert_eq!(
+            count(suites, "failure") == 0,
+            is_clean,
+            "{command}:\n{text}"
+        );
         assert!(!text.contains("hunter2"), "{text}");
     }
 }

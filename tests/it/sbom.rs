@@ -1,16 +1,20 @@
-//! `release build --sbom`: what of a document of an image's build goes into the bill of materials, in which form, and what is said of the rest.
+//! `release build --sbom`: what of a document of an image's build goes into the bill of materials,
+//! in which form, and what is said of the rest.
 
 use serde_json::{Value, json};
 
 use crate::support;
 
-const METADATA: &str =
-    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
+const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
 
 /// The image of the infrastructure provider is the second of the two, in their order.
-const PROVIDERS: [(&str, &str); 2] = [("InfrastructureProvider", "ghcr.io/foo/machines"), ("BootstrapProvider", "ghcr.io/foo/data")];
+const PROVIDERS: [(&str, &str); 2] = [
+    ("InfrastructureProvider", "ghcr.io/foo/machines"),
+    ("BootstrapProvider", "ghcr.io/foo/data"),
+];
 
-/// What a build says, and the bill of materials that it writes. A document is given as `LABEL=a.json`, or as `a.json` for all managers.
+/// What a build says, and the bill of materials that it writes. A document is given as
+/// `LABEL=a.json`, or as `a.json` for all managers.
 fn built(label: &str, documents: &[&Value]) -> (Option<i32>, String, Value) {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
@@ -30,40 +34,69 @@ fn built(label: &str, documents: &[&Value]) -> (Option<i32>, String, Value) {
         command.args(["--sbom", &format!("{label}{at}.json")]);
     }
     let output = command.output().unwrap();
-    let sbom = std::fs::read(folder.path().join("out/sbom.spdx.json")).map_or(Value::Null, |bytes| serde_json::from_slice(&bytes).unwrap());
-    (output.status.code(), String::from_utf8(output.stderr).unwrap(), sbom)
+    let sbom = std::fs::read(folder.path().join("out/sbom.spdx.json"))
+        .map_or(Value::Null, |bytes| serde_json::from_slice(&bytes).unwrap());
+    (
+        output.status.code(),
+        String::from_utf8(output.stderr).unwrap(),
+        sbom,
+    )
 }
 
 /// The sentence about what is left out or lacking; `None` where nothing is said.
 fn told(said: &str) -> Option<&str> {
-    said.lines().find_map(|line| line.strip_prefix("info[release-sbom-partial]: of 0.json in the SBOM: "))
+    said.lines()
+        .find_map(|line| line.strip_prefix("info[release-sbom-partial]: of 0.json in the SBOM: "))
 }
 
 /// The packages that come from documents, without their ids.
 fn packages(sbom: &Value) -> Vec<Value> {
-    let parts = sbom["packages"].as_array().unwrap().iter().filter(|package| package["SPDXID"].as_str().unwrap().contains("-Part-"));
+    let parts = sbom["packages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|package| package["SPDXID"].as_str().unwrap().contains("-Part-"));
     let mut parts: Vec<Value> = parts.cloned().collect();
-    parts.iter_mut().for_each(|part| drop(part.as_object_mut().unwrap().remove("SPDXID")));
+    parts
+        .iter_mut()
+        .for_each(|part| drop(part.as_object_mut().unwrap().remove("SPDXID")));
     parts
 }
 
 /// The relations in which a package of a document is, as `from kind to`.
 fn relations(sbom: &Value) -> Vec<String> {
-    let word = |relation: &Value, field: &str| relation[field].as_str().unwrap().replace("SPDXRef-", "");
-    let relation =
-        |relation: &Value| ["spdxElementId", "relationshipType", "relatedSpdxElement"].map(|field| word(relation, field)).join(" ");
-    sbom["relationships"].as_array().unwrap().iter().map(relation).filter(|relation| relation.contains("Part-")).collect()
+    let word =
+        |relation: &Value, field: &str| relation[field].as_str().unwrap().replace("SPDXRef-", "");
+    let relation = |relation: &Value| {
+        ["spdxElementId", "relationshipType", "relatedSpdxElement"]
+            .map(|field| word(relation, field))
+            .join(" ")
+    };
+    sbom["relationships"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(relation)
+        .filter(|relation| relation.contains("Part-"))
+        .collect()
 }
 
 fn spdx(packages: &Value, more: &Value) -> Value {
     let mut document = json!({"spdxVersion": "SPDX-2.3", "packages": packages});
-    more.as_object().unwrap().iter().for_each(|(key, value)| document[key] = value.clone());
+    more.as_object()
+        .unwrap()
+        .iter()
+        .for_each(|(key, value)| document[key] = value.clone());
     document
 }
 
 fn cyclonedx(components: &Value, more: &Value) -> Value {
-    let mut document = json!({"bomFormat": "CycloneDX", "specVersion": "1.6", "components": components});
-    more.as_object().unwrap().iter().for_each(|(key, value)| document[key] = value.clone());
+    let mut document =
+        json!({"bomFormat": "CycloneDX", "specVersion": "1.6", "components": components});
+    more.as_object()
+        .unwrap()
+        .iter()
+        .for_each(|(key, value)| document[key] = value.clone());
     document
 }
 
@@ -71,7 +104,8 @@ fn relation(from: &str, kind: &str, to: &str) -> Value {
     json!({"spdxElementId": from, "relationshipType": kind, "relatedSpdxElement": to})
 }
 
-/// Both versions of SPDX are read, and all of the first version of CycloneDX; of others nobody knows what their fields mean.
+/// Both versions of SPDX are read, and all of the first version of CycloneDX; of others nobody
+/// knows what their fields mean.
 #[test]
 fn documents_of_other_versions_are_refused() {
     let package = json!([{"SPDXID": "SPDXRef-a", "name": "a"}]);
@@ -83,42 +117,70 @@ fn documents_of_other_versions_are_refused() {
             Some("has the version SPDX-2.1 of SPDX; SPDX-2.2 and SPDX-2.3 are read"),
         ),
         (cyclonedx(&package, &json!({"specVersion": "1.0"})), None),
-        (cyclonedx(&package, &json!({"specVersion": "2.0"})), Some("has the version `2.0` of CycloneDX; 1.x is read")),
-        (cyclonedx(&package, &json!({"specVersion": null})), Some("has the version `` of CycloneDX; 1.x is read")),
+        (
+            cyclonedx(&package, &json!({"specVersion": "2.0"})),
+            Some("has the version `2.0` of CycloneDX; 1.x is read"),
+        ),
+        (
+            cyclonedx(&package, &json!({"specVersion": null})),
+            Some("has the version `` of CycloneDX; 1.x is read"),
+        ),
         (
             cyclonedx(&package, &json!({"bomFormat": "Other"})),
             Some("is neither SPDX (`spdxVersion`) nor CycloneDX (`bomFormat`)"),
         ),
         (spdx(&json!([]), &json!({})), Some("names no package")),
-        (cyclonedx(&json!([]), &json!({"metadata": {"component": "a"}})), Some("names no package")),
+        (
+            cyclonedx(&json!([]), &json!({"metadata": {"component": "a"}})),
+            Some("names no package"),
+        ),
     ] {
         let (code, said, _) = built("infrastructure-foo=", &[&document]);
-        let expected = fault.map(|fault| format!("error[release-sbom-malformed]: 0.json {fault}\n"));
+        let expected =
+            fault.map(|fault| format!("error[release-sbom-malformed]: 0.json {fault}\n"));
         assert_eq!(code, Some(i32::from(fault.is_some())), "{document}: {said}");
-        assert!(expected.is_none_or(|expected| said.contains(&expected)), "{document}: {said}");
+        assert!(
+            expected.is_none_or(|expected| said.contains(&expected)),
+            "{document}: {said}"
+        );
     }
 }
 
-/// NTIA, "The Minimum Elements For a Software Bill of Materials": each component has a supplier and a version.
+/// NTIA, "The Minimum Elements For a Software Bill of Materials": each component has a supplier and
+/// a version.
 #[test]
 fn packages_without_supplier_or_version_are_counted() {
     let lacking = "packages without supplier or version, which NTIA's minimum elements ask for: ";
     for (package, count) in [
-        (json!({"supplier": "Organization: x", "versionInfo": "1"}), 0),
+        (
+            json!({"supplier": "Organization: x", "versionInfo": "1"}),
+            0,
+        ),
         (json!({"supplier": "Organization: x"}), 1),
         (json!({"supplier": "Organization: x", "versionInfo": ""}), 1),
-        (json!({"supplier": "Organization: x", "versionInfo": "NOASSERTION"}), 1),
+        (
+            json!({"supplier": "Organization: x", "versionInfo": "NOASSERTION"}),
+            1,
+        ),
         (json!({"supplier": "NOASSERTION", "versionInfo": "1"}), 1),
         (json!({"supplier": 7, "versionInfo": "1"}), 1),
         (json!({}), 1),
     ] {
-        let (code, said, _) = built("infrastructure-foo=", &[&spdx(&json!([package]), &json!({}))]);
+        let (code, said, _) = built(
+            "infrastructure-foo=",
+            &[&spdx(&json!([package]), &json!({}))],
+        );
         let expected = (count > 0).then(|| format!("{lacking}{count}"));
-        assert_eq!((code, told(&said)), (Some(0), expected.as_deref()), "{package}: {said}");
+        assert_eq!(
+            (code, told(&said)),
+            (Some(0), expected.as_deref()),
+            "{package}: {said}"
+        );
     }
 }
 
-/// What speaks of files of another document has no meaning here, and that it is left out is said in numbers.
+/// What speaks of files of another document has no meaning here, and that it is left out is said in
+/// numbers.
 #[test]
 fn what_is_left_out_of_a_document_is_counted() {
     let sound = json!({"SPDXID": "SPDXRef-a", "name": "a", "supplier": "Organization: x", "versionInfo": "1"});
@@ -136,32 +198,51 @@ fn what_is_left_out_of_a_document_is_counted() {
             json!({"files": [{}, {}], "snippets": [{}, {}, {}], "relationships": [of_file, between]}),
             Some("left out are 2 files, 3 snippets, 2 relations"),
         ),
-        (json!({"relationships": [describes, between, of_file, between]}), Some("left out are 3 relations")),
+        (
+            json!({"relationships": [describes, between, of_file, between]}),
+            Some("left out are 3 relations"),
+        ),
         // Neither of these says what the document is about.
         (
             json!({"relationships": [relation("SPDXRef-DOCUMENT", "AMENDS", "SPDXRef-a")]}),
             Some("left out are 1 relation"),
         ),
-        (json!({"relationships": [relation("SPDXRef-f", "DESCRIBES", "SPDXRef-a")]}), Some("left out are 1 relation")),
+        (
+            json!({"relationships": [relation("SPDXRef-f", "DESCRIBES", "SPDXRef-a")]}),
+            Some("left out are 1 relation"),
+        ),
     ] {
         let (code, said, _) = built("infrastructure-foo=", &[&spdx(&json!([sound]), &more)]);
         assert_eq!((code, told(&said)), (Some(0), expected), "{more}: {said}");
     }
     let of_services = |services: &Value| {
         let component = json!([{"name": "a", "version": "1", "publisher": "x"}]);
-        let (_, said, _) = built("infrastructure-foo=", &[&cyclonedx(&component, &json!({"services": services}))]);
+        let (_, said, _) = built(
+            "infrastructure-foo=",
+            &[&cyclonedx(&component, &json!({"services": services}))],
+        );
         told(&said).map(str::to_owned)
     };
     assert_eq!(of_services(&json!([])), None);
-    assert_eq!(of_services(&json!([{}])).as_deref(), Some("left out are 1 service"));
-    assert_eq!(of_services(&json!([{}, {}])).as_deref(), Some("left out are 2 services"));
-    let both = spdx(&json!([{"name": "a"}, {"name": "b", "supplier": "NOASSERTION", "versionInfo": "1"}]), &json!({"files": [{}]}));
+    assert_eq!(
+        of_services(&json!([{}])).as_deref(),
+        Some("left out are 1 service")
+    );
+    assert_eq!(
+        of_services(&json!([{}, {}])).as_deref(),
+        Some("left out are 2 services")
+    );
+    let both = spdx(
+        &json!([{"name": "a"}, {"name": "b", "supplier": "NOASSERTION", "versionInfo": "1"}]),
+        &json!({"files": [{}]}),
+    );
     let (_, said, _) = built("infrastructure-foo=", &[&both]);
     let expected = "packages without supplier or version, which NTIA's minimum elements ask for: 2; left out are 1 file";
     assert_eq!(told(&said), Some(expected), "{said}");
 }
 
-/// SPDX 2.3, clause 7: what a package says of itself is taken over, but not what names parts of its own document.
+/// SPDX 2.3, clause 7: what a package says of itself is taken over, but not what names parts of its
+/// own document.
 #[test]
 fn packages_of_spdx_keep_what_speaks_of_them_alone() {
     let own = json!({
@@ -177,7 +258,10 @@ fn packages_of_spdx_keep_what_speaks_of_them_alone() {
         ("SPDXID", json!("SPDXRef-a")),
         ("hasFiles", json!(["SPDXRef-f"])),
         ("filesAnalyzed", json!(true)),
-        ("packageVerificationCode", json!({"packageVerificationCodeValue": "aa"})),
+        (
+            "packageVerificationCode",
+            json!({"packageVerificationCodeValue": "aa"}),
+        ),
         ("licenseInfoFromFiles", json!(["MIT"])),
         ("annotations", json!([{}])),
     ] {
@@ -192,16 +276,40 @@ fn packages_of_spdx_keep_what_speaks_of_them_alone() {
 /// The image contains what the document is about, or all of it where it does not say that.
 #[test]
 fn an_image_contains_what_a_document_is_about() {
-    let packages =
-        json!([{"SPDXID": "SPDXRef-a", "name": "a"}, {"SPDXID": "SPDXRef-b", "name": "b"}, {"SPDXID": "SPDXRef-b", "name": "c"}]);
-    let image = |roots: &[usize]| roots.iter().map(|root| format!("Image-1 CONTAINS Part-0-{root}")).collect::<Vec<_>>();
+    let packages = json!([{"SPDXID": "SPDXRef-a", "name": "a"}, {"SPDXID": "SPDXRef-b", "name": "b"}, {"SPDXID": "SPDXRef-b", "name": "c"}]);
+    let image = |roots: &[usize]| {
+        roots
+            .iter()
+            .map(|root| format!("Image-1 CONTAINS Part-0-{root}"))
+            .collect::<Vec<_>>()
+    };
     for (more, mut expected, further) in [
         (json!({}), image(&[0, 1, 2]), None),
-        (json!({"documentDescribes": ["SPDXRef-b", "SPDXRef-file"]}), image(&[1]), None),
-        (json!({"documentDescribes": ["SPDXRef-file"]}), image(&[0, 1, 2]), None),
-        (json!({"relationships": [relation("SPDXRef-DOCUMENT", "DESCRIBES", "SPDXRef-a")]}), image(&[0]), None),
-        (json!({"relationships": [relation("SPDXRef-DOCUMENT", "AMENDS", "SPDXRef-a")]}), image(&[0, 1, 2]), None),
-        (json!({"relationships": [relation("SPDXRef-f", "DESCRIBES", "SPDXRef-a")]}), image(&[0, 1, 2]), None),
+        (
+            json!({"documentDescribes": ["SPDXRef-b", "SPDXRef-file"]}),
+            image(&[1]),
+            None,
+        ),
+        (
+            json!({"documentDescribes": ["SPDXRef-file"]}),
+            image(&[0, 1, 2]),
+            None,
+        ),
+        (
+            json!({"relationships": [relation("SPDXRef-DOCUMENT", "DESCRIBES", "SPDXRef-a")]}),
+            image(&[0]),
+            None,
+        ),
+        (
+            json!({"relationships": [relation("SPDXRef-DOCUMENT", "AMENDS", "SPDXRef-a")]}),
+            image(&[0, 1, 2]),
+            None,
+        ),
+        (
+            json!({"relationships": [relation("SPDXRef-f", "DESCRIBES", "SPDXRef-a")]}),
+            image(&[0, 1, 2]),
+            None,
+        ),
         (
             json!({"documentDescribes": ["SPDXRef-a"], "relationships": [relation("SPDXRef-a", "DEV_TOOL_OF", "SPDXRef-b")]}),
             image(&[0]),
@@ -214,19 +322,36 @@ fn an_image_contains_what_a_document_is_about() {
     }
 }
 
-/// A document without a label is about each manager; that of one provider says nothing of the other's.
+/// A document without a label is about each manager; that of one provider says nothing of the
+/// other's.
 #[test]
 fn documents_are_about_the_images_of_their_provider() {
-    let [first, second] = ["a", "b"].map(|name| cyclonedx(&json!([{"bom-ref": name, "name": name}]), &json!({})));
+    let [first, second] =
+        ["a", "b"].map(|name| cyclonedx(&json!([{"bom-ref": name, "name": name}]), &json!({})));
     let of = |label: &str| relations(&built(label, &[&first]).2);
     assert_eq!(of("infrastructure-foo="), ["Image-1 CONTAINS Part-0-0"]);
     assert_eq!(of("bootstrap-foo="), ["Image-0 CONTAINS Part-0-0"]);
     let (_, said, sbom) = built("bootstrap-foo=", &[&first, &second]);
-    assert_eq!(relations(&sbom), ["Image-0 CONTAINS Part-0-0", "Image-0 CONTAINS Part-1-0"], "{said}");
+    assert_eq!(
+        relations(&sbom),
+        ["Image-0 CONTAINS Part-0-0", "Image-0 CONTAINS Part-1-0"],
+        "{said}"
+    );
     // Two releases with other content never share a namespace.
-    let namespace = |documents: &[&Value]| built("bootstrap-foo=", documents).2["documentNamespace"].clone();
-    let all = [namespace(&[]), namespace(&[&first]), namespace(&[&second]), namespace(&[&first, &second])];
-    assert!(all.iter().enumerate().all(|(at, name)| name.is_string() && !all[..at].contains(name)), "{all:?}");
+    let namespace =
+        |documents: &[&Value]| built("bootstrap-foo=", documents).2["documentNamespace"].clone();
+    let all = [
+        namespace(&[]),
+        namespace(&[&first]),
+        namespace(&[&second]),
+        namespace(&[&first, &second]),
+    ];
+    assert!(
+        all.iter()
+            .enumerate()
+            .all(|(at, name)| name.is_string() && !all[..at].contains(name)),
+        "{all:?}"
+    );
 }
 
 /// CycloneDX 1.6 and SPDX 2.3 have other words for the same.
@@ -236,7 +361,8 @@ fn components_of_cyclonedx_become_packages() {
         "name": "a", "supplier": "NOASSERTION", "downloadLocation": "NOASSERTION", "filesAnalyzed": false,
         "licenseConcluded": "NOASSERTION", "licenseDeclared": "NOASSERTION", "copyrightText": "NOASSERTION",
     });
-    let sum = |algorithm: &str, value: &str| json!({"algorithm": algorithm, "checksumValue": value});
+    let sum =
+        |algorithm: &str, value: &str| json!({"algorithm": algorithm, "checksumValue": value});
     let hashes = json!([
         {"alg": "MD5", "content": "1"}, {"alg": "SHA-1", "content": "2"}, {"alg": "BLAKE3", "content": "3"}, {"alg": "SHA-512", "content": "4"},
     ]);
@@ -244,35 +370,70 @@ fn components_of_cyclonedx_become_packages() {
     for (component, differing) in [
         (json!({}), json!({})),
         (json!({"group": "g"}), json!({"name": "g/a"})),
-        (json!({"version": "1", "purl": "pkg:npm/a@1"}), json!({"versionInfo": "1", "externalRefs": locator})),
-        (json!({"copyright": "2024 x"}), json!({"copyrightText": "2024 x"})),
-        (json!({"manufacturer": {"name": "m"}}), json!({"supplier": "Organization: m"})),
-        (json!({"manufacturer": {"name": "m"}, "publisher": "p"}), json!({"supplier": "Organization: p"})),
+        (
+            json!({"version": "1", "purl": "pkg:npm/a@1"}),
+            json!({"versionInfo": "1", "externalRefs": locator}),
+        ),
+        (
+            json!({"copyright": "2024 x"}),
+            json!({"copyrightText": "2024 x"}),
+        ),
+        (
+            json!({"manufacturer": {"name": "m"}}),
+            json!({"supplier": "Organization: m"}),
+        ),
+        (
+            json!({"manufacturer": {"name": "m"}, "publisher": "p"}),
+            json!({"supplier": "Organization: p"}),
+        ),
         (
             json!({"manufacturer": {"name": "m"}, "publisher": "p", "supplier": {"name": "s"}}),
             json!({"supplier": "Organization: s"}),
         ),
-        (json!({"hashes": hashes}), json!({"checksums": [sum("MD5", "1"), sum("SHA1", "2"), sum("SHA512", "4")]})),
-        (json!({"hashes": [{"alg": "BLAKE3", "content": "3"}]}), json!({})),
-        (json!({"licenses": [{"license": {"id": "MIT"}}]}), json!({"licenseDeclared": "MIT"})),
+        (
+            json!({"hashes": hashes}),
+            json!({"checksums": [sum("MD5", "1"), sum("SHA1", "2"), sum("SHA512", "4")]}),
+        ),
+        (
+            json!({"hashes": [{"alg": "BLAKE3", "content": "3"}]}),
+            json!({}),
+        ),
+        (
+            json!({"licenses": [{"license": {"id": "MIT"}}]}),
+            json!({"licenseDeclared": "MIT"}),
+        ),
         (
             json!({"licenses": [{"license": {"id": "MIT"}}, {"license": {"id": "ISC"}}]}),
             json!({"licenseDeclared": "MIT AND ISC"}),
         ),
-        (json!({"licenses": [{"expression": "MIT OR ISC"}]}), json!({"licenseDeclared": "MIT OR ISC"})),
+        (
+            json!({"licenses": [{"expression": "MIT OR ISC"}]}),
+            json!({"licenseDeclared": "MIT OR ISC"}),
+        ),
         // A name is no id of SPDX's list, and without it the rest would say less than is true.
-        (json!({"licenses": [{"license": {"id": "MIT"}}, {"license": {"name": "Ours"}}]}), json!({})),
+        (
+            json!({"licenses": [{"license": {"id": "MIT"}}, {"license": {"name": "Ours"}}]}),
+            json!({}),
+        ),
         (json!({"licenses": []}), json!({})),
     ] {
         let (mut given, mut expected) = (component.clone(), bare.clone());
         given["name"] = json!("a");
-        differing.as_object().unwrap().iter().for_each(|(key, value)| expected[key] = value.clone());
-        let (_, said, sbom) = built("infrastructure-foo=", &[&cyclonedx(&json!([given]), &json!({}))]);
+        differing
+            .as_object()
+            .unwrap()
+            .iter()
+            .for_each(|(key, value)| expected[key] = value.clone());
+        let (_, said, sbom) = built(
+            "infrastructure-foo=",
+            &[&cyclonedx(&json!([given]), &json!({}))],
+        );
         assert_eq!(packages(&sbom), [expected], "{component}: {said}");
     }
 }
 
-/// What the document is about comes first, then each component before those inside of it. One without an id has its number.
+/// What the document is about comes first, then each component before those inside of it. One
+/// without an id has its number.
 #[test]
 fn nested_components_and_their_dependencies_are_taken_over() {
     let components = json!([
@@ -286,14 +447,25 @@ fn nested_components_and_their_dependencies_are_taken_over() {
     ]);
     let root = json!({"metadata": {"component": {"bom-ref": "root", "name": "r"}}, "dependencies": dependencies});
     let (_, said, sbom) = built("infrastructure-foo=", &[&cyclonedx(&components, &root)]);
-    let names: Vec<String> = packages(&sbom).iter().map(|package| package["name"].as_str().unwrap().to_owned()).collect();
+    let names: Vec<String> = packages(&sbom)
+        .iter()
+        .map(|package| package["name"].as_str().unwrap().to_owned())
+        .collect();
     assert_eq!(names, ["r", "a", "b", "c", "d"], "{said}");
-    let expected =
-        ["Image-1 CONTAINS Part-0-0", "Part-0-0 DEPENDS_ON Part-0-1", "Part-0-0 DEPENDS_ON Part-0-3", "Part-0-1 DEPENDS_ON Part-0-4"];
+    let expected = [
+        "Image-1 CONTAINS Part-0-0",
+        "Part-0-0 DEPENDS_ON Part-0-1",
+        "Part-0-0 DEPENDS_ON Part-0-3",
+        "Part-0-1 DEPENDS_ON Part-0-4",
+    ];
     assert_eq!(relations(&sbom), expected, "{said}");
     let nameless = json!({"metadata": {"component": {"name": "r"}}, "dependencies": [{"ref": "component 0", "dependsOn": ["a"]}]});
     let (_, said, sbom) = built("infrastructure-foo=", &[&cyclonedx(&components, &nameless)]);
-    assert_eq!(relations(&sbom), ["Image-1 CONTAINS Part-0-0", "Part-0-0 DEPENDS_ON Part-0-1"], "{said}");
+    assert_eq!(
+        relations(&sbom),
+        ["Image-1 CONTAINS Part-0-0", "Part-0-0 DEPENDS_ON Part-0-1"],
+        "{said}"
+    );
 }
 
 /// Texts of licences come along under names that no other document has.
@@ -301,15 +473,25 @@ fn nested_components_and_their_dependencies_are_taken_over() {
 fn licences_of_a_document_come_along() {
     let own = |text: &str| json!({"hasExtractedLicensingInfos": [{"licenseId": "LicenseRef-1", "extractedText": text}]});
     let package = json!([{"name": "a", "licenseDeclared": "MIT OR LicenseRef-1", "licenseConcluded": "LicenseRef-1"}]);
-    let (_, said, sbom) = built("infrastructure-foo=", &[&spdx(&package, &own("x")), &spdx(&package, &own("y"))]);
+    let (_, said, sbom) = built(
+        "infrastructure-foo=",
+        &[&spdx(&package, &own("x")), &spdx(&package, &own("y"))],
+    );
     let expected = [("LicenseRef-Part-0-1", "x"), ("LicenseRef-Part-1-1", "y")];
     assert_eq!(
         sbom["hasExtractedLicensingInfos"],
         json!(expected.map(|(id, text)| json!({"licenseId": id, "extractedText": text}))),
         "{said}"
     );
-    let named: Vec<(Value, Value)> =
-        packages(&sbom).iter().map(|package| (package["licenseDeclared"].clone(), package["licenseConcluded"].clone())).collect();
+    let named: Vec<(Value, Value)> = packages(&sbom)
+        .iter()
+        .map(|package| {
+            (
+                package["licenseDeclared"].clone(),
+                package["licenseConcluded"].clone(),
+            )
+        })
+        .collect();
     let of = |id: &str| (json!(format!("MIT OR {id}")), json!(id));
     assert_eq!(named, expected.map(|(id, _)| of(id)));
     let (_, _, none) = built("infrastructure-foo=", &[&spdx(&package, &json!({}))]);

@@ -1,9 +1,10 @@
-//! The work of every verb grows with its input and no faster: for eight times as much of something it allocates at most ten times as often
-//! and as much.
+//! The work of every verb grows with its input and no faster: for eight times as much of something
+//! it allocates at most ten times as often and as much.
 //!
-//! Allocations are counted, not time, so that the answer is the same on any machine. They show what is copied, collected or read again for
-//! each item. What is only compared is not seen: where that is somebody's whole work (globs, patterns of substitution, Go templates), the
-//! steps of the run's budget are counted, beside the code.
+//! Allocations are counted, not time, so that the answer is the same on any machine. They show what
+//! is copied, collected or read again for each item. What is only compared is not seen: where that
+//! is somebody's whole work (globs, patterns of substitution, Go templates), the steps of the run's
+//! budget are counted, beside the code.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -15,7 +16,8 @@ use windlass::cli;
 use windlass::shell::environment::Environment;
 use windlass::shell::stdio::{Stdio, Stream};
 
-/// A folder with an input of `n` of something, and the command lines that take it. `{}` stands for the folder.
+/// A folder with an input of `n` of something, and the command lines that take it. `{}` stands for
+/// the folder.
 struct Case {
     name: &'static str,
     /// How many of it there are first.
@@ -28,10 +30,18 @@ struct Case {
 
 /// What a verb allocates. All threads of the work are one, whose allocations are counted.
 fn work(folder: &Path, run: &str, code: u8) -> AllocationInfo {
-    let arguments = format!("windlass {}", run.replace("{}", &folder.display().to_string()));
+    let arguments = format!(
+        "windlass {}",
+        run.replace("{}", &folder.display().to_string())
+    );
     let arguments: Vec<OsString> = arguments.split(' ').map(OsString::from).collect();
-    let environment: Environment = [("HOME".to_owned(), folder.join("home").display().to_string())].into_iter().collect();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let environment: Environment = [("HOME".to_owned(), folder.join("home").display().to_string())]
+        .into_iter()
+        .collect();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .unwrap();
     let (ended, work) = pool.install(|| {
         let mut ended = None;
         let work = measure(|| {
@@ -65,7 +75,12 @@ fn check(case: &Case) {
             few.count_total,
             many.count_total
         );
-        assert!(many.bytes_total <= 10 * few.bytes_total, "{name}: {} bytes become {}", few.bytes_total, many.bytes_total);
+        assert!(
+            many.bytes_total <= 10 * few.bytes_total,
+            "{name}: {} bytes become {}",
+            few.bytes_total,
+            many.bytes_total
+        );
     }
 }
 
@@ -84,7 +99,9 @@ fn each(n: usize, text: impl Fn(usize) -> String) -> String {
 }
 
 fn config(at: usize, spec: &str) -> String {
-    format!("---\napiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{name: c{at}}}\nspec:\n{spec}")
+    format!(
+        "---\napiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{name: c{at}}}\nspec:\n{spec}"
+    )
 }
 
 #[test]
@@ -102,7 +119,12 @@ fn render() {
             write(
                 folder,
                 "in.yaml",
-                &each(n, |at| config(at, "  files: [{path: /a, content: hello}]\n  preKubeadmCommands: [echo a]\n")),
+                &each(n, |at| {
+                    config(
+                        at,
+                        "  files: [{path: /a, content: hello}]\n  preKubeadmCommands: [echo a]\n",
+                    )
+                }),
             );
         },
         runs: all,
@@ -112,9 +134,21 @@ fn render() {
         name: "configs with Secrets of their own",
         few: 30,
         lay_out: |folder, n| {
-            let secret = |at| format!("---\napiVersion: v1\nkind: Secret\nmetadata: {{name: s{at}}}\nstringData: {{k: v}}\n");
-            let spec = |at| format!("  files: [{{path: /a, contentFrom: {{secret: {{name: s{at}, key: k}}}}}}]\n");
-            write(folder, "in.yaml", &each(n, |at| config(at, &spec(at)) + &secret(at)));
+            let secret = |at| {
+                format!(
+                    "---\napiVersion: v1\nkind: Secret\nmetadata: {{name: s{at}}}\nstringData: {{k: v}}\n"
+                )
+            };
+            let spec = |at| {
+                format!(
+                    "  files: [{{path: /a, contentFrom: {{secret: {{name: s{at}, key: k}}}}}}]\n"
+                )
+            };
+            write(
+                folder,
+                "in.yaml",
+                &each(n, |at| config(at, &spec(at)) + &secret(at)),
+            );
         },
         runs: &all[..1],
         code: 0,
@@ -129,7 +163,13 @@ fn render() {
                      apiVersion: cluster.x-k8s.io/v1beta2\nkind: Machine\nmetadata: {{name: m{at}}}\nspec:\n  clusterName: k{at}\n  version: v1.34.1\n  bootstrap: {{configRef: {{apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfig, name: c{at}}}}}\n"
                 )
             };
-            write(folder, "in.yaml", &each(n, |at| config(at, "  preKubeadmCommands: [echo a]\n") + &cluster(at)));
+            write(
+                folder,
+                "in.yaml",
+                &each(n, |at| {
+                    config(at, "  preKubeadmCommands: [echo a]\n") + &cluster(at)
+                }),
+            );
         },
         runs: &all[..1],
         code: 0,
@@ -138,7 +178,9 @@ fn render() {
         name: "files of one config",
         few: 25,
         lay_out: |folder, n| {
-            let files = each(n, |at| format!("  - {{path: /f{at}, content: \"x: y # {at}\"}}\n"));
+            let files = each(n, |at| {
+                format!("  - {{path: /f{at}, content: \"x: y # {at}\"}}\n")
+            });
             write(folder, "in.yaml", &config(0, &format!("  files:\n{files}")));
         },
         runs: &all[..3],
@@ -149,17 +191,34 @@ fn render() {
         few: 40,
         lay_out: |folder, n| {
             let long = "x".repeat(2000);
-            let spec = |at| format!("  preKubeadmCommands: ['echo {{{{ x{at} }}}} {long}']\n  users: [{{name: u, gecos: \"a: b # c\"}}]\n");
+            let spec = |at| {
+                format!(
+                    "  preKubeadmCommands: ['echo {{{{ x{at} }}}} {long}']\n  users: [{{name: u, gecos: \"a: b # c\"}}]\n"
+                )
+            };
             write(folder, "in.yaml", &each(n, |at| config(at, &spec(at))));
         },
-        runs: &["render --all {}/in.yaml", "render --all -o json {}/in.yaml", "render --all --template {}/in.yaml"],
+        runs: &[
+            "render --all {}/in.yaml",
+            "render --all -o json {}/in.yaml",
+            "render --all --template {}/in.yaml",
+        ],
         code: 0,
     });
     check(&Case {
         name: "configs that are refused",
         few: 30,
         lay_out: |folder, n| {
-            write(folder, "in.yaml", &each(n, |at| config(at, "  files: [{path: 5, content: x}, {content: a}]\n  unknown: 1\n")))
+            write(
+                folder,
+                "in.yaml",
+                &each(n, |at| {
+                    config(
+                        at,
+                        "  files: [{path: 5, content: x}, {content: a}]\n  unknown: 1\n",
+                    )
+                }),
+            )
         },
         runs: &all[..2],
         code: 1,
@@ -175,7 +234,10 @@ fn vars_and_generate_yaml() {
             write(
                 folder,
                 "in.yaml",
-                &(each(n, |at| format!("k{at}: ${{A{at}:=x}}\n")) + "j: \"" + &each(n, |at| format!("${{B{at}:=x}}")) + "\"\n"),
+                &(each(n, |at| format!("k{at}: ${{A{at}:=x}}\n"))
+                    + "j: \""
+                    + &each(n, |at| format!("${{B{at}:=x}}"))
+                    + "\"\n"),
             );
         },
         runs: &[
@@ -194,7 +256,9 @@ fn vars_and_generate_yaml() {
                 folder,
                 "in.yaml",
                 &each(n, |at| {
-                    format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{at}, namespace: a}}\ndata: {{k: \"${{X:=v}}\"}}\n")
+                    format!(
+                        "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{at}, namespace: a}}\ndata: {{k: \"${{X:=v}}\"}}\n"
+                    )
                 }),
             );
         },
@@ -207,14 +271,15 @@ fn vars_and_generate_yaml() {
     check(&Case {
         name: "files",
         few: 50,
-        lay_out: |folder, n| (0..n).for_each(|at| write(folder, &format!("in/{at}.yaml"), "a: ${A}\n")),
+        lay_out: |folder, n| {
+            (0..n).for_each(|at| write(folder, &format!("in/{at}.yaml"), "a: ${A}\n"))
+        },
         runs: &["vars {}/in"],
         code: 0,
     });
 }
 
-const METADATA: &str =
-    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
+const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
 
 /// An infrastructure provider with these lines more.
 fn provider(folder: &Path, more: &str) {
@@ -226,7 +291,9 @@ fn provider(folder: &Path, more: &str) {
 
 fn crd(at: usize) -> String {
     let fields = each(8, |field| {
-        format!("                f{field}: {{type: string, default: a, x-kubernetes-validations: [{{rule: \"self != 'b'\"}}]}}\n")
+        format!(
+            "                f{field}: {{type: string, default: a, x-kubernetes-validations: [{{rule: \"self != 'b'\"}}]}}\n"
+        )
     });
     format!(
         "---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: k{at}s.infrastructure.harbour.example}}\nspec:\n  \
@@ -259,7 +326,11 @@ fn release_and_its_artifacts() {
         lay_out: |folder, n| {
             provider(folder, "crds: [crd.yaml]\nobjects: [own.yaml]\n");
             write(folder, "crd.yaml", &crd(0));
-            let object = |at| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{at}}}\ndata: {{a: \"${{A{at}:=x}}\"}}\n");
+            let object = |at| {
+                format!(
+                    "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{at}}}\ndata: {{a: \"${{A{at}:=x}}\"}}\n"
+                )
+            };
             let role = |at| {
                 format!(
                     "---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {{name: r{at}}}\nrules: [{{apiGroups: [\"\"], resources: [pods], verbs: [get]}}]\n"
@@ -277,16 +348,31 @@ fn release_and_its_artifacts() {
             provider(folder, "crds: [crd.yaml]\ntemplates: [templates]\n");
             write(folder, "crd.yaml", &crd(0));
             let cluster = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: \"${CLUSTER_NAME}\", namespace: \"${NAMESPACE}\"}\nspec: {clusterNetwork: {serviceDomain: cluster.local}}\n";
-            (0..n).for_each(|at| write(folder, &format!("templates/cluster-template-t{at}.yaml"), cluster));
+            (0..n).for_each(|at| {
+                write(
+                    folder,
+                    &format!("templates/cluster-template-t{at}.yaml"),
+                    cluster,
+                )
+            });
         },
-        runs: &["release build v0.1.0 --provider {}/provider.yaml --to {}/out", "generate template t0 --provider {}/provider.yaml"],
+        runs: &[
+            "release build v0.1.0 --provider {}/provider.yaml --to {}/out",
+            "generate template t0 --provider {}/provider.yaml",
+        ],
         code: 0,
     });
     check(&Case {
         name: "patterns that find nothing",
         few: 100,
         lay_out: |folder, n| {
-            provider(folder, &format!("crds: [crd.yaml]\nobjects:\n{}", each(n, |at| format!("- a{at}/*.yaml\n"))));
+            provider(
+                folder,
+                &format!(
+                    "crds: [crd.yaml]\nobjects:\n{}",
+                    each(n, |at| format!("- a{at}/*.yaml\n"))
+                ),
+            );
             write(folder, "crd.yaml", &crd(0));
         },
         runs: &["release build v0.1.0 --provider {}/provider.yaml --to {}/out"],
@@ -296,12 +382,28 @@ fn release_and_its_artifacts() {
         name: "patches, each of a CRD",
         few: 6,
         lay_out: |folder, n| {
-            let name = |at: usize| format!("{{kind: CustomResourceDefinition, name: k{at}s.infrastructure.harbour.example}}");
-            let patch = |at: usize| format!("- {{target: {}, patch: '[{{op: add, path: /spec/x, value: {at}}}]'}}\n", name(at));
-            provider(folder, &format!("crds: [\"crds/*.yaml\"]\npatches:\n{}", each(n, patch)));
+            let name = |at: usize| {
+                format!(
+                    "{{kind: CustomResourceDefinition, name: k{at}s.infrastructure.harbour.example}}"
+                )
+            };
+            let patch = |at: usize| {
+                format!(
+                    "- {{target: {}, patch: '[{{op: add, path: /spec/x, value: {at}}}]'}}\n",
+                    name(at)
+                )
+            };
+            provider(
+                folder,
+                &format!("crds: [\"crds/*.yaml\"]\npatches:\n{}", each(n, patch)),
+            );
             (0..n).for_each(|at| write(folder, &format!("crds/{at}.yaml"), &crd(at)));
             let resources = each(n, |at| format!("- {at}.yaml\n"));
-            write(folder, "crds/kustomization.yaml", &format!("resources:\n{resources}patches:\n{}", each(n, patch)));
+            write(
+                folder,
+                "crds/kustomization.yaml",
+                &format!("resources:\n{resources}patches:\n{}", each(n, patch)),
+            );
         },
         runs: &["release build v0.1.0 --provider {}/provider.yaml --to {}/out"],
         code: 0,
@@ -315,7 +417,10 @@ fn release_and_its_artifacts() {
             write(
                 folder,
                 "metadata.yaml",
-                &(METADATA.to_owned() + &each(n, |at| format!("- {{major: 0, minor: {}, contract: v1beta2}}\n", at + 2))),
+                &(METADATA.to_owned()
+                    + &each(n, |at| {
+                        format!("- {{major: 0, minor: {}, contract: v1beta2}}\n", at + 2)
+                    })),
             );
         },
         runs: &[
@@ -332,7 +437,11 @@ const NAMESPACE: &str = "apiVersion: v1\nkind: Namespace\nmetadata: {name: foo-s
 /// A release of a provider in a folder.
 fn release(folder: &Path, at: &str, label: &str, components: &str) {
     let labelled = components.replace("LABEL", label);
-    write(folder, &format!("{at}/bootstrap-components.yaml"), &labelled);
+    write(
+        folder,
+        &format!("{at}/bootstrap-components.yaml"),
+        &labelled,
+    );
     write(folder, &format!("{at}/metadata.yaml"), METADATA);
 }
 
@@ -361,7 +470,12 @@ fn repositories() {
         lay_out: |folder, n| {
             let components = NAMESPACE.to_owned() + &deployment("ghcr.io/foo/m:v1");
             for at in 0..n {
-                release(folder, &format!("r/bootstrap-foo{at}/v0.1.0"), &format!("bootstrap-foo{at}"), &components);
+                release(
+                    folder,
+                    &format!("r/bootstrap-foo{at}/v0.1.0"),
+                    &format!("bootstrap-foo{at}"),
+                    &components,
+                );
             }
             write(folder, "r/clusterctl.yaml", &configuration(folder, n));
         },
@@ -381,7 +495,12 @@ fn repositories() {
         lay_out: |folder, n| {
             let components = NAMESPACE.to_owned() + &deployment("ghcr.io/foo/m:v1");
             for at in 0..n {
-                release(folder, &format!("r/bootstrap-foo0/v0.1.{at}"), "bootstrap-foo0", &components);
+                release(
+                    folder,
+                    &format!("r/bootstrap-foo0/v0.1.{at}"),
+                    "bootstrap-foo0",
+                    &components,
+                );
             }
             write(folder, "r/clusterctl.yaml", &configuration(folder, 1));
         },
@@ -412,8 +531,15 @@ fn repositories() {
                     "---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {{name: s{at}, namespace: foo-system, labels: {{cluster.x-k8s.io/provider: LABEL}}}}\n"
                 )
             };
-            let components = NAMESPACE.to_owned() + &deployment("ghcr.io/foo/m:v1") + &each(n, |at| role(at) + &binding(at) + &account(at));
-            release(folder, "r/bootstrap-foo0/v0.1.0", "bootstrap-foo0", &components);
+            let components = NAMESPACE.to_owned()
+                + &deployment("ghcr.io/foo/m:v1")
+                + &each(n, |at| role(at) + &binding(at) + &account(at));
+            release(
+                folder,
+                "r/bootstrap-foo0/v0.1.0",
+                "bootstrap-foo0",
+                &components,
+            );
             write(folder, "r/clusterctl.yaml", &configuration(folder, 1));
         },
         runs: &[
@@ -441,9 +567,16 @@ fn repositories() {
                 "bootstrap-foo0",
                 &(NAMESPACE.to_owned() + &deployment("ghcr.io/foo/m:v1") + &variables),
             );
-            write(folder, "r/clusterctl.yaml", &(configuration(folder, 1) + &each(n, |at| format!("A{at}: v{at}\n"))));
+            write(
+                folder,
+                "r/clusterctl.yaml",
+                &(configuration(folder, 1) + &each(n, |at| format!("A{at}: v{at}\n"))),
+            );
         },
-        runs: &["repository doctor {}/r", "generate provider --bootstrap foo0:v0.1.0 --config {}/r/clusterctl.yaml"],
+        runs: &[
+            "repository doctor {}/r",
+            "generate provider --bootstrap foo0:v0.1.0 --config {}/r/clusterctl.yaml",
+        ],
         code: 0,
     });
 }
@@ -453,11 +586,18 @@ fn differences() {
     /// Two files, of which each item differs.
     fn both(folder: &Path, item: impl Fn(usize, &str) -> String, n: usize, head: &str) {
         for (path, value) in [("a.yaml", "x"), ("b.yaml", "y")] {
-            write(folder, path, &format!("{head}{}", each(n, |at| item(at, value))));
+            write(
+                folder,
+                path,
+                &format!("{head}{}", each(n, |at| item(at, value))),
+            );
         }
     }
-    let runs =
-        &["release diff {}/a.yaml {}/b.yaml", "release diff {}/a.yaml {}/b.yaml -o json", "release diff {}/a.yaml {}/b.yaml -o github"];
+    let runs = &[
+        "release diff {}/a.yaml {}/b.yaml",
+        "release diff {}/a.yaml {}/b.yaml -o json",
+        "release diff {}/a.yaml {}/b.yaml -o github",
+    ];
     check(&Case {
         name: "objects that change, come and go",
         few: 30,
@@ -478,18 +618,31 @@ fn differences() {
             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n",
             (|at, value| format!("  k{at}: {value}\n")) as fn(usize, &str) -> String,
         ),
-        ("items with a key", "kind: A\nspec:\n  containers:\n", |at, value| {
-            format!("  - {{name: c{at}, image: {value}}}\n")
-        }),
-        ("items without a key", "kind: A\nspec:\n  args:\n", |at, value| format!("  - {value}{at}\n")),
+        (
+            "items with a key",
+            "kind: A\nspec:\n  containers:\n",
+            |at, value| format!("  - {{name: c{at}, image: {value}}}\n"),
+        ),
+        (
+            "items without a key",
+            "kind: A\nspec:\n  args:\n",
+            |at, value| format!("  - {value}{at}\n"),
+        ),
         ("lists in lists", "kind: A\nrules:\n", |at, value| {
             format!("- {{resources: [r{at}], verbs: [get, {value}]}}\n")
         }),
-        ("secrets", "kind: Secret\ndata:\n", |at, value| format!("  k{at}: {value}\n")),
+        ("secrets", "kind: Secret\ndata:\n", |at, value| {
+            format!("  k{at}: {value}\n")
+        }),
     ] {
         check_both(name, head, item, runs);
     }
-    fn check_both(name: &'static str, head: &'static str, item: fn(usize, &str) -> String, runs: &'static [&'static str]) {
+    fn check_both(
+        name: &'static str,
+        head: &'static str,
+        item: fn(usize, &str) -> String,
+        runs: &'static [&'static str],
+    ) {
         for run in runs {
             let measured = |n: usize| {
                 let folder = tempfile::tempdir().unwrap();
@@ -516,25 +669,64 @@ fn differences() {
 
 /// A components file with a Namespace and `n` ConfigMaps, each with one finding that can be mended.
 fn maps(n: usize) -> String {
-    let map = |at| format!("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{at}, namespace: a}}\ndata:\n  y: a\n");
+    let map = |at| {
+        format!(
+            "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {{name: c{at}, namespace: a}}\ndata:\n  y: a\n"
+        )
+    };
     "apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n".to_owned() + &each(n, map)
 }
 
 #[test]
 fn reports() {
-    let case = |lay_out, runs, code| Case { name: "findings", few: 30, lay_out, runs, code };
-    let plain = |folder: &Path, n: usize| write(folder, "in/infrastructure-components.yaml", &maps(n));
-    let formats: &[&str] = &["lint {}/in", "lint -o json {}/in", "lint -o sarif {}/in", "lint -o junit {}/in", "lint -o github {}/in"];
+    let case = |lay_out, runs, code| Case {
+        name: "findings",
+        few: 30,
+        lay_out,
+        runs,
+        code,
+    };
+    let plain =
+        |folder: &Path, n: usize| write(folder, "in/infrastructure-components.yaml", &maps(n));
+    let formats: &[&str] = &[
+        "lint {}/in",
+        "lint -o json {}/in",
+        "lint -o sarif {}/in",
+        "lint -o junit {}/in",
+        "lint -o github {}/in",
+    ];
     check(&case(plain, formats, 0));
-    check(&case(plain, &["lint --deny components-key-changed {}/in", "lint --fix --check {}/in"], 1));
+    check(&case(
+        plain,
+        &[
+            "lint --deny components-key-changed {}/in",
+            "lint --fix --check {}/in",
+        ],
+        1,
+    ));
     let waived = |folder: &Path, n: usize| {
-        let in_file = maps(n).replace("y: a", "y: a # windlass: ignore[components-key-changed] because of a test");
+        let in_file = maps(n).replace(
+            "y: a",
+            "y: a # windlass: ignore[components-key-changed] because of a test",
+        );
         write(folder, "in/infrastructure-components.yaml", &in_file);
-        (0..n).for_each(|at| write(folder, &format!("in/{at}/infrastructure-components.yaml"), &maps(1)));
-        let entry = |at| format!("[[waive]]\nrule = \"components-key-changed\"\npath = \"in/{at}\"\nreason = \"a test\"\n");
+        (0..n).for_each(|at| {
+            write(
+                folder,
+                &format!("in/{at}/infrastructure-components.yaml"),
+                &maps(1),
+            )
+        });
+        let entry = |at| {
+            format!(
+                "[[waive]]\nrule = \"components-key-changed\"\npath = \"in/{at}\"\nreason = \"a test\"\n"
+            )
+        };
         write(folder, "windlass.toml", &each(n, entry));
     };
-    let formats =
-        &["lint --deny components-key-changed --settings {}/windlass.toml {}/in", "lint --settings {}/windlass.toml {}/in -o sarif"];
+    let formats = &[
+        "lint --deny components-key-changed --settings {}/windlass.toml {}/in",
+        "lint --settings {}/windlass.toml {}/in -o sarif",
+    ];
     check(&case(waived, formats, 0));
 }

@@ -1,4 +1,5 @@
-//! No verb shows a secret of a document in a message: each is run over documents whose secrets are faulty in every way, in every format.
+//! No verb shows a secret of a document in a message: each is run over documents whose secrets are
+//! faulty in every way, in every format.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -52,21 +53,29 @@ const FAULTS: [&str; 20] = [
     "cAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArY: [",
 ];
 
-/// What is a `#CONFIG`: one that cannot be rendered whatever its secrets are, because data would be shown with them.
+/// What is a `#CONFIG`: one that cannot be rendered whatever its secrets are, because data would be
+/// shown with them.
 const CONFIG: &str = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: w}\nspec:\n  unknown: 1";
 
 /// clusterctl's configurations with secrets in them.
 const CONFIGURATIONS: [(&str, &str); 7] = [
     ("a.yaml", "GITHUB_TOKEN: [cAnArY\nproviders: []\n"),
-    ("b.yaml", "{providers: [{name: foo, type: x, url: 1}], GITLAB_ACCESS_TOKEN: cAnArY}\n"),
-    ("c.yaml", "AWS_B64ENCODED_CREDENTIALS: \"cAnArY\\q\"\nproviders: {a: 1}\n"),
+    (
+        "b.yaml",
+        "{providers: [{name: foo, type: x, url: 1}], GITLAB_ACCESS_TOKEN: cAnArY}\n",
+    ),
+    (
+        "c.yaml",
+        "AWS_B64ENCODED_CREDENTIALS: \"cAnArY\\q\"\nproviders: {a: 1}\n",
+    ),
     ("d.env", "GITHUB-TOKEN=cAnArY\n"),
     ("e.env", "export GITHUB_TOKEN\n\ncAnArY cAnArY\n"),
     ("f.json", "{\"GITHUB_TOKEN\": \"cAnArY\", }\n"),
     ("g.toml", "GITHUB_TOKEN = cAnArY\n"),
 ];
 
-/// Each verb with what it is run with: `DOC` is each document in turn. What follows `-o` is told where it can be.
+/// Each verb with what it is run with: `DOC` is each document in turn. What follows `-o` is told
+/// where it can be.
 const RUNS: &[(&str, &[&str])] = &[
     ("man", &["release build", "DOC"]),
     (
@@ -91,7 +100,12 @@ const RUNS: &[(&str, &[&str])] = &[
     ("release bump", &["v0.2.0 --metadata DOC"]),
     (
         "release diff",
-        &["in/0.yaml DOC", "DOC in/1.yaml -o json", "r/infrastructure-p0/v0.1.0 r/infrastructure-p1/v0.1.0 -o github", "r r"],
+        &[
+            "in/0.yaml DOC",
+            "DOC in/1.yaml -o json",
+            "r/infrastructure-p0/v0.1.0 r/infrastructure-p1/v0.1.0 -o github",
+            "r r",
+        ],
     ),
     (
         "release check",
@@ -121,20 +135,51 @@ const RUNS: &[(&str, &[&str])] = &[
     ("generate metadata", &[""]),
     ("generate template", &[""]),
     ("generate clusterclass", &[""]),
-    ("repository add", &["r/infrastructure-p0/v0.1.0 --to other", "DOC --to other --release v0.1.0"]),
+    (
+        "repository add",
+        &[
+            "r/infrastructure-p0/v0.1.0 --to other",
+            "DOC --to other --release v0.1.0",
+        ],
+    ),
     ("repository list", &["r", "r -o json"]),
     ("repository images", &["r", "r -o json"]),
     (
         "repository doctor",
-        &["r", "r -o json", "r -o github", "r -o sarif", "r -o junit", "r -v 5", "--config CONFIGURATION"],
+        &[
+            "r",
+            "r -o json",
+            "r -o github",
+            "r -o sarif",
+            "r -o junit",
+            "r -v 5",
+            "--config CONFIGURATION",
+        ],
     ),
     ("repository bundle", &["r --write-to bundle.tar"]),
-    ("repository configmap", &["r/infrastructure-p0/v0.1.0", "r/infrastructure-p1/v0.1.0 -o json", "r"]),
+    (
+        "repository configmap",
+        &[
+            "r/infrastructure-p0/v0.1.0",
+            "r/infrastructure-p1/v0.1.0 -o json",
+            "r",
+        ],
+    ),
     (
         "repository push",
-        &["r/infrastructure-p0/v0.1.0 oci:layout", "r/infrastructure-p1/v0.1.0 oci:layout -v 5", "r oci:layout"],
+        &[
+            "r/infrastructure-p0/v0.1.0 oci:layout",
+            "r/infrastructure-p1/v0.1.0 oci:layout -v 5",
+            "r oci:layout",
+        ],
     ),
-    ("repository pull", &["oci:r --to pulled", "oci:in:v0.1.0 --to pulled --release v0.1.0 -v 5"]),
+    (
+        "repository pull",
+        &[
+            "oci:r --to pulled",
+            "oci:in:v0.1.0 --to pulled --release v0.1.0 -v 5",
+        ],
+    ),
     ("vars", &["in", "in -o json"]),
     (
         "render",
@@ -148,9 +193,31 @@ const RUNS: &[(&str, &[&str])] = &[
             "DOC",
         ],
     ),
-    ("size", &["in", "in -o json", "DOC", "in --infra hetzner --fail-over 1% --all"]),
-    ("inspect", &["DOC", "DOC -o json", "DOC --log DOC", "DOC -v 5"]),
-    ("validate", &["in", "in -o json", "in -o sarif", "in -o junit", "in -o github", "in --template -v 5", "DOC"]),
+    (
+        "size",
+        &[
+            "in",
+            "in -o json",
+            "DOC",
+            "in --infra hetzner --fail-over 1% --all",
+        ],
+    ),
+    (
+        "inspect",
+        &["DOC", "DOC -o json", "DOC --log DOC", "DOC -v 5"],
+    ),
+    (
+        "validate",
+        &[
+            "in",
+            "in -o json",
+            "in -o sarif",
+            "in -o junit",
+            "in -o github",
+            "in --template -v 5",
+            "DOC",
+        ],
+    ),
     (
         "diff",
         &[
@@ -164,7 +231,14 @@ const RUNS: &[(&str, &[&str])] = &[
     ),
     (
         "why",
-        &["kubeadm in", "field:joinConfiguration in -o json", "/ in -o json", "command:a in", "user:u DOC", "argument:x in -v 5"],
+        &[
+            "kubeadm in",
+            "field:joinConfiguration in -o json",
+            "/ in -o json",
+            "command:a in",
+            "user:u DOC",
+            "argument:x in -v 5",
+        ],
     ),
     (
         "migrate",
@@ -175,7 +249,10 @@ const RUNS: &[(&str, &[&str])] = &[
             "DOC --to-version v1beta2 --to-kind WindlassConfig --check -v 5",
         ],
     ),
-    ("topology plan", &["in", "in -o json", "DOC", "in --against DOC"]),
+    (
+        "topology plan",
+        &["in", "in -o json", "DOC", "in --against DOC"],
+    ),
     ("topology variables", &["in", "in -o json"]),
     ("rules", &[""]),
     ("explain", &["upgrade-series-lost"]),
@@ -183,21 +260,45 @@ const RUNS: &[(&str, &[&str])] = &[
     ("generate yaml", &["--from DOC", "--from DOC -v 5"]),
     (
         "generate provider",
-        &["--infrastructure DOC-PROVIDER --config clusterctl.yaml", "--bootstrap x --config CONFIGURATION"],
+        &[
+            "--infrastructure DOC-PROVIDER --config clusterctl.yaml",
+            "--bootstrap x --config CONFIGURATION",
+        ],
     ),
-    ("generate cluster", &["c --from DOC --kubernetes-version v1.34.0", "c --from x --config CONFIGURATION"]),
-    ("config repositories", &["--config CONFIGURATION", "--config CONFIGURATION -o yaml"]),
+    (
+        "generate cluster",
+        &[
+            "c --from DOC --kubernetes-version v1.34.0",
+            "c --from x --config CONFIGURATION",
+        ],
+    ),
+    (
+        "config repositories",
+        &["--config CONFIGURATION", "--config CONFIGURATION -o yaml"],
+    ),
     ("completion", &["bash"]),
     ("version", &["", "-o json", "-o yaml"]),
 ];
 
 /// All documents; those at the start have each fault and each field at least once.
 fn documents() -> (Vec<String>, usize) {
-    let document = |(field, fault): (&str, &str)| field.replace('@', fault).replace("#CONFIG", CONFIG);
-    let first = FAULTS.iter().enumerate().map(|(at, fault)| (FIELDS[at % FIELDS.len()], *fault));
-    let first: Vec<_> = first.chain(FAULTS.iter().map(|fault| (FIELDS[0], *fault))).collect();
-    let rest = FIELDS.iter().flat_map(|field| FAULTS.iter().map(|fault| (*field, *fault)));
-    let all: Vec<(&str, &str)> = first.iter().copied().chain(rest.filter(|one| !first.contains(one))).collect();
+    let document =
+        |(field, fault): (&str, &str)| field.replace('@', fault).replace("#CONFIG", CONFIG);
+    let first = FAULTS
+        .iter()
+        .enumerate()
+        .map(|(at, fault)| (FIELDS[at % FIELDS.len()], *fault));
+    let first: Vec<_> = first
+        .chain(FAULTS.iter().map(|fault| (FIELDS[0], *fault)))
+        .collect();
+    let rest = FIELDS
+        .iter()
+        .flat_map(|field| FAULTS.iter().map(|fault| (*field, *fault)));
+    let all: Vec<(&str, &str)> = first
+        .iter()
+        .copied()
+        .chain(rest.filter(|one| !first.contains(one)))
+        .collect();
     (all.into_iter().map(document).collect(), first.len())
 }
 
@@ -211,42 +312,82 @@ fn site(documents: &[String]) -> tempfile::TempDir {
     };
     copy(&root().join("examples/harbour"), folder.path());
     let provider = std::fs::read_to_string(root().join("examples/harbour/provider.yaml")).unwrap();
-    write("provider.yaml".to_owned(), &format!("{provider}objects: [in/*.yaml]\n"));
+    write(
+        "provider.yaml".to_owned(),
+        &format!("{provider}objects: [in/*.yaml]\n"),
+    );
     let mut configuration = "providers:\n".to_owned();
     for (at, document) in documents.iter().enumerate() {
         write(format!("in/{at}.yaml"), document);
         write(format!("templates/cluster-template-{at}.yaml"), document);
-        for file in ["config/crd/bases/a.yaml", "config/manager/manager.yaml", "config/default/kustomization.yaml", "PROJECT"] {
+        for file in [
+            "config/crd/bases/a.yaml",
+            "config/manager/manager.yaml",
+            "config/default/kustomization.yaml",
+            "PROJECT",
+        ] {
             // Whatever else it is, it has the words by which CRDs are found.
-            write(format!("projects/{at}/{file}"), &format!("{document}\n# kind: CustomResourceDefinition, openAPIV3Schema\n"));
+            write(
+                format!("projects/{at}/{file}"),
+                &format!("{document}\n# kind: CustomResourceDefinition, openAPIV3Schema\n"),
+            );
         }
         let release = format!("r/infrastructure-p{at}/v0.1.0");
-        write(format!("{release}/infrastructure-components.yaml"), document);
+        write(
+            format!("{release}/infrastructure-components.yaml"),
+            document,
+        );
         write(format!("{release}/cluster-template.yaml"), document);
-        write(format!("{release}/metadata.yaml"), if at % 2 == 0 { include_str!("../../metadata.yaml") } else { document });
-        let url = format!("{}/r/infrastructure-p{at}/v0.1.0/infrastructure-components.yaml", folder.path().display());
-        configuration.push_str(&format!("- {{name: p{at}, type: InfrastructureProvider, url: {url}}}\n"));
+        write(
+            format!("{release}/metadata.yaml"),
+            if at % 2 == 0 {
+                include_str!("../../metadata.yaml")
+            } else {
+                document
+            },
+        );
+        let url = format!(
+            "{}/r/infrastructure-p{at}/v0.1.0/infrastructure-components.yaml",
+            folder.path().display()
+        );
+        configuration.push_str(&format!(
+            "- {{name: p{at}, type: InfrastructureProvider, url: {url}}}\n"
+        ));
     }
     for path in ["clusterctl.yaml", "r/clusterctl.yaml"] {
         write(path.to_owned(), &configuration);
     }
-    CONFIGURATIONS.iter().for_each(|(name, text)| write((*name).to_owned(), text));
+    CONFIGURATIONS
+        .iter()
+        .for_each(|(name, text)| write((*name).to_owned(), text));
     folder
 }
 
 fn run(folder: &Path, command: &str) -> Output {
-    windlass(folder).args(command.split_whitespace()).env("KUBECONFIG", "/dev/null").env("HOME", folder).output().unwrap()
+    windlass(folder)
+        .args(command.split_whitespace())
+        .env("KUBECONFIG", "/dev/null")
+        .env("HOME", folder)
+        .output()
+        .unwrap()
 }
 
 #[test]
 fn no_verb_shows_a_secret() {
     let names = |names: &mut dyn Iterator<Item = String>| names.collect::<BTreeSet<_>>();
     let verbs = names(&mut VERBS.iter().map(|verb| verb.name()));
-    assert_eq!(names(&mut RUNS.iter().map(|(verb, _)| (*verb).to_owned())), verbs, "a verb is missing here");
+    assert_eq!(
+        names(&mut RUNS.iter().map(|(verb, _)| (*verb).to_owned())),
+        verbs,
+        "a verb is missing here"
+    );
     let (documents, each) = documents();
     let site = site(&documents);
     let mut commands = Vec::new();
-    for (verb, operands) in RUNS.iter().flat_map(|(verb, runs)| runs.iter().map(move |operands| (verb, operands))) {
+    for (verb, operands) in RUNS
+        .iter()
+        .flat_map(|(verb, runs)| runs.iter().map(move |operands| (verb, operands)))
+    {
         let command = format!("{verb} {operands}");
         if command.contains("DOC") {
             commands.extend((0..each).map(|at| {
@@ -256,7 +397,11 @@ fn no_verb_shows_a_secret() {
                     .replace("DOC", &format!("in/{at}.yaml"))
             }));
         } else if command.contains("CONFIGURATION") {
-            commands.extend(CONFIGURATIONS.iter().map(|(name, _)| command.replace("CONFIGURATION", name)));
+            commands.extend(
+                CONFIGURATIONS
+                    .iter()
+                    .map(|(name, _)| command.replace("CONFIGURATION", name)),
+            );
         } else {
             commands.push(command);
         }
@@ -271,7 +416,10 @@ fn no_verb_shows_a_secret() {
             }
             let text = harmless(&output);
             assert!(!text.contains("internal error"), "{command}: {text}");
-            let shown = text.lines().enumerate().filter(|(_, line)| line.to_lowercase().contains(&CANARY.to_lowercase()));
+            let shown = text
+                .lines()
+                .enumerate()
+                .filter(|(_, line)| line.to_lowercase().contains(&CANARY.to_lowercase()));
             told.extend(shown.map(|(at, line)| format!("{command}:{}: {line}", at + 1)));
         }
         told
@@ -283,12 +431,21 @@ fn no_verb_shows_a_secret() {
         told.extend(other.join().unwrap());
         told
     });
-    assert!(told.is_empty(), "{} lines show a secret:\n{}", told.len(), told.join("\n"));
-    let written: Vec<_> = files_below(site.path()).into_iter().filter(|path| path.starts_with(site.path().join("out"))).collect();
+    assert!(
+        told.is_empty(),
+        "{} lines show a secret:\n{}",
+        told.len(),
+        told.join("\n")
+    );
+    let written: Vec<_> = files_below(site.path())
+        .into_iter()
+        .filter(|path| path.starts_with(site.path().join("out")))
+        .collect();
     assert!(written.is_empty(), "{written:?}");
 }
 
-/// What a Secret holds, whatever form it has there, is neither in the message nor in the line of a finding that another object's field has it in.
+/// What a Secret holds, whatever form it has there, is neither in the message nor in the line of a
+/// finding that another object's field has it in.
 #[test]
 fn a_field_that_repeats_a_secret_does_not_show_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -297,7 +454,8 @@ fn a_field_that_repeats_a_secret_does_not_show_it() {
         "stringData: {pw: \"ZebraS3cretWord\\r\\n\"}",
         "stringData: {pw: \"a: b\\nuser:ZebraS3cretWord\\n\"}",
         "stringData:\n  pw: |\n    aws_secret_access_key = ZebraS3cretWord",
-        // `ZebraS3cretWord`, `ZebraS3cretWord` and a line end, `labels:` and `  app: ZebraS3cretWord` below it.
+        // `ZebraS3cretWord`, `ZebraS3cretWord` and a line end, `labels:` and `  app:
+        // ZebraS3cretWord` below it.
         "data: {pw: WmVicmFTM2NyZXRXb3Jk}",
         "data: {pw: WmVicmFTM2NyZXRXb3JkCg==}",
         "data: {pw: bGFiZWxzOgogIGFwcDogWmVicmFTM2NyZXRXb3JkCg==}",
@@ -307,9 +465,15 @@ fn a_field_that_repeats_a_secret_does_not_show_it() {
                       spec:\n  files: [{path: /a, content: x, encoding: \"ZebraS3cretWord\"}]\n";
         std::fs::write(folder.path().join("w.yaml"), format!("{secret}{config}")).unwrap();
         for format in ["text", "json", "sarif", "junit", "github"] {
-            let output = run(folder.path(), &format!("validate w.yaml --kubernetes-version v1.34.1 -o {format}"));
+            let output = run(
+                folder.path(),
+                &format!("validate w.yaml --kubernetes-version v1.34.1 -o {format}"),
+            );
             let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-            assert!(said.contains("redacted") && !said.contains("Zebra"), "{value} {format}: {said}");
+            assert!(
+                said.contains("redacted") && !said.contains("Zebra"),
+                "{value} {format}: {said}"
+            );
         }
     }
 }

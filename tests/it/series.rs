@@ -6,18 +6,37 @@ use crate::support::windlass;
 
 /// What `lint` says of series of a rule: line, message and help.
 fn told(series: &[(u32, u32)], rule: &str) -> Option<(u64, String, String)> {
-    let listed: String = series.iter().map(|(major, minor)| format!("- {{major: {major}, minor: {minor}, contract: v1beta2}}\n")).collect();
+    let listed: String = series
+        .iter()
+        .map(|(major, minor)| format!("- {{major: {major}, minor: {minor}, contract: v1beta2}}\n"))
+        .collect();
     let folder = tempfile::tempdir().unwrap();
     let head = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n";
-    std::fs::write(folder.path().join("metadata.yaml"), format!("{head}{listed}")).unwrap();
-    let output = windlass(folder.path()).args(["lint", "metadata.yaml", "-o", "json"]).output().unwrap();
+    std::fs::write(
+        folder.path().join("metadata.yaml"),
+        format!("{head}{listed}"),
+    )
+    .unwrap();
+    let output = windlass(folder.path())
+        .args(["lint", "metadata.yaml", "-o", "json"])
+        .output()
+        .unwrap();
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let finding = report["findings"].as_array().unwrap().iter().find(|finding| finding["rule"] == rule)?;
+    let finding = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|finding| finding["rule"] == rule)?;
     let text = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
-    Some((finding["line"].as_u64().unwrap(), text("message"), text("help")))
+    Some((
+        finding["line"].as_u64().unwrap(),
+        text("message"),
+        text("help"),
+    ))
 }
 
-/// The first series has line 4. Oldest or newest first are both an order; the first entry that leaves the order of those before it is told.
+/// The first series has line 4. Oldest or newest first are both an order; the first entry that
+/// leaves the order of those before it is told.
 #[test]
 fn series_are_in_order_from_either_end() {
     let rule = "metadata-series-unordered";
@@ -40,9 +59,16 @@ fn series_are_in_order_from_either_end() {
         (&[(0, 1), (0, 1), (0, 3), (0, 2)], 7, "0.2"),
         (&[(0, 2), (0, 3), (0, 3), (0, 1)], 7, "0.1"),
     ] {
-        let expected = (line, format!("series {name} is out of order"), "list the series from the oldest to the newest".to_owned());
+        let expected = (
+            line,
+            format!("series {name} is out of order"),
+            "list the series from the oldest to the newest".to_owned(),
+        );
         assert_eq!(told(series, rule), Some(expected), "{series:?}");
     }
     let placeholder = "series 0.0 is a placeholder: no release is of it".to_owned();
-    assert_eq!(told(&[(0, 1), (0, 0)], rule), Some((5, placeholder, "remove the entry".to_owned())));
+    assert_eq!(
+        told(&[(0, 1), (0, 0)], rule),
+        Some((5, placeholder, "remove the entry".to_owned()))
+    );
 }

@@ -1,5 +1,5 @@
-//! What the program does with files and folders that are no plain ones, or that another run works on; and Ctrl-C while files are written: in a
-//! process of its own, because it ends.
+//! What the program does with files and folders that are no plain ones, or that another run works
+//! on; and Ctrl-C while files are written: in a process of its own, because it ends.
 
 #![cfg(unix)]
 
@@ -19,13 +19,18 @@ const FOLDER: &str = "WINDLASS_TEST_FOLDER";
 const SIGNAL: &str = "WINDLASS_TEST_SIGNAL";
 
 fn entries(folder: &Path) -> Vec<PathBuf> {
-    std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect()
+    std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect()
 }
 
 /// What the test does in the process that ends.
 fn write_until_it_ends(folder: &Path, signal: i32) {
     let out = folder.join("out").to_str().unwrap().to_owned();
-    let tree: Tree = (0..50_000).map(|n| (format!("{n}/file"), vec![0; 100])).collect();
+    let tree: Tree = (0..50_000)
+        .map(|n| (format!("{n}/file"), vec![0; 100]))
+        .collect();
     let watched = folder.to_path_buf();
     let presser = std::thread::spawn(move || {
         while entries(&watched).is_empty() {
@@ -33,7 +38,10 @@ fn write_until_it_ends(folder: &Path, signal: i32) {
         }
         signal_hook::low_level::raise(signal).unwrap();
     });
-    assert_eq!(write_tree(&out, &tree, Mode::Create, Privacy::Public, "test"), Err(WorldError::Interrupted));
+    assert_eq!(
+        write_tree(&out, &tree, Mode::Create, Privacy::Public, "test"),
+        Err(WorldError::Interrupted)
+    );
     presser.join().unwrap();
     assert_eq!(entries(folder), Vec::<PathBuf>::new());
     std::fs::write(folder.join("cleaned"), "").unwrap();
@@ -51,10 +59,26 @@ fn ctrl_c_and_who_ends_the_process_leave_nothing_behind() {
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "shell::ctrl_c_and_who_ends_the_process_leave_nothing_behind"]);
-        let output = command.env(FOLDER, folder.path()).env(SIGNAL, signal.to_string()).output().unwrap();
-        assert_eq!(entries(folder.path()), [folder.path().join("cleaned")], "{}", String::from_utf8_lossy(&output.stdout));
-        assert_eq!(output.status.signal(), Some(signal), "ended by the signal itself");
+        command.args([
+            "--exact",
+            "shell::ctrl_c_and_who_ends_the_process_leave_nothing_behind",
+        ]);
+        let output = command
+            .env(FOLDER, folder.path())
+            .env(SIGNAL, signal.to_string())
+            .output()
+            .unwrap();
+        assert_eq!(
+            entries(folder.path()),
+            [folder.path().join("cleaned")],
+            "{}",
+            String::from_utf8_lossy(&output.stdout)
+        );
+        assert_eq!(
+            output.status.signal(),
+            Some(signal),
+            "ended by the signal itself"
+        );
     }
 }
 
@@ -62,10 +86,15 @@ fn ctrl_c_and_who_ends_the_process_leave_nothing_behind() {
 fn run(folder: &Path, line: &str) -> (Option<i32>, String, String) {
     let output = windlass(folder).args(line.split(' ')).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code(), text(&output.stdout), text(&output.stderr))
+    (
+        output.status.code(),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
 }
 
-/// A folder in which some files are old and some new is read by nobody, until the command that wrote it has brought it to its end.
+/// A folder in which some files are old and some new is read by nobody, until the command that
+/// wrote it has brought it to its end.
 #[test]
 fn what_a_killed_run_left_is_refused_until_it_is_finished() {
     let folder = tempfile::tempdir().unwrap();
@@ -79,9 +108,21 @@ fn what_a_killed_run_left_is_refused_until_it_is_finished() {
     let refusal = "error: out: some of its files are old and some new, because a run was killed\n  \
                    help: run the command that wrote it again, with `--force`\n";
     let check = format!("{build} --check");
-    for line in ["lint out", "vars out", "render out", "validate out", "release diff out out", "repository doctor out", &check] {
+    for line in [
+        "lint out",
+        "vars out",
+        "render out",
+        "validate out",
+        "release diff out out",
+        "repository doctor out",
+        &check,
+    ] {
         let (code, stdout, stderr) = run(path, line);
-        assert_eq!((code, stdout.as_str(), stderr.ends_with(refusal)), (Some(2), "", true), "{line}: {stderr}");
+        assert_eq!(
+            (code, stdout.as_str(), stderr.ends_with(refusal)),
+            (Some(2), "", true),
+            "{line}: {stderr}"
+        );
     }
     // What was finished is moved in first, and is then what stands in the way.
     let (code, _, stderr) = run(path, build);
@@ -90,11 +131,18 @@ fn what_a_killed_run_left_is_refused_until_it_is_finished() {
     assert!(code == Some(2) && stderr.ends_with(refusal), "{stderr}");
     assert!(!path.join("out/.windlass-12-3.commit").exists());
     assert_eq!(run(path, &format!("{build} --force")).0, Some(0));
-    assert_eq!(std::fs::read(path.join("out/metadata.yaml")).unwrap(), metadata);
-    assert_eq!(std::fs::read(path.join("out/deep/notes.md")).unwrap(), b"old");
+    assert_eq!(
+        std::fs::read(path.join("out/metadata.yaml")).unwrap(),
+        metadata
+    );
+    assert_eq!(
+        std::fs::read(path.join("out/deep/notes.md")).unwrap(),
+        b"old"
+    );
 }
 
-/// As clusterctl's `--write-to`: only the owner reads the file, no folder is made for it, and a device is written to.
+/// As clusterctl's `--write-to`: only the owner reads the file, no folder is made for it, and a
+/// device is written to.
 #[test]
 fn what_is_written_to_a_file_is_for_its_owner() {
     use std::os::unix::fs::PermissionsExt;
@@ -103,20 +151,36 @@ fn what_is_written_to_a_file_is_for_its_owner() {
     std::fs::write(path.join("t.yaml"), "a: ${B:=1}\n").unwrap();
     std::fs::create_dir(path.join("out")).unwrap();
     std::os::unix::fs::symlink("/dev/null", path.join("device")).unwrap();
-    let generate = |to: &str| run(path, &format!("generate cluster c -n d --from t.yaml --write-to {to}"));
+    let generate = |to: &str| {
+        run(
+            path,
+            &format!("generate cluster c -n d --from t.yaml --write-to {to}"),
+        )
+    };
     let nothing = || (Some(0), String::new(), String::new());
     let text = "a: 1\nmetadata:\n  namespace: d\n";
     for _ in ["new", "there"] {
         assert_eq!(generate("o.yaml"), nothing());
         assert_eq!(std::fs::read_to_string(path.join("o.yaml")).unwrap(), text);
-        assert_eq!(std::fs::metadata(path.join("o.yaml")).unwrap().permissions().mode() & 0o777, 0o600);
-        std::fs::set_permissions(path.join("o.yaml"), std::fs::Permissions::from_mode(0o644)).unwrap();
+        assert_eq!(
+            std::fs::metadata(path.join("o.yaml"))
+                .unwrap()
+                .permissions()
+                .mode()
+                & 0o777,
+            0o600
+        );
+        std::fs::set_permissions(path.join("o.yaml"), std::fs::Permissions::from_mode(0o644))
+            .unwrap();
         std::fs::write(path.join("o.yaml"), "old").unwrap();
     }
     assert_eq!(generate("device"), nothing());
     assert!(path.join("device").is_symlink());
     assert_eq!(generate("-"), (Some(0), text.to_owned(), String::new()));
-    for (to, reason) in [("gone/o.yaml", "no such file or directory"), ("out", "is a directory")] {
+    for (to, reason) in [
+        ("gone/o.yaml", "no such file or directory"),
+        ("out", "is a directory"),
+    ] {
         let expected = format!("Error: failed to write to destination file: open {to}: {reason}\n");
         assert_eq!(generate(to), (Some(1), String::new(), expected));
     }
@@ -129,36 +193,72 @@ fn a_pipe_that_is_named_below_dev_is_read() {
     let folder = tempfile::tempdir().unwrap();
     for file in ["/dev/stdin", "/proc/self/fd/0", "-"] {
         let mut command = windlass(folder.path());
-        command.args(["vars", file]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .args(["vars", file])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut running = command.spawn().unwrap();
-        running.stdin.take().unwrap().write_all(b"a: ${B}\n").unwrap();
+        running
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(b"a: ${B}\n")
+            .unwrap();
         let output = running.wait_with_output().unwrap();
         let shown = if file == "-" { "<stdin>" } else { file };
-        assert_eq!(String::from_utf8_lossy(&output.stdout), format!("B   required\n  {shown}:1:4\n"));
-        assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), "1 file, 1 variable\n"));
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout),
+            format!("B   required\n  {shown}:1:4\n")
+        );
+        assert_eq!(
+            (
+                output.status.code(),
+                String::from_utf8_lossy(&output.stderr).as_ref()
+            ),
+            (Some(0), "1 file, 1 variable\n")
+        );
     }
 }
 
-/// Two runs do not change a folder at once: the second says that it waits, once, and goes on when the first is done.
+/// Two runs do not change a folder at once: the second says that it waits, once, and goes on when
+/// the first is done.
 #[test]
 fn a_run_waits_for_the_one_before_it_and_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    assert_eq!(run(path, "release build v0.2.0 --provider builtin --to out").0, Some(0));
+    assert_eq!(
+        run(path, "release build v0.2.0 --provider builtin --to out").0,
+        Some(0)
+    );
     std::fs::create_dir(path.join("r")).unwrap();
     let first = std::fs::File::create(path.join("r/.windlass.lock")).unwrap();
     first.lock().unwrap();
     let mut command = windlass(path);
-    command.args(["repository", "add", "out", "--to", "r"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(["repository", "add", "out", "--to", "r"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut second = command.spawn().unwrap();
-    let mut told = BufReader::new(second.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let mut told = BufReader::new(second.stderr.take().unwrap())
+        .lines()
+        .map(Result::unwrap);
     let waits = told.by_ref().find(|line| line.starts_with("waiting"));
-    assert_eq!(waits.as_deref(), Some("waiting for another process that changes r"));
+    assert_eq!(
+        waits.as_deref(),
+        Some("waiting for another process that changes r")
+    );
     assert!(!path.join("r/clusterctl.yaml").exists());
     first.unlock().unwrap();
     let rest: Vec<String> = told.collect();
-    assert!(second.wait_with_output().unwrap().status.success(), "{rest:?}");
-    assert!(!rest.iter().any(|line| line.starts_with("waiting")), "{rest:?}");
+    assert!(
+        second.wait_with_output().unwrap().status.success(),
+        "{rest:?}"
+    );
+    assert!(
+        !rest.iter().any(|line| line.starts_with("waiting")),
+        "{rest:?}"
+    );
     assert!(path.join("r/clusterctl.yaml").is_file() && !path.join("r/.windlass.lock").exists());
 }
 
@@ -170,8 +270,16 @@ fn folders_are_read_up_to_sixty_four_deep() {
     std::fs::create_dir_all(folder.path().join(&deepest)).unwrap();
     std::fs::write(folder.path().join(&deepest).join("t.yaml"), "a: ${B}\n").unwrap();
     let (code, stdout, _) = run(folder.path(), "vars deep");
-    assert_eq!((code, stdout), (Some(0), format!("B   required\n  {deepest}/t.yaml:1:4\n")));
+    assert_eq!(
+        (code, stdout),
+        (Some(0), format!("B   required\n  {deepest}/t.yaml:1:4\n"))
+    );
     std::fs::create_dir(folder.path().join(&deepest).join("e")).unwrap();
-    let expected = format!("error: {deepest}/e: more than 64 folders deep\n  help: name a folder that is further down\n");
-    assert_eq!(run(folder.path(), "vars deep"), (Some(2), String::new(), expected));
+    let expected = format!(
+        "error: {deepest}/e: more than 64 folders deep\n  help: name a folder that is further down\n"
+    );
+    assert_eq!(
+        run(folder.path(), "vars deep"),
+        (Some(2), String::new(), expected)
+    );
 }

@@ -7,12 +7,17 @@ use serde_json::Value;
 use crate::support::{root, windlass};
 
 fn size(arguments: &[&str]) -> Output {
-    windlass(root()).arg("size").args(arguments).output().unwrap()
+    windlass(root())
+        .arg("size")
+        .args(arguments)
+        .output()
+        .unwrap()
 }
 
 fn json(arguments: &[&str]) -> Value {
     let output = size(&[arguments, &["-o", "json"]].concat());
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
 }
 
 /// A folder with a file.
@@ -29,8 +34,16 @@ fn text(output: &Output) -> String {
 /// What `render` prints is what is measured.
 #[test]
 fn sizes_are_those_of_the_rendered_data() {
-    for example in ["examples/worker.yaml", "examples/flatcar.yaml", "examples/windows.yaml"] {
-        let data = windlass(root()).args(["render", example]).output().unwrap().stdout;
+    for example in [
+        "examples/worker.yaml",
+        "examples/flatcar.yaml",
+        "examples/windows.yaml",
+    ] {
+        let data = windlass(root())
+            .args(["render", example])
+            .output()
+            .unwrap()
+            .stdout;
         let machine = &json(&[example])["machines"][0];
         assert_eq!(machine["raw"], data.len(), "{example}");
         assert_eq!(machine["base64"], data.len().div_ceil(3) * 4, "{example}");
@@ -49,8 +62,18 @@ fn parts_add_up_and_the_largest_comes_first() {
     let machines = report["machines"].as_array().unwrap();
     assert!(machines.len() > 5, "{}", machines.len());
     for machine in machines {
-        let bytes: Vec<u64> = machine["parts"].as_array().unwrap().iter().map(|part| part["bytes"].as_u64().unwrap()).collect();
-        assert_eq!(bytes.iter().sum::<u64>(), machine["raw"].as_u64().unwrap(), "{}", machine["name"]);
+        let bytes: Vec<u64> = machine["parts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|part| part["bytes"].as_u64().unwrap())
+            .collect();
+        assert_eq!(
+            bytes.iter().sum::<u64>(),
+            machine["raw"].as_u64().unwrap(),
+            "{}",
+            machine["name"]
+        );
         assert!(bytes.is_sorted_by(|a, b| a >= b), "{bytes:?}");
     }
 }
@@ -59,16 +82,33 @@ fn parts_add_up_and_the_largest_comes_first() {
 #[test]
 fn a_file_of_the_user_is_named_with_its_field() {
     let report = json(&["examples/worker.yaml"]);
-    let part = report["machines"][0]["parts"].as_array().unwrap().iter().find(|part| part["name"] == "/etc/sysctl.d/90-gpu.conf").unwrap();
-    assert_eq!((part["kind"].as_str(), part["from"].as_str()), (Some("file"), Some("spec.files[0]")));
+    let part = report["machines"][0]["parts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|part| part["name"] == "/etc/sysctl.d/90-gpu.conf")
+        .unwrap();
+    assert_eq!(
+        (part["kind"].as_str(), part["from"].as_str()),
+        (Some("file"), Some("spec.files[0]"))
+    );
 }
 
-/// Keys do not compress: base64 keeps three quarters of its bytes. Dummies of one line repeated would vanish.
+/// Keys do not compress: base64 keeps three quarters of its bytes. Dummies of one line repeated
+/// would vanish.
 #[test]
 fn certificates_that_stand_in_are_measured_as_real_ones() {
     let machine = &json(&["examples/control-plane.yaml"])["machines"][0];
-    assert!(machine["standIns"].as_array().unwrap().contains(&"certificates".into()));
-    let (raw, gzip) = (machine["raw"].as_u64().unwrap(), machine["gzip"].as_u64().unwrap());
+    assert!(
+        machine["standIns"]
+            .as_array()
+            .unwrap()
+            .contains(&"certificates".into())
+    );
+    let (raw, gzip) = (
+        machine["raw"].as_u64().unwrap(),
+        machine["gzip"].as_u64().unwrap(),
+    );
     assert!(gzip > raw / 2 && gzip < raw, "{gzip} of {raw}");
 }
 
@@ -83,11 +123,17 @@ fn the_infrastructure_is_that_of_the_input() {
         let file = folder.path().join("c.yaml");
         let report = json(&[file.to_str().unwrap()]);
         let limits = report["machines"][0]["limits"].as_array().unwrap();
-        limits.iter().map(|limit| limit["infrastructure"].as_str().unwrap().to_owned()).collect()
+        limits
+            .iter()
+            .map(|limit| limit["infrastructure"].as_str().unwrap().to_owned())
+            .collect()
     };
     assert_eq!(names("OpenStackMachineTemplate"), ["openstack"]);
     assert_eq!(names("AWSMachineTemplate"), ["aws"]);
-    assert!(names("DevMachineTemplate").len() > 10, "all, when none is known");
+    assert!(
+        names("DevMachineTemplate").len() > 10,
+        "all, when none is known"
+    );
 }
 
 /// Nova counts base64: three quarters of 65,535 bytes are what fits.
@@ -95,20 +141,43 @@ fn the_infrastructure_is_that_of_the_input() {
 fn a_limit_after_base64_counts_base64() {
     let report = json(&["examples/worker.yaml", "--infra", "openstack"]);
     let (machine, fit) = (&report["machines"][0], &report["machines"][0]["limits"][0]);
-    assert_eq!((fit["bytes"].clone(), fit["limit"].clone()), (machine["base64"].clone(), 65_535.into()));
+    assert_eq!(
+        (fit["bytes"].clone(), fit["limit"].clone()),
+        (machine["base64"].clone(), 65_535.into())
+    );
 }
 
 #[test]
 fn over_the_budget_is_an_error_and_within_it_is_none() {
-    let failing = size(&["examples/control-plane.yaml", "--infra", "hetzner", "--fail-over", "40%"]);
+    let failing = size(&[
+        "examples/control-plane.yaml",
+        "--infra",
+        "hetzner",
+        "--fail-over",
+        "40%",
+    ]);
     assert_eq!(failing.status.code(), Some(1));
     let shown = text(&failing);
     assert!(
         shown.contains("error[user-data-over-budget]: example-control-plane init is over 40 % of what hetzner takes"),
         "{shown}"
     );
-    assert!(shown.contains("--> examples/control-plane.yaml:"), "{shown}");
-    assert_eq!(size(&["examples/control-plane.yaml", "--infra", "hetzner", "--fail-over", "90%"]).status.code(), Some(0));
+    assert!(
+        shown.contains("--> examples/control-plane.yaml:"),
+        "{shown}"
+    );
+    assert_eq!(
+        size(&[
+            "examples/control-plane.yaml",
+            "--infra",
+            "hetzner",
+            "--fail-over",
+            "90%"
+        ])
+        .status
+        .code(),
+        Some(0)
+    );
 }
 
 #[test]
@@ -124,7 +193,12 @@ fn a_percentage_that_is_none_is_refused() {
 fn what_saves_nothing_is_said() {
     let report = json(&["examples/worker.yaml"]);
     let savings = report["machines"][0]["savings"].as_array().unwrap();
-    let saved = |field: &str| savings.iter().find(|saving| saving["field"] == field).map(|saving| saving["bytes"].as_u64().unwrap());
+    let saved = |field: &str| {
+        savings
+            .iter()
+            .find(|saving| saving["field"] == field)
+            .map(|saving| saving["bytes"].as_u64().unwrap())
+    };
     assert_eq!(saved("files[].contentFrom"), Some(0));
     let machine = &report["machines"][0];
     assert!(saved("compression: gzip").unwrap() > 300 && machine["compressed"] == false);
@@ -133,18 +207,29 @@ fn what_saves_nothing_is_said() {
 #[test]
 fn what_stands_in_is_told() {
     let output = size(&["examples/worker.yaml"]);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("stand-in: token abcdef.0123456789abcdef (--token)"));
+    assert!(
+        String::from_utf8_lossy(&output.stderr)
+            .contains("stand-in: token abcdef.0123456789abcdef (--token)")
+    );
 }
 
 #[test]
 fn a_config_that_cannot_be_rendered_is_a_finding_and_the_others_are_measured() {
     let worker = std::fs::read_to_string(root().join("examples/worker.yaml")).unwrap();
-    let folder = input(&format!("{worker}---\n{}", worker.replace("gpu-worker", "other").replace("files:", "filez:")));
+    let folder = input(&format!(
+        "{worker}---\n{}",
+        worker
+            .replace("gpu-worker", "other")
+            .replace("files:", "filez:")
+    ));
     let file = folder.path().join("c.yaml");
     let output = size(&[file.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));
     let shown = text(&output);
-    assert!(shown.contains("gpu-worker") && shown.contains("error[config-field-unknown]"), "{shown}");
+    assert!(
+        shown.contains("gpu-worker") && shown.contains("error[config-field-unknown]"),
+        "{shown}"
+    );
 }
 
 /// A template is filled in with `--template`, and told without.
@@ -155,21 +240,44 @@ fn templates_are_measured_when_they_are_said_to_be() {
     let file = folder.path().join("c.yaml");
     let output = size(&[file.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output).contains("error[template-not-declared]"), "{}", text(&output));
-    let output = size(&["--template", "--var", "CLUSTER_NAME=prod", file.to_str().unwrap()]);
-    assert!(output.status.success() && text(&output).contains("prod-gpu-worker"), "{}", text(&output));
+    assert!(
+        text(&output).contains("error[template-not-declared]"),
+        "{}",
+        text(&output)
+    );
+    let output = size(&[
+        "--template",
+        "--var",
+        "CLUSTER_NAME=prod",
+        file.to_str().unwrap(),
+    ]);
+    assert!(
+        output.status.success() && text(&output).contains("prod-gpu-worker"),
+        "{}",
+        text(&output)
+    );
 }
 
 /// A worker with these files, each of one line.
 fn with_files(files: &[(&str, &str)]) -> tempfile::TempDir {
     let worker = std::fs::read_to_string(root().join("examples/worker.yaml")).unwrap();
-    let listed: String = files.iter().map(|(path, content)| format!("\n  - {{path: {path}, content: {content}}}")).collect();
+    let listed: String = files
+        .iter()
+        .map(|(path, content)| format!("\n  - {{path: {path}, content: {content}}}"))
+        .collect();
     input(&worker.replacen("\n  files:", &format!("\n  files:{listed}"), 1))
 }
 
 /// The columns of each line.
 fn columns(text: &str) -> Vec<Vec<&str>> {
-    text.lines().map(|line| line.split("  ").map(str::trim).filter(|column| !column.is_empty()).collect()).collect()
+    text.lines()
+        .map(|line| {
+            line.split("  ")
+                .map(str::trim)
+                .filter(|column| !column.is_empty())
+                .collect()
+        })
+        .collect()
 }
 
 /// The columns of a part: bar, share, bytes, name, and the field that it comes from.
@@ -179,7 +287,15 @@ fn part_columns(part: &Value, raw: u64) -> Vec<String> {
     let full = usize::try_from((share * 20).div_ceil(100)).unwrap();
     let bar = format!("[{}{}]", "#".repeat(full), "-".repeat(20 - full));
     let from = part["from"].as_str().map(|from| format!("({from})"));
-    [bar, format!("{share} %"), bytes.to_string(), part["name"].as_str().unwrap().to_owned()].into_iter().chain(from).collect()
+    [
+        bar,
+        format!("{share} %"),
+        bytes.to_string(),
+        part["name"].as_str().unwrap().to_owned(),
+    ]
+    .into_iter()
+    .chain(from)
+    .collect()
 }
 
 /// Ten parts of a machine, and what is left in one line; all with `--all`.
@@ -187,27 +303,57 @@ fn part_columns(part: &Value, raw: u64) -> Vec<String> {
 fn the_text_lists_the_largest_parts_and_sums_the_others_up() {
     let content = "x".repeat(200);
     let names: Vec<String> = (0..9).map(|at| format!("/etc/{at}")).collect();
-    let files: Vec<(&str, &str)> = names.iter().enumerate().map(|(at, name)| (name.as_str(), &content[at * 10..])).collect();
+    let files: Vec<(&str, &str)> = names
+        .iter()
+        .enumerate()
+        .map(|(at, name)| (name.as_str(), &content[at * 10..]))
+        .collect();
     let folder = with_files(&files);
     let file = folder.path().join("c.yaml");
     let machine = &json(&[file.to_str().unwrap()])["machines"][0];
-    let (raw, parts) = (machine["raw"].as_u64().unwrap(), machine["parts"].as_array().unwrap());
+    let (raw, parts) = (
+        machine["raw"].as_u64().unwrap(),
+        machine["parts"].as_array().unwrap(),
+    );
     assert!(parts.len() > 11, "{parts:?}");
 
     for (arguments, listed) in [(vec![], 10), (vec!["--all"], parts.len())] {
-        let shown = text(&size(&[&[file.to_str().unwrap()], arguments.as_slice()].concat()));
-        assert!(shown.contains(&format!("\ngpu-worker worker-join, {raw} bytes\n")), "{shown}");
+        let shown = text(&size(
+            &[&[file.to_str().unwrap()], arguments.as_slice()].concat(),
+        ));
+        assert!(
+            shown.contains(&format!("\ngpu-worker worker-join, {raw} bytes\n")),
+            "{shown}"
+        );
         let rows = columns(&shown);
-        let at = rows.iter().position(|row| row.first().is_some_and(|cell| cell.starts_with('['))).unwrap();
+        let at = rows
+            .iter()
+            .position(|row| row.first().is_some_and(|cell| cell.starts_with('[')))
+            .unwrap();
         for (row, part) in rows[at..].iter().zip(&parts[..listed]) {
             assert_eq!(*row, part_columns(part, raw), "{shown}");
         }
-        let rest: u64 = parts[listed..].iter().map(|part| part["bytes"].as_u64().unwrap()).sum();
+        let rest: u64 = parts[listed..]
+            .iter()
+            .map(|part| part["bytes"].as_u64().unwrap())
+            .sum();
         let more = format!("{} smaller parts", parts.len() - listed);
-        let sum = rows.iter().find(|row| row.contains(&more.as_str())).map(|row| (row[1].to_owned(), row[2].to_owned()));
-        let expected = (listed < parts.len()).then(|| (format!("{} %", (rest * 100).div_ceil(raw)), rest.to_string()));
+        let sum = rows
+            .iter()
+            .find(|row| row.contains(&more.as_str()))
+            .map(|row| (row[1].to_owned(), row[2].to_owned()));
+        let expected = (listed < parts.len()).then(|| {
+            (
+                format!("{} %", (rest * 100).div_ceil(raw)),
+                rest.to_string(),
+            )
+        });
         assert_eq!(sum, expected, "{shown}");
-        assert_eq!(shown.matches("smaller parts").count(), usize::from(listed < parts.len()), "{shown}");
+        assert_eq!(
+            shown.matches("smaller parts").count(),
+            usize::from(listed < parts.len()),
+            "{shown}"
+        );
     }
 }
 
@@ -219,15 +365,34 @@ fn what_would_be_saved_is_what_is_saved() {
     let folder = with_files(&[("/etc/long", &long), ("/etc/short", random)]);
     let file = folder.path().join("c.yaml");
     let machine = json(&[file.to_str().unwrap()])["machines"][0].clone();
-    let savings: Vec<(&str, u64)> =
-        machine["savings"].as_array().unwrap().iter().map(|s| (s["field"].as_str().unwrap(), s["bytes"].as_u64().unwrap())).collect();
+    let savings: Vec<(&str, u64)> = machine["savings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|s| (s["field"].as_str().unwrap(), s["bytes"].as_u64().unwrap()))
+        .collect();
     let number = |name: &str| machine[name].as_u64().unwrap();
-    let saved = |field: &str| savings.iter().find(|(name, _)| *name == field).map(|(_, bytes)| *bytes);
-    assert_eq!(saved("compression: gzip"), Some(number("raw") - number("gzip")));
+    let saved = |field: &str| {
+        savings
+            .iter()
+            .find(|(name, _)| *name == field)
+            .map(|(_, bytes)| *bytes)
+    };
+    assert_eq!(
+        saved("compression: gzip"),
+        Some(number("raw") - number("gzip"))
+    );
     let of_long = saved("spec.files[0].transferEncoding: gzip+base64").unwrap();
     let content = u64::try_from(long.trim_end().len()).unwrap();
-    assert!(of_long > content * 8 / 10 && of_long < content, "{of_long} of {content}");
-    assert_eq!(saved("spec.files[1].transferEncoding: gzip+base64"), None, "eight bytes only grow");
+    assert!(
+        of_long > content * 8 / 10 && of_long < content,
+        "{of_long} of {content}"
+    );
+    assert_eq!(
+        saved("spec.files[1].transferEncoding: gzip+base64"),
+        None,
+        "eight bytes only grow"
+    );
     assert!(savings.is_sorted_by(|(_, a), (_, b)| a >= b), "{savings:?}");
 
     let shown = text(&size(&[file.to_str().unwrap()]));
@@ -251,36 +416,63 @@ fn what_is_compressed_already_is_measured_as_it_is_sent() {
     let config = std::fs::read_to_string(&file).unwrap();
     let ours = config
         .replace("kind: KubeadmConfig\n", "kind: WindlassConfig\n")
-        .replace("bootstrap.cluster.x-k8s.io/v1beta2", "bootstrap.windlass.dev/v1beta2")
+        .replace(
+            "bootstrap.cluster.x-k8s.io/v1beta2",
+            "bootstrap.windlass.dev/v1beta2",
+        )
         .replacen("\nspec:\n", "\nspec:\n  compression: gzip\n", 1);
     std::fs::write(&file, ours).unwrap();
     let report = json(&[file.to_str().unwrap(), "--infra", "openstack,hetzner"]);
     let machine = &report["machines"][0];
     assert_eq!(machine["compressed"], true, "{report}");
-    assert_eq!((&machine["raw"], &machine["bytes"]), (&plain["raw"], &machine["gzip"]));
-    let fields: Vec<&str> = machine["savings"].as_array().unwrap().iter().map(|saving| saving["field"].as_str().unwrap()).collect();
+    assert_eq!(
+        (&machine["raw"], &machine["bytes"]),
+        (&plain["raw"], &machine["gzip"])
+    );
+    let fields: Vec<&str> = machine["savings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|saving| saving["field"].as_str().unwrap())
+        .collect();
     assert_eq!(fields, ["files[].contentFrom"]);
     let counted: Vec<(&str, u64)> = machine["limits"]
         .as_array()
         .unwrap()
         .iter()
-        .map(|fit| (fit["infrastructure"].as_str().unwrap(), fit["bytes"].as_u64().unwrap()))
+        .map(|fit| {
+            (
+                fit["infrastructure"].as_str().unwrap(),
+                fit["bytes"].as_u64().unwrap(),
+            )
+        })
         .collect();
     let gzip = machine["gzip"].as_u64().unwrap();
-    assert_eq!(counted, [("hetzner", gzip), ("openstack", gzip.div_ceil(3) * 4)]);
+    assert_eq!(
+        counted,
+        [("hetzner", gzip), ("openstack", gzip.div_ceil(3) * 4)]
+    );
     let shown = text(&size(&[file.to_str().unwrap()]));
     assert!(shown.contains(" bytes, sent with gzip\n"), "{shown}");
 }
 
-/// Of two machines the larger is shown where nothing says which infrastructure it is; both where something does, and with `--all`.
+/// Of two machines the larger is shown where nothing says which infrastructure it is; both where
+/// something does, and with `--all`.
 #[test]
 fn limits_are_told_of_the_largest_machine_or_of_all() {
     let files = ["examples/worker.yaml", "examples/control-plane.yaml"];
     let report = json(&files);
     let machines = report["machines"].as_array().unwrap();
     let row = |machine: &Value, fit: &Value| -> Vec<String> {
-        let gzip = if fit["providerGzips"] == true { "gzip, " } else { "" };
-        let (bytes, limit) = (fit["bytes"].as_u64().unwrap(), fit["limit"].as_u64().unwrap());
+        let gzip = if fit["providerGzips"] == true {
+            "gzip, "
+        } else {
+            ""
+        };
+        let (bytes, limit) = (
+            fit["bytes"].as_u64().unwrap(),
+            fit["limit"].as_u64().unwrap(),
+        );
         assert_eq!(fit["percent"], (bytes * 100).div_ceil(limit), "{fit}");
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         vec![
@@ -295,28 +487,62 @@ fn limits_are_told_of_the_largest_machine_or_of_all() {
         ]
     };
     // Sorted by the name of the infrastructure, then the largest first.
-    let mut all: Vec<Vec<String>> =
-        machines.iter().flat_map(|machine| machine["limits"].as_array().unwrap().iter().map(move |fit| row(machine, fit))).collect();
-    all.sort_by_key(|row| (row[0].clone(), std::cmp::Reverse(row[4].parse::<u64>().unwrap())));
+    let mut all: Vec<Vec<String>> = machines
+        .iter()
+        .flat_map(|machine| {
+            machine["limits"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(move |fit| row(machine, fit))
+        })
+        .collect();
+    all.sort_by_key(|row| {
+        (
+            row[0].clone(),
+            std::cmp::Reverse(row[4].parse::<u64>().unwrap()),
+        )
+    });
     let mut largest = all.clone();
     largest.dedup_by_key(|row| row[0].clone());
-    assert!(all.len() == 3 * largest.len() && largest.iter().all(|row| row[1] == "example-control-plane"), "{all:?}");
+    assert!(
+        all.len() == 3 * largest.len()
+            && largest.iter().all(|row| row[1] == "example-control-plane"),
+        "{all:?}"
+    );
     let shown_rows = |arguments: &[&str]| -> Vec<Vec<String>> {
         let shown = text(&size(arguments));
         let rows = columns(&shown);
-        let from = rows.iter().position(|row| row.first() == Some(&"INFRASTRUCTURE")).unwrap();
+        let from = rows
+            .iter()
+            .position(|row| row.first() == Some(&"INFRASTRUCTURE"))
+            .unwrap();
         let table = rows[from + 1..].iter().take_while(|row| row.len() > 3);
-        table.map(|row| row.iter().filter(|cell| !cell.starts_with('[')).map(|cell| (*cell).to_owned()).collect()).collect()
+        table
+            .map(|row| {
+                row.iter()
+                    .filter(|cell| !cell.starts_with('['))
+                    .map(|cell| (*cell).to_owned())
+                    .collect()
+            })
+            .collect()
     };
     assert_eq!(shown_rows(&files), largest);
     assert_eq!(shown_rows(&[&files[..], &["--all"]].concat()), all);
     let of_hetzner: Vec<Vec<String>> = all.into_iter().filter(|row| row[0] == "hetzner").collect();
-    assert_eq!(shown_rows(&[&files[..], &["--infra", "hetzner"]].concat()), of_hetzner);
+    assert_eq!(
+        shown_rows(&[&files[..], &["--infra", "hetzner"]].concat()),
+        of_hetzner
+    );
 
     // Where data may be moved to stands below the table, once.
     let shown = text(&size(&files));
     let moved = |name: &str| shown.matches(&format!("\n{name} moves data: ")).count();
-    assert_eq!((moved("aws"), moved("linode"), moved("azure")), (1, 1, 0), "{shown}");
+    assert_eq!(
+        (moved("aws"), moved("linode"), moved("azure")),
+        (1, 1, 0),
+        "{shown}"
+    );
 }
 
 /// A machine whose infrastructure is known is warned of; one that may run anywhere is not.
@@ -324,12 +550,16 @@ fn limits_are_told_of_the_largest_machine_or_of_all() {
 fn what_an_infrastructure_does_not_take_is_a_warning_where_it_is_known() {
     // A file has at most 10,240 bytes.
     let content = "0123456789".repeat(1000);
-    let folder = with_files(&["/etc/1", "/etc/2", "/etc/3", "/etc/4"].map(|path| (path, content.as_str())));
+    let folder =
+        with_files(&["/etc/1", "/etc/2", "/etc/3", "/etc/4"].map(|path| (path, content.as_str())));
     let file = folder.path().join("c.yaml");
     let of = |arguments: &[&str]| text(&size(&[&[file.to_str().unwrap()], arguments].concat()));
     let warning = "warning[user-data-over-limit]: gpu-worker worker-join is over 100 % of what hetzner takes: ";
     let shown = of(&["--infra", "hetzner"]);
-    assert!(shown.contains(warning) && shown.contains("largest: /etc/1 100"), "{shown}");
+    assert!(
+        shown.contains(warning) && shown.contains("largest: /etc/1 100"),
+        "{shown}"
+    );
     assert!(!of(&[]).contains("user-data-over-limit"));
     assert!(!of(&["--infra", "azure"]).contains("user-data-over-limit"));
 }
@@ -341,8 +571,13 @@ fn references_say_where_machines_run() {
     let names = |object: &str| -> Vec<String> {
         let folder = input(&format!("{object}\n---\n{worker}"));
         let report = json(&[folder.path().join("c.yaml").to_str().unwrap()]);
-        let limits = report["machines"][0]["limits"].as_array().unwrap_or_else(|| panic!("{report}"));
-        limits.iter().map(|limit| limit["infrastructure"].as_str().unwrap().to_owned()).collect()
+        let limits = report["machines"][0]["limits"]
+            .as_array()
+            .unwrap_or_else(|| panic!("{report}"));
+        limits
+            .iter()
+            .map(|limit| limit["infrastructure"].as_str().unwrap().to_owned())
+            .collect()
     };
     let of_v1beta2 = "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: c}, spec: {infrastructureRef: {apiGroup: \
                       infrastructure.cluster.x-k8s.io, kind: AWSCluster, name: c}}}";
@@ -352,8 +587,8 @@ fn references_say_where_machines_run() {
     assert_eq!(names(of_v1beta1), ["hetzner"]);
 }
 
-/// A budget is one of every infrastructure where none is named: each that takes more than its share is told, with where its limit is from
-/// and where the provider may move the data.
+/// A budget is one of every infrastructure where none is named: each that takes more than its share
+/// is told, with where its limit is from and where the provider may move the data.
 #[test]
 fn a_budget_is_held_against_each_infrastructure() {
     for percent in [1, 3, 5, 100] {
@@ -363,7 +598,9 @@ fn a_budget_is_held_against_each_infrastructure() {
             .iter()
             .map(|part| format!("{} {}", part["name"].as_str().unwrap(), part["bytes"]))
             .collect();
-        let over = |fit: &&Value| fit["bytes"].as_u64().unwrap() * 100 > fit["limit"].as_u64().unwrap() * percent;
+        let over = |fit: &&Value| {
+            fit["bytes"].as_u64().unwrap() * 100 > fit["limit"].as_u64().unwrap() * percent
+        };
         let expected = machine["limits"].as_array().unwrap().iter().filter(over).map(|fit| {
             let message = format!(
                 "gpu-worker worker-join is over {percent} % of what {} takes: {} of {} bytes, {} %; largest: {}",
@@ -377,11 +614,25 @@ fn a_budget_is_held_against_each_infrastructure() {
             let moved = fit["moved"].as_str().map(|moved| format!("the provider moves the data: {moved}"));
             (message, std::iter::once(source).chain(moved).collect::<Vec<_>>())
         });
-        let found = report["findings"].as_array().unwrap().iter().map(|finding| {
-            assert_eq!((finding["rule"].as_str(), finding["line"].as_u64()), (Some("user-data-over-budget"), Some(7)));
-            let notes = finding["notes"].as_array().unwrap().iter().map(|note| note.as_str().unwrap().to_owned());
-            (finding["message"].as_str().unwrap().to_owned(), notes.collect::<Vec<_>>())
-        });
+        let found = report["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|finding| {
+                assert_eq!(
+                    (finding["rule"].as_str(), finding["line"].as_u64()),
+                    (Some("user-data-over-budget"), Some(7))
+                );
+                let notes = finding["notes"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|note| note.as_str().unwrap().to_owned());
+                (
+                    finding["message"].as_str().unwrap().to_owned(),
+                    notes.collect::<Vec<_>>(),
+                )
+            });
         let (found, expected): (Vec<_>, Vec<_>) = (found.collect(), expected.collect());
         assert_eq!(found, expected);
         assert_eq!(expected.is_empty(), percent == 100);
@@ -390,8 +641,21 @@ fn a_budget_is_held_against_each_infrastructure() {
 
 #[test]
 fn percentages_may_be_written_in_three_ways() {
-    for (written, code) in [("1", 1), ("1%", 1), ("1 %", 1), ("100", 0), ("100%", 0), ("100 %", 0)] {
-        let output = size(&["examples/worker.yaml", "--infra", "hetzner", "--fail-over", written]);
+    for (written, code) in [
+        ("1", 1),
+        ("1%", 1),
+        ("1 %", 1),
+        ("100", 0),
+        ("100%", 0),
+        ("100 %", 0),
+    ] {
+        let output = size(&[
+            "examples/worker.yaml",
+            "--infra",
+            "hetzner",
+            "--fail-over",
+            written,
+        ]);
         assert_eq!(output.status.code(), Some(code), "{written}");
     }
 }
@@ -401,8 +665,16 @@ fn percentages_may_be_written_in_three_ways() {
 fn gzip_saves_nothing_of_ignition() {
     let report = json(&["examples/flatcar.yaml"]);
     let machine = &report["machines"][0];
-    assert_eq!((machine["format"].as_str(), machine["compressed"].as_bool()), (Some("ignition"), Some(false)));
-    let fields: Vec<&str> = machine["savings"].as_array().unwrap().iter().map(|saving| saving["field"].as_str().unwrap()).collect();
+    assert_eq!(
+        (machine["format"].as_str(), machine["compressed"].as_bool()),
+        (Some("ignition"), Some(false))
+    );
+    let fields: Vec<&str> = machine["savings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|saving| saving["field"].as_str().unwrap())
+        .collect();
     assert_eq!(fields, ["files[].contentFrom"]);
 }
 
@@ -423,5 +695,8 @@ fn gzip_is_advised_where_it_helps() {
         "bootstrap.windlass.dev/v1beta2\nkind: WindlassConfig",
     );
     let folder = input(&packed.replace("spec:\n  join", "spec:\n  compression: gzip\n  join"));
-    assert_eq!(help(&[folder.path().join("c.yaml").to_str().unwrap()]), fetch);
+    assert_eq!(
+        help(&[folder.path().join("c.yaml").to_str().unwrap()]),
+        fetch
+    );
 }

@@ -8,12 +8,16 @@ use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 use windlass::text::yaml;
 
-/// A path below the shared data (corpus, vectors, contract), which lies beside the project and is not part of it.
+/// A path below the shared data (corpus, vectors, contract), which lies beside the project and is
+/// not part of it.
 ///
-/// Without the data the caller's test is skipped, which is said on stderr; with `WINDLASS_REQUIRE_SHARED=1` that is a failure.
+/// Without the data the caller's test is skipped, which is said on stderr; with
+/// `WINDLASS_REQUIRE_SHARED=1` that is a failure.
 pub(crate) fn shared(path: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("WINDLASS_SHARED")
-        .map_or_else(|| Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")).to_path_buf(), PathBuf::from);
+    let root = std::env::var_os("WINDLASS_SHARED").map_or_else(
+        || Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")).to_path_buf(),
+        PathBuf::from,
+    );
     let found = root.join(path);
     if found.exists() {
         return Some(found);
@@ -24,10 +28,18 @@ pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     None
 }
 
-/// Whether a program that a test needs can be run. One that is missing is said; where everything is required it is a failure.
+/// Whether a program that a test needs can be run. One that is missing is said; where everything is
+/// required it is a failure.
 pub(crate) fn runs(command: &[&str]) -> bool {
-    let silent = |command: &mut Command| command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let found = silent(Command::new(command[0]).args(&command[1..])).is_ok_and(|status| status.success());
+    let silent = |command: &mut Command| {
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+    };
+    let found =
+        silent(Command::new(command[0]).args(&command[1..])).is_ok_and(|status| status.success());
     let required = std::env::var("WINDLASS_REQUIRE_SHARED").is_ok_and(|value| value == "1");
     assert!(found || !required, "this does not run here: {command:?}");
     if !found {
@@ -43,7 +55,11 @@ pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
-            if path.is_dir() { folders.push(path) } else { found.push(path) }
+            if path.is_dir() {
+                folders.push(path)
+            } else {
+                found.push(path)
+            }
         }
     }
     found.sort();
@@ -54,7 +70,10 @@ pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
 pub(crate) fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
-        let (path, name) = (entry.as_ref().unwrap().path(), entry.as_ref().unwrap().file_name());
+        let (path, name) = (
+            entry.as_ref().unwrap().path(),
+            entry.as_ref().unwrap().file_name(),
+        );
         if path.is_dir() {
             copy(&path, &to.join(name));
         } else {
@@ -77,9 +96,16 @@ pub(crate) fn windlass(folder: &Path) -> Command {
 
 /// The documents of a YAML text without faults, as JSON.
 pub(crate) fn documents(text: &[u8]) -> Vec<Value> {
-    let parsed = yaml::parse(&Source::new("text", std::str::from_utf8(text).unwrap()), &Budget::default());
+    let parsed = yaml::parse(
+        &Source::new("text", std::str::from_utf8(text).unwrap()),
+        &Budget::default(),
+    );
     assert!(parsed.report.is_empty(), "{:?}", parsed.report);
-    parsed.documents.iter().map(|document| document.root.to_json()).collect()
+    parsed
+        .documents
+        .iter()
+        .map(|document| document.root.to_json())
+        .collect()
 }
 
 /// Compares a committed file with what the program gives; `UPDATE=1` rewrites the file instead.

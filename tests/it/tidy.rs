@@ -1,9 +1,11 @@
-//! The shape of the project, held by tests: layers, orphan files, names, module docs, paths in documents, rule ids.
+//! The shape of the project, held by tests: layers, orphan files, names, module docs, paths in
+//! documents, rule ids.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What each top-level module may use, beside itself. A module that is not in this table fails the test.
+/// What each top-level module may use, beside itself. A module that is not in this table fails the
+/// test.
 const LAYERS: &[(&str, &[&str])] = &[
     // 0 words
     ("diag", &[]),
@@ -16,22 +18,87 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("provider", &["diag", "text", "api", "contract", "schema"]),
     // 1½ what the webhooks answer
     ("conversion", &["diag", "api"]),
-    ("admission", &["diag", "text", "api", "schema", "conversion"]),
+    (
+        "admission",
+        &["diag", "text", "api", "schema", "conversion"],
+    ),
     // 2 engines
     ("clusterctl", &["diag", "text", "objects", "contract"]),
-    ("topology", &["diag", "text", "objects", "schema", "contract"]),
-    ("lint", &["diag", "text", "objects", "contract", "schema", "clusterctl", "topology"]),
-    ("emit", &["diag", "text", "objects", "lint", "contract", "provider", "schema", "api", "clusterctl"]),
-    ("render", &["diag", "text", "objects", "api", "schema", "contract", "conversion", "admission"]),
+    (
+        "topology",
+        &["diag", "text", "objects", "schema", "contract"],
+    ),
+    (
+        "lint",
+        &[
+            "diag",
+            "text",
+            "objects",
+            "contract",
+            "schema",
+            "clusterctl",
+            "topology",
+        ],
+    ),
+    (
+        "emit",
+        &[
+            "diag",
+            "text",
+            "objects",
+            "lint",
+            "contract",
+            "provider",
+            "schema",
+            "api",
+            "clusterctl",
+        ],
+    ),
+    (
+        "render",
+        &[
+            "diag",
+            "text",
+            "objects",
+            "api",
+            "schema",
+            "contract",
+            "conversion",
+            "admission",
+        ],
+    ),
     ("inspect", &["diag", "text", "objects", "api", "render"]),
     ("oci", &["diag", "text"]),
     ("report", &["diag", "text", "objects"]),
     // 2½ what the controller does next, and what a node would refuse
-    ("changes", &["diag", "text", "objects", "contract", "render"]),
+    (
+        "changes",
+        &["diag", "text", "objects", "contract", "render"],
+    ),
     ("migrate", &["diag", "text", "api", "conversion"]),
-    ("preflight", &["diag", "text", "objects", "schema", "contract", "api", "render"]),
-    ("provenance", &["diag", "text", "objects", "contract", "api", "conversion", "render", "topology"]),
-    ("reconcile", &["diag", "objects", "api", "contract", "render"]),
+    (
+        "preflight",
+        &[
+            "diag", "text", "objects", "schema", "contract", "api", "render",
+        ],
+    ),
+    (
+        "provenance",
+        &[
+            "diag",
+            "text",
+            "objects",
+            "contract",
+            "api",
+            "conversion",
+            "render",
+            "topology",
+        ],
+    ),
+    (
+        "reconcile",
+        &["diag", "objects", "api", "contract", "render"],
+    ),
     // 3 verbs
     (
         "ops",
@@ -61,12 +128,27 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("shell", &["diag", "text", "provider", "clusterctl"]),
     (
         "cli",
-        &["diag", "text", "objects", "contract", "provider", "clusterctl", "emit", "api", "render", "report", "ops", "shell"],
+        &[
+            "diag",
+            "text",
+            "objects",
+            "contract",
+            "provider",
+            "clusterctl",
+            "emit",
+            "api",
+            "render",
+            "report",
+            "ops",
+            "shell",
+        ],
     ),
 ];
 
 /// Names that say nothing.
-const BANNED: &[&str] = &["util", "utils", "common", "helper", "helpers", "misc", "types"];
+const BANNED: &[&str] = &[
+    "util", "utils", "common", "helper", "helpers", "misc", "types",
+];
 
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -90,13 +172,19 @@ pub(crate) fn rust_files(folder: &Path) -> Vec<PathBuf> {
 }
 
 pub(crate) fn shown(path: &Path) -> String {
-    path.strip_prefix(root()).unwrap().to_string_lossy().into_owned()
+    path.strip_prefix(root())
+        .unwrap()
+        .to_string_lossy()
+        .into_owned()
 }
 
 /// The text without comments, so that a path in prose is no import.
 pub(crate) fn code(path: &Path) -> String {
     let text = std::fs::read_to_string(path).unwrap();
-    text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
+    text.lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// The top-level modules that a text names: `crate::x` and `use crate::{x, y::…}`.
@@ -107,9 +195,16 @@ fn modules_used(text: &str) -> BTreeSet<String> {
             continue;
         }
         let rest = &text[at + "crate::".len()..];
-        let list = rest.strip_prefix('{').map(top_level_items).unwrap_or_else(|| vec![rest.to_owned()]);
+        let list = rest
+            .strip_prefix('{')
+            .map(top_level_items)
+            .unwrap_or_else(|| vec![rest.to_owned()]);
         for item in list {
-            let name: String = item.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            let name: String = item
+                .trim_start()
+                .chars()
+                .take_while(|c| c.is_alphanumeric() || *c == '_')
+                .collect();
             if !name.is_empty() {
                 used.insert(name);
             }
@@ -146,54 +241,102 @@ fn layers_are_kept() {
     let mut broken = Vec::new();
     for file in rust_files(&root().join("src")) {
         let relative = shown(&file);
-        let top = relative.trim_start_matches("src/").split(['/', '.']).next().unwrap().to_owned();
+        let top = relative
+            .trim_start_matches("src/")
+            .split(['/', '.'])
+            .next()
+            .unwrap()
+            .to_owned();
         if top == "lib" || top == "main" {
             continue;
         }
         let Some(allowed) = table.get(top.as_str()) else {
-            broken.push(format!("{relative}: module `{top}` has no row in LAYERS of tests/it/tidy.rs"));
+            broken.push(format!(
+                "{relative}: module `{top}` has no row in LAYERS of tests/it/tidy.rs"
+            ));
             continue;
         };
         for used in modules_used(&code(&file)) {
-            if used != top && table.contains_key(used.as_str()) && !allowed.contains(&used.as_str()) {
+            if used != top && table.contains_key(used.as_str()) && !allowed.contains(&used.as_str())
+            {
                 broken.push(format!("{relative}: `{top}` may not use `{used}`"));
             }
         }
     }
-    assert!(broken.is_empty(), "the layers of ARCHITECTURE.md are broken:\n{}", broken.join("\n"));
+    assert!(
+        broken.is_empty(),
+        "the layers of ARCHITECTURE.md are broken:\n{}",
+        broken.join("\n")
+    );
 }
 
-/// Flags of other programs that the core writes or quotes: file, and what stands before or in the flag.
+/// Flags of other programs that the core writes or quotes: file, and what stands before or in the
+/// flag.
 const FOREIGN_FLAGS: &[(&str, &str)] = &[
     // what people and nodes run
-    ("src/ops/repository/configuration.rs", "clusterctl --config "),
-    ("src/render/write/cloud_config/run.rs", "kubeadm {verb} --config "),
+    (
+        "src/ops/repository/configuration.rs",
+        "clusterctl --config ",
+    ),
+    (
+        "src/render/write/cloud_config/run.rs",
+        "kubeadm {verb} --config ",
+    ),
     ("src/render/write/cloud_config/run.rs", "--v {level}"),
     ("src/render/write/ignition/script.rs", "--v {level}"),
-    ("src/render/write/ignition/script.rs", "{} --config {KUBEADM_FILE}"),
-    ("src/lint/template_text.rs", "clusterctl generate cluster --list-variables"),
-    ("src/lint/conversion.rs", "clusterctl generate provider --raw` and `--describe`"),
-    ("src/lint/containers.rs", "`clusterctl init --wait-providers`"),
+    (
+        "src/render/write/ignition/script.rs",
+        "{} --config {KUBEADM_FILE}",
+    ),
+    (
+        "src/lint/template_text.rs",
+        "clusterctl generate cluster --list-variables",
+    ),
+    (
+        "src/lint/conversion.rs",
+        "clusterctl generate provider --raw` and `--describe`",
+    ),
+    (
+        "src/lint/containers.rs",
+        "`clusterctl init --wait-providers`",
+    ),
     ("src/lint/namespaces.rs", "`--target-namespace`"),
-    ("src/lint/upgrade/templates.rs", "`clusterctl generate cluster --flavor NAME`"),
-    ("src/lint/upgrade/templates.rs", "`clusterctl generate cluster` without `--flavor`"),
-    ("src/lint/upgrade/templates.rs", "`clusterctl generate cluster --flavor {flavor}`"),
+    (
+        "src/lint/upgrade/templates.rs",
+        "`clusterctl generate cluster --flavor NAME`",
+    ),
+    (
+        "src/lint/upgrade/templates.rs",
+        "`clusterctl generate cluster` without `--flavor`",
+    ),
+    (
+        "src/lint/upgrade/templates.rs",
+        "`clusterctl generate cluster --flavor {flavor}`",
+    ),
     ("src/ops/release_check/checksums.rs", "`sha256sum --check`"),
     ("src/ops/repository/signed.rs", "`cosign sign-blob --bundle"),
-    ("src/ops/repository/images.rs", "--acme-http01-solver-image="),
+    (
+        "src/ops/repository/images.rs",
+        "--acme-http01-solver-image=",
+    ),
     // words of clusterctl and of Ignition's transpiler
     (
         "src/ops/generate_provider.rs",
         "of --core, --bootstrap, --control-plane, --infrastructure, --ipam, --extension, --addon should be set",
     ),
-    ("src/render/write/ignition/container_linux/convert.rs", "--files-dir"),
+    (
+        "src/render/write/ignition/container_linux/convert.rs",
+        "--files-dir",
+    ),
 ];
 
 /// Whether a line of code has a flag: `--` before a letter, not in a PEM line.
 fn has_flag(line: &str) -> bool {
     line.match_indices("--").any(|(at, _)| {
         let before = line[..at].chars().next_back().unwrap_or(' ');
-        !before.is_alphanumeric() && before != '-' && line[at + 2..].starts_with(|c: char| c.is_ascii_lowercase())
+        !before.is_alphanumeric()
+            && before != '-'
+            && line[at + 2..].starts_with(|c: char| c.is_ascii_lowercase())
     })
 }
 
@@ -203,11 +346,19 @@ fn only_the_command_line_knows_its_flags() {
     let mut unused: BTreeSet<_> = FOREIGN_FLAGS.iter().collect();
     for file in rust_files(&root().join("src")) {
         let shown = shown(&file);
-        if shown.starts_with("src/cli/") || shown.starts_with("src/shell/") || shown.ends_with("/tests.rs") {
+        if shown.starts_with("src/cli/")
+            || shown.starts_with("src/shell/")
+            || shown.ends_with("/tests.rs")
+        {
             continue;
         }
         let text = code(&file);
-        for line in text.split("#[cfg(test)]\nmod tests").next().unwrap().lines() {
+        for line in text
+            .split("#[cfg(test)]\nmod tests")
+            .next()
+            .unwrap()
+            .lines()
+        {
             let mut line = line.to_owned();
             for foreign in FOREIGN_FLAGS.iter().filter(|(of, _)| *of == shown) {
                 if line.contains(foreign.1) {
@@ -220,7 +371,11 @@ fn only_the_command_line_knows_its_flags() {
             }
         }
     }
-    assert!(known.is_empty(), "name a `diag::Setting`, which `cli` words as its flag:\n{}", known.join("\n"));
+    assert!(
+        known.is_empty(),
+        "name a `diag::Setting`, which `cli` words as its flag:\n{}",
+        known.join("\n")
+    );
     assert!(unused.is_empty(), "no such text any more: {unused:?}");
 }
 
@@ -233,7 +388,10 @@ fn flag_scanner_sees_flags() {
 #[test]
 fn import_scanner_sees_groups_and_paths() {
     let text = "use crate::{diag::{A, B}, text};\nfn f() { crate::api::g() } mod_crate::x";
-    assert_eq!(modules_used(text).into_iter().collect::<Vec<_>>(), ["api", "diag", "text"]);
+    assert_eq!(
+        modules_used(text).into_iter().collect::<Vec<_>>(),
+        ["api", "diag", "text"]
+    );
 }
 
 #[test]
@@ -246,18 +404,27 @@ fn every_file_is_compiled() {
             continue;
         }
         let (name, parent_folder) = if stem == "mod" {
-            (folder.file_name().unwrap().to_str().unwrap().to_owned(), folder.parent().unwrap())
+            (
+                folder.file_name().unwrap().to_str().unwrap().to_owned(),
+                folder.parent().unwrap(),
+            )
         } else {
             (stem, folder)
         };
         let parents = ["mod.rs", "lib.rs", "main.rs"].map(|p| parent_folder.join(p));
-        let declared =
-            parents.iter().filter(|p| p.is_file()).any(|p| code(p).lines().any(|line| line.trim_end().ends_with(&format!("mod {name};"))));
+        let declared = parents.iter().filter(|p| p.is_file()).any(|p| {
+            code(p)
+                .lines()
+                .any(|line| line.trim_end().ends_with(&format!("mod {name};")))
+        });
         if !declared {
             orphans.push(shown(&file));
         }
     }
-    assert!(orphans.is_empty(), "no `mod` line in the parent module names these files: {orphans:?}");
+    assert!(
+        orphans.is_empty(),
+        "no `mod` line in the parent module names these files: {orphans:?}"
+    );
 }
 
 #[test]
@@ -266,7 +433,10 @@ fn names_say_something() {
     for folder in ["src", "tests", "manager/src"] {
         for file in rust_files(&root().join(folder)) {
             let relative = shown(&file);
-            if relative.split(['/', '.']).any(|part| BANNED.contains(&part)) {
+            if relative
+                .split(['/', '.'])
+                .any(|part| BANNED.contains(&part))
+            {
                 bad.push(relative);
             }
         }
@@ -288,51 +458,106 @@ fn every_file_says_what_it_is() {
         })
         .map(|file| shown(&file))
         .collect();
-    assert!(silent.is_empty(), "files that do not open with `//!`: {silent:?}");
+    assert!(
+        silent.is_empty(),
+        "files that do not open with `//!`: {silent:?}"
+    );
 }
 
 #[test]
 fn registry_lists_the_rules_of_every_file() {
     let registry = std::fs::read_to_string(root().join("src/ops/rules.rs")).unwrap();
-    let declares = |file: &PathBuf| code(file).lines().any(|line| line == "rules! {" || line == "crate::diag::rules! {");
+    let declares = |file: &PathBuf| {
+        code(file)
+            .lines()
+            .any(|line| line == "rules! {" || line == "crate::diag::rules! {")
+    };
     let unlisted: Vec<_> = rust_files(&root().join("src"))
         .iter()
         .filter(|file| declares(file))
-        .map(|file| shown(file).trim_start_matches("src/").trim_end_matches(".rs").trim_end_matches("/mod").replace('/', "::"))
+        .map(|file| {
+            shown(file)
+                .trim_start_matches("src/")
+                .trim_end_matches(".rs")
+                .trim_end_matches("/mod")
+                .replace('/', "::")
+        })
         .filter(|module| !registry.contains(&format!("    crate::{module}::RULES,")))
         .collect();
-    assert!(unlisted.is_empty(), "src/ops/rules.rs does not list the rules of {unlisted:?}");
+    assert!(
+        unlisted.is_empty(),
+        "src/ops/rules.rs does not list the rules of {unlisted:?}"
+    );
 }
 
-/// Where the program could end itself, it says that this is our fault: what a user's document can reach is a finding. Tests are left out, and
-/// calls without words of their own, such as a parser's `expect`.
+/// Where the program could end itself, it says that this is our fault: what a user's document can
+/// reach is a finding. Tests are left out, and calls without words of their own, such as a parser's
+/// `expect`.
 #[test]
 fn panics_are_internal_errors() {
     let mut count = 0;
-    for file in rust_files(&root().join("src")).into_iter().chain(rust_files(&root().join("manager/src"))) {
+    for file in rust_files(&root().join("src"))
+        .into_iter()
+        .chain(rust_files(&root().join("manager/src")))
+    {
         let code = code(&file);
-        let tests = ["#[cfg(test)]\nmod ", "#[cfg(test)]\npub(crate) mod "].iter().filter_map(|tests| code.find(tests)).min();
+        let tests = ["#[cfg(test)]\nmod ", "#[cfg(test)]\npub(crate) mod "]
+            .iter()
+            .filter_map(|tests| code.find(tests))
+            .min();
         let code = &code[..tests.unwrap_or(code.len())];
-        let is_test = file.iter().any(|part| part == "tests" || part == "tests.rs");
-        let calls = [".expect(\"", "unreachable!(", "panic!(", "assert!(", "assert_eq!(", "assert_ne!("];
+        let is_test = file
+            .iter()
+            .any(|part| part == "tests" || part == "tests.rs");
+        let calls = [
+            ".expect(\"",
+            "unreachable!(",
+            "panic!(",
+            "assert!(",
+            "assert_eq!(",
+            "assert_ne!(",
+        ];
         for call in calls.iter().filter(|_| !is_test) {
-            for (at, _) in code.match_indices(call).filter(|(at, _)| !code[..*at].ends_with("debug_")) {
+            for (at, _) in code
+                .match_indices(call)
+                .filter(|(at, _)| !code[..*at].ends_with("debug_"))
+            {
                 let words = code[at + call.len()..].trim_start_matches('"');
                 let line = code[..at].lines().count();
-                assert!(words.starts_with("internal error: "), "{}:{line}: {}", file.display(), code[at..].lines().next().unwrap());
+                assert!(
+                    words.starts_with("internal error: "),
+                    "{}:{line}: {}",
+                    file.display(),
+                    code[at..].lines().next().unwrap()
+                );
                 count += 1;
             }
         }
-        assert!(is_test || !code.contains(".unwrap()"), "{} unwraps", file.display());
+        assert!(
+            is_test || !code.contains(".unwrap()"),
+            "{} unwraps",
+            file.display()
+        );
     }
     assert!(count > 30, "only {count} were found");
 }
 
 /// The messages that a text logs: the last text of each call of a macro of `tracing`.
 fn logged(text: &str) -> Vec<String> {
-    let calls = ["error", "warn", "info", "debug", "trace"].map(|level| format!("tracing::{level}!("));
-    let begins = calls.iter().flat_map(|call| text.match_indices(call.as_str()).map(|(at, found)| at + found.len()));
-    begins.filter_map(|begin| arguments(&text[begin..]).rsplit('"').nth(1).map(str::to_owned)).collect()
+    let calls =
+        ["error", "warn", "info", "debug", "trace"].map(|level| format!("tracing::{level}!("));
+    let begins = calls.iter().flat_map(|call| {
+        text.match_indices(call.as_str())
+            .map(|(at, found)| at + found.len())
+    });
+    begins
+        .filter_map(|begin| {
+            arguments(&text[begin..])
+                .rsplit('"')
+                .nth(1)
+                .map(str::to_owned)
+        })
+        .collect()
 }
 
 /// What stands before the parenthesis that closes a call.
@@ -357,18 +582,30 @@ fn arguments(text: &str) -> &str {
 #[test]
 fn messages_of_the_log_are_in_the_style_of_cluster_api() {
     let files = rust_files(&root().join("manager/src"));
-    let messages: Vec<String> =
-        files.iter().flat_map(|file| logged(code(file).split("#[cfg(test)]\n").next().unwrap_or_default())).collect();
+    let messages: Vec<String> = files
+        .iter()
+        .flat_map(|file| {
+            logged(
+                code(file)
+                    .split("#[cfg(test)]\n")
+                    .next()
+                    .unwrap_or_default(),
+            )
+        })
+        .collect();
     assert!(messages.len() > 10, "{messages:?}");
-    let wrong: Vec<&String> =
-        messages.iter().filter(|message| !message.starts_with(|c: char| c.is_uppercase()) || message.ends_with('.')).collect();
+    let wrong: Vec<&String> = messages
+        .iter()
+        .filter(|message| {
+            !message.starts_with(|c: char| c.is_uppercase()) || message.ends_with('.')
+        })
+        .collect();
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
 #[test]
 fn log_scanner_sees_messages() {
-    let text =
-        "tracing::info!(a = %b(), \"First \");\n Err(_) => tracing::error!(err = \"x\", \"Second\"),\n tracing::warn!(\n  \"Third\",\n )\n";
+    let text = "tracing::info!(a = %b(), \"First \");\n Err(_) => tracing::error!(err = \"x\", \"Second\"),\n tracing::warn!(\n  \"Third\",\n )\n";
     assert_eq!(logged(text), ["Second", "Third", "First "]);
 }
 
@@ -376,35 +613,78 @@ fn log_scanner_sees_messages() {
 fn rule_ids_are_kebab_case_and_unique() {
     let rules = windlass::ops::rules::all();
     assert!(rules.len() > 150);
-    let is_kebab = |id: &str| id.contains('-') && id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
-    let bad: Vec<_> = rules.iter().filter(|rule| !is_kebab(rule.id)).map(|rule| rule.id).collect();
+    let is_kebab = |id: &str| {
+        id.contains('-')
+            && id
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+    };
+    let bad: Vec<_> = rules
+        .iter()
+        .filter(|rule| !is_kebab(rule.id))
+        .map(|rule| rule.id)
+        .collect();
     assert!(bad.is_empty(), "not kebab-case: {bad:?}");
-    let twice: Vec<_> = rules.windows(2).filter(|pair| pair[0].id == pair[1].id).map(|pair| pair[0].id).collect();
+    let twice: Vec<_> = rules
+        .windows(2)
+        .filter(|pair| pair[0].id == pair[1].id)
+        .map(|pair| pair[0].id)
+        .collect();
     assert!(twice.is_empty(), "declared twice: {twice:?}");
 }
 
 #[test]
 fn walks_of_the_architecture_name_functions_that_exist() {
     let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
-    let walks = text.split("## Walks").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("ARCHITECTURE.md has the section");
-    let named: Vec<&str> = walks.split('`').skip(1).step_by(2).filter(|name| name.contains("::")).collect();
+    let walks = text
+        .split("## Walks")
+        .nth(1)
+        .and_then(|rest| rest.split("\n## ").next())
+        .expect("ARCHITECTURE.md has the section");
+    let named: Vec<&str> = walks
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|name| name.contains("::"))
+        .collect();
     assert!(named.len() > 20, "{named:?}");
     let missing = |name: &&&str| {
         let (module, function) = name.rsplit_once("::").expect("names have two parts");
         let path = root().join("src").join(module.replace("::", "/"));
         let files = [path.with_extension("rs"), path.join("mod.rs")];
-        let code = files.iter().find(|file| file.is_file()).map(|file| code(file)).unwrap_or_default();
+        let code = files
+            .iter()
+            .find(|file| file.is_file())
+            .map(|file| code(file))
+            .unwrap_or_default();
         !code.contains(&format!("fn {function}(")) && !code.contains(&format!("fn {function}<"))
     };
     let missing: Vec<_> = named.iter().filter(missing).collect();
-    assert!(missing.is_empty(), "ARCHITECTURE.md names functions that are not there: {missing:?}");
+    assert!(
+        missing.is_empty(),
+        "ARCHITECTURE.md names functions that are not there: {missing:?}"
+    );
 }
 
 #[test]
 fn rule_summaries_are_clauses_in_one_style() {
     // `apiVersion`, U+0085 and the like begin as they are written.
-    let begins_low = |text: &str| text.starts_with(|c: char| c.is_ascii_lowercase() || c == '`') || text.starts_with("U+");
-    let is_clause = |text: &str| begins_low(text) && !text.ends_with('.') && !text.contains(['\n', ';']) && text.trim() == text;
-    let bad: Vec<_> = windlass::ops::rules::all().into_iter().filter(|rule| !is_clause(rule.summary)).map(|rule| rule.summary).collect();
-    assert!(bad.is_empty(), "not lower case at the start, or with a period at the end: {bad:#?}");
+    let begins_low = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_lowercase() || c == '`') || text.starts_with("U+")
+    };
+    let is_clause = |text: &str| {
+        begins_low(text)
+            && !text.ends_with('.')
+            && !text.contains(['\n', ';'])
+            && text.trim() == text
+    };
+    let bad: Vec<_> = windlass::ops::rules::all()
+        .into_iter()
+        .filter(|rule| !is_clause(rule.summary))
+        .map(|rule| rule.summary)
+        .collect();
+    assert!(
+        bad.is_empty(),
+        "not lower case at the start, or with a period at the end: {bad:#?}"
+    );
 }

@@ -10,14 +10,17 @@ pub(crate) const TWO: &str = "apiVersion: windlass.dev/v1alpha1\nkind: Provider\
     namespace: c\nmanager: {image: ghcr.io/foo/c}\n";
 
 /// A metadata.yaml with the series 0.1.
-pub(crate) const METADATA: &str =
-    "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- major: 0\n  minor: 1\n  contract: v1beta2\n";
+pub(crate) const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- major: 0\n  minor: 1\n  contract: v1beta2\n";
 
 /// Exit code, standard output and standard error of a command, whose words are a blank apart.
 pub(crate) fn told(folder: &Path, command: &str) -> (i32, String, String) {
     let output = windlass(folder).args(command.split(' ')).output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    (
+        output.status.code().unwrap(),
+        text(output.stdout),
+        text(output.stderr),
+    )
 }
 
 /// Standard output and standard error of a command that ends with 0.

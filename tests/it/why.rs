@@ -1,4 +1,5 @@
-//! `why`: the way from a thing on a node back to the line that somebody wrote, and why something is not there.
+//! `why`: the way from a thing on a node back to the line that somebody wrote, and why something is
+//! not there.
 
 use std::io::Write as _;
 use std::process::{Output, Stdio};
@@ -8,26 +9,51 @@ use serde_json::Value;
 use crate::support::{root, windlass};
 
 fn why(arguments: &[&str]) -> Output {
-    windlass(root()).arg("why").args(arguments).output().unwrap()
+    windlass(root())
+        .arg("why")
+        .args(arguments)
+        .output()
+        .unwrap()
 }
 
 /// Asks about a document on standard input.
 fn ask(what: &str, text: &str, flags: &[&str]) -> (Option<i32>, Value) {
     let mut command = windlass(root());
     command.args(["why", what, "-", "-o", "json"]).args(flags);
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(text.as_bytes())
+        .unwrap();
     let output = child.wait_with_output().unwrap();
-    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
+    let report = serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)));
     (output.status.code(), report)
 }
 
 /// The steps of a list, as `KIND@LINE TEXT (VALUE)`.
 fn steps(list: &Value) -> Vec<String> {
     let step = |step: &Value| {
-        let line = step["line"].as_u64().map(|line| format!("@{line}")).unwrap_or_default();
-        let value = step["value"].as_str().map(|value| format!(" ({value})")).unwrap_or_default();
-        format!("{}{line} {}{value}", step["kind"].as_str().unwrap(), step["text"].as_str().unwrap())
+        let line = step["line"]
+            .as_u64()
+            .map(|line| format!("@{line}"))
+            .unwrap_or_default();
+        let value = step["value"]
+            .as_str()
+            .map(|value| format!(" ({value})"))
+            .unwrap_or_default();
+        format!(
+            "{}{line} {}{value}",
+            step["kind"].as_str().unwrap(),
+            step["text"].as_str().unwrap()
+        )
     };
     list.as_array().unwrap().iter().map(step).collect()
 }
@@ -37,12 +63,19 @@ fn only(report: &Value, machine: usize) -> (String, Vec<String>) {
     let things = report["machines"][machine]["things"].as_array().unwrap();
     assert_eq!(things.len(), 1, "{report:#}");
     let text = |key: &str| things[0][key].as_str().unwrap();
-    (format!("{} {} = {}", text("kind"), text("name"), text("value")), steps(&things[0]["steps"]))
+    (
+        format!("{} {} = {}", text("kind"), text("name"), text("value")),
+        steps(&things[0]["steps"]),
+    )
 }
 
 /// Why a machine has nothing.
 fn absent(report: &Value, machine: usize) -> Vec<String> {
-    assert_eq!(report["machines"][machine]["things"], serde_json::json!([]), "{report:#}");
+    assert_eq!(
+        report["machines"][machine]["things"],
+        serde_json::json!([]),
+        "{report:#}"
+    );
     steps(&report["machines"][machine]["absent"])
 }
 
@@ -54,15 +87,22 @@ fn config(spec: &str) -> String {
 
 #[test]
 fn a_file_comes_from_its_field() {
-    let text = config("  files:\n  - {path: /a, content: x}\n  - path: /etc/motd\n    content: hi\n");
+    let text =
+        config("  files:\n  - {path: /a, content: x}\n  - path: /etc/motd\n    content: hi\n");
     let (code, report) = ask("/etc/motd", &text, &[]);
     assert_eq!(code, Some(0));
     assert_eq!(
         only(&report, 0),
-        ("file /etc/motd = 2 bytes".to_owned(), vec!["field@7 spec.files[1] of KubeadmConfig/w".to_owned()])
+        (
+            "file /etc/motd = 2 bytes".to_owned(),
+            vec!["field@7 spec.files[1] of KubeadmConfig/w".to_owned()]
+        )
     );
     assert_eq!(
-        (report["machines"][0]["things"][0]["steps"][0]["column"].clone(), report["what"].clone()),
+        (
+            report["machines"][0]["things"][0]["steps"][0]["column"].clone(),
+            report["what"].clone()
+        ),
         (5.into(), "/etc/motd".into())
     );
 }
@@ -70,10 +110,17 @@ fn a_file_comes_from_its_field() {
 /// A folder is asked about with all that is in it; a name alone is the end of a path.
 #[test]
 fn a_folder_stands_for_what_is_in_it() {
-    let text = config("  files:\n  - {path: /etc/a/x, content: x}\n  - {path: /etc/a/y, content: x}\n  - {path: /etc/ab, content: x}\n");
+    let text = config(
+        "  files:\n  - {path: /etc/a/x, content: x}\n  - {path: /etc/a/y, content: x}\n  - {path: /etc/ab, content: x}\n",
+    );
     let names = |what: &str| -> Vec<String> {
         let (_, report) = ask(what, &text, &[]);
-        report["machines"][0]["things"].as_array().unwrap().iter().map(|thing| thing["name"].as_str().unwrap().to_owned()).collect()
+        report["machines"][0]["things"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|thing| thing["name"].as_str().unwrap().to_owned())
+            .collect()
     };
     assert_eq!(names("/etc/a"), ["/etc/a/x", "/etc/a/y"]);
     assert_eq!(names("/etc/a/"), ["/etc/a/x", "/etc/a/y"]);
@@ -87,7 +134,13 @@ fn contents_are_followed_into_secrets_and_configmaps_and_not_shown() {
     ) + "---\napiVersion: v1\nkind: Secret\nmetadata: {name: azure}\nstringData:\n  other: x\n  j: hunter2hunter2\n";
     let (_, report) = ask("/etc/kubernetes/azure.json", &text, &[]);
     let (_, found) = only(&report, 0);
-    assert_eq!(found, ["field@6 spec.files[0] of KubeadmConfig/w", "secret@16 key `j` of Secret/azure"]);
+    assert_eq!(
+        found,
+        [
+            "field@6 spec.files[0] of KubeadmConfig/w",
+            "secret@16 key `j` of Secret/azure"
+        ]
+    );
     let (_, report) = ask("/m", &text, &["--show-secrets"]);
     assert_eq!(
         only(&report, 0).1[1],
@@ -98,10 +151,25 @@ fn contents_are_followed_into_secrets_and_configmaps_and_not_shown() {
 
 #[test]
 fn the_provider_says_why_it_writes_a_file() {
-    let (_, report) = ask("/run/kubeadm/kubeadm-join-config.yaml", &config("  format: cloud-config\n"), &[]);
-    assert!(only(&report, 0).1[0].starts_with("provider the provider writes what kubeadm reads into it"), "{report}");
-    let (_, report) = ask("/run/cluster-api/placeholder", &config("  format: cloud-config\n"), &[]);
-    assert!(only(&report, 0).1[0].contains("so that the folder of bootstrap-success.complete is there"), "{report}");
+    let (_, report) = ask(
+        "/run/kubeadm/kubeadm-join-config.yaml",
+        &config("  format: cloud-config\n"),
+        &[],
+    );
+    assert!(
+        only(&report, 0).1[0]
+            .starts_with("provider the provider writes what kubeadm reads into it"),
+        "{report}"
+    );
+    let (_, report) = ask(
+        "/run/cluster-api/placeholder",
+        &config("  format: cloud-config\n"),
+        &[],
+    );
+    assert!(
+        only(&report, 0).1[0].contains("so that the folder of bootstrap-success.complete is there"),
+        "{report}"
+    );
 }
 
 /// The certificates of the first machine are those of Secrets named after the Cluster.
@@ -110,17 +178,23 @@ fn a_certificate_comes_from_the_secret_of_the_cluster() {
     let text = config("  clusterConfiguration: {imageRepository: r}\n")
         + "---\napiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: prod}\nspec: {}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: prod-ca}\nstringData: {tls.crt: hunter2, tls.key: hunter2}\n";
     let (_, report) = ask("/etc/kubernetes/pki/ca.crt", &text, &["--role", "init"]);
-    assert_eq!(only(&report, 0).1, ["secret@15 Secret/prod-ca: a certificate of the cluster"]);
+    assert_eq!(
+        only(&report, 0).1,
+        ["secret@15 Secret/prod-ca: a certificate of the cluster"]
+    );
     let (_, report) = ask("/etc/kubernetes/pki/sa.key", &text, &["--role", "init"]);
     assert!(
-        only(&report, 0).1[0].contains("Secret/prod-sa") && only(&report, 0).1[0].contains("a dummy stands in"),
+        only(&report, 0).1[0].contains("Secret/prod-sa")
+            && only(&report, 0).1[0].contains("a dummy stands in"),
         "{report}"
     );
 }
 
 #[test]
 fn commands_are_found_by_any_part_and_shown_without_secrets() {
-    let text = config("  preKubeadmCommands: [modprobe nf, 'curl -u a:hunter2 https://x']\n  postKubeadmCommands: [echo done]\n");
+    let text = config(
+        "  preKubeadmCommands: [modprobe nf, 'curl -u a:hunter2 https://x']\n  postKubeadmCommands: [echo done]\n",
+    );
     let (_, report) = ask("command:curl", &text, &[]);
     assert_eq!(
         only(&report, 0),
@@ -132,7 +206,10 @@ fn commands_are_found_by_any_part_and_shown_without_secrets() {
     let (_, shown) = ask("command:curl", &text, &["--show-secrets"]);
     assert!(shown.to_string().contains("a:hunter2"));
     let (_, report) = ask("command:kubeadm join", &text, &[]);
-    assert!(only(&report, 0).1[0].starts_with("provider the provider runs kubeadm"), "{report}");
+    assert!(
+        only(&report, 0).1[0].starts_with("provider the provider runs kubeadm"),
+        "{report}"
+    );
 }
 
 #[test]
@@ -147,15 +224,36 @@ fn users_labels_taints_and_arguments_have_their_fields() {
     };
     assert_eq!(
         answer("user:ops"),
-        ("user ops = shell /bin/sh".to_owned(), vec!["field@6 spec.users[0] of KubeadmConfig/w".to_owned()])
+        (
+            "user ops = shell /bin/sh".to_owned(),
+            vec!["field@6 spec.users[0] of KubeadmConfig/w".to_owned()]
+        )
     );
     let path = "spec.joinConfiguration.nodeRegistration";
     let of = |line: u32, rest: &str| vec![format!("field@{line} {path}.{rest} of KubeadmConfig/w")];
-    assert_eq!(answer("label:a.b/c"), ("label a.b/c = d".to_owned(), of(12, "kubeletExtraArgs[1].value")));
-    assert_eq!(answer("taint:gpu"), ("taint gpu = NoSchedule".to_owned(), of(9, "taints[0]")));
-    assert_eq!(answer("argument:--v"), ("argument v = 4".to_owned(), of(11, "kubeletExtraArgs[0].value")));
+    assert_eq!(
+        answer("label:a.b/c"),
+        (
+            "label a.b/c = d".to_owned(),
+            of(12, "kubeletExtraArgs[1].value")
+        )
+    );
+    assert_eq!(
+        answer("taint:gpu"),
+        ("taint gpu = NoSchedule".to_owned(), of(9, "taints[0]"))
+    );
+    assert_eq!(
+        answer("argument:--v"),
+        (
+            "argument v = 4".to_owned(),
+            of(11, "kubeletExtraArgs[0].value")
+        )
+    );
     let (_, found) = answer("taint:node.cluster.x-k8s.io/uninitialized");
-    assert!(found[0].starts_with("provider every worker has the taint until"), "{found:?}");
+    assert!(
+        found[0].starts_with("provider every worker has the taint until"),
+        "{found:?}"
+    );
 }
 
 /// In v1beta1 arguments are a map; kubeadm's newest API has a list.
@@ -168,9 +266,15 @@ fn an_argument_of_v1beta1_is_found_by_its_name() {
     let (_, report) = ask("argument:cloud-provider", &text, &[]);
     assert_eq!(
         only(&report, 0).1,
-        ["field@9 spec.joinConfiguration.nodeRegistration.kubeletExtraArgs.cloud-provider of KubeadmConfig/w"]
+        [
+            "field@9 spec.joinConfiguration.nodeRegistration.kubeletExtraArgs.cloud-provider of KubeadmConfig/w"
+        ]
     );
-    let (_, report) = ask("argument:cloud-provider", &text, &["--kubernetes-version", "v1.30.0"]);
+    let (_, report) = ask(
+        "argument:cloud-provider",
+        &text,
+        &["--kubernetes-version", "v1.30.0"],
+    );
     assert_eq!(only(&report, 0).1.len(), 1, "kubeadm v1beta3 has a map");
 }
 
@@ -178,8 +282,15 @@ const CLUSTER: &str = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmeta
 
 #[test]
 fn what_the_config_leaves_open_comes_from_the_cluster() {
-    let text = format!("{CLUSTER}{}", config("  clusterConfiguration: {imageRepository: r}\n"));
-    let (_, report) = ask("field:clusterConfiguration.controlPlaneEndpoint", &text, &["--role", "init"]);
+    let text = format!(
+        "{CLUSTER}{}",
+        config("  clusterConfiguration: {imageRepository: r}\n")
+    );
+    let (_, report) = ask(
+        "field:clusterConfiguration.controlPlaneEndpoint",
+        &text,
+        &["--role", "init"],
+    );
     assert_eq!(
         only(&report, 0),
         (
@@ -188,17 +299,33 @@ fn what_the_config_leaves_open_comes_from_the_cluster() {
         )
     );
     let (_, report) = ask("podSubnet", &text, &["--role", "init"]);
-    assert!(only(&report, 0).1[0].starts_with("cluster@7 spec.clusterNetwork.pods.cidrBlocks of Cluster/prod"), "{report}");
+    assert!(
+        only(&report, 0).1[0]
+            .starts_with("cluster@7 spec.clusterNetwork.pods.cidrBlocks of Cluster/prod"),
+        "{report}"
+    );
     let (_, report) = ask("field:apiServerEndpoint", &text, &["--role", "worker-join"]);
-    assert!(only(&report, 0).1[0].starts_with("cluster@5 spec.controlPlaneEndpoint"), "{report}");
+    assert!(
+        only(&report, 0).1[0].starts_with("cluster@5 spec.controlPlaneEndpoint"),
+        "{report}"
+    );
     let own = text.replace("{imageRepository: r}", "{controlPlaneEndpoint: \"own:1\"}");
     let (_, report) = ask("controlPlaneEndpoint", &own, &["--role", "init"]);
-    assert_eq!(only(&report, 0).1, ["field@13 spec.clusterConfiguration.controlPlaneEndpoint of KubeadmConfig/w"]);
-    let (code, report) = ask("field:clusterConfiguration.networking.dnsDomain", &text, &["--role", "init"]);
+    assert_eq!(
+        only(&report, 0).1,
+        ["field@13 spec.clusterConfiguration.controlPlaneEndpoint of KubeadmConfig/w"]
+    );
+    let (code, report) = ask(
+        "field:clusterConfiguration.networking.dnsDomain",
+        &text,
+        &["--role", "init"],
+    );
     assert_eq!(code, Some(1));
     assert_eq!(
         absent(&report, 0),
-        ["cluster@6 neither the config says it nor spec.clusterNetwork.serviceDomain of Cluster/prod"]
+        [
+            "cluster@6 neither the config says it nor spec.clusterNetwork.serviceDomain of Cluster/prod"
+        ]
     );
 }
 
@@ -210,11 +337,16 @@ fn what_was_given_or_stands_in_says_so() {
         &["--endpoint", "e:1"],
     );
     assert_eq!(only(&report, 0).1, ["setting given with `--endpoint`"]);
-    let (_, report) = ask("field:bootstrapToken.token", &config("  format: cloud-config\n"), &[]);
+    let (_, report) = ask(
+        "field:bootstrapToken.token",
+        &config("  format: cloud-config\n"),
+        &[],
+    );
     let (title, found) = only(&report, 0);
     assert!(title.ends_with("= <redacted>"), "{title}");
     assert!(
-        found[0].starts_with("stand-in nothing in the input says the token") && found[0].ends_with("(`--token`)"),
+        found[0].starts_with("stand-in nothing in the input says the token")
+            && found[0].ends_with("(`--token`)"),
         "{found:?}"
     );
 }
@@ -225,11 +357,16 @@ fn labels_of_machines_reach_the_node_or_not() {
     let machine = "---\napiVersion: cluster.x-k8s.io/v1beta2\nkind: Machine\nmetadata:\n  name: m\n  labels:\n    node-role.kubernetes.io/gpu: \"\"\n    team: blue\nspec: {clusterName: c, bootstrap: {configRef: {apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfig, name: w}}}\n";
     let text = config("  format: cloud-config\n") + machine;
     let (_, report) = ask("label:node-role.kubernetes.io/gpu", &text, &[]);
-    assert_eq!(only(&report, 0).1, ["label@12 a label of the machines of Machine/m, which Cluster API copies to their Nodes"]);
+    assert_eq!(
+        only(&report, 0).1,
+        ["label@12 a label of the machines of Machine/m, which Cluster API copies to their Nodes"]
+    );
     let (code, report) = ask("label:team", &text, &[]);
     assert_eq!(code, Some(1));
     assert!(
-        absent(&report, 0)[0].starts_with("label@13 it is a label of the machines of Machine/m, and Cluster API copies only"),
+        absent(&report, 0)[0].starts_with(
+            "label@13 it is a label of the machines of Machine/m, and Cluster API copies only"
+        ),
         "{report}"
     );
 }
@@ -241,10 +378,18 @@ fn what_only_another_role_gets_is_told() {
     assert_eq!(code, Some(1));
     assert_eq!(
         absent(&report, 0),
-        ["no-effect@6 spec.clusterConfiguration.imageRepository counts only for `kubeadm init`, and this machine joins (worker-join)"]
+        [
+            "no-effect@6 spec.clusterConfiguration.imageRepository counts only for `kubeadm init`, and this machine joins (worker-join)"
+        ]
     );
-    let text = config("  clusterConfiguration: {imageRepository: r}\n  joinConfiguration:\n    nodeRegistration: {name: node}\n");
-    let (_, report) = ask("field:joinConfiguration.nodeRegistration.name", &text, &["--role", "init"]);
+    let text = config(
+        "  clusterConfiguration: {imageRepository: r}\n  joinConfiguration:\n    nodeRegistration: {name: node}\n",
+    );
+    let (_, report) = ask(
+        "field:joinConfiguration.nodeRegistration.name",
+        &text,
+        &["--role", "init"],
+    );
     assert_eq!(
         absent(&report, 0),
         [
@@ -257,14 +402,29 @@ fn what_only_another_role_gets_is_told() {
 fn what_kubernetes_makes_by_itself_is_known() {
     let worker = config("  format: cloud-config\n");
     for (what, expected) in [
-        ("/var/lib/kubelet/config.yaml", "known kubeadm writes it while it runs"),
-        ("/run/cluster-api/bootstrap-success.complete", "known kubeadm's command writes it when kubeadm has succeeded"),
-        ("label:kubernetes.io/os", "known the kubelet sets it by itself"),
-        ("/etc/kubernetes/admin.conf", "role only nodes of the control plane have it"),
+        (
+            "/var/lib/kubelet/config.yaml",
+            "known kubeadm writes it while it runs",
+        ),
+        (
+            "/run/cluster-api/bootstrap-success.complete",
+            "known kubeadm's command writes it when kubeadm has succeeded",
+        ),
+        (
+            "label:kubernetes.io/os",
+            "known the kubelet sets it by itself",
+        ),
+        (
+            "/etc/kubernetes/admin.conf",
+            "role only nodes of the control plane have it",
+        ),
     ] {
         let (code, report) = ask(what, &worker, &[]);
         assert_eq!(code, Some(1), "{what}");
-        assert!(absent(&report, 0)[0].starts_with(expected), "{what}: {report}");
+        assert!(
+            absent(&report, 0)[0].starts_with(expected),
+            "{what}: {report}"
+        );
     }
 }
 
@@ -276,11 +436,15 @@ fn what_the_format_or_a_command_has_to_do_with_it_is_told() {
     let text = config("  format: ignition\n  preKubeadmCommands: [touch /etc/made]\n");
     let (_, report) = ask("/run/kubeadm/kubeadm-join-config.yaml", &text, &IGNITION);
     assert!(
-        absent(&report, 0)[0].starts_with("format@5 the provider writes this file with cloud-config alone"),
+        absent(&report, 0)[0]
+            .starts_with("format@5 the provider writes this file with cloud-config alone"),
         "{report}"
     );
     let (_, report) = ask("/etc/made", &text, &IGNITION);
-    assert_eq!(absent(&report, 0), ["command@6 no file of the data, but a command names it (pre-kubeadm) (touch /etc/made)"]);
+    assert_eq!(
+        absent(&report, 0),
+        ["command@6 no file of the data, but a command names it (pre-kubeadm) (touch /etc/made)"]
+    );
 }
 
 #[test]
@@ -289,7 +453,13 @@ fn near_names_are_proposed() {
     let help = |what: &str| {
         let (code, report) = ask(what, &text, &[]);
         assert_eq!(code, Some(1), "{what}");
-        let finding = report["findings"].as_array().unwrap().iter().find(|finding| finding["rule"] == "why-not-there").unwrap().clone();
+        let finding = report["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|finding| finding["rule"] == "why-not-there")
+            .unwrap()
+            .clone();
         finding["help"].as_str().unwrap().to_owned()
     };
     assert_eq!(help("/etc/mtod"), "did you mean `/etc/motd`?");
@@ -318,7 +488,11 @@ fn a_patch_its_condition_and_its_variables_are_named() {
             "variable@106 variable `hugePages`: an override of md/gpu in Cluster/pier (1024)",
         ]
     );
-    assert!(found[3].starts_with("owner@101 MachineDeployment/pier-gpu-xxxxx makes its machines from it"), "{found:?}");
+    assert!(
+        found[3]
+            .starts_with("owner@101 MachineDeployment/pier-gpu-xxxxx makes its machines from it"),
+        "{found:?}"
+    );
     assert_eq!(
         absent(&report, 0),
         [
@@ -337,7 +511,11 @@ fn a_patch_its_condition_and_its_variables_are_named() {
 fn a_variable_says_who_gives_its_value() {
     let variable = |text: &str| {
         let (_, report) = ask("imageRepository", text, &[]);
-        only(&report, 0).1.into_iter().find(|step| step.starts_with("variable")).unwrap()
+        only(&report, 0)
+            .1
+            .into_iter()
+            .find(|step| step.starts_with("variable"))
+            .unwrap()
     };
     let given = harbour();
     assert_eq!(
@@ -353,14 +531,25 @@ fn a_variable_says_who_gives_its_value() {
         "variable@98 variable `registry`: an override of controlPlane in Cluster/pier (own.example)"
     );
     let default = given
-        .replace("{type: string, pattern", "{type: string, default: default.example, pattern")
-        .replace("    - {name: registry, value: registry.example/k8s}", "    - {name: hugePages, value: 0}");
-    assert_eq!(variable(&default), "variable@28 variable `registry`: the default of the class (default.example)");
+        .replace(
+            "{type: string, pattern",
+            "{type: string, default: default.example, pattern",
+        )
+        .replace(
+            "    - {name: registry, value: registry.example/k8s}",
+            "    - {name: hugePages, value: 0}",
+        );
+    assert_eq!(
+        variable(&default),
+        "variable@28 variable `registry`: the default of the class (default.example)"
+    );
 }
 
 #[test]
 fn a_patch_that_is_off_says_what_its_condition_gave() {
-    let text = harbour().replace("value: 1024", "value: 0").replace("content: \"vm.nr_hugepages", "content: \"x");
+    let text = harbour()
+        .replace("value: 1024", "value: 0")
+        .replace("content: \"vm.nr_hugepages", "content: \"x");
     let (code, report) = ask("/etc/sysctl.d/90-huge-pages.conf", &text, &[]);
     assert_eq!(code, Some(1));
     assert_eq!(
@@ -381,20 +570,34 @@ fn what_a_later_patch_replaced_is_told() {
         "  - name: last\n    definitions:\n{}        jsonPatches:\n        - {{op: replace, path: /spec/template/spec/files, value: [{{path: /last, content: x}}]}}\n---\napiVersion: infrastructure.cluster.x-k8s.io/v1beta2\nkind: DockerClusterTemplate",
         selector
     );
-    let text = harbour().replacen("---\napiVersion: infrastructure.cluster.x-k8s.io/v1beta2\nkind: DockerClusterTemplate", &patch, 1);
+    let text = harbour().replacen(
+        "---\napiVersion: infrastructure.cluster.x-k8s.io/v1beta2\nkind: DockerClusterTemplate",
+        &patch,
+        1,
+    );
     let (_, report) = ask("/etc/sysctl.d/90-huge-pages.conf", &text, &[]);
     let found = absent(&report, 2);
     assert!(
-        found[0].contains("patch `last` replaces `/spec/template/spec/files`, where patch `huge-pages` had it"),
+        found[0].contains(
+            "patch `last` replaces `/spec/template/spec/files`, where patch `huge-pages` had it"
+        ),
         "{found:?}"
     );
     assert_eq!(found[1], "was@52 patch `huge-pages` wrote it here");
     let (_, report) = ask("/etc/motd", &text, &[]);
     let found = absent(&report, 2);
-    assert!(found[0].contains("where WindlassConfigTemplate/harbour-worker had it"), "{found:?}");
+    assert!(
+        found[0].contains("where WindlassConfigTemplate/harbour-worker had it"),
+        "{found:?}"
+    );
     let (_, report) = ask("/last", &text, &[]);
     let (_, found) = only(&report, 2);
-    assert!(found.iter().any(|step| step.starts_with("replaced") && step.contains("in place of what")), "{found:?}");
+    assert!(
+        found
+            .iter()
+            .any(|step| step.starts_with("replaced") && step.contains("in place of what")),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -415,9 +618,24 @@ fn a_patch_for_another_class_of_machines_is_named() {
 /// Places are those of the user's template, not of what clusterctl makes of it.
 #[test]
 fn places_are_those_of_a_template() {
-    let text = config("  files:\n  - {path: \"${A_VERY_LONG_NAME}\", content: \"${B}\"}\n  - {path: /b, content: x}\n");
-    let (_, report) = ask("/b", &text, &["--template", "--var", "A_VERY_LONG_NAME=/a\n", "--var", "B=b"]);
-    assert_eq!(only(&report, 0).1, ["field@7 spec.files[1] of KubeadmConfig/w"]);
+    let text = config(
+        "  files:\n  - {path: \"${A_VERY_LONG_NAME}\", content: \"${B}\"}\n  - {path: /b, content: x}\n",
+    );
+    let (_, report) = ask(
+        "/b",
+        &text,
+        &[
+            "--template",
+            "--var",
+            "A_VERY_LONG_NAME=/a\n",
+            "--var",
+            "B=b",
+        ],
+    );
+    assert_eq!(
+        only(&report, 0).1,
+        ["field@7 spec.files[1] of KubeadmConfig/w"]
+    );
 }
 
 #[test]
@@ -426,23 +644,43 @@ fn a_config_that_cannot_be_rendered_is_a_finding() {
     let (code, report) = ask("/a", &text, &[]);
     assert_eq!(code, Some(1));
     assert_eq!(
-        (report["machines"][0]["rendered"].clone(), report["machines"][0]["absent"].clone()),
+        (
+            report["machines"][0]["rendered"].clone(),
+            report["machines"][0]["absent"].clone()
+        ),
         (false.into(), serde_json::json!([]))
     );
-    let rules: Vec<&str> = report["findings"].as_array().unwrap().iter().map(|finding| finding["rule"].as_str().unwrap()).collect();
-    assert_eq!(rules, ["config-field-unknown"], "what is not rendered is not missing");
+    let rules: Vec<&str> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| finding["rule"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        rules,
+        ["config-field-unknown"],
+        "what is not rendered is not missing"
+    );
 }
 
 #[test]
 fn a_question_that_names_nothing_is_refused() {
-    for (what, message) in [("", "nothing is asked for"), ("user:", "`user:` names no user"), ("label:  ", "names no label")] {
+    for (what, message) in [
+        ("", "nothing is asked for"),
+        ("user:", "`user:` names no user"),
+        ("label:  ", "names no label"),
+    ] {
         let output = why(&[what, "examples/worker.yaml"]);
         let told = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(2) && told.contains(message) && told.contains("KIND:NAME"), "{what}: {told}");
+        assert!(
+            output.status.code() == Some(2) && told.contains(message) && told.contains("KIND:NAME"),
+            "{what}: {told}"
+        );
     }
 }
 
-/// kubeadm v1beta4 has the waiting times of v1beta1 elsewhere, and so has a config of v1beta2 those of v1beta3.
+/// kubeadm v1beta4 has the waiting times of v1beta1 elsewhere, and so has a config of v1beta2 those
+/// of v1beta3.
 #[test]
 fn waiting_times_are_found_under_either_name() {
     let old =
@@ -450,33 +688,86 @@ fn waiting_times_are_found_under_either_name() {
             .replace("v1beta2", "v1beta1");
     let health = "timeouts.controlPlaneComponentHealthCheck";
     for (role, what, line, field) in [
-        ("init", health, 6, "clusterConfiguration.apiServer.timeoutForControlPlane"),
-        ("control-plane-join", health, 6, "clusterConfiguration.apiServer.timeoutForControlPlane"),
-        ("worker-join", "timeouts.tlsBootstrap", 7, "joinConfiguration.discovery.timeout"),
+        (
+            "init",
+            health,
+            6,
+            "clusterConfiguration.apiServer.timeoutForControlPlane",
+        ),
+        (
+            "control-plane-join",
+            health,
+            6,
+            "clusterConfiguration.apiServer.timeoutForControlPlane",
+        ),
+        (
+            "worker-join",
+            "timeouts.tlsBootstrap",
+            7,
+            "joinConfiguration.discovery.timeout",
+        ),
     ] {
-        let (_, report) = ask(&format!("field:{what}"), &old, &["--role", role, "--kubernetes-version", "v1.33.1"]);
-        assert_eq!(only(&report, 0).1, [format!("field@{line} spec.{field} of KubeadmConfig/w")], "{role}");
+        let (_, report) = ask(
+            &format!("field:{what}"),
+            &old,
+            &["--role", role, "--kubernetes-version", "v1.33.1"],
+        );
+        assert_eq!(
+            only(&report, 0).1,
+            [format!("field@{line} spec.{field} of KubeadmConfig/w")],
+            "{role}"
+        );
     }
-    let (_, report) = ask("field:timeoutForControlPlane", &old, &["--role", "init", "--kubernetes-version", "v1.33.1"]);
+    let (_, report) = ask(
+        "field:timeoutForControlPlane",
+        &old,
+        &["--role", "init", "--kubernetes-version", "v1.33.1"],
+    );
     let becomes = format!("becomes initConfiguration.{health} of kubeadm's document");
     assert_eq!(
         absent(&report, 0),
-        [format!("renamed@6 spec.clusterConfiguration.apiServer.timeoutForControlPlane {becomes}")]
+        [format!(
+            "renamed@6 spec.clusterConfiguration.apiServer.timeoutForControlPlane {becomes}"
+        )]
     );
 }
 
-/// kubeadm downloads the ClusterConfiguration when a control plane joins, and marks its node; workers get neither.
+/// kubeadm downloads the ClusterConfiguration when a control plane joins, and marks its node;
+/// workers get neither.
 #[test]
 fn what_a_joining_control_plane_gets_of_the_cluster_is_told() {
-    let text = config("  clusterConfiguration:\n    apiServer:\n      extraArgs: [{name: audit-log-path, value: /a}]\n");
-    let (_, report) = ask("argument:audit-log-path", &text, &["--role", "control-plane-join"]);
+    let text = config(
+        "  clusterConfiguration:\n    apiServer:\n      extraArgs: [{name: audit-log-path, value: /a}]\n",
+    );
+    let (_, report) = ask(
+        "argument:audit-log-path",
+        &text,
+        &["--role", "control-plane-join"],
+    );
     let found = absent(&report, 0);
-    assert!(found[0].starts_with("configMap@7 ") && found[0].contains("from the ConfigMap kubeadm-config"), "{found:?}");
+    assert!(
+        found[0].starts_with("configMap@7 ")
+            && found[0].contains("from the ConfigMap kubeadm-config"),
+        "{found:?}"
+    );
     let (_, report) = ask("argument:audit-log-path", &text, &["--role", "worker-join"]);
-    assert!(absent(&report, 0)[0].contains("counts only for `kubeadm init`"), "{report}");
-    for (role, expected) in [("init", "known kubeadm sets it"), ("worker-join", "role only nodes of the control plane")] {
-        let (_, report) = ask("taint:node-role.kubernetes.io/control-plane", &text, &["--role", role]);
-        assert!(absent(&report, 0)[0].starts_with(expected), "{role}: {report}");
+    assert!(
+        absent(&report, 0)[0].contains("counts only for `kubeadm init`"),
+        "{report}"
+    );
+    for (role, expected) in [
+        ("init", "known kubeadm sets it"),
+        ("worker-join", "role only nodes of the control plane"),
+    ] {
+        let (_, report) = ask(
+            "taint:node-role.kubernetes.io/control-plane",
+            &text,
+            &["--role", role],
+        );
+        assert!(
+            absent(&report, 0)[0].starts_with(expected),
+            "{role}: {report}"
+        );
     }
 }
 
@@ -486,16 +777,28 @@ fn mounts_disks_volumes_and_time_are_named_by_their_sections() {
         "  mounts: [[LABEL=etcd_disk, /var/lib/etcddisk]]\n  diskSetup:\n    partitions: [{device: /dev/sdb, layout: true}]\n  ntp: {servers: [t.example]}\n  clusterConfiguration:\n    apiServer:\n      extraVolumes: [{name: a, hostPath: /etc/audit, mountPath: /in}]\n",
     );
     for (what, expected) in [
-        ("/var/lib/etcddisk", "section@5 spec.mounts[0][1] has it: the node mounts it"),
-        ("/dev/sdb", "section@7 spec.diskSetup.partitions[0].device has it: the node makes partitions"),
-        ("ntp", "section@8 spec.ntp has it: the node sets up its time service"),
+        (
+            "/var/lib/etcddisk",
+            "section@5 spec.mounts[0][1] has it: the node mounts it",
+        ),
+        (
+            "/dev/sdb",
+            "section@7 spec.diskSetup.partitions[0].device has it: the node makes partitions",
+        ),
+        (
+            "ntp",
+            "section@8 spec.ntp has it: the node sets up its time service",
+        ),
         (
             "/etc/audit",
             "section@11 spec.clusterConfiguration.apiServer.extraVolumes[0].hostPath has it: kubeadm mounts it",
         ),
     ] {
         let (_, report) = ask(what, &text, &["--role", "init"]);
-        assert!(absent(&report, 0)[0].starts_with(expected), "{what}: {report:#}");
+        assert!(
+            absent(&report, 0)[0].starts_with(expected),
+            "{what}: {report:#}"
+        );
     }
 }
 
@@ -504,9 +807,14 @@ fn mounts_disks_volumes_and_time_are_named_by_their_sections() {
 fn labels_of_a_topology_have_their_own_lines() {
     let label = "node-role.kubernetes.io/gpu";
     let given = harbour();
-    let class = given.replacen("    - class: worker\n", &format!("    - class: worker\n      metadata: {{labels: {{{label}: a}}}}\n"), 1);
+    let class = given.replacen(
+        "    - class: worker\n",
+        &format!("    - class: worker\n      metadata: {{labels: {{{label}: a}}}}\n"),
+        1,
+    );
     assert_ne!(class, given);
-    let line_of = |text: &str, what: &str| 1 + text.lines().position(|line| line.contains(what)).unwrap();
+    let line_of =
+        |text: &str, what: &str| 1 + text.lines().position(|line| line.contains(what)).unwrap();
     let (_, report) = ask(&format!("label:{label}"), &class, &[]);
     let of_class = &report["machines"][2]["things"][0]["steps"][0];
     assert_eq!(of_class["line"], line_of(&class, label), "{report:#}");
@@ -517,11 +825,19 @@ fn labels_of_a_topology_have_their_own_lines() {
     );
     assert_ne!(both, class);
     let (_, report) = ask(&format!("label:{label}"), &both, &[]);
-    assert_eq!(report["machines"][2]["things"][0]["steps"][0]["line"], line_of(&both, ": b, team"), "{report:#}");
+    assert_eq!(
+        report["machines"][2]["things"][0]["steps"][0]["line"],
+        line_of(&both, ": b, team"),
+        "{report:#}"
+    );
     let (_, report) = ask("label:team", &both, &[]);
     let found = absent(&report, 2);
     assert!(
-        found.len() == 1 && found[0].starts_with(&format!("label@{} it is a label of the machines", line_of(&both, ": b, team"))),
+        found.len() == 1
+            && found[0].starts_with(&format!(
+                "label@{} it is a label of the machines",
+                line_of(&both, ": b, team")
+            )),
         "{found:?}"
     );
 }
@@ -531,23 +847,44 @@ fn standard_input_twice_and_a_file_in_place_of_the_question_are_refused() {
     let absolute = root().join("examples/worker.yaml");
     for (arguments, message) in [
         (["argument:v", "-", "-"].as_slice(), "only once"),
-        (&["examples/worker.yaml", "argument:v"], "stands where the question belongs"),
-        (&["examples/worker.yaml", "/etc/hosts"], "stands where the question belongs"),
-        (&[absolute.to_str().unwrap(), "argument:v"], "stands where the question belongs"),
-        (&["-", "examples/worker.yaml"], "stands where the question belongs"),
+        (
+            &["examples/worker.yaml", "argument:v"],
+            "stands where the question belongs",
+        ),
+        (
+            &["examples/worker.yaml", "/etc/hosts"],
+            "stands where the question belongs",
+        ),
+        (
+            &[absolute.to_str().unwrap(), "argument:v"],
+            "stands where the question belongs",
+        ),
+        (
+            &["-", "examples/worker.yaml"],
+            "stands where the question belongs",
+        ),
     ] {
         let output = why(arguments);
         let told = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(2) && told.contains(message), "{arguments:?}: {told}");
+        assert!(
+            output.status.code() == Some(2) && told.contains(message),
+            "{arguments:?}: {told}"
+        );
     }
     let output = why(&[absolute.to_str().unwrap(), "examples/worker.yaml"]);
-    assert_eq!(output.status.code(), Some(1), "a path of the node that this machine has too is a question");
+    assert_eq!(
+        output.status.code(),
+        Some(1),
+        "a path of the node that this machine has too is a question"
+    );
 }
 
 /// Whatever a document has in its names, the terminal gets none of its control characters.
 #[test]
 fn hostile_documents_neither_reach_the_terminal_nor_take_long() {
-    let text = config("  files:\n  - {path: \"/a\\e[2J\\u202e\", content: x}\n  preKubeadmCommands: [\"a\\e]0;x\\a\"]\n");
+    let text = config(
+        "  files:\n  - {path: \"/a\\e[2J\\u202e\", content: x}\n  preKubeadmCommands: [\"a\\e]0;x\\a\"]\n",
+    );
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("c.yaml");
     std::fs::write(&file, text).unwrap();
@@ -560,10 +897,18 @@ fn hostile_documents_neither_reach_the_terminal_nor_take_long() {
             String::from_utf8_lossy(&output.stdout)
         );
     }
-    let many: String = (0..150).map(|at| format!("  - {{path: /f/{at}, content: x}}\n")).collect();
+    let many: String = (0..150)
+        .map(|at| format!("  - {{path: /f/{at}, content: x}}\n"))
+        .collect();
     let begin = std::time::Instant::now();
     let (code, report) = ask("/f", &config(&format!("  files:\n{many}")), &[]);
-    assert_eq!((code, report["machines"][0]["things"].as_array().unwrap().len()), (Some(0), 100));
+    assert_eq!(
+        (
+            code,
+            report["machines"][0]["things"].as_array().unwrap().len()
+        ),
+        (Some(0), 100)
+    );
     assert!(report.to_string().contains("why-cut") && begin.elapsed().as_secs() < 60);
 }
 
@@ -583,12 +928,18 @@ fn one_of_each() -> tempfile::TempDir {
 fn the_text_has_the_thing_its_value_and_the_places_of_its_steps() {
     let folder = one_of_each();
     for (what, expected) in [
-        ("/a", "w worker-join: file /a (2 bytes)\n  field   c.yaml:6:5   spec.files[0] of KubeadmConfig/w\n"),
+        (
+            "/a",
+            "w worker-join: file /a (2 bytes)\n  field   c.yaml:6:5   spec.files[0] of KubeadmConfig/w\n",
+        ),
         (
             "user:ops",
             "w worker-join: user ops (groups wheel)\n  field   c.yaml:8:5   spec.users[0] of KubeadmConfig/w\n",
         ),
-        ("user:bare", "w worker-join: user bare\n  field   c.yaml:9:5   spec.users[1] of KubeadmConfig/w\n"),
+        (
+            "user:bare",
+            "w worker-join: user bare\n  field   c.yaml:9:5   spec.users[1] of KubeadmConfig/w\n",
+        ),
         (
             "argument:v",
             "w worker-join: argument v = 4\n  field   c.yaml:10:78   spec.joinConfiguration.nodeRegistration.kubeletExtraArgs[0].value of \
@@ -599,26 +950,45 @@ fn the_text_has_the_thing_its_value_and_the_places_of_its_steps() {
             "w worker-join: pre-kubeadm command `sysctl --system`\n  field   c.yaml:11:24   spec.preKubeadmCommands[0] of KubeadmConfig/w\n",
         ),
     ] {
-        let output = windlass(folder.path()).args(["why", what, "c.yaml"]).output().unwrap();
-        assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stdout).as_ref()), (Some(0), expected), "{what}");
+        let output = windlass(folder.path())
+            .args(["why", what, "c.yaml"])
+            .output()
+            .unwrap();
+        assert_eq!(
+            (
+                output.status.code(),
+                String::from_utf8_lossy(&output.stdout).as_ref()
+            ),
+            (Some(0), expected),
+            "{what}"
+        );
     }
     // What nobody wrote has no place; what is not there has its reasons.
     let of = |what: &str| String::from_utf8(why(&[what, "examples/worker.yaml"]).stdout).unwrap();
     let join = of("/run/kubeadm/kubeadm-join-config.yaml");
     assert!(
-        join.starts_with("gpu-worker worker-join: file /run/kubeadm/kubeadm-join-config.yaml (0640, root:root, "),
+        join.starts_with(
+            "gpu-worker worker-join: file /run/kubeadm/kubeadm-join-config.yaml (0640, root:root, "
+        ),
         "{join}"
     );
-    assert!(join.contains("\n  provider   -   the provider writes what kubeadm reads into it"), "{join}");
+    assert!(
+        join.contains("\n  provider   -   the provider writes what kubeadm reads into it"),
+        "{join}"
+    );
 }
 
 /// One machine or several, a word or a name of a kind: the sentence says which.
 #[test]
 fn what_is_not_there_is_said_of_the_machine_or_of_all() {
-    let general =
-        "paths, users, keys and names are compared as a whole, and commands in parts; `windlass render` shows all that a machine gets";
+    let general = "paths, users, keys and names are compared as a whole, and commands in parts; `windlass render` shows all that a machine gets";
     for (file, what, message, help) in [
-        ("examples/worker.yaml", "user:ops", "the machine of the input has no user `ops`", general),
+        (
+            "examples/worker.yaml",
+            "user:ops",
+            "the machine of the input has no user `ops`",
+            general,
+        ),
         (
             "examples/worker.yaml",
             "/srv/nothing/at/all",
@@ -631,7 +1001,12 @@ fn what_is_not_there_is_said_of_the_machine_or_of_all() {
             "the machine of the input has no argument `cloud-provider`",
             "the machines have node-labels",
         ),
-        ("examples/control-plane.yaml", "user:ops", "none of the 2 machines of the input has user `ops`", general),
+        (
+            "examples/control-plane.yaml",
+            "user:ops",
+            "none of the 2 machines of the input has user `ops`",
+            general,
+        ),
         (
             "examples/worker.yaml",
             "cmd:nothing at all",
@@ -644,13 +1019,21 @@ fn what_is_not_there_is_said_of_the_machine_or_of_all() {
             "the machine of the input has no `https://nothing.at/all`",
             general,
         ),
-        ("examples/worker.yaml", r"C:\nothing\at\all", r"the machine of the input has no `C:\nothing\at\all`", general),
+        (
+            "examples/worker.yaml",
+            r"C:\nothing\at\all",
+            r"the machine of the input has no `C:\nothing\at\all`",
+            general,
+        ),
     ] {
         let output = why(&[what, file, "-o", "json"]);
         assert_eq!(output.status.code(), Some(1), "{what}");
         let report: Value = serde_json::from_slice(&output.stdout).unwrap();
         let finding = |key: &str| report["findings"][0][key].as_str().unwrap().to_owned();
-        assert_eq!((finding("message").as_str(), finding("help").as_str()), (message, help));
+        assert_eq!(
+            (finding("message").as_str(), finding("help").as_str()),
+            (message, help)
+        );
     }
 }
 
@@ -659,12 +1042,27 @@ fn what_is_not_there_is_said_of_the_machine_or_of_all() {
 fn of_more_than_a_hundred_things_the_rest_is_cut_and_told() {
     for (count, is_cut) in [(100, false), (101, true), (150, true)] {
         let commands: String = (0..count).map(|at| format!("  - say {at}\n")).collect();
-        let (code, report) = ask("command:say", &config(&format!("  preKubeadmCommands:\n{commands}")), &[]);
+        let (code, report) = ask(
+            "command:say",
+            &config(&format!("  preKubeadmCommands:\n{commands}")),
+            &[],
+        );
         assert_eq!(code, Some(0), "{report:#}");
-        assert_eq!(report["machines"][0]["things"].as_array().unwrap().len(), 100);
-        let messages: Vec<&str> =
-            report["findings"].as_array().unwrap().iter().map(|finding| finding["message"].as_str().unwrap()).collect();
-        let expected: &[&str] = if is_cut { &["w worker-join has more than 100 things that `command:say` means"] } else { &[] };
+        assert_eq!(
+            report["machines"][0]["things"].as_array().unwrap().len(),
+            100
+        );
+        let messages: Vec<&str> = report["findings"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|finding| finding["message"].as_str().unwrap())
+            .collect();
+        let expected: &[&str] = if is_cut {
+            &["w worker-join has more than 100 things that `command:say` means"]
+        } else {
+            &[]
+        };
         assert_eq!(messages, expected);
     }
 }

@@ -9,7 +9,8 @@ use windlass::text::yaml::parse;
 
 use crate::support::{files_below, shared};
 
-/// A file read and written. The line `---` that controller-gen puts before the first document is kept.
+/// A file read and written. The line `---` that controller-gen puts before the first document is
+/// kept.
 fn rewritten(text: &str) -> Result<String, String> {
     let parsed = parse(&Source::new("crd.yaml", text), &Budget::default());
     if let Some(finding) = parsed.report.findings().first() {
@@ -22,16 +23,23 @@ fn rewritten(text: &str) -> Result<String, String> {
     } else {
         ""
     };
-    let values: Vec<_> = parsed.documents.into_iter().map(|d| d.root.into_json()).collect();
+    let values: Vec<_> = parsed
+        .documents
+        .into_iter()
+        .map(|d| d.root.into_json())
+        .collect();
     Ok(format!(
         "{start}{}",
-        goyaml::documents_to_string(values).map_err(|refused| goyaml::to_string(&refused).unwrap_err().to_string())?
+        goyaml::documents_to_string(values)
+            .map_err(|refused| goyaml::to_string(&refused).unwrap_err().to_string())?
     ))
 }
 
 #[test]
 fn crds_survive_reading_and_writing() {
-    let Some(corpus) = shared("corpus") else { return };
+    let Some(corpus) = shared("corpus") else {
+        return;
+    };
     let is_crd = |name: &str| name.contains("config/crd/bases/") && name.ends_with(".yaml");
     let (mut files, mut broken) = (0, Vec::new());
     for path in files_below(&corpus) {
@@ -52,8 +60,17 @@ fn first_difference(text: &str) -> String {
     match rewritten(text) {
         Err(why) => why,
         Ok(again) => {
-            let line = text.lines().zip(again.lines()).position(|(a, b)| a != b).unwrap_or_default();
-            format!("line {}: {:?} became {:?}", line + 1, text.lines().nth(line), again.lines().nth(line))
+            let line = text
+                .lines()
+                .zip(again.lines())
+                .position(|(a, b)| a != b)
+                .unwrap_or_default();
+            format!(
+                "line {}: {:?} became {:?}",
+                line + 1,
+                text.lines().nth(line),
+                again.lines().nth(line)
+            )
         }
     }
 }
@@ -61,7 +78,14 @@ fn first_difference(text: &str) -> String {
 /// The first document as JSON, when nothing is wrong with the text.
 fn value(text: &str) -> Option<Value> {
     let parsed = parse(&Source::new("x.yaml", text), &Budget::default());
-    parsed.report.is_empty().then(|| parsed.documents.into_iter().next().map(|d| d.root.into_json()).unwrap_or_default())
+    parsed.report.is_empty().then(|| {
+        parsed
+            .documents
+            .into_iter()
+            .next()
+            .map(|d| d.root.into_json())
+            .unwrap_or_default()
+    })
 }
 
 /// Texts that go wrong easily.
@@ -96,7 +120,8 @@ fn any_value() -> impl Strategy<Value = Value> {
         let key = nasty_text().prop_filter("Go writes `<<` without quotes", |key| key != "<<");
         prop_oneof![
             proptest::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
-            proptest::collection::btree_map(key, inner, 0..5).prop_map(|map| map.into_iter().collect()),
+            proptest::collection::btree_map(key, inner, 0..5)
+                .prop_map(|map| map.into_iter().collect()),
         ]
     })
 }
@@ -133,7 +158,10 @@ fn large_streams_are_read_as_small_ones() {
     let document = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: |\n    --- no marker\n    é\n";
     let count = 10_000;
     let stream = vec![document; count].join("---\n");
-    let parsed = parse(&Source::new("all.yaml", stream.as_str()), &Budget::default());
+    let parsed = parse(
+        &Source::new("all.yaml", stream.as_str()),
+        &Budget::default(),
+    );
     assert_eq!(parsed.documents.len(), count);
     assert!(parsed.report.is_empty());
     let expected = value(document).unwrap();
@@ -142,7 +170,8 @@ fn large_streams_are_read_as_small_ones() {
         assert_eq!(read.root.span.start(), at * (document.len() + 4));
         assert_eq!(read.root.to_json(), expected);
     }
-    // One document that needs a finding more: the whole is read from the beginning, with the same documents.
+    // One document that needs a finding more: the whole is read from the beginning, with the same
+    // documents.
     let broken = format!("{stream}---\na: [\n");
     let parsed = parse(&Source::new("all.yaml", broken), &Budget::default());
     assert_eq!(parsed.documents.len(), count);

@@ -1,4 +1,5 @@
-//! Files of the corpus that hold something that is migrated, with their variables replaced, and what machines they make.
+//! Files of the corpus that hold something that is migrated, with their variables replaced, and
+//! what machines they make.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,32 +24,63 @@ const KINDS: [&str; 9] = [
 
 /// The text of a file that holds something that is migrated, with its path below a folder.
 pub(crate) fn text_of(root: &Path, path: &PathBuf) -> Option<(String, String)> {
-    let is_yaml = path.extension().is_some_and(|ending| ending == "yaml" || ending == "yml");
+    let is_yaml = path
+        .extension()
+        .is_some_and(|ending| ending == "yaml" || ending == "yml");
     let text = is_yaml.then(|| fs::read_to_string(path).ok()).flatten()?;
-    let is_asked = KINDS.iter().any(|kind| text.contains(&format!("kind: {kind}"))) && !text.contains("kind: CustomResourceDefinition");
-    is_asked.then(|| (path.strip_prefix(root).unwrap().to_str().unwrap().to_owned(), text))
+    let is_asked = KINDS
+        .iter()
+        .any(|kind| text.contains(&format!("kind: {kind}")))
+        && !text.contains("kind: CustomResourceDefinition");
+    is_asked.then(|| {
+        (
+            path.strip_prefix(root)
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned(),
+            text,
+        )
+    })
 }
 
 /// An object for each kind that is referred to with its version, so that the way back knows it.
 pub(crate) fn referred(text: &str) -> String {
-    let lines: Vec<&str> = text.lines().map(|line| line.trim_start_matches([' ', '-'])).collect();
+    let lines: Vec<&str> = text
+        .lines()
+        .map(|line| line.trim_start_matches([' ', '-']))
+        .collect();
     let mut versions: BTreeMap<&str, &str> = BTreeMap::new();
     for (number, line) in lines.iter().enumerate() {
-        let Some(kind) = line.strip_prefix("kind: ") else { continue };
+        let Some(kind) = line.strip_prefix("kind: ") else {
+            continue;
+        };
         let near = &lines[number.saturating_sub(3)..lines.len().min(number + 4)];
-        if let Some(version) = near.iter().find_map(|line| line.strip_prefix("apiVersion: ")) {
+        if let Some(version) = near
+            .iter()
+            .find_map(|line| line.strip_prefix("apiVersion: "))
+        {
             versions.insert(kind, version);
         }
     }
-    versions.iter().map(|(kind, version)| format!("---\napiVersion: {version}\nkind: {kind}\n")).collect()
+    versions
+        .iter()
+        .map(|(kind, version)| format!("---\napiVersion: {version}\nkind: {kind}\n"))
+        .collect()
 }
 
 /// A template of clusterctl with its variables' defaults.
 pub(crate) fn substituted(name: &str, text: &str) -> Option<Source> {
     let request = Request::new();
     let given = |_: &str| None;
-    let (texts, _, report) =
-        Origins::substitute(vec![Source::new(name, text)], Variables { given: &given, request: &request }, &request.budget);
+    let (texts, _, report) = Origins::substitute(
+        vec![Source::new(name, text)],
+        Variables {
+            given: &given,
+            request: &request,
+        },
+        &request.budget,
+    );
     texts.into_iter().next().filter(|_| !report.has_errors())
 }
 
@@ -66,10 +98,12 @@ pub(crate) fn rendered(name: &str, text: &str) -> Option<BTreeMap<String, Vec<u8
         let key = format!("{}:{}", machine.target.config.name(), machine.role);
         Some((key, machine.rendered?.data.into_inner()))
     });
-    data.collect::<Option<BTreeMap<_, _>>>().filter(|machines| !machines.is_empty() && !rendering.report.has_errors())
+    data.collect::<Option<BTreeMap<_, _>>>()
+        .filter(|machines| !machines.is_empty() && !rendering.report.has_errors())
 }
 
-/// Arguments that a patch adds to a list come behind the others, where a map had them in the order of their names.
+/// Arguments that a patch adds to a list come behind the others, where a map had them in the order
+/// of their names.
 pub(crate) fn has_patched_argument(text: &str) -> bool {
     text.contains("xtraArgs/")
 }

@@ -1,5 +1,6 @@
-//! Every ClusterClass of a folder of public files, with the templates it refers to and the Clusters that use it: those of the folder that are
-//! nearest to it, else one that is made here with no more than the class demands; and one that is made with a value for each variable.
+//! Every ClusterClass of a folder of public files, with the templates it refers to and the Clusters
+//! that use it: those of the folder that are nearest to it, else one that is made here with no more
+//! than the class demands; and one that is made with a value for each variable.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,8 @@ pub(crate) struct Use {
 struct Found {
     /// Its file below the folder.
     file: String,
-    /// The folders of the file, without that of rendered overlays, so that what stands beside a source stands beside its rendering too.
+    /// The folders of the file, without that of rendered overlays, so that what stands beside a
+    /// source stands beside its rendering too.
     folders: Vec<String>,
     object: Value,
 }
@@ -37,7 +39,9 @@ struct Found {
 /// All uses of all classes, in the order of their files.
 pub(crate) fn uses(root: &Path, files: &[PathBuf]) -> Vec<Use> {
     let found: Vec<Found> = files.iter().flat_map(|file| objects(root, file)).collect();
-    let classes = found.iter().filter(|found| is_core(&found.object, "ClusterClass"));
+    let classes = found
+        .iter()
+        .filter(|found| is_core(&found.object, "ClusterClass"));
     classes.flat_map(|class| of_class(&found, class)).collect()
 }
 
@@ -47,15 +51,33 @@ fn of_class(found: &[Found], class: &Found) -> Vec<Use> {
         let namespace = text(&class.object, "/metadata/namespace");
         let (mut objects, missing) = templates(found, class);
         objects.extend([class, cluster].map(|one| (one.file.clone(), one.object.clone())));
-        objects.iter_mut().for_each(|(_, object)| place(object, namespace));
-        Use { class: title.clone(), cluster: file, objects, missing }
+        objects
+            .iter_mut()
+            .for_each(|(_, object)| place(object, namespace));
+        Use {
+            class: title.clone(),
+            cluster: file,
+            objects,
+            missing,
+        }
     };
-    let users = found.iter().filter(|one| uses_class(&one.object, &class.object) && one.folders.first() == class.folders.first());
-    // Where classes are called by one variable, its Clusters are those that name its machines and variables.
-    let (fitting, others): (Vec<&Found>, Vec<&Found>) = users.partition(|one| fits(&one.object, &class.object));
+    let users = found.iter().filter(|one| {
+        uses_class(&one.object, &class.object) && one.folders.first() == class.folders.first()
+    });
+    // Where classes are called by one variable, its Clusters are those that name its machines and
+    // variables.
+    let (fitting, others): (Vec<&Found>, Vec<&Found>) =
+        users.partition(|one| fits(&one.object, &class.object));
     let users = nearest(if fitting.is_empty() { others } else { fitting }, class);
-    let made = |values| Found { file: class.file.clone(), folders: Vec::new(), object: made(&class.object, values) };
-    let mut uses: Vec<Use> = users.into_iter().map(|cluster| with(cluster, Some(cluster.file.clone()))).collect();
+    let made = |values| Found {
+        file: class.file.clone(),
+        folders: Vec::new(),
+        object: made(&class.object, values),
+    };
+    let mut uses: Vec<Use> = users
+        .into_iter()
+        .map(|cluster| with(cluster, Some(cluster.file.clone())))
+        .collect();
     if uses.is_empty() {
         uses.push(with(&made(Values::Demanded), None));
     }
@@ -72,11 +94,25 @@ enum Values {
 
 /// Those that share the most folders with another object.
 fn nearest<'f>(all: Vec<&'f Found>, to: &Found) -> Vec<&'f Found> {
-    let near = |one: &Found| one.folders.iter().zip(&to.folders).take_while(|(a, b)| a == b).count();
+    let near = |one: &Found| {
+        one.folders
+            .iter()
+            .zip(&to.folders)
+            .take_while(|(a, b)| a == b)
+            .count()
+    };
     // A file knows itself best.
-    let rank = |one: &Found| (one.file == to.file, near(one), one.file.starts_with("rendered") == to.file.starts_with("rendered"));
+    let rank = |one: &Found| {
+        (
+            one.file == to.file,
+            near(one),
+            one.file.starts_with("rendered") == to.file.starts_with("rendered"),
+        )
+    };
     let best = all.iter().map(|one| rank(one)).max();
-    all.into_iter().filter(|one| Some(rank(one)) == best).collect()
+    all.into_iter()
+        .filter(|one| Some(rank(one)) == best)
+        .collect()
 }
 
 /// The templates of a class, and how many the folder does not have.
@@ -88,7 +124,9 @@ fn templates(found: &[Found], class: &Found) -> (Vec<(String, Value)>, usize) {
             let own = ["/apiVersion", "/kind", "/metadata/name"].map(|at| text(&one.object, at));
             own == [api_version, kind, name] && one.folders.first() == class.folders.first()
         };
-        nearest(found.iter().filter(is_it).collect(), class).first().map(|one| (one.file.clone(), one.object.clone()))
+        nearest(found.iter().filter(is_it).collect(), class)
+            .first()
+            .map(|one| (one.file.clone(), one.object.clone()))
     };
     let objects: Vec<(String, Value)> = references.iter().filter_map(of).collect();
     let missing = references.len() - objects.len();
@@ -99,11 +137,14 @@ fn templates(found: &[Found], class: &Found) -> (Vec<(String, Value)>, usize) {
 fn references_of(value: &Value, found: &mut BTreeSet<[String; 3]>) {
     match value {
         Value::Object(entries) => {
-            let own = ["apiVersion", "kind", "name"].map(|key| entries.get(key).and_then(Value::as_str).map(str::to_owned));
+            let own = ["apiVersion", "kind", "name"]
+                .map(|key| entries.get(key).and_then(Value::as_str).map(str::to_owned));
             if let [Some(api_version), Some(kind), Some(name)] = own {
                 found.insert([api_version, kind, name]);
             }
-            entries.values().for_each(|value| references_of(value, found));
+            entries
+                .values()
+                .for_each(|value| references_of(value, found));
         }
         Value::Array(items) => items.iter().for_each(|item| references_of(item, found)),
         _ => {}
@@ -113,24 +154,42 @@ fn references_of(value: &Value, found: &mut BTreeSet<[String; 3]>) {
 /// Whether it is a whole Cluster of the class, and no patch for one.
 fn uses_class(object: &Value, class: &Value) -> bool {
     let named = ["/spec/topology/classRef/name", "/spec/topology/class"].map(|at| text(object, at));
-    is_core(object, "Cluster") && named.contains(&text(class, "/metadata/name")) && !text(object, "/spec/topology/version").is_empty()
+    is_core(object, "Cluster")
+        && named.contains(&text(class, "/metadata/name"))
+        && !text(object, "/spec/topology/version").is_empty()
 }
 
 /// Whether a class has all machines and variables that a Cluster names.
 fn fits(cluster: &Value, class: &Value) -> bool {
     let names = |of: &Value, list: &str, key: &str| -> BTreeSet<String> {
-        let items = of.pointer(list).and_then(Value::as_array).into_iter().flatten();
-        items.filter_map(|item| Some(item[key].as_str()?.to_owned())).collect()
+        let items = of
+            .pointer(list)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        items
+            .filter_map(|item| Some(item[key].as_str()?.to_owned()))
+            .collect()
     };
-    let lists = [("workers/machineDeployments", "class"), ("workers/machinePools", "class"), ("variables", "name")];
-    lists
-        .iter()
-        .all(|(list, key)| names(cluster, &format!("/spec/topology/{list}"), key).is_subset(&names(class, &format!("/spec/{list}"), key)))
+    let lists = [
+        ("workers/machineDeployments", "class"),
+        ("workers/machinePools", "class"),
+        ("variables", "name"),
+    ];
+    lists.iter().all(|(list, key)| {
+        names(cluster, &format!("/spec/topology/{list}"), key).is_subset(&names(
+            class,
+            &format!("/spec/{list}"),
+            key,
+        ))
+    })
 }
 
 /// Puts an object into a namespace, and has a Cluster look for its class there.
 fn place(object: &mut Value, namespace: &str) {
-    let Some(metadata) = object["metadata"].as_object_mut() else { return };
+    let Some(metadata) = object["metadata"].as_object_mut() else {
+        return;
+    };
     match namespace {
         "" => drop(metadata.remove("namespace")),
         namespace => drop(metadata.insert("namespace".to_owned(), namespace.into())),
@@ -143,10 +202,15 @@ fn place(object: &mut Value, namespace: &str) {
     }
 }
 
-/// A Cluster with a MachineDeployment or MachinePool of each class of machines, and with values for variables.
+/// A Cluster with a MachineDeployment or MachinePool of each class of machines, and with values for
+/// variables.
 fn made(class: &Value, values: Values) -> Value {
     let machines = |list: &str| -> Vec<Value> {
-        let classes = class["spec"]["workers"][list].as_array().into_iter().flatten().enumerate();
+        let classes = class["spec"]["workers"][list]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .enumerate();
         classes.map(|(at, one)| json!({"class": one["class"], "name": format!("workers-{at}"), "replicas": 1})).collect()
     };
     let mut workers = Map::new();
@@ -157,13 +221,20 @@ fn made(class: &Value, values: Values) -> Value {
         }
     }
     let definitions = class["spec"]["variables"].as_array().into_iter().flatten();
-    let is_demanded = |one: &&Value| one["required"] == true && one["schema"]["openAPIV3Schema"]["default"].is_null();
+    let is_demanded = |one: &&Value| {
+        one["required"] == true && one["schema"]["openAPIV3Schema"]["default"].is_null()
+    };
     let needed = definitions.filter(|one| values == Values::All || is_demanded(one));
-    let variables: Vec<Value> =
-        needed.map(|one| json!({"name": one["name"], "value": sample(&one["schema"]["openAPIV3Schema"])})).collect();
+    let variables: Vec<Value> = needed
+        .map(|one| json!({"name": one["name"], "value": sample(&one["schema"]["openAPIV3Schema"])}))
+        .collect();
     let kind = text(class, "/spec/controlPlane/templateRef/kind");
     // RKE2 takes only its own versions.
-    let version = if kind.starts_with("RKE2") { format!("{KUBERNETES}+rke2r1") } else { KUBERNETES.to_owned() };
+    let version = if kind.starts_with("RKE2") {
+        format!("{KUBERNETES}+rke2r1")
+    } else {
+        KUBERNETES.to_owned()
+    };
     let mut topology = json!({"version": version});
     // Those without machines of their own have no replicas.
     if !class["spec"]["controlPlane"]["machineInfrastructure"].is_null() {
@@ -175,7 +246,10 @@ fn made(class: &Value, values: Values) -> Value {
     if !workers.is_empty() {
         topology["workers"] = workers.into();
     }
-    let (is_old, name) = (class["apiVersion"] == "cluster.x-k8s.io/v1beta1", &class["metadata"]["name"]);
+    let (is_old, name) = (
+        class["apiVersion"] == "cluster.x-k8s.io/v1beta1",
+        &class["metadata"]["name"],
+    );
     if is_old {
         topology["class"] = name.clone()
     } else {
@@ -187,47 +261,92 @@ fn made(class: &Value, values: Values) -> Value {
 /// A value that a schema takes.
 fn sample(schema: &Value) -> Value {
     // The last of what is allowed is seldom the default.
-    let of_enumeration = schema["enum"].as_array().and_then(|all| all.last()).unwrap_or(&Value::Null);
+    let of_enumeration = schema["enum"]
+        .as_array()
+        .and_then(|all| all.last())
+        .unwrap_or(&Value::Null);
     for known in [&schema["example"], of_enumeration, &schema["default"]] {
         if !known.is_null() {
             return known.clone();
         }
     }
     match schema["type"].as_str().unwrap_or_default() {
-        "integer" | "number" => schema["minimum"].as_f64().map_or(json!(1), |least| json!(least.max(1.0))),
+        "integer" | "number" => schema["minimum"]
+            .as_f64()
+            .map_or(json!(1), |least| json!(least.max(1.0))),
         "boolean" => true.into(),
         "array" => json!([]),
         "object" => {
             let properties = schema["properties"].as_object().into_iter().flatten();
-            properties.map(|(name, schema)| (name.clone(), sample(schema))).collect()
+            properties
+                .map(|(name, schema)| (name.clone(), sample(schema)))
+                .collect()
         }
         _ => "some".into(),
     }
 }
 
-/// The objects of a file, its variables replaced. A file that clusterctl's substitution does not read is taken as it is.
+/// The objects of a file, its variables replaced. A file that clusterctl's substitution does not
+/// read is taken as it is.
 fn objects(root: &Path, file: &Path) -> Vec<Found> {
-    let Ok(text) = std::fs::read_to_string(file) else { return Vec::new() };
-    if ["kind: Cluster", "Template\n", "kind: \"Cluster"].iter().all(|word| !text.contains(word))
+    let Ok(text) = std::fs::read_to_string(file) else {
+        return Vec::new();
+    };
+    if ["kind: Cluster", "Template\n", "kind: \"Cluster"]
+        .iter()
+        .all(|word| !text.contains(word))
         || text.contains("kind: CustomResourceDefinition")
     {
         return Vec::new();
     }
-    let name = file.strip_prefix(root).unwrap_or(file).display().to_string();
-    let folders: Vec<String> = name.split('/').filter(|part| *part != "rendered-overlays").map(str::to_owned).collect();
-    let parsed = yaml::parse(&Source::new(name.as_str(), substituted(text)), &Budget::default());
-    let objects = parsed.documents.iter().map(|document| document.root.to_json()).filter(|object| object["kind"].is_string());
-    objects.map(|object| Found { file: name.clone(), folders: folders[..folders.len() - 1].to_vec(), object }).collect()
+    let name = file
+        .strip_prefix(root)
+        .unwrap_or(file)
+        .display()
+        .to_string();
+    let folders: Vec<String> = name
+        .split('/')
+        .filter(|part| *part != "rendered-overlays")
+        .map(str::to_owned)
+        .collect();
+    let parsed = yaml::parse(
+        &Source::new(name.as_str(), substituted(text)),
+        &Budget::default(),
+    );
+    let objects = parsed
+        .documents
+        .iter()
+        .map(|document| document.root.to_json())
+        .filter(|object| object["kind"].is_string());
+    objects
+        .map(|object| Found {
+            file: name.clone(),
+            folders: folders[..folders.len() - 1].to_vec(),
+            object,
+        })
+        .collect()
 }
 
 /// A text with its variables replaced, and what the scripts of metal3 replace after clusterctl.
 pub(crate) fn substituted(text: String) -> String {
-    let text = text.replace("CLUSTER_APIENDPOINT_HOST_HOLDER", "10.1.0.1").replace("CLUSTER_APIENDPOINT_PORT_HOLDER", "6443");
-    let Ok(template) = envsubst::parse(&text) else { return text };
+    let text = text
+        .replace("CLUSTER_APIENDPOINT_HOST_HOLDER", "10.1.0.1")
+        .replace("CLUSTER_APIENDPOINT_PORT_HOLDER", "6443");
+    let Ok(template) = envsubst::parse(&text) else {
+        return text;
+    };
     let variables = template.variables();
-    let value = |name: &str| variables.get(name).is_none_or(Option::is_none).then(|| value(name));
+    let value = |name: &str| {
+        variables
+            .get(name)
+            .is_none_or(Option::is_none)
+            .then(|| value(name))
+    };
     let substituted = template.substitute(value, &Budget::default());
-    substituted.ok().and_then(|substituted| substituted.text().ok().map(str::to_owned)).unwrap_or(text)
+    substituted
+        .ok()
+        .and_then(|substituted| substituted.text().ok().map(str::to_owned))
+        .unwrap_or(text)
 }
 
 /// What somebody could give for a variable without a default.
@@ -235,7 +354,14 @@ fn value(name: &str) -> String {
     let is = |ending: &str| name.ends_with(ending);
     match name {
         _ if name.starts_with("KUBERNETES_VERSION") => KUBERNETES.to_owned(),
-        _ if is("COUNT") || is("REPLICAS") || is("PORT") || name.starts_with("NUM") || is("_SIZE_GB") => "1".to_owned(),
+        _ if is("COUNT")
+            || is("REPLICAS")
+            || is("PORT")
+            || name.starts_with("NUM")
+            || is("_SIZE_GB") =>
+        {
+            "1".to_owned()
+        }
         _ if is("CIDR") || is("CIDRS") => "10.0.0.0/16".to_owned(),
         _ if is("_URL") => "https://example.com/image".to_owned(),
         _ if is("_CHECKSUM_TYPE") => "sha256".to_owned(),
@@ -250,5 +376,8 @@ fn is_core(object: &Value, kind: &str) -> bool {
 }
 
 fn text<'v>(object: &'v Value, at: &str) -> &'v str {
-    object.pointer(at).and_then(Value::as_str).unwrap_or_default()
+    object
+        .pointer(at)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
 }

@@ -24,25 +24,45 @@ pub(super) struct Request {
 
 /// Seconds since 1970.
 pub(super) fn now() -> f64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).expect("it is later than 1970").as_secs_f64()
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .expect("it is later than 1970")
+        .as_secs_f64()
 }
 
 /// All requests of service accounts for resources so far.
 pub(super) fn requests(site: &Site) -> Vec<Request> {
-    audit::events(&site.plane).iter().filter_map(request).collect()
+    audit::events(&site.plane)
+        .iter()
+        .filter_map(request)
+        .collect()
 }
 
 fn request(event: &Value) -> Option<Request> {
     let object = event["objectRef"].as_object()?;
-    let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default();
-    let slash = if text("subresource").is_empty() { "" } else { "/" };
+    let text = |field: &str| {
+        object
+            .get(field)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    let slash = if text("subresource").is_empty() {
+        ""
+    } else {
+        "/"
+    };
     Some(Request {
         is_of_workload: event["user"]["username"].as_str()?.ends_with(WORKLOAD),
         verb: event["verb"].as_str()?.to_owned(),
         resource: format!("{}{slash}{}", text("resource"), text("subresource")),
         name: text("name").to_owned(),
         code: event["responseStatus"]["code"].as_u64().unwrap_or_default(),
-        at: event["stageTimestamp"].as_str()?.parse::<Timestamp>().ok()?.duration_since(Timestamp::UNIX_EPOCH).as_secs_f64(),
+        at: event["stageTimestamp"]
+            .as_str()?
+            .parse::<Timestamp>()
+            .ok()?
+            .duration_since(Timestamp::UNIX_EPOCH)
+            .as_secs_f64(),
     })
 }
 
@@ -55,25 +75,50 @@ pub(super) fn made(requests: &[Request], is_data: impl Fn(&str) -> bool) -> Vec<
             && request.code == 201
             && is_data(&request.name)
     };
-    let mut made: Vec<_> = requests.iter().filter(is_made).map(|request| (request.name.clone(), request.at)).collect();
+    let mut made: Vec<_> = requests
+        .iter()
+        .filter(is_made)
+        .map(|request| (request.name.clone(), request.at))
+        .collect();
     made.sort_by(|(_, one), (_, other)| one.total_cmp(other));
     made
 }
 
-/// How many requests there were for each of so many Machines, by cluster, verb, resource and refusal; those that were rare together.
+/// How many requests there were for each of so many Machines, by cluster, verb, resource and
+/// refusal; those that were rare together.
 #[expect(clippy::cast_precision_loss, reason = "counts are small")]
 pub(super) fn print(requests: &[Request], machines: usize) {
-    for (is_of_workload, title) in [(false, "requests a Machine"), (true, "  of the workload cluster")] {
+    for (is_of_workload, title) in [
+        (false, "requests a Machine"),
+        (true, "  of the workload cluster"),
+    ] {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        for request in requests.iter().filter(|request| request.is_of_workload == is_of_workload) {
-            let refused = if request.code >= 400 { format!(" ({})", request.code) } else { String::new() };
-            *counts.entry(format!("{} {}{refused}", request.verb, request.resource)).or_default() += 1;
+        for request in requests
+            .iter()
+            .filter(|request| request.is_of_workload == is_of_workload)
+        {
+            let refused = if request.code >= 400 {
+                format!(" ({})", request.code)
+            } else {
+                String::new()
+            };
+            *counts
+                .entry(format!("{} {}{refused}", request.verb, request.resource))
+                .or_default() += 1;
         }
         let each = |count: usize| count as f64 / machines as f64;
-        let (many, few): (Vec<_>, Vec<_>) = counts.iter().partition(|(_, count)| each(**count) >= 0.05);
-        let mut shown: Vec<String> = many.iter().map(|(what, count)| format!("{what} {:.2}", each(**count))).collect();
+        let (many, few): (Vec<_>, Vec<_>) =
+            counts.iter().partition(|(_, count)| each(**count) >= 0.05);
+        let mut shown: Vec<String> = many
+            .iter()
+            .map(|(what, count)| format!("{what} {:.2}", each(**count)))
+            .collect();
         let rest: usize = few.iter().map(|(_, count)| **count).sum();
         shown.push(format!("others {:.2}", each(rest)));
-        println!("    {title:<28} {:.2}: {}", each(counts.values().sum()), shown.join(", "));
+        println!(
+            "    {title:<28} {:.2}: {}",
+            each(counts.values().sum()),
+            shown.join(", ")
+        );
     }
 }

@@ -45,5 +45,8 @@ fn one(side: Side, runtime: &Runtime, machines: usize, options: &Options) {
     let before = made.iter().filter(|(_, at)| *at < ended).count();
     println!("  {}", side.title());
     single::print(waits);
-    println!("    of the flood {} were still to be made when the last of them was there", machines + ALONE - before);
+    println!(
+        "    of the flood {} were still to be made when the last of them was there",
+        machines + ALONE - before
+    );
 }

@@ -36,8 +36,14 @@ impl Limits {
 
 impl Options {
     pub(super) fn parse(arguments: &[String]) -> Result<Options, String> {
-        let mut options =
-            Options { machines: None, clusters: None, runs: 1, limits: Limits::Default, sides: Side::ALL.to_vec(), flags: Vec::new() };
+        let mut options = Options {
+            machines: None,
+            clusters: None,
+            runs: 1,
+            limits: Limits::Default,
+            sides: Side::ALL.to_vec(),
+            flags: Vec::new(),
+        };
         for argument in arguments {
             let unknown = || {
                 format!(
@@ -45,7 +51,13 @@ impl Options {
                 )
             };
             let (name, value) = argument.split_once('=').ok_or_else(unknown)?;
-            let number = || value.parse().ok().filter(|number: &usize| *number > 0).ok_or_else(unknown);
+            let number = || {
+                value
+                    .parse()
+                    .ok()
+                    .filter(|number: &usize| *number > 0)
+                    .ok_or_else(unknown)
+            };
             match (name, value) {
                 ("--machines", _) => options.machines = Some(number()?),
                 ("--clusters", _) => options.clusters = Some(number()?),

@@ -68,7 +68,10 @@ impl Side {
             Side::Windlass => {
                 let mut arguments = vec![
                     format!("--webhook-port={webhooks}"),
-                    format!("--webhook-cert-dir={}", site.plane.certificates.folder().display()),
+                    format!(
+                        "--webhook-cert-dir={}",
+                        site.plane.certificates.folder().display()
+                    ),
                     format!("--health-addr=127.0.0.1:{health}"),
                     format!("--diagnostics-address=127.0.0.1:{metrics}"),
                     "--insecure-diagnostics".to_owned(),
@@ -79,7 +82,10 @@ impl Side {
                 }
                 arguments.extend(options.flags.iter().cloned());
                 let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-                let home = [windlass_manager::SERVICE_ACCOUNT, crate::harness::windlass::NAMESPACE];
+                let home = [
+                    windlass_manager::SERVICE_ACCOUNT,
+                    crate::harness::windlass::NAMESPACE,
+                ];
                 windlass_manager::spawn_program(windlass(), &site.plane, name, home, &arguments)
             }
             Side::Kubeadm => {
@@ -87,15 +93,30 @@ impl Side {
                 arguments.push(format!("--diagnostics-address=127.0.0.1:{metrics}"));
                 arguments.extend(match options.limits {
                     // The harness gives it others.
-                    Limits::Default => vec!["--kube-api-qps=20".to_owned(), "--kube-api-burst=30".to_owned()],
+                    Limits::Default => vec![
+                        "--kube-api-qps=20".to_owned(),
+                        "--kube-api-burst=30".to_owned(),
+                    ],
                     Limits::Raised => raised("kubeadmconfig"),
                 });
                 let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
                 let program = KUBEADM_BOOTSTRAP.program(CLUSTER_API);
-                managers::spawn(&site.plane, CLUSTER_API, &KUBEADM_BOOTSTRAP, &program, [webhooks, health], &arguments)
+                managers::spawn(
+                    &site.plane,
+                    CLUSTER_API,
+                    &KUBEADM_BOOTSTRAP,
+                    &program,
+                    [webhooks, health],
+                    &arguments,
+                )
             }
         };
-        Running { process, started, metrics, health }
+        Running {
+            process,
+            started,
+            metrics,
+            health,
+        }
     }
 }
 
@@ -111,8 +132,15 @@ impl Running {
 
 fn raised(kind: &str) -> Vec<String> {
     let limits = ["kube-api", "clustercache-client"];
-    let limits = limits.iter().flat_map(|client| [format!("--{client}-qps=2000"), format!("--{client}-burst=4000")]);
-    limits.chain([format!("--{kind}-concurrency=100")]).collect()
+    let limits = limits.iter().flat_map(|client| {
+        [
+            format!("--{client}-qps=2000"),
+            format!("--{client}-burst=4000"),
+        ]
+    });
+    limits
+        .chain([format!("--{kind}-concurrency=100")])
+        .collect()
 }
 
 /// Ours: what `WINDLASS_MANAGER` names, or else as it is shipped (profile `dist`).
@@ -120,13 +148,33 @@ pub(super) fn windlass() -> &'static PathBuf {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     PROGRAM.get_or_init(|| {
         if let Some(given) = std::env::var_os("WINDLASS_MANAGER").map(PathBuf::from) {
-            assert!(given.is_file(), "WINDLASS_MANAGER: {} is no file", given.display());
+            assert!(
+                given.is_file(),
+                "WINDLASS_MANAGER: {} is no file",
+                given.display()
+            );
             return given;
         }
         let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--profile", "dist", "--quiet", "--package", "windlass-manager"]).current_dir(checkout());
-        assert!(build.status().expect("cargo started us").success(), "windlass-manager does not build");
+        build
+            .args([
+                "build",
+                "--profile",
+                "dist",
+                "--quiet",
+                "--package",
+                "windlass-manager",
+            ])
+            .current_dir(checkout());
+        assert!(
+            build.status().expect("cargo started us").success(),
+            "windlass-manager does not build"
+        );
         let versus = std::env::current_exe().expect("a running program has a path");
-        versus.parent().expect("programs are in a folder").with_file_name("dist").join("windlass-manager")
+        versus
+            .parent()
+            .expect("programs are in a folder")
+            .with_file_name("dist")
+            .join("windlass-manager")
     })
 }

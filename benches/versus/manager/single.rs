@@ -1,4 +1,5 @@
-//! One Machine after the other, in a cluster where nothing else happens: from before the Machine is made until its Secret is there.
+//! One Machine after the other, in a cluster where nothing else happens: from before the Machine is
+//! made until its Secret is there.
 
 use std::time::Duration;
 
@@ -14,7 +15,10 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 pub(super) fn run(options: &Options) {
     let machines = options.machines.unwrap_or(100);
-    println!("one Machine after the other, {machines} times, {}", options.limits.as_str());
+    println!(
+        "one Machine after the other, {machines} times, {}",
+        options.limits.as_str()
+    );
     let runtime = Runtime::new().expect("threads can be started");
     for side in &options.sides {
         one(*side, &runtime, machines, options);
@@ -39,7 +43,13 @@ fn one(side: Side, runtime: &Runtime, machines: usize, options: &Options) {
 }
 
 /// Milliseconds from before a Machine is made until its Secret is there.
-pub(super) fn one_machine(site: &Site, running: &mut Running, index: usize, cluster: usize, limit: Duration) -> f64 {
+pub(super) fn one_machine(
+    site: &Site,
+    running: &mut Running,
+    index: usize,
+    cluster: usize,
+    limit: Duration,
+) -> f64 {
     let (name, begun) = (machine_name(index), account::now());
     site.make_machine(&name, &cluster_name(cluster), false);
     let made = site.wait_for_secret(running, &name, limit);
@@ -50,5 +60,10 @@ pub(super) fn one_machine(site: &Site, running: &mut Running, index: usize, clus
 pub(super) fn print(mut waits: Vec<f64>) {
     waits.sort_by(f64::total_cmp);
     let at = |hundredth: usize| waits[(waits.len() * hundredth / 100).min(waits.len() - 1)];
-    println!("    median {:.0} ms, of a hundred 99 within {:.0} ms, at most {:.0} ms", at(50), at(99), at(100));
+    println!(
+        "    median {:.0} ms, of a hundred 99 within {:.0} ms, at most {:.0} ms",
+        at(50),
+        at(99),
+        at(100)
+    );
 }

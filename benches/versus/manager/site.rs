@@ -1,4 +1,5 @@
-//! Where a manager is measured: an API server and etcd, the kinds of Cluster API's core, Clusters that run, and their Machines.
+//! Where a manager is measured: an API server and etcd, the kinds of Cluster API's core, Clusters
+//! that run, and their Machines.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,18 +38,31 @@ impl Site {
         let plane = ControlPlane::start_servers(folder, runtime.handle(), audit::ALL, &[]);
         let core = shared::cluster_api(CLUSTER_API);
         components::apply(&plane, &core.join("core-components.yaml"));
-        let release = shared::checkout().join("releases").join(windlass::LABEL).join(windlass::VERSION);
+        let release = shared::checkout()
+            .join("releases")
+            .join(windlass::LABEL)
+            .join(windlass::VERSION);
         match side {
             Side::Windlass => components::apply(&plane, &release.join("bootstrap-components.yaml")),
             Side::Kubeadm => components::apply(&plane, &core.join("bootstrap-components.yaml")),
         }
         // The manager is off while objects are made.
-        for kind in ["ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"] {
-            for object in plane.api.list("admissionregistration.k8s.io/v1", kind, None) {
+        for kind in [
+            "ValidatingWebhookConfiguration",
+            "MutatingWebhookConfiguration",
+        ] {
+            for object in plane
+                .api
+                .list("admissionregistration.k8s.io/v1", kind, None)
+            {
                 plane.api.delete(&object).expect("it was listed");
             }
         }
-        let site = Site { plane, clusters, side };
+        let site = Site {
+            plane,
+            clusters,
+            side,
+        };
         site.make_clusters();
         site
     }
@@ -60,20 +74,28 @@ impl Site {
             "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
             "subjects": [{"kind": "ServiceAccount", "name": WORKLOAD, "namespace": "kube-system"}],
         });
-        self.make(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}));
+        self.make(
+            &json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}),
+        );
         self.make(&account);
         self.make(&binding);
         let (_, kubeconfig) = self.plane.service_account("kube-system", WORKLOAD);
         let kubeconfig = STANDARD.encode(std::fs::read(kubeconfig).expect("the harness wrote it"));
         let authority = STANDARD.encode(&self.plane.certificates.authority);
-        at_once(self.clusters, |index| self.make_cluster(&cluster_name(index), &kubeconfig, &authority));
+        at_once(self.clusters, |index| {
+            self.make_cluster(&cluster_name(index), &kubeconfig, &authority)
+        });
     }
 
     fn make_cluster(&self, name: &str, kubeconfig: &str, authority: &str) {
         let labels = json!({"cluster.x-k8s.io/cluster-name": name});
-        for (purpose, data) in
-            [("kubeconfig", json!({"value": kubeconfig})), ("ca", json!({"tls.crt": authority, "tls.key": STANDARD.encode("key")}))]
-        {
+        for (purpose, data) in [
+            ("kubeconfig", json!({"value": kubeconfig})),
+            (
+                "ca",
+                json!({"tls.crt": authority, "tls.key": STANDARD.encode("key")}),
+            ),
+        ] {
             self.make(&json!({
                 "apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret", "data": data,
                 "metadata": {"name": format!("{name}-{purpose}"), "namespace": NAMESPACE, "labels": labels},
@@ -92,17 +114,28 @@ impl Site {
             "initialization": {"infrastructureProvisioned": true, "controlPlaneInitialized": true},
             "conditions": [condition("ControlPlaneInitialized")],
         });
-        self.plane.api.merge_status(&cluster, &status).expect("the Cluster was made");
+        self.plane
+            .api
+            .merge_status(&cluster, &status)
+            .expect("the Cluster was made");
     }
 
     /// Makes so many Machines with their configs, in all Clusters as many.
     pub(super) fn make_machines(&self, machines: usize, are_nodes: bool) {
-        at_once(machines, |index| self.make_machine(&machine_name(index), &cluster_name(index % self.clusters), are_nodes));
+        at_once(machines, |index| {
+            self.make_machine(
+                &machine_name(index),
+                &cluster_name(index % self.clusters),
+                are_nodes,
+            )
+        });
     }
 
     /// Makes so many in one Cluster.
     pub(super) fn make_machines_of(&self, cluster: usize, machines: usize) {
-        at_once(machines, |index| self.make_machine(&machine_name(index), &cluster_name(cluster), false));
+        at_once(machines, |index| {
+            self.make_machine(&machine_name(index), &cluster_name(cluster), false)
+        });
     }
 
     /// Makes a Machine and its config, as the core leaves them.
@@ -118,7 +151,10 @@ impl Site {
             },
         }));
         if is_node {
-            self.plane.api.merge_status(&machine, &json!({"nodeRef": {"name": name}})).expect("the Machine was made");
+            self.plane
+                .api
+                .merge_status(&machine, &json!({"nodeRef": {"name": name}}))
+                .expect("the Machine was made");
         }
         let owner = json!({"apiVersion": CORE, "kind": "Machine", "name": name, "uid": machine["metadata"]["uid"], "controller": true});
         self.make(&json!({
@@ -129,10 +165,14 @@ impl Site {
     }
 
     fn make(&self, object: &Value) -> Value {
-        wait::until(&format!("{} {}", object["kind"], object["metadata"]["name"]), SOON, || match self.plane.api.create(object) {
-            Err(refusal) if refusal.passes() || refusal.code == 0 => Err(refusal.to_string()),
-            answer => Ok(answer.unwrap_or_else(|refusal| panic!("{refusal}"))),
-        })
+        wait::until(
+            &format!("{} {}", object["kind"], object["metadata"]["name"]),
+            SOON,
+            || match self.plane.api.create(object) {
+                Err(refusal) if refusal.passes() || refusal.code == 0 => Err(refusal.to_string()),
+                answer => Ok(answer.unwrap_or_else(|refusal| panic!("{refusal}"))),
+            },
+        )
     }
 
     /// Waits until so many Machines have their data.
@@ -154,22 +194,42 @@ impl Site {
         }
     }
 
-    /// Waits until a Machine has its data, and gives when that was, in seconds since 1970, to some milliseconds.
-    pub(super) fn wait_for_secret(&self, running: &mut Running, name: &str, limit: Duration) -> f64 {
-        let (path, deadline) = (format!("/api/v1/namespaces/{NAMESPACE}/secrets/{name}"), Instant::now() + limit);
+    /// Waits until a Machine has its data, and gives when that was, in seconds since 1970, to some
+    /// milliseconds.
+    pub(super) fn wait_for_secret(
+        &self,
+        running: &mut Running,
+        name: &str,
+        limit: Duration,
+    ) -> f64 {
+        let (path, deadline) = (
+            format!("/api/v1/namespaces/{NAMESPACE}/secrets/{name}"),
+            Instant::now() + limit,
+        );
         loop {
             if self.plane.api.read(&path).is_ok() {
                 return super::account::now();
             }
             running.process.assert_running();
-            assert!(Instant::now() < deadline, "{name} has no data after {} s; {}", limit.as_secs(), running.process.last_words());
+            assert!(
+                Instant::now() < deadline,
+                "{name} has no data after {} s; {}",
+                limit.as_secs(),
+                running.process.last_words()
+            );
             std::thread::sleep(SHORT);
         }
     }
 
     fn secrets(&self) -> usize {
-        let list = self.plane.api.read(&format!("/api/v1/namespaces/{NAMESPACE}/secrets?limit=1")).expect("Secrets can be listed");
-        let rest = list["metadata"]["remainingItemCount"].as_u64().unwrap_or_default();
+        let list = self
+            .plane
+            .api
+            .read(&format!("/api/v1/namespaces/{NAMESPACE}/secrets?limit=1"))
+            .expect("Secrets can be listed");
+        let rest = list["metadata"]["remainingItemCount"]
+            .as_u64()
+            .unwrap_or_default();
         list["items"].as_array().map_or(0, Vec::len) + usize::try_from(rest).unwrap_or_default()
     }
 }

@@ -47,7 +47,13 @@ impl Keeping for OfCore {
     }
 
     fn fields() -> Fields {
-        Fields::only(IDENTITY.into_iter().chain(FIELDS).chain(LABELS).chain(CONDITIONS))
+        Fields::only(
+            IDENTITY
+                .into_iter()
+                .chain(FIELDS)
+                .chain(LABELS)
+                .chain(CONDITIONS),
+        )
     }
 
     fn reduce(object: &mut Value) {
@@ -56,7 +62,9 @@ impl Keeping for OfCore {
             _ => &[],
         };
         if let Some(status) = object.get_mut("status").and_then(Value::as_object_mut) {
-            of_clusters_alone.iter().for_each(|field| drop(status.remove(*field)));
+            of_clusters_alone
+                .iter()
+                .for_each(|field| drop(status.remove(*field)));
             reduce_conditions(status);
             if let Some(status) = status.get_mut("v1beta2").and_then(Value::as_object_mut) {
                 reduce_conditions(status);
@@ -78,7 +86,13 @@ impl Keeping for OfConfigs {
     const COMMON: Option<&str> = Some("files");
 
     fn names(kind: &ConfigKind) -> [Cow<'_, str>; 4] {
-        let ApiResource { group, version, kind, plural, .. } = config(*kind);
+        let ApiResource {
+            group,
+            version,
+            kind,
+            plural,
+            ..
+        } = config(*kind);
         [group, version, kind, plural].map(Cow::Owned)
     }
 
@@ -96,7 +110,10 @@ impl Keeping for OfConfigs {
 pub(super) type Watch = BoxStream<'static, Result<Arc<CoreObject>, watcher::Error>>;
 
 /// The labels that are read of the core's objects.
-const LABELS: [FieldPath; 2] = [&["metadata", "labels", labels::CLUSTER_NAME], &["metadata", "labels", labels::CONTROL_PLANE]];
+const LABELS: [FieldPath; 2] = [
+    &["metadata", "labels", labels::CLUSTER_NAME],
+    &["metadata", "labels", labels::CONTROL_PLANE],
+];
 
 /// The most objects of one answer to a list.
 const PAGE: u32 = 250;
@@ -135,12 +152,20 @@ const FIELDS: [FieldPath; 16] = [
     &["status", "nodeRefs"],
 ];
 
-/// What is read of the status of Clusters alone. Machines have it too, and there it says how far the core has come with them: whether a token
-/// is kept alive goes by their nodes.
-const OF_CLUSTERS_ALONE: [&str; 4] = ["conditions", "infrastructureReady", "initialization", "v1beta2"];
+/// What is read of the status of Clusters alone. Machines have it too, and there it says how far
+/// the core has come with them: whether a token is kept alive goes by their nodes.
+const OF_CLUSTERS_ALONE: [&str; 4] = [
+    "conditions",
+    "infrastructureReady",
+    "initialization",
+    "v1beta2",
+];
 
 /// Where conditions stand, in either version of the core.
-const CONDITIONS: [FieldPath; 2] = [&["status", "conditions"], &["status", "v1beta2", "conditions"]];
+const CONDITIONS: [FieldPath; 2] = [
+    &["status", "conditions"],
+    &["status", "v1beta2", "conditions"],
+];
 
 /// The objects of the core.
 pub(super) struct Caches {
@@ -173,26 +198,47 @@ impl Caches {
         let (clusters, of_clusters) = begin(&core.cluster);
         let (machines, of_machines) = begin(&core.machine);
         let (machine_pools, of_machine_pools) = begin(&core.machine_pool);
-        let watches = Watches { clusters: of_clusters, machines: of_machines, machine_pools: of_machine_pools };
-        (Caches { clusters, machines, machine_pools }, watches)
+        let watches = Watches {
+            clusters: of_clusters,
+            machines: of_machines,
+            machine_pools: of_machine_pools,
+        };
+        (
+            Caches {
+                clusters,
+                machines,
+                machine_pools,
+            },
+            watches,
+        )
     }
 
     /// Waits until all that is there has been listed.
     pub(super) async fn filled(&self) {
-        let stores = [&self.clusters, &self.machines, &self.machine_pools].into_iter().flat_map(|cache| &cache.stores);
+        let stores = [&self.clusters, &self.machines, &self.machine_pools]
+            .into_iter()
+            .flat_map(|cache| &cache.stores);
         join_all(stores.map(Store::filled)).await;
     }
 
     /// The object of that kind and name.
     pub(super) fn get(&self, kind: &str, name: &Name) -> Option<Arc<CoreObject>> {
-        let cache = [&self.clusters, &self.machines, &self.machine_pools].into_iter().find(|cache| cache.kind == kind)?;
+        let cache = [&self.clusters, &self.machines, &self.machine_pools]
+            .into_iter()
+            .find(|cache| cache.kind == kind)?;
         cache.stores.iter().find_map(|store| store.get(name))
     }
 
     /// The Machines and MachinePools of a cluster.
     pub(super) fn machines_of(&self, namespace: &str, cluster: &str) -> Vec<Arc<CoreObject>> {
-        let is_of = |object: &CoreObject| object.namespace() == namespace && object.cluster().is_some_and(|own| **own == *cluster);
-        let stores = self.machines.stores.iter().chain(&self.machine_pools.stores);
+        let is_of = |object: &CoreObject| {
+            object.namespace() == namespace && object.cluster().is_some_and(|own| **own == *cluster)
+        };
+        let stores = self
+            .machines
+            .stores
+            .iter()
+            .chain(&self.machine_pools.stores);
         stores.flat_map(|store| store.all(is_of)).collect()
     }
 }
@@ -203,10 +249,17 @@ impl Cache {
         for namespace in namespaces(setting) {
             let (writer, store) = Writer::new();
             stores.push(store);
-            let events = watcher(api(setting, resource, namespace.as_deref()), paged()).default_backoff();
+            let events =
+                watcher(api(setting, resource, namespace.as_deref()), paged()).default_backoff();
             all.push(news(events, writer).boxed());
         }
-        (Cache { kind: resource.kind.clone(), stores }, all)
+        (
+            Cache {
+                kind: resource.kind.clone(),
+                stores,
+            },
+            all,
+        )
     }
 }
 
@@ -248,12 +301,16 @@ impl Scope {
     }
 }
 
-/// The configs of a kind in a scope: which of them come, change and go, and the store that has them by then.
+/// The configs of a kind in a scope: which of them come, change and go, and the store that has them
+/// by then.
 pub(super) fn configs(
     setting: &Setting,
     kind: ConfigKind,
     scope: &Scope,
-) -> (impl Stream<Item = Result<Name, watcher::Error>> + Send + use<>, Store<OfConfigs>) {
+) -> (
+    impl Stream<Item = Result<Name, watcher::Error>> + Send + use<>,
+    Store<OfConfigs>,
+) {
     let mut config = paged();
     if let Some(value) = &setting.flags.watch_filter {
         config = config.labels(&format!("{}={value}", labels::WATCH_FILTER));
@@ -261,12 +318,15 @@ pub(super) fn configs(
     let (writer, store) = Writer::new();
     let shard = scope.shard;
     let is_of_shard = move |event: &Event<Read<OfConfigs>>| match event {
-        Event::Apply(config) | Event::InitApply(config) | Event::Delete(config) => shard.has(config.kept.namespace()),
+        Event::Apply(config) | Event::InitApply(config) | Event::Delete(config) => {
+            shard.has(config.kept.namespace())
+        }
         Event::Init | Event::InitDone => true,
     };
     let events = watcher(api(setting, &kind, scope.namespace.as_deref()), config).default_backoff();
     let events = events.try_filter(move |event| std::future::ready(is_of_shard(event)));
-    let changed = taken(events, writer).try_filter_map(|told| std::future::ready(Ok(told.object())));
+    let changed =
+        taken(events, writer).try_filter_map(|told| std::future::ready(Ok(told.object())));
     (changed.map_ok(|config| config.name().clone()), store)
 }
 
@@ -295,9 +355,13 @@ where
 
 /// Leaves of the conditions that one, without the time when it changed.
 fn reduce_conditions(status: &mut Map<String, Value>) {
-    let Some(Value::Array(mut conditions)) = status.remove("conditions") else { return };
+    let Some(Value::Array(mut conditions)) = status.remove("conditions") else {
+        return;
+    };
     conditions.retain(|condition| condition["type"] == CONDITION);
-    conditions.iter_mut().for_each(|condition| *condition = json!({"type": CONDITION, "status": condition["status"]}));
+    conditions.iter_mut().for_each(|condition| {
+        *condition = json!({"type": CONDITION, "status": condition["status"]})
+    });
     if !conditions.is_empty() {
         status.insert("conditions".to_owned(), conditions.into());
     }
@@ -305,10 +369,18 @@ fn reduce_conditions(status: &mut Map<String, Value>) {
 
 /// What is left of a field of which nothing else is kept says nothing.
 fn drop_if_empty(object: &mut Value, path: FieldPath) {
-    let Some((last, steps)) = path.split_last() else { return };
-    let parent = steps.iter().try_fold(object, |value, step| value.get_mut(step)).and_then(Value::as_object_mut);
+    let Some((last, steps)) = path.split_last() else {
+        return;
+    };
+    let parent = steps
+        .iter()
+        .try_fold(object, |value, step| value.get_mut(step))
+        .and_then(Value::as_object_mut);
     if let Some(parent) = parent
-        && parent.get(*last).and_then(Value::as_object).is_some_and(Map::is_empty)
+        && parent
+            .get(*last)
+            .and_then(Value::as_object)
+            .is_some_and(Map::is_empty)
     {
         parent.remove(*last);
     }
@@ -345,7 +417,10 @@ mod tests {
             "status": {"nodeRef": {"name": "x"}},
         });
         assert_eq!(machine.value(), kept);
-        assert_eq!((machine.name(), machine.uid(), machine.cluster()), (&("n".into(), "m".into()), Some("u"), Some(&"c".into())));
+        assert_eq!(
+            (machine.name(), machine.uid(), machine.cluster()),
+            (&("n".into(), "m".into()), Some("u"), Some(&"c".into()))
+        );
         assert_eq!(machine.version(), "7");
     }
 
@@ -365,11 +440,23 @@ mod tests {
             let cluster = json!({"apiVersion": "a/b", "kind": "Cluster", "metadata": {"name": "c"}, "status": status});
             object(cluster).value()["status"].take()
         };
-        let [of_others, read] =
-            [json!([{"type": "Available", "status": "True"}]), json!([{"type": "ControlPlaneInitialized", "status": "True"}])];
-        assert_eq!(with_status(json!({"conditions": of_others, "v1beta2": {"conditions": of_others}})), Value::Null);
-        for status in [json!({"conditions": read}), json!({"v1beta2": {"conditions": read}})] {
-            assert_eq!(with_status(status.clone()), status, "either version of the core has it");
+        let [of_others, read] = [
+            json!([{"type": "Available", "status": "True"}]),
+            json!([{"type": "ControlPlaneInitialized", "status": "True"}]),
+        ];
+        assert_eq!(
+            with_status(json!({"conditions": of_others, "v1beta2": {"conditions": of_others}})),
+            Value::Null
+        );
+        for status in [
+            json!({"conditions": read}),
+            json!({"v1beta2": {"conditions": read}}),
+        ] {
+            assert_eq!(
+                with_status(status.clone()),
+                status,
+                "either version of the core has it"
+            );
         }
         let of_kind = |kind: &str, status: Value| {
             object(json!({"apiVersion": "a/b", "kind": kind, "metadata": {"name": "x"}, "status": status})).content()
@@ -380,16 +467,27 @@ mod tests {
             json!({"v1beta2": {"conditions": read}}),
             json!({"conditions": read}),
         ] {
-            assert_ne!(of_kind("Cluster", status.clone()), of_kind("Cluster", Value::Null), "{status}");
+            assert_ne!(
+                of_kind("Cluster", status.clone()),
+                of_kind("Cluster", Value::Null),
+                "{status}"
+            );
             for kind in ["Machine", "MachinePool"] {
-                let without = object(json!({"apiVersion": "a/b", "kind": kind, "metadata": {"name": "x"}})).content();
-                assert_eq!(of_kind(kind, status.clone()), without, "how far the core has come with it: {status}");
+                let without =
+                    object(json!({"apiVersion": "a/b", "kind": kind, "metadata": {"name": "x"}}))
+                        .content();
+                assert_eq!(
+                    of_kind(kind, status.clone()),
+                    without,
+                    "how far the core has come with it: {status}"
+                );
                 assert_ne!(of_kind(kind, json!({"nodeRef": {"name": "x"}})), without);
             }
         }
     }
 
-    /// The core writes into the status of each Machine over and over; what is not read of it makes nobody look.
+    /// The core writes into the status of each Machine over and over; what is not read of it makes
+    /// nobody look.
     #[tokio::test]
     async fn objects_come_that_are_news_and_faults_of_the_watch() {
         let machine = |version: &str, node: &str| -> Read<OfCore> {
@@ -407,11 +505,18 @@ mod tests {
             Ok(Event::Apply(machine("3", "y"))),
             Ok(Event::Delete(machine("4", "y"))),
         ];
-        let seen =
-            news(futures::stream::iter(events), writer).map_ok(|object| (object.version().to_owned(), store.get(object.name()).is_some()));
+        let seen = news(futures::stream::iter(events), writer).map_ok(|object| {
+            (
+                object.version().to_owned(),
+                store.get(object.name()).is_some(),
+            )
+        });
         let seen: Vec<_> = seen.map(|seen| seen.map_err(|_| ())).collect().await;
         let there = |version: &str| Ok((version.to_owned(), true));
-        assert_eq!(seen, [there("1"), Err(()), there("3"), Ok(("4".to_owned(), false))]);
+        assert_eq!(
+            seen,
+            [there("1"), Err(()), there("3"), Ok(("4".to_owned(), false))]
+        );
         assert!(store.get(&("n".into(), "m".into())).is_none());
     }
 
@@ -433,16 +538,33 @@ mod tests {
     #[test]
     fn events_of_watches_are_read() {
         let object = r#"{"apiVersion":"a/b","kind":"Machine","metadata":{"name":"m","resourceVersion":"7","managedFields":[{}]},"spec":{"version":"v"}}"#;
-        for text in [format!(r#"{{"type":"ADDED","object":{object}}}"#), format!(r#"{{"object":{object},"type":"ADDED"}}"#)] {
-            let Ok(WatchEvent::Added(read)) = serde_json::from_str::<WatchEvent<Read<OfCore>>>(&text) else { panic!("{text}") };
-            assert_eq!(read.meta().resource_version.as_deref(), Some("7"), "without it a watch begins anew with each event");
+        for text in [
+            format!(r#"{{"type":"ADDED","object":{object}}}"#),
+            format!(r#"{{"object":{object},"type":"ADDED"}}"#),
+        ] {
+            let Ok(WatchEvent::Added(read)) =
+                serde_json::from_str::<WatchEvent<Read<OfCore>>>(&text)
+            else {
+                panic!("{text}")
+            };
+            assert_eq!(
+                read.meta().resource_version.as_deref(),
+                Some("7"),
+                "without it a watch begins anew with each event"
+            );
             assert_eq!(*read.kept.name().1, *"m");
             assert_eq!(read.kept.value()["spec"], json!({"version": "v"}));
         }
         let bookmark = r#"{"type":"BOOKMARK","object":{"apiVersion":"a/b","kind":"Machine","metadata":{"resourceVersion":"8"}}}"#;
-        let Ok(WatchEvent::Bookmark(read)) = serde_json::from_str::<WatchEvent<Read<OfCore>>>(bookmark) else { panic!("{bookmark}") };
+        let Ok(WatchEvent::Bookmark(read)) =
+            serde_json::from_str::<WatchEvent<Read<OfCore>>>(bookmark)
+        else {
+            panic!("{bookmark}")
+        };
         assert_eq!(read.metadata.resource_version, "8");
         let error = r#"{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410}}"#;
-        assert!(matches!(serde_json::from_str::<WatchEvent<Read<OfCore>>>(error), Ok(WatchEvent::Error(status)) if status.code == 410));
+        assert!(
+            matches!(serde_json::from_str::<WatchEvent<Read<OfCore>>>(error), Ok(WatchEvent::Error(status)) if status.code == 410)
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! What was looked at of each config last. A change of a config that is our own writing makes nobody look again: the pass that wrote it went on until
-//! there was nothing to do. Nor does a change of what is not read: the core writes twice into `metadata.managedFields` of each config.
+//! What was looked at of each config last. A change of a config that is our own writing makes
+//! nobody look again: the pass that wrote it went on until there was nothing to do. Nor does a
+//! change of what is not read: the core writes twice into `metadata.managedFields` of each config.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +9,8 @@ use std::time::{Duration, Instant};
 use super::caches::Config;
 use super::workload::Name;
 
-/// How long the watch may be behind our own writing before a config is looked at as the watch has it.
+/// How long the watch may be behind our own writing before a config is looked at as the watch has
+/// it.
 const BEHIND: Duration = Duration::from_secs(10);
 /// How long to wait for the watch.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -38,7 +40,10 @@ pub(super) struct State {
 impl State {
     /// That of a config.
     pub(super) fn of(config: &Config) -> Self {
-        State { version: config.version().into(), content: config.content() }
+        State {
+            version: config.version().into(),
+            content: config.content(),
+        }
     }
 }
 
@@ -50,14 +55,21 @@ impl Echoes {
         }
     }
 
-    /// When to look at a config, if not now: nothing has changed since the last pass but what it wrote itself.
+    /// When to look at a config, if not now: nothing has changed since the last pass but what it
+    /// wrote itself.
     pub(super) fn later(&self, name: &Name, state: &State, now: Instant) -> Option<Duration> {
         let all = self.lock();
         let looked = all.get(name)?;
         let (ended, due) = looked.rest?;
         // What has the content of an older state, and another version, was put back by somebody.
-        let is_newest = looked.states.last().is_some_and(|newest| newest.version == state.version || newest.content == state.content);
-        let is_known = is_newest || looked.states.iter().any(|known| known.version == state.version);
+        let is_newest = looked.states.last().is_some_and(|newest| {
+            newest.version == state.version || newest.content == state.content
+        });
+        let is_known = is_newest
+            || looked
+                .states
+                .iter()
+                .any(|known| known.version == state.version);
         match looked.is_told || now >= due {
             _ if !is_known => None,
             false => Some(due - now),
@@ -69,7 +81,14 @@ impl Echoes {
 
     /// A pass begins.
     pub(super) fn begin(&self, name: &Name, state: State) {
-        self.lock().insert(name.clone(), Looked { states: vec![state], is_told: false, rest: None });
+        self.lock().insert(
+            name.clone(),
+            Looked {
+                states: vec![state],
+                is_told: false,
+                rest: None,
+            },
+        );
     }
 
     /// It has written the config.
@@ -113,15 +132,24 @@ mod tests {
 
     /// One whose content no other has.
     fn state(number: &str) -> State {
-        State { version: number.into(), content: number.parse().unwrap() }
+        State {
+            version: number.into(),
+            content: number.parse().unwrap(),
+        }
     }
 
     /// A pass that saw version 1 and wrote 2 and 3.
     fn looked(now: Instant) -> Echoes {
         let echoes = Echoes::default();
         echoes.begin(&name(), state("1"));
-        ["2", "3"].iter().for_each(|number| echoes.wrote(&name(), state(number)));
-        assert_eq!(echoes.later(&name(), &state("2"), now), None, "it is not done");
+        ["2", "3"]
+            .iter()
+            .for_each(|number| echoes.wrote(&name(), state(number)));
+        assert_eq!(
+            echoes.later(&name(), &state("2"), now),
+            None,
+            "it is not done"
+        );
         echoes.rest(&name(), now, AGAIN);
         echoes
     }
@@ -131,11 +159,25 @@ mod tests {
         let now = Instant::now();
         let echoes = looked(now);
         for number in ["1", "2", "3"] {
-            assert_eq!(echoes.later(&name(), &state(number), now + Duration::from_secs(1)), Some(AGAIN - Duration::from_secs(1)));
+            assert_eq!(
+                echoes.later(&name(), &state(number), now + Duration::from_secs(1)),
+                Some(AGAIN - Duration::from_secs(1))
+            );
         }
-        assert_eq!(echoes.later(&name(), &state("4"), now), None, "somebody else wrote");
-        assert_eq!(echoes.later(&name(), &state("3"), now + AGAIN), None, "it is time");
-        assert_eq!(echoes.later(&("n".into(), "other".into()), &state("3"), now), None);
+        assert_eq!(
+            echoes.later(&name(), &state("4"), now),
+            None,
+            "somebody else wrote"
+        );
+        assert_eq!(
+            echoes.later(&name(), &state("3"), now + AGAIN),
+            None,
+            "it is time"
+        );
+        assert_eq!(
+            echoes.later(&("n".into(), "other".into()), &state("3"), now),
+            None
+        );
     }
 
     /// What is printed in another way by the API server is the same version nevertheless.
@@ -143,7 +185,10 @@ mod tests {
     fn the_version_alone_says_that_it_is_the_newest() {
         let now = Instant::now();
         let echoes = looked(now);
-        let printed_anew = State { version: "3".into(), content: 7 };
+        let printed_anew = State {
+            version: "3".into(),
+            content: 7,
+        };
         assert_eq!(echoes.later(&name(), &printed_anew, now), Some(AGAIN));
         echoes.tell(&name());
         assert_eq!(echoes.later(&name(), &printed_anew, now), None);
@@ -153,9 +198,16 @@ mod tests {
     fn a_version_of_the_same_content_makes_nobody_look_again() {
         let now = Instant::now();
         let echoes = looked(now);
-        let fourth = |content: u64| State { version: "4".into(), content };
+        let fourth = |content: u64| State {
+            version: "4".into(),
+            content,
+        };
         assert_eq!(echoes.later(&name(), &fourth(3), now), Some(AGAIN));
-        assert_eq!(echoes.later(&name(), &fourth(2), now), None, "somebody put back what we had written over");
+        assert_eq!(
+            echoes.later(&name(), &fourth(2), now),
+            None,
+            "somebody put back what we had written over"
+        );
         echoes.tell(&name());
         assert_eq!(
             echoes.later(&name(), &fourth(3), now),
@@ -175,7 +227,11 @@ mod tests {
         assert_eq!(echoes.later(&name(), &state("2"), now + BEHIND), None);
         echoes.begin(&name(), state("3"));
         echoes.rest(&name(), now, AGAIN);
-        assert_eq!(echoes.later(&name(), &state("3"), now), Some(AGAIN), "it was looked at");
+        assert_eq!(
+            echoes.later(&name(), &state("3"), now),
+            Some(AGAIN),
+            "it was looked at"
+        );
     }
 
     /// What changes while a pass is on may not have been seen by it.

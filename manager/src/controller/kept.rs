@@ -1,4 +1,5 @@
-//! Objects of the API server as they are kept: as text, which takes a tenth of the memory of their values.
+//! Objects of the API server as they are kept: as text, which takes a tenth of the memory of their
+//! values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -46,7 +47,8 @@ pub(super) struct Kept<K> {
     /// Empty where it has none, as the version.
     uid: Box<str>,
     version: Box<str>,
-    /// All but the field that many have in common, and the version, which changes with what is not kept, too.
+    /// All but the field that many have in common, and the version, which changes with what is not
+    /// kept, too.
     text: Box<str>,
     common: Option<Arc<str>>,
     cluster: Option<Arc<str>>,
@@ -67,8 +69,20 @@ impl<K: Keeping> Kept<K> {
         K::reduce(&mut object);
         let cluster = K::cluster(&object).map(Into::into);
         let spec = object.get_mut("spec").and_then(Value::as_object_mut);
-        let common = spec.zip(K::COMMON).and_then(|(spec, field)| spec.remove(field)).map(|common| common.to_string().into());
-        Kept { name, uid, version, text: object.to_string().into(), common, cluster, value: Mutex::default(), keeping: PhantomData }
+        let common = spec
+            .zip(K::COMMON)
+            .and_then(|(spec, field)| spec.remove(field))
+            .map(|common| common.to_string().into());
+        Kept {
+            name,
+            uid,
+            version,
+            text: object.to_string().into(),
+            common,
+            cluster,
+            value: Mutex::default(),
+            keeping: PhantomData,
+        }
     }
 
     /// Its namespace and name.
@@ -137,12 +151,18 @@ impl<K: Keeping> Kept<K> {
 
     /// The texts that others have, too: namespace, Cluster, and the field that many have in common.
     pub(super) fn shared(&self) -> impl Iterator<Item = &Arc<str>> {
-        [&self.name.0].into_iter().chain(&self.cluster).chain(&self.common)
+        [&self.name.0]
+            .into_iter()
+            .chain(&self.cluster)
+            .chain(&self.common)
     }
 
     /// The same, to be replaced by those that others have.
     pub(super) fn shared_mut(&mut self) -> impl Iterator<Item = &mut Arc<str>> {
-        [&mut self.name.0].into_iter().chain(&mut self.cluster).chain(&mut self.common)
+        [&mut self.name.0]
+            .into_iter()
+            .chain(&mut self.cluster)
+            .chain(&mut self.common)
     }
 
     /// Takes the same name from who has it already.
@@ -154,7 +174,16 @@ impl<K: Keeping> Kept<K> {
 /// Nobody has the value of another one.
 impl<K> Clone for Kept<K> {
     fn clone(&self) -> Self {
-        let Kept { name, uid, version, text, common, cluster, value: _, keeping } = self;
+        let Kept {
+            name,
+            uid,
+            version,
+            text,
+            common,
+            cluster,
+            value: _,
+            keeping,
+        } = self;
         Kept {
             name: name.clone(),
             uid: uid.clone(),
@@ -191,7 +220,10 @@ pub(super) struct Read<K> {
 
 impl<K> Clone for Read<K> {
     fn clone(&self) -> Self {
-        Read { metadata: self.metadata.clone(), kept: self.kept.clone() }
+        Read {
+            metadata: self.metadata.clone(),
+            kept: self.kept.clone(),
+        }
     }
 }
 
@@ -205,7 +237,13 @@ impl<'de, K: Keeping> Deserialize<'de> for Read<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let kept = Kept::deserialize(deserializer)?;
         let resource_version = (!kept.version.is_empty()).then(|| String::from(&*kept.version));
-        Ok(Read { metadata: ObjectMeta { resource_version, ..ObjectMeta::default() }, kept: Arc::new(kept) })
+        Ok(Read {
+            metadata: ObjectMeta {
+                resource_version,
+                ..ObjectMeta::default()
+            },
+            kept: Arc::new(kept),
+        })
     }
 }
 
@@ -253,11 +291,18 @@ mod tests {
     fn the_version_is_no_part_of_the_content() {
         let kept = |version: &str, paused: bool| -> CoreObject {
             let metadata = json!({"name": "c", "resourceVersion": version});
-            serde_json::from_value(json!({"kind": "Cluster", "metadata": metadata, "spec": {"paused": paused}})).unwrap()
+            serde_json::from_value(
+                json!({"kind": "Cluster", "metadata": metadata, "spec": {"paused": paused}}),
+            )
+            .unwrap()
         };
         assert_eq!(kept("1", true).content(), kept("2", true).content());
         assert_ne!(kept("1", true).content(), kept("1", false).content());
-        assert_eq!(kept("1", true).value()["metadata"], json!({"name": "c", "resourceVersion": "1"}), "writes name it");
+        assert_eq!(
+            kept("1", true).value()["metadata"],
+            json!({"name": "c", "resourceVersion": "1"}),
+            "writes name it"
+        );
     }
 
     #[test]
@@ -285,7 +330,13 @@ mod tests {
         assert!(one.has_content_of(&kept(&value("a"))) && !one.has_content_of(&other));
         assert_ne!(one.content(), other.content());
         assert_eq!(kept(&value(&"a".repeat(1001))).len() - one.len(), 1000);
-        for spec in [json!({"ntp": {"enabled": true}}), json!({}), json!(null), json!({"files": null}), json!({"files": []})] {
+        for spec in [
+            json!({"ntp": {"enabled": true}}),
+            json!({}),
+            json!(null),
+            json!({"files": null}),
+            json!({"files": []}),
+        ] {
             let mut without = value("a");
             without["spec"] = spec;
             assert_eq!(kept(&without).value(), without);

@@ -1,14 +1,17 @@
-//! The controller proper. `windlass::reconcile` decides; here is what asks it, reads for it, and does what it says.
+//! The controller proper. `windlass::reconcile` decides; here is what asks it, reads for it, and
+//! does what it says.
 //!
 //! - [`resources`]: what kinds are called at the API server.
 //! - [`caches`]: what is watched, and which of its fields are kept.
-//! - [`store`]: where objects are kept; [`kept`]: how; [`texts`]: what many have in common, once; [`reading`]: which of its fields are read at all.
+//! - [`store`]: where objects are kept; [`kept`]: how; [`texts`]: what many have in common, once;
+//!   [`reading`]: which of its fields are read at all.
 //! - [`triggers`]: whose config is looked at when something changes.
 //! - [`echoes`]: which change of a config says nothing new, such as our own writing.
 //! - [`queue`]: which config is looked at next, and when; [`turns`]: how many at once.
 //! - [`work`]: one config, from its first step to its last.
 //! - [`shared`]: what many configs of a cluster read.
-//! - [`requests`]: reading and writing one object, in either cluster; [`workload`]: who answers for the other one.
+//! - [`requests`]: reading and writing one object, in either cluster; [`workload`]: who answers for
+//!   the other one.
 //! - [`protobuf`]: Secrets as workload clusters take them.
 //! - [`keys`]: what is random.
 
@@ -60,7 +63,8 @@ use workload::{Name, Workloads};
 /// How long the core may be missing before it is looked for again.
 const CORE_AGAIN: Duration = Duration::from_secs(5);
 
-/// How often it is looked which versions of the core are served: upgrades of it come seldom, and nobody may watch what tells of them.
+/// How often it is looked which versions of the core are served: upgrades of it come seldom, and
+/// nobody may watch what tells of them.
 const VERSIONS_AGAIN: Duration = Duration::from_secs(10);
 
 /// How often it is looked for what was read and is old.
@@ -69,7 +73,8 @@ const SWEEP_AGAIN: Duration = Duration::from_secs(5);
 /// What the controller works with.
 #[derive(Clone)]
 pub(crate) struct Setting {
-    /// For all that the controller asks of the management cluster; it keeps to `--kube-api-qps` and `--kube-api-burst`.
+    /// For all that the controller asks of the management cluster; it keeps to `--kube-api-qps`
+    /// and `--kube-api-burst`.
     pub(crate) client: kube::Client,
     /// The command line.
     pub(crate) flags: Flags,
@@ -83,11 +88,15 @@ pub(crate) struct Setting {
     pub(crate) shutdown: Shutdown,
 }
 
-/// Works until the shutdown begins; with fresh caches whenever the version changes in which the core is read.
+/// Works until the shutdown begins; with fresh caches whenever the version changes in which the
+/// core is read.
 pub(crate) async fn run(setting: Setting) -> Result<(), Fault> {
     let check = setting.readiness.check("caches", "They are being filled");
     while let Some(core) = core(&setting).await {
-        let round = Setting { shutdown: Shutdown::new(), ..setting.clone() };
+        let round = Setting {
+            shutdown: Shutdown::new(),
+            ..setting.clone()
+        };
         let until = async {
             tokio::select! {
                 () = setting.shutdown.begun() => {}
@@ -104,15 +113,38 @@ pub(crate) async fn run(setting: Setting) -> Result<(), Fault> {
 async fn work_with(setting: &Setting, core: &Core, check: &Check) {
     let (caches, watches) = Caches::begin(setting, core);
     let caches = Arc::new(caches);
-    let workloads = Arc::new(Workloads::new(setting.client.clone(), setting.flags.workload_api, setting.metrics.clone()));
+    let workloads = Arc::new(Workloads::new(
+        setting.client.clone(),
+        setting.flags.workload_api,
+        setting.metrics.clone(),
+    ));
     let (mut contexts, mut parts, mut working) = (Vec::new(), Vec::new(), Vec::new());
     for (kind, mandates) in &setting.mandates {
-        let context = Arc::new(Context::new(setting, *kind, core.clone(), caches.clone(), workloads.clone()));
+        let context = Arc::new(Context::new(
+            setting,
+            *kind,
+            core.clone(),
+            caches.clone(),
+            workloads.clone(),
+        ));
         for (scope, mandate) in scopes(setting, mandates) {
             let (sender, triggers) = mpsc::unbounded();
             let echoes = context.echoes.clone();
-            parts.push(Part { kind: *kind, mandate: mandate.clone(), scope: scope.clone(), echoes, sender });
-            working.push(controller(setting, *kind, context.clone(), mandate, scope, triggers));
+            parts.push(Part {
+                kind: *kind,
+                mandate: mandate.clone(),
+                scope: scope.clone(),
+                echoes,
+                sender,
+            });
+            working.push(controller(
+                setting,
+                *kind,
+                context.clone(),
+                mandate,
+                scope,
+                triggers,
+            ));
         }
         contexts.push(context);
     }
@@ -139,15 +171,21 @@ async fn sweep(contexts: &[Arc<Context>]) {
     }
 }
 
-/// Waits until the core is read better in another version than so far: it was upgraded, or rolled back.
+/// Waits until the core is read better in another version than so far: it was upgraded, or rolled
+/// back.
 async fn another_version(setting: &Setting, core: &Core) {
     loop {
         tokio::time::sleep(VERSIONS_AGAIN).await;
-        // A core that is away is no other one: what is known of it stays, and the watches wait for it.
+        // A core that is away is no other one: what is known of it stays, and the watches wait for
+        // it.
         match Core::discover(&setting.client).await {
             Ok(now) if now != *core => {
                 let (from, to) = (&core.cluster.version, &now.cluster.version);
-                tracing::info!(from, to, "Cluster API's core is read in another version from now on, with fresh caches");
+                tracing::info!(
+                    from,
+                    to,
+                    "Cluster API's core is read in another version from now on, with fresh caches"
+                );
                 return;
             }
             Ok(_) => {}
@@ -174,15 +212,30 @@ async fn core(setting: &Setting) -> Option<Core> {
 /// What is worked on by itself: each namespace that was asked for, or of all namespaces each shard.
 fn scopes(setting: &Setting, mandates: &Mandates) -> Vec<(Scope, Mandate)> {
     let all = mandates.each().flat_map(|(shard, mandate)| {
-        let scopes = caches::namespaces(setting).into_iter().map(move |namespace| Scope { namespace, shard });
+        let scopes = caches::namespaces(setting)
+            .into_iter()
+            .map(move |namespace| Scope { namespace, shard });
         scopes.map(|scope| (scope, mandate.clone()))
     });
-    all.filter(|(scope, _)| scope.namespace.as_ref().is_none_or(|namespace| scope.shard.has(namespace))).collect()
+    all.filter(|(scope, _)| {
+        scope
+            .namespace
+            .as_ref()
+            .is_none_or(|namespace| scope.shard.has(namespace))
+    })
+    .collect()
 }
 
-/// Works on the configs of a kind in a scope, whenever this process may write for them, until the shutdown begins and what is being worked on is
-/// done.
-async fn controller(setting: &Setting, kind: ConfigKind, context: Arc<Context>, mandate: Mandate, scope: Scope, mut triggers: Triggers) {
+/// Works on the configs of a kind in a scope, whenever this process may write for them, until the
+/// shutdown begins and what is being worked on is done.
+async fn controller(
+    setting: &Setting,
+    kind: ConfigKind,
+    context: Arc<Context>,
+    mandate: Mandate,
+    scope: Scope,
+    mut triggers: Triggers,
+) {
     while !setting.shutdown.has_begun() {
         tokio::select! {
             () = mandate.begun() => {}
@@ -240,8 +293,11 @@ async fn work_until(
             }
         };
         match changed.map(|name| (store.get(&name), name)) {
-            Ok((Some(config), name)) => queue.tell(name, context.cluster_of(&config), work::size_of(&config)),
-            // One that is not there yet is told of when it comes. One that is gone is forgotten, once nobody works on it any more.
+            Ok((Some(config), name)) => {
+                queue.tell(name, context.cluster_of(&config), work::size_of(&config))
+            }
+            // One that is not there yet is told of when it comes. One that is gone is forgotten,
+            // once nobody works on it any more.
             Ok((None, name)) => {
                 if queue.forget(&name) {
                     context.forget(&name);

@@ -1,6 +1,7 @@
-//! Secrets in the form in which Kubernetes' own clients send them (`k8s.io/apimachinery/pkg/runtime/serializer/protobuf`): Cluster API's API
-//! servers in memory take objects in no other. All fields of a Secret that we make are texts or bytes, which protobuf writes as number, length,
-//! bytes.
+//! Secrets in the form in which Kubernetes' own clients send them
+//! (`k8s.io/apimachinery/pkg/runtime/serializer/protobuf`): Cluster API's API servers in memory
+//! take objects in no other. All fields of a Secret that we make are texts or bytes, which protobuf
+//! writes as number, length, bytes.
 
 use k8s_openapi::ByteString;
 use serde_json::Value;
@@ -16,23 +17,39 @@ pub(super) fn secret(object: &Value) -> Option<Vec<u8>> {
     let fields = object.as_object()?;
     let metadata = object["metadata"].as_object()?;
     let is_known = |(field, known): (&String, &[&str])| known.contains(&field.as_str());
-    if !fields.keys().all(|field| is_known((field, &["apiVersion", "kind", "metadata", "type", "data"])))
-        || !metadata.keys().all(|field| is_known((field, &["name", "namespace"])))
+    if !fields
+        .keys()
+        .all(|field| is_known((field, &["apiVersion", "kind", "metadata", "type", "data"])))
+        || !metadata
+            .keys()
+            .all(|field| is_known((field, &["name", "namespace"])))
     {
         return None;
     }
     let text = |value: &Value| value.as_str().map(|text| text.as_bytes().to_vec());
     // k8s.io/apimachinery/pkg/apis/meta/v1/generated.proto, ObjectMeta.
-    let metadata = [field(1, &text(&object["metadata"]["name"])?), field(3, &text(&object["metadata"]["namespace"])?)].concat();
-    // k8s.io/api/core/v1/generated.proto, Secret; an entry of a map is a message of its key and its value.
+    let metadata = [
+        field(1, &text(&object["metadata"]["name"])?),
+        field(3, &text(&object["metadata"]["namespace"])?),
+    ]
+    .concat();
+    // k8s.io/api/core/v1/generated.proto, Secret; an entry of a map is a message of its key and its
+    // value.
     let mut secret = field(1, &metadata);
     for (key, value) in object["data"].as_object()? {
         let ByteString(bytes) = serde_json::from_value(value.clone()).ok()?;
-        secret.extend(field(2, &[field(1, key.as_bytes()), field(2, &bytes)].concat()));
+        secret.extend(field(
+            2,
+            &[field(1, key.as_bytes()), field(2, &bytes)].concat(),
+        ));
     }
     secret.extend(field(3, &text(&object["type"])?));
     // k8s.io/apimachinery/pkg/runtime/generated.proto, Unknown and TypeMeta.
-    let kind = [field(1, &text(&object["apiVersion"])?), field(2, &text(&object["kind"])?)].concat();
+    let kind = [
+        field(1, &text(&object["apiVersion"])?),
+        field(2, &text(&object["kind"])?),
+    ]
+    .concat();
     Some([MAGIC.to_vec(), field(1, &kind), field(2, &secret)].concat())
 }
 
@@ -55,7 +72,8 @@ mod tests {
 
     use super::*;
 
-    /// As `k8s.io/client-go` writes this Secret, but for fields that it writes although they are empty.
+    /// As `k8s.io/client-go` writes this Secret, but for fields that it writes although they are
+    /// empty.
     #[test]
     fn secrets_are_written_as_kubernetes_reads_them() {
         let object = json!({

@@ -1,7 +1,9 @@
-//! Which configs are looked at, and when: each by one at a time, and clusters take turns, so that one with very many machines does not keep all others
-//! waiting. Only names wait here; what is worked on takes memory.
+//! Which configs are looked at, and when: each by one at a time, and clusters take turns, so that
+//! one with very many machines does not keep all others waiting. Only names wait here; what is
+//! worked on takes memory.
 //!
-//! kube's own queue asks all that is being worked on whenever one of it has something to say, which with ten thousand machines is most of the work.
+//! kube's own queue asks all that is being worked on whenever one of it has something to say, which
+//! with ten thousand machines is most of the work.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -99,8 +101,13 @@ impl Queue {
     /// The config that begins now.
     pub(super) fn begin(&mut self) -> Option<Name> {
         let name = self.turns.pop_front()?;
-        let cluster = self.clusters.get_mut(&name).expect("internal error: a cluster whose turn it is has configs");
-        let (config, size) = cluster.next().expect("internal error: a cluster whose turn it is has one that is due");
+        let cluster = self
+            .clusters
+            .get_mut(&name)
+            .expect("internal error: a cluster whose turn it is has configs");
+        let (config, size) = cluster
+            .next()
+            .expect("internal error: a cluster whose turn it is has one that is due");
         (cluster.working, cluster.has_turn) = (cluster.working + 1, false);
         cluster.working_on_large += usize::from(size == Size::Large);
         self.set(&config, State::Working { is_told: false });
@@ -108,10 +115,13 @@ impl Queue {
         Some(config)
     }
 
-    /// Says whether the workload cluster of a config answers. Of one that does not nothing comes of most passes, and one config at a time is enough to
-    /// say so in all of them; the workers are for the others.
+    /// Says whether the workload cluster of a config answers. Of one that does not nothing comes of
+    /// most passes, and one config at a time is enough to say so in all of them; the workers
+    /// are for the others.
     pub(super) fn answers(&mut self, config: &Name, answers: impl Fn(&Name) -> bool) {
-        let Some(Entry { cluster, .. }) = self.configs.get(config) else { return };
+        let Some(Entry { cluster, .. }) = self.configs.get(config) else {
+            return;
+        };
         if answers(cluster) {
             self.silent.remove(cluster);
         } else if !self.silent.contains(cluster) {
@@ -119,9 +129,17 @@ impl Queue {
         }
     }
 
-    /// Nobody works on a config any more. It is due again at that time, or as soon as something changes; at once if that has happened already.
+    /// Nobody works on a config any more. It is due again at that time, or as soon as something
+    /// changes; at once if that has happened already.
     pub(super) fn ended(&mut self, config: Name, again: Option<Instant>) {
-        let Some(Entry { cluster, size, state }) = self.configs.remove(&config) else { return };
+        let Some(Entry {
+            cluster,
+            size,
+            state,
+        }) = self.configs.remove(&config)
+        else {
+            return;
+        };
         if let Some(at_work) = self.clusters.get_mut(&cluster) {
             at_work.working -= 1;
             at_work.working_on_large -= usize::from(size == Size::Large);
@@ -130,7 +148,14 @@ impl Queue {
             (State::Working { is_told: true }, _) => self.due(config, cluster.clone(), size),
             (_, Some(at)) => {
                 self.later.insert((at, config.clone()));
-                self.configs.insert(config, Entry { cluster: cluster.clone(), size, state: State::Later(at) });
+                self.configs.insert(
+                    config,
+                    Entry {
+                        cluster: cluster.clone(),
+                        size,
+                        state: State::Later(at),
+                    },
+                );
             }
             (_, None) => drop(self.silent.remove(&cluster)),
         }
@@ -139,10 +164,17 @@ impl Queue {
 
     /// A config is gone: it waits for its time no longer. Whether it did.
     pub(super) fn forget(&mut self, config: &Name) -> bool {
-        let Some(Entry { state: State::Later(at), .. }) = self.configs.get(config) else { return false };
+        let Some(Entry {
+            state: State::Later(at),
+            ..
+        }) = self.configs.get(config)
+        else {
+            return false;
+        };
         self.later.remove(&(*at, config.clone()));
         let forgotten = self.configs.remove(config);
-        // It may be the last one of its cluster, as one that ends and is gone; the next pass over another one says so again.
+        // It may be the last one of its cluster, as one that ends and is gone; the next pass over
+        // another one says so again.
         if let Some(Entry { cluster, .. }) = &forgotten {
             self.silent.remove(cluster);
         }
@@ -157,7 +189,9 @@ impl Queue {
     /// What has waited for a time until then is due.
     pub(super) fn wake(&mut self, now: Instant) {
         while self.wakes_at().is_some_and(|at| at <= now) {
-            let Some((_, config)) = self.later.pop_first() else { return };
+            let Some((_, config)) = self.later.pop_first() else {
+                return;
+            };
             if let Some(Entry { cluster, size, .. }) = self.configs.remove(&config) {
                 self.due(config, cluster, size);
             }
@@ -171,7 +205,14 @@ impl Queue {
             Size::Large => of_cluster.large.push_back(config.clone()),
         }
         self.take_turn(&cluster);
-        self.configs.insert(config, Entry { cluster, size, state: State::Due });
+        self.configs.insert(
+            config,
+            Entry {
+                cluster,
+                size,
+                state: State::Due,
+            },
+        );
     }
 
     fn set(&mut self, config: &Name, state: State) {
@@ -180,10 +221,17 @@ impl Queue {
         }
     }
 
-    /// A cluster of which a config may begin takes its turn behind the others; of one that has no configs nothing is kept.
+    /// A cluster of which a config may begin takes its turn behind the others; of one that has no
+    /// configs nothing is kept.
     fn take_turn(&mut self, name: &Name) {
-        let most = if self.silent.contains(name) { 1 } else { self.of_one };
-        let Some(cluster) = self.clusters.get_mut(name) else { return };
+        let most = if self.silent.contains(name) {
+            1
+        } else {
+            self.of_one
+        };
+        let Some(cluster) = self.clusters.get_mut(name) else {
+            return;
+        };
         if cluster.is_idle() && cluster.working == 0 {
             self.clusters.remove(name);
         } else if !cluster.is_idle() && cluster.working < most && !cluster.has_turn {
@@ -199,10 +247,12 @@ impl Cluster {
         self.due.is_empty() && self.large.is_empty()
     }
 
-    /// The config that begins next. While others are due a large one begins after so many of them, and alone: the API server takes as long for one as
-    /// for dozens, wherever it stands in the queue.
+    /// The config that begins next. While others are due a large one begins after so many of them,
+    /// and alone: the API server takes as long for one as for dozens, wherever it stands in the
+    /// queue.
     fn next(&mut self) -> Option<(Name, Size)> {
-        let is_turn_of_large = self.due.is_empty() || (self.working_on_large == 0 && self.since_large >= BETWEEN_LARGE);
+        let is_turn_of_large = self.due.is_empty()
+            || (self.working_on_large == 0 && self.since_large >= BETWEEN_LARGE);
         if is_turn_of_large && let Some(config) = self.large.pop_front() {
             self.since_large = 0;
             return Some((config, Size::Large));
@@ -222,18 +272,29 @@ mod tests {
         ("n".into(), text.into())
     }
 
-    /// A queue with configs that are due, given as `config/cluster`; those with large letters are large.
+    /// A queue with configs that are due, given as `config/cluster`; those with large letters are
+    /// large.
     fn queue(of_one: usize, due: &[&str]) -> Queue {
         let mut queue = Queue::new(of_one);
         for (config, cluster) in due.iter().map(|due| due.split_once('/').unwrap()) {
-            queue.tell(name(config), name(cluster), if config.starts_with(char::is_uppercase) { Size::Large } else { Size::Ordinary });
+            queue.tell(
+                name(config),
+                name(cluster),
+                if config.starts_with(char::is_uppercase) {
+                    Size::Large
+                } else {
+                    Size::Ordinary
+                },
+            );
         }
         queue
     }
 
     /// The configs that begin now, all that may.
     fn begun(queue: &mut Queue) -> Vec<String> {
-        std::iter::from_fn(|| queue.begin()).map(|(_, name)| name.to_string()).collect()
+        std::iter::from_fn(|| queue.begin())
+            .map(|(_, name)| name.to_string())
+            .collect()
     }
 
     #[test]
@@ -256,13 +317,19 @@ mod tests {
         queue.ended(name("a3"), None);
         assert_eq!(begun(&mut queue), ["a4"]);
         queue.ended(name("a4"), None);
-        assert!(queue.clusters.is_empty() && queue.configs.is_empty() && queue.turns.is_empty() && queue.later.is_empty());
+        assert!(
+            queue.clusters.is_empty()
+                && queue.configs.is_empty()
+                && queue.turns.is_empty()
+                && queue.later.is_empty()
+        );
     }
 
     /// Two large configs of a cluster before so many others.
     fn with_large(of_one: usize, others: usize) -> Queue {
         let mut queue = queue(of_one, &["A/c", "B/c"]);
-        (0..others).for_each(|other| queue.tell(name(&format!("o{other}")), name("c"), Size::Ordinary));
+        (0..others)
+            .for_each(|other| queue.tell(name(&format!("o{other}")), name("c"), Size::Ordinary));
         queue
     }
 
@@ -271,14 +338,23 @@ mod tests {
         let mut queue = with_large(100, 3 * BETWEEN_LARGE);
         let order = begun(&mut queue);
         let at = |config: &str| order.iter().position(|begun| begun == config);
-        assert_eq!((at("A"), at("B"), order.len()), (Some(BETWEEN_LARGE), Some(order.len() - 1), 3 * BETWEEN_LARGE + 2));
+        assert_eq!(
+            (at("A"), at("B"), order.len()),
+            (
+                Some(BETWEEN_LARGE),
+                Some(order.len() - 1),
+                3 * BETWEEN_LARGE + 2
+            )
+        );
         // When no other waits they have all the room.
         for config in ["A", "B"] {
             queue.ended(name(config), Some(Instant::now()));
         }
         queue.wake(Instant::now());
         assert_eq!(begun(&mut queue), ["A", "B"]);
-        order.iter().for_each(|config| queue.ended(name(config), None));
+        order
+            .iter()
+            .for_each(|config| queue.ended(name(config), None));
         assert!(queue.clusters.is_empty() && queue.configs.is_empty() && queue.turns.is_empty());
     }
 
@@ -292,12 +368,22 @@ mod tests {
         })
         .collect();
         let at = |config: &str| order.iter().position(|begun| begun == config);
-        assert_eq!((at("A"), at("B"), order.len()), (Some(BETWEEN_LARGE), Some(2 * BETWEEN_LARGE + 1), 3 * BETWEEN_LARGE + 2));
+        assert_eq!(
+            (at("A"), at("B"), order.len()),
+            (
+                Some(BETWEEN_LARGE),
+                Some(2 * BETWEEN_LARGE + 1),
+                3 * BETWEEN_LARGE + 2
+            )
+        );
     }
 
     #[test]
     fn of_a_cluster_that_does_not_answer_one_is_worked_on_at_a_time() {
-        let (mut queue, now) = (queue(2, &["a1/a", "a2/a", "a3/a", "b1/b", "b2/b"]), Instant::now());
+        let (mut queue, now) = (
+            queue(2, &["a1/a", "a2/a", "a3/a", "b1/b", "b2/b"]),
+            Instant::now(),
+        );
         assert_eq!(begun(&mut queue), ["a1", "b1", "a2", "b2"]);
         let ended = |queue: &mut Queue, config: &str, answers: bool, again: Option<Instant>| {
             queue.answers(&name(config), |cluster| answers || *cluster.1 != *"a");
@@ -324,7 +410,10 @@ mod tests {
         queue.tell(name("a1"), name("a"), Size::Ordinary);
         begun(&mut queue);
         ended(&mut queue, "a1", false, None);
-        assert!(queue.silent.is_empty(), "nor of what goes while it is worked on");
+        assert!(
+            queue.silent.is_empty(),
+            "nor of what goes while it is worked on"
+        );
     }
 
     #[test]
@@ -369,7 +458,10 @@ mod tests {
         let (mut queue, now) = (queue(9, &["x/a", "y/a"]), Instant::now());
         assert!(!queue.forget(&name("x")), "it is due");
         begun(&mut queue);
-        assert!(!queue.forget(&name("x")) && !queue.forget(&name("z")), "it is worked on, and the other is not known");
+        assert!(
+            !queue.forget(&name("x")) && !queue.forget(&name("z")),
+            "it is worked on, and the other is not known"
+        );
         for config in ["x", "y"] {
             queue.ended(name(config), Some(now));
             assert!(queue.forget(&name(config)) && !queue.forget(&name(config)));

@@ -1,5 +1,5 @@
-//! Reads an object of the API server without making values of what nobody reads. Of most objects the larger part is who wrote which field when
-//! (`metadata.managedFields`).
+//! Reads an object of the API server without making values of what nobody reads. Of most objects
+//! the larger part is who wrote which field when (`metadata.managedFields`).
 
 use std::fmt;
 
@@ -35,12 +35,18 @@ enum OfField {
 impl Fields {
     /// What stands there, and nothing else.
     pub(super) fn only(paths: impl IntoIterator<Item = FieldPath>) -> Self {
-        Fields { chosen: Choice::Only, paths: paths.into_iter().collect() }
+        Fields {
+            chosen: Choice::Only,
+            paths: paths.into_iter().collect(),
+        }
     }
 
     /// All but what stands there.
     pub(super) fn without(paths: impl IntoIterator<Item = FieldPath>) -> Self {
-        Fields { chosen: Choice::Without, paths: paths.into_iter().collect() }
+        Fields {
+            chosen: Choice::Without,
+            paths: paths.into_iter().collect(),
+        }
     }
 
     /// Reads it from a text of JSON.
@@ -54,7 +60,11 @@ impl Fields {
     }
 
     fn of_field(&self, name: &str) -> OfField {
-        let deeper = self.paths.iter().filter_map(|path| path.split_first().filter(|(first, _)| **first == name).map(|(_, rest)| rest));
+        let deeper = self.paths.iter().filter_map(|path| {
+            path.split_first()
+                .filter(|(first, _)| **first == name)
+                .map(|(_, rest)| rest)
+        });
         let paths: Vec<FieldPath> = deeper.collect();
         let is_chosen = paths.iter().any(|path| path.is_empty());
         match self.chosen {
@@ -150,7 +160,10 @@ mod tests {
     #[test]
     fn what_is_left_out_is_all_that_is_missing() {
         let mut expected: Value = serde_json::from_str(TEXT).unwrap();
-        expected["metadata"].as_object_mut().unwrap().remove("managedFields");
+        expected["metadata"]
+            .as_object_mut()
+            .unwrap()
+            .remove("managedFields");
         assert_eq!(read(Fields::without([MANAGED_FIELDS])), expected);
     }
 
@@ -174,8 +187,19 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_told() {
-        for text in ["", "{", r#"{"kind": "A" "#, r#"{"metadata": {"managedFields": [}}"#, "{}}"] {
-            assert!(Fields::without([MANAGED_FIELDS]).read(text.as_bytes()).is_err(), "{text}");
+        for text in [
+            "",
+            "{",
+            r#"{"kind": "A" "#,
+            r#"{"metadata": {"managedFields": [}}"#,
+            "{}}",
+        ] {
+            assert!(
+                Fields::without([MANAGED_FIELDS])
+                    .read(text.as_bytes())
+                    .is_err(),
+                "{text}"
+            );
         }
     }
 }

@@ -23,7 +23,8 @@ use crate::election::Mandate;
 /// By whom fields are written (`metadata.managedFields`).
 const FIELD_MANAGER: &str = "windlass-manager";
 
-/// The most bytes of an answer: the API server takes objects of 3 MiB, and workload clusters are not to be trusted.
+/// The most bytes of an answer: the API server takes objects of 3 MiB, and workload clusters are
+/// not to be trusted.
 const MOST_BYTES: usize = 8 << 20;
 
 /// Why a request was not done.
@@ -37,7 +38,8 @@ pub(super) enum Refusal {
     Silent,
     /// The connection ended before the answer did.
     Cut,
-    /// Who answers has a certificate that the kubeconfig's authority did not sign, or that is no good otherwise.
+    /// Who answers has a certificate that the kubeconfig's authority did not sign, or that is no
+    /// good otherwise.
     Untrusted,
     /// It was not sent, as this process may write no more.
     NotLeading,
@@ -49,8 +51,12 @@ impl fmt::Display for Refusal {
             Refusal::Overtaken => formatter.write_str("somebody else wrote it first"),
             Refusal::Refused(cause) => formatter.write_str(cause),
             Refusal::Silent => formatter.write_str("the API server does not answer"),
-            Refusal::Cut => formatter.write_str("the connection to the API server ended before it answered"),
-            Refusal::Untrusted => formatter.write_str("the certificate of the API server is not one that the kubeconfig trusts"),
+            Refusal::Cut => {
+                formatter.write_str("the connection to the API server ended before it answered")
+            }
+            Refusal::Untrusted => formatter.write_str(
+                "the certificate of the API server is not one that the kubeconfig trusts",
+            ),
             Refusal::NotLeading => NotLeading.fmt(formatter),
         }
     }
@@ -60,7 +66,11 @@ impl fmt::Display for Refusal {
 ///
 /// # Errors
 /// It cannot be read.
-pub(super) async fn read(client: &Client, resource: &ApiResource, key: &Key) -> Result<Option<Value>, Refusal> {
+pub(super) async fn read(
+    client: &Client,
+    resource: &ApiResource,
+    key: &Key,
+) -> Result<Option<Value>, Refusal> {
     let request = path(resource, key).get(&key.name, &Default::default());
     match send(client, request).await? {
         (StatusCode::NOT_FOUND, _) => Ok(None),
@@ -80,32 +90,64 @@ pub(super) async fn write(
     mandate: &Mandate,
 ) -> Result<Option<Value>, Refusal> {
     let path = path(resource, key);
-    let by_us = PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() };
-    let patched_by_us = PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+    let by_us = PostParams {
+        field_manager: Some(FIELD_MANAGER.to_owned()),
+        ..PostParams::default()
+    };
+    let patched_by_us = PatchParams {
+        field_manager: Some(FIELD_MANAGER.to_owned()),
+        ..PatchParams::default()
+    };
     let request = match action {
-        Action::Create(object) => match protobuf::secret(object).filter(|_| key.realm == Realm::Workload) {
-            Some(bytes) => path.create(&by_us, bytes).map(|mut request| {
-                request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(protobuf::CONTENT_TYPE));
-                request.headers_mut().insert(ACCEPT, HeaderValue::from_static("application/json"));
-                request
-            }),
-            None => path.create(&by_us, object.to_string().into_bytes()),
-        },
+        Action::Create(object) => {
+            match protobuf::secret(object).filter(|_| key.realm == Realm::Workload) {
+                Some(bytes) => path.create(&by_us, bytes).map(|mut request| {
+                    request.headers_mut().insert(
+                        CONTENT_TYPE,
+                        HeaderValue::from_static(protobuf::CONTENT_TYPE),
+                    );
+                    request
+                        .headers_mut()
+                        .insert(ACCEPT, HeaderValue::from_static("application/json"));
+                    request
+                }),
+                None => path.create(&by_us, object.to_string().into_bytes()),
+            }
+        }
         Action::CreateWithKeys(object, request) => {
             let request = *request;
             // Making a key takes a processor for some time.
-            let pair = tokio::task::spawn_blocking(move || keys::pair(&request).map_err(|fault| fault.to_string())).await;
-            let pair = pair.unwrap_or_else(|_| Err("making a key failed".to_owned())).map_err(Refusal::Refused)?;
+            let pair = tokio::task::spawn_blocking(move || {
+                keys::pair(&request).map_err(|fault| fault.to_string())
+            })
+            .await;
+            let pair = pair
+                .unwrap_or_else(|_| Err("making a key failed".to_owned()))
+                .map_err(Refusal::Refused)?;
             let mut object = object.clone();
             object["data"] = pair;
             path.create(&by_us, object.to_string().into_bytes())
         }
         Action::Replace(object) => path.replace(&key.name, &by_us, object.to_string().into_bytes()),
         Action::Merge(patch) => path.patch(&key.name, &patched_by_us, &Patch::Merge(patch)),
-        Action::MergeStatus(patch) => path.patch_subresource("status", &key.name, &patched_by_us, &Patch::Merge(patch)),
-        Action::Delete { uid, resource_version } => {
-            let preconditions = Preconditions { uid: Some(uid.clone()), resource_version: Some(resource_version.clone()) };
-            path.delete(&key.name, &DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() })
+        Action::MergeStatus(patch) => {
+            path.patch_subresource("status", &key.name, &patched_by_us, &Patch::Merge(patch))
+        }
+        Action::Delete {
+            uid,
+            resource_version,
+        } => {
+            let preconditions = Preconditions {
+                uid: Some(uid.clone()),
+                resource_version: Some(resource_version.clone()),
+            };
+            path.delete(
+                &key.name,
+                &DeleteParams {
+                    preconditions: Some(preconditions),
+                    ..DeleteParams::default()
+                },
+            )
         }
     };
     let request = request.map(|mut request| {
@@ -114,7 +156,9 @@ pub(super) async fn write(
     });
     let answer = send(client, request).await?;
     match (action, answer.0) {
-        (Action::Delete { .. }, StatusCode::OK | StatusCode::ACCEPTED | StatusCode::NOT_FOUND) => Ok(None),
+        (Action::Delete { .. }, StatusCode::OK | StatusCode::ACCEPTED | StatusCode::NOT_FOUND) => {
+            Ok(None)
+        }
         (_, StatusCode::NOT_FOUND | StatusCode::CONFLICT) => Err(Refusal::Overtaken),
         _ => accepted(answer).map(Some),
     }
@@ -124,12 +168,23 @@ fn path(resource: &ApiResource, key: &Key) -> Path {
     Path::new(DynamicObject::url_path(resource, Some(&key.namespace)))
 }
 
-/// The code of the answer, and its body. kube's own reading of errors loses the code where a server gives no `Status`.
-async fn send(client: &Client, request: Result<Request<Vec<u8>>, kube::core::request::Error>) -> Result<(StatusCode, Vec<u8>), Refusal> {
-    let request = request.map_err(|_| Refusal::Refused("the object has no name that a request can carry".to_owned()))?;
-    let answer = client.send(request.map(Body::from)).await.map_err(|error| refusal(&error))?;
+/// The code of the answer, and its body. kube's own reading of errors loses the code where a server
+/// gives no `Status`.
+async fn send(
+    client: &Client,
+    request: Result<Request<Vec<u8>>, kube::core::request::Error>,
+) -> Result<(StatusCode, Vec<u8>), Refusal> {
+    let request = request.map_err(|_| {
+        Refusal::Refused("the object has no name that a request can carry".to_owned())
+    })?;
+    let answer = client
+        .send(request.map(Body::from))
+        .await
+        .map_err(|error| refusal(&error))?;
     let code = answer.status();
-    let body = to_bytes(axum::body::Body::new(answer.into_body()), MOST_BYTES).await.map_err(|_| Refusal::Cut)?;
+    let body = to_bytes(axum::body::Body::new(answer.into_body()), MOST_BYTES)
+        .await
+        .map_err(|_| Refusal::Cut)?;
     Ok((code, body.to_vec()))
 }
 
@@ -137,8 +192,14 @@ async fn send(client: &Client, request: Result<Request<Vec<u8>>, kube::core::req
 fn accepted((code, body): (StatusCode, Vec<u8>)) -> Result<Value, Refusal> {
     let value = Fields::without([MANAGED_FIELDS]).read(&body);
     if !code.is_success() {
-        let message = value.ok().and_then(|status| status["message"].as_str().map(str::to_owned));
-        return Err(Refusal::Refused(message.filter(|text| !text.is_empty()).unwrap_or_else(|| format!("code {}", code.as_u16()))));
+        let message = value
+            .ok()
+            .and_then(|status| status["message"].as_str().map(str::to_owned));
+        return Err(Refusal::Refused(
+            message
+                .filter(|text| !text.is_empty())
+                .unwrap_or_else(|| format!("code {}", code.as_u16())),
+        ));
     }
     value.map_err(|_| Refusal::Silent)
 }
@@ -154,7 +215,11 @@ pub(super) fn refusal(error: &kube::Error) -> Refusal {
 
 /// What an error of a connection means, by what caused it.
 fn of_connection(error: &(dyn Error + 'static)) -> Refusal {
-    let causes = || std::iter::successors(Some(error), |error: &&(dyn Error + 'static)| (*error).source());
+    let causes = || {
+        std::iter::successors(Some(error), |error: &&(dyn Error + 'static)| {
+            (*error).source()
+        })
+    };
     if causes().any(is_of_certificate) {
         return Refusal::Untrusted;
     }
@@ -169,10 +234,16 @@ fn of_connection(error: &(dyn Error + 'static)) -> Refusal {
 
 fn is_of_certificate(cause: &(dyn Error + 'static)) -> bool {
     // An IO error hides its cause from those who ask for sources, and may be in another one.
-    if let Some(hidden) = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
+    if let Some(hidden) = cause
+        .downcast_ref::<io::Error>()
+        .and_then(io::Error::get_ref)
+    {
         return is_of_certificate(hidden);
     }
-    matches!(cause.downcast_ref(), Some(rustls::Error::InvalidCertificate(_)))
+    matches!(
+        cause.downcast_ref(),
+        Some(rustls::Error::InvalidCertificate(_))
+    )
 }
 
 #[cfg(test)]
@@ -183,29 +254,55 @@ mod tests {
 
     #[test]
     fn certificates_that_are_not_trusted_are_told() {
-        let of = |fault: rustls::Error| refusal(&kube::Error::Service(Box::new(io::Error::other(fault))));
-        let untrusted = || rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
+        let of = |fault: rustls::Error| {
+            refusal(&kube::Error::Service(Box::new(io::Error::other(fault))))
+        };
+        let untrusted =
+            || rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
         assert_eq!(of(untrusted()), Refusal::Untrusted);
         // As the limit of time to connect hands it on.
         let nested = io::Error::other(io::Error::new(io::ErrorKind::InvalidData, untrusted()));
-        assert_eq!(refusal(&kube::Error::Service(Box::new(nested))), Refusal::Untrusted);
+        assert_eq!(
+            refusal(&kube::Error::Service(Box::new(nested))),
+            Refusal::Untrusted
+        );
         assert_eq!(of(rustls::Error::HandshakeNotComplete), Refusal::Silent);
     }
 
     #[test]
     fn who_may_write_no_more_is_told() {
-        assert_eq!(refusal(&kube::Error::Service(Box::new(NotLeading))), Refusal::NotLeading);
+        assert_eq!(
+            refusal(&kube::Error::Service(Box::new(NotLeading))),
+            Refusal::NotLeading
+        );
     }
 
     #[test]
     fn answers_are_read_whoever_gives_them() {
-        let answer = |code: u16, body: &str| accepted((StatusCode::from_u16(code).unwrap(), body.as_bytes().to_vec()));
+        let answer = |code: u16, body: &str| {
+            accepted((
+                StatusCode::from_u16(code).unwrap(),
+                body.as_bytes().to_vec(),
+            ))
+        };
         let object = json!({"kind": "Secret", "metadata": {"name": "a"}});
-        assert_eq!(answer(200, r#"{"kind": "Secret", "metadata": {"name": "a", "managedFields": []}}"#), Ok(object));
+        assert_eq!(
+            answer(
+                200,
+                r#"{"kind": "Secret", "metadata": {"name": "a", "managedFields": []}}"#
+            ),
+            Ok(object)
+        );
         assert_eq!(answer(200, "<html>"), Err(Refusal::Silent));
-        assert_eq!(answer(403, r#"{"message": "no"}"#), Err(Refusal::Refused("no".to_owned())));
+        assert_eq!(
+            answer(403, r#"{"message": "no"}"#),
+            Err(Refusal::Refused("no".to_owned()))
+        );
         for body in ["", "<html>", r#"{"ErrStatus": {"message": "x"}}"#] {
-            assert_eq!(answer(500, body), Err(Refusal::Refused("code 500".to_owned())));
+            assert_eq!(
+                answer(500, body),
+                Err(Refusal::Refused("code 500".to_owned()))
+            );
         }
     }
 }

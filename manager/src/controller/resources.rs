@@ -26,19 +26,42 @@ impl Core {
     /// There is no core, or none in a version that is known.
     pub(super) async fn discover(client: &Client) -> Result<Self, Fault> {
         let groups = client.list_api_groups().await?;
-        let group = groups.groups.into_iter().find(|group| group.name == CORE_GROUP);
-        let served = group.ok_or_else(|| format!("the API server has no group {CORE_GROUP}"))?.versions;
+        let group = groups
+            .groups
+            .into_iter()
+            .find(|group| group.name == CORE_GROUP);
+        let served = group
+            .ok_or_else(|| format!("the API server has no group {CORE_GROUP}"))?
+            .versions;
         let mut lacking = Vec::new();
-        for version in CORE_VERSIONS.into_iter().filter(|version| served.iter().any(|served| served.version == *version)) {
+        for version in CORE_VERSIONS
+            .into_iter()
+            .filter(|version| served.iter().any(|served| served.version == *version))
+        {
             let core = Core::in_version(version);
-            // While the core is upgraded some of its kinds have a version already, and others not yet.
-            let kinds = client.list_api_group_resources(&core.cluster.api_version).await?.resources;
-            let missing = core.all().into_iter().find(|resource| !kinds.iter().any(|kind| kind.name == resource.plural));
-            let Some(missing) = missing.map(|missing| format!("no {} in {}", missing.kind, missing.api_version)) else { return Ok(core) };
+            // While the core is upgraded some of its kinds have a version already, and others not
+            // yet.
+            let kinds = client
+                .list_api_group_resources(&core.cluster.api_version)
+                .await?
+                .resources;
+            let missing = core
+                .all()
+                .into_iter()
+                .find(|resource| !kinds.iter().any(|kind| kind.name == resource.plural));
+            let Some(missing) =
+                missing.map(|missing| format!("no {} in {}", missing.kind, missing.api_version))
+            else {
+                return Ok(core);
+            };
             lacking.push(missing);
         }
         match lacking.is_empty() {
-            true => Err(format!("the API server has {CORE_GROUP} in none of {}", CORE_VERSIONS.join(", ")).into()),
+            true => Err(format!(
+                "the API server has {CORE_GROUP} in none of {}",
+                CORE_VERSIONS.join(", ")
+            )
+            .into()),
             false => Err(format!("the API server has {}", lacking.join(", and ")).into()),
         }
     }
@@ -46,7 +69,11 @@ impl Core {
     /// The kinds in one version.
     pub(super) fn in_version(version: &str) -> Self {
         let resource = |kind: &str| resource(CORE_GROUP, version, kind);
-        Core { cluster: resource("Cluster"), machine: resource("Machine"), machine_pool: resource("MachinePool") }
+        Core {
+            cluster: resource("Cluster"),
+            machine: resource("Machine"),
+            machine_pool: resource("MachinePool"),
+        }
     }
 
     fn all(&self) -> [&ApiResource; 3] {
@@ -55,7 +82,9 @@ impl Core {
 
     /// The kind of that name.
     pub(super) fn of_kind(&self, kind: &str) -> Option<&ApiResource> {
-        self.all().into_iter().find(|resource| resource.kind == kind)
+        self.all()
+            .into_iter()
+            .find(|resource| resource.kind == kind)
     }
 }
 
@@ -66,9 +95,23 @@ pub(super) fn config(kind: ConfigKind) -> ApiResource {
 
 /// A resource; its plural is the one by which Cluster API itself finds it.
 pub(super) fn resource(group: &str, version: &str, kind: &str) -> ApiResource {
-    let api_version = if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") };
-    let plural = crd_name(group, kind).split('.').next().unwrap_or_default().to_owned();
-    ApiResource { group: group.to_owned(), version: version.to_owned(), api_version, kind: kind.to_owned(), plural }
+    let api_version = if group.is_empty() {
+        version.to_owned()
+    } else {
+        format!("{group}/{version}")
+    };
+    let plural = crd_name(group, kind)
+        .split('.')
+        .next()
+        .unwrap_or_default()
+        .to_owned();
+    ApiResource {
+        group: group.to_owned(),
+        version: version.to_owned(),
+        api_version,
+        kind: kind.to_owned(),
+        plural,
+    }
 }
 
 /// A kind of Kubernetes' own core group.

@@ -1,5 +1,5 @@
-//! Reads that many configs of one cluster have in common, and tokens: who comes a moment later takes the answer that another one got, or what was
-//! written.
+//! Reads that many configs of one cluster have in common, and tokens: who comes a moment later
+//! takes the answer that another one got, or what was written.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,11 +11,14 @@ use windlass::reconcile::Key;
 
 use super::requests::Refusal;
 
-/// How long an object that was found is taken for what is there: a CA is written once, a control plane changes its version over minutes, and a token
-/// that was made lives for minutes. The core writes the Machine right after its data is there, which is no reason to look for the token again.
+/// How long an object that was found is taken for what is there: a CA is written once, a control
+/// plane changes its version over minutes, and a token that was made lives for minutes. The core
+/// writes the Machine right after its data is there, which is no reason to look for the token
+/// again.
 const FRESH: Duration = Duration::from_secs(5);
 
-/// What was read of objects that belong to a Cluster, by the `metadata.uid` of the Cluster: one that was made again has others.
+/// What was read of objects that belong to a Cluster, by the `metadata.uid` of the Cluster: one
+/// that was made again has others.
 #[derive(Default)]
 pub(super) struct Shared(Mutex<BTreeMap<(String, Key), Slot>>);
 
@@ -33,18 +36,30 @@ pub(super) type Answer = Result<Option<Arc<Value>>, Refusal>;
 
 impl Shared {
     /// The object, as somebody has just read it, or as it is read now.
-    pub(super) async fn read(&self, cluster: &str, key: &Key, read: impl Future<Output = Result<Option<Value>, Refusal>>) -> Answer {
+    pub(super) async fn read(
+        &self,
+        cluster: &str,
+        key: &Key,
+        read: impl Future<Output = Result<Option<Value>, Refusal>>,
+    ) -> Answer {
         let asked = Instant::now();
         let slot = self.slot(cluster, key);
         let mut known = slot.lock().await;
-        // Whoever began to read after this was asked knows as much as we would; what is missing or refused may be there a moment later.
-        let is_good = |known: &&Known| known.began >= asked || (known.began.elapsed() < FRESH && matches!(known.answer, Ok(Some(_))));
+        // Whoever began to read after this was asked knows as much as we would; what is missing or
+        // refused may be there a moment later.
+        let is_good = |known: &&Known| {
+            known.began >= asked
+                || (known.began.elapsed() < FRESH && matches!(known.answer, Ok(Some(_))))
+        };
         if let Some(known) = known.as_ref().filter(is_good) {
             return known.answer.clone();
         }
         let began = Instant::now();
         let answer = read.await.map(|found| found.map(Arc::new));
-        *known = Some(Known { began, answer: answer.clone() });
+        *known = Some(Known {
+            began,
+            answer: answer.clone(),
+        });
         answer
     }
 
@@ -52,13 +67,22 @@ impl Shared {
     pub(super) async fn wrote(&self, cluster: &str, key: &Key, value: Option<&Value>) {
         let slot = self.slot(cluster, key);
         let mut known = slot.lock().await;
-        *known = value.map(|value| Known { began: Instant::now(), answer: Ok(Some(Arc::new(value.clone()))) });
+        *known = value.map(|value| Known {
+            began: Instant::now(),
+            answer: Ok(Some(Arc::new(value.clone()))),
+        });
     }
 
     /// What is not fresh any more is not kept: there are keys among it.
     pub(super) fn sweep(&self) {
-        let is_fresh = |known: &Option<Known>| known.as_ref().is_some_and(|known| known.began.elapsed() < FRESH);
-        self.lock().retain(|_, slot| Arc::strong_count(slot) > 1 || slot.try_lock().is_ok_and(|known| is_fresh(&known)));
+        let is_fresh = |known: &Option<Known>| {
+            known
+                .as_ref()
+                .is_some_and(|known| known.began.elapsed() < FRESH)
+        };
+        self.lock().retain(|_, slot| {
+            Arc::strong_count(slot) > 1 || slot.try_lock().is_ok_and(|known| is_fresh(&known))
+        });
     }
 
     #[cfg(test)]
@@ -67,7 +91,10 @@ impl Shared {
     }
 
     fn slot(&self, cluster: &str, key: &Key) -> Slot {
-        self.lock().entry((cluster.to_owned(), key.clone())).or_default().clone()
+        self.lock()
+            .entry((cluster.to_owned(), key.clone()))
+            .or_default()
+            .clone()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<(String, Key), Slot>> {
@@ -85,10 +112,22 @@ mod tests {
     use super::*;
 
     fn key(name: &str) -> Key {
-        Key { realm: Realm::Management, group: String::new(), kind: "Secret".to_owned(), namespace: "n".to_owned(), name: name.to_owned() }
+        Key {
+            realm: Realm::Management,
+            group: String::new(),
+            kind: "Secret".to_owned(),
+            namespace: "n".to_owned(),
+            name: name.to_owned(),
+        }
     }
 
-    async fn read(shared: &Shared, cluster: &str, name: &str, count: &AtomicUsize, answer: Result<Option<Value>, Refusal>) -> Answer {
+    async fn read(
+        shared: &Shared,
+        cluster: &str,
+        name: &str,
+        count: &AtomicUsize,
+        answer: Result<Option<Value>, Refusal>,
+    ) -> Answer {
         let reading = async {
             count.fetch_add(1, Ordering::Relaxed);
             tokio::task::yield_now().await;
@@ -102,11 +141,18 @@ mod tests {
         let (shared, count) = (Shared::default(), AtomicUsize::new(0));
         let all = (0..50).map(|_| read(&shared, "c", "ca", &count, Ok(Some(json!(1)))));
         let answers = futures::future::join_all(all).await;
-        assert!(answers.iter().all(|answer| *answer == Ok(Some(Arc::new(json!(1))))));
+        assert!(
+            answers
+                .iter()
+                .all(|answer| *answer == Ok(Some(Arc::new(json!(1)))))
+        );
         assert_eq!(count.load(Ordering::Relaxed), 1);
         // Another object, and a Cluster that was made again.
         read(&shared, "c", "other", &count, Ok(None)).await.unwrap();
-        assert_eq!(read(&shared, "d", "ca", &count, Ok(Some(json!(2)))).await, Ok(Some(Arc::new(json!(2)))));
+        assert_eq!(
+            read(&shared, "d", "ca", &count, Ok(Some(json!(2)))).await,
+            Ok(Some(Arc::new(json!(2))))
+        );
         assert_eq!(count.load(Ordering::Relaxed), 3);
     }
 
@@ -114,9 +160,15 @@ mod tests {
     async fn what_was_written_is_known_and_what_was_not_is_read() {
         let (shared, count) = (Shared::default(), AtomicUsize::new(0));
         shared.wrote("c", &key("token"), Some(&json!(1))).await;
-        assert_eq!(read(&shared, "c", "token", &count, Ok(None)).await, Ok(Some(Arc::new(json!(1)))));
+        assert_eq!(
+            read(&shared, "c", "token", &count, Ok(None)).await,
+            Ok(Some(Arc::new(json!(1))))
+        );
         shared.wrote("c", &key("token"), None).await;
-        assert_eq!(read(&shared, "c", "token", &count, Ok(None)).await, Ok(None));
+        assert_eq!(
+            read(&shared, "c", "token", &count, Ok(None)).await,
+            Ok(None)
+        );
         assert_eq!(count.load(Ordering::Relaxed), 1);
     }
 
@@ -124,8 +176,14 @@ mod tests {
     async fn what_is_missing_or_refused_is_asked_for_again() {
         let (shared, count) = (Shared::default(), AtomicUsize::new(0));
         assert_eq!(read(&shared, "c", "ca", &count, Ok(None)).await, Ok(None));
-        assert_eq!(read(&shared, "c", "ca", &count, Err(Refusal::Silent)).await, Err(Refusal::Silent));
-        assert_eq!(read(&shared, "c", "ca", &count, Ok(Some(json!(1)))).await, Ok(Some(Arc::new(json!(1)))));
+        assert_eq!(
+            read(&shared, "c", "ca", &count, Err(Refusal::Silent)).await,
+            Err(Refusal::Silent)
+        );
+        assert_eq!(
+            read(&shared, "c", "ca", &count, Ok(Some(json!(1)))).await,
+            Ok(Some(Arc::new(json!(1))))
+        );
         assert_eq!(count.load(Ordering::Relaxed), 3);
     }
     /// Nobody may come any more to whom it would be of use.
@@ -133,7 +191,9 @@ mod tests {
     async fn what_is_not_fresh_any_more_is_not_kept() {
         let (shared, count) = (Shared::default(), AtomicUsize::new(0));
         shared.wrote("c", &key("token"), Some(&json!(1))).await;
-        read(&shared, "c", "missing", &count, Ok(None)).await.unwrap();
+        read(&shared, "c", "missing", &count, Ok(None))
+            .await
+            .unwrap();
         let slow = async {
             tokio::time::sleep(FRESH * 3).await;
             Ok(Some(json!(2)))
@@ -145,7 +205,15 @@ mod tests {
         assert_eq!(shared.lock().len(), 3);
         tokio::time::sleep(FRESH).await;
         shared.sweep();
-        assert_eq!(shared.lock().keys().map(|(_, key)| key.name.as_str()).collect::<Vec<_>>(), ["slow"], "somebody waits for it");
+        assert_eq!(
+            shared
+                .lock()
+                .keys()
+                .map(|(_, key)| key.name.as_str())
+                .collect::<Vec<_>>(),
+            ["slow"],
+            "somebody waits for it"
+        );
         reading.await.unwrap();
         tokio::time::sleep(FRESH).await;
         shared.sweep();

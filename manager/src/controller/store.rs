@@ -1,5 +1,6 @@
-//! The objects of a watch, by name. The store of kube's reflector has a whole reference and the whole of `ObjectMeta` beside each, which was a third of
-//! this process' memory with ten thousand machines.
+//! The objects of a watch, by name. The store of kube's reflector has a whole reference and the
+//! whole of `ObjectMeta` beside each, which was a third of this process' memory with ten thousand
+//! machines.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -21,7 +22,8 @@ pub(super) struct Store<K> {
 pub(super) struct Writer<K> {
     objects: Arc<RwLock<Objects<K>>>,
     filled: watch::Sender<bool>,
-    /// While all objects are listed: those that have been so far. Nobody sees them before the list has ended.
+    /// While all objects are listed: those that have been so far. Nobody sees them before the list
+    /// has ended.
     listed: Objects<K>,
     /// Of the objects that are there and of those that are listed.
     texts: Texts,
@@ -40,13 +42,21 @@ pub(super) struct Told<K> {
 impl<K: Keeping> Store<K> {
     /// The object of that name.
     pub(super) fn get(&self, name: &Name) -> Option<Arc<Kept<K>>> {
-        self.objects.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+        self.objects
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(name)
+            .cloned()
     }
 
     /// All objects for which that holds.
     pub(super) fn all(&self, is_meant: impl Fn(&Kept<K>) -> bool) -> Vec<Arc<Kept<K>>> {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
-        objects.values().filter(|object| is_meant(object)).cloned().collect()
+        objects
+            .values()
+            .filter(|object| is_meant(object))
+            .cloned()
+            .collect()
     }
 
     /// Waits until all that is there has been listed; for ever, if nobody polls the watch.
@@ -58,7 +68,10 @@ impl<K: Keeping> Store<K> {
 
 impl<K> Clone for Store<K> {
     fn clone(&self) -> Self {
-        Store { objects: self.objects.clone(), filled: self.filled.clone() }
+        Store {
+            objects: self.objects.clone(),
+            filled: self.filled.clone(),
+        }
     }
 }
 
@@ -68,30 +81,43 @@ impl<K: Keeping> Writer<K> {
         let (sender, filled) = watch::channel(false);
         let objects = Arc::<RwLock<Objects<K>>>::default();
         (
-            Writer { objects: objects.clone(), filled: sender, listed: Objects::new(), texts: Texts::default() },
+            Writer {
+                objects: objects.clone(),
+                filled: sender,
+                listed: Objects::new(),
+                texts: Texts::default(),
+            },
             Store { objects, filled },
         )
     }
 
-    /// Takes over what the watch brings, and says what that was of. What is listed is told when the list has ended, and with it what went while nobody
-    /// watched.
+    /// Takes over what the watch brings, and says what that was of. What is listed is told when the
+    /// list has ended, and with it what went while nobody watched.
     pub(super) fn take(&mut self, event: Event<Read<K>>) -> Vec<Told<K>> {
         match event {
             Event::Apply(Read { kept, .. }) => {
                 let now = self.with_shared_texts(kept);
                 let before = self.write(|objects| objects.insert(now.name().clone(), now.clone()));
                 self.release(before.as_deref());
-                vec![Told { before, now: Some(now) }]
+                vec![Told {
+                    before,
+                    now: Some(now),
+                }]
             }
             Event::Delete(Read { kept, .. }) => {
                 let before = self.write(|objects| objects.remove(kept.name()));
                 self.release(before.as_deref());
-                vec![Told { before: Some(kept), now: None }]
+                vec![Told {
+                    before: Some(kept),
+                    now: None,
+                }]
             }
             Event::Init => {
                 // A list that was given up: what it had may be gone.
                 let given_up = std::mem::take(&mut self.listed);
-                given_up.values().for_each(|object| self.release(Some(object)));
+                given_up
+                    .values()
+                    .for_each(|object| self.release(Some(object)));
                 Vec::new()
             }
             Event::InitApply(Read { kept, .. }) => {
@@ -108,16 +134,32 @@ impl<K: Keeping> Writer<K> {
         let listed = std::mem::take(&mut self.listed);
         let now = listed.clone();
         let mut before = self.write(|objects| std::mem::replace(objects, now));
-        before.values().for_each(|object| self.release(Some(object)));
-        let mut told: Vec<_> = listed.into_iter().map(|(name, object)| Told { before: before.remove(&name), now: Some(object) }).collect();
-        told.extend(before.into_values().map(|object| Told { before: Some(object), now: None }));
+        before
+            .values()
+            .for_each(|object| self.release(Some(object)));
+        let mut told: Vec<_> = listed
+            .into_iter()
+            .map(|(name, object)| Told {
+                before: before.remove(&name),
+                now: Some(object),
+            })
+            .collect();
+        told.extend(before.into_values().map(|object| Told {
+            before: Some(object),
+            now: None,
+        }));
         self.filled.send_replace(true);
         told
     }
 
     /// An object comes: of its name and of what others have, too, there is one text.
     fn with_shared_texts(&mut self, mut object: Arc<Kept<K>>) -> Arc<Kept<K>> {
-        let known = self.objects.read().unwrap_or_else(PoisonError::into_inner).get_key_value(object.name()).map(|(name, _)| name.clone());
+        let known = self
+            .objects
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_key_value(object.name())
+            .map(|(name, _)| name.clone());
         let kept = Arc::make_mut(&mut object);
         known.into_iter().for_each(|name| kept.rename(name));
         kept.shared_mut().for_each(|text| self.texts.share(text));
@@ -126,7 +168,10 @@ impl<K: Keeping> Writer<K> {
 
     /// An object is not in the store any more.
     fn release(&mut self, object: Option<&Kept<K>>) {
-        object.into_iter().flat_map(Kept::shared).for_each(|text| self.texts.release(text));
+        object
+            .into_iter()
+            .flat_map(Kept::shared)
+            .for_each(|text| self.texts.release(text));
     }
 
     fn write<T>(&self, write: impl FnOnce(&mut Objects<K>) -> T) -> T {
@@ -161,14 +206,23 @@ mod tests {
         serde_json::from_value(json!({"apiVersion": "a/b", "kind": "Machine", "metadata": metadata, "spec": {"version": version}})).unwrap()
     }
 
-    /// What a store tells of, as `name:version`, in parentheses what is gone; with a mark what is news.
+    /// What a store tells of, as `name:version`, in parentheses what is gone; with a mark what is
+    /// news.
     fn taken(writer: &mut Writer<OfCore>, event: Event<Read<OfCore>>) -> Vec<String> {
         let told = writer.take(event).into_iter().map(|told| {
             let mark = if told.is_news() { "!" } else { "" };
             let is_gone = told.now.is_none();
             let object = told.object().unwrap();
-            let text = format!("{}:{}", object.name().1, object.value()["spec"]["version"].as_str().unwrap());
-            if is_gone { format!("({text}){mark}") } else { format!("{text}{mark}") }
+            let text = format!(
+                "{}:{}",
+                object.name().1,
+                object.value()["spec"]["version"].as_str().unwrap()
+            );
+            if is_gone {
+                format!("({text}){mark}")
+            } else {
+                format!("{text}{mark}")
+            }
         });
         told.collect()
     }
@@ -180,7 +234,12 @@ mod tests {
         let none = [""; 0];
         let name = ("n".into(), "m".into());
         let has = |version: Option<&str>| {
-            let there = store.get(&name).map(|object| object.value()["spec"]["version"].as_str().unwrap().to_owned());
+            let there = store.get(&name).map(|object| {
+                object.value()["spec"]["version"]
+                    .as_str()
+                    .unwrap()
+                    .to_owned()
+            });
             assert_eq!(there.as_deref(), version);
         };
         assert_eq!(told(Event::Init), none);
@@ -191,15 +250,28 @@ mod tests {
         assert_eq!(told(Event::Apply(machine("m", "1"))), ["m:1"]);
         assert_eq!(told(Event::Apply(machine("m", "2"))), ["m:2!"]);
         has(Some("2"));
-        assert_eq!(told(Event::Delete(machine("m", "3"))), ["(m:3)!"], "as it was last");
+        assert_eq!(
+            told(Event::Delete(machine("m", "3"))),
+            ["(m:3)!"],
+            "as it was last"
+        );
         has(None);
-        assert_eq!(told(Event::Apply(machine("m", "2"))), ["m:2!"], "made again");
+        assert_eq!(
+            told(Event::Apply(machine("m", "2"))),
+            ["m:2!"],
+            "made again"
+        );
         let mut going = machine("m", "2").kept.value();
         going["metadata"]["deletionTimestamp"] = json!("1970-01-01T00:00:00Z");
-        assert_eq!(told(Event::Apply(serde_json::from_value(going).unwrap())), ["m:2!"], "it goes");
+        assert_eq!(
+            told(Event::Apply(serde_json::from_value(going).unwrap())),
+            ["m:2!"],
+            "it goes"
+        );
     }
 
-    /// A list that begins again tells of what it had when it has ended, once, and of what went while nobody watched.
+    /// A list that begins again tells of what it had when it has ended, once, and of what went
+    /// while nobody watched.
     #[test]
     fn what_is_listed_comes_when_the_list_has_ended() {
         let (mut writer, store) = Writer::new();
@@ -214,7 +286,11 @@ mod tests {
         assert_eq!(told(Event::InitDone), ["a:1!", "b:1!"]);
         assert_eq!(told(Event::Apply(machine("c", "1"))), ["c:1!"]);
         assert_eq!(told(Event::Init), none);
-        assert_eq!(store.all(|_| true).len(), 3, "while it is listed anew, what was there is");
+        assert_eq!(
+            store.all(|_| true).len(),
+            3,
+            "while it is listed anew, what was there is"
+        );
         assert_eq!(told(Event::InitApply(machine("b", "1"))), none);
         assert_eq!(told(Event::InitApply(machine("c", "2"))), none);
         assert_eq!(told(Event::InitDone), ["b:1", "c:2!", "(a:1)!"]);
@@ -246,13 +322,23 @@ mod tests {
         let get = |name: &str| store.get(&("n".into(), name.into())).unwrap();
         let files = |name: &str| get(name).shared().last().unwrap().clone();
         assert!(Arc::ptr_eq(&files("a"), &files("b")) && !Arc::ptr_eq(&files("a"), &files("c")));
-        assert_eq!(get("b").value()["spec"], json!({"files": [{"path": "/x"}], "verbosity": 1}));
+        assert_eq!(
+            get("b").value()["spec"],
+            json!({"files": [{"path": "/x"}], "verbosity": 1})
+        );
         let (x, y) = (Arc::downgrade(&files("a")), Arc::downgrade(&files("c")));
         writer.take(Event::Apply(config("c", "/x")));
         assert!(y.upgrade().is_none(), "the last one has another");
         writer.take(Event::Delete(config("a", "/x")));
-        // A list that is given up, and one that is not: what it does not have any more went while nobody watched.
-        for event in [Event::Init, Event::InitApply(config("d", "/z")), Event::Init, Event::InitApply(config("c", "/x")), Event::InitDone] {
+        // A list that is given up, and one that is not: what it does not have any more went while
+        // nobody watched.
+        for event in [
+            Event::Init,
+            Event::InitApply(config("d", "/z")),
+            Event::Init,
+            Event::InitApply(config("c", "/x")),
+            Event::InitDone,
+        ] {
             writer.take(event);
         }
         assert!(x.upgrade().is_some());
@@ -272,7 +358,13 @@ mod tests {
         writer.take(Event::InitApply(machine("a", "1")));
         writer.take(Event::InitApply(machine("b", "1")));
         writer.take(Event::InitDone);
-        let name = |name: &str| store.get(&("n".into(), name.into())).unwrap().name().clone();
+        let name = |name: &str| {
+            store
+                .get(&("n".into(), name.into()))
+                .unwrap()
+                .name()
+                .clone()
+        };
         let (a, b) = (name("a"), name("b"));
         assert!(Arc::ptr_eq(&a.0, &b.0));
         writer.take(Event::Apply(machine("a", "2")));
@@ -290,9 +382,12 @@ mod tests {
             let mut filled = Box::pin(store.filled());
             futures::poll!(&mut filled).is_ready()
         };
-        for (event, expected) in
-            [(Event::Init, false), (Event::InitApply(machine("a", "1")), false), (Event::InitDone, true), (Event::Init, true)]
-        {
+        for (event, expected) in [
+            (Event::Init, false),
+            (Event::InitApply(machine("a", "1")), false),
+            (Event::InitDone, true),
+            (Event::Init, true),
+        ] {
             writer.take(event);
             assert_eq!(is_filled().await, expected);
         }

@@ -1,5 +1,5 @@
-//! Texts that many objects have in common, each once: all configs of a MachineDeployment have the files of its template, all machines of a cluster its
-//! name.
+//! Texts that many objects have in common, each once: all configs of a MachineDeployment have the
+//! files of its template, all machines of a cluster its name.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -23,7 +23,9 @@ impl Texts {
 
     /// An object goes that had this text: with the last one the text is let go.
     pub(super) fn release(&mut self, text: &str) {
-        let Some(count) = self.0.get_mut(text) else { return };
+        let Some(count) = self.0.get_mut(text) else {
+            return;
+        };
         *count -= 1;
         if *count == 0 {
             self.0.remove(text);
@@ -45,7 +47,9 @@ mod tests {
     fn a_text_is_there_once_and_as_long_as_an_object_has_it() {
         let mut texts = Texts::default();
         let [mut first, mut second, mut other] = ["a", "a", "b"].map(Arc::<str>::from);
-        [&mut first, &mut second, &mut other].into_iter().for_each(|text| texts.share(text));
+        [&mut first, &mut second, &mut other]
+            .into_iter()
+            .for_each(|text| texts.share(text));
         assert!(Arc::ptr_eq(&first, &second));
         assert_eq!((&*first, &*other, texts.0.len()), ("a", "b", 2));
         texts.release("a");

@@ -1,5 +1,6 @@
-//! Whose config is looked at when something of the core changes: that of the Machine or MachinePool, those of all machines of a Cluster, and those that
-//! waited for a Machine of the control plane that is gone.
+//! Whose config is looked at when something of the core changes: that of the Machine or
+//! MachinePool, those of all machines of a Cluster, and those that waited for a Machine of the
+//! control plane that is gone.
 
 use std::sync::Arc;
 
@@ -36,8 +37,15 @@ pub(super) enum Change {
 }
 
 /// Polls the watches, and tells each part which of its configs to look at.
-pub(super) fn spread(setting: &Setting, caches: &Arc<Caches>, workloads: &Arc<Workloads>, watches: Watches, parts: Vec<Part>) {
-    let (caches, workloads, shutdown) = (caches.clone(), workloads.clone(), setting.shutdown.clone());
+pub(super) fn spread(
+    setting: &Setting,
+    caches: &Arc<Caches>,
+    workloads: &Arc<Workloads>,
+    watches: Watches,
+    parts: Vec<Part>,
+) {
+    let (caches, workloads, shutdown) =
+        (caches.clone(), workloads.clone(), setting.shutdown.clone());
     let mut changes = changes(watches).boxed();
     tokio::spawn(async move {
         loop {
@@ -51,14 +59,22 @@ pub(super) fn spread(setting: &Setting, caches: &Arc<Caches>, workloads: &Arc<Wo
     });
 }
 
-/// Tells each part which of its configs a change is for; a Cluster that is gone needs no client any more.
+/// Tells each part which of its configs a change is for; a Cluster that is gone needs no client any
+/// more.
 pub(super) fn told(change: &Change, caches: &Caches, workloads: &Workloads, parts: &[Part]) {
     if let Change::Cluster(cluster) = change
         && caches.get("Cluster", cluster.name()).is_none()
     {
         workloads.forget(cluster.name());
     }
-    for Part { kind, scope, echoes, sender, .. } in parts.iter().filter(|part| part.mandate.holds()) {
+    for Part {
+        kind,
+        scope,
+        echoes,
+        sender,
+        ..
+    } in parts.iter().filter(|part| part.mandate.holds())
+    {
         let all = configs(*kind, caches, change).into_iter();
         for config in all.filter(|(namespace, _)| scope.has(namespace)) {
             echoes.tell(&config);
@@ -69,13 +85,24 @@ pub(super) fn told(change: &Change, caches: &Caches, workloads: &Workloads, part
 }
 
 fn changes(watches: Watches) -> impl Stream<Item = Change> {
-    let Watches { clusters, machines, machine_pools } = watches;
-    let logged = |what: &'static str, result: Result<Arc<CoreObject>, kube::runtime::watcher::Error>| async move {
+    let Watches {
+        clusters,
+        machines,
+        machine_pools,
+    } = watches;
+    let logged = |what: &'static str,
+                  result: Result<Arc<CoreObject>, kube::runtime::watcher::Error>| async move {
         result.map_err(|cause| tracing::warn!(err = %cause, kind = what, "A watch failed and begins again")).ok()
     };
-    let clusters = clusters.filter_map(move |result| logged("Cluster", result)).map(Change::Cluster);
-    let machines = machines.filter_map(move |result| logged("Machine", result)).map(Change::Machine);
-    let machine_pools = machine_pools.filter_map(move |result| logged("MachinePool", result)).map(Change::Machine);
+    let clusters = clusters
+        .filter_map(move |result| logged("Cluster", result))
+        .map(Change::Cluster);
+    let machines = machines
+        .filter_map(move |result| logged("Machine", result))
+        .map(Change::Machine);
+    let machine_pools = machine_pools
+        .filter_map(move |result| logged("MachinePool", result))
+        .map(Change::Machine);
     futures::stream::select(clusters, futures::stream::select(machines, machine_pools))
 }
 
@@ -83,34 +110,52 @@ fn configs(kind: ConfigKind, caches: &Caches, change: &Change) -> Vec<Name> {
     match change {
         Change::Machine(machine) => {
             let others = match (caches.get("Machine", machine.name()), machine.cluster()) {
-                (None, Some(cluster)) if is_of_control_plane(machine) => waiting(caches.machines_of(machine.namespace(), cluster)),
+                (None, Some(cluster)) if is_of_control_plane(machine) => {
+                    waiting(caches.machines_of(machine.namespace(), cluster))
+                }
                 _ => Vec::new(),
             };
-            others.iter().chain([machine]).filter_map(|machine| config(kind, machine)).collect()
+            others
+                .iter()
+                .chain([machine])
+                .filter_map(|machine| config(kind, machine))
+                .collect()
         }
         Change::Cluster(cluster) => {
             let (namespace, name) = cluster.name();
             let machines = caches.machines_of(namespace, name);
-            machines.iter().filter_map(|machine| config(kind, machine)).collect()
+            machines
+                .iter()
+                .filter_map(|machine| config(kind, machine))
+                .collect()
         }
     }
 }
 
 /// Of the machines of a cluster those that may have waited for the lock of one that is gone.
 fn waiting(machines: Vec<Arc<CoreObject>>) -> Vec<Arc<CoreObject>> {
-    machines.into_iter().filter(|machine| is_of_control_plane(machine)).collect()
+    machines
+        .into_iter()
+        .filter(|machine| is_of_control_plane(machine))
+        .collect()
 }
 
 fn is_of_control_plane(machine: &CoreObject) -> bool {
-    machine.value()["metadata"]["labels"].get(labels::CONTROL_PLANE).is_some()
+    machine.value()["metadata"]["labels"]
+        .get(labels::CONTROL_PLANE)
+        .is_some()
 }
 
-/// The config of a Machine or MachinePool, if it is of that kind; the reference names the group in v1beta2 and the version in v1beta1.
+/// The config of a Machine or MachinePool, if it is of that kind; the reference names the group in
+/// v1beta2 and the version in v1beta1.
 fn config(kind: ConfigKind, machine: &CoreObject) -> Option<Name> {
     let object = machine.value();
-    let reference = object.pointer("/spec/bootstrap/configRef").or_else(|| object.pointer("/spec/template/spec/bootstrap/configRef"))?;
+    let reference = object
+        .pointer("/spec/bootstrap/configRef")
+        .or_else(|| object.pointer("/spec/template/spec/bootstrap/configRef"))?;
     let text = |field: &str| reference.get(field).and_then(Value::as_str);
-    let group = text("apiGroup").or_else(|| text("apiVersion")?.split_once('/').map(|(group, _)| group))?;
+    let group =
+        text("apiGroup").or_else(|| text("apiVersion")?.split_once('/').map(|(group, _)| group))?;
     if group != kind.group() || text("kind") != Some(kind.as_str()) {
         return None;
     }
@@ -135,23 +180,40 @@ mod tests {
         let found_of = |kind, reference: Value| config(kind, &machine(reference));
         let found = |reference: Value| found_of(ConfigKind::Windlass, reference);
         let expected = Some(("n".into(), "w".into()));
-        assert_eq!(found(json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": "w"})), expected);
         assert_eq!(
-            found(json!({"apiVersion": "bootstrap.windlass.dev/v1beta1", "kind": "WindlassConfig", "name": "w"})),
+            found(
+                json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": "w"})
+            ),
             expected
         );
-        let of_kubeadm = json!({"apiGroup": "bootstrap.cluster.x-k8s.io", "kind": "KubeadmConfig", "name": "w"});
+        assert_eq!(
+            found(
+                json!({"apiVersion": "bootstrap.windlass.dev/v1beta1", "kind": "WindlassConfig", "name": "w"})
+            ),
+            expected
+        );
+        let of_kubeadm =
+            json!({"apiGroup": "bootstrap.cluster.x-k8s.io", "kind": "KubeadmConfig", "name": "w"});
         assert_eq!(found(of_kubeadm.clone()), None);
         assert_eq!(found_of(ConfigKind::Kubeadm, of_kubeadm), expected);
         assert_eq!(
-            found_of(ConfigKind::Kubeadm, json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": "w"})),
+            found_of(
+                ConfigKind::Kubeadm,
+                json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": "w"})
+            ),
             None
         );
-        assert_eq!(found(json!({"apiGroup": "bootstrap.windlass.dev", "kind": "Other", "name": "w"})), None);
-        let reference = json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": "w"});
-        let pool =
-            json!({"metadata": {"name": "m", "namespace": "n"}, "spec": {"template": {"spec": {"bootstrap": {"configRef": reference}}}}});
+        assert_eq!(
+            found(json!({"apiGroup": "bootstrap.windlass.dev", "kind": "Other", "name": "w"})),
+            None
+        );
+        let reference =
+            json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": "w"});
+        let pool = json!({"metadata": {"name": "m", "namespace": "n"}, "spec": {"template": {"spec": {"bootstrap": {"configRef": reference}}}}});
         let pool: CoreObject = serde_json::from_value(pool).unwrap();
-        assert!(config(ConfigKind::Windlass, &pool).is_some(), "that of a MachinePool stands deeper");
+        assert!(
+            config(ConfigKind::Windlass, &pool).is_some(),
+            "that of a MachinePool stands deeper"
+        );
     }
 }

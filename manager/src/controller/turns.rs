@@ -1,5 +1,6 @@
-//! How many configs are worked on at once. Who waits for a workload cluster takes no worker from the others, but keeps its place among all that have
-//! begun, which are bounded too: each holds what it has read.
+//! How many configs are worked on at once. Who waits for a workload cluster takes no worker from
+//! the others, but keeps its place among all that have begun, which are bounded too: each holds
+//! what it has read.
 
 use std::sync::Arc;
 
@@ -7,7 +8,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::workload;
 
-/// Configs that have begun, with those that wait for a workload cluster: as many as thirty clusters that hang may hold on to, and some 15 MB.
+/// Configs that have begun, with those that wait for a workload cluster: as many as thirty clusters
+/// that hang may hold on to, and some 15 MB.
 const PLACES: usize = 300;
 
 /// The turns of all configs of a kind.
@@ -36,8 +38,8 @@ impl Turns {
         }
     }
 
-    /// How many configs of one cluster have begun at once: half of the workers stay free for others, and no more wait for a workload cluster than
-    /// it is asked at once.
+    /// How many configs of one cluster have begun at once: half of the workers stay free for
+    /// others, and no more wait for a workload cluster than it is asked at once.
     pub(super) fn of_one_cluster(&self) -> usize {
         self.of_one_cluster
     }
@@ -50,7 +52,10 @@ impl Turns {
 
     /// Waits for a worker.
     pub(super) async fn turn(&self) -> Turn {
-        Turn { worker: Some(acquire(self.workers.clone()).await), workers: self.workers.clone() }
+        Turn {
+            worker: Some(acquire(self.workers.clone()).await),
+            workers: self.workers.clone(),
+        }
     }
 }
 
@@ -65,7 +70,10 @@ impl Turn {
 }
 
 async fn acquire(semaphore: Arc<Semaphore>) -> OwnedSemaphorePermit {
-    semaphore.acquire_owned().await.expect("internal error: nobody closes the semaphore")
+    semaphore
+        .acquire_owned()
+        .await
+        .expect("internal error: nobody closes the semaphore")
 }
 
 #[cfg(test)]
@@ -80,11 +88,17 @@ mod tests {
     async fn so_many_begin_and_so_many_work() {
         let turns = Turns::new(2);
         assert_eq!(
-            (turns.of_one_cluster(), Turns::new(1).of_one_cluster(), Turns::new(1000).of_one_cluster()),
+            (
+                turns.of_one_cluster(),
+                Turns::new(1).of_one_cluster(),
+                Turns::new(1000).of_one_cluster()
+            ),
             (1, 1, workload::AT_ONCE)
         );
         let all = futures::future::join_all((0..PLACES).map(|_| turns.place()));
-        let places = tokio::time::timeout(Duration::from_secs(5), all).await.expect("so many are free");
+        let places = tokio::time::timeout(Duration::from_secs(5), all)
+            .await
+            .expect("so many are free");
         assert!(turns.place().now_or_never().is_none());
         drop(places);
         assert!(turns.place().now_or_never().is_some());

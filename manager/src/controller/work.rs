@@ -1,4 +1,5 @@
-//! One config, from its first step to its last: asks what to do, does it, and tells what came of it.
+//! One config, from its first step to its last: asks what to do, does it, and tells what came of
+//! it.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -40,11 +41,13 @@ const MOST_STEPS: usize = 200;
 /// How long after the first failure a config is looked at again; each further one doubles it.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(120);
-/// The same after somebody else wrote first. Who is overtaken again and again reads a watch that lags behind.
+/// The same after somebody else wrote first. Who is overtaken again and again reads a watch that
+/// lags behind.
 const SHORT_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_SHORT_PAUSE: Duration = Duration::from_secs(5);
 
-/// Configs with more bytes of text are large: several times what most are, and what they refer to may be more. etcd takes a megabyte at most.
+/// Configs with more bytes of text are large: several times what most are, and what they refer to
+/// may be more. etcd takes a megabyte at most.
 const LARGE: usize = 8 << 10;
 
 /// What all configs are worked on with.
@@ -92,9 +95,17 @@ impl Error for Failure {}
 
 impl Context {
     /// For a kind of which this process may write at times.
-    pub(super) fn new(setting: &Setting, kind: ConfigKind, core: Core, caches: Arc<Caches>, workloads: Arc<Workloads>) -> Self {
+    pub(super) fn new(
+        setting: &Setting,
+        kind: ConfigKind,
+        core: Core,
+        caches: Arc<Caches>,
+        workloads: Arc<Workloads>,
+    ) -> Self {
         let resource = config(kind);
-        let metrics = setting.metrics.controller(&controller(kind), setting.flags.concurrency);
+        let metrics = setting
+            .metrics
+            .controller(&controller(kind), setting.flags.concurrency);
         Context {
             kind,
             mandates: setting.mandates[&kind].clone(),
@@ -119,10 +130,12 @@ impl Context {
         self.echoes.forget(config);
     }
 
-    /// While this process did not lead, nobody told it what changed and what went: whoever leads anew knows nothing of the configs of those namespaces.
+    /// While this process did not lead, nobody told it what changed and what went: whoever leads
+    /// anew knows nothing of the configs of those namespaces.
     pub(super) fn forget_all(&self, is_meant: impl Fn(&str) -> bool) {
         self.echoes.forget_all(&is_meant);
-        self.lock_failures().retain(|(namespace, _), _| !is_meant(namespace));
+        self.lock_failures()
+            .retain(|(namespace, _), _| !is_meant(namespace));
     }
 
     /// Of what was read nothing is kept that is not taken for what is there any more.
@@ -149,15 +162,23 @@ impl Context {
         }
     }
 
-    /// The Cluster of a config, for the queue alone: by the label that the core sets, or else what its machine says.
+    /// The Cluster of a config, for the queue alone: by the label that the core sets, or else what
+    /// its machine says.
     pub(super) fn cluster_of(&self, config: &Config) -> Name {
         let namespace = &config.name().0;
         let of_machine = || {
             let value = config.value();
             let owners = value["metadata"]["ownerReferences"].as_array()?;
-            let machine =
-                |owner: &serde_json::Value| self.caches.get(owner["kind"].as_str()?, &(namespace.clone(), owner["name"].as_str()?.into()));
-            owners.iter().filter_map(machine).find_map(|machine| machine.cluster().cloned())
+            let machine = |owner: &serde_json::Value| {
+                self.caches.get(
+                    owner["kind"].as_str()?,
+                    &(namespace.clone(), owner["name"].as_str()?.into()),
+                )
+            };
+            owners
+                .iter()
+                .filter_map(machine)
+                .find_map(|machine| machine.cluster().cloned())
         };
         let cluster = config.cluster().cloned().or_else(of_machine);
         (namespace.clone(), cluster.unwrap_or_default())
@@ -168,33 +189,51 @@ impl Context {
     }
 
     fn settings(&self) -> Settings {
-        let Flags { bootstrap_token_ttl, gates, .. } = &self.setting.flags;
-        Settings { token_ttl: i64::try_from(bootstrap_token_ttl.as_secs()).unwrap_or(i64::MAX), machine_pools: gates.machine_pool }
+        let Flags {
+            bootstrap_token_ttl,
+            gates,
+            ..
+        } = &self.setting.flags;
+        Settings {
+            token_ttl: i64::try_from(bootstrap_token_ttl.as_secs()).unwrap_or(i64::MAX),
+            machine_pools: gates.machine_pool,
+        }
     }
 }
 
 /// How much work a config is, by what is known of it before it is looked at.
 pub(super) fn size_of(config: &Config) -> Size {
-    if config.len() > LARGE { Size::Large } else { Size::Ordinary }
+    if config.len() > LARGE {
+        Size::Large
+    } else {
+        Size::Ordinary
+    }
 }
 
-/// Works on a config, in a task of its own so that all processors work, and says when it is to be looked at again.
+/// Works on a config, in a task of its own so that all processors work, and says when it is to be
+/// looked at again.
 pub(super) async fn look(config: Arc<Config>, context: Arc<Context>, place: Place) -> Duration {
     let (to_work_on, with) = (config.clone(), context.clone());
     let working = tokio::spawn(async {
         let _place = place;
         reconcile(to_work_on, with).await
     });
-    let ended = working.await.unwrap_or_else(|_| Err(Failure::Fault("the work was given up".to_owned())));
+    let ended = working
+        .await
+        .unwrap_or_else(|_| Err(Failure::Fault("the work was given up".to_owned())));
     // What went wrong was logged with the object.
     ended.unwrap_or_else(|failure| after_failure(&config, &failure, &context))
 }
 
-/// Works on a config when its turn has come, and says when it is to be looked at again if nothing changes.
+/// Works on a config when its turn has come, and says when it is to be looked at again if nothing
+/// changes.
 ///
 /// # Errors
 /// It is to be looked at again soon.
-pub(super) async fn reconcile(config: Arc<Config>, context: Arc<Context>) -> Result<Duration, Failure> {
+pub(super) async fn reconcile(
+    config: Arc<Config>,
+    context: Arc<Context>,
+) -> Result<Duration, Failure> {
     let (name, state) = (config.name().clone(), State::of(&config));
     if let Some(later) = context.echoes.later(&name, &state, Instant::now()) {
         return Ok(later);
@@ -227,12 +266,20 @@ pub(super) async fn guarded(
     let name = config.name();
     let span = span(context.kind, name);
     let (began, _working) = (Instant::now(), context.metrics.working());
-    let worked = match AssertUnwindSafe(work).catch_unwind().instrument(span.clone()).await {
+    let worked = match AssertUnwindSafe(work)
+        .catch_unwind()
+        .instrument(span.clone())
+        .await
+    {
         Ok(worked) => worked,
         Err(_) => {
             context.metrics.panicked();
-            tell_of_panic(config, context).instrument(span.clone()).await;
-            Err(Failure::Fault("a fault of ours ended the work on this object".to_owned()))
+            tell_of_panic(config, context)
+                .instrument(span.clone())
+                .await;
+            Err(Failure::Fault(
+                "a fault of ours ended the work on this object".to_owned(),
+            ))
         }
     };
     let outcome = match &worked {
@@ -253,15 +300,28 @@ pub(super) async fn guarded(
     Ok(again)
 }
 
-/// What stands in every line about a config: it, its Cluster once that is known, and the run (book: "Logging").
+/// What stands in every line about a config: it, its Cluster once that is known, and the run (book:
+/// "Logging").
 fn span(kind: ConfigKind, (namespace, name): &Name) -> tracing::Span {
     static RUNS: AtomicU64 = AtomicU64::new(1);
     let (controller, object) = (controller(kind), format!("{namespace}/{name}"));
     let run = RUNS.fetch_add(1, Ordering::Relaxed);
     // The names of fields are fixed when the program is built.
     match kind {
-        ConfigKind::Windlass => tracing::error_span!("reconcile", controller, WindlassConfig = object, reconcileID = run, Cluster = Empty),
-        ConfigKind::Kubeadm => tracing::error_span!("reconcile", controller, KubeadmConfig = object, reconcileID = run, Cluster = Empty),
+        ConfigKind::Windlass => tracing::error_span!(
+            "reconcile",
+            controller,
+            WindlassConfig = object,
+            reconcileID = run,
+            Cluster = Empty
+        ),
+        ConfigKind::Kubeadm => tracing::error_span!(
+            "reconcile",
+            controller,
+            KubeadmConfig = object,
+            reconcileID = run,
+            Cluster = Empty
+        ),
     }
 }
 
@@ -297,27 +357,42 @@ async fn work(config: &Config, context: &Context, turn: &mut Turn) -> Result<Res
         let step;
         (world, step) = decided(world, context.settings()).await?;
         match step {
-            Step::Rest(Rest { fault: Some(fault), .. }) => return Err(Failure::Fault(fault)),
+            Step::Rest(Rest {
+                fault: Some(fault), ..
+            }) => return Err(Failure::Fault(fault)),
             Step::Rest(rest) => return Ok(rest),
             Step::Read(keys) => {
                 let read = join_all(keys.iter().map(|key| context.read(config, &world, key)));
                 let waits = keys.iter().any(|key| key.realm == Realm::Workload);
-                let observed = if waits { turn.aside(read).await } else { read.await };
-                keys.into_iter().zip(observed).for_each(|(key, observation)| world.observe(key, observation));
+                let observed = if waits {
+                    turn.aside(read).await
+                } else {
+                    read.await
+                };
+                keys.into_iter()
+                    .zip(observed)
+                    .for_each(|(key, observation)| world.observe(key, observation));
             }
             Step::Confirm(key) => {
                 let observation = observed(context.read_here(&key).await);
                 world.confirm(key, observation);
             }
-            Step::Write(write) if write.key.realm == Realm::Workload => turn.aside(context.write(config, &mut world, write)).await?,
+            Step::Write(write) if write.key.realm == Realm::Workload => {
+                turn.aside(context.write(config, &mut world, write)).await?
+            }
             Step::Write(write) => context.write(config, &mut world, write).await?,
         }
     }
-    Err(Failure::Fault("it takes more steps than it ever should".to_owned()))
+    Err(Failure::Fault(
+        "it takes more steps than it ever should".to_owned(),
+    ))
 }
 
 /// Asks what to do, on a thread of its own where that may take long.
-pub(super) async fn decided(world: Box<World>, settings: Settings) -> Result<(Box<World>, Step), Failure> {
+pub(super) async fn decided(
+    world: Box<World>,
+    settings: Settings,
+) -> Result<(Box<World>, Step), Failure> {
     let takes_long = world.takes_long();
     let decide = move || {
         let step = reconcile::reconcile(&world, &settings, now());
@@ -326,10 +401,12 @@ pub(super) async fn decided(world: Box<World>, settings: Settings) -> Result<(Bo
     if !takes_long {
         return Ok(decide());
     }
-    tokio::task::spawn_blocking(decide).await.map_err(|ended| match ended.try_into_panic() {
-        Ok(panic) => std::panic::resume_unwind(panic),
-        Err(_) => Failure::Ending,
-    })
+    tokio::task::spawn_blocking(decide)
+        .await
+        .map_err(|ended| match ended.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Failure::Ending,
+        })
 }
 
 /// Says in the object that the work on it panicked.
@@ -347,7 +424,11 @@ impl Context {
             return Observation::shared(cached.shared_value());
         }
         if let Some(cluster) = self.cluster_of_shared(&config.name().0, world, key) {
-            return match self.shared.read(&cluster, key, self.read_there(config, world, key)).await {
+            return match self
+                .shared
+                .read(&cluster, key, self.read_there(config, world, key))
+                .await
+            {
                 Ok(Some(value)) => Observation::shared(value),
                 Ok(None) => Observation::Absent,
                 Err(refusal) => Observation::Failed(refusal.to_string()),
@@ -356,12 +437,20 @@ impl Context {
         observed(self.read_there(config, world, key).await)
     }
 
-    async fn read_there(&self, config: &Config, world: &World, key: &Key) -> Result<Option<serde_json::Value>, Refusal> {
+    async fn read_there(
+        &self,
+        config: &Config,
+        world: &World,
+        key: &Key,
+    ) -> Result<Option<serde_json::Value>, Refusal> {
         match key.realm {
             Realm::Workload => match world.cluster_name() {
                 Some(cluster) => {
                     let cluster = (config.name().0.clone(), cluster.into());
-                    let answer = self.workloads.read(&cluster, &kubernetes(&key.kind), key).await;
+                    let answer = self
+                        .workloads
+                        .read(&cluster, &kubernetes(&key.kind), key)
+                        .await;
                     self.leave(&cluster);
                     answer
                 }
@@ -371,19 +460,33 @@ impl Context {
         }
     }
 
-    /// The `metadata.uid` of the Cluster, if the object is one that all configs of the Cluster read, its CA or its control plane, or a token.
+    /// The `metadata.uid` of the Cluster, if the object is one that all configs of the Cluster
+    /// read, its CA or its control plane, or a token.
     fn cluster_of_shared(&self, namespace: &Arc<str>, world: &World, key: &Key) -> Option<String> {
         let name = world.cluster_name()?;
-        let is_authority = key.group.is_empty() && key.kind == "Secret" && key.name.strip_suffix("-ca") == Some(name);
+        let is_authority = key.group.is_empty()
+            && key.kind == "Secret"
+            && key.name.strip_suffix("-ca") == Some(name);
         let is_control_plane = !key.group.is_empty() && key.group != CORE_GROUP;
         let is_shared = key.realm == Realm::Workload || is_authority || is_control_plane;
-        let cluster = self.caches.get("Cluster", &(namespace.clone(), name.into())).filter(|_| is_shared)?;
+        let cluster = self
+            .caches
+            .get("Cluster", &(namespace.clone(), name.into()))
+            .filter(|_| is_shared)?;
         cluster.uid().map(str::to_owned)
     }
 
-    /// What is watched is taken from the caches; what they do not have yet may be there nevertheless.
+    /// What is watched is taken from the caches; what they do not have yet may be there
+    /// nevertheless.
     fn cached(&self, key: &Key) -> Option<Arc<CoreObject>> {
-        if key.group == CORE_GROUP { self.caches.get(&key.kind, &(key.namespace.as_str().into(), key.name.as_str().into())) } else { None }
+        if key.group == CORE_GROUP {
+            self.caches.get(
+                &key.kind,
+                &(key.namespace.as_str().into(), key.name.as_str().into()),
+            )
+        } else {
+            None
+        }
     }
 
     async fn read_here(&self, key: &Key) -> Result<Option<serde_json::Value>, Refusal> {
@@ -391,7 +494,9 @@ impl Context {
             "" => kubernetes(&key.kind),
             CORE_GROUP => {
                 let known = self.core.of_kind(&key.kind).cloned();
-                known.ok_or_else(|| Refusal::Refused(format!("{} is no kind that is known", key.kind)))?
+                known.ok_or_else(|| {
+                    Refusal::Refused(format!("{} is no kind that is known", key.kind))
+                })?
             }
             _ => self.control_plane(key).await?,
         };
@@ -404,9 +509,18 @@ impl Context {
         if let Some(known) = self.lock_control_planes().get(&name) {
             return Ok(known.clone());
         }
-        let group = kube::discovery::group(&self.setting.client, &key.group).await.map_err(|error| requests::refusal(&error))?;
-        let found = group.recommended_kind(&key.kind).map(|(resource, _)| resource);
-        let found = found.ok_or_else(|| Refusal::Refused(format!("the API server has no kind {} of {}", key.kind, key.group)))?;
+        let group = kube::discovery::group(&self.setting.client, &key.group)
+            .await
+            .map_err(|error| requests::refusal(&error))?;
+        let found = group
+            .recommended_kind(&key.kind)
+            .map(|(resource, _)| resource);
+        let found = found.ok_or_else(|| {
+            Refusal::Refused(format!(
+                "the API server has no kind {} of {}",
+                key.kind, key.group
+            ))
+        })?;
         self.lock_control_planes().insert(name, found.clone());
         Ok(found)
     }
@@ -414,9 +528,14 @@ impl Context {
     /// Does a write, tells the world, and publishes its event.
     ///
     /// # Errors
-    /// Somebody else was first, or the config itself was not written. The world knows of any other object that was not written, and says so in
-    /// the status of the config.
-    pub(super) async fn write(&self, config: &Config, world: &mut World, write: Write) -> Result<(), Failure> {
+    /// Somebody else was first, or the config itself was not written. The world knows of any other
+    /// object that was not written, and says so in the status of the config.
+    pub(super) async fn write(
+        &self,
+        config: &Config,
+        world: &mut World,
+        write: Write,
+    ) -> Result<(), Failure> {
         let mandate = self.mandate_for(config);
         if !mandate.holds() {
             return Err(Failure::NotLeading);
@@ -425,16 +544,28 @@ impl Context {
         let is_own = key.group == self.resource.group && key.kind == self.resource.kind;
         let written = match key.realm {
             Realm::Workload => {
-                let cluster = (config.name().0.clone(), world.cluster_name().unwrap_or_default().into());
-                let written = self.workloads.write(&cluster, &kubernetes(&key.kind), &key, &action, mandate).await;
+                let cluster = (
+                    config.name().0.clone(),
+                    world.cluster_name().unwrap_or_default().into(),
+                );
+                let written = self
+                    .workloads
+                    .write(&cluster, &kubernetes(&key.kind), &key, &action, mandate)
+                    .await;
                 self.leave(&cluster);
                 if let Some(uid) = self.cluster_of_shared(&cluster.0, world, &key) {
-                    self.shared.wrote(&uid, &key, written.as_ref().ok().and_then(Option::as_ref)).await;
+                    self.shared
+                        .wrote(&uid, &key, written.as_ref().ok().and_then(Option::as_ref))
+                        .await;
                 }
                 written
             }
             Realm::Management => {
-                let resource = if is_own { self.resource.clone() } else { kubernetes(&key.kind) };
+                let resource = if is_own {
+                    self.resource.clone()
+                } else {
+                    kubernetes(&key.kind)
+                };
                 requests::write(&self.setting.client, &resource, &key, &action, mandate).await
             }
         };
@@ -458,7 +589,8 @@ impl Context {
         }
         match written {
             Some(value) if is_own => {
-                self.echoes.wrote(config.name(), State::of(&Config::of(value.clone())));
+                self.echoes
+                    .wrote(config.name(), State::of(&Config::of(value.clone())));
                 world.observe_config(value);
             }
             value => world.wrote(key, value),
@@ -493,8 +625,12 @@ impl Context {
         self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock_control_planes(&self) -> std::sync::MutexGuard<'_, BTreeMap<(String, String), ApiResource>> {
-        self.control_planes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_control_planes(
+        &self,
+    ) -> std::sync::MutexGuard<'_, BTreeMap<(String, String), ApiResource>> {
+        self.control_planes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -508,6 +644,8 @@ fn observed(answer: Result<Option<serde_json::Value>, Refusal>) -> Observation {
 }
 
 fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     Timestamp::of_second(i64::try_from(since.as_secs()).unwrap_or(i64::MAX))
 }

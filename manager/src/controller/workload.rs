@@ -1,6 +1,8 @@
-//! Workload clusters: one client each, made from the kubeconfig that the core or a control plane provider wrote, kept while the cluster is there, for
-//! five minutes at most. One that does not answer is asked by few at once, after the first that waited in vain by nobody for a while, and then by one
-//! that tries. Connections that end early cost nobody time: only several in a row count as silence.
+//! Workload clusters: one client each, made from the kubeconfig that the core or a control plane
+//! provider wrote, kept while the cluster is there, for five minutes at most. One that does not
+//! answer is asked by few at once, after the first that waited in vain by nobody for a while, and
+//! then by one that tries. Connections that end early cost nobody time: only several in a row count
+//! as silence.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -69,15 +71,28 @@ struct State {
 
 impl Workloads {
     pub(super) fn new(management: Client, rate: Option<Rate>, metrics: Metrics) -> Self {
-        Workloads { management, rate, metrics, clusters: Mutex::default() }
+        Workloads {
+            management,
+            rate,
+            metrics,
+            clusters: Mutex::default(),
+        }
     }
 
     /// Reads an object of a cluster.
     ///
     /// # Errors
     /// In words that stay the same while the cluster does not answer.
-    pub(super) async fn read(&self, cluster: &Name, resource: &ApiResource, key: &Key) -> Result<Option<Value>, Refusal> {
-        self.ask(cluster, async |client| requests::read(&client, resource, key).await).await
+    pub(super) async fn read(
+        &self,
+        cluster: &Name,
+        resource: &ApiResource,
+        key: &Key,
+    ) -> Result<Option<Value>, Refusal> {
+        self.ask(cluster, async |client| {
+            requests::read(&client, resource, key).await
+        })
+        .await
     }
 
     /// Writes an object of a cluster.
@@ -92,12 +107,17 @@ impl Workloads {
         action: &Action,
         mandate: &Mandate,
     ) -> Result<Option<Value>, Refusal> {
-        self.ask(cluster, async |client| requests::write(&client, resource, key, action, mandate).await).await
+        self.ask(cluster, async |client| {
+            requests::write(&client, resource, key, action, mandate).await
+        })
+        .await
     }
 
     /// Whether a cluster answers, as far as anybody knows: one that nobody has asked may.
     pub(super) fn answers(&self, cluster: &Name) -> bool {
-        self.lock().get(cluster).is_none_or(|workload| workload.lock().left_alone.is_none())
+        self.lock()
+            .get(cluster)
+            .is_none_or(|workload| workload.lock().left_alone.is_none())
     }
 
     /// A cluster that is gone needs no client.
@@ -105,25 +125,43 @@ impl Workloads {
         self.lock().remove(cluster);
     }
 
-    /// A client that would not be used any more, for its kubeconfig may be old, is not kept: it holds keys, and connections.
+    /// A client that would not be used any more, for its kubeconfig may be old, is not kept: it
+    /// holds keys, and connections.
     pub(super) fn sweep(&self) {
         for workload in self.lock().values() {
             let mut state = workload.lock();
-            state.client = state.client.take().filter(|(_, since)| since.elapsed() < FRESH);
+            state.client = state
+                .client
+                .take()
+                .filter(|(_, since)| since.elapsed() < FRESH);
         }
     }
 
     /// Asks a cluster.
-    async fn ask<T>(&self, cluster: &Name, request: impl AsyncFnOnce(Client) -> Result<T, Refusal>) -> Result<T, Refusal> {
+    async fn ask<T>(
+        &self,
+        cluster: &Name,
+        request: impl AsyncFnOnce(Client) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
         let workload = self.workload(cluster);
         workload.is_asked()?;
-        let _turn = workload.turns.acquire().await.expect("internal error: nobody closes the semaphore");
+        let _turn = workload
+            .turns
+            .acquire()
+            .await
+            .expect("internal error: nobody closes the semaphore");
         // Whoever had a turn before may have waited in vain.
         workload.begins()?;
-        let client = self.client(cluster, &workload).await.map_err(Refusal::Refused);
-        let client = client.inspect_err(|refusal| workload.answered(Some(refusal), Duration::ZERO))?;
+        let client = self
+            .client(cluster, &workload)
+            .await
+            .map_err(Refusal::Refused);
+        let client =
+            client.inspect_err(|refusal| workload.answered(Some(refusal), Duration::ZERO))?;
         let began = Instant::now();
-        let answer = tokio::time::timeout(TIMEOUT, request(client)).await.unwrap_or(Err(Refusal::Silent));
+        let answer = tokio::time::timeout(TIMEOUT, request(client))
+            .await
+            .unwrap_or(Err(Refusal::Silent));
         workload.answered(answer.as_ref().err(), began.elapsed());
         answer
     }
@@ -131,10 +169,16 @@ impl Workloads {
     fn workload(&self, cluster: &Name) -> Arc<Workload> {
         let mut clusters = self.lock();
         if clusters.len() >= MOST && !clusters.contains_key(cluster) {
-            let oldest = clusters.iter().min_by_key(|(_, workload)| workload.lock().used).map(|(name, _)| name.clone());
+            let oldest = clusters
+                .iter()
+                .min_by_key(|(_, workload)| workload.lock().used)
+                .map(|(name, _)| name.clone());
             oldest.map(|name| clusters.remove(&name));
         }
-        let workload = clusters.entry(cluster.clone()).or_insert_with(|| Arc::new(Workload::new())).clone();
+        let workload = clusters
+            .entry(cluster.clone())
+            .or_insert_with(|| Arc::new(Workload::new()))
+            .clone();
         workload.lock().used = Instant::now();
         workload
     }
@@ -157,18 +201,25 @@ impl Workloads {
         };
         let secret = requests::read(&self.management, &resources::kubernetes("Secret"), &key).await;
         let secret = secret.map_err(|refusal| format!("Secret {secret_name}: {refusal}"))?;
-        let secret = secret.ok_or_else(|| format!("Secret {secret_name} with the kubeconfig of the cluster is not there"))?;
+        let secret = secret.ok_or_else(|| {
+            format!("Secret {secret_name} with the kubeconfig of the cluster is not there")
+        })?;
         let connected = self.connect(&secret).await;
-        let (client, requests) =
-            connected.map_err(|fault| format!("Secret {secret_name} holds no kubeconfig that can be used: {fault}"))?;
+        let (client, requests) = connected.map_err(|fault| {
+            format!("Secret {secret_name} holds no kubeconfig that can be used: {fault}")
+        })?;
         let mut state = workload.lock();
-        (state.client, state.counted) = (Some((client.clone(), Instant::now())), Some(Arc::new(requests)));
+        (state.client, state.counted) = (
+            Some((client.clone(), Instant::now())),
+            Some(Arc::new(requests)),
+        );
         Ok(client)
     }
 
     async fn connect(&self, secret: &Value) -> Result<(Client, Requests), Fault> {
         let k8s_openapi::ByteString(bytes) =
-            serde_json::from_value(secret["data"]["value"].clone()).map_err(|_| "it has no key `value`")?;
+            serde_json::from_value(secret["data"]["value"].clone())
+                .map_err(|_| "it has no key `value`")?;
         let text = std::str::from_utf8(&bytes).map_err(|_| "it is no text")?;
         // What the reader says quotes the text.
         let kubeconfig = Kubeconfig::from_yaml(text).map_err(|_| "it is no kubeconfig")?;
@@ -188,8 +239,18 @@ impl Workloads {
 
 impl Workload {
     fn new() -> Self {
-        let state = State { client: None, counted: None, left_alone: None, cut: 0, used: Instant::now() };
-        Workload { turns: Semaphore::new(AT_ONCE), connecting: tokio::sync::Mutex::default(), state: Mutex::new(state) }
+        let state = State {
+            client: None,
+            counted: None,
+            left_alone: None,
+            cut: 0,
+            used: Instant::now(),
+        };
+        Workload {
+            turns: Semaphore::new(AT_ONCE),
+            connecting: tokio::sync::Mutex::default(),
+            state: Mutex::new(state),
+        }
     }
 
     /// Whether anybody is to ask it now.
@@ -200,8 +261,9 @@ impl Workload {
         }
     }
 
-    /// The same for one that asks now. Of a cluster that was left alone for its time it is the one that tries: until it is answered, or can be no more,
-    /// the others hear what was heard last.
+    /// The same for one that asks now. Of a cluster that was left alone for its time it is the one
+    /// that tries: until it is answered, or can be no more, the others hear what was heard
+    /// last.
     fn begins(&self) -> Result<(), Refusal> {
         match &mut self.lock().left_alone {
             Some((until, refusal)) if Instant::now() < *until => Err(refusal.clone()),
@@ -213,10 +275,15 @@ impl Workload {
         }
     }
 
-    /// Notes how a request ended. After most failures the next one reads the kubeconfig again: its certificates may be new ones.
+    /// Notes how a request ended. After most failures the next one reads the kubeconfig again: its
+    /// certificates may be new ones.
     fn answered(&self, refusal: Option<&Refusal>, took: Duration) {
         let mut state = self.lock();
-        state.cut = if refusal == Some(&Refusal::Cut) { state.cut + 1 } else { 0 };
+        state.cut = if refusal == Some(&Refusal::Cut) {
+            state.cut + 1
+        } else {
+            0
+        };
         let (is_silent, is_good) = match refusal {
             // Who was not asked, because we may write no more, is as good as before.
             None | Some(Refusal::Overtaken | Refusal::NotLeading) => (false, true),
@@ -230,7 +297,9 @@ impl Workload {
         if !is_good {
             state.client = None;
         }
-        state.left_alone = refusal.filter(|_| is_silent).map(|refusal| (Instant::now() + PAUSE, refusal.clone()));
+        state.left_alone = refusal
+            .filter(|_| is_silent)
+            .map(|refusal| (Instant::now() + PAUSE, refusal.clone()));
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
@@ -241,15 +310,20 @@ impl Workload {
 /// Why a workload cluster's kubeconfig cannot be used: of what is in that Secret nothing is quoted.
 fn incomplete(fault: &KubeconfigError) -> String {
     match fault {
-        KubeconfigError::ParseProxyUrl(_) | KubeconfigError::ParseNoProxy(_) => client::unread(fault),
+        KubeconfigError::ParseProxyUrl(_) | KubeconfigError::ParseNoProxy(_) => {
+            client::unread(fault)
+        }
         _ => "it is incomplete".to_owned(),
     }
 }
 
-/// Refuses a kubeconfig that would run a program or read a file of this process: whoever may write that Secret would otherwise get the
-/// controller's own credentials.
+/// Refuses a kubeconfig that would run a program or read a file of this process: whoever may write
+/// that Secret would otherwise get the controller's own credentials.
 fn confined(kubeconfig: &Kubeconfig) -> Result<(), Fault> {
-    let users = kubeconfig.auth_infos.iter().filter_map(|named| named.auth_info.as_ref());
+    let users = kubeconfig
+        .auth_infos
+        .iter()
+        .filter_map(|named| named.auth_info.as_ref());
     for user in users {
         let given = [
             ("exec", user.exec.is_some()),
@@ -259,12 +333,23 @@ fn confined(kubeconfig: &Kubeconfig) -> Result<(), Fault> {
             ("client-key", user.client_key.is_some()),
         ];
         if let Some((field, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
-            return Err(format!("`{field}` would make the controller run a program or read a file of its own").into());
+            return Err(format!(
+                "`{field}` would make the controller run a program or read a file of its own"
+            )
+            .into());
         }
     }
-    let clusters = kubeconfig.clusters.iter().filter_map(|named| named.cluster.as_ref());
-    if clusters.into_iter().any(|cluster| cluster.certificate_authority.is_some()) {
-        return Err("`certificate-authority` would make the controller read a file of its own".into());
+    let clusters = kubeconfig
+        .clusters
+        .iter()
+        .filter_map(|named| named.cluster.as_ref());
+    if clusters
+        .into_iter()
+        .any(|cluster| cluster.certificate_authority.is_some())
+    {
+        return Err(
+            "`certificate-authority` would make the controller read a file of its own".into(),
+        );
     }
     Ok(())
 }
@@ -294,7 +379,10 @@ mod tests {
             workload.lock().client = Some((client.clone(), Instant::now()));
             workload.answered(Some(&refusal), took);
             assert_eq!(workload.lock().client.is_some(), is_kept, "{refusal}");
-            assert_eq!(workload.is_asked(), if is_left_alone { Err(refusal) } else { Ok(()) });
+            assert_eq!(
+                workload.is_asked(),
+                if is_left_alone { Err(refusal) } else { Ok(()) }
+            );
         }
     }
 
@@ -307,17 +395,32 @@ mod tests {
         let workloads = Workloads::new(client.clone(), None, Metrics::new());
         for (age, is_kept) in [(FRESH / 2, true), (FRESH, false)] {
             let workload = workloads.workload(&("n".into(), "c".into()));
-            workload.lock().client = Some((client.clone(), Instant::now().checked_sub(age).unwrap()));
+            workload.lock().client =
+                Some((client.clone(), Instant::now().checked_sub(age).unwrap()));
             workloads.sweep();
             assert_eq!(workload.lock().client.is_some(), is_kept, "{age:?}");
         }
     }
 
-    /// One of many requests whose connection is cut keeps nobody from asking; a server that cuts all of them is as good as silent.
+    /// One of many requests whose connection is cut keeps nobody from asking; a server that cuts
+    /// all of them is as good as silent.
     #[test]
     fn cut_connections_count_in_a_row() {
-        let (workload, cut, short) = (Workload::new(), Some(&Refusal::Cut), Duration::from_millis(10));
-        for refusal in [cut, cut, None, cut, cut, Some(&Refusal::Overtaken), cut, cut] {
+        let (workload, cut, short) = (
+            Workload::new(),
+            Some(&Refusal::Cut),
+            Duration::from_millis(10),
+        );
+        for refusal in [
+            cut,
+            cut,
+            None,
+            cut,
+            cut,
+            Some(&Refusal::Overtaken),
+            cut,
+            cut,
+        ] {
             workload.answered(refusal, short);
             assert_eq!(workload.is_asked(), Ok(()));
         }
@@ -325,7 +428,8 @@ mod tests {
         assert_eq!(workload.is_asked(), Err(Refusal::Cut));
     }
 
-    /// One request tries a cluster that was left alone for its time; whatever it hears but silence lets the others ask again.
+    /// One request tries a cluster that was left alone for its time; whatever it hears but silence
+    /// lets the others ask again.
     #[test]
     fn one_tries_a_cluster_that_was_silent() {
         let over = || {
@@ -334,21 +438,41 @@ mod tests {
             workload
         };
         let refused = Refusal::Refused("code 503".to_owned());
-        for answer in [None, Some(Refusal::Overtaken), Some(refused), Some(Refusal::Cut), Some(Refusal::NotLeading)] {
+        for answer in [
+            None,
+            Some(Refusal::Overtaken),
+            Some(refused),
+            Some(Refusal::Cut),
+            Some(Refusal::NotLeading),
+        ] {
             let workload = over();
             assert_eq!((workload.is_asked(), workload.begins()), (Ok(()), Ok(())));
-            assert_eq!((workload.is_asked(), workload.begins()), (Err(Refusal::Silent), Err(Refusal::Silent)), "one is trying");
+            assert_eq!(
+                (workload.is_asked(), workload.begins()),
+                (Err(Refusal::Silent), Err(Refusal::Silent)),
+                "one is trying"
+            );
             workload.answered(answer.as_ref(), Duration::ZERO);
-            assert_eq!((workload.begins(), workload.begins()), (Ok(()), Ok(())), "{answer:?}");
+            assert_eq!(
+                (workload.begins(), workload.begins()),
+                (Ok(()), Ok(())),
+                "{answer:?}"
+            );
         }
         let workload = over();
         workload.begins().unwrap();
         workload.answered(Some(&Refusal::Untrusted), Duration::ZERO);
         assert_eq!(workload.begins(), Err(Refusal::Untrusted));
-        // Who tried and was ended says nothing any more: the next one tries when it could have had an answer.
+        // Who tried and was ended says nothing any more: the next one tries when it could have had
+        // an answer.
         let workload = over();
         workload.begins().unwrap();
-        let until = workload.lock().left_alone.as_ref().map(|(until, _)| *until).unwrap();
+        let until = workload
+            .lock()
+            .left_alone
+            .as_ref()
+            .map(|(until, _)| *until)
+            .unwrap();
         assert!(until <= Instant::now() + TIMEOUT);
     }
 
@@ -363,14 +487,23 @@ mod tests {
         assert!(kubeconfig("", "client-key-data: eA==, client-certificate-data: eA==").is_ok());
         assert!(kubeconfig("", "token: x").is_ok());
         for (cluster, user) in [
-            ("", "exec: {command: /bin/sh, apiVersion: client.authentication.k8s.io/v1}"),
+            (
+                "",
+                "exec: {command: /bin/sh, apiVersion: client.authentication.k8s.io/v1}",
+            ),
             ("", "auth-provider: {name: gcp, config: {}}"),
-            ("", "tokenFile: /var/run/secrets/kubernetes.io/serviceaccount/token"),
+            (
+                "",
+                "tokenFile: /var/run/secrets/kubernetes.io/serviceaccount/token",
+            ),
             ("", "client-certificate: /a"),
             ("", "client-key: /a"),
             (", certificate-authority: /a", "token: x"),
         ] {
-            assert!(kubeconfig(cluster, user).is_err_and(|fault| fault.contains("of its own")), "{cluster}{user}");
+            assert!(
+                kubeconfig(cluster, user).is_err_and(|fault| fault.contains("of its own")),
+                "{cluster}{user}"
+            );
         }
     }
 }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use k8s_openapi::api::coordination::v1::Lease;
 use tokio::time::Instant;
 
-/// A Lease, and when this process first saw it as it is. Whether it has run out is judged by that and by our own clock, never by the times
-/// that its holder wrote, whose clock may be another.
+/// A Lease, and when this process first saw it as it is. Whether it has run out is judged by that
+/// and by our own clock, never by the times that its holder wrote, whose clock may be another.
 #[derive(Debug, Clone)]
 pub(super) struct Observation {
     pub(super) lease: Lease,
@@ -29,16 +29,24 @@ pub(super) enum Action {
 }
 
 impl Observation {
-    /// The Lease as it was seen now. One that is as before keeps the time at which it was seen first.
+    /// The Lease as it was seen now. One that is as before keeps the time at which it was seen
+    /// first.
     pub(super) fn next(before: Option<Observation>, lease: Lease, now: Instant) -> Observation {
         match before {
-            Some(before) if before.lease.spec == lease.spec => Observation { lease, since: before.since },
+            Some(before) if before.lease.spec == lease.spec => Observation {
+                lease,
+                since: before.since,
+            },
             _ => Observation { lease, since: now },
         }
     }
 
     pub(super) fn holder(&self) -> &str {
-        self.lease.spec.as_ref().and_then(|spec| spec.holder_identity.as_deref()).unwrap_or_default()
+        self.lease
+            .spec
+            .as_ref()
+            .and_then(|spec| spec.holder_identity.as_deref())
+            .unwrap_or_default()
     }
 
     /// Whether the API server refuses what is written over it once somebody else has changed it.
@@ -49,19 +57,30 @@ impl Observation {
     /// Nothing, until nobody holds it any more.
     pub(super) fn once_it_is_free(&self, now: Instant) -> Action {
         let left = (self.since + self.duration()).saturating_duration_since(now);
-        if self.holder().is_empty() || left.is_zero() { Action::TakeOver } else { Action::Wait(left) }
+        if self.holder().is_empty() || left.is_zero() {
+            Action::TakeOver
+        } else {
+            Action::Wait(left)
+        }
     }
 
     /// How long its holder holds it without renewing it, in the holder's own words.
     fn duration(&self) -> Duration {
-        let seconds = self.lease.spec.as_ref().and_then(|spec| spec.lease_duration_seconds).unwrap_or_default();
+        let seconds = self
+            .lease
+            .spec
+            .as_ref()
+            .and_then(|spec| spec.lease_duration_seconds)
+            .unwrap_or_default();
         Duration::from_secs(u64::try_from(seconds).unwrap_or_default())
     }
 }
 
 /// What the candidate of a name does.
 pub(super) fn decide(identity: &str, seen: Option<&Observation>, now: Instant) -> Action {
-    let Some(seen) = seen else { return Action::Create };
+    let Some(seen) = seen else {
+        return Action::Create;
+    };
     if seen.holder() == identity {
         return Action::Renew;
     }
@@ -81,7 +100,10 @@ mod tests {
             lease_transitions: Some(transitions),
             ..LeaseSpec::default()
         };
-        Lease { spec: Some(spec), ..Lease::default() }
+        Lease {
+            spec: Some(spec),
+            ..Lease::default()
+        }
     }
 
     /// client-go, `tryAcquireOrRenew`.
@@ -89,8 +111,15 @@ mod tests {
     async fn candidates_decide_as_client_go_does() {
         let now = Instant::now();
         let check = |holder: &str, seconds: i32, age: u64, expected: Action| {
-            let seen = Observation { lease: lease(holder, seconds, 0), since: now };
-            assert_eq!(decide("me", Some(&seen), now + Duration::from_secs(age)), expected, "{holder} {seconds} {age}");
+            let seen = Observation {
+                lease: lease(holder, seconds, 0),
+                since: now,
+            };
+            assert_eq!(
+                decide("me", Some(&seen), now + Duration::from_secs(age)),
+                expected,
+                "{holder} {seconds} {age}"
+            );
         };
         assert_eq!(decide("me", None, now), Action::Create);
         check("me", 15, 0, Action::Renew);
@@ -103,7 +132,17 @@ mod tests {
         // A Lease of somebody who says nothing of its duration, or nonsense, is over.
         check("other", 0, 0, Action::TakeOver);
         check("other", -5, 0, Action::TakeOver);
-        assert_eq!(decide("me", Some(&Observation { lease: Lease::default(), since: now }), now), Action::TakeOver);
+        assert_eq!(
+            decide(
+                "me",
+                Some(&Observation {
+                    lease: Lease::default(),
+                    since: now
+                }),
+                now
+            ),
+            Action::TakeOver
+        );
     }
 
     #[tokio::test(start_paused = true)]
@@ -114,7 +153,16 @@ mod tests {
         let mut same = lease("other", 15, 0);
         same.metadata.resource_version = Some("2".to_owned());
         let again = Observation::next(Some(first.clone()), same, later);
-        assert_eq!((again.since, again.lease.metadata.resource_version.as_deref()), (start, Some("2")));
-        assert_eq!(Observation::next(Some(first), lease("other", 15, 1), later).since, later);
+        assert_eq!(
+            (
+                again.since,
+                again.lease.metadata.resource_version.as_deref()
+            ),
+            (start, Some("2"))
+        );
+        assert_eq!(
+            Observation::next(Some(first), lease("other", 15, 1), later).since,
+            later
+        );
     }
 }

@@ -39,13 +39,23 @@ pub(crate) struct Candidacy {
 impl Candidacy {
     /// Of one of several replicas of this manager.
     pub(crate) fn own(namespace: String, identity: String) -> Self {
-        Candidacy { lease: OWN.to_owned(), namespace, identity, waiting: "this replica stands by" }
+        Candidacy {
+            lease: OWN.to_owned(),
+            namespace,
+            identity,
+            waiting: "this replica stands by",
+        }
     }
 
-    /// Of all replicas with so many shards at once: they hold our own Lease under one name, and those that count otherwise wait.
+    /// Of all replicas with so many shards at once: they hold our own Lease under one name, and
+    /// those that count otherwise wait.
     pub(crate) fn of_shards(namespace: String, count: usize) -> Self {
         let waiting = "managers with another --shards work, or one without it; this one begins when all of them have ended";
-        Candidacy { identity: format!("{count}-shards"), waiting, ..Candidacy::own(namespace, String::new()) }
+        Candidacy {
+            identity: format!("{count}-shards"),
+            waiting,
+            ..Candidacy::own(namespace, String::new())
+        }
     }
 }
 
@@ -74,8 +84,14 @@ enum Attempt {
 }
 
 impl Elector {
-    /// A candidate that has not tried yet. The client has no limit on its rate: a leader that waits for its turn loses the Lease.
-    pub(crate) fn new(client: Client, candidacy: Candidacy, times: LeaseTimes, metrics: Metrics) -> Self {
+    /// A candidate that has not tried yet. The client has no limit on its rate: a leader that waits
+    /// for its turn loses the Lease.
+    pub(crate) fn new(
+        client: Client,
+        candidacy: Candidacy,
+        times: LeaseTimes,
+        metrics: Metrics,
+    ) -> Self {
         metrics.leads(&candidacy.lease, false);
         Elector {
             leases: Api::namespaced(client, &candidacy.namespace),
@@ -91,7 +107,10 @@ impl Elector {
 
     /// The same, for one of several Leases that replicas share out.
     pub(super) fn sharing(self, share: Share) -> Self {
-        Elector { share: Some(share), ..self }
+        Elector {
+            share: Some(share),
+            ..self
+        }
     }
 
     /// The same, for an answer that was given out before.
@@ -137,7 +156,9 @@ impl Elector {
 
     /// One attempt; of several Leases that are shared out one at a time.
     async fn attempt_in_turn(&mut self) -> Result<Attempt, Fault> {
-        let Some(share) = self.share.clone() else { return self.attempt(self.patience()).await };
+        let Some(share) = self.share.clone() else {
+            return self.attempt(self.patience()).await;
+        };
         let _turn = share.turn().await;
         let attempt = self.attempt(self.patience()).await;
         match &attempt {
@@ -148,14 +169,25 @@ impl Elector {
         attempt
     }
 
-    /// Asks its holder, who has more to do, for the Lease. Somebody who writes it at the same moment is asked the next time.
+    /// Asks its holder, who has more to do, for the Lease. Somebody who writes it at the same
+    /// moment is asked the next time.
     async fn ask(&mut self) {
-        let Some(seen) = self.seen.as_ref().filter(|seen| seen.has_version()) else { return };
+        let Some(seen) = self.seen.as_ref().filter(|seen| seen.has_version()) else {
+            return;
+        };
         let mut lease = seen.lease.clone();
-        lease.metadata.annotations.get_or_insert_default().insert(WANTED_BY.to_owned(), self.candidacy.identity.clone());
+        lease
+            .metadata
+            .annotations
+            .get_or_insert_default()
+            .insert(WANTED_BY.to_owned(), self.candidacy.identity.clone());
         match self.replace(lease).await {
-            Ok(_) => tracing::info!(Lease = %self.lease(), holder = seen.holder(), "Asked a replica that holds more leases for one"),
-            Err(fault) => tracing::debug!(Lease = %self.lease(), err = %told(&fault), "Could not ask for a lease"),
+            Ok(_) => {
+                tracing::info!(Lease = %self.lease(), holder = seen.holder(), "Asked a replica that holds more leases for one")
+            }
+            Err(fault) => {
+                tracing::debug!(Lease = %self.lease(), err = %told(&fault), "Could not ask for a lease")
+            }
         }
     }
 
@@ -191,7 +223,9 @@ impl Elector {
             let failure = match attempt {
                 Ok(Attempt::Held) => continue,
                 Ok(Attempt::Another(_)) => return Err(self.lost("another manager holds it")),
-                Ok(Attempt::GivenUp) => return Err(self.lost("it was given up for a replica that holds fewer")),
+                Ok(Attempt::GivenUp) => {
+                    return Err(self.lost("it was given up for a replica that holds fewer"));
+                }
                 Err(fault) => fault,
             };
             let failure = told(failure.as_ref());
@@ -202,16 +236,31 @@ impl Elector {
         }
     }
 
-    /// Gives the Lease back, so that another candidate need not wait; everything must have stopped writing before. What fails is logged: the
-    /// Lease then runs out by itself.
+    /// Gives the Lease back, so that another candidate need not wait; everything must have stopped
+    /// writing before. What fails is logged: the Lease then runs out by itself.
     pub(crate) async fn release(&mut self) {
         self.step_down();
-        let Some(seen) = self.seen.take().filter(|seen| seen.holder() == self.candidacy.identity) else { return };
-        match timeout_at(Instant::now() + self.times.retry_period, self.give_back(seen)).await {
+        let Some(seen) = self
+            .seen
+            .take()
+            .filter(|seen| seen.holder() == self.candidacy.identity)
+        else {
+            return;
+        };
+        match timeout_at(
+            Instant::now() + self.times.retry_period,
+            self.give_back(seen),
+        )
+        .await
+        {
             Ok(Ok(true)) => tracing::info!(Lease = %self.lease(), "Released lease"),
             Ok(Ok(false)) => {}
-            Ok(Err(fault)) => tracing::error!(Lease = %self.lease(), err = %told(&fault), "Failed to release lease"),
-            Err(_) => tracing::error!(Lease = %self.lease(), err = "no answer in time", "Failed to release lease"),
+            Ok(Err(fault)) => {
+                tracing::error!(Lease = %self.lease(), err = %told(&fault), "Failed to release lease")
+            }
+            Err(_) => {
+                tracing::error!(Lease = %self.lease(), err = "no answer in time", "Failed to release lease")
+            }
         }
     }
 
@@ -221,17 +270,31 @@ impl Elector {
             true => Some(seen.lease),
             false => self.leases.get_opt(&self.candidacy.lease).await?,
         };
-        let is_ours = |lease: &Lease| lease.spec.as_ref().and_then(|spec| spec.holder_identity.as_ref()) == Some(&self.candidacy.identity);
-        let Some(lease) = lease.filter(is_ours) else { return Ok(false) };
+        let is_ours = |lease: &Lease| {
+            lease
+                .spec
+                .as_ref()
+                .and_then(|spec| spec.holder_identity.as_ref())
+                == Some(&self.candidacy.identity)
+        };
+        let Some(lease) = lease.filter(is_ours) else {
+            return Ok(false);
+        };
         let spec = LeaseSpec {
             holder_identity: Some(String::new()),
             lease_duration_seconds: Some(1),
             ..self.spec(lease.spec.unwrap_or_default(), Action::Renew)
         };
-        self.replace(Lease { spec: Some(spec), ..lease }).await.map(|_| true)
+        self.replace(Lease {
+            spec: Some(spec),
+            ..lease
+        })
+        .await
+        .map(|_| true)
     }
 
-    /// Until when an attempt waits for answers: as for client-go half of the deadline, so that there is time for another.
+    /// Until when an attempt waits for answers: as for client-go half of the deadline, so that
+    /// there is time for another.
     fn patience(&self) -> Instant {
         Instant::now() + self.times.renew_deadline / 2
     }
@@ -242,7 +305,8 @@ impl Elector {
         let started = Instant::now();
         match timeout_at(deadline, self.look_and_act()).await {
             Ok(Ok(Attempt::Held)) => {
-                // Not the whole duration: what was sent at the last moment has the rest of it to arrive.
+                // Not the whole duration: what was sent at the last moment has the rest of it to
+                // arrive.
                 self.leadership.extend(started + self.times.renew_deadline);
                 Ok(Attempt::Held)
             }
@@ -258,7 +322,8 @@ impl Elector {
     async fn look_and_act(&mut self) -> Result<Attempt, Fault> {
         loop {
             match self.look_and_act_once().await {
-                Err(kube::Error::Api(status)) if status.is_conflict() || status.is_already_exists() => {}
+                Err(kube::Error::Api(status))
+                    if status.is_conflict() || status.is_already_exists() => {}
                 attempt => return attempt.map_err(Fault::from),
             }
         }
@@ -266,16 +331,29 @@ impl Elector {
 
     async fn look_and_act_once(&mut self) -> Result<Attempt, kube::Error> {
         // A Lease that is ours needs no look: the version tells whether somebody has changed it.
-        if !self.seen.as_ref().is_some_and(|seen| seen.holder() == self.candidacy.identity && seen.has_version()) {
+        if !self
+            .seen
+            .as_ref()
+            .is_some_and(|seen| seen.holder() == self.candidacy.identity && seen.has_version())
+        {
             let lease = self.leases.get_opt(&self.candidacy.lease).await?;
             let before = self.seen.take();
             self.seen = lease.map(|lease| Observation::next(before, lease, Instant::now()));
         }
-        let action = match (&mut self.share, decide(&self.candidacy.identity, self.seen.as_ref(), Instant::now())) {
-            (Some(share), action) => share.decide(action, self.seen.as_ref(), self.times.retry_period),
+        let action = match (
+            &mut self.share,
+            decide(&self.candidacy.identity, self.seen.as_ref(), Instant::now()),
+        ) {
+            (Some(share), action) => {
+                share.decide(action, self.seen.as_ref(), self.times.retry_period)
+            }
             (None, action) => action,
         };
-        let mut lease = self.seen.as_ref().map(|seen| seen.lease.clone()).unwrap_or_default();
+        let mut lease = self
+            .seen
+            .as_ref()
+            .map(|seen| seen.lease.clone())
+            .unwrap_or_default();
         let spec = Some(self.spec(lease.spec.clone().unwrap_or_default(), action));
         let written = match action {
             Action::Wait(left) => return Ok(Attempt::Another(left)),
@@ -284,18 +362,30 @@ impl Elector {
                 return Ok(Attempt::GivenUp);
             }
             Action::Create => {
-                let metadata = ObjectMeta { name: Some(self.candidacy.lease.clone()), ..ObjectMeta::default() };
-                self.leases.create(&PostParams::default(), &Lease { metadata, spec }).await
+                let metadata = ObjectMeta {
+                    name: Some(self.candidacy.lease.clone()),
+                    ..ObjectMeta::default()
+                };
+                self.leases
+                    .create(&PostParams::default(), &Lease { metadata, spec })
+                    .await
             }
             Action::TakeOver | Action::Renew => {
                 // Who asked before has had the answer.
-                lease.metadata.annotations.as_mut().and_then(|all| all.remove(WANTED_BY));
+                lease
+                    .metadata
+                    .annotations
+                    .as_mut()
+                    .and_then(|all| all.remove(WANTED_BY));
                 self.replace(Lease { spec, ..lease }).await
             }
         };
         match written {
             Ok(lease) => {
-                self.seen = Some(Observation { lease, since: Instant::now() });
+                self.seen = Some(Observation {
+                    lease,
+                    since: Instant::now(),
+                });
                 Ok(Attempt::Held)
             }
             Err(fault) => {
@@ -313,7 +403,9 @@ impl Elector {
     }
 
     async fn replace(&self, lease: Lease) -> Result<Lease, kube::Error> {
-        self.leases.replace(&self.candidacy.lease, &PostParams::default(), &lease).await
+        self.leases
+            .replace(&self.candidacy.lease, &PostParams::default(), &lease)
+            .await
     }
 
     /// What we write into the Lease; what others wrote there and we do not know stays.
@@ -321,13 +413,23 @@ impl Elector {
         let now = Some(MicroTime(Timestamp::now()));
         let (acquire_time, lease_transitions) = match action {
             Action::Renew => (before.acquire_time.clone(), before.lease_transitions),
-            Action::TakeOver => (now.clone(), Some(before.lease_transitions.unwrap_or_default().saturating_add(1))),
+            Action::TakeOver => (
+                now.clone(),
+                Some(
+                    before
+                        .lease_transitions
+                        .unwrap_or_default()
+                        .saturating_add(1),
+                ),
+            ),
             Action::Create | Action::Wait(_) | Action::GiveUp => (now.clone(), Some(0)),
         };
         LeaseSpec {
             holder_identity: Some(self.candidacy.identity.clone()),
             // A part of a second counts as a whole one: others may wait longer, never shorter.
-            lease_duration_seconds: Some(i32::try_from(self.times.duration.as_secs_f64().ceil() as i64).unwrap_or(i32::MAX)),
+            lease_duration_seconds: Some(
+                i32::try_from(self.times.duration.as_secs_f64().ceil() as i64).unwrap_or(i32::MAX),
+            ),
             acquire_time,
             renew_time: now,
             lease_transitions,
@@ -335,7 +437,8 @@ impl Elector {
         }
     }
 
-    /// Writes nothing any more. The Lease stays held: by others under the same name, or until it runs out.
+    /// Writes nothing any more. The Lease stays held: by others under the same name, or until it
+    /// runs out.
     pub(crate) fn step_down(&self) {
         self.leadership.end();
         self.metrics.leads(&self.candidacy.lease, false);

@@ -1,5 +1,6 @@
-//! The Lease of the kubeadm bootstrap provider: of it and us, whoever works on KubeadmConfigs holds it. The other stands by, and the
-//! provider's webhooks, which all KubeadmConfigs go through, answer meanwhile.
+//! The Lease of the kubeadm bootstrap provider: of it and us, whoever works on KubeadmConfigs holds
+//! it. The other stands by, and the provider's webhooks, which all KubeadmConfigs go through,
+//! answer meanwhile.
 
 use std::time::Duration;
 
@@ -29,8 +30,10 @@ const PROVIDER_AGAIN: Duration = Duration::from_secs(5);
 /// Our candidacy for it.
 pub(crate) struct KubeadmLease {
     client: Client,
-    /// All replicas of an installation hold it under one name. Which of them work, their own Leases say; and one that follows another has it at
-    /// once, while the provider would take over a Lease that is given back. Another installation has another name, and waits as the provider does.
+    /// All replicas of an installation hold it under one name. Which of them work, their own
+    /// Leases say; and one that follows another has it at once, while the provider would take
+    /// over a Lease that is given back. Another installation has another name, and waits as the
+    /// provider does.
     identity: String,
     times: LeaseTimes,
     metrics: Metrics,
@@ -41,7 +44,13 @@ impl KubeadmLease {
     /// A candidate that has not tried yet, of the installation in a namespace.
     pub(crate) fn new(client: Client, home: &str, times: LeaseTimes, metrics: Metrics) -> Self {
         let identity = format!("{home}/windlass-manager");
-        KubeadmLease { client, identity, times, metrics, leadership: Leadership::of_candidate() }
+        KubeadmLease {
+            client,
+            identity,
+            times,
+            metrics,
+            leadership: Leadership::of_candidate(),
+        }
     }
 
     /// The answer to whether this process may write, as far as the provider is concerned.
@@ -49,13 +58,15 @@ impl KubeadmLease {
         self.leadership.clone()
     }
 
-    /// Waits until the provider does not work any more, and keeps it from working until the shutdown begins. Only who leads our own, or of
-    /// several shards any, may call this.
+    /// Waits until the provider does not work any more, and keeps it from working until the
+    /// shutdown begins. Only who leads our own, or of several shards any, may call this.
     ///
     /// # Errors
     /// When the Lease is lost. From then on nothing may be written.
     pub(crate) async fn keep(&self, shutdown: &Shutdown) -> Result<(), Fault> {
-        let Some(namespace) = self.namespace(shutdown).await else { return Ok(()) };
+        let Some(namespace) = self.namespace(shutdown).await else {
+            return Ok(());
+        };
         let candidacy = Candidacy {
             lease: LEASE.to_owned(),
             namespace,
@@ -63,8 +74,18 @@ impl KubeadmLease {
             waiting: "the holder works on KubeadmConfigs, so this manager does not; it takes over when the Deployment of the kubeadm bootstrap \
                       provider is scaled to 0, and the provider stands by when it is scaled up again",
         };
-        let mut elector = Elector::new(self.client.clone(), candidacy, self.times, self.metrics.clone()).answering(self.leadership.clone());
-        if elector.acquire(shutdown).await { elector.keep(shutdown).await } else { Ok(()) }
+        let mut elector = Elector::new(
+            self.client.clone(),
+            candidacy,
+            self.times,
+            self.metrics.clone(),
+        )
+        .answering(self.leadership.clone());
+        if elector.acquire(shutdown).await {
+            elector.keep(shutdown).await
+        } else {
+            Ok(())
+        }
     }
 
     /// The namespace of the provider; `None` when the shutdown begins before it is there.
@@ -92,20 +113,45 @@ impl KubeadmLease {
 
     async fn look(&self) -> Result<String, String> {
         // What is read of it is little; the whole is large.
-        let definitions = Api::<DynamicObject>::all_with(self.client.clone(), &ApiResource::erase::<CustomResourceDefinition>(&()));
+        let definitions = Api::<DynamicObject>::all_with(
+            self.client.clone(),
+            &ApiResource::erase::<CustomResourceDefinition>(&()),
+        );
         let name = crd_name(ConfigKind::Kubeadm.group(), ConfigKind::Kubeadm.as_str());
-        let definition = definitions.get_opt(&name).await.map_err(|fault| told(&fault))?;
-        namespace_of(&definition.ok_or("there is no KubeadmConfig: the kubeadm bootstrap provider is not installed")?)
+        let definition = definitions
+            .get_opt(&name)
+            .await
+            .map_err(|fault| told(&fault))?;
+        namespace_of(
+            &definition.ok_or(
+                "there is no KubeadmConfig: the kubeadm bootstrap provider is not installed",
+            )?,
+        )
     }
 }
 
-/// Where the provider is that a CustomResourceDefinition belongs to: where its conversion webhook is.
+/// Where the provider is that a CustomResourceDefinition belongs to: where its conversion webhook
+/// is.
 fn namespace_of(definition: &DynamicObject) -> Result<String, String> {
-    let versions = definition.data.pointer("/spec/versions").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    if !versions.iter().any(|version| version["name"] == "v1beta2" && version["served"] == true) {
-        return Err(format!("{} has no v1beta2: Cluster API is older than v1.11", definition.name_any()));
+    let versions = definition
+        .data
+        .pointer("/spec/versions")
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    if !versions
+        .iter()
+        .any(|version| version["name"] == "v1beta2" && version["served"] == true)
+    {
+        return Err(format!(
+            "{} has no v1beta2: Cluster API is older than v1.11",
+            definition.name_any()
+        ));
     }
-    let service = definition.data.pointer("/spec/conversion/webhook/clientConfig/service/namespace").and_then(Value::as_str);
+    let service = definition
+        .data
+        .pointer("/spec/conversion/webhook/clientConfig/service/namespace")
+        .and_then(Value::as_str);
     Ok(service.unwrap_or(NAMESPACE).to_owned())
 }
 
@@ -116,7 +162,8 @@ mod tests {
     use super::*;
 
     fn definition(version: &str, is_served: bool, conversion: Value) -> DynamicObject {
-        let versions = json!([{"name": "v1beta1", "served": true}, {"name": version, "served": is_served}]);
+        let versions =
+            json!([{"name": "v1beta1", "served": true}, {"name": version, "served": is_served}]);
         let metadata = json!({"name": "kubeadmconfigs.bootstrap.cluster.x-k8s.io"});
         let definition = json!({
             "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": metadata,
@@ -129,14 +176,23 @@ mod tests {
     #[test]
     fn the_lease_is_where_the_provider_is() {
         let service = json!({"webhook": {"clientConfig": {"service": {"namespace": "elsewhere", "name": "x"}}}});
-        assert_eq!(namespace_of(&definition("v1beta2", true, service)), Ok("elsewhere".to_owned()));
+        assert_eq!(
+            namespace_of(&definition("v1beta2", true, service)),
+            Ok("elsewhere".to_owned())
+        );
         let url = json!({"webhook": {"clientConfig": {"url": "https://x"}}});
-        assert_eq!(namespace_of(&definition("v1beta2", true, url)), Ok(NAMESPACE.to_owned()));
+        assert_eq!(
+            namespace_of(&definition("v1beta2", true, url)),
+            Ok(NAMESPACE.to_owned())
+        );
     }
 
     #[test]
     fn a_provider_that_is_too_old_is_told() {
-        for old in [definition("v1alpha4", true, json!(null)), definition("v1beta2", false, json!(null))] {
+        for old in [
+            definition("v1alpha4", true, json!(null)),
+            definition("v1beta2", false, json!(null)),
+        ] {
             let cause = "kubeadmconfigs.bootstrap.cluster.x-k8s.io has no v1beta2: Cluster API is older than v1.11";
             assert_eq!(namespace_of(&old), Err(cause.to_owned()));
         }

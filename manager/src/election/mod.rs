@@ -1,4 +1,5 @@
-//! Leader election on a Lease, as client-go does it: of all replicas one works, or of each shard one.
+//! Leader election on a Lease, as client-go does it: of all replicas one works, or of each shard
+//! one.
 
 mod decision;
 mod elector;

@@ -1,7 +1,9 @@
-//! The Leases of shards: several, which replicas share out among each other. A Lease that is free goes to the replica that holds the fewest; one
-//! that holds fewer than another by two asks for one, which the other then lets run out.
+//! The Leases of shards: several, which replicas share out among each other. A Lease that is free
+//! goes to the replica that holds the fewest; one that holds fewer than another by two asks for
+//! one, which the other then lets run out.
 //!
-//! How many shards there are is the same for all who work: they hold our own Lease together, under a name that says it (`Candidacy::of_shards`).
+//! How many shards there are is the same for all who work: they hold our own Lease together, under
+//! a name that says it (`Candidacy::of_shards`).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +27,13 @@ pub(crate) struct ShardLeases(Vec<(Elector, Share)>);
 
 impl ShardLeases {
     /// Candidacies that have not tried yet, in the namespace of the manager.
-    pub(crate) fn new(client: &Client, home: &str, count: usize, times: LeaseTimes, metrics: &Metrics) -> Self {
+    pub(crate) fn new(
+        client: &Client,
+        home: &str,
+        count: usize,
+        times: LeaseTimes,
+        metrics: &Metrics,
+    ) -> Self {
         let (identity, board) = (identity(), Arc::new(Board::default()));
         let elector = |shard: Shard| {
             let candidacy = Candidacy {
@@ -35,7 +43,11 @@ impl ShardLeases {
                 waiting: "this replica stands by for the shard",
             };
             let share = Share::new(board.clone(), shard.index, identity.clone());
-            (Elector::new(client.clone(), candidacy, times, metrics.clone()).sharing(share.clone()), share)
+            (
+                Elector::new(client.clone(), candidacy, times, metrics.clone())
+                    .sharing(share.clone()),
+                share,
+            )
         };
         ShardLeases(Shard::all(count).map(elector).collect())
     }
@@ -45,9 +57,15 @@ impl ShardLeases {
         self.0.iter().map(|(elector, _)| elector.leadership())
     }
 
-    /// Gets what Leases can be had, and renews them, until the shutdown begins. One that is lost may be had again later.
+    /// Gets what Leases can be had, and renews them, until the shutdown begins. One that is lost
+    /// may be had again later.
     pub(crate) async fn keep(&mut self, shutdown: &Shutdown) {
-        futures::future::join_all(self.0.iter_mut().map(|(elector, share)| strive(elector, share, shutdown))).await;
+        futures::future::join_all(
+            self.0
+                .iter_mut()
+                .map(|(elector, share)| strive(elector, share, shutdown)),
+        )
+        .await;
     }
 
     /// Gives all back; everything must have stopped writing before.
@@ -100,7 +118,13 @@ pub(super) struct Share {
 
 impl Share {
     fn new(board: Arc<Board>, index: usize, identity: String) -> Self {
-        Share { board, index, identity, free_since: None, is_given_up: false }
+        Share {
+            board,
+            index,
+            identity,
+            free_since: None,
+            is_given_up: false,
+        }
     }
 
     /// Of the candidacies of a replica one at a time tries to get its Lease.
@@ -123,7 +147,12 @@ impl Share {
     }
 
     /// What is to be done, when a candidate alone would do that.
-    pub(super) fn decide(&mut self, action: Action, seen: Option<&Observation>, pause: Duration) -> Action {
+    pub(super) fn decide(
+        &mut self,
+        action: Action,
+        seen: Option<&Observation>,
+        pause: Duration,
+    ) -> Action {
         let now = Instant::now();
         let action = match (action, seen) {
             (Action::Renew, Some(seen)) if self.is_given_up => seen.once_it_is_free(now),
@@ -137,7 +166,8 @@ impl Share {
             Action::Create | Action::TakeOver => {
                 // Who holds fewer comes first.
                 let patience = pause * self.lock().held;
-                let left = (*self.free_since.get_or_insert(now) + patience).saturating_duration_since(now);
+                let left =
+                    (*self.free_since.get_or_insert(now) + patience).saturating_duration_since(now);
                 if !left.is_zero() {
                     return Action::Wait(left);
                 }
@@ -154,7 +184,8 @@ impl Share {
         self.lock().held > 1 && wanted_by(seen).is_some_and(|asker| *asker != self.identity)
     }
 
-    /// Whether to ask for this Lease, which another holds: its holder has two more than this replica, which has asked for no other.
+    /// Whether to ask for this Lease, which another holds: its holder has two more than this
+    /// replica, which has asked for no other.
     pub(super) fn asks(&self, seen: Option<&Observation>) -> bool {
         let Some(seen) = seen else { return false };
         let mut state = self.lock();
@@ -162,9 +193,18 @@ impl Share {
             return false;
         }
         state.holders.insert(self.index, seen.holder().to_owned());
-        let theirs = state.holders.values().filter(|holder| *holder == seen.holder()).count();
-        let is_unfair = !seen.holder().is_empty() && theirs >= usize::try_from(state.held).unwrap_or(usize::MAX).saturating_add(2);
-        let is_free_to_ask = state.asked.is_none_or(|asked| asked == self.index) && wanted_by(seen).is_none();
+        let theirs = state
+            .holders
+            .values()
+            .filter(|holder| *holder == seen.holder())
+            .count();
+        let is_unfair = !seen.holder().is_empty()
+            && theirs
+                >= usize::try_from(state.held)
+                    .unwrap_or(usize::MAX)
+                    .saturating_add(2);
+        let is_free_to_ask =
+            state.asked.is_none_or(|asked| asked == self.index) && wanted_by(seen).is_none();
         if is_unfair && is_free_to_ask {
             state.asked = Some(self.index);
         } else if !is_unfair || wanted_by(seen).is_some_and(|asker| *asker != self.identity) {
@@ -174,7 +214,10 @@ impl Share {
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        self.board.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.board
+            .state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -21,7 +21,10 @@ use crate::shutdown::Shutdown;
 /// The namespace of our own Lease.
 const OWN: &str = "windlass-system";
 /// That of the kubeadm bootstrap provider, and its Lease.
-pub(crate) const KUBEADM: [&str; 2] = ["capi-kubeadm-bootstrap-system", "kubeadm-bootstrap-manager-leader-election-capi"];
+pub(crate) const KUBEADM: [&str; 2] = [
+    "capi-kubeadm-bootstrap-system",
+    "kubeadm-bootstrap-manager-leader-election-capi",
+];
 /// Under which the provider's CustomResourceDefinition is.
 const DEFINITION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/kubeadmconfigs.bootstrap.cluster.x-k8s.io";
 
@@ -48,12 +51,21 @@ impl Server {
             async move {
                 let (head, body) = request.into_parts();
                 let body = to_bytes(Body::new(body), usize::MAX).await.unwrap();
-                let (status, answer) = server.answer(&head.method, head.uri.path(), serde_json::from_slice(&body).unwrap_or_default());
+                let (status, answer) = server.answer(
+                    &head.method,
+                    head.uri.path(),
+                    serde_json::from_slice(&body).unwrap_or_default(),
+                );
                 if status == StatusCode::SERVICE_UNAVAILABLE {
                     // A server that is down does not answer.
                     std::future::pending::<()>().await;
                 }
-                Ok::<_, Infallible>(Response::builder().status(status).body(Body::from(answer.to_string())).unwrap())
+                Ok::<_, Infallible>(
+                    Response::builder()
+                        .status(status)
+                        .body(Body::from(answer.to_string()))
+                        .unwrap(),
+                )
             }
         });
         Client::new(service, "default")
@@ -67,7 +79,11 @@ impl Server {
                 json!({"kind": "Status", "status": "Failure", "code": code.as_u16(), "reason": reason, "message": reason}),
             )
         };
-        let version = |lease: &Value| lease["metadata"]["resourceVersion"].as_str().map(str::to_owned);
+        let version = |lease: &Value| {
+            lease["metadata"]["resourceVersion"]
+                .as_str()
+                .map(str::to_owned)
+        };
         if state.is_down {
             return refused(StatusCode::SERVICE_UNAVAILABLE, "Unavailable");
         }
@@ -77,23 +93,37 @@ impl Server {
                 "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "x"},
                 "spec": {"versions": versions},
             });
-            return if state.has_definition { (StatusCode::OK, definition) } else { refused(StatusCode::NOT_FOUND, "NotFound") };
+            return if state.has_definition {
+                (StatusCode::OK, definition)
+            } else {
+                refused(StatusCode::NOT_FOUND, "NotFound")
+            };
         }
-        let parts = path.strip_prefix("/apis/coordination.k8s.io/v1/namespaces/").and_then(|path| path.split_once("/leases"));
+        let parts = path
+            .strip_prefix("/apis/coordination.k8s.io/v1/namespaces/")
+            .and_then(|path| path.split_once("/leases"));
         let (namespace, named) = parts.unwrap_or_else(|| panic!("{path}"));
-        let name = named.strip_prefix('/').or_else(|| lease["metadata"]["name"].as_str()).unwrap_or_default();
+        let name = named
+            .strip_prefix('/')
+            .or_else(|| lease["metadata"]["name"].as_str())
+            .unwrap_or_default();
         let key = format!("{namespace}/{name}");
         match (method.as_str(), state.leases.get(&key).cloned()) {
             ("GET", Some(known)) => return (StatusCode::OK, known),
             ("GET" | "PUT", None) => return refused(StatusCode::NOT_FOUND, "NotFound"),
             ("POST", Some(_)) => return refused(StatusCode::CONFLICT, "AlreadyExists"),
-            ("PUT", Some(known)) if version(&known) != version(&lease) => return refused(StatusCode::CONFLICT, "Conflict"),
+            ("PUT", Some(known)) if version(&known) != version(&lease) => {
+                return refused(StatusCode::CONFLICT, "Conflict");
+            }
             ("PUT", Some(_)) | ("POST", None) => {}
             other => panic!("{other:?}"),
         }
         state.version += 1;
         lease["metadata"]["resourceVersion"] = json!(state.version.to_string());
-        let holder = lease["spec"]["holderIdentity"].as_str().unwrap_or_default().to_owned();
+        let holder = lease["spec"]["holderIdentity"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
         let holders = state.holders.entry(key.clone()).or_default();
         if holders.last() != Some(&holder) {
             holders.push(holder);
@@ -110,7 +140,13 @@ impl Server {
     }
 
     fn holders(&self) -> Vec<String> {
-        self.0.lock().unwrap().holders.get(&key_in(OWN)).cloned().unwrap_or_default()
+        self.0
+            .lock()
+            .unwrap()
+            .holders
+            .get(&key_in(OWN))
+            .cloned()
+            .unwrap_or_default()
     }
 
     pub(crate) fn holder(&self) -> String {
@@ -118,7 +154,13 @@ impl Server {
     }
 
     pub(crate) fn holder_in(&self, namespace: &str) -> String {
-        self.0.lock().unwrap().holders.get(&key_in(namespace)).and_then(|holders| holders.last().cloned()).unwrap_or_default()
+        self.0
+            .lock()
+            .unwrap()
+            .holders
+            .get(&key_in(namespace))
+            .and_then(|holders| holders.last().cloned())
+            .unwrap_or_default()
     }
 
     /// Somebody writes another holder into our own Lease.
@@ -128,26 +170,54 @@ impl Server {
 
     /// Somebody writes himself into a Lease, as its holder or anew.
     pub(crate) fn hold(&self, namespace: &str, holder: &str) {
-        let lease = self.0.lock().unwrap().leases.get(&key_in(namespace)).cloned();
-        let renewed = json!(format!("2026-01-01T00:00:00.{:06}Z", self.0.lock().unwrap().version));
+        let lease = self
+            .0
+            .lock()
+            .unwrap()
+            .leases
+            .get(&key_in(namespace))
+            .cloned();
+        let renewed = json!(format!(
+            "2026-01-01T00:00:00.{:06}Z",
+            self.0.lock().unwrap().version
+        ));
         let (method, mut lease) = match lease {
             Some(lease) => (Method::PUT, lease),
-            None => (Method::POST, json!({"metadata": {"name": KUBEADM[1]}, "spec": {"leaseDurationSeconds": 15}})),
+            None => (
+                Method::POST,
+                json!({"metadata": {"name": KUBEADM[1]}, "spec": {"leaseDurationSeconds": 15}}),
+            ),
         };
         lease["spec"]["holderIdentity"] = json!(holder);
         lease["spec"]["renewTime"] = renewed;
-        let path = format!("/apis/coordination.k8s.io/v1/namespaces/{}", key_in(namespace).replace('/', "/leases/"));
+        let path = format!(
+            "/apis/coordination.k8s.io/v1/namespaces/{}",
+            key_in(namespace).replace('/', "/leases/")
+        );
         assert_eq!(self.answer(&method, &path, lease).0, StatusCode::OK);
     }
 
     fn spec(&self) -> Value {
-        self.0.lock().unwrap().leases.get(&key_in(OWN)).map(|lease| lease["spec"].clone()).unwrap_or_default()
+        self.0
+            .lock()
+            .unwrap()
+            .leases
+            .get(&key_in(OWN))
+            .map(|lease| lease["spec"].clone())
+            .unwrap_or_default()
     }
 }
 
 /// The one Lease of a namespace, but for those of shards.
 fn key_in(namespace: &str) -> String {
-    format!("{namespace}/{}", if namespace == OWN { "windlass-manager-leader-election" } else { KUBEADM[1] })
+    format!(
+        "{namespace}/{}",
+        if namespace == OWN {
+            "windlass-manager-leader-election"
+        } else {
+            KUBEADM[1]
+        }
+    )
 }
 
 fn own(identity: &str) -> Candidacy {
@@ -177,13 +247,20 @@ fn candidate(server: &Server, name: &str) -> Candidate {
         }
         Ok(())
     });
-    Candidate { name: name.to_owned(), leadership, shutdown, task }
+    Candidate {
+        name: name.to_owned(),
+        leadership,
+        shutdown,
+        task,
+    }
 }
 
 async fn leader(candidates: &[Candidate]) -> usize {
     let found = async {
         loop {
-            let leaders: Vec<usize> = (0..candidates.len()).filter(|at| candidates[*at].leadership.holds()).collect();
+            let leaders: Vec<usize> = (0..candidates.len())
+                .filter(|at| candidates[*at].leadership.holds())
+                .collect();
             assert!(leaders.len() <= 1, "two may write: {leaders:?}");
             if let Some(leader) = leaders.first() {
                 return *leader;
@@ -191,29 +268,49 @@ async fn leader(candidates: &[Candidate]) -> usize {
             sleep(Duration::from_millis(10)).await;
         }
     };
-    timeout(Duration::from_secs(60), found).await.expect("somebody leads within a minute")
+    timeout(Duration::from_secs(60), found)
+        .await
+        .expect("somebody leads within a minute")
 }
 
 #[tokio::test(start_paused = true)]
 async fn of_five_one_leads_and_each_hands_over_at_once() {
     let server = Server::default();
-    let mut candidates: Vec<Candidate> = ["a", "b", "c", "d", "e"].iter().map(|name| candidate(&server, name)).collect();
+    let mut candidates: Vec<Candidate> = ["a", "b", "c", "d", "e"]
+        .iter()
+        .map(|name| candidate(&server, name))
+        .collect();
     let mut order = Vec::new();
     while !candidates.is_empty() {
         let begun = tokio::time::Instant::now();
         let at = leader(&candidates).await;
         // A candidate looks every two seconds.
-        assert!(begun.elapsed() <= times().retry_period + Duration::from_millis(20), "{:?}", begun.elapsed());
+        assert!(
+            begun.elapsed() <= times().retry_period + Duration::from_millis(20),
+            "{:?}",
+            begun.elapsed()
+        );
         for _ in 0..3000 {
             sleep(Duration::from_millis(10)).await;
-            assert!(candidates.iter().enumerate().all(|(other, candidate)| candidate.leadership.holds() == (other == at)));
+            assert!(
+                candidates
+                    .iter()
+                    .enumerate()
+                    .all(|(other, candidate)| candidate.leadership.holds() == (other == at))
+            );
         }
         let leader = candidates.remove(at);
         assert_eq!(server.holder(), leader.name);
         leader.shutdown.begin();
         leader.task.await.unwrap().expect("it ends in order");
         assert!(!leader.leadership.holds());
-        assert_eq!((server.holder().as_str(), &server.spec()["leaseDurationSeconds"]), ("", &json!(1)));
+        assert_eq!(
+            (
+                server.holder().as_str(),
+                &server.spec()["leaseDurationSeconds"]
+            ),
+            ("", &json!(1))
+        );
         order.push(leader.name);
     }
     order.sort();
@@ -234,8 +331,14 @@ async fn a_lease_that_is_not_renewed_is_taken_over_when_it_runs_out() {
         sleep(Duration::from_millis(10)).await;
     }
     let waited = died.elapsed();
-    assert!(waited >= times().duration - Duration::from_millis(20), "{waited:?}");
-    assert!(waited <= times().duration + times().retry_period, "{waited:?}");
+    assert!(
+        waited >= times().duration - Duration::from_millis(20),
+        "{waited:?}"
+    );
+    assert!(
+        waited <= times().duration + times().retry_period,
+        "{waited:?}"
+    );
     assert!(!candidates[0].leadership.holds());
 }
 
@@ -255,7 +358,9 @@ async fn a_frozen_leader_does_not_hold_when_it_wakes() {
     assert!(!leadership.holds());
     let fault = frozen.keep(&shutdown).await.expect_err("its lease is gone");
     assert!(
-        fault.to_string().starts_with("the leader lease windlass-system/windlass-manager-leader-election is lost: "),
+        fault.to_string().starts_with(
+            "the leader lease windlass-system/windlass-manager-leader-election is lost: "
+        ),
         "{fault}"
     );
     frozen.release().await;
@@ -274,7 +379,11 @@ async fn a_leader_that_cannot_renew_stops_before_others_take_over() {
     let fault = alone.task.await.unwrap().expect_err("it cannot renew");
     assert!(fault.to_string().contains("is lost"), "{fault}");
     assert!(!alone.leadership.holds());
-    assert!(since.elapsed() <= times().renew_deadline && since.elapsed() < times().duration, "{:?}", since.elapsed());
+    assert!(
+        since.elapsed() <= times().renew_deadline && since.elapsed() < times().duration,
+        "{:?}",
+        since.elapsed()
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -314,7 +423,12 @@ fn kubeadm_candidate_of(server: &Server, home: &str) -> Candidate {
     let (leadership, shutdown) = (lease.leadership(), Shutdown::new());
     let wish = shutdown.clone();
     let task = tokio::spawn(async move { lease.keep(&wish).await });
-    Candidate { name: format!("{home}/windlass-manager"), leadership, shutdown, task }
+    Candidate {
+        name: format!("{home}/windlass-manager"),
+        leadership,
+        shutdown,
+        task,
+    }
 }
 
 /// While the provider renews its Lease, we wait, and say so once.
@@ -334,16 +448,30 @@ fn the_kubeadm_provider_keeps_what_it_holds() {
             sleep(Duration::from_millis(100)).await;
         }
         let waited = scaled_down.elapsed();
-        // The renewal and our look at it fall on the same instant, in either order; what is waited is read every 100 ms.
+        // The renewal and our look at it fall on the same instant, in either order; what is waited
+        // is read every 100 ms.
         let longest = times().duration + times().retry_period + Duration::from_millis(200);
-        assert!(waited >= times().duration - Duration::from_secs(2) && waited <= longest, "{waited:?}");
+        assert!(
+            waited >= times().duration - Duration::from_secs(2) && waited <= longest,
+            "{waited:?}"
+        );
     };
     let lines = crate::log::tests::logged(crate::flags::LogFormat::Text, 2, || {
-        let paused = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+        let paused = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .start_paused(true)
+            .build()
+            .unwrap();
         paused.block_on(waiting);
     });
-    assert_eq!(server.holder_in(KUBEADM[0]), "windlass-system/windlass-manager");
-    let told: Vec<&String> = lines.iter().filter(|line| line.contains("their-pod_1")).collect();
+    assert_eq!(
+        server.holder_in(KUBEADM[0]),
+        "windlass-system/windlass-manager"
+    );
+    let told: Vec<&String> = lines
+        .iter()
+        .filter(|line| line.contains("their-pod_1"))
+        .collect();
     assert_eq!(told.len(), 1, "{lines:?}");
     for words in [
         "Lease=\"capi-kubeadm-bootstrap-system/kubeadm-bootstrap-manager-leader-election-capi\"",
@@ -353,7 +481,8 @@ fn the_kubeadm_provider_keeps_what_it_holds() {
     }
 }
 
-/// Who is told to end does not give it back: the provider would take over whenever we are restarted.
+/// Who is told to end does not give it back: the provider would take over whenever we are
+/// restarted.
 #[tokio::test(start_paused = true)]
 async fn who_follows_one_of_ours_has_the_kubeadm_providers_lease_at_once() {
     let server = Server::with_kubeadm();
@@ -363,17 +492,26 @@ async fn who_follows_one_of_ours_has_the_kubeadm_providers_lease_at_once() {
     }
     first.shutdown.begin();
     first.task.await.unwrap().expect("it ends in order");
-    assert_eq!(server.holder_in(KUBEADM[0]), "windlass-system/windlass-manager");
+    assert_eq!(
+        server.holder_in(KUBEADM[0]),
+        "windlass-system/windlass-manager"
+    );
     let begun = tokio::time::Instant::now();
     let second = kubeadm_candidate(&server);
     while !second.leadership.holds() {
         sleep(Duration::from_millis(10)).await;
     }
-    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        begun.elapsed()
+    );
     server.hold(KUBEADM[0], "their-pod_2");
     let fault = second.task.await.unwrap().expect_err("it is lost");
     assert!(
-        fault.to_string().contains("kubeadm-bootstrap-manager-leader-election-capi is lost: another manager holds it"),
+        fault.to_string().contains(
+            "kubeadm-bootstrap-manager-leader-election-capi is lost: another manager holds it"
+        ),
         "{fault}"
     );
     assert!(!second.leadership.holds());
@@ -420,9 +558,17 @@ struct Replica {
 
 impl Replica {
     fn start(server: &Server, count: usize) -> Self {
-        let mut own = Elector::new(server.client(), Candidacy::of_shards(OWN.to_owned(), count), times(), Metrics::new());
+        let mut own = Elector::new(
+            server.client(),
+            Candidacy::of_shards(OWN.to_owned(), count),
+            times(),
+            Metrics::new(),
+        );
         let mut shards = ShardLeases::new(&server.client(), OWN, count, times(), &Metrics::new());
-        let mandates = shards.leaderships().map(|shard| Mandate::of([own.leadership(), shard])).collect();
+        let mandates = shards
+            .leaderships()
+            .map(|shard| Mandate::of([own.leadership(), shard]))
+            .collect();
         let shutdown = Shutdown::new();
         let wish = shutdown.clone();
         let task = tokio::spawn(async move {
@@ -433,17 +579,25 @@ impl Replica {
                 shards.keep(&wish).await;
                 Ok(())
             };
-            let kept = futures::future::try_join(own.keep(&wish), keep_shards).await.map(drop);
+            let kept = futures::future::try_join(own.keep(&wish), keep_shards)
+                .await
+                .map(drop);
             if kept.is_ok() {
                 shards.release().await;
             }
             kept
         });
-        Replica { mandates, shutdown, task }
+        Replica {
+            mandates,
+            shutdown,
+            task,
+        }
     }
 
     fn held(&self) -> Vec<usize> {
-        (0..self.mandates.len()).filter(|shard| self.mandates[*shard].holds()).collect()
+        (0..self.mandates.len())
+            .filter(|shard| self.mandates[*shard].holds())
+            .collect()
     }
 
     async fn end(self) {
@@ -452,16 +606,23 @@ impl Replica {
     }
 }
 
-/// Lets so much time pass, in which no shard has two who may write for it; gives what each holds in the end.
+/// Lets so much time pass, in which no shard has two who may write for it; gives what each holds in
+/// the end.
 async fn shares(replicas: &[&Replica], time: Duration) -> Vec<usize> {
     let end = tokio::time::Instant::now() + time;
     while tokio::time::Instant::now() < end {
         sleep(Duration::from_millis(50)).await;
         let mut all: Vec<usize> = replicas.iter().flat_map(|replica| replica.held()).collect();
         all.sort_unstable();
-        assert!(all.windows(2).all(|pair| pair[0] != pair[1]), "two may write: {all:?}");
+        assert!(
+            all.windows(2).all(|pair| pair[0] != pair[1]),
+            "two may write: {all:?}"
+        );
     }
-    replicas.iter().map(|replica| replica.held().len()).collect()
+    replicas
+        .iter()
+        .map(|replica| replica.held().len())
+        .collect()
 }
 
 /// All that is held, sorted.
@@ -476,20 +637,40 @@ async fn shards_are_shared_out_and_taken_over() {
     let server = Server::default();
     let [a, b, c] = [(); 3].map(|()| Replica::start(&server, 3));
     // Who begin together have one each at once.
-    assert_eq!(shares(&[&a, &b, &c], Duration::from_secs(1)).await, [1, 1, 1]);
-    assert_eq!(shares(&[&a, &b, &c], Duration::from_secs(120)).await, [1, 1, 1]);
+    assert_eq!(
+        shares(&[&a, &b, &c], Duration::from_secs(1)).await,
+        [1, 1, 1]
+    );
+    assert_eq!(
+        shares(&[&a, &b, &c], Duration::from_secs(120)).await,
+        [1, 1, 1]
+    );
     // As by kill -9.
     a.task.abort();
     let left = shares(&[&b, &c], times().duration + times().retry_period * 3).await;
-    assert_eq!((left.iter().sum::<usize>(), all_held(&[&b, &c])), (3, vec![0, 1, 2]), "nothing is left");
+    assert_eq!(
+        (left.iter().sum::<usize>(), all_held(&[&b, &c])),
+        (3, vec![0, 1, 2]),
+        "nothing is left"
+    );
     // Who comes in its place asks for one of the two that one has now.
     let d = Replica::start(&server, 3);
-    assert_eq!(shares(&[&b, &c, &d], times().duration + times().retry_period * 4).await, [1, 1, 1]);
+    assert_eq!(
+        shares(&[&b, &c, &d], times().duration + times().retry_period * 4).await,
+        [1, 1, 1]
+    );
     // An exchange in order leaves nobody without, and nothing for long.
     let held = b.held();
     b.end().await;
     let e = Replica::start(&server, 3);
-    assert_eq!(shares(&[&c, &d, &e], times().retry_period + Duration::from_millis(100)).await, [1, 1, 1]);
+    assert_eq!(
+        shares(
+            &[&c, &d, &e],
+            times().retry_period + Duration::from_millis(100)
+        )
+        .await,
+        [1, 1, 1]
+    );
     assert_eq!(e.held(), held);
 }
 
@@ -504,10 +685,14 @@ async fn who_comes_later_gets_a_fair_share() {
     assert!(fair.iter().all(|count| (1..=2).contains(count)), "{fair:?}");
     assert_eq!(all_held(&[&first, &second, &third]), [0, 1, 2, 3]);
     // And it stays so.
-    assert_eq!(shares(&[&first, &second, &third], Duration::from_secs(120)).await, fair);
+    assert_eq!(
+        shares(&[&first, &second, &third], Duration::from_secs(120)).await,
+        fair
+    );
 }
 
-/// Who counts shards otherwise, or not at all, does not work beside the others: neither while they are exchanged, nor back.
+/// Who counts shards otherwise, or not at all, does not work beside the others: neither while they
+/// are exchanged, nor back.
 #[tokio::test(start_paused = true)]
 async fn other_counts_wait_until_all_have_ended() {
     let server = Server::default();
@@ -520,19 +705,32 @@ async fn other_counts_wait_until_all_have_ended() {
     sleep(times().retry_period * 3).await;
     for _ in 0..60 {
         sleep(Duration::from_secs(1)).await;
-        assert!(more.held().is_empty() && !alone.leadership.holds(), "the second one still works");
+        assert!(
+            more.held().is_empty() && !alone.leadership.holds(),
+            "the second one still works"
+        );
         assert_eq!(b.held(), [0, 1]);
     }
     b.task.abort();
     let died = tokio::time::Instant::now();
     loop {
         sleep(Duration::from_millis(50)).await;
-        let works = [!b.held().is_empty(), !more.held().is_empty(), alone.leadership.holds()];
-        assert!(works.iter().filter(|works| **works).count() <= 1, "{works:?}");
+        let works = [
+            !b.held().is_empty(),
+            !more.held().is_empty(),
+            alone.leadership.holds(),
+        ];
+        assert!(
+            works.iter().filter(|works| **works).count() <= 1,
+            "{works:?}"
+        );
         if works[1] || works[2] {
             break;
         }
-        assert!(died.elapsed() < times().duration + times().retry_period * 2, "{works:?}");
+        assert!(
+            died.elapsed() < times().duration + times().retry_period * 2,
+            "{works:?}"
+        );
     }
     assert!(died.elapsed() >= times().renew_deadline);
 }

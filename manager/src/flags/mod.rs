@@ -1,4 +1,5 @@
-//! The command line: read as Go's flags are read, from the one table of `windlass::contract::manager`.
+//! The command line: read as Go's flags are read, from the one table of
+//! `windlass::contract::manager`.
 
 #[cfg(test)]
 mod tests;
@@ -100,7 +101,8 @@ impl ConfigKind {
     }
 }
 
-/// The times of leader election: the deadline is shorter than the duration, and leaves room for a second attempt.
+/// The times of leader election: the deadline is shorter than the duration, and leaves room for a
+/// second attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LeaseTimes {
     /// How long others wait before they take over a lease that is not renewed.
@@ -153,7 +155,12 @@ impl fmt::Display for Address {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.host {
             Some(host) if host.contains(':') => write!(formatter, "[{host}]:{}", self.port),
-            host => write!(formatter, "{}:{}", host.as_deref().unwrap_or_default(), self.port),
+            host => write!(
+                formatter,
+                "{}:{}",
+                host.as_deref().unwrap_or_default(),
+                self.port
+            ),
         }
     }
 }
@@ -182,14 +189,21 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Comma
     match Given::read(arguments)? {
         Reading::Flags(given) => given.flags().map(|flags| Command::Run(Box::new(flags))),
         Reading::Help => Ok(Command::Print(help())),
-        Reading::Version => Ok(Command::Print(format!("windlass-manager {}\n", crate::VERSION))),
+        Reading::Version => Ok(Command::Print(format!(
+            "windlass-manager {}\n",
+            crate::VERSION
+        ))),
     }
 }
 
 fn help() -> String {
     let mut text = "Fulfils Cluster API's bootstrap contract for WindlassConfigs and, where asked to, KubeadmConfigs.\nUsage: windlass-manager [FLAGS]\n\n".to_owned();
     let left = |flag: &Flag| {
-        let short = if flag.name.len() == 1 { format!("-{}, ", flag.name) } else { "    ".to_owned() };
+        let short = if flag.name.len() == 1 {
+            format!("-{}, ", flag.name)
+        } else {
+            "    ".to_owned()
+        };
         let value = match flag.takes {
             Takes::Switch => "",
             Takes::Text => " TEXT",
@@ -199,10 +213,22 @@ fn help() -> String {
         };
         format!("{short}--{}{value}", flag.name)
     };
-    let width = FLAGS.iter().map(|flag| left(flag).chars().count()).max().unwrap_or_default();
+    let width = FLAGS
+        .iter()
+        .map(|flag| left(flag).chars().count())
+        .max()
+        .unwrap_or_default();
     for flag in FLAGS {
-        let default = if flag.default.is_empty() { String::new() } else { format!(" (default {})", flag.default) };
-        text.push_str(&format!("  {:width$}  {}{default}\n", left(flag), flag.help));
+        let default = if flag.default.is_empty() {
+            String::new()
+        } else {
+            format!(" (default {})", flag.default)
+        };
+        text.push_str(&format!(
+            "  {:width$}  {}{default}\n",
+            left(flag),
+            flag.help
+        ));
     }
     text
 }
@@ -228,11 +254,16 @@ impl Given {
                 "version" => return Ok(Reading::Version),
                 _ => {}
             }
-            let flag = FLAGS.iter().find(|flag| flag.name == name).ok_or_else(|| unknown(&argument, name))?;
+            let flag = FLAGS
+                .iter()
+                .find(|flag| flag.name == name)
+                .ok_or_else(|| unknown(&argument, name))?;
             let value = match (value, flag.takes) {
                 (Some(value), _) => value.to_owned(),
                 (None, Takes::Switch) => "true".to_owned(),
-                (None, _) => arguments.next().ok_or_else(|| format!("{argument} lacks its value: {}", write(flag)))?,
+                (None, _) => arguments
+                    .next()
+                    .ok_or_else(|| format!("{argument} lacks its value: {}", write(flag)))?,
             };
             given.0.entry(flag.name).or_default().push(value);
         }
@@ -254,19 +285,31 @@ impl Given {
             workload_api: self.rate("clustercache-client-qps", "clustercache-client-burst")?,
             bootstrap_token_ttl: self.token_ttl()?,
             webhooks: self.webhooks()?,
-            tls_min_version: self.one_of("tls-min-version", &[("VersionTLS12", TlsVersion::Tls12), ("VersionTLS13", TlsVersion::Tls13)])?,
+            tls_min_version: self.one_of(
+                "tls-min-version",
+                &[
+                    ("VersionTLS12", TlsVersion::Tls12),
+                    ("VersionTLS13", TlsVersion::Tls13),
+                ],
+            )?,
             health: self.address("health-addr")?,
             diagnostics: self.address("diagnostics-address")?,
             insecure_diagnostics: self.switch("insecure-diagnostics")?,
             gates: self.gates()?,
-            log_format: self.one_of("logging-format", &[("text", LogFormat::Text), ("json", LogFormat::Json)])?,
+            log_format: self.one_of(
+                "logging-format",
+                &[("text", LogFormat::Text), ("json", LogFormat::Json)],
+            )?,
             verbosity: self.at_least::<u32>("v", 0)?.min(5) as u8,
         })
     }
 
     /// The last value, or the default.
     fn text(&self, name: &str) -> &str {
-        self.0.get(name).and_then(|values| values.last()).map_or_else(|| of_table(name).default, String::as_str)
+        self.0
+            .get(name)
+            .and_then(|values| values.last())
+            .map_or_else(|| of_table(name).default, String::as_str)
     }
 
     fn some_text(&self, name: &str) -> Option<String> {
@@ -277,7 +320,13 @@ impl Given {
     fn list(&self, name: &str) -> Vec<String> {
         let default = [of_table(name).default.to_owned()];
         let values = self.0.get(name).map_or(&default[..], Vec::as_slice);
-        values.iter().flat_map(|value| value.split(',')).map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
+        values
+            .iter()
+            .flat_map(|value| value.split(','))
+            .map(str::trim)
+            .filter(|item| !item.is_empty())
+            .map(str::to_owned)
+            .collect()
     }
 
     /// What Go's `strconv.ParseBool` takes.
@@ -285,25 +334,45 @@ impl Given {
         bool_of(self.text(name)).ok_or_else(|| self.fault(name, "it is true or false"))
     }
 
-    fn at_least<N: FromStr + PartialOrd + fmt::Display>(&self, name: &str, least: N) -> Result<N, String> {
-        let number = self.text(name).parse().ok().filter(|number| *number >= least);
+    fn at_least<N: FromStr + PartialOrd + fmt::Display>(
+        &self,
+        name: &str,
+        least: N,
+    ) -> Result<N, String> {
+        let number = self
+            .text(name)
+            .parse()
+            .ok()
+            .filter(|number| *number >= least);
         number.ok_or_else(|| self.fault(name, &format!("it is a whole number from {least} on")))
     }
 
     /// A length of time that is longer than none.
     fn duration(&self, name: &str) -> Result<Duration, String> {
-        let length = GoDuration::parse(self.text(name)).map_err(|fault| self.fault(name, &fault))?;
-        let nanoseconds = u64::try_from(length.as_nanoseconds()).ok().filter(|length| *length > 0);
-        nanoseconds.map(Duration::from_nanos).ok_or_else(|| self.fault(name, "it is more than 0s"))
+        let length =
+            GoDuration::parse(self.text(name)).map_err(|fault| self.fault(name, &fault))?;
+        let nanoseconds = u64::try_from(length.as_nanoseconds())
+            .ok()
+            .filter(|length| *length > 0);
+        nanoseconds
+            .map(Duration::from_nanos)
+            .ok_or_else(|| self.fault(name, "it is more than 0s"))
     }
 
     fn kinds(&self) -> Result<BTreeSet<ConfigKind>, String> {
         const NAME: &str = "kinds";
         let given = self.list(NAME);
         let words = || ConfigKind::ALL.into_iter().map(ConfigKind::as_str);
-        let known = |word: &String| ConfigKind::ALL.into_iter().find(|kind| kind.as_str() == word);
+        let known = |word: &String| {
+            ConfigKind::ALL
+                .into_iter()
+                .find(|kind| kind.as_str() == word)
+        };
         if let Some(unknown) = given.iter().find(|word| known(word).is_none()) {
-            let line = nearest(unknown, words()).map_or_else(|| write(of_table(NAME)), |word| format!("write --{NAME}={word}"));
+            let line = nearest(unknown, words()).map_or_else(
+                || write(of_table(NAME)),
+                |word| format!("write --{NAME}={word}"),
+            );
             return Err(format!(
                 "--{NAME}: {unknown} is no kind that is reconciled, those are {}; {line}",
                 words().collect::<Vec<_>>().join(" and ")
@@ -328,7 +397,9 @@ impl Given {
         let shards = self.at_least(NAME, 1)?;
         match shards {
             1 => Ok(shards),
-            _ if shards > MOST_SHARDS => Err(self.fault(NAME, &format!("it is {MOST_SHARDS} at most"))),
+            _ if shards > MOST_SHARDS => {
+                Err(self.fault(NAME, &format!("it is {MOST_SHARDS} at most")))
+            }
             _ if self.switch("leader-elect")? => Ok(shards),
             _ => Err(format!(
                 "--{NAME}={shards} needs leader election, so that no two managers work on one shard: write --leader-elect"
@@ -340,24 +411,44 @@ impl Given {
     fn token_ttl(&self) -> Result<Duration, String> {
         const NAME: &str = "bootstrap-token-ttl";
         let ttl = self.duration(NAME)?;
-        if ttl >= Duration::from_secs(60) { Ok(ttl) } else { Err(self.fault(NAME, "it is 1m at least")) }
+        if ttl >= Duration::from_secs(60) {
+            Ok(ttl)
+        } else {
+            Err(self.fault(NAME, "it is 1m at least"))
+        }
     }
 
     fn one_of<T: Copy>(&self, name: &str, known: &[(&str, T)]) -> Result<T, String> {
         let found = known.iter().find(|(word, _)| *word == self.text(name));
-        let words = || known.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(" or ");
-        found.map(|(_, value)| *value).ok_or_else(|| self.fault(name, &format!("it is {}", words())))
+        let words = || {
+            known
+                .iter()
+                .map(|(word, _)| *word)
+                .collect::<Vec<_>>()
+                .join(" or ")
+        };
+        found
+            .map(|(_, value)| *value)
+            .ok_or_else(|| self.fault(name, &format!("it is {}", words())))
     }
 
     fn rate(&self, qps: &str, burst: &str) -> Result<Option<Rate>, String> {
-        let number: Option<f64> = self.text(qps).parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0);
+        let number: Option<f64> = self
+            .text(qps)
+            .parse()
+            .ok()
+            .filter(|number: &f64| number.is_finite() && *number >= 0.0);
         let per_second = number.ok_or_else(|| self.fault(qps, "it is a number from 0 on"))?;
         let burst = self.at_least(burst, 1)?;
         Ok((per_second > 0.0).then_some(Rate { per_second, burst }))
     }
 
     fn lease(&self) -> Result<LeaseTimes, String> {
-        let [duration, deadline, pause] = ["leader-elect-lease-duration", "leader-elect-renew-deadline", "leader-elect-retry-period"];
+        let [duration, deadline, pause] = [
+            "leader-elect-lease-duration",
+            "leader-elect-renew-deadline",
+            "leader-elect-retry-period",
+        ];
         let times = LeaseTimes {
             duration: self.duration(duration)?,
             renew_deadline: self.duration(deadline)?,
@@ -367,19 +458,38 @@ impl Given {
             return Err(self.fault(duration, "a Lease counts in seconds: it is at least 1s"));
         }
         if times.duration <= times.renew_deadline {
-            return Err(self.fault(duration, &format!("it is more than --{deadline}, which is {}", self.text(deadline))));
+            return Err(self.fault(
+                duration,
+                &format!(
+                    "it is more than --{deadline}, which is {}",
+                    self.text(deadline)
+                ),
+            ));
         }
         if times.renew_deadline <= times.retry_period.mul_f64(1.2) {
-            return Err(self.fault(deadline, &format!("it is more than 1.2 times --{pause}, which is {}", self.text(pause))));
+            return Err(self.fault(
+                deadline,
+                &format!(
+                    "it is more than 1.2 times --{pause}, which is {}",
+                    self.text(pause)
+                ),
+            ));
         }
         Ok(times)
     }
 
     fn webhooks(&self) -> Result<Option<Webhooks>, String> {
-        let port: u16 = self.text("webhook-port").parse().map_err(|_| self.fault("webhook-port", "it is a port from 0 to 65535"))?;
+        let port: u16 = self
+            .text("webhook-port")
+            .parse()
+            .map_err(|_| self.fault("webhook-port", "it is a port from 0 to 65535"))?;
         let folder = PathBuf::from(self.text("webhook-cert-dir"));
         let file = |name: &str| folder.join(self.text(name));
-        Ok((port != 0).then(|| Webhooks { port, certificate: file("webhook-cert-name"), key: file("webhook-key-name") }))
+        Ok((port != 0).then(|| Webhooks {
+            port,
+            certificate: file("webhook-cert-name"),
+            key: file("webhook-key-name"),
+        }))
     }
 
     /// An address as Go listens on it. Empty and `0` mean none, as in controller-runtime.
@@ -391,38 +501,65 @@ impl Given {
         let fault = || self.fault(name, "it is HOST:PORT, or :PORT for all addresses");
         let (host, port) = text.rsplit_once(':').ok_or_else(fault)?;
         let port = port.parse().map_err(|_| fault())?;
-        let bracketed = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        let bracketed = host
+            .strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'));
         if bracketed.is_none() && host.contains(':') {
             return Err(fault());
         }
         let host = bracketed.unwrap_or(host);
-        Ok(Some(Address { host: (!host.is_empty()).then(|| host.to_owned()), port }))
+        Ok(Some(Address {
+            host: (!host.is_empty()).then(|| host.to_owned()),
+            port,
+        }))
     }
 
     fn gates(&self) -> Result<Gates, String> {
         let mut gates = Gates { machine_pool: true };
         for item in self.list("feature-gates") {
-            let setting = item.split_once('=').and_then(|(name, value)| Some((name.trim(), bool_of(value.trim())?)));
+            let setting = item
+                .split_once('=')
+                .and_then(|(name, value)| Some((name.trim(), bool_of(value.trim())?)));
             match setting {
                 Some(("MachinePool", value)) => gates.machine_pool = value,
-                Some((name, _)) => return Err(self.fault("feature-gates", &format!("there is no gate {name}, only MachinePool"))),
-                None => return Err(self.fault("feature-gates", &format!("{item} is not NAME=true or NAME=false"))),
+                Some((name, _)) => {
+                    return Err(self.fault(
+                        "feature-gates",
+                        &format!("there is no gate {name}, only MachinePool"),
+                    ));
+                }
+                None => {
+                    return Err(self.fault(
+                        "feature-gates",
+                        &format!("{item} is not NAME=true or NAME=false"),
+                    ));
+                }
             }
         }
         Ok(gates)
     }
 
     fn fault(&self, name: &str, why: &str) -> String {
-        let values = self.0.get(name).map_or_else(|| of_table(name).default.to_owned(), |values| values.join(","));
-        format!("--{name}={values} cannot be: {why}; {}", write(of_table(name)))
+        let values = self.0.get(name).map_or_else(
+            || of_table(name).default.to_owned(),
+            |values| values.join(","),
+        );
+        format!(
+            "--{name}={values} cannot be: {why}; {}",
+            write(of_table(name))
+        )
     }
 }
 
-/// The name and the value of an argument, as pflag cuts it: two dashes before a long name, one or two before a single letter.
+/// The name and the value of an argument, as pflag cuts it: two dashes before a long name, one or
+/// two before a single letter.
 fn split(argument: &str) -> Result<(&str, Option<&str>), String> {
-    let stray = || format!("{argument} is no flag: windlass-manager takes only flags, which --help lists");
+    let stray =
+        || format!("{argument} is no flag: windlass-manager takes only flags, which --help lists");
     if let Some(long) = argument.strip_prefix("--").filter(|long| !long.is_empty()) {
-        let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+        let (name, value) = long
+            .split_once('=')
+            .map_or((long, None), |(name, value)| (name, Some(value)));
         return Ok((name, value));
     }
     let short = argument.strip_prefix('-').ok_or_else(stray)?;
@@ -432,12 +569,18 @@ fn split(argument: &str) -> Result<(&str, Option<&str>), String> {
     if word.len() > end && FLAGS.iter().any(|flag| flag.name == word) {
         return Err(format!("{argument} has one dash: write -{argument}"));
     }
-    Ok((name, (!rest.is_empty()).then(|| rest.strip_prefix('=').unwrap_or(rest))))
+    Ok((
+        name,
+        (!rest.is_empty()).then(|| rest.strip_prefix('=').unwrap_or(rest)),
+    ))
 }
 
 fn unknown(argument: &str, name: &str) -> String {
     let meant = nearest(name, FLAGS.iter().map(|flag| flag.name)).map(|name| write(of_table(name)));
-    format!("there is no flag {argument}: {}", meant.as_deref().unwrap_or("--help lists the flags"))
+    format!(
+        "there is no flag {argument}: {}",
+        meant.as_deref().unwrap_or("--help lists the flags")
+    )
 }
 
 /// How a flag is written, with its default or a word in its place.
@@ -460,5 +603,8 @@ fn bool_of(text: &str) -> Option<bool> {
 }
 
 fn of_table(name: &str) -> &'static Flag {
-    FLAGS.iter().find(|flag| flag.name == name).expect("internal error: a flag that the table does not have")
+    FLAGS
+        .iter()
+        .find(|flag| flag.name == name)
+        .expect("internal error: a flag that the table does not have")
 }

@@ -1,4 +1,5 @@
-//! Serving certificates: that of the webhooks, read from files and read again when they change, and one of our own for the diagnostics.
+//! Serving certificates: that of the webhooks, read from files and read again when they change, and
+//! one of our own for the diagnostics.
 
 use std::fmt;
 use std::io;
@@ -18,7 +19,8 @@ use crate::flags::TlsVersion;
 use crate::readiness::Check;
 use crate::shutdown::Shutdown;
 
-/// How often the files are looked at. The kubelet takes up to a minute to bring a Secret into a Pod.
+/// How often the files are looked at. The kubelet takes up to a minute to bring a Secret into a
+/// Pod.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// The certificate that is served now; clones are of one.
@@ -33,7 +35,10 @@ impl fmt::Debug for Certificate {
 
 impl ResolvesServerCert for Certificate {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 
@@ -52,10 +57,17 @@ impl Certificate {
     /// # Errors
     /// When no key can be made.
     pub(crate) fn self_signed() -> Result<Self, Fault> {
-        let made = rcgen::generate_simple_self_signed(["localhost".to_owned(), "windlass-manager".to_owned()])?;
+        let made = rcgen::generate_simple_self_signed([
+            "localhost".to_owned(),
+            "windlass-manager".to_owned(),
+        ])?;
         let key = PrivatePkcs8KeyDer::from(made.signing_key.serialize_der());
         let certificate = Certificate::default();
-        certificate.set(CertifiedKey::from_der(vec![made.cert.der().clone()], key.into(), &aws_lc_rs::default_provider())?);
+        certificate.set(CertifiedKey::from_der(
+            vec![made.cert.der().clone()],
+            key.into(),
+            &aws_lc_rs::default_provider(),
+        )?);
         Ok(certificate)
     }
 
@@ -65,16 +77,25 @@ impl Certificate {
             TlsVersion::Tls12 => &[&version::TLS13, &version::TLS12],
             TlsVersion::Tls13 => &[&version::TLS13],
         };
-        let builder = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider())).with_protocol_versions(versions);
+        let builder = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+            .with_protocol_versions(versions);
         let builder = builder.expect("internal error: the provider has ciphers for both versions");
-        let mut config = builder.with_no_client_auth().with_cert_resolver(Arc::new(self.clone()));
+        let mut config = builder
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::new(self.clone()));
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Arc::new(config)
     }
 
-    /// Reads the files, and again whenever they change, until the shutdown begins. What cannot be used leaves the one before in place: a
-    /// Secret that is being exchanged may be read half.
-    pub(crate) async fn follow(self, files: Files, every: Duration, ready: Check, shutdown: Shutdown) {
+    /// Reads the files, and again whenever they change, until the shutdown begins. What cannot be
+    /// used leaves the one before in place: a Secret that is being exchanged may be read half.
+    pub(crate) async fn follow(
+        self,
+        files: Files,
+        every: Duration,
+        ready: Check,
+        shutdown: Shutdown,
+    ) {
         let mut before = None;
         while !shutdown.has_begun() {
             let now = read(&files).await;
@@ -92,7 +113,11 @@ impl Certificate {
     /// Takes what was read into use.
     fn take(&self, files: &Files, read: &Read, is_first: bool, ready: &Check) {
         let file = files.certificate.display();
-        match read.as_ref().map_err(Clone::clone).and_then(|(certificate, key)| parse(certificate, key)) {
+        match read
+            .as_ref()
+            .map_err(Clone::clone)
+            .and_then(|(certificate, key)| parse(certificate, key))
+        {
             Ok(key) => {
                 self.set(key);
                 ready.passed();
@@ -117,7 +142,10 @@ impl Certificate {
     }
 
     fn is_there(&self) -> bool {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_some()
     }
 }
 
@@ -126,7 +154,9 @@ type Read = Result<(Vec<u8>, Vec<u8>), String>;
 
 async fn read(files: &Files) -> Read {
     let Files { certificate, key } = files.clone();
-    let one = |path: PathBuf| std::fs::read(&path).map_err(|fault: io::Error| format!("{}: {fault}", path.display()));
+    let one = |path: PathBuf| {
+        std::fs::read(&path).map_err(|fault: io::Error| format!("{}: {fault}", path.display()))
+    };
     let both = tokio::task::spawn_blocking(move || Ok((one(certificate)?, one(key)?)));
     both.await.unwrap_or_else(|fault| Err(fault.to_string()))
 }
@@ -138,5 +168,6 @@ fn parse(certificate: &[u8], key: &[u8]) -> Result<CertifiedKey, String> {
         return Err("certificate: there is none in the file".to_owned());
     }
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|fault| format!("key: {fault}"))?;
-    CertifiedKey::from_der(chain, key, &aws_lc_rs::default_provider()).map_err(|fault| fault.to_string())
+    CertifiedKey::from_der(chain, key, &aws_lc_rs::default_provider())
+        .map_err(|fault| fault.to_string())
 }

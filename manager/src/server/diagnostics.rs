@@ -17,10 +17,12 @@ pub(crate) fn router(metrics: Metrics, client: Client) -> Router {
     let reviewer = Reviewer::new(client);
     Router::new().route(
         PATH,
-        get(async move |headers: HeaderMap| match reviewer.may_get(PATH, &headers).await {
-            Ok(()) => answer(&metrics),
-            Err(refused) => refused.into_response(),
-        }),
+        get(
+            async move |headers: HeaderMap| match reviewer.may_get(PATH, &headers).await {
+                Ok(()) => answer(&metrics),
+                Err(refused) => refused.into_response(),
+            },
+        ),
     )
 }
 

@@ -9,7 +9,9 @@ use crate::readiness::Readiness;
 
 /// Answers the probes.
 pub(crate) fn router(readiness: Readiness) -> Router {
-    Router::new().route(LIVENESS_PATH, get(async || "ok")).route(READINESS_PATH, get(async move || ready(&readiness)))
+    Router::new()
+        .route(LIVENESS_PATH, get(async || "ok"))
+        .route(READINESS_PATH, get(async move || ready(&readiness)))
 }
 
 /// The text of Kubernetes' own probes: a line for each check, and which one fails.
@@ -23,6 +25,17 @@ fn ready(readiness: &Readiness) -> (StatusCode, String) {
             Some(why) => text.push_str(&format!("[-]{name} failed: {why}\n")),
         }
     }
-    text.push_str(if failed { "readyz check failed\n" } else { "readyz check passed\n" });
-    (if failed { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK }, text)
+    text.push_str(if failed {
+        "readyz check failed\n"
+    } else {
+        "readyz check passed\n"
+    });
+    (
+        if failed {
+            StatusCode::SERVICE_UNAVAILABLE
+        } else {
+            StatusCode::OK
+        },
+        text,
+    )
 }

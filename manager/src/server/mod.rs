@@ -1,4 +1,5 @@
-//! What the manager serves: webhooks, health, metrics. Here is what all of it has in common: a listener, TLS, bounds, an orderly end.
+//! What the manager serves: webhooks, health, metrics. Here is what all of it has in common: a
+//! listener, TLS, bounds, an orderly end.
 
 pub(crate) mod certificate;
 pub(crate) mod diagnostics;
@@ -33,9 +34,11 @@ pub(crate) struct Bounds {
     pub(crate) connections: u32,
     /// For the TLS handshake.
     pub(crate) handshake: Duration,
-    /// For the head of a request, and between two requests. Go's clients close after 90 seconds themselves.
+    /// For the head of a request, and between two requests. Go's clients close after 90 seconds
+    /// themselves.
     pub(crate) head: Duration,
-    /// For a connection in all; it ends after the request that is then served, and clients make another.
+    /// For a connection in all; it ends after the request that is then served, and clients make
+    /// another.
     pub(crate) connection: Duration,
     /// For requests that are being served when their connection is to end.
     pub(crate) grace: Duration,
@@ -74,7 +77,9 @@ pub(crate) async fn listen(address: &Address) -> io::Result<TcpListener> {
         Some(host) => TcpListener::bind((host.as_str(), address.port)).await,
         // The address of IPv6 takes IPv4 as well, where there is IPv6.
         None => match TcpListener::bind((Ipv6Addr::UNSPECIFIED, address.port)).await {
-            Err(fault) if fault.kind() != io::ErrorKind::AddrInUse => TcpListener::bind((Ipv4Addr::UNSPECIFIED, address.port)).await,
+            Err(fault) if fault.kind() != io::ErrorKind::AddrInUse => {
+                TcpListener::bind((Ipv4Addr::UNSPECIFIED, address.port)).await
+            }
             bound => bound,
         },
     }
@@ -92,46 +97,78 @@ impl Server {
             };
             match accepted {
                 Ok((stream, place)) => {
-                    let (tls, router, shutdown) = (tls.clone(), self.router.clone(), shutdown.clone());
+                    let (tls, router, shutdown) =
+                        (tls.clone(), self.router.clone(), shutdown.clone());
                     tokio::spawn(async move {
                         connection(stream, tls, router, self.bounds, &shutdown).await;
                         drop(place);
                     });
                 }
                 Err(fault) => {
-                    // Of the process it is said that it has no more files, or of the client that it has gone.
+                    // Of the process it is said that it has no more files, or of the client that it
+                    // has gone.
                     tracing::warn!(err = %fault, "Failed to accept a connection");
                     sleep(Duration::from_millis(100)).await;
                 }
             }
         }
         drop(self.listener);
-        if timeout(self.bounds.grace, places.acquire_many(self.bounds.connections)).await.is_err() {
+        if timeout(
+            self.bounds.grace,
+            places.acquire_many(self.bounds.connections),
+        )
+        .await
+        .is_err()
+        {
             tracing::warn!("Closing connections on which requests were being served");
         }
     }
 }
 
 /// The next connection, once there is a place for it.
-async fn next_connection(listener: &TcpListener, places: &Arc<Semaphore>) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
-    let place = places.clone().acquire_owned().await.expect("internal error: nobody closes the semaphore");
+async fn next_connection(
+    listener: &TcpListener,
+    places: &Arc<Semaphore>,
+) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
+    let place = places
+        .clone()
+        .acquire_owned()
+        .await
+        .expect("internal error: nobody closes the semaphore");
     Ok((listener.accept().await?.0, place))
 }
 
-async fn connection(stream: TcpStream, tls: Option<TlsAcceptor>, router: Router, bounds: Bounds, shutdown: &Shutdown) {
-    let Some(tls) = tls else { return requests(stream, router, bounds, shutdown).await };
+async fn connection(
+    stream: TcpStream,
+    tls: Option<TlsAcceptor>,
+    router: Router,
+    bounds: Bounds,
+    shutdown: &Shutdown,
+) {
+    let Some(tls) = tls else {
+        return requests(stream, router, bounds, shutdown).await;
+    };
     match timeout(bounds.handshake, tls.accept(stream)).await {
         Ok(Ok(stream)) => requests(stream, router, bounds, shutdown).await,
-        // Who does not trust the certificate says so in the handshake; scanners of ports say anything.
+        // Who does not trust the certificate says so in the handshake; scanners of ports say
+        // anything.
         Ok(Err(fault)) => tracing::debug!(err = %fault, "TLS handshake failed"),
         Err(_) => tracing::debug!("TLS handshake took too long"),
     }
 }
 
-async fn requests(stream: impl AsyncRead + AsyncWrite + Unpin, router: Router, bounds: Bounds, shutdown: &Shutdown) {
+async fn requests(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    router: Router,
+    bounds: Bounds,
+    shutdown: &Shutdown,
+) {
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(bounds.head).max_buf_size(HEAD_BYTES);
-    let mut connection = pin!(http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router)));
+    http.timer(TokioTimer::new())
+        .header_read_timeout(bounds.head)
+        .max_buf_size(HEAD_BYTES);
+    let mut connection =
+        pin!(http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(router)));
     let ended = tokio::select! {
         ended = connection.as_mut() => Some(ended),
         () = shutdown.begun() => None,

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, StatusCode, header};
 use k8s_openapi::api::authentication::v1::{TokenReview, TokenReviewSpec, UserInfo};
-use k8s_openapi::api::authorization::v1::{NonResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec};
+use k8s_openapi::api::authorization::v1::{
+    NonResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec,
+};
 use kube::api::PostParams;
 use kube::{Api, Client};
 use tokio::sync::Semaphore;
@@ -50,20 +52,30 @@ enum Verdict {
 
 impl Reviewer {
     pub(super) fn new(client: Client) -> Self {
-        Reviewer { client, known: Arc::default(), questions: Arc::new(Semaphore::new(QUESTIONS)) }
+        Reviewer {
+            client,
+            known: Arc::default(),
+            questions: Arc::new(Semaphore::new(QUESTIONS)),
+        }
     }
 
     /// Whether the sender of a request may get a path.
     ///
     /// # Errors
     /// The answer that is due when not, or when the API server cannot be asked.
-    pub(super) async fn may_get(&self, path: &str, headers: &HeaderMap) -> Result<(), (StatusCode, &'static str)> {
+    pub(super) async fn may_get(
+        &self,
+        path: &str,
+        headers: &HeaderMap,
+    ) -> Result<(), (StatusCode, &'static str)> {
         let unknown = (StatusCode::UNAUTHORIZED, "Unauthorized\n");
         let token = bearer(headers).ok_or(unknown)?;
         let verdict = match self.remembered(token) {
             Some(verdict) => verdict,
             None => {
-                let asked = timeout(PATIENCE, self.ask(path, token)).await.unwrap_or_else(|_| Err("no answer in time".into()));
+                let asked = timeout(PATIENCE, self.ask(path, token))
+                    .await
+                    .unwrap_or_else(|_| Err("no answer in time".into()));
                 let verdict = asked.map_err(|fault| {
                     tracing::error!(err = %told(fault.as_ref()), "Failed to review access to diagnostics");
                     (StatusCode::INTERNAL_SERVER_ERROR, "Authentication failed\n")
@@ -81,28 +93,53 @@ impl Reviewer {
 
     async fn ask(&self, path: &str, token: &str) -> Result<Verdict, Fault> {
         let _turn = self.questions.acquire().await?;
-        let spec = TokenReviewSpec { token: token.to_owned(), ..TokenReviewSpec::default() };
-        let question = TokenReview { spec, ..TokenReview::default() };
-        let answer = Api::all(self.client.clone()).create(&PostParams::default(), &question).await?;
+        let spec = TokenReviewSpec {
+            token: token.to_owned(),
+            ..TokenReviewSpec::default()
+        };
+        let question = TokenReview {
+            spec,
+            ..TokenReview::default()
+        };
+        let answer = Api::all(self.client.clone())
+            .create(&PostParams::default(), &question)
+            .await?;
         let user = match answer.status {
             Some(status) if status.authenticated == Some(true) => status.user.unwrap_or_default(),
             _ => return Ok(Verdict::Unknown),
         };
-        let question = SubjectAccessReview { spec: access(user, path), ..SubjectAccessReview::default() };
-        let answer = Api::all(self.client.clone()).create(&PostParams::default(), &question).await?;
-        let allowed = answer.status.is_some_and(|status| status.allowed && status.denied != Some(true));
-        Ok(if allowed { Verdict::Allowed } else { Verdict::Forbidden })
+        let question = SubjectAccessReview {
+            spec: access(user, path),
+            ..SubjectAccessReview::default()
+        };
+        let answer = Api::all(self.client.clone())
+            .create(&PostParams::default(), &question)
+            .await?;
+        let allowed = answer
+            .status
+            .is_some_and(|status| status.allowed && status.denied != Some(true));
+        Ok(if allowed {
+            Verdict::Allowed
+        } else {
+            Verdict::Forbidden
+        })
     }
 
     fn remembered(&self, token: &str) -> Option<Verdict> {
-        self.known().get(token).filter(|(_, end)| Instant::now() < *end).map(|(verdict, _)| *verdict)
+        self.known()
+            .get(token)
+            .filter(|(_, end)| Instant::now() < *end)
+            .map(|(verdict, _)| *verdict)
     }
 
     fn remember(&self, token: &str, verdict: Verdict) {
         let (mut known, now) = (self.known(), Instant::now());
         known.retain(|_, (_, end)| now < *end);
         while known.len() >= TOKENS {
-            let oldest = known.iter().min_by_key(|(_, (_, end))| *end).map(|(token, _)| token.clone());
+            let oldest = known
+                .iter()
+                .min_by_key(|(_, (_, end))| *end)
+                .map(|(token, _)| token.clone());
             oldest.and_then(|token| known.remove(&token));
         }
         known.insert(token.to_owned(), (verdict, now + KEPT));
@@ -115,9 +152,14 @@ impl Reviewer {
 
 /// `Authorization: Bearer TOKEN`.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    let (scheme, token) = headers
+        .get(header::AUTHORIZATION)?
+        .to_str()
+        .ok()?
+        .split_once(' ')?;
     let token = token.trim();
-    (scheme.eq_ignore_ascii_case("Bearer") && !token.is_empty() && token.len() <= TOKEN_BYTES).then_some(token)
+    (scheme.eq_ignore_ascii_case("Bearer") && !token.is_empty() && token.len() <= TOKEN_BYTES)
+        .then_some(token)
 }
 
 /// The question whether somebody may get a path.
@@ -125,7 +167,10 @@ fn access(user: UserInfo, path: &str) -> SubjectAccessReviewSpec {
     SubjectAccessReviewSpec {
         extra: user.extra,
         groups: user.groups,
-        non_resource_attributes: Some(NonResourceAttributes { path: Some(path.to_owned()), verb: Some("get".to_owned()) }),
+        non_resource_attributes: Some(NonResourceAttributes {
+            path: Some(path.to_owned()),
+            verb: Some("get".to_owned()),
+        }),
         resource_attributes: None,
         uid: user.uid,
         user: user.username,
@@ -149,10 +194,15 @@ mod tests {
         let service = tower::service_fn(move |request: Request<kube::client::Body>| {
             let kept = kept.clone();
             async move {
-                let body = to_bytes(Body::new(request.into_body()), usize::MAX).await.unwrap();
+                let body = to_bytes(Body::new(request.into_body()), usize::MAX)
+                    .await
+                    .unwrap();
                 let mut review: Value = serde_json::from_slice(&body).unwrap();
                 kept.lock().unwrap().push(review.clone());
-                let token = review["spec"]["token"].as_str().unwrap_or_default().to_owned();
+                let token = review["spec"]["token"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_owned();
                 let (code, status) = match (review["kind"].as_str(), token.as_str()) {
                     (Some("TokenReview"), "down") => (500, json!({})),
                     (Some("TokenReview"), "prometheus" | "nobody") => {
@@ -160,22 +210,39 @@ mod tests {
                         (201, json!({"authenticated": true, "user": user}))
                     }
                     (Some("TokenReview"), _) => (201, json!({"authenticated": false})),
-                    _ => (201, json!({"allowed": review["spec"]["user"] == json!("prometheus")})),
+                    _ => (
+                        201,
+                        json!({"allowed": review["spec"]["user"] == json!("prometheus")}),
+                    ),
                 };
                 review["status"] = status;
-                let answer = if code == 500 { json!({"kind": "Status", "code": 500, "message": "down"}) } else { review };
-                Ok::<_, Infallible>(Response::builder().status(code).body(Body::from(answer.to_string())).unwrap())
+                let answer = if code == 500 {
+                    json!({"kind": "Status", "code": 500, "message": "down"})
+                } else {
+                    review
+                };
+                Ok::<_, Infallible>(
+                    Response::builder()
+                        .status(code)
+                        .body(Body::from(answer.to_string()))
+                        .unwrap(),
+                )
             }
         });
         (Client::new(service, "default"), asked)
     }
 
     fn with(authorization: &str) -> HeaderMap {
-        [(header::AUTHORIZATION, authorization.parse().unwrap())].into_iter().collect()
+        [(header::AUTHORIZATION, authorization.parse().unwrap())]
+            .into_iter()
+            .collect()
     }
 
     async fn code(reviewer: &Reviewer, headers: &HeaderMap) -> u16 {
-        reviewer.may_get("/metrics", headers).await.map_or_else(|(code, _)| code.as_u16(), |()| 200)
+        reviewer
+            .may_get("/metrics", headers)
+            .await
+            .map_or_else(|(code, _)| code.as_u16(), |()| 200)
     }
 
     #[tokio::test(start_paused = true)]
@@ -203,7 +270,13 @@ mod tests {
         let (client, asked) = api();
         let reviewer = Reviewer::new(client);
         let long = format!("Bearer {}", "x".repeat(TOKEN_BYTES + 1));
-        for headers in [HeaderMap::new(), with("Basic cHJvbWV0aGV1cw=="), with("Bearer "), with("prometheus"), with(&long)] {
+        for headers in [
+            HeaderMap::new(),
+            with("Basic cHJvbWV0aGV1cw=="),
+            with("Bearer "),
+            with("prometheus"),
+            with(&long),
+        ] {
             assert_eq!(code(&reviewer, &headers).await, 401, "{headers:?}");
         }
         assert!(asked.lock().unwrap().is_empty());
@@ -223,7 +296,10 @@ mod tests {
         let (client, asked) = api();
         let reviewer = Reviewer::new(client);
         for number in 0..TOKENS + 10 {
-            assert_eq!(code(&reviewer, &with(&format!("Bearer {number}"))).await, 401);
+            assert_eq!(
+                code(&reviewer, &with(&format!("Bearer {number}"))).await,
+                401
+            );
         }
         assert_eq!(reviewer.known().len(), TOKENS);
         // The first has gone, the last is kept.
@@ -247,8 +323,13 @@ mod tests {
             (&guarded, "None", 401),
             (&open, "None", 200),
         ] {
-            let request = Request::get("/metrics").header(header::AUTHORIZATION, authorization).body(Body::empty()).unwrap();
-            let response = tower::ServiceExt::oneshot(router.clone(), request).await.unwrap();
+            let request = Request::get("/metrics")
+                .header(header::AUTHORIZATION, authorization)
+                .body(Body::empty())
+                .unwrap();
+            let response = tower::ServiceExt::oneshot(router.clone(), request)
+                .await
+                .unwrap();
             assert_eq!(response.status().as_u16(), expected, "{authorization}");
             let text = to_bytes(response.into_body(), usize::MAX).await.unwrap();
             assert_eq!(text.starts_with(b"# HELP "), expected == 200);

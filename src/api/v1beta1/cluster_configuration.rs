@@ -1,4 +1,5 @@
-//! `spec.clusterConfiguration`: kubeadm's ClusterConfiguration as Cluster API exposes it in v1beta1.
+//! `spec.clusterConfiguration`: kubeadm's ClusterConfiguration as Cluster API exposes it in
+//! v1beta1.
 
 use std::collections::BTreeMap;
 

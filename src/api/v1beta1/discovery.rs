@@ -39,12 +39,16 @@ pub struct BootstrapTokenDiscovery {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 512))]
     pub api_server_endpoint: Option<String>,
-    /// Hashes of the public keys of CAs that are trusted, as `sha256:` and hex digits. Absent: that of the cluster CA.
+    /// Hashes of the public keys of CAs that are trusted, as `sha256:` and hex digits. Absent:
+    /// that of the cluster CA.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = 100), inner(length(min = 1, max = 512)))]
     pub ca_cert_hashes: Option<Vec<String>>,
     /// Whether the CA is trusted unseen. Absent: only if there are no hashes.
-    #[serde(rename = "unsafeSkipCAVerification", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "unsafeSkipCAVerification",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub unsafe_skip_ca_verification: Option<bool>,
 }
 
@@ -55,7 +59,8 @@ pub struct FileDiscovery {
     /// Path of the kubeconfig on the node, or its URL.
     #[schemars(length(min = 1, max = 512))]
     pub kube_config_path: String,
-    /// Content of the kubeconfig, which the provider then writes to `kubeConfigPath`. Absent: the file is there already.
+    /// Content of the kubeconfig, which the provider then writes to `kubeConfigPath`. Absent: the
+    /// file is there already.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kube_config: Option<KubeConfig>,
 }
@@ -84,7 +89,10 @@ pub struct KubeConfigCluster {
     #[schemars(length(min = 1, max = 512))]
     pub tls_server_name: Option<String>,
     /// Whether the server certificate goes unchecked.
-    #[serde(rename = "insecureSkipTLSVerify", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "insecureSkipTLSVerify",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub insecure_skip_tls_verify: Option<bool>,
     /// CA certificates in PEM. Absent: that of the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]

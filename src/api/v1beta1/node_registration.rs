@@ -1,4 +1,5 @@
-//! What `initConfiguration` and `joinConfiguration` share: registration of the node, address of its API server.
+//! What `initConfiguration` and `joinConfiguration` share: registration of the node, address of its
+//! API server.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! `spec.clusterConfiguration`: kubeadm's ClusterConfiguration as Cluster API exposes it in v1beta2.
+//! `spec.clusterConfiguration`: kubeadm's ClusterConfiguration as Cluster API exposes it in
+//! v1beta2.
 
 use std::collections::BTreeMap;
 

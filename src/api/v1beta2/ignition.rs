@@ -18,11 +18,12 @@ pub struct Ignition {
     /// Further configuration for Ignition 2.3.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub container_linux_config: Option<ContainerLinuxConfig>,
-    /// Version of the Ignition specification that is written. Absent: `2.3`. An addition of WindlassConfig.
+    /// Version of the Ignition specification that is written. Absent: `2.3`. An addition of
+    /// WindlassConfig.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<IgnitionVersion>,
-    /// Further Ignition 3 configuration in JSON, merged by the node; its values win. Needs `version: "3.4"`. An addition of
-    /// WindlassConfig.
+    /// Further Ignition 3 configuration in JSON, merged by the node; its values win. Needs
+    /// `version: "3.4"`. An addition of WindlassConfig.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1, max = 32768))]
     pub additional_config: Option<Sensitive<String>>,

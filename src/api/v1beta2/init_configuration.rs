@@ -31,7 +31,8 @@ pub struct InitConfiguration {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("minProperties" = 1))]
     pub patches: Option<Patches>,
-    /// How long kubeadm waits for what. Needs Kubernetes 1.31, except `controlPlaneComponentHealthCheckSeconds`.
+    /// How long kubeadm waits for what. Needs Kubernetes 1.31, except
+    /// `controlPlaneComponentHealthCheckSeconds`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeouts: Option<Timeouts>,
 }

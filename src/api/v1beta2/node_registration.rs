@@ -1,4 +1,5 @@
-//! What `initConfiguration` and `joinConfiguration` share: registration of the node, address of its API server, timeouts.
+//! What `initConfiguration` and `joinConfiguration` share: registration of the node, address of its
+//! API server, timeouts.
 
 use kube::KubeSchema;
 use schemars::JsonSchema;
@@ -71,7 +72,10 @@ pub struct Timeouts {
     #[schemars(range(min = 0))]
     pub kubelet_health_check_seconds: Option<i32>,
     /// For a call of the API server. Absent: 60.
-    #[serde(rename = "kubernetesAPICallSeconds", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "kubernetesAPICallSeconds",
+        skip_serializing_if = "Option::is_none"
+    )]
     #[schemars(range(min = 0))]
     pub kubernetes_api_call_seconds: Option<i32>,
     /// For a call of etcd. Absent: 120.

@@ -1,7 +1,13 @@
 //! The kind WindlassConfig in v1beta2 (storage).
 
-#![allow(dead_code, reason = "the derive of the schema copies the spec into a struct that nobody reads")]
-#![allow(clippy::duplicated_attributes, reason = "printer columns repeat keys such as `type_`")]
+#![allow(
+    dead_code,
+    reason = "the derive of the schema copies the spec into a struct that nobody reads"
+)]
+#![allow(
+    clippy::duplicated_attributes,
+    reason = "printer columns repeat keys such as `type_`"
+)]
 
 use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
@@ -19,7 +25,8 @@ use crate::api::files::{Directory, File, FileDefaults};
 use crate::api::rules;
 use crate::api::secret::Sensitive;
 
-/// The configuration of a machine: KubeadmConfigSpec of the same version and the additions of WindlassConfig.
+/// The configuration of a machine: KubeadmConfigSpec of the same version and the additions of
+/// WindlassConfig.
 #[derive(CustomResource, Debug, Clone, Default, PartialEq, Serialize, Deserialize, KubeSchema)]
 #[kube(
     group = "bootstrap.windlass.dev",
@@ -143,11 +150,13 @@ pub struct WindlassConfigSpec {
     /// Compression of the data as a whole. Absent: `none`. An addition of WindlassConfig.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compression: Option<Compression>,
-    /// Largest size of the data in bytes, after compression. Absent: what a Secret can hold. An addition of WindlassConfig.
+    /// Largest size of the data in bytes, after compression. Absent: what a Secret can hold. An
+    /// addition of WindlassConfig.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 1_048_576))]
     pub max_data_bytes: Option<i32>,
-    /// What happens on the node when a step fails. Absent: `Continue`. An addition of WindlassConfig.
+    /// What happens on the node when a step fails. Absent: `Continue`. An addition of
+    /// WindlassConfig.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<OnFailure>,
 }

@@ -1,6 +1,9 @@
 //! The kind WindlassConfigTemplate in v1beta2 (storage).
 
-#![allow(clippy::duplicated_attributes, reason = "printer columns repeat keys such as `type_`")]
+#![allow(
+    clippy::duplicated_attributes,
+    reason = "printer columns repeat keys such as `type_`"
+)]
 
 use kube::CustomResource;
 use schemars::JsonSchema;

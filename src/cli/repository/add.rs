@@ -56,14 +56,23 @@ impl Run for Add {
             Err(exit) => return Ok(exit),
         };
         let given = self.read(context, version.as_ref(), trust.as_ref())?;
-        let by = By { verb: "repository add", trusts_configuration: self.trust_configuration, trust: trust.as_ref() };
+        let by = By {
+            verb: "repository add",
+            trusts_configuration: self.trust_configuration,
+            trust: trust.as_ref(),
+        };
         self.laying.lay_in(context, given, by)
     }
 }
 
 impl Add {
     /// The releases: each folder is one, a bundle holds several, all other files together are one.
-    fn read(&self, context: &mut Context<'_>, version: Option<&Version>, trust: Option<&Trust>) -> Result<Given, Failure> {
+    fn read(
+        &self,
+        context: &mut Context<'_>,
+        version: Option<&Version>,
+        trust: Option<&Trust>,
+    ) -> Result<Given, Failure> {
         let mut given = Given::default();
         let (mut loose, mut called) = (Tree::new(), BTreeMap::new());
         let mut shown = ".".to_owned();
@@ -71,7 +80,10 @@ impl Add {
             let path = Path::new(argument);
             if files::is_folder(path) {
                 let tree = trees::read_tree(argument, Limits::default())?;
-                let flat = tree.iter().filter(|(name, _)| !name.contains('/')).map(|(name, bytes)| (name.clone(), bytes.clone()));
+                let flat = tree
+                    .iter()
+                    .filter(|(name, _)| !name.contains('/'))
+                    .map(|(name, bytes)| (name.clone(), bytes.clone()));
                 given.releases.push(Release {
                     shown: argument.clone(),
                     files: flat.collect(),
@@ -81,9 +93,18 @@ impl Add {
                 });
                 continue;
             }
-            let bytes = files::read_file(argument, Limits { file_bytes: tars::MOST_BYTES, ..Limits::default() })?;
+            let bytes = files::read_file(
+                argument,
+                Limits {
+                    file_bytes: tars::MOST_BYTES,
+                    ..Limits::default()
+                },
+            )?;
             if bytes.starts_with(&GZIP) {
-                return Err(Failure::usage(format!("{argument} is compressed"), format!("run `gunzip {argument}`, and add the tar")));
+                return Err(Failure::usage(
+                    format!("{argument} is compressed"),
+                    format!("run `gunzip {argument}`, and add the tar"),
+                ));
             }
             if tars::is_tar(&bytes) {
                 self.unpack(context, &mut given, (argument, &bytes), trust)?;
@@ -92,23 +113,48 @@ impl Add {
             if is_of_bundle(argument, &self.releases) {
                 continue;
             }
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let name = path
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned())
+                .unwrap_or_default();
             called.insert(name.clone(), argument.clone());
             loose.insert(name, bytes);
-            if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            if let Some(parent) = path
+                .parent()
+                .filter(|parent| !parent.as_os_str().is_empty())
+            {
                 shown = parent.to_string_lossy().into_owned();
             }
         }
         // The version of a provider's release is not that of cert-manager.
-        let manifest = loose.get(MANIFEST_FILE).map(<[u8]>::to_vec).filter(|_| loose.len() > 1);
+        let manifest = loose
+            .get(MANIFEST_FILE)
+            .map(<[u8]>::to_vec)
+            .filter(|_| loose.len() > 1);
         if let Some(manifest) = manifest {
-            let others = loose.iter().filter(|(name, _)| name.as_str() != MANIFEST_FILE);
-            loose = others.map(|(name, bytes)| (name.clone(), bytes.clone())).collect();
+            let others = loose
+                .iter()
+                .filter(|(name, _)| name.as_str() != MANIFEST_FILE);
+            loose = others
+                .map(|(name, bytes)| (name.clone(), bytes.clone()))
+                .collect();
             let files = [(MANIFEST_FILE.to_owned(), manifest)].into_iter().collect();
-            given.releases.push(Release { shown: shown.clone(), files, version: None, called: called.clone(), is_vouched: false });
+            given.releases.push(Release {
+                shown: shown.clone(),
+                files,
+                version: None,
+                called: called.clone(),
+                is_vouched: false,
+            });
         }
         if !loose.is_empty() {
-            given.releases.push(Release { shown, files: loose, version: version.cloned(), called, is_vouched: false });
+            given.releases.push(Release {
+                shown,
+                files: loose,
+                version: version.cloned(),
+                called,
+                is_vouched: false,
+            });
         }
         Ok(given)
     }
@@ -130,7 +176,9 @@ impl Add {
                     trust::tell(context, trust, shown);
                 }
                 Some((trust, Err(why))) => {
-                    given.report.push(signed::wrong(&signature, shown, &trust.signer(), &why));
+                    given
+                        .report
+                        .push(signed::wrong(&signature, shown, &trust.signer(), &why));
                     return Ok(());
                 }
             }
@@ -145,18 +193,25 @@ impl Add {
             ));
         }
         let releases = unpacked.releases.into_iter().chain(unpacked.cert_managers);
-        given.releases.extend(releases.map(|(folder, version, files)| Release {
-            shown: format!("{shown}/{folder}"),
-            files,
-            version: Some(version),
-            called: BTreeMap::new(),
-            is_vouched,
-        }));
+        given
+            .releases
+            .extend(releases.map(|(folder, version, files)| Release {
+                shown: format!("{shown}/{folder}"),
+                files,
+                version: Some(version),
+                called: BTreeMap::new(),
+                is_vouched,
+            }));
         Ok(())
     }
 }
 
 /// Whether a file is named as the signature of a bundle that is named too.
 fn is_of_bundle(argument: &str, all: &[String]) -> bool {
-    argument.strip_suffix(".sigstore.json").is_some_and(|signed| all.iter().any(|other| other == signed && signed.ends_with(".tar")))
+    argument
+        .strip_suffix(".sigstore.json")
+        .is_some_and(|signed| {
+            all.iter()
+                .any(|other| other == signed && signed.ends_with(".tar"))
+        })
 }

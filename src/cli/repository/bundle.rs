@@ -43,9 +43,10 @@ struct Bundle {
     repository: String,
     /// The tar
     ///
-    /// It holds the releases, cert-manager, clusterctl.yaml, images.txt with all images that they run, mirror.sh, which copies these with skopeo,
-    /// and SHA256SUMS. The same repository gives the same bytes, wherever and whenever it is packed. What `clusterctl init` also installs and the repository lacks is told, or
-    /// fetched with --allow-network.
+    /// It holds the releases, cert-manager, clusterctl.yaml, images.txt with all images that they
+    /// run, mirror.sh, which copies these with skopeo, and SHA256SUMS. The same repository
+    /// gives the same bytes, wherever and whenever it is packed. What `clusterctl init` also
+    /// installs and the repository lacks is told, or fetched with --allow-network.
     #[arg(long, value_name = "FILE")]
     write_to: String,
     /// Overwrite a file with other content
@@ -59,9 +60,18 @@ struct Bundle {
 
 impl Run for Bundle {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        if let Some(ending) = COMPRESSED.iter().find(|ending| self.write_to.ends_with(*ending)) {
-            let message = format!("a bundle is a tar that is not compressed, and `{}` ends in {ending}", self.write_to);
-            return Err(Failure::usage(message, "name it `….tar`, and compress that file where needed"));
+        if let Some(ending) = COMPRESSED
+            .iter()
+            .find(|ending| self.write_to.ends_with(*ending))
+        {
+            let message = format!(
+                "a bundle is a tar that is not compressed, and `{}` ends in {ending}",
+                self.write_to
+            );
+            return Err(Failure::usage(
+                message,
+                "name it `….tar`, and compress that file where needed",
+            ));
         }
         self.is_beside(context)?;
         let levels = self.levels.levels(context)?;
@@ -69,7 +79,11 @@ impl Run for Bundle {
         if self.network.allow_network {
             self.fetch(context, &mut tree)?;
         }
-        let (packed, report) = bundle::pack(&tree, self.repository.trim_end_matches('/'), &context.budget);
+        let (packed, report) = bundle::pack(
+            &tree,
+            self.repository.trim_end_matches('/'),
+            &context.budget,
+        );
         let sources: Sources = super::texts(&self.repository, &tree).into_iter().collect();
         let Verdict { report, fails } = levels.judge(report);
         context.findings(&report, &sources, To::Stderr);
@@ -81,11 +95,21 @@ impl Run for Bundle {
         for provider in &packed.providers {
             context.talk(&format!("{} v{}", provider.label, provider.version));
         }
-        let unchanged = if outcome == Outcome::Unchanged { ", unchanged" } else { "" };
+        let unchanged = if outcome == Outcome::Unchanged {
+            ", unchanged"
+        } else {
+            ""
+        };
         let (contents, images) = (plural(packed.files, "file"), plural(packed.images, "image"));
-        context.talk(&format!("{}: {contents}, {images}, sha256 {}{unchanged}", self.write_to, bundle::sha256(&packed.bytes)));
+        context.talk(&format!(
+            "{}: {contents}, {images}, sha256 {}{unchanged}",
+            self.write_to,
+            bundle::sha256(&packed.bytes)
+        ));
         let tar = shell::quoted(&self.write_to);
-        let add = context.command(&format!("repository add {tar} --to REPOSITORY --mirror REGISTRY"));
+        let add = context.command(&format!(
+            "repository add {tar} --to REPOSITORY --mirror REGISTRY"
+        ));
         context.talk(&format!(
             "next: bring it to the site, its images with `tar -xf {tar} mirror.sh && sh mirror.sh REGISTRY`, and run `{add}` there"
         ));
@@ -112,40 +136,71 @@ fn plain(path: &str) -> Result<PathBuf, WorldError> {
 const DEPTH: usize = 3;
 
 impl Bundle {
-    /// Says that the tar lies in the repository that it packs; as a file of a release the next one would hold it.
+    /// Says that the tar lies in the repository that it packs; as a file of a release the next one
+    /// would hold it.
     fn is_beside(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let (to, repository) = (plain(&self.write_to)?, plain(&self.repository)?);
-        let Ok(below) = to.strip_prefix(&repository) else { return Ok(()) };
+        let Ok(below) = to.strip_prefix(&repository) else {
+            return Ok(());
+        };
         if below.components().count() >= DEPTH {
-            let message = format!("`{}` would be a file of a release in {}, which is packed", self.write_to, self.repository);
-            return Err(Failure::usage(message, "choose a file beside the repository, such as `--write-to bundle.tar`"));
+            let message = format!(
+                "`{}` would be a file of a release in {}, which is packed",
+                self.write_to, self.repository
+            );
+            return Err(Failure::usage(
+                message,
+                "choose a file beside the repository, such as `--write-to bundle.tar`",
+            ));
         }
-        context.talk(&format!("note: {} lies in {}, and is no part of what is packed", self.write_to, self.repository));
+        context.talk(&format!(
+            "note: {} lies in {}, and is no part of what is packed",
+            self.write_to, self.repository
+        ));
         Ok(())
     }
 
-    /// Adds what `clusterctl init` also installs and the repository lacks, from where its configuration says.
+    /// Adds what `clusterctl init` also installs and the repository lacks, from where its
+    /// configuration says.
     fn fetch(&self, context: &mut Context<'_>, tree: &mut Tree) -> Result<(), Failure> {
         let lacking = bundle::lacking(tree, &context.budget);
-        let config = format!("{}/{CONFIGURATION_FILE}", self.repository.trim_end_matches('/'));
-        let config = if files::is_file(Path::new(&config)) { config } else { String::new() };
+        let config = format!(
+            "{}/{CONFIGURATION_FILE}",
+            self.repository.trim_end_matches('/')
+        );
+        let config = if files::is_file(Path::new(&config)) {
+            config
+        } else {
+            String::new()
+        };
         for implied in lacking {
             let label = implied.label();
             let fetched = clusterctl::with_world(context, &self.network, |world| {
                 let config = Config::load(world, &config)?;
                 match implied {
-                    Implied::Provider(provider_type, name) => fetch(&config, config.provider_of(name, provider_type)?, None),
+                    Implied::Provider(provider_type, name) => {
+                        fetch(&config, config.provider_of(name, provider_type)?, None)
+                    }
                     Implied::CertManager => {
                         let cert_manager = config.cert_manager()?;
-                        fetch(&config, cert_manager.provider(), Some(&cert_manager.version))
+                        fetch(
+                            &config,
+                            cert_manager.provider(),
+                            Some(&cert_manager.version),
+                        )
                     }
                 }
             });
             let help = "lay it in from files with `repository add`, or leave `--allow-network` out";
-            let fetched = fetched.map_err(|refusal| Failure::usage(format!("{label} cannot be fetched: {refusal}"), help))?;
+            let fetched = fetched.map_err(|refusal| {
+                Failure::usage(format!("{label} cannot be fetched: {refusal}"), help)
+            })?;
             context.talk(&format!("fetched {label} {}", fetched.version));
             let folder = format!("{label}/{}", fetched.version);
-            fetched.files.into_iter().for_each(|(file, bytes)| drop(tree.insert(format!("{folder}/{file}"), bytes)));
+            fetched
+                .files
+                .into_iter()
+                .for_each(|(file, bytes)| drop(tree.insert(format!("{folder}/{file}"), bytes)));
         }
         Ok(())
     }
@@ -153,7 +208,10 @@ impl Bundle {
     /// Writes the tar, unless something else is there.
     fn store(&self, bytes: &[u8]) -> Result<Outcome, Failure> {
         if files::is_file(Path::new(&self.write_to)) {
-            let limits = Limits { file_bytes: tars::MOST_BYTES, ..Limits::default() };
+            let limits = Limits {
+                file_bytes: tars::MOST_BYTES,
+                ..Limits::default()
+            };
             if files::read_file(&self.write_to, limits).is_ok_and(|there| there == bytes) {
                 return Ok(Outcome::Unchanged);
             }
@@ -179,7 +237,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let write_to = folder.path().join("b.tar").to_str().unwrap().to_owned();
         let (network, levels) = (Network::default(), LevelFlags::default());
-        let bundle = Bundle { repository: String::new(), write_to, force: false, network, levels };
+        let bundle = Bundle {
+            repository: String::new(),
+            write_to,
+            force: false,
+            network,
+            levels,
+        };
         let bytes = vec![0; usize::try_from(Limits::default().file_bytes).unwrap() + 1];
         assert_eq!(bundle.store(&bytes).ok(), Some(Outcome::Written));
         assert_eq!(bundle.store(&bytes).ok(), Some(Outcome::Unchanged));

@@ -30,14 +30,17 @@ pub(in crate::cli) const CONFIGMAP: Verb = Verb {
 struct Arguments {
     #[command(flatten)]
     release: Flags,
-    /// The namespace of the ConfigMaps and of the operator's objects; without it that of the components
+    /// The namespace of the ConfigMaps and of the operator's objects; without it that of the
+    /// components
     ///
-    /// The operator looks for ConfigMaps in the namespace of the object that refers to them, and installs the components there too.
+    /// The operator looks for ConfigMaps in the namespace of the object that refers to them, and
+    /// installs the components there too.
     #[arg(short, long, value_name = "NAMESPACE")]
     namespace: Option<String>,
     /// Print the operator's objects that refer to the ConfigMaps, too
     ///
-    /// Such as a BootstrapProvider with fetchConfig.selector. It takes the ConfigMaps of all versions, and installs that of spec.version.
+    /// Such as a BootstrapProvider with fetchConfig.selector. It takes the ConfigMaps of all
+    /// versions, and installs that of spec.version.
     #[arg(long)]
     with_providers: bool,
     #[command(flatten)]
@@ -76,22 +79,55 @@ struct ConfigMapEntry {
 
 impl From<ConfigMap> for ConfigMapEntry {
     fn from(made: ConfigMap) -> Self {
-        let ConfigMap { provider, version, namespace, compressed, bytes, object, installed_by } = made;
-        ConfigMapEntry { provider, version, namespace, compressed, bytes, config_map: object, installed_by }
+        let ConfigMap {
+            provider,
+            version,
+            namespace,
+            compressed,
+            bytes,
+            object,
+            installed_by,
+        } = made;
+        ConfigMapEntry {
+            provider,
+            version,
+            namespace,
+            compressed,
+            bytes,
+            config_map: object,
+            installed_by,
+        }
     }
 }
 
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        if let Some(namespace) = self.namespace.as_deref().filter(|namespace| !repository::is_namespace(namespace)) {
+        if let Some(namespace) = self
+            .namespace
+            .as_deref()
+            .filter(|namespace| !repository::is_namespace(namespace))
+        {
             let message = format!("`{namespace}` is no name of a namespace");
-            return Err(Failure::usage(message, "use lower-case letters, digits and `-`, at most 63 of them"));
+            return Err(Failure::usage(
+                message,
+                "use lower-case letters, digits and `-`, at most 63 of them",
+            ));
         }
-        let Some(mut given) = self.release.read(context, "repository configmap")? else { return Ok(Exit::Findings) };
+        let Some(mut given) = self.release.read(context, "repository configmap")? else {
+            return Ok(Exit::Findings);
+        };
         let namespace = self.namespace.as_deref();
-        let (maps, found) = repository::config_maps(&given.files, &given.shown, &given.providers, namespace, &context.budget);
+        let (maps, found) = repository::config_maps(
+            &given.files,
+            &given.shown,
+            &given.providers,
+            namespace,
+            &context.budget,
+        );
         given.report.extend(found);
-        let Some(given) = given.judge(context) else { return Ok(Exit::Findings) };
+        let Some(given) = given.judge(context) else {
+            return Ok(Exit::Findings);
+        };
         match self.output.format {
             ListFormat::Text => self.print(context, &maps)?,
             ListFormat::Json => print_json(context, given, maps),
@@ -102,8 +138,16 @@ impl Run for Arguments {
 
 /// Prints the objects beside what is said of them.
 fn print_json(context: &mut Context<'_>, given: Given, maps: Vec<ConfigMap>) {
-    let Given { shown, report, sources, .. } = given;
-    let body = ConfigMapReport { folder: shown, config_maps: maps.into_iter().map(ConfigMapEntry::from).collect() };
+    let Given {
+        shown,
+        report,
+        sources,
+        ..
+    } = given;
+    let body = ConfigMapReport {
+        folder: shown,
+        config_maps: maps.into_iter().map(ConfigMapEntry::from).collect(),
+    };
     context.json("RepositoryConfigMap", body, &report, &sources);
 }
 
@@ -112,17 +156,32 @@ impl Arguments {
     fn print(&self, context: &mut Context<'_>, maps: &[ConfigMap]) -> Result<(), Failure> {
         let text = repository::config_map_text(maps, self.with_providers).map_err(|error| {
             let help = "name the file that holds it with `windlass lint`, and remove it";
-            Failure::usage(format!("the release cannot be written as YAML: {error}"), help)
+            Failure::usage(
+                format!("the release cannot be written as YAML: {error}"),
+                help,
+            )
         })?;
         context.out(&text);
         for map in maps {
-            let compressed = if map.compressed { ", components compressed" } else { "" };
-            let ConfigMap { provider, version, namespace, bytes, .. } = map;
+            let compressed = if map.compressed {
+                ", components compressed"
+            } else {
+                ""
+            };
+            let ConfigMap {
+                provider,
+                version,
+                namespace,
+                bytes,
+                ..
+            } = map;
             context.talk(&format!("{provider} {version}: {bytes} bytes of 1048576{compressed}, for the namespace {namespace}"));
         }
         // `kubectl apply` alone keeps a copy in an annotation, which holds 256 KiB.
         let ours = context.command(&format!("repository configmap {}", self.words()));
-        context.talk(&format!("next, where the namespace is there: `{ours} | kubectl apply --server-side -f -`"));
+        context.talk(&format!(
+            "next, where the namespace is there: `{ours} | kubectl apply --server-side -f -`"
+        ));
         if !self.with_providers {
             context.talk("then an object of the operator that refers to it: the same with `--with-providers` prints it too");
         }
@@ -131,8 +190,16 @@ impl Arguments {
 
     /// The operands and flags of this run.
     fn words(&self) -> String {
-        let namespace = self.namespace.as_ref().map(|namespace| format!(" --namespace {namespace}")).unwrap_or_default();
-        let with_providers = if self.with_providers { " --with-providers" } else { "" };
+        let namespace = self
+            .namespace
+            .as_ref()
+            .map(|namespace| format!(" --namespace {namespace}"))
+            .unwrap_or_default();
+        let with_providers = if self.with_providers {
+            " --with-providers"
+        } else {
+            ""
+        };
         format!("{}{namespace}{with_providers}", self.release.words())
     }
 }

@@ -31,7 +31,10 @@ pub(in crate::cli) const DOCTOR: Verb = Verb {
     family: Some(FAMILY),
     group: Group::Repository,
     manner: Manner::Ours,
-    examples: &["repository doctor repository", "repository doctor --config repository/clusterctl.yaml -o json"],
+    examples: &[
+        "repository doctor repository",
+        "repository doctor --config repository/clusterctl.yaml -o json",
+    ],
     action: Action::of::<Doctor>(),
 };
 
@@ -39,7 +42,8 @@ pub(in crate::cli) const DOCTOR: Verb = Verb {
 struct Doctor {
     /// The repository; without it `--config` names the configuration
     ///
-    /// Its clusterctl.yaml is read, and folders of providers that the file does not name are examined too.
+    /// Its clusterctl.yaml is read, and folders of providers that the file does not name are
+    /// examined too.
     #[arg(value_name = "REPOSITORY")]
     repository: Option<String>,
     #[command(flatten)]
@@ -64,13 +68,29 @@ impl Run for Doctor {
         let verdict = judge.verdict(context, examination.report, &mut sources, IN_PART);
         let (providers, report) = (examination.providers, verdict.report);
         let versions: usize = providers.iter().map(|provider| provider.found.len()).sum();
-        let done = format!("{}, {}", plural(providers.len(), "provider"), plural(versions, "version"));
+        let done = format!(
+            "{}, {}",
+            plural(providers.len(), "provider"),
+            plural(versions, "version")
+        );
         let is_text = self.output.format == Format::Text;
         if is_text {
             context.tell(&doctor::text(&providers));
         }
-        context.report(self.output.format, "RepositoryDoctor", DoctorReport { providers }, &report, &sources, To::Stdout);
-        context.summary(&done, &report, "", if is_text { To::Stdout } else { To::Stderr });
+        context.report(
+            self.output.format,
+            "RepositoryDoctor",
+            DoctorReport { providers },
+            &report,
+            &sources,
+            To::Stdout,
+        );
+        context.summary(
+            &done,
+            &report,
+            "",
+            if is_text { To::Stdout } else { To::Stderr },
+        );
         Ok(Exit::failing(verdict.fails))
     }
 }
@@ -88,40 +108,78 @@ impl Doctor {
         match (&self.repository, &context.global.config) {
             (Some(shown), None) if files::is_folder(Path::new(shown)) => {
                 trees::refuse_unfinished(shown)?;
-                let absolute = std::path::absolute(shown).map_err(|error| WorldError::reading(shown, &error))?;
+                let absolute = std::path::absolute(shown)
+                    .map_err(|error| WorldError::reading(shown, &error))?;
                 let config = format!("{}/{CONFIGURATION_FILE}", shown.trim_end_matches('/'));
                 let is_there = files::is_file(Path::new(&config));
                 let repository = Some((shown.clone(), absolute.to_string_lossy().into_owned()));
-                Ok(Named { config: is_there.then_some(config), repository })
+                Ok(Named {
+                    config: is_there.then_some(config),
+                    repository,
+                })
             }
-            (Some(shown), None) => Err(WorldError::Missing { path: shown.clone(), similar: None }.into()),
-            (None, Some(config)) => Ok(Named { config: Some(config.clone()), repository: None }),
-            (Some(_), Some(_)) => Err(Failure::usage("`REPOSITORY` and `--config` exclude each other", "give one of the two")),
-            (None, None) => {
-                Err(Failure::usage("there is nothing to examine", "name a repository, or a configuration with `--config FILE`"))
+            (Some(shown), None) => Err(WorldError::Missing {
+                path: shown.clone(),
+                similar: None,
             }
+            .into()),
+            (None, Some(config)) => Ok(Named {
+                config: Some(config.clone()),
+                repository: None,
+            }),
+            (Some(_), Some(_)) => Err(Failure::usage(
+                "`REPOSITORY` and `--config` exclude each other",
+                "give one of the two",
+            )),
+            (None, None) => Err(Failure::usage(
+                "there is nothing to examine",
+                "name a repository, or a configuration with `--config FILE`",
+            )),
         }
     }
 
     fn examine(&self, context: &Context<'_>) -> Result<Examination, Failure> {
         let Named { config, repository } = self.named(context)?;
         let (source, mut report) = match &config {
-            Some(config) => read_source(Path::new(config), config).map(|(source, report)| (Some(source), report))?,
+            Some(config) => read_source(Path::new(config), config)
+                .map(|(source, report)| (Some(source), report))?,
             None => (None, Report::new()),
         };
         let environment = clusterctl::environment_of(context.environment);
-        let world = World { files: &Disk, environment: &environment, network: None, budget: &context.budget };
-        let loaded = config.as_ref().map_or_else(|| Ok(Config::empty(world)), |config| Config::load(world, config));
+        let world = World {
+            files: &Disk,
+            environment: &environment,
+            network: None,
+            budget: &context.budget,
+        };
+        let loaded = config.as_ref().map_or_else(
+            || Ok(Config::empty(world)),
+            |config| Config::load(world, config),
+        );
         let loaded = match loaded {
             Ok(loaded) => loaded,
             Err(refusal) => {
                 report.push(doctor::unreadable(source.as_ref(), &refusal));
-                return Ok(Examination { report, sources: source.into_iter().collect(), ..Examination::default() });
+                return Ok(Examination {
+                    report,
+                    sources: source.into_iter().collect(),
+                    ..Examination::default()
+                });
             }
         };
-        let repository = repository.as_ref().map(|(shown, absolute)| (shown.as_str(), absolute.as_str()));
-        let mut examination = doctor::examine(Subject { config: &loaded, source: source.as_ref(), repository, files: &Disk });
+        let repository = repository
+            .as_ref()
+            .map(|(shown, absolute)| (shown.as_str(), absolute.as_str()));
+        let mut examination = doctor::examine(Subject {
+            config: &loaded,
+            source: source.as_ref(),
+            repository,
+            files: &Disk,
+        });
         report.extend(std::mem::take(&mut examination.report));
-        Ok(Examination { report, ..examination })
+        Ok(Examination {
+            report,
+            ..examination
+        })
     }
 }

@@ -1,4 +1,5 @@
-//! The one release that `repository configmap` and `repository push` take: its folder, or a local repository with that release alone.
+//! The one release that `repository configmap` and `repository push` take: its folder, or a local
+//! repository with that release alone.
 
 use clap::Args;
 
@@ -45,21 +46,43 @@ impl Flags {
     ///
     /// # Errors
     /// The folder cannot be read, or holds several releases.
-    pub(super) fn read(&self, context: &mut Context<'_>, verb: &str) -> Result<Option<Given>, Failure> {
+    pub(super) fn read(
+        &self,
+        context: &mut Context<'_>,
+        verb: &str,
+    ) -> Result<Option<Given>, Failure> {
         let levels = self.levels.levels(context)?;
         let (shown, files) = self.files(context, verb)?;
-        let Ok(asked) = release_flag(self.release.as_deref(), context) else { return Ok(None) };
+        let Ok(asked) = release_flag(self.release.as_deref(), context) else {
+            return Ok(None);
+        };
         let version = asked.or_else(|| repository::version_of_folder(&shown));
-        let judged = repository::judged_release_of(&files, &shown, version.as_ref(), &context.budget);
+        let judged =
+            repository::judged_release_of(&files, &shown, version.as_ref(), &context.budget);
         let (is_refused, report) = (judged.is_refused, judged.report);
         let sources: Sources = super::texts(&shown, &files).into_iter().collect();
-        let given = Given { shown, files, providers: judged.providers, report, sources, levels };
-        if is_refused { given.refuse(context) } else { Ok(Some(given)) }
+        let given = Given {
+            shown,
+            files,
+            providers: judged.providers,
+            report,
+            sources,
+            levels,
+        };
+        if is_refused {
+            given.refuse(context)
+        } else {
+            Ok(Some(given))
+        }
     }
 
     /// The operands and flags of this run.
     pub(super) fn words(&self) -> String {
-        let release = self.release.as_ref().map(|version| format!(" --release {}", shell::quoted(version))).unwrap_or_default();
+        let release = self
+            .release
+            .as_ref()
+            .map(|version| format!(" --release {}", shell::quoted(version)))
+            .unwrap_or_default();
         format!("{}{release}", shell::quoted(&self.folder))
     }
 
@@ -68,12 +91,25 @@ impl Flags {
         let tree = trees::read_tree(&self.folder, Limits::default())?;
         let folder = self.folder.trim_end_matches('/');
         match repository::release_within(&tree) {
-            Ok(Within { folder: below, files }) if below.is_empty() => Ok((folder.to_owned(), files)),
-            Ok(Within { folder: below, files }) => Ok((format!("{folder}/{below}"), files)),
+            Ok(Within {
+                folder: below,
+                files,
+            }) if below.is_empty() => Ok((folder.to_owned(), files)),
+            Ok(Within {
+                folder: below,
+                files,
+            }) => Ok((format!("{folder}/{below}"), files)),
             Err(folders) => {
                 let last = folders.last().map(String::as_str).unwrap_or_default();
-                let example = context.command(&format!("{verb} {}", shell::quoted(&format!("{folder}/{last}"))));
-                let message = format!("{folder} holds {} releases: {}", folders.len(), folders.join(", "));
+                let example = context.command(&format!(
+                    "{verb} {}",
+                    shell::quoted(&format!("{folder}/{last}"))
+                ));
+                let message = format!(
+                    "{folder} holds {} releases: {}",
+                    folders.len(),
+                    folders.join(", ")
+                );
                 Err(Failure::usage(message, format!("name one: `{example}`")))
             }
         }
@@ -81,7 +117,8 @@ impl Flags {
 }
 
 impl Given {
-    /// Tells what was found; whether the verb may go on. Whoever lets an error pass has allowed its rule.
+    /// Tells what was found; whether the verb may go on. Whoever lets an error pass has allowed its
+    /// rule.
     pub(super) fn judge(self, context: &mut Context<'_>) -> Option<Given> {
         let verdict = self.levels.judge(self.report.clone());
         context.findings(&verdict.report, &self.sources, To::Stderr);
@@ -89,7 +126,10 @@ impl Given {
             context.summary("", &verdict.report, "nothing written", To::Stderr);
             return None;
         }
-        Some(Given { report: verdict.report, ..self })
+        Some(Given {
+            report: verdict.report,
+            ..self
+        })
     }
 
     fn refuse(self, context: &mut Context<'_>) -> Result<Option<Given>, Failure> {

@@ -28,7 +28,10 @@ pub(in crate::cli) const IMAGES: Verb = Verb {
     family: Some(FAMILY),
     group: Group::Repository,
     manner: Manner::Ours,
-    examples: &["repository images releases", "repository images releases -o json"],
+    examples: &[
+        "repository images releases",
+        "repository images releases -o json",
+    ],
     action: Action::of::<Images>(),
 };
 
@@ -36,7 +39,8 @@ pub(in crate::cli) const IMAGES: Verb = Verb {
 struct Images {
     /// The repository
     ///
-    /// Variables have the values of the environment and of its clusterctl.yaml, or their defaults, as `clusterctl init` replaces them.
+    /// Variables have the values of the environment and of its clusterctl.yaml, or their defaults,
+    /// as `clusterctl init` replaces them.
     #[arg(value_name = "REPOSITORY")]
     repository: String,
     #[command(flatten)]
@@ -57,16 +61,33 @@ impl Run for Images {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let tree = trees::read_tree(&self.repository, Limits::default())?;
         let mut sources: Sources = super::texts(&self.repository, &tree).into_iter().collect();
-        let file = format!("{}/{CONFIGURATION_FILE}", self.repository.trim_end_matches('/'));
-        let source = files::is_file(Path::new(&file)).then(|| read_source(Path::new(&file), &file)).transpose()?;
+        let file = format!(
+            "{}/{CONFIGURATION_FILE}",
+            self.repository.trim_end_matches('/')
+        );
+        let source = files::is_file(Path::new(&file))
+            .then(|| read_source(Path::new(&file), &file))
+            .transpose()?;
         let name = if source.is_some() { file.as_str() } else { "" };
         let read = clusterctl::with_world(context, &Network::default(), |world| {
-            let config = if name.is_empty() { Ok(Config::empty(world)) } else { Config::load(world, name) };
+            let config = if name.is_empty() {
+                Ok(Config::empty(world))
+            } else {
+                Config::load(world, name)
+            };
             config.map(|config| repository::images(&tree, &self.repository, &config))
         });
         let (images, mut report) = match read {
             Ok(read) => read,
-            Err(refusal) => (Vec::new(), [doctor::unreadable(source.as_ref().map(|(source, _)| source), &refusal)].into_iter().collect()),
+            Err(refusal) => (
+                Vec::new(),
+                [doctor::unreadable(
+                    source.as_ref().map(|(source, _)| source),
+                    &refusal,
+                )]
+                .into_iter()
+                .collect(),
+            ),
         };
         if let Some((source, found)) = source {
             sources.add(source);
@@ -79,9 +100,17 @@ impl Run for Images {
 }
 
 impl Images {
-    fn tell_what_is_not_listed(&self, context: &mut Context<'_>, tree: &Tree, images: &[ListedImage]) {
+    fn tell_what_is_not_listed(
+        &self,
+        context: &mut Context<'_>,
+        tree: &Tree,
+        images: &[ListedImage],
+    ) {
         if images.is_empty() {
-            context.talk(&format!("{} holds no release that runs an image", self.repository));
+            context.talk(&format!(
+                "{} holds no release that runs an image",
+                self.repository
+            ));
         }
         for implied in bundle::lacking(tree, &context.budget) {
             let label = implied.label();
@@ -91,12 +120,35 @@ impl Images {
         }
     }
 
-    fn print(self, context: &mut Context<'_>, images: Vec<ListedImage>, report: &Report, sources: &Sources) {
+    fn print(
+        self,
+        context: &mut Context<'_>,
+        images: Vec<ListedImage>,
+        report: &Report,
+        sources: &Sources,
+    ) {
         let names = |body: &ImagesReport| {
-            let names: BTreeSet<&str> = body.images.iter().map(|image| image.image.as_str()).collect();
-            names.into_iter().map(|name| format!("{name}\n")).collect::<String>()
+            let names: BTreeSet<&str> = body
+                .images
+                .iter()
+                .map(|image| image.image.as_str())
+                .collect();
+            names
+                .into_iter()
+                .map(|name| format!("{name}\n"))
+                .collect::<String>()
         };
-        let body = ImagesReport { repository: self.repository, images };
-        context.list(self.output.format, "RepositoryImages", body, names, report, sources);
+        let body = ImagesReport {
+            repository: self.repository,
+            images,
+        };
+        context.list(
+            self.output.format,
+            "RepositoryImages",
+            body,
+            names,
+            report,
+            sources,
+        );
     }
 }

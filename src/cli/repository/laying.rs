@@ -1,4 +1,5 @@
-//! What `repository add` and `repository pull` share: releases are judged and laid into a local repository, and its configuration names them.
+//! What `repository add` and `repository pull` share: releases are judged and laid into a local
+//! repository, and its configuration names them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +14,8 @@ use crate::cli::release::kept;
 use crate::cli::{Context, Exit, Failure};
 use crate::diag::{Place, Report};
 use crate::ops::repository::{
-    self, Added, Assets, CONFIGURATION_FILE, Destination, Implied, Manifest, Mirrored, Placement, bundle, signed,
+    self, Added, Assets, CONFIGURATION_FILE, Destination, Implied, Manifest, Mirrored, Placement,
+    bundle, signed,
 };
 use crate::report::Sources;
 use crate::report::levels::Verdict;
@@ -34,20 +36,24 @@ use crate::text::tree::Tree;
 pub(super) struct Laying {
     /// The repository
     ///
-    /// It is made if it is not there. Its clusterctl.yaml gets an entry for each provider; nothing else in that file is touched.
+    /// It is made if it is not there. Its clusterctl.yaml gets an entry for each provider; nothing
+    /// else in that file is touched.
     #[arg(long, value_name = "REPOSITORY")]
     to: String,
     /// What urls in clusterctl.yaml begin with; without it the absolute path of the repository
     ///
-    /// A variable such as '${WINDLASS_REPOSITORY}' lets the repository be moved: clusterctl takes it from the environment.
+    /// A variable such as '${WINDLASS_REPOSITORY}' lets the repository be moved: clusterctl takes
+    /// it from the environment.
     #[arg(long, value_name = "URL")]
     base: Option<String>,
     /// Overwrite a version that is there with other content
     #[arg(long)]
     force: bool,
-    /// A registry with copies of all images, as mirror.sh of a bundle makes them: `images` in clusterctl.yaml leads there
+    /// A registry with copies of all images, as mirror.sh of a bundle makes them: `images` in
+    /// clusterctl.yaml leads there
     ///
-    /// Other overrides that are set there need --force. What they did to the images of the repository stays.
+    /// Other overrides that are set there need --force. What they did to the images of the
+    /// repository stays.
     #[arg(long, value_name = "REGISTRY")]
     mirror: Option<String>,
     #[command(flatten)]
@@ -83,7 +89,9 @@ pub(super) struct Release {
 impl Release {
     /// What of the release is not signed by who was asked for; that all of it is, is told.
     fn unsigned(&self, context: &mut Context<'_>, trust: Option<&Trust>) -> Report {
-        let Some(trust) = trust.filter(|_| !self.is_vouched) else { return Report::new() };
+        let Some(trust) = trust.filter(|_| !self.is_vouched) else {
+            return Report::new();
+        };
         let report = signed::verify(&self.files, &self.shown, trust);
         if !report.has_errors() {
             trust::tell(context, trust, &self.shown);
@@ -93,7 +101,12 @@ impl Release {
 
     /// A report and texts in which files are called as the user called them.
     fn as_called(&self, report: Report) -> (Report, Vec<Source>) {
-        let called = |file: &str| self.called.get(file.strip_prefix(self.shown.trim_end_matches('/'))?.strip_prefix('/')?);
+        let called = |file: &str| {
+            self.called.get(
+                file.strip_prefix(self.shown.trim_end_matches('/'))?
+                    .strip_prefix('/')?,
+            )
+        };
         let renamed = |place: &mut Place| {
             if let Some(name) = place.file.as_deref().and_then(called) {
                 place.file = Some(name.as_str().into());
@@ -102,7 +115,10 @@ impl Release {
         let mut findings = report.into_findings();
         for finding in &mut findings {
             renamed(&mut finding.place);
-            finding.related.iter_mut().for_each(|related| renamed(&mut related.place));
+            finding
+                .related
+                .iter_mut()
+                .for_each(|related| renamed(&mut related.place));
         }
         let texts = crate::cli::repository::texts(&self.shown, &self.files).into_iter();
         let named = |source: Source| match called(source.name()) {
@@ -143,28 +159,49 @@ impl Laying {
     ///
     /// # Errors
     /// The repository cannot be written, or holds something else.
-    pub(super) fn lay_in(&self, context: &mut Context<'_>, given: Given, by: By<'_>) -> Result<Exit, Failure> {
+    pub(super) fn lay_in(
+        &self,
+        context: &mut Context<'_>,
+        given: Given,
+        by: By<'_>,
+    ) -> Result<Exit, Failure> {
         let levels = self.levels.levels(context)?;
-        let Given { releases: given, configuration, mut signed, mut report } = given;
-        let mirror = self.mirror.as_deref().and_then(|text| kept(repository::registry(text), &mut report));
-        // Other errors than these become faults only in a cluster: the release is laid in, and they are told.
+        let Given {
+            releases: given,
+            configuration,
+            mut signed,
+            mut report,
+        } = given;
+        let mirror = self
+            .mirror
+            .as_deref()
+            .and_then(|text| kept(repository::registry(text), &mut report));
+        // Other errors than these become faults only in a cluster: the release is laid in, and they
+        // are told.
         let mut is_refused = report.has_errors();
         let mut sources = Sources::new();
         let (mut releases, mut cert_managers) = (Vec::new(), Vec::new());
         for release in given {
-            let Release { shown, files, version, .. } = &release;
+            let Release {
+                shown,
+                files,
+                version,
+                ..
+            } = &release;
             if by.trust.is_none() && signed::is_signed(files) {
                 signed.push(shown.clone());
             }
             let unsigned = release.unsigned(context, by.trust);
             is_refused |= unsigned.has_errors();
             let mut found = if repository::is_manifest(files) {
-                let (manifest, found) = repository::manifest_of(files, shown, version.as_ref(), &context.budget);
+                let (manifest, found) =
+                    repository::manifest_of(files, shown, version.as_ref(), &context.budget);
                 is_refused |= found.has_errors();
                 cert_managers.extend(manifest);
                 found
             } else {
-                let judged = repository::judged_release_of(files, shown, version.as_ref(), &context.budget);
+                let judged =
+                    repository::judged_release_of(files, shown, version.as_ref(), &context.budget);
                 is_refused |= judged.is_refused;
                 releases.push((files.clone(), judged.providers));
                 judged.report
@@ -181,19 +218,42 @@ impl Laying {
             context.summary("", &report, "nothing written", To::Stderr);
             return Ok(Exit::Findings);
         }
-        let content = Content { releases, cert_managers, configuration, is_trusted: by.trusts_configuration, mirror, verb: by.verb };
+        let content = Content {
+            releases,
+            cert_managers,
+            configuration,
+            is_trusted: by.trusts_configuration,
+            mirror,
+            verb: by.verb,
+        };
         self.write(context, content, levels.judge(report), sources)
     }
 
     /// Lays the releases out, extends the configuration, and says how to go on.
-    fn write(&self, context: &mut Context<'_>, content: Content, judged: Verdict, mut sources: Sources) -> Result<Exit, Failure> {
-        let _lock = Lock::take(&self.to, || context.talk(&format!("waiting for another process that changes {}", self.to)))?;
+    fn write(
+        &self,
+        context: &mut Context<'_>,
+        content: Content,
+        judged: Verdict,
+        mut sources: Sources,
+    ) -> Result<Exit, Failure> {
+        let _lock = Lock::take(&self.to, || {
+            context.talk(&format!(
+                "waiting for another process that changes {}",
+                self.to
+            ))
+        })?;
         let target = self.target()?;
         sources.extend(target.existing.clone());
         let mut refused = Report::new();
         let bundled = content.configuration.as_ref();
-        if let Some(bundled) = bundled.filter(|_| target.existing.is_none() && !content.is_trusted) {
-            refused.extend(repository::foreign(bundled, bundle::BASE_VARIABLE, &context.budget));
+        if let Some(bundled) = bundled.filter(|_| target.existing.is_none() && !content.is_trusted)
+        {
+            refused.extend(repository::foreign(
+                bundled,
+                bundle::BASE_VARIABLE,
+                &context.budget,
+            ));
             sources.add(bundled.clone());
         }
         let before = target.existing.clone();
@@ -201,7 +261,14 @@ impl Laying {
         let (placements, configuration) = target.lay_out(&content, &context.budget, &mut refused);
         let is_replaced = self.force || before.is_none();
         let configuration = match &content.mirror {
-            Some(registry) => self.mirrored(registry, &placements, configuration, is_replaced, &context.budget, &mut refused)?,
+            Some(registry) => self.mirrored(
+                registry,
+                &placements,
+                configuration,
+                is_replaced,
+                &context.budget,
+                &mut refused,
+            )?,
             None => configuration,
         };
         let is_refused = refused.has_errors();
@@ -213,18 +280,25 @@ impl Laying {
             return Ok(Exit::Findings);
         }
         self.store(context, &placements, content.verb)?;
-        let unchanged = before.as_ref().is_some_and(|existing| existing.text() == configuration);
+        let unchanged = before
+            .as_ref()
+            .is_some_and(|existing| existing.text() == configuration);
         if !unchanged {
             files::change_file(&target.config, configuration.as_bytes())?;
         }
-        let providers: Vec<Assets> = content.releases.into_iter().flat_map(|(_, providers)| providers).collect();
+        let providers: Vec<Assets> = content
+            .releases
+            .into_iter()
+            .flat_map(|(_, providers)| providers)
+            .collect();
         self.go_on(context, &providers, &target.absolute, unchanged);
         Ok(Exit::failing(fails))
     }
 
     /// The repository as it is.
     fn target(&self) -> Result<Target, Failure> {
-        let absolute = std::path::absolute(&self.to).map_err(|error| WorldError::reading(&self.to, &error))?;
+        let absolute =
+            std::path::absolute(&self.to).map_err(|error| WorldError::reading(&self.to, &error))?;
         let absolute = absolute.to_string_lossy().trim_end_matches('/').to_owned();
         let base = self.base.clone().unwrap_or_else(|| absolute.clone());
         let config = format!("{}/{CONFIGURATION_FILE}", self.to.trim_end_matches('/'));
@@ -232,28 +306,62 @@ impl Laying {
             true => Some(read_source(Path::new(&config), &config)?.0),
             false => None,
         };
-        Ok(Target { absolute, base, config, existing })
+        Ok(Target {
+            absolute,
+            base,
+            config,
+            existing,
+        })
     }
 
-    /// The repository with urls that lead to it, where it was moved: with `--force`; without it such urls are findings.
-    fn relocated(&self, context: &mut Context<'_>, target: Target, content: &Content, refused: &mut Report) -> Target {
-        let Some(existing) = &target.existing else { return target };
-        let is_added = |label: &str| content.releases.iter().flat_map(|(_, providers)| providers).any(|assets| assets.label == label);
-        let is_here = |label: &str| is_added(label) || files::is_folder(&Path::new(&self.to).join(label));
+    /// The repository with urls that lead to it, where it was moved: with `--force`; without it
+    /// such urls are findings.
+    fn relocated(
+        &self,
+        context: &mut Context<'_>,
+        target: Target,
+        content: &Content,
+        refused: &mut Report,
+    ) -> Target {
+        let Some(existing) = &target.existing else {
+            return target;
+        };
+        let is_added = |label: &str| {
+            content
+                .releases
+                .iter()
+                .flat_map(|(_, providers)| providers)
+                .any(|assets| assets.label == label)
+        };
+        let is_here =
+            |label: &str| is_added(label) || files::is_folder(&Path::new(&self.to).join(label));
         // What a variable stands for is known only when clusterctl runs.
-        let is_gone = |label: &str, base: &str| !base.contains('$') && !files::is_folder(&Path::new(base).join(label));
-        let is_stale = |label: &str, base: &str| base != target.base && is_here(label) && is_gone(label, base);
-        let (text, stale) = repository::relocate(existing, &target.base, &is_stale, &context.budget);
+        let is_gone = |label: &str, base: &str| {
+            !base.contains('$') && !files::is_folder(&Path::new(base).join(label))
+        };
+        let is_stale =
+            |label: &str, base: &str| base != target.base && is_here(label) && is_gone(label, base);
+        let (text, stale) =
+            repository::relocate(existing, &target.base, &is_stale, &context.budget);
         if self.force {
-            stale.iter().for_each(|finding| context.talk(&format!("changed in {}: {}", target.config, finding.message)));
+            stale.iter().for_each(|finding| {
+                context.talk(&format!(
+                    "changed in {}: {}",
+                    target.config, finding.message
+                ))
+            });
         } else {
             refused.extend(stale);
         }
         let moved = Source::new(target.config.as_str(), text);
-        Target { existing: Some(moved), ..target }
+        Target {
+            existing: Some(moved),
+            ..target
+        }
     }
 
-    /// The configuration with overrides that lead all images of the repository, as it is going to be, to a mirror.
+    /// The configuration with overrides that lead all images of the repository, as it is going to
+    /// be, to a mirror.
     fn mirrored(
         &self,
         registry: &str,
@@ -263,7 +371,11 @@ impl Laying {
         budget: &Budget,
         report: &mut Report,
     ) -> Result<String, Failure> {
-        let mut tree = if files::is_folder(Path::new(&self.to)) { trees::read_tree(&self.to, Limits::default())? } else { Tree::new() };
+        let mut tree = if files::is_folder(Path::new(&self.to)) {
+            trees::read_tree(&self.to, Limits::default())?
+        } else {
+            Tree::new()
+        };
         for placement in placements {
             for (path, bytes) in &placement.files {
                 tree.insert(format!("{}/{path}", placement.folder), bytes.clone());
@@ -271,24 +383,49 @@ impl Laying {
         }
         tree.insert(CONFIGURATION_FILE, configuration.as_bytes());
         let shown = self.to.trim_end_matches('/');
-        let (text, found) = repository::mirrored(Mirrored { repository: &tree, shown, registry, is_replaced }, budget);
+        let (text, found) = repository::mirrored(
+            Mirrored {
+                repository: &tree,
+                shown,
+                registry,
+                is_replaced,
+            },
+            budget,
+        );
         report.extend(found);
         Ok(text.unwrap_or(configuration))
     }
 
     /// Writes the folders; none if one of them is occupied.
-    fn store(&self, context: &mut Context<'_>, placements: &[Placement], verb: &str) -> Result<(), Failure> {
-        let folder = |placement: &Placement| format!("{}/{}", self.to.trim_end_matches('/'), placement.folder);
+    fn store(
+        &self,
+        context: &mut Context<'_>,
+        placements: &[Placement],
+        verb: &str,
+    ) -> Result<(), Failure> {
+        let folder = |placement: &Placement| {
+            format!("{}/{}", self.to.trim_end_matches('/'), placement.folder)
+        };
         for placement in placements.iter().filter(|_| !self.force) {
             let difference = compare(&folder(placement), &placement.files)?;
             if difference.is_occupied() {
-                return Err(WorldError::Occupied { path: folder(placement), verb: verb.to_owned(), difference }.into());
+                return Err(WorldError::Occupied {
+                    path: folder(placement),
+                    verb: verb.to_owned(),
+                    difference,
+                }
+                .into());
             }
         }
-        let mode = if self.force { Mode::Force } else { Mode::Create };
+        let mode = if self.force {
+            Mode::Force
+        } else {
+            Mode::Create
+        };
         for placement in placements {
             let folder = folder(placement);
-            let outcome = trees::write_tree(&folder, &placement.files, mode, Privacy::Public, verb)?;
+            let outcome =
+                trees::write_tree(&folder, &placement.files, mode, Privacy::Public, verb)?;
             let what = match outcome {
                 Outcome::Unchanged => format!("unchanged in {folder}"),
                 _ => format!("{} into {folder}", plural(placement.files.len(), "file")),
@@ -298,18 +435,38 @@ impl Laying {
         Ok(())
     }
 
-    fn go_on(&self, context: &mut Context<'_>, providers: &[Assets], absolute: &str, unchanged: bool) {
+    fn go_on(
+        &self,
+        context: &mut Context<'_>,
+        providers: &[Assets],
+        absolute: &str,
+        unchanged: bool,
+    ) {
         if providers.is_empty() {
-            let done = if unchanged { "is unchanged" } else { "leads to it" };
+            let done = if unchanged {
+                "is unchanged"
+            } else {
+                "leads to it"
+            };
             context.talk(&format!("{absolute}/{CONFIGURATION_FILE} {done}; add the releases of providers with `repository add`"));
             return;
         }
         let is_here = |label: &str| files::is_folder(&Path::new(&self.to).join(label));
-        let implied = repository::implied(providers).into_iter().map(Implied::label);
+        let implied = repository::implied(providers)
+            .into_iter()
+            .map(Implied::label);
         let also: Vec<String> = implied.filter(|label| !is_here(label)).collect();
         if let Some((last, others)) = also.split_last() {
-            let names = if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
-            let (are, them) = if others.is_empty() { ("is", "it") } else { ("are", "them") };
+            let names = if others.is_empty() {
+                last.clone()
+            } else {
+                format!("{} and {last}", others.join(", "))
+            };
+            let (are, them) = if others.is_empty() {
+                ("is", "it")
+            } else {
+                ("are", "them")
+            };
             context.talk(&format!("note: init also installs {names}, which {are} not here: clusterctl takes {them} from GitHub"));
         }
         if repository::needs_kubeadm(providers) {
@@ -317,8 +474,14 @@ impl Laying {
             context.talk(&format!("note: kubeadm is named too: {why}; name the provider of the machines with `--infrastructure`"));
         }
         let config = format!("{absolute}/{CONFIGURATION_FILE}");
-        let done = if unchanged { format!("{config} is unchanged") } else { format!("wrote {config}") };
-        context.talk(&format!("{done} (your own clusterctl.yaml is not touched); continue with:"));
+        let done = if unchanged {
+            format!("{config} is unchanged")
+        } else {
+            format!("wrote {config}")
+        };
+        context.talk(&format!(
+            "{done} (your own clusterctl.yaml is not touched); continue with:"
+        ));
         context.tell(&format!(
             "clusterctl init --config {} {}\n",
             visible(&shell::quoted(&config)),
@@ -339,24 +502,52 @@ struct Target {
 
 impl Target {
     /// The folders of all providers, and the text of the configuration that names them.
-    fn lay_out(&self, content: &Content, budget: &Budget, report: &mut Report) -> (Vec<Placement>, String) {
-        // What people wrote here stays; a bundle's configuration is only for a repository without one.
-        let moved = |source: Source| Source::new(self.config.as_str(), repository::rebase(&source, &self.base, budget));
-        let mut configuration = self.existing.clone().or_else(|| content.configuration.clone().map(moved));
+    fn lay_out(
+        &self,
+        content: &Content,
+        budget: &Budget,
+        report: &mut Report,
+    ) -> (Vec<Placement>, String) {
+        // What people wrote here stays; a bundle's configuration is only for a repository without
+        // one.
+        let moved = |source: Source| {
+            Source::new(
+                self.config.as_str(),
+                repository::rebase(&source, &self.base, budget),
+            )
+        };
+        let mut configuration = self
+            .existing
+            .clone()
+            .or_else(|| content.configuration.clone().map(moved));
         let mut placements = Vec::new();
         let mut lay = |added: Added| {
             report.extend(added.report);
             placements.extend(added.placements);
-            added.configuration.map(|text| Source::new(self.config.as_str(), text))
+            added
+                .configuration
+                .map(|text| Source::new(self.config.as_str(), text))
         };
         for (files, assets) in &content.releases {
-            let to = Destination { base: &self.base, configuration: configuration.as_ref() };
+            let to = Destination {
+                base: &self.base,
+                configuration: configuration.as_ref(),
+            };
             configuration = lay(repository::add(files, assets, to, budget)).or(configuration);
         }
         for manifest in &content.cert_managers {
-            let to = Destination { base: &self.base, configuration: configuration.as_ref() };
-            configuration = lay(repository::add_cert_manager(manifest, to, budget)).or(configuration);
+            let to = Destination {
+                base: &self.base,
+                configuration: configuration.as_ref(),
+            };
+            configuration =
+                lay(repository::add_cert_manager(manifest, to, budget)).or(configuration);
         }
-        (placements, configuration.map(|source| source.text().to_owned()).unwrap_or_default())
+        (
+            placements,
+            configuration
+                .map(|source| source.text().to_owned())
+                .unwrap_or_default(),
+        )
     }
 }

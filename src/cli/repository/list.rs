@@ -21,7 +21,10 @@ pub(in crate::cli) const LIST: Verb = Verb {
     family: Some(FAMILY),
     group: Group::Repository,
     manner: Manner::Ours,
-    examples: &["repository list releases", "repository list releases -o json"],
+    examples: &[
+        "repository list releases",
+        "repository list releases -o json",
+    ],
     action: Action::of::<List>(),
 };
 
@@ -56,7 +59,11 @@ impl Run for List {
         if listed.is_empty() && cert_managers.is_empty() {
             report.push(repository::nothing(&self.repository));
         }
-        let body = ListReport { repository: self.repository, providers: listed, cert_managers };
+        let body = ListReport {
+            repository: self.repository,
+            providers: listed,
+            cert_managers,
+        };
         context.list(
             self.output.format,
             "RepositoryList",

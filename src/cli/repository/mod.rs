@@ -39,17 +39,24 @@ const FAMILY: &str = "fill, show, explain and pack a local repository, or hand i
 pub(in crate::cli) fn texts(shown: &str, files: &Tree) -> Vec<Source> {
     let text = |(path, bytes): (&String, &Vec<u8>)| {
         let text = std::str::from_utf8(bytes).ok()?;
-        Some(Source::new(format!("{}/{path}", shown.trim_end_matches('/')), text))
+        Some(Source::new(
+            format!("{}/{path}", shown.trim_end_matches('/')),
+            text,
+        ))
     };
     files.iter().filter_map(text).collect()
 }
 
-/// The version that `--release` says. One that is none is told, and ends the run: nothing could be judged by it.
+/// The version that `--release` says. One that is none is told, and ends the run: nothing could be
+/// judged by it.
 fn release_flag(given: Option<&str>, context: &mut Context<'_>) -> Result<Option<Version>, Exit> {
-    given.map(release_build::version).transpose().map_err(|finding| {
-        let report = Report::from_iter([*finding]);
-        context.findings(&report, &Sources::new(), To::Stderr);
-        context.summary("", &report, "nothing written", To::Stderr);
-        Exit::Findings
-    })
+    given
+        .map(release_build::version)
+        .transpose()
+        .map_err(|finding| {
+            let report = Report::from_iter([*finding]);
+            context.findings(&report, &Sources::new(), To::Stderr);
+            context.summary("", &report, "nothing written", To::Stderr);
+            Exit::Findings
+        })
 }

@@ -1,4 +1,5 @@
-//! What `repository push` and `repository pull` share: the reference, and the registry in which it is.
+//! What `repository push` and `repository pull` share: the reference, and the registry in which it
+//! is.
 
 use clap::Args;
 
@@ -6,16 +7,19 @@ use crate::cli::clusterctl;
 use crate::cli::{Context, Failure};
 use crate::ops::repository::push::{Reference, reference};
 use crate::shell::network::Bounds;
-use crate::shell::registry::{Access, Endpoint, Found, Registry, RegistryFault, credentials_for, is_loopback};
+use crate::shell::registry::{
+    Access, Endpoint, Found, Registry, RegistryFault, credentials_for, is_loopback,
+};
 
 /// Where an artifact is.
 #[derive(Args)]
 pub(super) struct Place {
     /// The artifact: oci://HOST/REPOSITORY:TAG in a registry, oci:DIR:TAG in a layout on disk
     ///
-    /// Naming a registry is the permission to use the network. Credentials are those of OCI_ACCESS_TOKEN, or OCI_USERNAME and OCI_PASSWORD, or what
-    /// `docker login` wrote into ~/.docker/config.json; helpers of Docker are not run. They go to the registry's host and its server of tokens alone.
-    /// HTTPS_PROXY and NO_PROXY count.
+    /// Naming a registry is the permission to use the network. Credentials are those of
+    /// OCI_ACCESS_TOKEN, or OCI_USERNAME and OCI_PASSWORD, or what `docker login` wrote into
+    /// ~/.docker/config.json; helpers of Docker are not run. They go to the registry's host and
+    /// its server of tokens alone. HTTPS_PROXY and NO_PROXY count.
     #[arg(value_name = "REF")]
     pub(super) reference: String,
     /// Speak to the registry without TLS, as is done on this machine in any case
@@ -38,11 +42,28 @@ impl Place {
     }
 
     /// The registry, with what we are to it.
-    pub(super) fn registry(&self, context: &mut Context<'_>, host: &str, repository: &str, access: Access) -> Registry {
+    pub(super) fn registry(
+        &self,
+        context: &mut Context<'_>,
+        host: &str,
+        repository: &str,
+        access: Access,
+    ) -> Registry {
         let Found { credentials, note } = credentials_for(host, context.environment);
-        note.iter().for_each(|note| context.talk(&format!("note: {note}")));
-        let endpoint = Endpoint { host: host.to_owned(), repository: repository.to_owned(), plain_http: self.is_plain(host) };
-        Registry::new(endpoint, access, credentials, Bounds::default(), clusterctl::visible_network(context))
+        note.iter()
+            .for_each(|note| context.talk(&format!("note: {note}")));
+        let endpoint = Endpoint {
+            host: host.to_owned(),
+            repository: repository.to_owned(),
+            plain_http: self.is_plain(host),
+        };
+        Registry::new(
+            endpoint,
+            access,
+            credentials,
+            Bounds::default(),
+            clusterctl::visible_network(context),
+        )
     }
 }
 

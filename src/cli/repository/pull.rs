@@ -10,7 +10,9 @@ use super::{FAMILY, release_flag};
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
 use crate::diag::{Diagnostic, Report};
-use crate::ops::repository::pull::{Contents, keep, of_layout, opened, version, with_clusterctls_names};
+use crate::ops::repository::pull::{
+    Contents, keep, of_layout, opened, version, with_clusterctls_names,
+};
 use crate::ops::repository::push::{MOST_MANIFEST, Reference, Store};
 use crate::report::text::plural;
 use crate::shell::input::Limits;
@@ -54,17 +56,28 @@ impl Run for Pull {
         let pulled = match &reference.store {
             Store::Layout { folder } => {
                 let layout = trees::read_tree(folder, Limits::default())?;
-                of_layout(&layout, folder, reference.tag.as_deref(), reference.digest.as_deref())
+                of_layout(
+                    &layout,
+                    folder,
+                    reference.tag.as_deref(),
+                    reference.digest.as_deref(),
+                )
             }
-            Store::Registry { host, repository } => self.fetch(context, &reference, host, repository)?,
+            Store::Registry { host, repository } => {
+                self.fetch(context, &reference, host, repository)?
+            }
         };
         let mut given = Given::default();
         match pulled {
             Ok((files, contents)) => {
                 if contents.untitled > 0 {
-                    context.talk(&format!("note: {} without a title, which is no file", plural(contents.untitled, "layer")));
+                    context.talk(&format!(
+                        "note: {} without a title, which is no file",
+                        plural(contents.untitled, "layer")
+                    ));
                 }
-                let version = asked.or_else(|| version(reference.tag.as_deref(), &contents.annotations));
+                let version =
+                    asked.or_else(|| version(reference.tag.as_deref(), &contents.annotations));
                 let shown = self.place.reference.clone();
                 given.releases.push(Release {
                     shown,
@@ -76,21 +89,41 @@ impl Run for Pull {
             }
             Err(finding) => given.report = Report::from_iter([*finding]),
         }
-        self.laying.lay_in(context, given, By { verb: "repository pull", trusts_configuration: false, trust: trust.as_ref() })
+        self.laying.lay_in(
+            context,
+            given,
+            By {
+                verb: "repository pull",
+                trusts_configuration: false,
+                trust: trust.as_ref(),
+            },
+        )
     }
 }
 
 impl Pull {
     /// Fetches the manifest and the files.
-    fn fetch(&self, context: &mut Context<'_>, reference: &Reference, host: &str, repository: &str) -> Result<Pulled, Failure> {
+    fn fetch(
+        &self,
+        context: &mut Context<'_>,
+        reference: &Reference,
+        host: &str,
+        repository: &str,
+    ) -> Result<Pulled, Failure> {
         let shown = self.place.reference.as_str();
         let Some(wanted) = reference.digest.as_deref().or(reference.tag.as_deref()) else {
-            return Err(Failure::usage(format!("{shown} has neither tag nor digest"), format!("name the version: `{shown}:VERSION`")));
+            return Err(Failure::usage(
+                format!("{shown} has neither tag nor digest"),
+                format!("name the version: `{shown}:VERSION`"),
+            ));
         };
         let registry = self.place.registry(context, host, repository, Access::Pull);
         let Some(manifest) = registry.manifest(wanted, MOST_MANIFEST).map_err(failure)? else {
             let help = "check repository and tag; a registry may also hide what you may not see: OCI_USERNAME, OCI_PASSWORD";
-            return Err(Failure::usage(format!("{host} has no {repository} with {wanted}"), help));
+            return Err(Failure::usage(
+                format!("{host} has no {repository} with {wanted}"),
+                help,
+            ));
         };
         let contents = match opened(&manifest, reference.digest.as_deref(), shown) {
             Ok(contents) => contents,
@@ -98,12 +131,17 @@ impl Pull {
         };
         let mut files = Tree::new();
         for file in &contents.files {
-            let bytes = registry.blob(&file.digest, file.size, &file.title).map_err(failure)?;
+            let bytes = registry
+                .blob(&file.digest, file.size, &file.title)
+                .map_err(failure)?;
             if let Err(finding) = keep(&mut files, file, bytes, shown) {
                 return Ok(Err(finding));
             }
         }
-        context.talk(&format!("{shown}: {}, each with its digest", plural(contents.files.len(), "file")));
+        context.talk(&format!(
+            "{shown}: {}, each with its digest",
+            plural(contents.files.len(), "file")
+        ));
         Ok(Ok((files, contents)))
     }
 }

@@ -13,20 +13,36 @@ const HOME_FOLDER: &str = ".cluster-api";
 /// The two folders, in order.
 pub(super) fn folders(world: &World<'_>) -> [String; 2] {
     let home = world.variable("HOME").unwrap_or_default();
-    let xdg = world.variable("XDG_CONFIG_HOME").filter(|path| path.starts_with('/'));
-    let xdg = xdg.unwrap_or_else(|| join(&[&home, if cfg!(target_os = "macos") { "Library/Application Support" } else { ".config" }]));
+    let xdg = world
+        .variable("XDG_CONFIG_HOME")
+        .filter(|path| path.starts_with('/'));
+    let xdg = xdg.unwrap_or_else(|| {
+        join(&[
+            &home,
+            if cfg!(target_os = "macos") {
+                "Library/Application Support"
+            } else {
+                ".config"
+            },
+        ])
+    });
     [join(&[&xdg, XDG_FOLDER]), join(&[&home, HOME_FOLDER])]
 }
 
 /// The configuration file that is used when none is named; `None` when there is none.
 pub(super) fn file(world: &World<'_>) -> Option<String> {
-    let candidates =
-        folders(world).into_iter().flat_map(|folder| EXTENSIONS.map(|extension| join(&[&folder, &format!("clusterctl.{extension}")])));
+    let candidates = folders(world).into_iter().flat_map(|folder| {
+        EXTENSIONS.map(|extension| join(&[&folder, &format!("clusterctl.{extension}")]))
+    });
     candidates.into_iter().find(|path| world.files.exists(path))
 }
 
 /// The overrides layer, when the configuration does not name another one.
 pub(in crate::clusterctl) fn overrides_folder(world: &World<'_>) -> String {
     let [first, second] = folders(world).map(|folder| join(&[&folder, "overrides"]));
-    if !world.files.exists(&first) && world.files.exists(&second) { second } else { first }
+    if !world.files.exists(&first) && world.files.exists(&second) {
+        second
+    } else {
+        first
+    }
 }

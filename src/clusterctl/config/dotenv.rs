@@ -1,5 +1,5 @@
-//! `NAME=value` lines as viper's reader for `.env` files takes them: a port of gotenv v1.6.0, since no crate agrees with it on quotes, comments
-//! and what `$NAME` stands for.
+//! `NAME=value` lines as viper's reader for `.env` files takes them: a port of gotenv v1.6.0, since
+//! no crate agrees with it on quotes, comments and what `$NAME` stands for.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -25,8 +25,15 @@ static VARIABLE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(\\)?\$\{?([A-Z0-9
 
 /// # Errors
 /// In the words of the reference.
-pub(super) fn parse(text: &str, environment: &dyn Fn(&str) -> Option<String>) -> Result<Setting, String> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n").replace('\r', "\n");
+pub(super) fn parse(
+    text: &str,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Result<Setting, String> {
+    let text = text
+        .strip_prefix('\u{feff}')
+        .unwrap_or(text)
+        .replace("\r\n", "\n")
+        .replace('\r', "\n");
     let mut lines = text.lines();
     let mut entries = BTreeMap::new();
     while let Some(first) = lines.next() {
@@ -36,7 +43,10 @@ pub(super) fn parse(text: &str, environment: &dyn Fn(&str) -> Option<String>) ->
         }
         let mut line = first.to_owned();
         if let Some(quote) = open_quote(first) {
-            let closes = |next: &str| next.rfind(quote).is_some_and(|at| at == 0 || !next[..at].ends_with('\\'));
+            let closes = |next: &str| {
+                next.rfind(quote)
+                    .is_some_and(|at| at == 0 || !next[..at].ends_with('\\'))
+            };
             loop {
                 let next = lines.next().ok_or("missing quotes")?;
                 line.push('\n');
@@ -48,10 +58,14 @@ pub(super) fn parse(text: &str, environment: &dyn Fn(&str) -> Option<String>) ->
         }
         entry(&line, &mut entries, environment)?;
     }
-    Ok(entries.into_iter().map(|(key, value)| (key, Setting::Text(value))).collect())
+    Ok(entries
+        .into_iter()
+        .map(|(key, value)| (key, Setting::Text(value)))
+        .collect())
 }
 
-/// A refusal without the value in the line that it quotes; `None` when it quotes none. What has no name before it may be a part of a value.
+/// A refusal without the value in the line that it quotes; `None` when it quotes none. What has no
+/// name before it may be a part of a value.
 pub(super) fn masked(message: &str) -> Option<String> {
     let (line, fault) = message.strip_prefix("line `")?.rsplit_once("` ")?;
     let name = line.find(['=', ':']).map_or("", |at| &line[..=at]);
@@ -60,7 +74,10 @@ pub(super) fn masked(message: &str) -> Option<String> {
 
 /// The quote in which the value begins, when the line does not end it.
 fn open_quote(line: &str) -> Option<char> {
-    let at = line.find('=').or_else(|| line.find(':')).filter(|at| *at > 0)?;
+    let at = line
+        .find('=')
+        .or_else(|| line.find(':'))
+        .filter(|at| *at > 0)?;
     let value = line[at + 1..].trim();
     let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let last = value[1..].trim().rfind(quote);
@@ -69,11 +86,20 @@ fn open_quote(line: &str) -> Option<char> {
     (!is_closed).then_some(quote)
 }
 
-fn entry(line: &str, entries: &mut BTreeMap<String, String>, environment: &dyn Fn(&str) -> Option<String>) -> Result<(), String> {
+fn entry(
+    line: &str,
+    entries: &mut BTreeMap<String, String>,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Result<(), String> {
     let Some(found) = LINE.captures(line) else {
-        let name = line.trim().split_once(' ').filter(|(export, _)| export.starts_with("export"));
+        let name = line
+            .trim()
+            .split_once(' ')
+            .filter(|(export, _)| export.starts_with("export"));
         return Err(match name {
-            Some((_, name)) if !entries.contains_key(name) => format!("line `{}` has an unset variable", line.trim()),
+            Some((_, name)) if !entries.contains_key(name) => {
+                format!("line `{}` has an unset variable", line.trim())
+            }
             _ => format!("line `{line}` doesn't match format"),
         });
     };
@@ -92,11 +118,17 @@ fn entry(line: &str, entries: &mut BTreeMap<String, String>, environment: &dyn F
 }
 
 /// Variables are those of the environment, then those of the lines before.
-fn expanded(text: &str, entries: &BTreeMap<String, String>, environment: &dyn Fn(&str) -> Option<String>) -> String {
+fn expanded(
+    text: &str,
+    entries: &BTreeMap<String, String>,
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> String {
     let value = |found: &Captures<'_>| match (found.get(1), &found[2]) {
         (Some(_), _) => found[0][1..].to_owned(),
         (None, "") => found[0].to_owned(),
-        (None, name) => environment(name).or_else(|| entries.get(name).cloned()).unwrap_or_default(),
+        (None, name) => environment(name)
+            .or_else(|| entries.get(name).cloned())
+            .unwrap_or_default(),
     };
     VARIABLE.replace_all(text, value).into_owned()
 }
@@ -107,16 +139,28 @@ mod tests {
 
     fn check(text: &str, expected: &[(&str, &str)]) {
         let entries = parse(text, &|name| (name == "HOME").then(|| "/h".to_owned()));
-        let expected = expected.iter().map(|(key, value)| ((*key).to_owned(), Setting::Text((*value).to_owned()))).collect();
+        let expected = expected
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), Setting::Text((*value).to_owned())))
+            .collect();
         assert_eq!(entries, Ok(expected), "{text}");
     }
 
     /// Observed of viper 1.21.
     #[test]
     fn lines_are_read_as_viper_reads_them() {
-        check("A=b\nexport B = \"a b\" # c\nC='x y'\nD: z\n", &[("a", "b"), ("b", "a b"), ("c", "x y"), ("d", "z")]);
-        check("E=a#b\nF=a #b\n# note\n\nG=\nA=x=y\n", &[("e", "a"), ("f", "a"), ("g", ""), ("a", "x=y")]);
-        check("A=$B\nB=x\nC=${A}y\nD='$A'\nE=\"$B\\n$Z\"\n", &[("a", ""), ("b", "x"), ("c", "y"), ("d", "$A"), ("e", "x\n")]);
+        check(
+            "A=b\nexport B = \"a b\" # c\nC='x y'\nD: z\n",
+            &[("a", "b"), ("b", "a b"), ("c", "x y"), ("d", "z")],
+        );
+        check(
+            "E=a#b\nF=a #b\n# note\n\nG=\nA=x=y\n",
+            &[("e", "a"), ("f", "a"), ("g", ""), ("a", "x=y")],
+        );
+        check(
+            "A=$B\nB=x\nC=${A}y\nD='$A'\nE=\"$B\\n$Z\"\n",
+            &[("a", ""), ("b", "x"), ("c", "y"), ("d", "$A"), ("e", "x\n")],
+        );
         check("A=\"x\ny\"\nB=1", &[("a", "x\ny"), ("b", "1")]);
         check(
             "A=\"a\\\"b\" \nC=a\\ b\nD=\"\\$A\"\nH=$HOME/x$",
@@ -137,8 +181,14 @@ mod tests {
             assert_eq!(parse(text, &|_| None), Err(message.to_owned()));
         }
         for (message, expected) in [
-            ("line `a-b=hunter2 `\n=` doesn't match format", Some("line `a-b=<redacted>` doesn't match format")),
-            ("line `hunter2` doesn't match format", Some("line `<redacted>` doesn't match format")),
+            (
+                "line `a-b=hunter2 `\n=` doesn't match format",
+                Some("line `a-b=<redacted>` doesn't match format"),
+            ),
+            (
+                "line `hunter2` doesn't match format",
+                Some("line `<redacted>` doesn't match format"),
+            ),
             ("missing quotes", None),
         ] {
             assert_eq!(masked(message).as_deref(), expected);

@@ -17,7 +17,11 @@ struct ImageOverride {
 
 impl ImageOverride {
     fn add(&mut self, other: &ImageOverride) {
-        for (mine, theirs) in [(&mut self.repository, &other.repository), (&mut self.name, &other.name), (&mut self.tag, &other.tag)] {
+        for (mine, theirs) in [
+            (&mut self.repository, &other.repository),
+            (&mut self.name, &other.name),
+            (&mut self.tag, &other.tag),
+        ] {
             if !theirs.is_empty() {
                 mine.clone_from(theirs);
             }
@@ -41,13 +45,19 @@ impl Config<'_> {
 fn faults(faults: &[String]) -> String {
     match faults {
         [one] => one.clone(),
-        many => format!("decoding failed due to the following error(s):\n\n{}", many.join("\n")),
+        many => format!(
+            "decoding failed due to the following error(s):\n\n{}",
+            many.join("\n")
+        ),
     }
 }
 
 fn overrides(section: &Setting) -> Result<BTreeMap<String, ImageOverride>, Vec<String>> {
     let unconvertible = |place: &str, value: &Setting| {
-        vec![format!("'{place}' expected type 'map[string]config.imageMeta', got unconvertible type '{}'", value.go_type())]
+        vec![format!(
+            "'{place}' expected type 'map[string]config.imageMeta', got unconvertible type '{}'",
+            value.go_type()
+        )]
     };
     match section {
         Setting::Null => Ok(BTreeMap::new()),
@@ -62,7 +72,11 @@ fn overrides(section: &Setting) -> Result<BTreeMap<String, ImageOverride>, Vec<S
                     Err(fault) => faults.push(fault),
                 }
             }
-            if faults.is_empty() { Ok(found) } else { Err(faults) }
+            if faults.is_empty() {
+                Ok(found)
+            } else {
+                Err(faults)
+            }
         }
         Setting::List(items) => {
             let mut found = BTreeMap::new();
@@ -82,25 +96,42 @@ fn image_override(key: &str, value: &Setting) -> Result<ImageOverride, String> {
     let Setting::Map(fields) = value else {
         return match value {
             Setting::Null => Ok(ImageOverride::default()),
-            other => Err(format!("'[{key}]' expected a map or struct, got \"{}\"", other.go_type())),
+            other => Err(format!(
+                "'[{key}]' expected a map or struct, got \"{}\"",
+                other.go_type()
+            )),
         };
     };
     let field = |name: &str, shown: &str| match fields.get(name) {
         None => Ok(String::new()),
-        Some(value) => value
-            .to_field()
-            .ok_or_else(|| format!("'[{key}].{shown}' expected type 'string', got unconvertible type '{}'", value.go_type())),
+        Some(value) => value.to_field().ok_or_else(|| {
+            format!(
+                "'[{key}].{shown}' expected type 'string', got unconvertible type '{}'",
+                value.go_type()
+            )
+        }),
     };
-    Ok(ImageOverride { repository: field("repository", "Repository")?, name: field("name", "Name")?, tag: field("tag", "Tag")? })
+    Ok(ImageOverride {
+        repository: field("repository", "Repository")?,
+        name: field("name", "Name")?,
+        tag: field("tag", "Tag")?,
+    })
 }
 
 impl ImageOverrides {
-    /// The name of an image of a component (a provider's label) after all overrides that apply to it.
+    /// The name of an image of a component (a provider's label) after all overrides that apply to
+    /// it.
     ///
     /// # Errors
-    /// When the image has no canonical name, even if nothing overrides it; or the section has the wrong shape.
-    pub(in crate::clusterctl) fn apply(&self, component: &str, text: &str) -> Result<String, Refusal> {
-        let mut image = Image::parse(text).map_err(|fault| Refusal::new(fault.to_string()).within("couldn't parse image name"))?;
+    /// When the image has no canonical name, even if nothing overrides it; or the section has the
+    /// wrong shape.
+    pub(in crate::clusterctl) fn apply(
+        &self,
+        component: &str,
+        text: &str,
+    ) -> Result<String, Refusal> {
+        let mut image = Image::parse(text)
+            .map_err(|fault| Refusal::new(fault.to_string()).within("couldn't parse image name"))?;
         let overrides = self.0.as_ref().map_err(Clone::clone)?;
         if overrides.is_empty() {
             return Ok(text.to_owned());
@@ -112,7 +143,11 @@ impl ImageOverrides {
             }
         }
         if !all.repository.is_empty() {
-            image.repository = all.repository.strip_suffix('/').unwrap_or(&all.repository).to_owned();
+            image.repository = all
+                .repository
+                .strip_suffix('/')
+                .unwrap_or(&all.repository)
+                .to_owned();
         }
         if !all.name.is_empty() {
             image.name = all.name;
@@ -133,31 +168,55 @@ mod tests {
     }
 
     fn map(entries: &[(&str, Setting)]) -> Setting {
-        entries.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect()
+        entries
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), value.clone()))
+            .collect()
     }
 
     #[test]
     fn later_and_closer_overrides_win() {
         let section = map(&[
-            ("all", map(&[("repository", text("mirror.io/x/")), ("tag", text("v9"))])),
+            (
+                "all",
+                map(&[("repository", text("mirror.io/x/")), ("tag", text("v9"))]),
+            ),
             ("bootstrap-foo", map(&[("tag", text("v8"))])),
             ("bootstrap-foo/manager", map(&[("name", text("other"))])),
         ]);
         let overrides = ImageOverrides(overrides(&section).map_err(|_| unreachable!()));
         for (component, image, expected) in [
-            ("bootstrap-foo", "ghcr.io/a/manager:v1", "mirror.io/x/other:v8"),
+            (
+                "bootstrap-foo",
+                "ghcr.io/a/manager:v1",
+                "mirror.io/x/other:v8",
+            ),
             ("bootstrap-foo", "ghcr.io/a/proxy", "mirror.io/x/proxy:v8"),
-            ("bootstrap-bar", "ghcr.io/a/manager:v1", "mirror.io/x/manager:v9"),
+            (
+                "bootstrap-bar",
+                "ghcr.io/a/manager:v1",
+                "mirror.io/x/manager:v9",
+            ),
         ] {
-            assert_eq!(overrides.apply(component, image).as_deref(), Ok(expected), "{component} {image}");
+            assert_eq!(
+                overrides.apply(component, image).as_deref(),
+                Ok(expected),
+                "{component} {image}"
+            );
         }
     }
 
     #[test]
     fn wrong_shapes_are_refused_in_mapstructures_words() {
         let fault = |section: &Setting| faults(&overrides(section).unwrap_err());
-        assert_eq!(fault(&text("x")), "'' expected type 'map[string]config.imageMeta', got unconvertible type 'string'");
+        assert_eq!(
+            fault(&text("x")),
+            "'' expected type 'map[string]config.imageMeta', got unconvertible type 'string'"
+        );
         let list = Setting::List(vec![Setting::Integer("1".to_owned())]);
-        assert_eq!(fault(&list), "'[0]' expected type 'map[string]config.imageMeta', got unconvertible type 'int'");
+        assert_eq!(
+            fault(&list),
+            "'[0]' expected type 'map[string]config.imageMeta', got unconvertible type 'int'"
+        );
     }
 }

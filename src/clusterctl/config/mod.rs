@@ -1,4 +1,5 @@
-//! clusterctl's configuration: the file, the environment, what is set on the command line, and which of them wins.
+//! clusterctl's configuration: the file, the environment, what is set on the command line, and
+//! which of them wins.
 
 mod discovery;
 mod dotenv;
@@ -31,31 +32,55 @@ pub struct Config<'w> {
 }
 
 impl<'w> Config<'w> {
-    /// Reads the configuration: the file named by `--config`, or the one that clusterctl finds; no file at all is no fault.
+    /// Reads the configuration: the file named by `--config`, or the one that clusterctl finds; no
+    /// file at all is no fault.
     ///
     /// # Errors
-    /// When the named file is not there, or a file cannot be read as its ending says; and for a configuration on the network.
+    /// When the named file is not there, or a file cannot be read as its ending says; and for a
+    /// configuration on the network.
     pub fn load(world: World<'w>, flag: &str) -> Result<Self, Refusal> {
         let step = "failed to initialize the configuration reader";
-        let file = if flag.is_empty() { discovery::file(&world) } else { Some(flag.to_owned()) };
-        let Some(file) = file else { return Ok(Config::empty(world)) };
+        let file = if flag.is_empty() {
+            discovery::file(&world)
+        } else {
+            Some(flag.to_owned())
+        };
+        let Some(file) = file else {
+            return Ok(Config::empty(world));
+        };
         if flag.starts_with("https://") || flag.starts_with("http://") {
             let bytes = download(world, flag).map_err(|refusal| refusal.within(step))?;
             // clusterctl stores it as clusterctl-download.yaml, whatever it is called.
-            let file = formats::parse("clusterctl-download.yaml", &bytes, world.environment).map_err(|refusal| refusal.within(step))?;
-            return Ok(Config { world, explicit: BTreeMap::new(), file: Arc::new(file) });
+            let file = formats::parse("clusterctl-download.yaml", &bytes, world.environment)
+                .map_err(|refusal| refusal.within(step))?;
+            return Ok(Config {
+                world,
+                explicit: BTreeMap::new(),
+                file: Arc::new(file),
+            });
         }
         let bytes = world.files.read(&file).map_err(|fault| {
             let missing = format!("stat {file}: {}", fault.reason());
-            Refusal::new(missing).within("failed to check if clusterctl config file exists").within(step)
+            Refusal::new(missing)
+                .within("failed to check if clusterctl config file exists")
+                .within(step)
         })?;
-        let file = formats::parse(&file, &bytes, world.environment).map_err(|refusal| refusal.within(step))?;
-        Ok(Config { world, explicit: BTreeMap::new(), file: Arc::new(file) })
+        let file = formats::parse(&file, &bytes, world.environment)
+            .map_err(|refusal| refusal.within(step))?;
+        Ok(Config {
+            world,
+            explicit: BTreeMap::new(),
+            file: Arc::new(file),
+        })
     }
 
     /// A configuration without a file.
     pub fn empty(world: World<'w>) -> Self {
-        Config { world, explicit: BTreeMap::new(), file: Arc::new(Setting::from_iter([])) }
+        Config {
+            world,
+            explicit: BTreeMap::new(),
+            file: Arc::new(Setting::from_iter([])),
+        }
     }
 
     /// What the engine reads of the world.
@@ -73,16 +98,20 @@ impl<'w> Config<'w> {
         self.explicit.insert(name.to_lowercase(), value.into());
     }
 
-    /// The value of a variable: set explicitly, or from the environment (name in upper case, `_` for `-`; set to nothing counts as set),
-    /// or from the file (case does not matter, `.` leads into mappings).
+    /// The value of a variable: set explicitly, or from the environment (name in upper case, `_`
+    /// for `-`; set to nothing counts as set), or from the file (case does not matter, `.`
+    /// leads into mappings).
     pub fn variable(&self, name: &str) -> Option<String> {
         self.setting(name).and_then(|setting| setting.to_variable())
     }
 
     /// Whether the value of a variable is the file's, not the environment's.
     pub(super) fn is_of_file(&self, name: &str) -> bool {
-        let is_set =
-            self.explicit.contains_key(&name.to_lowercase()) || self.world.variable(&name.to_uppercase().replace('-', "_")).is_some();
+        let is_set = self.explicit.contains_key(&name.to_lowercase())
+            || self
+                .world
+                .variable(&name.to_uppercase().replace('-', "_"))
+                .is_some();
         !is_set && self.file.get(name).is_some()
     }
 
@@ -91,8 +120,12 @@ impl<'w> Config<'w> {
     /// # Errors
     /// clusterctl's whole line, when the variable is no number.
     pub fn verbosity(&self, flag: i32) -> Result<i32, String> {
-        let variable = self.variable("CLUSTERCTL_LOG_LEVEL").filter(|text| flag == 0 && !text.is_empty());
-        let Some(text) = variable else { return Ok(flag) };
+        let variable = self
+            .variable("CLUSTERCTL_LOG_LEVEL")
+            .filter(|text| flag == 0 && !text.is_empty());
+        let Some(text) = variable else {
+            return Ok(flag);
+        };
         go::number::atoi(&text).map(|level| i32::try_from(level).unwrap_or(i32::MAX)).map_err(|fault| {
             let shown = go::quote(&text);
             format!("Failed to convert CLUSTERCTL_LOG_LEVEL string to an int. err=strconv.Atoi: parsing {shown}: {fault}")
@@ -114,8 +147,14 @@ impl<'w> Config<'w> {
 fn download(world: World<'_>, url: &str) -> Result<Vec<u8>, Refusal> {
     let step = format!("failed to download the clusterctl config file from {url}");
     let network = world.network.ok_or_else(|| {
-        let refusal = Refusal::new(format!("{step}: this program uses the network only when it is allowed to"));
-        refusal.note(Remedy::new("pass ").setting(diag::Setting::AllowNetwork).then(", or download the file and pass its path"))
+        let refusal = Refusal::new(format!(
+            "{step}: this program uses the network only when it is allowed to"
+        ));
+        refusal.note(
+            Remedy::new("pass ")
+                .setting(diag::Setting::AllowNetwork)
+                .then(", or download the file and pass its path"),
+        )
     })?;
     network.get(&Request::new(url)).map_err(|fault| {
         fault.noted(match &fault {

@@ -25,7 +25,9 @@ impl Config<'_> {
         let mut providers = builtin();
         for entry in self.entries()? {
             let provider = self.provider(&entry)?;
-            let same = |known: &Provider| known.name == provider.name && known.provider_type == provider.provider_type;
+            let same = |known: &Provider| {
+                known.name == provider.name && known.provider_type == provider.provider_type
+            };
             match providers.iter_mut().find(|known| same(known)) {
                 Some(known) => *known = provider,
                 None => providers.push(provider),
@@ -35,20 +37,32 @@ impl Config<'_> {
         Ok(providers)
     }
 
-    /// The entries of the configuration alone, in its order, each for itself: clusterctl stops at the first that is not valid.
+    /// The entries of the configuration alone, in its order, each for itself: clusterctl stops at
+    /// the first that is not valid.
     ///
     /// # Errors
     /// When `providers` is no list of entries.
     pub(crate) fn configured(&self) -> Result<Vec<Result<Provider, Refusal>>, Refusal> {
-        Ok(self.entries()?.iter().map(|entry| self.provider(entry)).collect())
+        Ok(self
+            .entries()?
+            .iter()
+            .map(|entry| self.provider(entry))
+            .collect())
     }
 
     /// One provider.
     ///
     /// # Errors
     /// When it is not in the list, or the list is faulty.
-    pub fn provider_of(&self, name: &str, provider_type: ProviderType) -> Result<Provider, Refusal> {
-        let found = self.providers()?.into_iter().find(|known| known.name == name && known.provider_type == provider_type);
+    pub fn provider_of(
+        &self,
+        name: &str,
+        provider_type: ProviderType,
+    ) -> Result<Provider, Refusal> {
+        let found = self
+            .providers()?
+            .into_iter()
+            .find(|known| known.name == name && known.provider_type == provider_type);
         found.ok_or_else(|| {
             Refusal::new(format!(
                 "failed to get configuration for the {} with name {name}. Please check the provider name and/or add configuration for new \
@@ -64,7 +78,10 @@ impl Config<'_> {
             Some(Setting::List(items)) => items,
             Some(Setting::Text(text)) if text.is_empty() => Vec::new(),
             // A text is taken for a list with commas, as everywhere in viper.
-            Some(Setting::Text(text)) => text.split(',').map(|item| Setting::Text(item.to_owned())).collect(),
+            Some(Setting::Text(text)) => text
+                .split(',')
+                .map(|item| Setting::Text(item.to_owned()))
+                .collect(),
             Some(Setting::Map(entries)) if entries.is_empty() => Vec::new(),
             Some(other) => vec![other],
         };
@@ -79,15 +96,18 @@ impl Config<'_> {
         if faults.is_empty() {
             return Ok(entries);
         }
-        Err(Refusal::new(format!("decoding failed due to the following error(s):\n\n{}", faults.join("\n")))
-            .within("failed to unmarshal providers from the clusterctl configuration file"))
+        Err(Refusal::new(format!(
+            "decoding failed due to the following error(s):\n\n{}",
+            faults.join("\n")
+        ))
+        .within("failed to unmarshal providers from the clusterctl configuration file"))
     }
 
     fn provider(&self, entry: &Entry) -> Result<Provider, Refusal> {
-        let url = self
-            .world()
-            .expand(&entry.url)
-            .map_err(|error| Refusal::new(error.to_string()).within(format!("unable to evaluate url: {}", go::quote(&entry.url))))?;
+        let url = self.world().expand(&entry.url).map_err(|error| {
+            Refusal::new(error.to_string())
+                .within(format!("unable to evaluate url: {}", go::quote(&entry.url)))
+        })?;
         check(entry, &url).map_err(|refusal| {
             refusal.within(format!(
                 "error validating configuration for the {} with name {}. Please fix the providers value in clusterctl configuration file",
@@ -100,16 +120,34 @@ impl Config<'_> {
 fn entry(at: usize, item: &Setting) -> Result<Entry, String> {
     let fields = match item {
         Setting::Map(fields) => fields,
-        Setting::Null => return Ok(Entry { name: String::new(), url: String::new(), provider_type: String::new() }),
-        other => return Err(format!("'[{at}]' expected a map or struct, got \"{}\"", go_kind(other))),
+        Setting::Null => {
+            return Ok(Entry {
+                name: String::new(),
+                url: String::new(),
+                provider_type: String::new(),
+            });
+        }
+        other => {
+            return Err(format!(
+                "'[{at}]' expected a map or struct, got \"{}\"",
+                go_kind(other)
+            ));
+        }
     };
     let field = |name: &str, shown: &str| match fields.get(name) {
         None => Ok(String::new()),
-        Some(value) => {
-            value.to_field().ok_or_else(|| format!("'[{at}].{shown}' expected type 'string', got unconvertible type '{}'", value.go_type()))
-        }
+        Some(value) => value.to_field().ok_or_else(|| {
+            format!(
+                "'[{at}].{shown}' expected type 'string', got unconvertible type '{}'",
+                value.go_type()
+            )
+        }),
     };
-    Ok(Entry { name: field("name", "Name")?, url: field("url", "URL")?, provider_type: field("type", "Type")? })
+    Ok(Entry {
+        name: field("name", "Name")?,
+        url: field("url", "URL")?,
+        provider_type: field("type", "Type")?,
+    })
 }
 
 fn go_kind(setting: &Setting) -> &'static str {
@@ -120,12 +158,18 @@ fn go_kind(setting: &Setting) -> &'static str {
 }
 
 fn check(entry: &Entry, url: &str) -> Result<Provider, Refusal> {
-    let Entry { name, provider_type, .. } = entry;
+    let Entry {
+        name,
+        provider_type,
+        ..
+    } = entry;
     if name.is_empty() {
         return Err(Refusal::new("name value cannot be empty"));
     }
     if name.to_lowercase() != *name {
-        return Err(Refusal::new(format!("provider name {name} must be in lower case")));
+        return Err(Refusal::new(format!(
+            "provider name {name} must be in lower case"
+        )));
     }
     if (name == CORE_PROVIDER) != (provider_type == ProviderType::CoreProvider.as_str()) {
         return Err(Refusal::new(format!(
@@ -143,18 +187,30 @@ fn check(entry: &Entry, url: &str) -> Result<Provider, Refusal> {
              IPAMProvider, RuntimeExtensionProvider, AddonProvider]",
         )
     })?;
-    Ok(Provider { name: name.clone(), provider_type: known, url: url.to_owned() })
+    Ok(Provider {
+        name: name.clone(),
+        provider_type: known,
+        url: url.to_owned(),
+    })
 }
 
 /// The providers that need no configuration.
 fn builtin() -> Vec<Provider> {
-    let lines = include_str!("builtin_providers.tsv").lines().filter(|line| !line.starts_with('#'));
+    let lines = include_str!("builtin_providers.tsv")
+        .lines()
+        .filter(|line| !line.starts_with('#'));
     lines
         .filter_map(|line| {
             let mut cells = line.split('\t');
             let (provider_type, name, url) = (cells.next()?, cells.next()?, cells.next()?);
-            let provider_type = ProviderType::ALL.into_iter().find(|known| known.as_str() == provider_type)?;
-            Some(Provider { name: name.to_owned(), provider_type, url: url.to_owned() })
+            let provider_type = ProviderType::ALL
+                .into_iter()
+                .find(|known| known.as_str() == provider_type)?;
+            Some(Provider {
+                name: name.to_owned(),
+                provider_type,
+                url: url.to_owned(),
+            })
         })
         .collect()
 }

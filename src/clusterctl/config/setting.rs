@@ -17,22 +17,28 @@ pub(in crate::clusterctl) enum Setting {
 }
 
 impl Setting {
-    /// The value of a variable (`cast.ToString`): lists and mappings are empty. `None` for null, which counts as not set.
+    /// The value of a variable (`cast.ToString`): lists and mappings are empty. `None` for null,
+    /// which counts as not set.
     pub(super) fn to_variable(&self) -> Option<String> {
         match self {
             Setting::Null => None,
             Setting::Bool(bool) => Some(bool.to_string()),
-            Setting::Scalar(text) | Setting::Integer(text) | Setting::Text(text) => Some(text.clone()),
+            Setting::Scalar(text) | Setting::Integer(text) | Setting::Text(text) => {
+                Some(text.clone())
+            }
             Setting::List(_) | Setting::Map(_) => Some(String::new()),
         }
     }
 
-    /// The value of a text field of a section (mapstructure, weakly typed). `None` for lists and mappings.
+    /// The value of a text field of a section (mapstructure, weakly typed). `None` for lists and
+    /// mappings.
     pub(in crate::clusterctl) fn to_field(&self) -> Option<String> {
         match self {
             Setting::Null => Some(String::new()),
             Setting::Bool(bool) => Some(if *bool { "1" } else { "0" }.to_owned()),
-            Setting::Scalar(text) | Setting::Integer(text) | Setting::Text(text) => Some(text.clone()),
+            Setting::Scalar(text) | Setting::Integer(text) | Setting::Text(text) => {
+                Some(text.clone())
+            }
             Setting::List(_) | Setting::Map(_) => None,
         }
     }
@@ -52,20 +58,29 @@ impl Setting {
 
     /// The value at a key; `.` separates the steps, and a key that contains one is found too.
     pub(in crate::clusterctl) fn get(&self, key: &str) -> Option<&Setting> {
-        let Setting::Map(entries) = self else { return None };
+        let Setting::Map(entries) = self else {
+            return None;
+        };
         let key = key.to_lowercase();
         if let Some(found) = entries.get(&key) {
             return Some(found);
         }
         // The longest first step wins, as in viper.
         let dots: Vec<usize> = key.match_indices('.').map(|(at, _)| at).collect();
-        dots.into_iter().rev().find_map(|at| entries.get(&key[..at])?.get(&key[at + 1..]))
+        dots.into_iter()
+            .rev()
+            .find_map(|at| entries.get(&key[..at])?.get(&key[at + 1..]))
     }
 }
 
 /// Collects entries under keys in lower case.
 impl FromIterator<(String, Setting)> for Setting {
     fn from_iter<T: IntoIterator<Item = (String, Setting)>>(entries: T) -> Self {
-        Setting::Map(entries.into_iter().map(|(key, value)| (key.to_lowercase(), value)).collect::<BTreeMap<_, _>>())
+        Setting::Map(
+            entries
+                .into_iter()
+                .map(|(key, value)| (key.to_lowercase(), value))
+                .collect::<BTreeMap<_, _>>(),
+        )
     }
 }

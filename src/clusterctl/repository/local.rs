@@ -20,7 +20,8 @@ pub(super) struct LocalRepository<'w> {
 }
 
 impl<'w> LocalRepository<'w> {
-    /// Finds the repository that a provider's URL names. `latest` is resolved here, also when another version will be read.
+    /// Finds the repository that a provider's URL names. `latest` is resolved here, also when
+    /// another version will be read.
     ///
     /// # Errors
     /// When the URL has another form, or `latest` stands for nothing.
@@ -34,11 +35,17 @@ impl<'w> LocalRepository<'w> {
     ///
     /// # Errors
     /// When the URL has another form.
-    pub(super) fn locate(world: World<'w>, provider: &Provider, url: &Url) -> Result<Self, Refusal> {
+    pub(super) fn locate(
+        world: World<'w>,
+        provider: &Provider,
+        url: &Url,
+    ) -> Result<Self, Refusal> {
         let path = &url.path;
         let shown = go::quote(&provider.url);
         if !path.starts_with('/') {
-            return Err(Refusal::new(format!("invalid path: path {shown} must be an absolute path")));
+            return Err(Refusal::new(format!(
+                "invalid path: path {shown} must be an absolute path"
+            )));
         }
         let parts: Vec<&str> = path.split('/').collect();
         let [base @ .., label, version, file] = parts.as_slice() else {
@@ -60,7 +67,12 @@ impl<'w> LocalRepository<'w> {
             )));
         }
         let folder = join(&["/", &base.join("/"), label]);
-        Ok(LocalRepository { world, folder, default_version: (*version).to_owned(), components_file: (*file).to_owned() })
+        Ok(LocalRepository {
+            world,
+            folder,
+            default_version: (*version).to_owned(),
+            components_file: (*file).to_owned(),
+        })
     }
 
     /// The version that is taken when none is named, and why.
@@ -69,9 +81,13 @@ impl<'w> LocalRepository<'w> {
     /// When `latest` stands for nothing.
     pub(super) fn choose(&self) -> Result<Choice, Refusal> {
         if self.default_version == LATEST {
-            return versions::latest_of_contract(self).map_err(|refusal| refusal.within("failed to get latest version"));
+            return versions::latest_of_contract(self)
+                .map_err(|refusal| refusal.within("failed to get latest version"));
         }
-        Ok(Choice { version: self.default_version.clone(), reason: Reason::Pinned })
+        Ok(Choice {
+            version: self.default_version.clone(),
+            reason: Reason::Pinned,
+        })
     }
 
     /// `{base}/{label}`.
@@ -92,15 +108,23 @@ impl Releases for LocalRepository<'_> {
     /// The folders whose names are semantic versions. Links do not count.
     fn versions(&self) -> Result<Vec<String>, Refusal> {
         let entries = self.world.files.entries(&self.folder).map_err(|fault| {
-            Refusal::new(format!("open {}: {}", self.folder, fault.reason())).within("failed to list release directories")
+            Refusal::new(format!("open {}: {}", self.folder, fault.reason()))
+                .within("failed to list release directories")
         })?;
-        let folders = entries.into_iter().filter(|entry| entry.kind == EntryKind::Folder).map(|entry| entry.name);
-        Ok(folders.filter(|name| parse_semantic(name).is_ok()).collect())
+        let folders = entries
+            .into_iter()
+            .filter(|entry| entry.kind == EntryKind::Folder)
+            .map(|entry| entry.name);
+        Ok(folders
+            .filter(|name| parse_semantic(name).is_ok())
+            .collect())
     }
 
     fn file(&self, version: &str, name: &str) -> Result<Vec<u8>, FileRefusal> {
         let version = if version == LATEST {
-            versions::latest(self).map_err(|refusal| FileRefusal::of(refusal.within("failed to get the latest release")))?
+            versions::latest(self).map_err(|refusal| {
+                FileRefusal::of(refusal.within("failed to get the latest release"))
+            })?
         } else {
             version.to_owned()
         };
@@ -108,11 +132,19 @@ impl Releases for LocalRepository<'_> {
         let shown = go::quote(&path);
         self.world.files.read(&path).map_err(|fault| {
             FileRefusal::of(match fault {
-                FileFault::IsFolder => Refusal::new(format!("invalid path: file {} is actually a directory {shown}", go::quote(name))),
+                FileFault::IsFolder => Refusal::new(format!(
+                    "invalid path: file {} is actually a directory {shown}",
+                    go::quote(name)
+                )),
                 fault => {
-                    let verb = if fault == FileFault::Missing { "stat" } else { "open" };
-                    Refusal::new(format!("{verb} {path}: {}", fault.reason()))
-                        .within(format!("failed to read file {shown} from local release {version}"))
+                    let verb = if fault == FileFault::Missing {
+                        "stat"
+                    } else {
+                        "open"
+                    };
+                    Refusal::new(format!("{verb} {path}: {}", fault.reason())).within(format!(
+                        "failed to read file {shown} from local release {version}"
+                    ))
                 }
             })
         })

@@ -36,10 +36,18 @@ impl<'c, 'w> Repository<'c, 'w> {
     /// When the URL leads nowhere that this program goes.
     pub(super) fn open(config: &'c Config<'w>, provider: Provider) -> Result<Self, Refusal> {
         let releases = releases(config, &provider).map_err(|refusal| {
-            let step = format!("failed to get repository client for the {} with name {}", provider.provider_type.as_str(), provider.name);
+            let step = format!(
+                "failed to get repository client for the {} with name {}",
+                provider.provider_type.as_str(),
+                provider.name
+            );
             refusal.within(step)
         })?;
-        Ok(Repository { config, provider, releases })
+        Ok(Repository {
+            config,
+            provider,
+            releases,
+        })
     }
 
     pub(super) fn provider(&self) -> &Provider {
@@ -54,8 +62,12 @@ impl<'c, 'w> Repository<'c, 'w> {
     pub(super) fn metadata(&self, version: &str, log: &mut Log) -> Result<Metadata, Refusal> {
         let label = self.provider.label();
         let bytes = self.metadata_file(version, log)?;
-        let metadata = metadata::decode(&bytes, self.config.world().budget)
-            .map_err(|refusal| refusal.within(format!("error decoding \"{METADATA_FILE}\" for provider {}", go::quote(&label))))?;
+        let metadata = metadata::decode(&bytes, self.config.world().budget).map_err(|refusal| {
+            refusal.within(format!(
+                "error decoding \"{METADATA_FILE}\" for provider {}",
+                go::quote(&label)
+            ))
+        })?;
         metadata.check(&label)?;
         Ok(metadata)
     }
@@ -66,9 +78,14 @@ impl<'c, 'w> Repository<'c, 'w> {
             log.using_override(1, METADATA_FILE, &label, version);
             return Ok(bytes);
         }
-        self.releases.file(version, METADATA_FILE).map_err(|FileRefusal { refusal, .. }| {
-            refusal.within(format!("failed to read \"{METADATA_FILE}\" from the repository for provider {}", go::quote(&label)))
-        })
+        self.releases
+            .file(version, METADATA_FILE)
+            .map_err(|FileRefusal { refusal, .. }| {
+                refusal.within(format!(
+                    "failed to read \"{METADATA_FILE}\" from the repository for provider {}",
+                    go::quote(&label)
+                ))
+            })
     }
 
     /// The components file of a version, and its name.
@@ -77,20 +94,37 @@ impl<'c, 'w> Repository<'c, 'w> {
     }
 
     /// A template or ClusterClass of a version.
-    pub(super) fn template(&self, version: &str, name: &str, log: &mut Log) -> Result<Vec<u8>, Refusal> {
+    pub(super) fn template(
+        &self,
+        version: &str,
+        name: &str,
+        log: &mut Log,
+    ) -> Result<Vec<u8>, Refusal> {
         self.file(version, name, 1, log)
     }
 
-    fn file(&self, version: &str, name: &str, level: i32, log: &mut Log) -> Result<Vec<u8>, Refusal> {
+    fn file(
+        &self,
+        version: &str,
+        name: &str,
+        level: i32,
+        log: &mut Log,
+    ) -> Result<Vec<u8>, Refusal> {
         let label = self.provider.label();
         if let Some(bytes) = self.overriding(version, name)? {
             log.using_override(level, name, &label, version);
             return Ok(bytes);
         }
-        self.releases.file(version, name).map_err(|FileRefusal { refusal, .. }| {
-            let step = format!("failed to read {} from provider's repository {}", go::quote(name), go::quote(&label));
-            refusal.within(step)
-        })
+        self.releases
+            .file(version, name)
+            .map_err(|FileRefusal { refusal, .. }| {
+                let step = format!(
+                    "failed to read {} from provider's repository {}",
+                    go::quote(name),
+                    go::quote(&label)
+                );
+                refusal.within(step)
+            })
     }
 
     /// The file that lies over the one of the repository, if there is one.
@@ -100,8 +134,17 @@ impl<'c, 'w> Repository<'c, 'w> {
             Ok(bytes) => Ok(Some(bytes)),
             Err(FileFault::Missing) => Ok(None),
             Err(fault) => {
-                let reason = format!("{} {path}: {}", if fault == FileFault::IsFolder { "read" } else { "open" }, fault.reason());
-                Err(Refusal::new(reason).within(format!("failed to read local override for {path}")))
+                let reason = format!(
+                    "{} {path}: {}",
+                    if fault == FileFault::IsFolder {
+                        "read"
+                    } else {
+                        "open"
+                    },
+                    fault.reason()
+                );
+                Err(Refusal::new(reason)
+                    .within(format!("failed to read local override for {path}")))
             }
         }
     }
@@ -116,45 +159,71 @@ pub(crate) struct Fetched {
     pub(crate) files: Vec<(String, Vec<u8>)>,
 }
 
-/// The files of a release that `clusterctl init` reads, called as releases call them: those of a version, or of the one that clusterctl picks.
+/// The files of a release that `clusterctl init` reads, called as releases call them: those of a
+/// version, or of the one that clusterctl picks.
 ///
 /// # Errors
 /// In clusterctl's words; and when the version is none that a local repository can have.
-pub(crate) fn fetch(config: &Config<'_>, provider: Provider, version: Option<&str>) -> Result<Fetched, Refusal> {
+pub(crate) fn fetch(
+    config: &Config<'_>,
+    provider: Provider,
+    version: Option<&str>,
+) -> Result<Fetched, Refusal> {
     let mut log = Log::default();
     let repository = Repository::open(config, provider)?;
-    let version = version.unwrap_or_else(|| repository.default_version()).to_owned();
-    parse_semantic(&version).map_err(|_| Refusal::new(format!("{} is no semantic version", go::quote(&version))))?;
+    let version = version
+        .unwrap_or_else(|| repository.default_version())
+        .to_owned();
+    parse_semantic(&version)
+        .map_err(|_| Refusal::new(format!("{} is no semantic version", go::quote(&version))))?;
     let components = repository.components(&version, &mut log)?;
     // cert-manager is no provider: it has a manifest and nothing beside it.
     let files = if repository.provider.name == CERT_MANAGER {
         vec![(MANIFEST_FILE.to_owned(), components)]
     } else {
         let metadata = repository.metadata_file(&version, &mut log)?;
-        vec![(repository.provider.provider_type.components_file(), components), (METADATA_FILE.to_owned(), metadata)]
+        vec![
+            (
+                repository.provider.provider_type.components_file(),
+                components,
+            ),
+            (METADATA_FILE.to_owned(), metadata),
+        ]
     };
     Ok(Fetched { version, files })
 }
 
 /// The folder of the overrides layer for a version of a provider.
-fn overrides_of(config: &Config<'_>, provider: &Provider, version: &str) -> Result<String, Refusal> {
+fn overrides_of(
+    config: &Config<'_>,
+    provider: &Provider,
+    version: &str,
+) -> Result<String, Refusal> {
     let world = config.world();
-    let folder = match config.variable("overridesFolder").filter(|folder| !folder.trim().is_empty()) {
+    let folder = match config
+        .variable("overridesFolder")
+        .filter(|folder| !folder.trim().is_empty())
+    {
         None => overrides_folder(&world),
-        Some(folder) => {
-            world.expand(&folder).map_err(|error| Refusal::new(error.to_string()).within("unable to evaluate overridesFolder: \"\""))?
-        }
+        Some(folder) => world.expand(&folder).map_err(|error| {
+            Refusal::new(error.to_string()).within("unable to evaluate overridesFolder: \"\"")
+        })?,
     };
     Ok(join(&[&folder, &provider.label(), version]))
 }
 
 /// The repository that a provider's URL names.
-fn releases<'w>(config: &Config<'w>, provider: &Provider) -> Result<Box<dyn Releases + 'w>, Refusal> {
+fn releases<'w>(
+    config: &Config<'w>,
+    provider: &Provider,
+) -> Result<Box<dyn Releases + 'w>, Refusal> {
     match url_of(provider)? {
         url if url.scheme == HTTPS => Ok(Box::new(RemoteRepository::open(config, provider, &url)?)),
         url => {
             let local = LocalRepository::open(config.world(), provider, &url);
-            Ok(Box::new(local.map_err(|refusal| refusal.within("error creating the local filesystem repository client"))?))
+            Ok(Box::new(local.map_err(|refusal| {
+                refusal.within("error creating the local filesystem repository client")
+            })?))
         }
     }
 }
@@ -164,7 +233,12 @@ fn releases<'w>(config: &Config<'w>, provider: &Provider) -> Result<Box<dyn Rele
 /// # Errors
 /// When it is no URL, or leads elsewhere.
 fn url_of(provider: &Provider) -> Result<Url, Refusal> {
-    let parse = || format!("failed to parse repository url {}", go::quote(&provider.url));
+    let parse = || {
+        format!(
+            "failed to parse repository url {}",
+            go::quote(&provider.url)
+        )
+    };
     let url = Url::parse(&provider.url).map_err(|_| Refusal::new(parse()))?;
     match url.scheme.as_str() {
         HTTPS | "file" | "" => Ok(url),

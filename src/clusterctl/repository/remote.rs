@@ -1,4 +1,5 @@
-//! Repositories on the network: releases of GitHub, packages of GitLab. Only with the user's permission.
+//! Repositories on the network: releases of GitHub, packages of GitLab. Only with the user's
+//! permission.
 
 use super::versions::{self, FileRefusal, LATEST, Releases};
 use crate::clusterctl::github::{self, GitHub};
@@ -12,7 +13,8 @@ use crate::text::go::url::Url;
 /// The variable that holds GitLab's token; in the environment `GITLAB_ACCESS_TOKEN`.
 const GITLAB_TOKEN_VARIABLE: &str = "gitlab-access-token";
 
-/// The host of GitLab that gets the token wherever it comes from. Any other must be named: a configuration of somebody else could have its url.
+/// The host of GitLab that gets the token wherever it comes from. Any other must be named: a
+/// configuration of somebody else could have its url.
 const GITLAB: &str = "gitlab.com";
 
 /// A repository on the network.
@@ -43,49 +45,100 @@ impl<'w> RemoteRepository<'w> {
     ///
     /// # Errors
     /// When the URL has another form, the network is not allowed, or `latest` stands for nothing.
-    pub(super) fn open(config: &Config<'w>, provider: &Provider, url: &Url) -> Result<Self, Refusal> {
+    pub(super) fn open(
+        config: &Config<'w>,
+        provider: &Provider,
+        url: &Url,
+    ) -> Result<Self, Refusal> {
         if url.host == github::HOST {
-            return Self::github(config, provider, url).map_err(|refusal| refusal.within("error creating the GitHub repository client"));
+            return Self::github(config, provider, url)
+                .map_err(|refusal| refusal.within("error creating the GitHub repository client"));
         }
         if url.host.starts_with("gitlab.") && url.escaped_path.starts_with("/api/v4/projects/") {
-            return Self::gitlab(config, provider, url).map_err(|refusal| refusal.within("error creating the GitLab repository client"));
+            return Self::gitlab(config, provider, url)
+                .map_err(|refusal| refusal.within("error creating the GitLab repository client"));
         }
-        Err(Refusal::new("invalid provider url. Only GitHub and GitLab are supported for \"https\" schema"))
+        Err(Refusal::new(
+            "invalid provider url. Only GitHub and GitLab are supported for \"https\" schema",
+        ))
     }
 
     fn github(config: &Config<'w>, provider: &Provider, url: &Url) -> Result<Self, Refusal> {
         let parts: Vec<&str> = url.path.trim_start_matches('/').split('/').collect();
-        let [owner, name, "releases", version, file @ ..] = parts.as_slice() else { return Err(not_github()) };
-        let Some((components, folders)) = file.split_last() else { return Err(not_github()) };
-        let client = GitHub::new(allowed(config, provider)?, config.variable(github::TOKEN_VARIABLE), owner, name);
+        let [owner, name, "releases", version, file @ ..] = parts.as_slice() else {
+            return Err(not_github());
+        };
+        let Some((components, folders)) = file.split_last() else {
+            return Err(not_github());
+        };
+        let client = GitHub::new(
+            allowed(config, provider)?,
+            config.variable(github::TOKEN_VARIABLE),
+            owner,
+            name,
+        );
         let prefix = folders.iter().map(|folder| format!("{folder}/")).collect();
         let host = Host::GitHub { client, prefix };
-        let mut repository = RemoteRepository { host, default_version: (*version).to_owned(), components_file: (*components).to_owned() };
+        let mut repository = RemoteRepository {
+            host,
+            default_version: (*version).to_owned(),
+            components_file: (*components).to_owned(),
+        };
         if *version == LATEST {
-            let latest = versions::latest_of_contract(&repository).map_err(|refusal| refusal.within("failed to get latest version"))?;
+            let latest = versions::latest_of_contract(&repository)
+                .map_err(|refusal| refusal.within("failed to get latest version"))?;
             repository.default_version = latest.version;
         }
         Ok(repository)
     }
 
     fn gitlab(config: &Config<'w>, provider: &Provider, url: &Url) -> Result<Self, Refusal> {
-        let parts: Vec<&str> = url.escaped_path.trim_start_matches('/').split('/').collect();
-        let ["api", "v4", "projects", project, "packages", "generic", package, version, file] = parts.as_slice() else {
+        let parts: Vec<&str> = url
+            .escaped_path
+            .trim_start_matches('/')
+            .split('/')
+            .collect();
+        let [
+            "api",
+            "v4",
+            "projects",
+            project,
+            "packages",
+            "generic",
+            package,
+            version,
+            file,
+        ] = parts.as_slice()
+        else {
             return Err(Refusal::new(
                 "invalid url: a GitLab repository url should be in the form https://{host}/api/v4/projects/{projectSlug}/packages/generic/\
                  {packageName}/{defaultVersion}/{componentsPath}",
             ));
         };
         let network = allowed(config, provider)?;
-        let is_named = url.host == GITLAB || network.is_named(&url.host) || config.is_of_file(GITLAB_TOKEN_VARIABLE);
-        let token = config.variable(GITLAB_TOKEN_VARIABLE).filter(|token| !token.is_empty());
+        let is_named = url.host == GITLAB
+            || network.is_named(&url.host)
+            || config.is_of_file(GITLAB_TOKEN_VARIABLE);
+        let token = config
+            .variable(GITLAB_TOKEN_VARIABLE)
+            .filter(|token| !token.is_empty());
         let host = Host::GitLab {
             network,
-            withheld: token.as_ref().filter(|_| !is_named).map(|_| url.host.clone()),
+            withheld: token
+                .as_ref()
+                .filter(|_| !is_named)
+                .map(|_| url.host.clone()),
             token: token.filter(|_| is_named),
-            package: format!("https://{}/api/v4/projects/{project}/packages/generic/{package}", url.host),
+            package: format!(
+                "https://{}/api/v4/projects/{project}/packages/generic/{package}",
+                url.host
+            ),
         };
-        Ok(RemoteRepository { host, default_version: (*version).to_owned(), components_file: (*file).to_owned() })
+        Ok(RemoteRepository {
+            host,
+            default_version: (*version).to_owned(),
+            components_file: (*file).to_owned(),
+        })
     }
 }
 
@@ -100,9 +153,15 @@ fn not_github() -> Refusal {
 fn allowed<'w>(config: &Config<'w>, provider: &Provider) -> Result<&'w dyn Network, Refusal> {
     config.world().network.ok_or_else(|| {
         let remedy = Remedy::new("pass ").setting(Setting::AllowNetwork);
-        let remedy = remedy.then(format!("; or download the release of {} and run ", provider.label()));
-        Refusal::new(format!("{} is on the network, which this program uses only when it is allowed to", provider.url))
-            .note(remedy.request("repository add DIR", Setting::To, "REPOSITORY"))
+        let remedy = remedy.then(format!(
+            "; or download the release of {} and run ",
+            provider.label()
+        ));
+        Refusal::new(format!(
+            "{} is on the network, which this program uses only when it is allowed to",
+            provider.url
+        ))
+        .note(remedy.request("repository add DIR", Setting::To, "REPOSITORY"))
     })
 }
 
@@ -125,37 +184,75 @@ impl Releases for RemoteRepository<'_> {
     fn file(&self, version: &str, name: &str) -> Result<Vec<u8>, FileRefusal> {
         match &self.host {
             Host::GitHub { client, prefix } => {
-                let found = client.asset(version, &format!("{prefix}{name}")).map_err(FileRefusal::of)?;
+                let found = client
+                    .asset(version, &format!("{prefix}{name}"))
+                    .map_err(FileRefusal::of)?;
                 found.ok_or_else(|| {
-                    let message = format!("failed to get file {} from {} release: 404 Not Found", go::quote(name), go::quote(version));
-                    FileRefusal { refusal: Refusal::new(message), is_not_found: true }
+                    let message = format!(
+                        "failed to get file {} from {} release: 404 Not Found",
+                        go::quote(name),
+                        go::quote(version)
+                    );
+                    FileRefusal {
+                        refusal: Refusal::new(message),
+                        is_not_found: true,
+                    }
                 })
             }
-            Host::GitLab { network, token, withheld, package } => {
+            Host::GitLab {
+                network,
+                token,
+                withheld,
+                package,
+            } => {
                 // The version in the URL is escaped already; one of the command line is not.
-                let version = if version == self.default_version { version.to_owned() } else { escaped(version) };
-                gitlab_file(*network, token.as_deref(), package, &version, name).map_err(|refusal| {
-                    let note = |host: &String| {
-                        let remedy = Remedy::new(format!("the token was not sent to {host}: if that is your GitLab, pass "));
-                        remedy.set(Setting::GitlabHost, host)
-                    };
-                    FileRefusal::of(withheld.iter().map(note).fold(refusal, Refusal::note))
-                })
+                let version = if version == self.default_version {
+                    version.to_owned()
+                } else {
+                    escaped(version)
+                };
+                gitlab_file(*network, token.as_deref(), package, &version, name).map_err(
+                    |refusal| {
+                        let note = |host: &String| {
+                            let remedy = Remedy::new(format!(
+                                "the token was not sent to {host}: if that is your GitLab, pass "
+                            ));
+                            remedy.set(Setting::GitlabHost, host)
+                        };
+                        FileRefusal::of(withheld.iter().map(note).fold(refusal, Refusal::note))
+                    },
+                )
             }
         }
     }
 }
 
-fn gitlab_file(network: &dyn Network, token: Option<&str>, package: &str, version: &str, name: &str) -> Result<Vec<u8>, Refusal> {
+fn gitlab_file(
+    network: &dyn Network,
+    token: Option<&str>,
+    package: &str,
+    version: &str,
+    name: &str,
+) -> Result<Vec<u8>, Refusal> {
     let url = format!("{package}/{version}/{name}");
     if let Some(bytes) = network.kept(&url) {
         return Ok(bytes);
     }
-    let request = Request { token: token.map(Token), ..Request::new(&url) };
+    let request = Request {
+        token: token.map(Token),
+        ..Request::new(&url)
+    };
     let bytes = network.get(&request).map_err(|fault| {
-        let step = format!("failed to get file {} with version {} from {}", go::quote(name), go::quote(version), go::quote(&url));
+        let step = format!(
+            "failed to get file {} with version {} from {}",
+            go::quote(name),
+            go::quote(version),
+            go::quote(&url)
+        );
         fault.noted(match &fault {
-            NetworkFault::Status(401) => Refusal::new("unauthorized access, please check your credentials").within(step),
+            NetworkFault::Status(401) => {
+                Refusal::new("unauthorized access, please check your credentials").within(step)
+            }
             NetworkFault::Status(status) => Refusal::new(format!("{step}, got {status}")),
             fault => Refusal::new(fault.to_string()).within(step),
         })

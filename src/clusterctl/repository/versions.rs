@@ -35,13 +35,17 @@ pub(super) trait Releases {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FileRefusal {
     pub(super) refusal: Refusal,
-    /// Whether the network says that there is none. Then an older release is tried; a file that a folder lacks ends the search.
+    /// Whether the network says that there is none. Then an older release is tried; a file that a
+    /// folder lacks ends the search.
     pub(super) is_not_found: bool,
 }
 
 impl FileRefusal {
     pub(super) fn of(refusal: Refusal) -> Self {
-        FileRefusal { refusal, is_not_found: false }
+        FileRefusal {
+            refusal,
+            is_not_found: false,
+        }
     }
 }
 
@@ -62,7 +66,8 @@ pub(crate) enum Reason {
     Pinned,
     /// It is the newest release.
     Newest,
-    /// It is the newest one of the newest series of the current contract that the metadata of the newest release lists.
+    /// It is the newest one of the newest series of the current contract that the metadata of the
+    /// newest release lists.
     SeriesOfContract {
         /// The newest release.
         newest: String,
@@ -76,38 +81,69 @@ pub(super) fn latest(repository: &dyn Releases) -> Result<String, Refusal> {
     latest_among(repository, |_| true)
 }
 
-/// The newest release of the newest series that fulfils the current contract, as the metadata of the newest release tells; the newest
-/// release when that tells nothing.
+/// The newest release of the newest series that fulfils the current contract, as the metadata of
+/// the newest release tells; the newest release when that tells nothing.
 pub(super) fn latest_of_contract(repository: &dyn Releases) -> Result<Choice, Refusal> {
     let newest = latest(repository)?;
     // The file is taken from the run when it is read for itself.
-    let metadata = repository.file(&newest, METADATA_FILE).ok().and_then(|bytes| metadata::decode(&bytes, &Budget::default()).ok());
-    let series = metadata.as_ref().and_then(|metadata| metadata.series_of_contract(ContractVersion::V1Beta2.as_str()));
+    let metadata = repository
+        .file(&newest, METADATA_FILE)
+        .ok()
+        .and_then(|bytes| metadata::decode(&bytes, &Budget::default()).ok());
+    let series = metadata
+        .as_ref()
+        .and_then(|metadata| metadata.series_of_contract(ContractVersion::V1Beta2.as_str()));
     match (series, parse_semantic(&newest)) {
         (Some(series), Ok(version)) if !series.is_of(&version) => {
             let version = latest_among(repository, |version| series.is_of(version))?;
-            Ok(Choice { version, reason: Reason::SeriesOfContract { newest, series: series.numbers() } })
+            Ok(Choice {
+                version,
+                reason: Reason::SeriesOfContract {
+                    newest,
+                    series: series.numbers(),
+                },
+            })
         }
-        _ => Ok(Choice { version: newest, reason: Reason::Newest }),
+        _ => Ok(Choice {
+            version: newest,
+            reason: Reason::Newest,
+        }),
     }
 }
 
 /// Releases come before pre-releases, whatever their numbers. The winner must have metadata.
-fn latest_among(repository: &dyn Releases, wanted: impl Fn(&Version) -> bool) -> Result<String, Refusal> {
-    let versions = repository.versions().map_err(|refusal| refusal.within("failed to get repository versions"))?;
+fn latest_among(
+    repository: &dyn Releases,
+    wanted: impl Fn(&Version) -> bool,
+) -> Result<String, Refusal> {
+    let versions = repository
+        .versions()
+        .map_err(|refusal| refusal.within("failed to get repository versions"))?;
     let versions = versions.iter().filter_map(|name| parse_semantic(name).ok());
     let mut versions: Vec<Version> = versions.filter(wanted).collect();
-    versions.sort_by(|a, b| a.pre.is_empty().cmp(&b.pre.is_empty()).reverse().then_with(|| b.cmp_precedence(a)));
+    versions.sort_by(|a, b| {
+        a.pre
+            .is_empty()
+            .cmp(&b.pre.is_empty())
+            .reverse()
+            .then_with(|| b.cmp_precedence(a))
+    });
     if versions.is_empty() {
-        return Err(Refusal::new("failed to find releases tagged with a valid semantic version number"));
+        return Err(Refusal::new(
+            "failed to find releases tagged with a valid semantic version number",
+        ));
     }
     for version in versions.iter().take(MOST_TRIED) {
         let name = format!("v{version}");
         match repository.file(&name, METADATA_FILE) {
             Ok(_) => return Ok(name),
-            Err(FileRefusal { is_not_found: true, .. }) => {}
+            Err(FileRefusal {
+                is_not_found: true, ..
+            }) => {}
             Err(FileRefusal { refusal, .. }) => return Err(refusal),
         }
     }
-    Err(Refusal::new("failed to find releases tagged with a valid semantic version number"))
+    Err(Refusal::new(
+        "failed to find releases tagged with a valid semantic version number",
+    ))
 }

@@ -48,10 +48,14 @@ impl Kind {
         }
     }
 
-    /// Whether Go's `omitempty` has an effect: a struct, and a type with an encoding of its own, is never empty.
+    /// Whether Go's `omitempty` has an effect: a struct, and a type with an encoding of its own, is
+    /// never empty.
     fn can_be_empty(&self) -> bool {
         use Kind::{Bool, Bytes, Float64, Int32, Int64, Map, Pointer, Slice, String};
-        matches!(self, String | Bool | Int32 | Int64 | Float64 | Bytes | Slice(_) | Map(_) | Pointer(_))
+        matches!(
+            self,
+            String | Bool | Int32 | Int64 | Float64 | Bytes | Slice(_) | Map(_) | Pointer(_)
+        )
     }
 }
 
@@ -80,19 +84,25 @@ pub(super) struct Table {
 }
 
 /// All types.
-pub(super) static TABLE: LazyLock<Table> = LazyLock::new(|| Table::parse(include_str!("types.txt")));
+pub(super) static TABLE: LazyLock<Table> =
+    LazyLock::new(|| Table::parse(include_str!("types.txt")));
 
 impl Table {
     fn parse(text: &'static str) -> Table {
         let lines = || text.lines().filter(|line| !line.starts_with('#'));
-        let by_name: BTreeMap<&str, usize> = lines().filter(|line| !line.starts_with(' ')).zip(0..).collect();
+        let by_name: BTreeMap<&str, usize> = lines()
+            .filter(|line| !line.starts_with(' '))
+            .zip(0..)
+            .collect();
         let mut structs: Vec<Struct> = Vec::with_capacity(by_name.len());
         for line in lines() {
             match line.strip_prefix("  ") {
                 None => structs.push(Struct::default()),
                 Some(line) => {
                     let field = field(line, &by_name);
-                    let of = structs.last_mut().expect("internal error: a field stands below its type");
+                    let of = structs
+                        .last_mut()
+                        .expect("internal error: a field stands below its type");
                     of.add(field);
                 }
             }
@@ -113,11 +123,18 @@ impl Struct {
 }
 
 fn field(line: &'static str, types: &BTreeMap<&str, usize>) -> Field {
-    let (name, kind) = line.split_once(' ').expect("internal error: a field has a name and a type");
+    let (name, kind) = line
+        .split_once(' ')
+        .expect("internal error: a field has a name and a type");
     let bare = name.trim_end_matches(['?', '!']);
     let kind = kind_of(kind, types);
-    let omit_empty = name.contains('?') && kind.can_be_empty() || name.ends_with('!') && kind == Kind::Time;
-    Field { name: bare, kind, omit_empty }
+    let omit_empty =
+        name.contains('?') && kind.can_be_empty() || name.ends_with('!') && kind == Kind::Time;
+    Field {
+        name: bare,
+        kind,
+        omit_empty,
+    }
 }
 
 fn kind_of(text: &str, types: &BTreeMap<&str, usize>) -> Kind {
@@ -131,9 +148,14 @@ fn kind_of(text: &str, types: &BTreeMap<&str, usize>) -> Kind {
     if let Some(rest) = text.strip_prefix("{}") {
         return Kind::Map(of(rest));
     }
-    let index = |name: &str| *types.get(name).expect("internal error: every type that is named is in the table");
+    let index = |name: &str| {
+        *types
+            .get(name)
+            .expect("internal error: every type that is named is in the table")
+    };
     if let Some(name) = text.strip_prefix('@') {
-        let schema = |suffix: &str| index(&format!("{}JSONSchemaProps", name.trim_end_matches(suffix)));
+        let schema =
+            |suffix: &str| index(&format!("{}JSONSchemaProps", name.trim_end_matches(suffix)));
         return match name.rsplit('.').next().unwrap_or_default() {
             "Quantity" => Kind::Quantity,
             "IntOrString" => Kind::IntOrString,
@@ -141,7 +163,9 @@ fn kind_of(text: &str, types: &BTreeMap<&str, usize>) -> Kind {
             "Duration" => Kind::Duration,
             "JSONSchemaPropsOrArray" => Kind::SchemaOrList(schema("JSONSchemaPropsOrArray")),
             "JSONSchemaPropsOrBool" => Kind::SchemaOrBool(schema("JSONSchemaPropsOrBool")),
-            "JSONSchemaPropsOrStringArray" => Kind::SchemaOrNames(schema("JSONSchemaPropsOrStringArray")),
+            "JSONSchemaPropsOrStringArray" => {
+                Kind::SchemaOrNames(schema("JSONSchemaPropsOrStringArray"))
+            }
             _ => Kind::Json,
         };
     }
@@ -162,11 +186,20 @@ mod tests {
 
     #[test]
     fn the_table_is_complete() {
-        for name in ["apps.v1.Deployment", "apps.v1.DaemonSet", "apiextensions.v1.CustomResourceDefinition", "core.v1beta2.Cluster"] {
+        for name in [
+            "apps.v1.Deployment",
+            "apps.v1.DaemonSet",
+            "apiextensions.v1.CustomResourceDefinition",
+            "core.v1beta2.Cluster",
+        ] {
             assert!(TABLE.by_name.contains_key(name), "{name}");
         }
         let deployment = &TABLE.structs[TABLE.by_name["apps.v1.Deployment"]];
-        let always: Vec<_> = deployment.always.iter().map(|i| deployment.fields[*i].name).collect();
+        let always: Vec<_> = deployment
+            .always
+            .iter()
+            .map(|i| deployment.fields[*i].name)
+            .collect();
         assert_eq!(always, ["metadata", "spec", "status"]);
     }
 }

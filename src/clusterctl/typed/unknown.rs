@@ -5,11 +5,22 @@ use serde_json::Value;
 use super::table::{Kind, Table};
 use crate::diag::{Descent, FieldPath};
 
-/// The paths of all fields that the conversion into the named type drops. The depth of the object is bounded by the reader that made it.
+/// The paths of all fields that the conversion into the named type drops. The depth of the object
+/// is bounded by the reader that made it.
 pub(super) fn fields(table: &Table, name: &str, object: &Value) -> Vec<FieldPath> {
-    let index = table.by_name.get(name).expect("internal error: the type is in the table");
-    let mut walk = Walk { table, found: Vec::new() };
-    walk.visit(&Kind::Struct(*index), object, &Descent::of(&FieldPath::root()));
+    let index = table
+        .by_name
+        .get(name)
+        .expect("internal error: the type is in the table");
+    let mut walk = Walk {
+        table,
+        found: Vec::new(),
+    };
+    walk.visit(
+        &Kind::Struct(*index),
+        object,
+        &Descent::of(&FieldPath::root()),
+    );
     walk.found
 }
 
@@ -22,7 +33,10 @@ impl Walk<'_> {
     fn visit(&mut self, kind: &Kind, value: &Value, at: &Descent<'_>) {
         match (kind, value) {
             (Kind::Pointer(inner), value) => self.visit(inner, value, at),
-            (Kind::Struct(index) | Kind::SchemaOrList(index) | Kind::SchemaOrBool(index), Value::Object(entries)) => {
+            (
+                Kind::Struct(index) | Kind::SchemaOrList(index) | Kind::SchemaOrBool(index),
+                Value::Object(entries),
+            ) => {
                 let structure = &self.table.structs[*index];
                 for (name, value) in entries.iter().filter(|(_, value)| !value.is_null()) {
                     let at = at.field(name);
@@ -33,10 +47,15 @@ impl Walk<'_> {
                 }
             }
             (Kind::Slice(item), Value::Array(items)) => {
-                items.iter().enumerate().for_each(|(index, value)| self.visit(item, value, &at.index(index)));
+                items
+                    .iter()
+                    .enumerate()
+                    .for_each(|(index, value)| self.visit(item, value, &at.index(index)));
             }
             (Kind::Map(item), Value::Object(entries)) => {
-                entries.iter().for_each(|(key, value)| self.visit(item, value, &at.key(key)));
+                entries
+                    .iter()
+                    .for_each(|(key, value)| self.visit(item, value, &at.key(key)));
             }
             _ => {}
         }
@@ -55,7 +74,16 @@ mod tests {
             "replica": 2, "paused": null, "bogus": null,
             "template": {"metadata": {"labels": {"any": "x"}}, "spec": {"containers": [{"name": "c", "imagePullpolicy": "Always"}]}},
         }});
-        let found: Vec<String> = unknown_fields(&deployment, &DEPLOYMENT).iter().map(ToString::to_string).collect();
-        assert_eq!(found, ["spec.replica", "spec.template.spec.containers[0].imagePullpolicy"]);
+        let found: Vec<String> = unknown_fields(&deployment, &DEPLOYMENT)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(
+            found,
+            [
+                "spec.replica",
+                "spec.template.spec.containers[0].imagePullpolicy"
+            ]
+        );
     }
 }

@@ -1,6 +1,8 @@
-//! What v1beta2 refuses when it is empty: optional objects, lists and texts of which it wants at least one part.
+//! What v1beta2 refuses when it is empty: optional objects, lists and texts of which it wants at
+//! least one part.
 //!
-//! Source: `minProperties`, `minItems` and `minLength` of optional fields in the CRDs of Cluster API v1.14; those of configs are in our own.
+//! Source: `minProperties`, `minItems` and `minLength` of optional fields in the CRDs of Cluster
+//! API v1.14; those of configs are in our own.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +12,16 @@ use super::table::{Form, Move};
 use crate::diag::{FieldPath, Segment};
 
 /// The parts of the spec of a machine.
-const MACHINE: [&str; 8] =
-    ["bootstrap.configRef", "deletion", "failureDomain", "providerID", "readinessGates", "taints", "taints[].value", "version"];
+const MACHINE: [&str; 8] = [
+    "bootstrap.configRef",
+    "deletion",
+    "failureDomain",
+    "providerID",
+    "readinessGates",
+    "taints",
+    "taints[].value",
+    "version",
+];
 const HEALTH_CHECK: [&str; 6] = [
     "checks",
     "checks.unhealthyMachineConditions",
@@ -20,13 +30,21 @@ const HEALTH_CHECK: [&str; 6] = [
     "remediation.triggerIf",
     "remediation.triggerIf.unhealthyInRange",
 ];
-const ROLLOUT: [&str; 3] = ["rollout", "rollout.strategy", "rollout.strategy.rollingUpdate"];
+const ROLLOUT: [&str; 3] = [
+    "rollout",
+    "rollout.strategy",
+    "rollout.strategy.rollingUpdate",
+];
 const NAMING: [&str; 2] = ["naming", "naming.template"];
 const MACHINE_NAMING: [&str; 2] = ["machineNaming", "machineNaming.template"];
 /// What the machines of a topology or a class have, whoever makes them.
 const MACHINES: [&str; 4] = ["deletion", "metadata", "taints", "taints[].value"];
 const VARIABLES: [&str; 2] = ["variables", "variables.overrides"];
-const WORKERS: [&str; 3] = ["workers", "workers.machineDeployments", "workers.machinePools"];
+const WORKERS: [&str; 3] = [
+    "workers",
+    "workers.machineDeployments",
+    "workers.machinePools",
+];
 const CLUSTER: [&str; 8] = [
     "availabilityGates",
     "clusterNetwork",
@@ -81,25 +99,45 @@ impl NeverEmpty {
             "Machine" => fields.add("spec", &MACHINE),
             "MachineHealthCheck" => fields.add("spec", &HEALTH_CHECK),
             "MachineDeployment" | "MachineSet" | "MachinePool" => fields.set(kind),
-            "KubeadmConfigTemplate" | "WindlassConfigTemplate" => fields.add("spec.template", &["metadata"]),
+            "KubeadmConfigTemplate" | "WindlassConfigTemplate" => {
+                fields.add("spec.template", &["metadata"])
+            }
             "KubeadmControlPlane" => fields.control_plane("spec"),
             "KubeadmControlPlaneTemplate" => {
                 fields.control_plane("spec.template.spec");
-                fields.add("spec.template", &["metadata", "spec", "spec.machineTemplate", "spec.machineTemplate.spec"]);
+                fields.add(
+                    "spec.template",
+                    &[
+                        "metadata",
+                        "spec",
+                        "spec.machineTemplate",
+                        "spec.machineTemplate.spec",
+                    ],
+                );
             }
             _ => {}
         }
         fields
     }
 
-    /// Those that are references, which stand at the same place in v1beta1: an empty one there is none at all.
+    /// Those that are references, which stand at the same place in v1beta1: an empty one there is
+    /// none at all.
     pub(super) fn references(&self, moves: &[Move]) -> Self {
-        let is_same = |row: &&Move| row.form == Form::Reference && row.old == row.new && self.0.contains(&row.new);
-        Self(moves.iter().filter(is_same).map(|row| row.new.clone()).collect())
+        let is_same = |row: &&Move| {
+            row.form == Form::Reference && row.old == row.new && self.0.contains(&row.new)
+        };
+        Self(
+            moves
+                .iter()
+                .filter(is_same)
+                .map(|row| row.new.clone())
+                .collect(),
+        )
     }
 
     fn add(&mut self, at: &str, fields: &[&str]) {
-        self.0.extend(fields.iter().map(|field| format!("{at}.{field}")));
+        self.0
+            .extend(fields.iter().map(|field| format!("{at}.{field}")));
     }
 
     fn set(&mut self, kind: &str) {
@@ -123,7 +161,10 @@ impl NeverEmpty {
     /// The control plane, deployments and pools of a topology or a class.
     fn machines(&mut self, at: &str, own: &[&str]) {
         let deployments = format!("{at}.workers.machineDeployments[]");
-        let [control_plane, pools] = [format!("{at}.controlPlane"), format!("{at}.workers.machinePools[]")];
+        let [control_plane, pools] = [
+            format!("{at}.controlPlane"),
+            format!("{at}.workers.machinePools[]"),
+        ];
         for at in [&control_plane, &deployments, &pools] {
             self.add(at, &MACHINES);
             self.add(at, own);
@@ -142,7 +183,12 @@ impl NeverEmpty {
         self.machines("spec.topology", &VARIABLES);
         self.add(
             "spec.topology",
-            &["controlPlane", "controlPlane.rollout", "variables", "workers.machinePools[].failureDomains"],
+            &[
+                "controlPlane",
+                "controlPlane.rollout",
+                "variables",
+                "workers.machinePools[].failureDomains",
+            ],
         );
     }
 
@@ -159,7 +205,13 @@ impl NeverEmpty {
         self.add(at, &["remediation", "rollout.before"]);
         self.add(
             &format!("{at}.machineTemplate"),
-            &["metadata", "spec.deletion", "spec.readinessGates", "spec.taints", "spec.taints[].value"],
+            &[
+                "metadata",
+                "spec.deletion",
+                "spec.readinessGates",
+                "spec.taints",
+                "spec.taints[].value",
+            ],
         );
     }
 
@@ -175,7 +227,11 @@ impl NeverEmpty {
         if let Some(items) = schema.get("items") {
             self.add_texts(items, &format!("{at}[]"));
         }
-        let required = |name: &str| schema["required"].as_array().is_some_and(|names| names.iter().any(|required| required == name));
+        let required = |name: &str| {
+            schema["required"]
+                .as_array()
+                .is_some_and(|names| names.iter().any(|required| required == name))
+        };
         for (name, inner) in schema["properties"].as_object().into_iter().flatten() {
             let field = format!("{at}.{name}");
             self.add_texts(inner, &field);
@@ -185,8 +241,8 @@ impl NeverEmpty {
         }
     }
 
-    /// Takes the fields that are empty out of an object, and those that become so, innermost first; gives the places of the former. The
-    /// depth is that of the document.
+    /// Takes the fields that are empty out of an object, and those that become so, innermost first;
+    /// gives the places of the former. The depth is that of the document.
     pub(super) fn take_from(&self, object: &mut Value) -> Vec<FieldPath> {
         let mut taken = Vec::new();
         if !self.0.is_empty() {
@@ -195,10 +251,20 @@ impl NeverEmpty {
         taken
     }
 
-    fn take(&self, value: &mut Value, field: &str, path: &mut FieldPath, taken: &mut Vec<FieldPath>) {
+    fn take(
+        &self,
+        value: &mut Value,
+        field: &str,
+        path: &mut FieldPath,
+        taken: &mut Vec<FieldPath>,
+    ) {
         match value {
             Value::Object(fields) => fields.retain(|name, inner| {
-                let field = if field.is_empty() { name.clone() } else { format!("{field}.{name}") };
+                let field = if field.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{field}.{name}")
+                };
                 let was_empty = holds_nothing(inner);
                 path.push(Segment::Field(name.clone()));
                 self.take(inner, &field, path, taken);
@@ -223,5 +289,7 @@ impl NeverEmpty {
 }
 
 fn holds_nothing(value: &Value) -> bool {
-    value.as_object().is_some_and(Map::is_empty) || value.as_array().is_some_and(Vec::is_empty) || value.as_str() == Some("")
+    value.as_object().is_some_and(Map::is_empty)
+        || value.as_array().is_some_and(Vec::is_empty)
+        || value.as_str() == Some("")
 }

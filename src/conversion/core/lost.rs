@@ -25,7 +25,8 @@ pub(crate) enum Loss {
     Status,
     /// The order of arguments, or all but the last of those with one name.
     Order,
-    /// Of two arguments with one name, which is meant: that the object to which one is added has it is not known.
+    /// Of two arguments with one name, which is meant: that the object to which one is added has it
+    /// is not known.
     Repeated,
     /// Nothing, but the other version wants this too, which says nothing.
     Wanted,
@@ -40,7 +41,11 @@ pub(crate) enum Loss {
 impl Loss {
     /// That of a field that the table says is in the other version only.
     pub(super) fn of_field(to: Version) -> Self {
-        if to == Version::V1Beta2 { Loss::Unused } else { Loss::Field }
+        if to == Version::V1Beta2 {
+            Loss::Unused
+        } else {
+            Loss::Field
+        }
     }
 }
 
@@ -54,7 +59,8 @@ pub(super) fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// What of the spec of a config is not in the one that came back. The depth is that of the document.
+/// What of the spec of a config is not in the one that came back. The depth is that of the
+/// document.
 pub(super) fn of_config(original: &Value, returned: &Value) -> Vec<Lost> {
     let mut lost = Vec::new();
     compare(original, Some(returned), &mut FieldPath::root(), &mut lost);
@@ -62,7 +68,12 @@ pub(super) fn of_config(original: &Value, returned: &Value) -> Vec<Lost> {
 }
 
 fn compare(original: &Value, returned: Option<&Value>, path: &mut FieldPath, lost: &mut Vec<Lost>) {
-    let mut lose = |loss| lost.push(Lost { place: path.clone(), loss });
+    let mut lose = |loss| {
+        lost.push(Lost {
+            place: path.clone(),
+            loss,
+        })
+    };
     match (original, returned) {
         (Value::Object(before), Some(Value::Object(after))) => {
             for (name, value) in before {
@@ -71,7 +82,9 @@ fn compare(original: &Value, returned: Option<&Value>, path: &mut FieldPath, los
                 path.pop();
             }
         }
-        (Value::Array(before), Some(Value::Array(after))) if is_arguments(before) && before != after => {
+        (Value::Array(before), Some(Value::Array(after)))
+            if is_arguments(before) && before != after =>
+        {
             lose(Loss::Order);
         }
         (Value::Array(before), Some(Value::Array(after))) if before.len() == after.len() => {
@@ -97,10 +110,18 @@ fn compare(original: &Value, returned: Option<&Value>, path: &mut FieldPath, los
 
 /// Whether a list is one of arguments, each with its name and value.
 fn is_arguments(items: &[Value]) -> bool {
-    !items.is_empty() && items.iter().all(|item| item.get("name").is_some() && item.as_object().is_some_and(|fields| fields.len() <= 2))
+    !items.is_empty()
+        && items.iter().all(|item| {
+            item.get("name").is_some() && item.as_object().is_some_and(|fields| fields.len() <= 2)
+        })
 }
 
 fn is_same_duration(before: &Value, after: &Value) -> bool {
-    let nanoseconds = |value: &Value| value.as_str().and_then(|text| GoDuration::parse(text).ok()).map(GoDuration::as_nanoseconds);
+    let nanoseconds = |value: &Value| {
+        value
+            .as_str()
+            .and_then(|text| GoDuration::parse(text).ok())
+            .map(GoDuration::as_nanoseconds)
+    };
     nanoseconds(before).is_some_and(|before| nanoseconds(after) == Some(before))
 }

@@ -1,6 +1,8 @@
-//! Conversion of what users keep in files between v1beta1 and v1beta2: Cluster API's own kinds, the kubeadm control plane and configs, ours.
+//! Conversion of what users keep in files between v1beta1 and v1beta2: Cluster API's own kinds, the
+//! kubeadm control plane and configs, ours.
 //!
-//! Unlike the conversion of the webhooks it keeps no memory in the object: it says where each part came from and what is lost.
+//! Unlike the conversion of the webhooks it keeps no memory in the object: it says where each part
+//! came from and what is lost.
 
 mod configs;
 mod empty;
@@ -53,21 +55,39 @@ pub(crate) struct Fault {
     pub(crate) help: String,
 }
 
-/// Converts an object to a version; `None` when it is of no kind of [`KINDS`], or in neither version. Its status is left out: controllers
-/// write it.
-pub(crate) fn convert_object(object: &Value, to: Version, surroundings: &Surroundings<'_>) -> Option<Conversion> {
+/// Converts an object to a version; `None` when it is of no kind of [`KINDS`], or in neither
+/// version. Its status is left out: controllers write it.
+pub(crate) fn convert_object(
+    object: &Value,
+    to: Version,
+    surroundings: &Surroundings<'_>,
+) -> Option<Conversion> {
     let (group, version) = object.get("apiVersion")?.as_str()?.split_once('/')?;
     let kind = object.get("kind")?.as_str()?;
     let from = Version::parse(version)?;
     let differences = differences(group, kind)?;
-    let mut conversion = Conversion { value: object.clone(), ..Conversion::default() };
+    let mut conversion = Conversion {
+        value: object.clone(),
+        ..Conversion::default()
+    };
     if from == to {
         return Some(conversion);
     }
     conversion.value["apiVersion"] = format!("{group}/{to}").into();
     conversion.drop_all(&["status".to_owned()], Loss::Status);
-    conversion.drop_all(if to == Version::V1Beta2 { &differences.only_old } else { &differences.only_new }, Loss::of_field(to));
-    let empty = if to == Version::V1Beta2 { NeverEmpty::of(kind) } else { NeverEmpty::default() };
+    conversion.drop_all(
+        if to == Version::V1Beta2 {
+            &differences.only_old
+        } else {
+            &differences.only_new
+        },
+        Loss::of_field(to),
+    );
+    let empty = if to == Version::V1Beta2 {
+        NeverEmpty::of(kind)
+    } else {
+        NeverEmpty::default()
+    };
     conversion.drop_empty(&empty.references(&differences.moves));
     conversion.relocate(&differences.moves, to, surroundings);
     conversion.drop_empty(&empty);
@@ -82,16 +102,29 @@ pub(crate) fn convert_object(object: &Value, to: Version, surroundings: &Surroun
 impl Conversion {
     /// Takes out what a WindlassConfig has and a KubeadmConfig has not.
     pub(crate) fn drop_additions(&mut self) {
-        let place = self.value.get("kind").and_then(Value::as_str).and_then(|kind| differences(GROUP, kind)).and_then(|kind| kind.configs);
+        let place = self
+            .value
+            .get("kind")
+            .and_then(Value::as_str)
+            .and_then(|kind| differences(GROUP, kind))
+            .and_then(|kind| kind.configs);
         let Some(place) = place else { return };
-        let fields = ADDITIONS.iter().filter(|addition| addition.difference == Difference::Field);
-        let fields: Vec<String> = fields.map(|addition| format!("{place}.{}", addition.path)).collect();
+        let fields = ADDITIONS
+            .iter()
+            .filter(|addition| addition.difference == Difference::Field);
+        let fields: Vec<String> = fields
+            .map(|addition| format!("{place}.{}", addition.path))
+            .collect();
         self.drop_all(&fields, Loss::Field);
     }
 
     /// Takes fields out of the object that the other version has not.
     fn drop_all(&mut self, fields: &[String], loss: Loss) {
-        for (path, _) in fields.iter().flat_map(|field| relocate::places(&self.value, field, field)).collect::<Vec<_>>() {
+        for (path, _) in fields
+            .iter()
+            .flat_map(|field| relocate::places(&self.value, field, field))
+            .collect::<Vec<_>>()
+        {
             if relocate::take(&mut self.value, &path).is_some() {
                 self.lose(&path, loss);
             }
@@ -112,6 +145,10 @@ impl Conversion {
 
     fn fault(&mut self, path: &FieldPath, message: String, help: String) {
         let place = self.origins.of(path);
-        self.faults.push(Fault { place, message, help });
+        self.faults.push(Fault {
+            place,
+            message,
+            help,
+        });
     }
 }

@@ -5,7 +5,8 @@ use std::ops::Bound;
 
 use crate::diag::FieldPath;
 
-/// For each place of the new object that is another one in the old object: that one. What lies below follows.
+/// For each place of the new object that is another one in the old object: that one. What lies
+/// below follows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Origins {
     by_new: BTreeMap<FieldPath, FieldPath>,
@@ -19,7 +20,10 @@ impl Origins {
         let mut below = Vec::new();
         loop {
             if let Some(old) = self.by_new.get(&above) {
-                return below.into_iter().rev().fold(old.clone(), |path, segment| path.with(segment));
+                return below
+                    .into_iter()
+                    .rev()
+                    .fold(old.clone(), |path, segment| path.with(segment));
             }
             match above.pop() {
                 Some(segment) => below.push(segment),
@@ -36,28 +40,48 @@ impl Origins {
     /// The old places of what came from elsewhere to a place and below.
     pub(crate) fn below<'o>(&'o self, new: &'o FieldPath) -> impl Iterator<Item = &'o FieldPath> {
         let from = self.by_new.range((Bound::Included(new), Bound::Unbounded));
-        from.take_while(|(path, _)| path.segments().starts_with(new.segments())).map(|(_, old)| old)
+        from.take_while(|(path, _)| path.segments().starts_with(new.segments()))
+            .map(|(_, old)| old)
     }
 
     /// Whether something of the new object came from a place of the old one or from below it.
     pub(crate) fn leads_from(&self, old: &FieldPath) -> bool {
-        self.old.range((Bound::Included(old), Bound::Unbounded)).next().is_some_and(|place| place.segments().starts_with(old.segments()))
+        self.old
+            .range((Bound::Included(old), Bound::Unbounded))
+            .next()
+            .is_some_and(|place| place.segments().starts_with(old.segments()))
     }
 
-    /// Notes that what was at a place of the object so far is now at another one, and with it what came to places below.
+    /// Notes that what was at a place of the object so far is now at another one, and with it what
+    /// came to places below.
     pub(super) fn follow(&mut self, from: &FieldPath, into: &FieldPath) {
         let origin = self.of(from);
-        let moved = self.by_new.range((Bound::Included(from), Bound::Unbounded)).map(|(path, _)| path);
-        let moved: Vec<FieldPath> = moved.take_while(|path| path.segments().starts_with(from.segments())).cloned().collect();
-        let moved: Vec<(FieldPath, FieldPath)> = moved.into_iter().filter_map(|path| self.by_new.remove_entry(&path)).collect();
+        let moved = self
+            .by_new
+            .range((Bound::Included(from), Bound::Unbounded))
+            .map(|(path, _)| path);
+        let moved: Vec<FieldPath> = moved
+            .take_while(|path| path.segments().starts_with(from.segments()))
+            .cloned()
+            .collect();
+        let moved: Vec<(FieldPath, FieldPath)> = moved
+            .into_iter()
+            .filter_map(|path| self.by_new.remove_entry(&path))
+            .collect();
         for (path, old) in moved {
-            let below = path.segments().iter().skip(from.segments().len()).cloned().collect();
+            let below = path
+                .segments()
+                .iter()
+                .skip(from.segments().len())
+                .cloned()
+                .collect();
             self.by_new.insert(into.join(&below), old);
         }
         self.note(into.clone(), origin);
     }
 
-    /// Takes up what is known of the value at a place of another object, which stands at a place of this one.
+    /// Takes up what is known of the value at a place of another object, which stands at a place of
+    /// this one.
     pub(crate) fn adopt(&mut self, others: &Origins, from: &FieldPath, at: &FieldPath) {
         let here = |path: &FieldPath| {
             let below = path.segments().strip_prefix(from.segments())?;
@@ -102,7 +126,13 @@ mod tests {
         value.note(path("spec.v.new.name"), path("spec.v.name"));
         value.note(path("spec.w"), path("spec.v.x"));
         origins.adopt(&value, &path("spec.v"), &path("patch.value"));
-        assert_eq!(origins.of(&path("patch.value.new.name")), path("patch.value.name"));
-        assert!(!origins.leads_from(&path("patch.value.x")), "it went out of the value");
+        assert_eq!(
+            origins.of(&path("patch.value.new.name")),
+            path("patch.value.name")
+        );
+        assert!(
+            !origins.leads_from(&path("patch.value.x")),
+            "it went out of the value"
+        );
     }
 }

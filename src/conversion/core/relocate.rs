@@ -12,17 +12,37 @@ use crate::diag::{FieldPath, Segment};
 const KEPT: [&str; 2] = ["kind", "name"];
 
 impl Conversion {
-    /// Makes the moves of the table, from v1beta1 to v1beta2 in its order, and back in the opposite one.
-    pub(super) fn relocate(&mut self, moves: &[Move], to: Version, surroundings: &Surroundings<'_>) {
+    /// Makes the moves of the table, from v1beta1 to v1beta2 in its order, and back in the opposite
+    /// one.
+    pub(super) fn relocate(
+        &mut self,
+        moves: &[Move],
+        to: Version,
+        surroundings: &Surroundings<'_>,
+    ) {
         match to {
-            Version::V1Beta2 => moves.iter().for_each(|row| self.relocate_one(&row.old, &row.new, row.form, to, surroundings)),
-            Version::V1Beta1 => moves.iter().rev().for_each(|row| self.relocate_one(&row.new, &row.old, row.form, to, surroundings)),
+            Version::V1Beta2 => moves
+                .iter()
+                .for_each(|row| self.relocate_one(&row.old, &row.new, row.form, to, surroundings)),
+            Version::V1Beta1 => moves
+                .iter()
+                .rev()
+                .for_each(|row| self.relocate_one(&row.new, &row.old, row.form, to, surroundings)),
         }
     }
 
-    fn relocate_one(&mut self, from: &str, into: &str, form: Form, to: Version, surroundings: &Surroundings<'_>) {
+    fn relocate_one(
+        &mut self,
+        from: &str,
+        into: &str,
+        form: Form,
+        to: Version,
+        surroundings: &Surroundings<'_>,
+    ) {
         for (from, into) in places(&self.value, from, into) {
-            let Some(found) = at(&self.value, &from) else { continue };
+            let Some(found) = at(&self.value, &from) else {
+                continue;
+            };
             let converted = match form {
                 Form::Same => Ok(found.clone()),
                 Form::Seconds if to == Version::V1Beta2 => seconds(found),
@@ -46,7 +66,11 @@ impl Conversion {
         if from != into {
             self.origins.follow(from, into);
         }
-        let (old, new) = if to == Version::V1Beta2 { ("apiVersion", "apiGroup") } else { ("apiGroup", "apiVersion") };
+        let (old, new) = if to == Version::V1Beta2 {
+            ("apiVersion", "apiGroup")
+        } else {
+            ("apiGroup", "apiVersion")
+        };
         if form == Form::Reference && at(&self.value, &from.field(old)).is_some() {
             self.origins.note(into.field(new), origin.field(old));
         }
@@ -55,14 +79,31 @@ impl Conversion {
     }
 
     /// A reference in the other version.
-    fn reference(&mut self, from: &FieldPath, form: Form, to: Version, surroundings: &Surroundings<'_>) -> Result<Value, String> {
-        let Some(Value::Object(reference)) = at(&self.value, from) else { return Ok(at(&self.value, from).cloned().unwrap_or_default()) };
-        let text = |field: &str| reference.get(field).and_then(Value::as_str).unwrap_or_default();
+    fn reference(
+        &mut self,
+        from: &FieldPath,
+        form: Form,
+        to: Version,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<Value, String> {
+        let Some(Value::Object(reference)) = at(&self.value, from) else {
+            return Ok(at(&self.value, from).cloned().unwrap_or_default());
+        };
+        let text = |field: &str| {
+            reference
+                .get(field)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
         let (group, name) = match to {
             _ if form == Form::Template => (text("apiVersion").to_owned(), "apiVersion"),
-            Version::V1Beta2 if reference.contains_key("apiVersion") => {
-                (text("apiVersion").split_once('/').map_or("", |(group, _)| group).to_owned(), "apiGroup")
-            }
+            Version::V1Beta2 if reference.contains_key("apiVersion") => (
+                text("apiVersion")
+                    .split_once('/')
+                    .map_or("", |(group, _)| group)
+                    .to_owned(),
+                "apiGroup",
+            ),
             Version::V1Beta2 => (text("apiGroup").to_owned(), "apiGroup"),
             Version::V1Beta1 if reference.contains_key("apiGroup") => {
                 let (group, kind) = (text("apiGroup"), text("kind"));
@@ -76,9 +117,21 @@ impl Conversion {
         if group.is_empty() {
             return Err(format!("the reference has no {name}"));
         }
-        let kept = |field: &str| KEPT.contains(&field) || ["apiVersion", "apiGroup"].contains(&field) || to == Version::V1Beta1;
-        let lost: Vec<FieldPath> = reference.keys().filter(|field| !kept(field)).map(|field| from.field(field.as_str())).collect();
-        let mut new: Map<String, Value> = reference.iter().filter(|(field, _)| kept(field)).map(|(k, v)| (k.clone(), v.clone())).collect();
+        let kept = |field: &str| {
+            KEPT.contains(&field)
+                || ["apiVersion", "apiGroup"].contains(&field)
+                || to == Version::V1Beta1
+        };
+        let lost: Vec<FieldPath> = reference
+            .keys()
+            .filter(|field| !kept(field))
+            .map(|field| from.field(field.as_str()))
+            .collect();
+        let mut new: Map<String, Value> = reference
+            .iter()
+            .filter(|(field, _)| kept(field))
+            .map(|(k, v)| (k.clone(), v.clone()))
+            .collect();
         new.remove("apiVersion");
         new.remove("apiGroup");
         new.insert(name.to_owned(), group.into());
@@ -90,10 +143,16 @@ impl Conversion {
 /// What to write in place of what cannot be converted.
 fn help(from: &FieldPath, into: &FieldPath, form: Form, to: Version) -> String {
     match (form, to) {
-        (Form::Seconds, Version::V1Beta2) => format!("write whole seconds at {into}, such as `600`, and remove {from}"),
-        (Form::Seconds, Version::V1Beta1) => format!("write a duration at {into}, such as `10m`, and remove {from}"),
+        (Form::Seconds, Version::V1Beta2) => {
+            format!("write whole seconds at {into}, such as `600`, and remove {from}")
+        }
+        (Form::Seconds, Version::V1Beta1) => {
+            format!("write a duration at {into}, such as `10m`, and remove {from}")
+        }
         (Form::Reference, Version::V1Beta1) => {
-            format!("write `apiVersion: GROUP/VERSION` at {into}, or name a file with an object of that kind too")
+            format!(
+                "write `apiVersion: GROUP/VERSION` at {into}, or name a file with an object of that kind too"
+            )
         }
         _ => format!("write `apiVersion`, `kind` and `name` at {from}"),
     }
@@ -102,17 +161,26 @@ fn help(from: &FieldPath, into: &FieldPath, form: Form, to: Version) -> String {
 /// The seconds of a duration; null counts as absence.
 fn seconds(found: &Value) -> Result<Value, String> {
     let Some(text) = found.as_str() else {
-        return if found.is_null() { Ok(Value::Null) } else { Err(format!("`{found}` is no duration such as 1h30m")) };
+        return if found.is_null() {
+            Ok(Value::Null)
+        } else {
+            Err(format!("`{found}` is no duration such as 1h30m"))
+        };
     };
     match GoDuration::parse(text) {
-        Ok(duration) if duration.as_nanoseconds() % 1_000_000_000 == 0 => Ok(duration.whole_seconds().into()),
+        Ok(duration) if duration.as_nanoseconds() % 1_000_000_000 == 0 => {
+            Ok(duration.whole_seconds().into())
+        }
         Ok(_) => Err(format!("`{text}` is no whole number of seconds")),
         Err(_) => Err(format!("`{text}` is no duration such as 1h30m")),
     }
 }
 
 fn duration(found: &Value) -> Result<Value, String> {
-    match found.as_i64().and_then(|seconds| i32::try_from(seconds).ok()) {
+    match found
+        .as_i64()
+        .and_then(|seconds| i32::try_from(seconds).ok())
+    {
         Some(seconds) => Ok(GoDuration::from_seconds(seconds).to_string().into()),
         None if found.is_null() => Ok(Value::Null),
         None => Err(format!("`{found}` is no number of seconds")),
@@ -138,10 +206,15 @@ pub(super) fn places(value: &Value, from: &str, into: &str) -> Vec<(FieldPath, F
     };
     let inner_into = into.split_once("[].").map_or(into, |(_, inner)| inner);
     let list = FieldPath::of_fields(list);
-    let Some(Value::Array(items)) = at(value, &list) else { return Vec::new() };
+    let Some(Value::Array(items)) = at(value, &list) else {
+        return Vec::new();
+    };
     let of_item = |(index, item): (usize, &Value)| {
         let item_path = list.index(index);
-        places(item, inner, inner_into).into_iter().map(|(from, into)| (item_path.join(&from), item_path.join(&into))).collect::<Vec<_>>()
+        places(item, inner, inner_into)
+            .into_iter()
+            .map(|(from, into)| (item_path.join(&from), item_path.join(&into)))
+            .collect::<Vec<_>>()
     };
     items.iter().enumerate().flat_map(of_item).collect()
 }
@@ -150,7 +223,9 @@ pub(super) fn places(value: &Value, from: &str, into: &str) -> Vec<(FieldPath, F
 pub(super) fn take(value: &mut Value, path: &FieldPath) -> Option<Value> {
     let (first, rest) = path.segments().split_first()?;
     let (Segment::Field(name) | Segment::Key(name)) = first else {
-        let Segment::Index(index) = first else { return None };
+        let Segment::Index(index) = first else {
+            return None;
+        };
         return take(value.get_mut(*index)?, &rest.iter().cloned().collect());
     };
     let fields = value.as_object_mut()?;

@@ -1,6 +1,8 @@
-//! Where v1beta1 and v1beta2 of Cluster API's own kinds and of the kubeadm control plane say the same at different places, as one table.
+//! Where v1beta1 and v1beta2 of Cluster API's own kinds and of the kubeadm control plane say the
+//! same at different places, as one table.
 //!
-//! Source: the conversion functions in `api/core/v1beta1/conversion.go` and `api/controlplane/kubeadm/v1beta1/conversion.go` of Cluster API.
+//! Source: the conversion functions in `api/core/v1beta1/conversion.go` and
+//! `api/controlplane/kubeadm/v1beta1/conversion.go` of Cluster API.
 
 use crate::api::names::{GROUP, KUBEADM_GROUP};
 
@@ -22,8 +24,8 @@ pub(crate) enum Form {
     Template,
 }
 
-/// One row: fields with `.` between, `[]` for the items of a list. Rows count one after the other: what is `new` in one may be `old` in a
-/// later one.
+/// One row: fields with `.` between, `[]` for the items of a list. Rows count one after the other:
+/// what is `new` in one may be `old` in a later one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Move {
     pub(crate) old: String,
@@ -97,7 +99,11 @@ struct Rows(Differences);
 
 impl Rows {
     fn row(&mut self, at: &str, old: &str, new: &str, form: Form) {
-        self.0.moves.push(Move { old: format!("{at}.{old}"), new: format!("{at}.{new}"), form });
+        self.0.moves.push(Move {
+            old: format!("{at}.{old}"),
+            new: format!("{at}.{new}"),
+            form,
+        });
     }
 
     fn same(&mut self, at: &str, old: &str, new: &str) {
@@ -105,23 +111,41 @@ impl Rows {
     }
 
     fn only_new(&mut self, at: &str, fields: &[&str]) {
-        self.0.only_new.extend(fields.iter().map(|field| format!("{at}.{field}")));
+        self.0
+            .only_new
+            .extend(fields.iter().map(|field| format!("{at}.{field}")));
     }
 
     fn only_old(&mut self, at: &str, fields: &[&str]) {
-        self.0.only_old.extend(fields.iter().map(|field| format!("{at}.{field}")));
+        self.0
+            .only_old
+            .extend(fields.iter().map(|field| format!("{at}.{field}")));
     }
 
     /// What a machine waits for before it goes; below `to` in v1beta2.
     fn timeouts(&mut self, at: &str, to: &str) {
-        for name in ["nodeDrainTimeout", "nodeVolumeDetachTimeout", "nodeDeletionTimeout"] {
+        for name in [
+            "nodeDrainTimeout",
+            "nodeVolumeDetachTimeout",
+            "nodeDeletionTimeout",
+        ] {
             self.row(at, name, &format!("{to}{name}Seconds"), Form::Seconds);
         }
     }
 
     fn machine(&mut self, at: &str) {
-        self.row(at, "bootstrap.configRef", "bootstrap.configRef", Form::Reference);
-        self.row(at, "infrastructureRef", "infrastructureRef", Form::Reference);
+        self.row(
+            at,
+            "bootstrap.configRef",
+            "bootstrap.configRef",
+            Form::Reference,
+        );
+        self.row(
+            at,
+            "infrastructureRef",
+            "infrastructureRef",
+            Form::Reference,
+        );
         self.timeouts(at, "deletion.");
         self.only_new(at, &["taints"]);
         if at == "spec" {
@@ -138,8 +162,16 @@ impl Rows {
     fn deployment(&mut self) {
         self.set();
         self.same("spec", "strategy", "rollout.strategy");
-        self.same("spec", "rollout.strategy.rollingUpdate.deletePolicy", "deletion.order");
-        self.same("spec", "rollout.strategy.remediation.maxInFlight", "remediation.maxInFlight");
+        self.same(
+            "spec",
+            "rollout.strategy.rollingUpdate.deletePolicy",
+            "deletion.order",
+        );
+        self.same(
+            "spec",
+            "rollout.strategy.remediation.maxInFlight",
+            "remediation.maxInFlight",
+        );
         self.same("spec", "rolloutAfter", "rollout.after");
         self.same("spec", "machineNamingStrategy", "machineNaming");
         self.only_old("spec", &["revisionHistoryLimit", "progressDeadlineSeconds"]);
@@ -149,10 +181,28 @@ impl Rows {
         self.same(at, "unhealthyConditions", "checks.unhealthyNodeConditions");
         let conditions = format!("{at}.checks.unhealthyNodeConditions[]");
         self.row(&conditions, "timeout", "timeoutSeconds", Form::Seconds);
-        self.row(at, "nodeStartupTimeout", "checks.nodeStartupTimeoutSeconds", Form::Seconds);
-        self.same(at, "maxUnhealthy", "remediation.triggerIf.unhealthyLessThanOrEqualTo");
-        self.same(at, "unhealthyRange", "remediation.triggerIf.unhealthyInRange");
-        self.row(at, "remediationTemplate", "remediation.templateRef", Form::Template);
+        self.row(
+            at,
+            "nodeStartupTimeout",
+            "checks.nodeStartupTimeoutSeconds",
+            Form::Seconds,
+        );
+        self.same(
+            at,
+            "maxUnhealthy",
+            "remediation.triggerIf.unhealthyLessThanOrEqualTo",
+        );
+        self.same(
+            at,
+            "unhealthyRange",
+            "remediation.triggerIf.unhealthyInRange",
+        );
+        self.row(
+            at,
+            "remediationTemplate",
+            "remediation.templateRef",
+            Form::Template,
+        );
         self.only_new(at, &["checks.unhealthyMachineConditions"]);
     }
 
@@ -164,16 +214,37 @@ impl Rows {
 
     fn machine_strategy(&mut self, at: &str) {
         self.same(at, "strategy", "rollout.strategy");
-        self.same(at, "rollout.strategy.rollingUpdate.deletePolicy", "deletion.order");
-        self.same(at, "rollout.strategy.remediation.maxInFlight", "healthCheck.remediation.maxInFlight");
+        self.same(
+            at,
+            "rollout.strategy.rollingUpdate.deletePolicy",
+            "deletion.order",
+        );
+        self.same(
+            at,
+            "rollout.strategy.remediation.maxInFlight",
+            "healthCheck.remediation.maxInFlight",
+        );
     }
 
     fn cluster(&mut self) {
-        self.row("spec", "controlPlaneRef", "controlPlaneRef", Form::Reference);
-        self.row("spec", "infrastructureRef", "infrastructureRef", Form::Reference);
+        self.row(
+            "spec",
+            "controlPlaneRef",
+            "controlPlaneRef",
+            Form::Reference,
+        );
+        self.row(
+            "spec",
+            "infrastructureRef",
+            "infrastructureRef",
+            Form::Reference,
+        );
         self.same("spec.topology", "class", "classRef.name");
         self.same("spec.topology", "classNamespace", "classRef.namespace");
-        self.only_old("spec.topology", &["rolloutAfter", "variables[].definitionFrom"]);
+        self.only_old(
+            "spec.topology",
+            &["rolloutAfter", "variables[].definitionFrom"],
+        );
         let control_plane = "spec.topology.controlPlane";
         let deployments = "spec.topology.workers.machineDeployments[]";
         let pools = "spec.topology.workers.machinePools[]";
@@ -195,17 +266,36 @@ impl Rows {
         let control_plane = "spec.controlPlane";
         let deployments = "spec.workers.machineDeployments[]";
         let pools = "spec.workers.machinePools[]";
-        self.row("spec", "infrastructure.ref", "infrastructure.templateRef", Form::Template);
-        self.same("spec", "infrastructureNamingStrategy", "infrastructure.naming");
+        self.row(
+            "spec",
+            "infrastructure.ref",
+            "infrastructure.templateRef",
+            Form::Template,
+        );
+        self.same(
+            "spec",
+            "infrastructureNamingStrategy",
+            "infrastructure.naming",
+        );
         self.row(control_plane, "ref", "templateRef", Form::Template);
-        self.row(control_plane, "machineInfrastructure.ref", "machineInfrastructure.templateRef", Form::Template);
+        self.row(
+            control_plane,
+            "machineInfrastructure.ref",
+            "machineInfrastructure.templateRef",
+            Form::Template,
+        );
         self.machine_health_check(control_plane);
         for at in [deployments, pools] {
             for part in ["metadata", "bootstrap", "infrastructure"] {
                 self.same(at, &format!("template.{part}"), part);
             }
             self.row(at, "bootstrap.ref", "bootstrap.templateRef", Form::Template);
-            self.row(at, "infrastructure.ref", "infrastructure.templateRef", Form::Template);
+            self.row(
+                at,
+                "infrastructure.ref",
+                "infrastructure.templateRef",
+                Form::Template,
+            );
         }
         self.machine_health_check(deployments);
         self.machine_strategy(deployments);
@@ -215,8 +305,16 @@ impl Rows {
             self.only_new(at, &["taints"]);
         }
         self.same("spec.variables[]", "metadata", "deprecatedV1Beta1Metadata");
-        self.same("spec.patches[].external", "generateExtension", "generatePatchesExtension");
-        self.same("spec.patches[].external", "validateExtension", "validateTopologyExtension");
+        self.same(
+            "spec.patches[].external",
+            "generateExtension",
+            "generatePatchesExtension",
+        );
+        self.same(
+            "spec.patches[].external",
+            "validateExtension",
+            "validateTopologyExtension",
+        );
         self.only_new("spec", &["upgrade", "kubernetesVersions"]);
     }
 
@@ -226,11 +324,26 @@ impl Rows {
         self.same(at, "rolloutBefore", "rollout.before");
         self.same(at, "machineNamingStrategy", "machineNaming");
         self.same(at, "remediationStrategy", "remediation");
-        self.row(at, "remediation.minHealthyPeriod", "remediation.minHealthyPeriodSeconds", Form::Seconds);
-        self.row(at, "remediation.retryPeriod", "remediation.retryPeriodSeconds", Form::Seconds);
+        self.row(
+            at,
+            "remediation.minHealthyPeriod",
+            "remediation.minHealthyPeriodSeconds",
+            Form::Seconds,
+        );
+        self.row(
+            at,
+            "remediation.retryPeriod",
+            "remediation.retryPeriodSeconds",
+            Form::Seconds,
+        );
         let machine = format!("{at}.machineTemplate");
         if makes_machines {
-            self.row(&machine, "infrastructureRef", "spec.infrastructureRef", Form::Reference);
+            self.row(
+                &machine,
+                "infrastructureRef",
+                "spec.infrastructureRef",
+                Form::Reference,
+            );
             self.same(&machine, "readinessGates", "spec.readinessGates");
         }
         self.same(&machine, "taints", "spec.taints");

@@ -1,5 +1,5 @@
-//! Certificates of webhooks: from the annotation that injects the CA, over the names that the certificate is made out for, to the pod that
-//! has it.
+//! Certificates of webhooks: from the annotation that injects the CA, over the names that the
+//! certificate is made out for, to the pod that has it.
 
 use std::collections::BTreeSet;
 
@@ -161,13 +161,18 @@ pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     if !scope.is_whole() {
         return Report::new();
     }
-    let mut report: Report = scope.objects.iter().filter_map(|object| missing(scope, object)).collect();
+    let mut report: Report = scope
+        .objects
+        .iter()
+        .filter_map(|object| missing(scope, object))
+        .collect();
     report.extend(called(scope).filter_map(|called| unnamed(scope, &called)));
     let used = used_secrets(scope.objects);
     for certificate in scope.objects.iter().filter(|object| object.is(GROUP, KIND)) {
         let unknown = unknown_names(scope, certificate);
-        let serves =
-            dns_names(certificate).any(|(_, name)| service_of(name).is_some_and(|name| scope.named("", "Service", name).is_some()));
+        let serves = dns_names(certificate).any(|(_, name)| {
+            service_of(name).is_some_and(|name| scope.named("", "Service", name).is_some())
+        });
         report.extend(unknown);
         report.extend(unmounted(certificate, &used).filter(|_| serves));
     }
@@ -176,8 +181,12 @@ pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
 
 /// The name of the Certificate whose CA an object gets, when it is a name.
 fn injected(object: &Object) -> Option<&str> {
-    let text = object.field(&["metadata", "annotations", INJECT_CA_FROM])?.as_str()?;
-    text.split_once('/').map(|(_, name)| name).filter(|_| !placeholders::is_in(text))
+    let text = object
+        .field(&["metadata", "annotations", INJECT_CA_FROM])?
+        .as_str()?;
+    text.split_once('/')
+        .map(|(_, name)| name)
+        .filter(|_| !placeholders::is_in(text))
 }
 
 fn missing(scope: &Scope<'_>, object: &Object) -> Option<Diagnostic> {
@@ -186,7 +195,10 @@ fn missing(scope: &Scope<'_>, object: &Object) -> Option<Diagnostic> {
         return None;
     }
     let path = FieldPath::of_fields("metadata.annotations").key(INJECT_CA_FROM);
-    let message = format!("{INJECT_CA_FROM} of {} names Certificate {name}, which the components do not contain", object.title());
+    let message = format!(
+        "{INJECT_CA_FROM} of {} names Certificate {name}, which the components do not contain",
+        object.title()
+    );
     let certificates = scope.names_of(GROUP, KIND);
     let help = match nearest(name, certificates.clone()).or_else(|| certificates.clone().next()) {
         Some(near) => format!("write `{INJECT_CA_FROM}: NAMESPACE/{near}`"),
@@ -202,7 +214,11 @@ fn missing(scope: &Scope<'_>, object: &Object) -> Option<Diagnostic> {
 
 /// The texts of `spec.dnsNames`, with their index, those with a placeholder of kustomize apart.
 fn dns_names(certificate: &Object) -> impl Iterator<Item = (usize, &str)> {
-    let names = certificate.items(&["spec", "dnsNames"]).iter().enumerate().filter_map(|(at, name)| Some((at, name.as_str()?)));
+    let names = certificate
+        .items(&["spec", "dnsNames"])
+        .iter()
+        .enumerate()
+        .filter_map(|(at, name)| Some((at, name.as_str()?)));
     names.filter(|(_, name)| !placeholders::is_in(name))
 }
 
@@ -217,8 +233,15 @@ fn service_of(name: &str) -> Option<&str> {
 fn unnamed(scope: &Scope<'_>, called: &Called<'_>) -> Option<Diagnostic> {
     let certificate = scope.named(GROUP, KIND, injected(called.object)?)?;
     scope.named("", "Service", called.service)?;
-    let texts = certificate.items(&["spec", "dnsNames"]).iter().filter_map(Value::as_str);
-    let covers = |name: &str| placeholders::is_in(name) || name.starts_with("*.") || service_of(name) == Some(called.service);
+    let texts = certificate
+        .items(&["spec", "dnsNames"])
+        .iter()
+        .filter_map(Value::as_str);
+    let covers = |name: &str| {
+        placeholders::is_in(name)
+            || name.starts_with("*.")
+            || service_of(name) == Some(called.service)
+    };
     let names: Vec<&str> = texts.collect();
     if names.iter().any(|name| covers(name)) || !called.is_needed() {
         return None;
@@ -228,40 +251,67 @@ fn unnamed(scope: &Scope<'_>, called: &Called<'_>) -> Option<Diagnostic> {
         namespace => namespace,
     };
     let name = format!("{}.{namespace}.svc", called.service);
-    let message = format!("{} is not made out for Service {}, which {} calls", certificate.title(), called.service, called.title());
-    let finding = Diagnostic::of(&NAME_MISSING, message).at(certificate.place(&FieldPath::of_fields("spec.dnsNames")));
-    let finding = finding.related(called.object.place(&called.path.field("name")), "the Service that is called");
+    let message = format!(
+        "{} is not made out for Service {}, which {} calls",
+        certificate.title(),
+        called.service,
+        called.title()
+    );
+    let finding = Diagnostic::of(&NAME_MISSING, message)
+        .at(certificate.place(&FieldPath::of_fields("spec.dnsNames")));
+    let finding = finding.related(
+        called.object.place(&called.path.field("name")),
+        "the Service that is called",
+    );
     Some(
         finding
-            .help(if names.is_empty() { format!("write `dnsNames: [{name}]`") } else { format!("add `- {name}` to `dnsNames`") })
+            .help(if names.is_empty() {
+                format!("write `dnsNames: [{name}]`")
+            } else {
+                format!("add `- {name}` to `dnsNames`")
+            })
             .note("the API server refuses each request for which it has to call it")
             .upstream(refused(certificate, &names, &name, called.service)),
     )
 }
 
-/// What Go says of a certificate for other names (`crypto/x509`, `HostnameError`). cert-manager makes no DNS name of a common name.
+/// What Go says of a certificate for other names (`crypto/x509`, `HostnameError`). cert-manager
+/// makes no DNS name of a common name.
 fn refused(certificate: &Object, names: &[&str], wanted: &str, service: &str) -> String {
-    let has_others = ["ipAddresses", "uris", "emailAddresses"].iter().any(|field| !certificate.items(&["spec", field]).is_empty());
+    let has_others = ["ipAddresses", "uris", "emailAddresses"]
+        .iter()
+        .any(|field| !certificate.items(&["spec", field]).is_empty());
     match names {
-        [] if !has_others && service_of(certificate.text(&["spec", "commonName"])) == Some(service) => {
+        [] if !has_others
+            && service_of(certificate.text(&["spec", "commonName"])) == Some(service) =>
+        {
             "x509: certificate relies on legacy Common Name field, use SANs instead".to_owned()
         }
         [] => format!("x509: certificate is not valid for any names, but wanted to match {wanted}"),
-        names => format!("x509: certificate is valid for {}, not {wanted}", names.join(", ")),
+        names => format!(
+            "x509: certificate is valid for {}, not {wanted}",
+            names.join(", ")
+        ),
     }
 }
 
 fn unknown_names(scope: &Scope<'_>, certificate: &Object) -> Vec<Diagnostic> {
-    let unknown = dns_names(certificate).filter_map(|(at, name)| Some((at, name, service_of(name)?)));
+    let unknown =
+        dns_names(certificate).filter_map(|(at, name)| Some((at, name, service_of(name)?)));
     let unknown = unknown.filter(|(_, _, service)| scope.named("", "Service", service).is_none());
     let finding = |(at, name, service): (usize, &str, &str)| {
         let path = FieldPath::of_fields("spec.dnsNames").index(at);
-        let message = format!("{path} of {} is {name}, but the components have no Service {service}", certificate.title());
+        let message = format!(
+            "{path} of {} is {name}, but the components have no Service {service}",
+            certificate.title()
+        );
         let help = match nearest(service, scope.names_of("", "Service")) {
             Some(near) => format!("write `{}`", name.replacen(service, near, 1)),
             None => format!("add Service {service}, or remove the line"),
         };
-        Diagnostic::of(&NAME_UNKNOWN, message).at(certificate.place(&path)).help(help)
+        Diagnostic::of(&NAME_UNKNOWN, message)
+            .at(certificate.place(&path))
+            .help(help)
     };
     unknown.map(finding).collect()
 }
@@ -269,7 +319,13 @@ fn unknown_names(scope: &Scope<'_>, certificate: &Object) -> Vec<Diagnostic> {
 /// The names of the Secrets that something other than a Certificate takes.
 fn used_secrets(objects: &[Object]) -> BTreeSet<&str> {
     let others = objects.iter().filter(|object| !object.is(GROUP, KIND));
-    let of = |object| references(Object::value(object)).0.into_iter().filter(|to| to.kind == "Secret").map(|to| to.name);
+    let of = |object| {
+        references(Object::value(object))
+            .0
+            .into_iter()
+            .filter(|to| to.kind == "Secret")
+            .map(|to| to.name)
+    };
     others.flat_map(of).collect()
 }
 
@@ -279,10 +335,20 @@ fn unmounted(certificate: &Object, used: &BTreeSet<&str>) -> Option<Diagnostic> 
         return None;
     }
     let finding = match nearest(secret, used.iter().copied()) {
-        Some(near) => Diagnostic::of(&UNMOUNTED, format!("no pod has Secret {secret} of {}", certificate.title()))
-            .help(format!("write `secretName: {near}`, or mount Secret {secret}")),
-        None => Diagnostic::of(&UNMOUNTED, format!("no pod has Secret {secret} of {}", certificate.title()))
-            .help(format!("mount it: `volumes: [{{name: cert, secret: {{secretName: {secret}}}}}]`")),
+        Some(near) => Diagnostic::of(
+            &UNMOUNTED,
+            format!("no pod has Secret {secret} of {}", certificate.title()),
+        )
+        .help(format!(
+            "write `secretName: {near}`, or mount Secret {secret}"
+        )),
+        None => Diagnostic::of(
+            &UNMOUNTED,
+            format!("no pod has Secret {secret} of {}", certificate.title()),
+        )
+        .help(format!(
+            "mount it: `volumes: [{{name: cert, secret: {{secretName: {secret}}}}}]`"
+        )),
     };
     Some(finding.at(certificate.place(&FieldPath::of_fields("spec.secretName"))))
 }
@@ -304,7 +370,8 @@ mod tests {
     }
 
     fn configuration(annotation: &str) -> Object {
-        let metadata = json!({"name": "w", "annotations": {"cert-manager.io/inject-ca-from": annotation}});
+        let metadata =
+            json!({"name": "w", "annotations": {"cert-manager.io/inject-ca-from": annotation}});
         let webhook = json!({"name": "n", "clientConfig": {"service": {"name": "svc"}}});
         of(
             "admissionregistration.k8s.io/v1",
@@ -316,12 +383,28 @@ mod tests {
 
     fn rest(secret: &str) -> [Object; 2] {
         let pod = json!({"volumes": [{"name": "c", "secret": {"secretName": secret}}]});
-        [of("v1", "Service", "svc", json!({})), of("apps/v1", "Deployment", "d", json!({"spec": {"template": {"spec": pod}}}))]
+        [
+            of("v1", "Service", "svc", json!({})),
+            of(
+                "apps/v1",
+                "Deployment",
+                "d",
+                json!({"spec": {"template": {"spec": pod}}}),
+            ),
+        ]
     }
 
     fn all(names: Value, annotation: &str, secret: &str) -> Vec<String> {
         let [service, deployment] = rest(secret);
-        told(&[certificate(names), configuration(annotation), service, deployment], check)
+        told(
+            &[
+                certificate(names),
+                configuration(annotation),
+                service,
+                deployment,
+            ],
+            check,
+        )
     }
 
     /// cert-manager, "CA Injector": `inject-ca-from` is `namespace/name` of a Certificate.
@@ -329,55 +412,139 @@ mod tests {
     fn the_chain_from_webhook_to_pod_holds() {
         let names = json!(["svc.ns.svc", "svc.ns.svc.cluster.local", "localhost"]);
         assert_eq!(all(names.clone(), "ns/serving", "cert"), [""; 0]);
-        assert_eq!(all(names.clone(), "elsewhere/serving", "cert"), [""; 0], "clusterctl writes the namespace");
-        let missing = format!("{} metadata.annotations[cert-manager.io/inject-ca-from]", CERTIFICATE_MISSING.id);
+        assert_eq!(
+            all(names.clone(), "elsewhere/serving", "cert"),
+            [""; 0],
+            "clusterctl writes the namespace"
+        );
+        let missing = format!(
+            "{} metadata.annotations[cert-manager.io/inject-ca-from]",
+            CERTIFICATE_MISSING.id
+        );
         assert_eq!(all(names.clone(), "ns/other", "cert"), [missing]);
-        assert_eq!(all(names.clone(), "ns/serving", "other"), [format!("{} spec.secretName", UNMOUNTED.id)]);
-        assert_eq!(all(json!(["localhost"]), "ns/serving", "cert"), [format!("{} spec.dnsNames", NAME_MISSING.id)]);
+        assert_eq!(
+            all(names.clone(), "ns/serving", "other"),
+            [format!("{} spec.secretName", UNMOUNTED.id)]
+        );
+        assert_eq!(
+            all(json!(["localhost"]), "ns/serving", "cert"),
+            [format!("{} spec.dnsNames", NAME_MISSING.id)]
+        );
         assert_eq!(all(json!(["*.ns.svc"]), "ns/serving", "cert"), [""; 0]);
-        let unknown = [format!("{} spec.dnsNames", NAME_MISSING.id), format!("{} spec.dnsNames[0]", NAME_UNKNOWN.id)];
-        assert_eq!(all(json!(["webhook.ns.svc"]), "ns/serving", "cert"), unknown);
+        let unknown = [
+            format!("{} spec.dnsNames", NAME_MISSING.id),
+            format!("{} spec.dnsNames[0]", NAME_UNKNOWN.id),
+        ];
+        assert_eq!(
+            all(json!(["webhook.ns.svc"]), "ns/serving", "cert"),
+            unknown
+        );
     }
 
-    /// `crypto/x509`, `HostnameError`: what is said depends on what the certificate is made out for. A common name is no name.
+    /// `crypto/x509`, `HostnameError`: what is said depends on what the certificate is made out
+    /// for. A common name is no name.
     #[test]
     fn certificates_without_names_are_told_in_the_words_of_go() {
         let upstream = |spec: Value| {
             let metadata = json!({"name": "serving", "namespace": "ns"});
-            let certificate = of("cert-manager.io/v1", "Certificate", "serving", json!({"metadata": metadata, "spec": spec}));
+            let certificate = of(
+                "cert-manager.io/v1",
+                "Certificate",
+                "serving",
+                json!({"metadata": metadata, "spec": spec}),
+            );
             let [service, deployment] = rest("cert");
-            let objects = [certificate, configuration("ns/serving"), service, deployment];
+            let objects = [
+                certificate,
+                configuration("ns/serving"),
+                service,
+                deployment,
+            ];
             let report = found_in(&objects, None, check);
-            let finding = report.findings().iter().find(|finding| finding.rule.id == NAME_MISSING.id)?;
-            Some((finding.help.as_ref().unwrap().to_string(), finding.upstream.clone().unwrap()))
+            let finding = report
+                .findings()
+                .iter()
+                .find(|finding| finding.rule.id == NAME_MISSING.id)?;
+            Some((
+                finding.help.as_ref().unwrap().to_string(),
+                finding.upstream.clone().unwrap(),
+            ))
         };
         let legacy = "x509: certificate relies on legacy Common Name field, use SANs instead";
         let none = "x509: certificate is not valid for any names, but wanted to match svc.ns.svc";
         let other = "x509: certificate is valid for localhost, example.com, not svc.ns.svc";
         for (spec, help, said) in [
-            (json!({"commonName": "svc.ns.svc"}), "write `dnsNames: [svc.ns.svc]`", legacy),
-            (json!({"commonName": "svc.ns.svc", "ipAddresses": ["10.0.0.1"]}), "write `dnsNames: [svc.ns.svc]`", none),
-            (json!({"commonName": "other.ns.svc"}), "write `dnsNames: [svc.ns.svc]`", none),
-            (json!({"uris": ["spiffe://a/b"]}), "write `dnsNames: [svc.ns.svc]`", none),
+            (
+                json!({"commonName": "svc.ns.svc"}),
+                "write `dnsNames: [svc.ns.svc]`",
+                legacy,
+            ),
+            (
+                json!({"commonName": "svc.ns.svc", "ipAddresses": ["10.0.0.1"]}),
+                "write `dnsNames: [svc.ns.svc]`",
+                none,
+            ),
+            (
+                json!({"commonName": "other.ns.svc"}),
+                "write `dnsNames: [svc.ns.svc]`",
+                none,
+            ),
+            (
+                json!({"uris": ["spiffe://a/b"]}),
+                "write `dnsNames: [svc.ns.svc]`",
+                none,
+            ),
             (
                 json!({"commonName": "svc.ns.svc", "dnsNames": ["localhost", "example.com"]}),
                 "add `- svc.ns.svc` to `dnsNames`",
                 other,
             ),
         ] {
-            assert_eq!(upstream(spec.clone()), Some((help.to_owned(), said.to_owned())), "{spec}");
+            assert_eq!(
+                upstream(spec.clone()),
+                Some((help.to_owned(), said.to_owned())),
+                "{spec}"
+            );
         }
-        assert_eq!(upstream(json!({"commonName": "x", "dnsNames": ["svc.ns.svc"]})), None);
+        assert_eq!(
+            upstream(json!({"commonName": "x", "dnsNames": ["svc.ns.svc"]})),
+            None
+        );
     }
 
     #[test]
     fn what_is_no_certificate_of_a_service_is_left_alone() {
         let [service, _] = rest("");
-        assert_eq!(told(&[certificate(json!(["localhost", "example.com"])), service], check), [""; 0], "nobody calls it");
-        assert_eq!(all(json!(["SERVICE_NAME.SERVICE_NAMESPACE.svc"]), "CERTIFICATE_NAMESPACE/CERTIFICATE_NAME", "cert"), [""; 0]);
+        assert_eq!(
+            told(
+                &[certificate(json!(["localhost", "example.com"])), service],
+                check
+            ),
+            [""; 0],
+            "nobody calls it"
+        );
+        assert_eq!(
+            all(
+                json!(["SERVICE_NAME.SERVICE_NAMESPACE.svc"]),
+                "CERTIFICATE_NAMESPACE/CERTIFICATE_NAME",
+                "cert"
+            ),
+            [""; 0]
+        );
         // A CA is the Secret of an Issuer.
-        let issuer = of("cert-manager.io/v1", "Issuer", "i", json!({"spec": {"ca": {"secretName": "cert"}}}));
+        let issuer = of(
+            "cert-manager.io/v1",
+            "Issuer",
+            "i",
+            json!({"spec": {"ca": {"secretName": "cert"}}}),
+        );
         let [service, _] = rest("");
-        assert_eq!(told(&[certificate(json!(["svc.ns.svc"])), service, issuer], check), [""; 0]);
+        assert_eq!(
+            told(
+                &[certificate(json!(["svc.ns.svc"])), service, issuer],
+                check
+            ),
+            [""; 0]
+        );
     }
 }

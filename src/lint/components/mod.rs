@@ -1,4 +1,5 @@
-//! A components file, read once: as it is written, and as clusterctl gets it, with its variables replaced.
+//! A components file, read once: as it is written, and as clusterctl gets it, with its variables
+//! replaced.
 
 mod called;
 pub(crate) mod certificates;
@@ -18,7 +19,10 @@ pub(crate) mod webhook_resources;
 pub(crate) mod webhooks;
 pub(crate) mod workloads;
 
-use super::{Asked, Audience, containers, conversion, definitions, descriptions, duplicates, gate, namespaces, pods, scalars};
+use super::{
+    Asked, Audience, containers, conversion, definitions, descriptions, duplicates, gate,
+    namespaces, pods, scalars,
+};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -85,13 +89,22 @@ pub(crate) struct Components {
 impl Components {
     /// Reads a file. A variable without a default gets a sample.
     pub(crate) fn read(source: Source, budget: &Budget) -> Self {
-        let mut read = Components { source, has_variables: false, substituted: None, objects: Arc::default(), unreadable: Report::new() };
+        let mut read = Components {
+            source,
+            has_variables: false,
+            substituted: None,
+            objects: Arc::default(),
+            unreadable: Report::new(),
+        };
         let substituted = match Substituted::sampled(&read.source, budget) {
             Ok(substituted) => substituted,
             Err(error) => {
                 let line = read.source.position(error.start).line;
-                let place = read.source.place_at(error.start..error.stopped.max(error.start));
-                let finding = broken(&read.source, &format!("{error} (line {line} of the file)")).at(place);
+                let place = read
+                    .source
+                    .place_at(error.start..error.stopped.max(error.start));
+                let finding =
+                    broken(&read.source, &format!("{error} (line {line} of the file)")).at(place);
                 read.unreadable.push(finding.upstream(error.to_string()));
                 return read;
             }
@@ -109,16 +122,24 @@ impl Components {
         self.objects.objects()
     }
 
-    /// The text with its variables replaced, and what was read in it; `None` where the reader had something to say.
+    /// The text with its variables replaced, and what was read in it; `None` where the reader had
+    /// something to say.
     pub(crate) fn as_read(&self) -> Option<(Source, Arc<Pool>)> {
-        let text = self.substituted.as_ref().filter(|_| self.unreadable.is_empty())?.text();
+        let text = self
+            .substituted
+            .as_ref()
+            .filter(|_| self.unreadable.is_empty())?
+            .text();
         Some((text.clone(), Arc::clone(&self.objects)))
     }
 
-    /// The provider label; clusterctl derives the same from the user's configuration, so it must fit the type that the file's name says.
+    /// The provider label; clusterctl derives the same from the user's configuration, so it must
+    /// fit the type that the file's name says.
     pub(crate) fn label_of(&self, provider_type: ProviderType) -> Option<String> {
         let prefix = provider_type.label("");
-        let label = self.labels().find(|label| label.len() > prefix.len() && label.starts_with(&prefix));
+        let label = self
+            .labels()
+            .find(|label| label.len() > prefix.len() && label.starts_with(&prefix));
         label.map(str::to_owned)
     }
 
@@ -129,7 +150,9 @@ impl Components {
 
     /// The provider labels of the objects, whatever they say.
     pub(crate) fn labels(&self) -> impl Iterator<Item = &str> {
-        self.objects().iter().filter_map(|object| object.label(PROVIDER))
+        self.objects()
+            .iter()
+            .filter_map(|object| object.label(PROVIDER))
     }
 
     /// What is wrong with the text, so that objects are missing.
@@ -152,8 +175,16 @@ impl Components {
 
     /// Judges the file by itself.
     pub(crate) fn check(self, asked: &Asked<'_>, budget: &Budget) -> Report {
-        let Components { source, substituted, objects: pool, unreadable: mut report, .. } = self;
-        let Some(substituted) = substituted else { return report };
+        let Components {
+            source,
+            substituted,
+            objects: pool,
+            unreadable: mut report,
+            ..
+        } = self;
+        let Some(substituted) = substituted else {
+            return report;
+        };
         let objects = pool.objects();
         let mut judged = containers::check(objects);
         judged.extend(pods::check(objects));
@@ -166,8 +197,11 @@ impl Components {
         }
         report.extend(substituted.restore(judged));
         let prefixes = matches!(asked.audience, Audience::Author(_)).then(|| Prefixes::of(objects));
-        let suspects: BTreeSet<usize> =
-            objects.iter().filter(|object| scalars::is_suspect(object.value())).filter_map(Object::document).collect();
+        let suspects: BTreeSet<usize> = objects
+            .iter()
+            .filter(|object| scalars::is_suspect(object.value()))
+            .filter_map(Object::document)
+            .collect();
         report.extend(check_text(&source, &suspects, prefixes.as_ref(), budget));
         report
     }
@@ -178,10 +212,18 @@ fn is_replaced(text: &str) -> bool {
     text.contains("${") || text.contains("$$")
 }
 
-/// Judges the text as it is written, variables included: of it, the documents that have some, and `suspects`. Variables can break the YAML
-/// of a file that is sound once they are replaced: then nothing is judged here.
-fn check_text(source: &Source, suspects: &BTreeSet<usize>, prefixes: Option<&Prefixes>, budget: &Budget) -> Report {
-    let written = yaml::parse_some(source, budget, &|number, text| is_replaced(text) || suspects.contains(&number));
+/// Judges the text as it is written, variables included: of it, the documents that have some, and
+/// `suspects`. Variables can break the YAML of a file that is sound once they are replaced: then
+/// nothing is judged here.
+fn check_text(
+    source: &Source,
+    suspects: &BTreeSet<usize>,
+    prefixes: Option<&Prefixes>,
+    budget: &Budget,
+) -> Report {
+    let written = yaml::parse_some(source, budget, &|number, text| {
+        is_replaced(text) || suspects.contains(&number)
+    });
     let mut report = scalars::check(source, &written);
     if let Ok(template) = envsubst::parse(source.text()) {
         let described = descriptions::check(source, &template, &written);
@@ -194,6 +236,12 @@ fn check_text(source: &Source, suspects: &BTreeSet<usize>, prefixes: Option<&Pre
 }
 
 fn broken(file: &Source, what: &str) -> Diagnostic {
-    Diagnostic::of(&SUBSTITUTION, format!("{} does not survive clusterctl's substitution: {what}", file.name()))
-        .help("write `${NAME:=default}`, and `$${` for a literal `${`")
+    Diagnostic::of(
+        &SUBSTITUTION,
+        format!(
+            "{} does not survive clusterctl's substitution: {what}",
+            file.name()
+        ),
+    )
+    .help("write `${NAME:=default}`, and `$${` for a literal `${`")
 }

@@ -1,5 +1,5 @@
-//! What kustomize should have replaced and did not: variables of kubebuilder's old scaffold, `$(SERVICE_NAME)`, and words of the new one,
-//! `SERVICE_NAME`.
+//! What kustomize should have replaced and did not: variables of kubebuilder's old scaffold,
+//! `$(SERVICE_NAME)`, and words of the new one, `SERVICE_NAME`.
 
 use std::sync::LazyLock;
 
@@ -45,8 +45,10 @@ metadata:
 ");
 }
 
-/// The words that kubebuilder's scaffold has in place of names (kubebuilder v4, `config/default/kustomization.yaml`).
-const WORDS: &str = "CERTIFICATE_NAMESPACE|CERTIFICATE_NAME|SERVICE_NAMESPACE|SERVICE_NAME|ISSUER_NAME";
+/// The words that kubebuilder's scaffold has in place of names (kubebuilder v4,
+/// `config/default/kustomization.yaml`).
+const WORDS: &str =
+    "CERTIFICATE_NAMESPACE|CERTIFICATE_NAME|SERVICE_NAMESPACE|SERVICE_NAME|ISSUER_NAME";
 
 static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| {
     let expression = format!(r"\$?\$\([A-Z][A-Z0-9_]*\)|(?:^|[./])({WORDS})[./]|[./]({WORDS})$");
@@ -63,15 +65,27 @@ pub(super) fn is_in(text: &str) -> bool {
 
 fn find(text: &str) -> Option<&str> {
     // `$$(NAME)` is the escape of Kubernetes' own expansion.
-    let found = PLACEHOLDER.captures_iter(text).find(|found| !found[0].starts_with("$$"))?;
-    Some(found.get(1).or_else(|| found.get(2)).or_else(|| found.get(0))?.as_str())
+    let found = PLACEHOLDER
+        .captures_iter(text)
+        .find(|found| !found[0].starts_with("$$"))?;
+    Some(
+        found
+            .get(1)
+            .or_else(|| found.get(2))
+            .or_else(|| found.get(0))?
+            .as_str(),
+    )
 }
 
 /// Judges all texts of the objects, schemas and data apart.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     let mut report = Report::new();
     for object in scope.objects.iter().filter(|_| scope.is_whole()) {
-        let mut walk = Walk { object, path: FieldPath::root(), report: &mut report };
+        let mut walk = Walk {
+            object,
+            path: FieldPath::root(),
+            report: &mut report,
+        };
         walk.visit(object.value());
     }
     report
@@ -92,7 +106,11 @@ impl Walk<'_> {
                     if self.is_foreign(key) {
                         continue;
                     }
-                    self.path.push(if key.contains(['.', '/']) { Segment::Key(key.clone()) } else { Segment::Field(key.clone()) });
+                    self.path.push(if key.contains(['.', '/']) {
+                        Segment::Key(key.clone())
+                    } else {
+                        Segment::Field(key.clone())
+                    });
                     self.visit(value);
                     self.path.pop();
                 }
@@ -112,41 +130,67 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a field holds texts in which such words mean something else: schemas of CRDs, files, and what kubectl keeps.
+    /// Whether a field holds texts in which such words mean something else: schemas of CRDs, files,
+    /// and what kubectl keeps.
     fn is_foreign(&self, key: &str) -> bool {
-        let is_schema = self.object.kind() == "CustomResourceDefinition" && matches!(key, "schema" | "validation");
-        let is_file = TEXTS.contains(&self.object.kind()) && matches!(key, "data" | "stringData" | "binaryData");
+        let is_schema = self.object.kind() == "CustomResourceDefinition"
+            && matches!(key, "schema" | "validation");
+        let is_file = TEXTS.contains(&self.object.kind())
+            && matches!(key, "data" | "stringData" | "binaryData");
         is_schema || is_file || key == "kubectl.kubernetes.io/last-applied-configuration"
     }
 
-    /// Whether a variable of the container's environment replaces it, which Kubernetes does in `args`, `command` and `env`. A shell has
-    /// its own `$(COMMAND)`, and words without a sign are names of variables there.
+    /// Whether a variable of the container's environment replaces it, which Kubernetes does in
+    /// `args`, `command` and `env`. A shell has its own `$(COMMAND)`, and words without a sign
+    /// are names of variables there.
     fn is_expanded(&self, found: &str) -> bool {
-        let Some(name) = found.strip_prefix("$(").and_then(|found| found.strip_suffix(')')) else {
+        let Some(name) = found
+            .strip_prefix("$(")
+            .and_then(|found| found.strip_suffix(')'))
+        else {
             return pods::pod_path(self.object.kind()).is_some();
         };
-        let Some(container) = self.container() else { return false };
+        let Some(container) = self.container() else {
+            return false;
+        };
         let items = |field: &str| fields::items(container, &[field]).iter();
         // What `envFrom` brings is not known.
-        let is_open = items("envFrom").next().is_some() || items("command").chain(items("args")).any(|word| word == "-c");
+        let is_open = items("envFrom").next().is_some()
+            || items("command")
+                .chain(items("args"))
+                .any(|word| word == "-c");
         is_open || items("env").any(|variable| variable["name"] == name)
     }
 
     /// The container in whose expanded fields the path is.
     fn container(&self) -> Option<&Value> {
         let pod = FieldPath::of_fields(pods::pod_path(self.object.kind())?);
-        let [Segment::Field(list), at @ Segment::Index(_), Segment::Field(field), ..] =
-            self.path.segments().strip_prefix(pod.segments())?
+        let [
+            Segment::Field(list),
+            at @ Segment::Index(_),
+            Segment::Field(field),
+            ..,
+        ] = self.path.segments().strip_prefix(pod.segments())?
         else {
             return None;
         };
-        let is_expanded = pods::CONTAINER_LISTS.contains(&list.as_str()) && matches!(field.as_str(), "args" | "command" | "env");
-        self.object.at(&pod.field(list.as_str()).with(at.clone())).filter(|_| is_expanded)
+        let is_expanded = pods::CONTAINER_LISTS.contains(&list.as_str())
+            && matches!(field.as_str(), "args" | "command" | "env");
+        self.object
+            .at(&pod.field(list.as_str()).with(at.clone()))
+            .filter(|_| is_expanded)
     }
 
     fn finding(&self, found: &str) -> Diagnostic {
         let name = found.trim_start_matches("$(").trim_end_matches(')');
-        let finding = Diagnostic::of(&PLACEHOLDER_LEFT, format!("{} of {} still has `{found}`", self.path, self.object.title()));
+        let finding = Diagnostic::of(
+            &PLACEHOLDER_LEFT,
+            format!(
+                "{} of {} still has `{found}`",
+                self.path,
+                self.object.title()
+            ),
+        );
         let finding = finding.at(self.object.place(&self.path));
         match self.container() {
             Some(_) => finding.help(format!("add `- name: {name}` to the `env` of the container, or let kustomize replace it")),
@@ -166,43 +210,131 @@ mod tests {
 
     #[test]
     fn placeholders_are_found_wherever_a_name_stands() {
-        let certificate = |name: &str| of("cert-manager.io/v1", "Certificate", "c", json!({"spec": {"dnsNames": [name]}}));
-        for name in ["$(SERVICE_NAME).$(SERVICE_NAMESPACE).svc", "SERVICE_NAME.SERVICE_NAMESPACE.svc", "x.$(NS).svc"] {
-            assert_eq!(paths(&[certificate(name)], check), ["spec.dnsNames[0]"], "{name}");
+        let certificate = |name: &str| {
+            of(
+                "cert-manager.io/v1",
+                "Certificate",
+                "c",
+                json!({"spec": {"dnsNames": [name]}}),
+            )
+        };
+        for name in [
+            "$(SERVICE_NAME).$(SERVICE_NAMESPACE).svc",
+            "SERVICE_NAME.SERVICE_NAMESPACE.svc",
+            "x.$(NS).svc",
+        ] {
+            assert_eq!(
+                paths(&[certificate(name)], check),
+                ["spec.dnsNames[0]"],
+                "{name}"
+            );
         }
-        for name in ["my-service.ns.svc", "SERVICE_NAME", "MY_SERVICE_NAME.x", "$SERVICE", "$(lower)", "a$$(ESCAPED)"] {
+        for name in [
+            "my-service.ns.svc",
+            "SERVICE_NAME",
+            "MY_SERVICE_NAME.x",
+            "$SERVICE",
+            "$(lower)",
+            "a$$(ESCAPED)",
+        ] {
             assert_eq!(paths(&[certificate(name)], check), [""; 0], "{name}");
         }
-        let annotation =
-            json!({"metadata": {"name": "w", "annotations": {"cert-manager.io/inject-ca-from": "CERTIFICATE_NAMESPACE/CERTIFICATE_NAME"}}});
-        let crd = of("apiextensions.k8s.io/v1", "CustomResourceDefinition", "w", annotation);
-        assert_eq!(paths(&[crd], check), ["metadata.annotations[cert-manager.io/inject-ca-from]"]);
+        let annotation = json!({"metadata": {"name": "w", "annotations": {"cert-manager.io/inject-ca-from": "CERTIFICATE_NAMESPACE/CERTIFICATE_NAME"}}});
+        let crd = of(
+            "apiextensions.k8s.io/v1",
+            "CustomResourceDefinition",
+            "w",
+            annotation,
+        );
+        assert_eq!(
+            paths(&[crd], check),
+            ["metadata.annotations[cert-manager.io/inject-ca-from]"]
+        );
     }
 
-    /// Kubernetes, "Define Dependent Environment Variables": `$(NAME)` in args, command and env is that of the container; unknown ones stay.
+    /// Kubernetes, "Define Dependent Environment Variables": `$(NAME)` in args, command and env is
+    /// that of the container; unknown ones stay.
     #[test]
     fn references_to_the_environment_are_kubernetes_own() {
-        let deployment =
-            |container: Value| of("apps/v1", "Deployment", "d", json!({"spec": {"template": {"spec": {"containers": [container]}}}}));
+        let deployment = |container: Value| {
+            of(
+                "apps/v1",
+                "Deployment",
+                "d",
+                json!({"spec": {"template": {"spec": {"containers": [container]}}}}),
+            )
+        };
         let args = |more: Value| {
             let mut container = json!({"name": "manager", "args": ["--node=$(NODE_NAME)"]});
-            container.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            container
+                .as_object_mut()
+                .unwrap()
+                .extend(more.as_object().unwrap().clone());
             deployment(container)
         };
         let place = "spec.template.spec.containers[0].args[0]";
-        assert_eq!(paths(&[args(json!({"env": [{"name": "NODE_NAME", "value": "x"}]}))], check), [""; 0]);
-        assert_eq!(paths(&[args(json!({"env": [{"name": "OTHER", "value": "x"}]}))], check), [place]);
-        assert_eq!(paths(&[args(json!({"envFrom": [{"configMapRef": {"name": "c"}}]}))], check), [""; 0]);
-        assert_eq!(paths(&[args(json!({"command": ["sh", "-c"]}))], check), [""; 0]);
-        let image = deployment(json!({"name": "manager", "image": "$(IMAGE)", "env": [{"name": "IMAGE"}]}));
-        assert_eq!(paths(&[image], check), ["spec.template.spec.containers[0].image"], "only some fields are expanded");
+        assert_eq!(
+            paths(
+                &[args(json!({"env": [{"name": "NODE_NAME", "value": "x"}]}))],
+                check
+            ),
+            [""; 0]
+        );
+        assert_eq!(
+            paths(
+                &[args(json!({"env": [{"name": "OTHER", "value": "x"}]}))],
+                check
+            ),
+            [place]
+        );
+        assert_eq!(
+            paths(
+                &[args(json!({"envFrom": [{"configMapRef": {"name": "c"}}]}))],
+                check
+            ),
+            [""; 0]
+        );
+        assert_eq!(
+            paths(&[args(json!({"command": ["sh", "-c"]}))], check),
+            [""; 0]
+        );
+        let image =
+            deployment(json!({"name": "manager", "image": "$(IMAGE)", "env": [{"name": "IMAGE"}]}));
+        assert_eq!(
+            paths(&[image], check),
+            ["spec.template.spec.containers[0].image"],
+            "only some fields are expanded"
+        );
     }
 
     #[test]
     fn schemas_and_files_are_left_alone() {
         let text = json!("variable references $(VAR_NAME) are expanded");
-        let crd = json!({"spec": {"versions": [{"schema": {"openAPIV3Schema": {"description": text}}}]}});
-        assert_eq!(paths(&[of("apiextensions.k8s.io/v1", "CustomResourceDefinition", "c", crd)], check), [""; 0]);
-        assert_eq!(paths(&[of("v1", "ConfigMap", "c", json!({"data": {"run.sh": text}}))], check), [""; 0]);
+        let crd =
+            json!({"spec": {"versions": [{"schema": {"openAPIV3Schema": {"description": text}}}]}});
+        assert_eq!(
+            paths(
+                &[of(
+                    "apiextensions.k8s.io/v1",
+                    "CustomResourceDefinition",
+                    "c",
+                    crd
+                )],
+                check
+            ),
+            [""; 0]
+        );
+        assert_eq!(
+            paths(
+                &[of(
+                    "v1",
+                    "ConfigMap",
+                    "c",
+                    json!({"data": {"run.sh": text}})
+                )],
+                check
+            ),
+            [""; 0]
+        );
     }
 }

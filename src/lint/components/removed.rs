@@ -1,4 +1,5 @@
-//! Versions of Kubernetes' own APIs that are no longer served ("Deprecated API Migration Guide"; `APILifecycleRemoved` in k8s.io/api).
+//! Versions of Kubernetes' own APIs that are no longer served ("Deprecated API Migration Guide";
+//! `APILifecycleRemoved` in k8s.io/api).
 
 use crate::clusterctl::version_refusal;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
@@ -44,28 +45,44 @@ spec:
 ");
 }
 
-/// Group, version, kinds (none: all), the release that does not serve it any more, what to write instead.
-type Removal = (&'static str, &'static str, &'static [&'static str], &'static str, &'static str);
+/// Group, version, kinds (none: all), the release that does not serve it any more, what to write
+/// instead.
+type Removal = (
+    &'static str,
+    &'static str,
+    &'static [&'static str],
+    &'static str,
+    &'static str,
+);
 
 const KUBERNETES: &[Removal] = &[
     (
         "admissionregistration.k8s.io",
         "v1alpha1",
-        &["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"],
+        &[
+            "ValidatingAdmissionPolicy",
+            "ValidatingAdmissionPolicyBinding",
+        ],
         "1.32",
         "v1",
     ),
     (
         "admissionregistration.k8s.io",
         "v1beta1",
-        &["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"],
+        &[
+            "MutatingWebhookConfiguration",
+            "ValidatingWebhookConfiguration",
+        ],
         "1.22",
         "v1",
     ),
     (
         "admissionregistration.k8s.io",
         "v1beta1",
-        &["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"],
+        &[
+            "ValidatingAdmissionPolicy",
+            "ValidatingAdmissionPolicyBinding",
+        ],
         "1.34",
         "v1",
     ),
@@ -76,25 +93,73 @@ const KUBERNETES: &[Removal] = &[
     ("autoscaling", "v2beta1", &[], "1.25", "v2"),
     ("autoscaling", "v2beta2", &[], "1.26", "v2"),
     ("batch", "v1beta1", &[], "1.25", "v1"),
-    ("certificates.k8s.io", "v1beta1", &["CertificateSigningRequest"], "1.22", "v1"),
+    (
+        "certificates.k8s.io",
+        "v1beta1",
+        &["CertificateSigningRequest"],
+        "1.22",
+        "v1",
+    ),
     ("coordination.k8s.io", "v1beta1", &["Lease"], "1.22", "v1"),
     ("discovery.k8s.io", "v1beta1", &[], "1.25", "v1"),
     ("events.k8s.io", "v1beta1", &[], "1.25", "v1"),
-    ("extensions", "v1beta1", &["DaemonSet", "Deployment", "ReplicaSet"], "1.16", "apps/v1"),
-    ("extensions", "v1beta1", &["Ingress"], "1.22", "networking.k8s.io/v1"),
-    ("extensions", "v1beta1", &["NetworkPolicy"], "1.16", "networking.k8s.io/v1"),
+    (
+        "extensions",
+        "v1beta1",
+        &["DaemonSet", "Deployment", "ReplicaSet"],
+        "1.16",
+        "apps/v1",
+    ),
+    (
+        "extensions",
+        "v1beta1",
+        &["Ingress"],
+        "1.22",
+        "networking.k8s.io/v1",
+    ),
+    (
+        "extensions",
+        "v1beta1",
+        &["NetworkPolicy"],
+        "1.16",
+        "networking.k8s.io/v1",
+    ),
     ("extensions", "v1beta1", &["PodSecurityPolicy"], "1.16", ""),
     ("flowcontrol.apiserver.k8s.io", "v1beta1", &[], "1.26", "v1"),
     ("flowcontrol.apiserver.k8s.io", "v1beta2", &[], "1.29", "v1"),
     ("flowcontrol.apiserver.k8s.io", "v1beta3", &[], "1.32", "v1"),
-    ("networking.k8s.io", "v1beta1", &["Ingress", "IngressClass"], "1.22", "v1"),
+    (
+        "networking.k8s.io",
+        "v1beta1",
+        &["Ingress", "IngressClass"],
+        "1.22",
+        "v1",
+    ),
     ("node.k8s.io", "v1beta1", &[], "1.25", "v1"),
     ("policy", "v1beta1", &["PodDisruptionBudget"], "1.25", "v1"),
     ("policy", "v1beta1", &["PodSecurityPolicy"], "1.25", ""),
     ("rbac.authorization.k8s.io", "v1beta1", &[], "1.22", "v1"),
-    ("scheduling.k8s.io", "v1beta1", &["PriorityClass"], "1.22", "v1"),
-    ("storage.k8s.io", "v1beta1", &["CSIDriver", "CSINode", "StorageClass", "VolumeAttachment"], "1.22", "v1"),
-    ("storage.k8s.io", "v1beta1", &["CSIStorageCapacity"], "1.27", "v1"),
+    (
+        "scheduling.k8s.io",
+        "v1beta1",
+        &["PriorityClass"],
+        "1.22",
+        "v1",
+    ),
+    (
+        "storage.k8s.io",
+        "v1beta1",
+        &["CSIDriver", "CSINode", "StorageClass", "VolumeAttachment"],
+        "1.22",
+        "v1",
+    ),
+    (
+        "storage.k8s.io",
+        "v1beta1",
+        &["CSIStorageCapacity"],
+        "1.27",
+        "v1",
+    ),
 ];
 
 /// cert-manager, "Upgrading from v1.5 to v1.6" and "from v0.10 to v0.11".
@@ -102,10 +167,17 @@ const CERT_MANAGER: &[Removal] = &[
     ("cert-manager.io", "v1alpha2", &[], "1.6", "v1"),
     ("cert-manager.io", "v1alpha3", &[], "1.6", "v1"),
     ("cert-manager.io", "v1beta1", &[], "1.6", "v1"),
-    ("certmanager.k8s.io", "v1alpha1", &[], "0.11", "cert-manager.io/v1"),
+    (
+        "certmanager.k8s.io",
+        "v1alpha1",
+        &[],
+        "0.11",
+        "cert-manager.io/v1",
+    ),
 ];
 
-/// Judges the versions of all objects. What clusterctl itself does not convert is a finding of its own.
+/// Judges the versions of all objects. What clusterctl itself does not convert is a finding of its
+/// own.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     scope.objects.iter().filter_map(removed).collect()
 }
@@ -113,16 +185,30 @@ pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
 fn removed(object: &Object) -> Option<Diagnostic> {
     let is_it = |removal: &&Removal| {
         let (group, version, kinds, ..) = **removal;
-        object.group() == group && object.version() == version && (kinds.is_empty() || kinds.contains(&object.kind()))
+        object.group() == group
+            && object.version() == version
+            && (kinds.is_empty() || kinds.contains(&object.kind()))
     };
-    let of = |of: &'static str, table: &'static [Removal]| table.iter().find(is_it).map(|removal| (of, removal));
-    let (of, (group, _, _, release, instead)) = of("Kubernetes", KUBERNETES).or_else(|| of("cert-manager", CERT_MANAGER))?;
+    let of = |of: &'static str, table: &'static [Removal]| {
+        table.iter().find(is_it).map(|removal| (of, removal))
+    };
+    let (of, (group, _, _, release, instead)) =
+        of("Kubernetes", KUBERNETES).or_else(|| of("cert-manager", CERT_MANAGER))?;
     if version_refusal(object.value()).is_some() {
         return None;
     }
-    let message = format!("{} is of version {}, which {of} {release} and later do not serve", object.title(), object.api_version());
-    let finding = Diagnostic::of(&VERSION_REMOVED, message).at(object.place(&FieldPath::of_fields("apiVersion")));
-    let finding = finding.upstream(format!("no matches for kind \"{}\" in version \"{}\"", object.kind(), object.api_version()));
+    let message = format!(
+        "{} is of version {}, which {of} {release} and later do not serve",
+        object.title(),
+        object.api_version()
+    );
+    let finding = Diagnostic::of(&VERSION_REMOVED, message)
+        .at(object.place(&FieldPath::of_fields("apiVersion")));
+    let finding = finding.upstream(format!(
+        "no matches for kind \"{}\" in version \"{}\"",
+        object.kind(),
+        object.api_version()
+    ));
     Some(match *instead {
         "" => finding.help("remove it: nothing replaces it; Pod Security Admission is set by labels of the Namespace"),
         instead if instead.contains('/') => finding.help(format!("write `apiVersion: {instead}`, and the fields as that version has them")),
@@ -141,17 +227,46 @@ mod tests {
     #[test]
     fn versions_that_are_gone_are_found() {
         for (api_version, kind, instead) in [
-            ("policy/v1beta1", "PodDisruptionBudget", "`apiVersion: policy/v1`"),
+            (
+                "policy/v1beta1",
+                "PodDisruptionBudget",
+                "`apiVersion: policy/v1`",
+            ),
             ("policy/v1beta1", "PodSecurityPolicy", "remove it"),
-            ("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition", "`apiVersion: apiextensions.k8s.io/v1`"),
-            ("autoscaling/v2beta2", "HorizontalPodAutoscaler", "`apiVersion: autoscaling/v2`"),
-            ("extensions/v1beta1", "Ingress", "`apiVersion: networking.k8s.io/v1`"),
-            ("cert-manager.io/v1alpha2", "Certificate", "`apiVersion: cert-manager.io/v1`"),
-            ("flowcontrol.apiserver.k8s.io/v1beta3", "FlowSchema", "`apiVersion: flowcontrol.apiserver.k8s.io/v1`"),
+            (
+                "apiextensions.k8s.io/v1beta1",
+                "CustomResourceDefinition",
+                "`apiVersion: apiextensions.k8s.io/v1`",
+            ),
+            (
+                "autoscaling/v2beta2",
+                "HorizontalPodAutoscaler",
+                "`apiVersion: autoscaling/v2`",
+            ),
+            (
+                "extensions/v1beta1",
+                "Ingress",
+                "`apiVersion: networking.k8s.io/v1`",
+            ),
+            (
+                "cert-manager.io/v1alpha2",
+                "Certificate",
+                "`apiVersion: cert-manager.io/v1`",
+            ),
+            (
+                "flowcontrol.apiserver.k8s.io/v1beta3",
+                "FlowSchema",
+                "`apiVersion: flowcontrol.apiserver.k8s.io/v1`",
+            ),
         ] {
             let report = found_in(&[of(api_version, kind, "x", json!({}))], None, check);
-            let [finding] = report.findings() else { panic!("{api_version} {kind}: {report:?}") };
-            assert!(finding.help.as_ref().unwrap().to_string().contains(instead), "{api_version} {kind}");
+            let [finding] = report.findings() else {
+                panic!("{api_version} {kind}: {report:?}")
+            };
+            assert!(
+                finding.help.as_ref().unwrap().to_string().contains(instead),
+                "{api_version} {kind}"
+            );
         }
         for (api_version, kind) in [
             ("policy/v1", "PodDisruptionBudget"),
@@ -161,14 +276,32 @@ mod tests {
             ("networking.k8s.io/v1beta1", "IPAddress"),
             ("example.com/v1beta1", "Deployment"),
         ] {
-            assert_eq!(titles(&[of(api_version, kind, "x", json!({}))], check), [""; 0], "{api_version} {kind}");
+            assert_eq!(
+                titles(&[of(api_version, kind, "x", json!({}))], check),
+                [""; 0],
+                "{api_version} {kind}"
+            );
         }
     }
 
     #[test]
     fn what_clusterctl_does_not_convert_is_told_elsewhere() {
-        assert_eq!(titles(&[of("rbac.authorization.k8s.io/v1beta1", "Role", "x", json!({}))], check), ["Role/x"]);
-        assert_eq!(titles(&[of("apps/v1beta1", "StatefulSet", "x", json!({}))], check), ["StatefulSet/x"]);
+        assert_eq!(
+            titles(
+                &[of(
+                    "rbac.authorization.k8s.io/v1beta1",
+                    "Role",
+                    "x",
+                    json!({})
+                )],
+                check
+            ),
+            ["Role/x"]
+        );
+        assert_eq!(
+            titles(&[of("apps/v1beta1", "StatefulSet", "x", json!({}))], check),
+            ["StatefulSet/x"]
+        );
         let deployment = of("apps/v1beta1", "Deployment", "x", json!({}));
         assert!(version_refusal(deployment.value()).is_some());
         assert_eq!(titles(&[deployment], check), [""; 0]);

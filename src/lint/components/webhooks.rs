@@ -1,4 +1,5 @@
-//! Webhooks: what the API server takes and what it calls them with (book: clusterctl, "Components YAML").
+//! Webhooks: what the API server takes and what it calls them with (book: clusterctl, "Components
+//! YAML").
 
 use serde_json::Value;
 
@@ -103,7 +104,9 @@ webhooks:
 
 /// Judges each webhook by itself.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
-    all(scope).flat_map(|webhook| webhook.refused().into_iter().chain(webhook.old())).collect()
+    all(scope)
+        .flat_map(|webhook| webhook.refused().into_iter().chain(webhook.old()))
+        .collect()
 }
 
 /// A webhook of a configuration.
@@ -117,39 +120,76 @@ pub(super) struct Webhook<'o> {
 
 /// The webhooks of all configurations, in their order.
 pub(super) fn all<'o>(scope: &Scope<'o>) -> impl Iterator<Item = Webhook<'o>> {
-    scope.objects.iter().filter(|object| is_configuration(object)).flat_map(|object| {
-        let webhook = move |(at, value)| Webhook { object, path: FieldPath::root().field("webhooks").index(at), value };
-        object.items(&["webhooks"]).iter().enumerate().map(webhook)
-    })
+    scope
+        .objects
+        .iter()
+        .filter(|object| is_configuration(object))
+        .flat_map(|object| {
+            let webhook = move |(at, value)| Webhook {
+                object,
+                path: FieldPath::root().field("webhooks").index(at),
+                value,
+            };
+            object.items(&["webhooks"]).iter().enumerate().map(webhook)
+        })
 }
 
 fn is_configuration(object: &Object) -> bool {
-    let is_kind = matches!(object.kind(), "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration");
+    let is_kind = matches!(
+        object.kind(),
+        "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration"
+    );
     is_kind && object.group() == "admissionregistration.k8s.io"
 }
 
 impl<'o> Webhook<'o> {
     fn texts(&self, field: &str) -> Vec<&'o str> {
-        fields::items(self.value, &[field]).iter().filter_map(Value::as_str).collect()
+        fields::items(self.value, &[field])
+            .iter()
+            .filter_map(Value::as_str)
+            .collect()
     }
 
     fn finding(&self, rule: &'static crate::diag::Rule, field: &str, is: &str) -> Diagnostic {
         let path = self.path.field(field);
-        Diagnostic::of(rule, format!("{path} of {} is {is}", self.object.title())).at(self.object.place(&path))
+        Diagnostic::of(rule, format!("{path} of {} is {is}", self.object.title()))
+            .at(self.object.place(&path))
     }
 
     /// What the API server refuses. That one of the fields is not there is a finding of its own.
     fn refused(&self) -> Vec<Diagnostic> {
-        let (effects, versions) = (fields::text(self.value, &["sideEffects"]), self.texts("admissionReviewVersions"));
+        let (effects, versions) = (
+            fields::text(self.value, &["sideEffects"]),
+            self.texts("admissionReviewVersions"),
+        );
         let mut found = Vec::new();
         if !matches!(effects, "" | "None" | "NoneOnDryRun") {
-            let said = format!("{}.sideEffects: Unsupported value: \"{effects}\": supported values: \"None\", \"NoneOnDryRun\"", self.path);
-            let finding = self.finding(&REFUSED, "sideEffects", &format!("`{effects}`, which the API server refuses"));
+            let said = format!(
+                "{}.sideEffects: Unsupported value: \"{effects}\": supported values: \"None\", \"NoneOnDryRun\"",
+                self.path
+            );
+            let finding = self.finding(
+                &REFUSED,
+                "sideEffects",
+                &format!("`{effects}`, which the API server refuses"),
+            );
             found.push(finding.help("write `sideEffects: None`").upstream(said));
         }
-        if !versions.is_empty() && !versions.iter().any(|version| matches!(*version, "v1" | "v1beta1")) {
-            let finding = self.finding(&REFUSED, "admissionReviewVersions", "without a version that the API server knows");
-            found.push(finding.help("write `admissionReviewVersions: [v1]`").upstream("must include at least one of v1, v1beta1"));
+        if !versions.is_empty()
+            && !versions
+                .iter()
+                .any(|version| matches!(*version, "v1" | "v1beta1"))
+        {
+            let finding = self.finding(
+                &REFUSED,
+                "admissionReviewVersions",
+                "without a version that the API server knows",
+            );
+            found.push(
+                finding
+                    .help("write `admissionReviewVersions: [v1]`")
+                    .upstream("must include at least one of v1, v1beta1"),
+            );
         }
         found
     }
@@ -173,34 +213,75 @@ mod tests {
     use crate::lint::components::tests::{of, told};
 
     fn configuration(webhook: Value) -> Object {
-        of("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "w", json!({"webhooks": [webhook]}))
+        of(
+            "admissionregistration.k8s.io/v1",
+            "ValidatingWebhookConfiguration",
+            "w",
+            json!({"webhooks": [webhook]}),
+        )
     }
 
     /// Kubernetes, pkg/apis/admissionregistration/validation: supported values.
     #[test]
     fn what_the_api_server_refuses_is_found() {
         let webhook = |effects: &str, versions: Value| {
-            told(&[configuration(json!({"name": "n", "sideEffects": effects, "admissionReviewVersions": versions}))], check)
+            told(
+                &[configuration(
+                    json!({"name": "n", "sideEffects": effects, "admissionReviewVersions": versions}),
+                )],
+                check,
+            )
         };
-        let found = |rule: &crate::diag::Rule, field: &str| [format!("{} webhooks[0].{field}", rule.id)];
+        let found =
+            |rule: &crate::diag::Rule, field: &str| [format!("{} webhooks[0].{field}", rule.id)];
         assert_eq!(webhook("None", json!(["v1"])), [""; 0]);
         assert_eq!(webhook("NoneOnDryRun", json!(["v1beta1", "v1"])), [""; 0]);
-        assert_eq!(webhook("Some", json!(["v1"])), found(&REFUSED, "sideEffects"));
-        assert_eq!(webhook("Unknown", json!(["v1"])), found(&REFUSED, "sideEffects"));
-        assert_eq!(webhook("None", json!(["v2"])), found(&REFUSED, "admissionReviewVersions"));
-        assert_eq!(webhook("None", json!(["v1beta1"])), found(&REVIEW_OLD, "admissionReviewVersions"));
+        assert_eq!(
+            webhook("Some", json!(["v1"])),
+            found(&REFUSED, "sideEffects")
+        );
+        assert_eq!(
+            webhook("Unknown", json!(["v1"])),
+            found(&REFUSED, "sideEffects")
+        );
+        assert_eq!(
+            webhook("None", json!(["v2"])),
+            found(&REFUSED, "admissionReviewVersions")
+        );
+        assert_eq!(
+            webhook("None", json!(["v1beta1"])),
+            found(&REVIEW_OLD, "admissionReviewVersions")
+        );
     }
 
     /// Types of others that are called so, and others of that group, have webhooks of their own.
     #[test]
     fn only_configurations_of_the_api_server_are_judged() {
         let found = |api_version: &str, kind: &str| {
-            told(&[of(api_version, kind, "w", json!({"webhooks": [{"name": "n", "sideEffects": "Some"}]}))], check).len()
+            told(
+                &[of(
+                    api_version,
+                    kind,
+                    "w",
+                    json!({"webhooks": [{"name": "n", "sideEffects": "Some"}]}),
+                )],
+                check,
+            )
+            .len()
         };
-        for kind in ["MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"] {
+        for kind in [
+            "MutatingWebhookConfiguration",
+            "ValidatingWebhookConfiguration",
+        ] {
             assert_eq!(found("admissionregistration.k8s.io/v1", kind), 1, "{kind}");
             assert_eq!(found("example.com/v1", kind), 0, "{kind}");
         }
-        assert_eq!(found("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy"), 0);
+        assert_eq!(
+            found(
+                "admissionregistration.k8s.io/v1",
+                "ValidatingAdmissionPolicy"
+            ),
+            0
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Workloads that clusterctl does not wait for (book: clusterctl, "Controllers & Watching namespace"; checklist CC-20).
+//! Workloads that clusterctl does not wait for (book: clusterctl, "Controllers & Watching
+//! namespace"; checklist CC-20).
 
 use crate::contract::{MANAGER_CONTAINER, book};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
@@ -61,15 +62,25 @@ spec:
 
 /// Judges the workloads. That no Deployment at all has the container is a finding of its own.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
-    let runs_on = |object: &&Object| object.group() == "apps" && matches!(object.kind(), "DaemonSet" | "Deployment" | "StatefulSet");
+    let runs_on = |object: &&Object| {
+        object.group() == "apps"
+            && matches!(object.kind(), "DaemonSet" | "Deployment" | "StatefulSet")
+    };
     let workloads: Vec<&Object> = scope.objects.iter().filter(runs_on).collect();
     let is_any_awaited = workloads.iter().any(|object| is_awaited(object));
-    let judged = workloads.into_iter().filter(|object| scope.is_whole() && (is_any_awaited || object.kind() != "Deployment"));
-    judged.filter(|object| !is_awaited(object)).map(finding).collect()
+    let judged = workloads
+        .into_iter()
+        .filter(|object| scope.is_whole() && (is_any_awaited || object.kind() != "Deployment"));
+    judged
+        .filter(|object| !is_awaited(object))
+        .map(finding)
+        .collect()
 }
 
 fn finding(object: &Object) -> Diagnostic {
-    let names: Vec<&str> = pods::containers(object.value()).filter_map(|(_, container)| container["name"].as_str()).collect();
+    let names: Vec<&str> = pods::containers(object.value())
+        .filter_map(|(_, container)| container["name"].as_str())
+        .collect();
     let (path, help) = match object.kind() {
         "Deployment" => (
             "spec.template.spec.containers",
@@ -78,7 +89,12 @@ fn finding(object: &Object) -> Diagnostic {
                 names.join(", ")
             ),
         ),
-        _ => ("kind", format!("run a controller in a Deployment, in a container with `name: {MANAGER_CONTAINER}`")),
+        _ => (
+            "kind",
+            format!(
+                "run a controller in a Deployment, in a container with `name: {MANAGER_CONTAINER}`"
+            ),
+        ),
     };
     let what = format!(
         "clusterctl does not wait for {}, which is no Deployment with a container `{MANAGER_CONTAINER}`",
@@ -98,9 +114,14 @@ mod tests {
     use crate::lint::components::tests::{found_in, titles};
 
     fn workload(kind: &str, name: &str, containers: &[&str]) -> Object {
-        let containers: Vec<_> = containers.iter().map(|name| json!({"name": name})).collect();
+        let containers: Vec<_> = containers
+            .iter()
+            .map(|name| json!({"name": name}))
+            .collect();
         let spec = json!({"template": {"spec": {"containers": containers}}});
-        Object::made(json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}))
+        Object::made(
+            json!({"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}),
+        )
     }
 
     /// Cluster API, cmd/clusterctl/internal/util/objs.go, IsDeploymentWithManager.
@@ -115,14 +136,31 @@ mod tests {
             workload("StatefulSet", "d", &["manager"]),
             workload("ReplicaSet", "e", &["manager"]),
         ];
-        assert_eq!(titles(&others, check), ["Deployment/b", "DaemonSet/c", "StatefulSet/d"]);
-        let none = [workload("Deployment", "b", &["builder"]), workload("DaemonSet", "c", &["x"])];
-        assert_eq!(titles(&none, check), ["DaemonSet/c"], "that no Deployment has it is told elsewhere");
+        assert_eq!(
+            titles(&others, check),
+            ["Deployment/b", "DaemonSet/c", "StatefulSet/d"]
+        );
+        let none = [
+            workload("Deployment", "b", &["builder"]),
+            workload("DaemonSet", "c", &["x"]),
+        ];
+        assert_eq!(
+            titles(&none, check),
+            ["DaemonSet/c"],
+            "that no Deployment has it is told elsewhere"
+        );
     }
 
     #[test]
     fn the_help_names_the_containers() {
-        let report = found_in(&[workload("Deployment", "a", &["manager"]), workload("Deployment", "b", &["x", "y"])], None, check);
+        let report = found_in(
+            &[
+                workload("Deployment", "a", &["manager"]),
+                workload("Deployment", "b", &["x", "y"]),
+            ],
+            None,
+            check,
+        );
         let help = report.findings()[0].help.as_ref().unwrap().to_string();
         assert!(help.ends_with("one of: x, y"), "{help}");
     }

@@ -66,9 +66,14 @@ pub(super) struct Promise<'a> {
 }
 
 impl<'a> Promise<'a> {
-    /// The version that the core takes: the last in Kubernetes' order, wherever it stands in the label.
+    /// The version that the core takes: the last in Kubernetes' order, wherever it stands in the
+    /// label.
     pub(super) fn taken(&self) -> &'a str {
-        self.versions.iter().copied().max_by_key(|version| ApiVersion::parse(version)).unwrap_or_default()
+        self.versions
+            .iter()
+            .copied()
+            .max_by_key(|version| ApiVersion::parse(version))
+            .unwrap_or_default()
     }
 }
 
@@ -78,40 +83,82 @@ pub(super) fn definitions<'a>(scope: &Scope<'a>) -> Vec<Definition<'a>> {
 }
 
 /// The CRDs among some objects.
-pub(crate) fn definitions_of<'a>(objects: &'a [Object], roles: &Roles, provider_type: Option<ProviderType>) -> Vec<Definition<'a>> {
-    super::of(objects).map(|crd| Definition { crd, role: role_of(crd, roles, provider_type) }).collect()
+pub(crate) fn definitions_of<'a>(
+    objects: &'a [Object],
+    roles: &Roles,
+    provider_type: Option<ProviderType>,
+) -> Vec<Definition<'a>> {
+    super::of(objects)
+        .map(|crd| Definition {
+            crd,
+            role: role_of(crd, roles, provider_type),
+        })
+        .collect()
 }
 
 /// With the annotation a CRD says itself that no core object refers to its kind.
 fn role_of(crd: &Object, roles: &Roles, provider_type: Option<ProviderType>) -> Option<Role> {
-    if crd.field(&["metadata", "annotations", labels::SKIP_CRD_NAME_CHECK]).is_some() {
+    if crd
+        .field(&["metadata", "annotations", labels::SKIP_CRD_NAME_CHECK])
+        .is_some()
+    {
         return None;
     }
     let is_labelled = labelled_versions(crd).next().is_some();
-    roles.of(&KindFacts { group: crd.text(&["spec", "group"]), kind: crd.text(&["spec", "names", "kind"]), is_labelled, provider_type })
+    roles.of(&KindFacts {
+        group: crd.text(&["spec", "group"]),
+        kind: crd.text(&["spec", "names", "kind"]),
+        is_labelled,
+        provider_type,
+    })
 }
 
 /// The versions that labels of any contract name, with the label; also of contracts that are over.
 pub(super) fn labelled_versions(crd: &Object) -> impl Iterator<Item = (&str, &str)> {
-    let labels = crd.field(&["metadata", "labels"]).and_then(Value::as_object).into_iter().flatten();
-    let of_contract = |key: &str| key.strip_prefix(CONTRACT_PREFIX).is_some_and(|contract| ApiVersion::parse(contract).is_some());
-    let values = labels.filter(move |(key, _)| of_contract(key)).filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)));
-    let named = values.flat_map(|(key, value)| value.split(CONTRACT_VERSIONS_SEPARATOR).map(move |version| (key, version)));
+    let labels = crd
+        .field(&["metadata", "labels"])
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten();
+    let of_contract = |key: &str| {
+        key.strip_prefix(CONTRACT_PREFIX)
+            .is_some_and(|contract| ApiVersion::parse(contract).is_some())
+    };
+    let values = labels
+        .filter(move |(key, _)| of_contract(key))
+        .filter_map(|(key, value)| Some((key.as_str(), value.as_str()?)));
+    let named = values.flat_map(|(key, value)| {
+        value
+            .split(CONTRACT_VERSIONS_SEPARATOR)
+            .map(move |version| (key, version))
+    });
     named.filter(|(_, version)| !version.is_empty())
 }
 
-/// The contract labels of a CRD that say something, oldest contract first. An empty one counts as none, as for the core.
+/// The contract labels of a CRD that say something, oldest contract first. An empty one counts as
+/// none, as for the core.
 pub(super) fn promises(crd: &Object) -> impl Iterator<Item = Promise<'_>> {
     ContractVersion::ALL.into_iter().filter_map(|contract| {
-        let value = crd.label(&contract.label()).filter(|value| !value.is_empty())?;
-        Some(Promise { contract, versions: value.split(CONTRACT_VERSIONS_SEPARATOR).collect() })
+        let value = crd
+            .label(&contract.label())
+            .filter(|value| !value.is_empty())?;
+        Some(Promise {
+            contract,
+            versions: value.split(CONTRACT_VERSIONS_SEPARATOR).collect(),
+        })
     })
 }
 
 /// The versions of a CRD.
 pub(super) fn versions(crd: &Object) -> impl Iterator<Item = Version<'_>> {
     let listed = crd.items(&["spec", "versions"]).iter().enumerate();
-    listed.filter_map(|(index, value)| Some(Version { index, name: value["name"].as_str()?, value }))
+    listed.filter_map(|(index, value)| {
+        Some(Version {
+            index,
+            name: value["name"].as_str()?,
+            value,
+        })
+    })
 }
 
 impl<'a> Definition<'a> {
@@ -137,7 +184,10 @@ impl<'a> Definition<'a> {
 
     /// The served versions by their names.
     pub(super) fn served(&self) -> BTreeMap<&'a str, Version<'a>> {
-        self.versions().filter(Version::is_served).map(|version| (version.name, version)).collect()
+        self.versions()
+            .filter(Version::is_served)
+            .map(|version| (version.name, version))
+            .collect()
     }
 
     /// What its labels promise.
@@ -147,7 +197,9 @@ impl<'a> Definition<'a> {
 
     /// The versions that labels of any contract name.
     pub(super) fn labelled(&self) -> BTreeSet<&'a str> {
-        labelled_versions(self.crd).map(|(_, version)| version).collect()
+        labelled_versions(self.crd)
+            .map(|(_, version)| version)
+            .collect()
     }
 
     /// The newest contract that it promises, which the core goes by.

@@ -269,11 +269,16 @@ spec:
 /// Judges what belongs to kinds.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     let definitions = definitions(scope);
-    let kinds: BTreeSet<(&str, &str)> = definitions.iter().map(|definition| (definition.group(), definition.kind())).collect();
+    let kinds: BTreeSet<(&str, &str)> = definitions
+        .iter()
+        .map(|definition| (definition.group(), definition.kind()))
+        .collect();
     let mut report = Report::new();
     for definition in &definitions {
         report.extend(list_kind(definition));
-        let Some(role) = definition.looked_up() else { continue };
+        let Some(role) = definition.looked_up() else {
+            continue;
+        };
         report.extend(cluster_scoped(definition));
         if scope.extent == Extent::Whole {
             report.extend(without_template(definition, role, &kinds));
@@ -281,7 +286,9 @@ pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
         report.extend(without_status(definition, role));
         if role == Role::ControlPlane {
             let labelled = definition.labelled();
-            let versions = definition.versions().filter(|version| version.is_served() && labelled.contains(version.name));
+            let versions = definition
+                .versions()
+                .filter(|version| version.is_served() && labelled.contains(version.name));
             report.extend(versions.filter_map(|version| without_scale(definition, &version)));
         }
     }
@@ -314,48 +321,88 @@ fn list_kind(definition: &Definition<'_>) -> Option<Diagnostic> {
     })
 }
 
-fn without_template(definition: &Definition<'_>, role: Role, kinds: &BTreeSet<(&str, &str)>) -> Option<Diagnostic> {
+fn without_template(
+    definition: &Definition<'_>,
+    role: Role,
+    kinds: &BTreeSet<(&str, &str)>,
+) -> Option<Diagnostic> {
     let (crd, kind) = (definition.crd, definition.kind());
     let template = format!("{kind}Template");
-    role.template().filter(|_| !kinds.contains(&(definition.group(), template.as_str())))?;
+    role.template()
+        .filter(|_| !kinds.contains(&(definition.group(), template.as_str())))?;
     let finding = if role.needs_template() {
-        let finding = Diagnostic::of(&TEMPLATE_MISSING, format!("there is no {template}, from which sets of machines get their {kind}"));
+        let finding = Diagnostic::of(
+            &TEMPLATE_MISSING,
+            format!("there is no {template}, from which sets of machines get their {kind}"),
+        );
         finding.note("a kind that no set of machines uses needs none")
     } else {
-        Diagnostic::of(&CLASS_TEMPLATE_MISSING, format!("there is no {template}, so no ClusterClass can use {kind}"))
+        Diagnostic::of(
+            &CLASS_TEMPLATE_MISSING,
+            format!("there is no {template}, so no ClusterClass can use {kind}"),
+        )
     };
     let path = FieldPath::of_fields("spec.names.kind");
-    Some(finding.at(crd.place(&path)).help(format!("add the CRD of {template}, with the {kind} under `spec.template`")))
+    Some(finding.at(crd.place(&path)).help(format!(
+        "add the CRD of {template}, with the {kind} under `spec.template`"
+    )))
 }
 
 /// One finding for all versions: generators write the subresource for all of them or for none.
 fn without_status(definition: &Definition<'_>, role: Role) -> Option<Diagnostic> {
-    let lacks = |version: &Version<'_>| version.is_served() && fields::field(version.value, &["subresources", "status"]).is_none();
-    let lacking: Vec<Version<'_>> = definition.versions().filter(|version| role.has_status() && lacks(version)).collect();
+    let lacks = |version: &Version<'_>| {
+        version.is_served() && fields::field(version.value, &["subresources", "status"]).is_none()
+    };
+    let lacking: Vec<Version<'_>> = definition
+        .versions()
+        .filter(|version| role.has_status() && lacks(version))
+        .collect();
     let first = lacking.first()?;
     let names: Vec<&str> = lacking.iter().map(|version| version.name).collect();
     let have = if names.len() == 1 { "has" } else { "have" };
-    let message = format!("{} of {} {have} no status subresource", names.join(", "), definition.kind());
-    let finding = Diagnostic::of(&STATUS_MISSING, message).at(definition.crd.place(&first.path().field("name")));
+    let message = format!(
+        "{} of {} {have} no status subresource",
+        names.join(", "),
+        definition.kind()
+    );
+    let finding = Diagnostic::of(&STATUS_MISSING, message)
+        .at(definition.crd.place(&first.path().field("name")));
     Some(finding.help("add `subresources: {status: {}}` to the version; for controller-gen `// +kubebuilder:subresource:status`"))
 }
 
 /// The subresource as the contract spells it.
-const SCALE: [(&str, &str); 3] =
-    [("specReplicasPath", ".spec.replicas"), ("statusReplicasPath", ".status.replicas"), ("labelSelectorPath", ".status.selector")];
+const SCALE: [(&str, &str); 3] = [
+    ("specReplicasPath", ".spec.replicas"),
+    ("statusReplicasPath", ".status.replicas"),
+    ("labelSelectorPath", ".status.selector"),
+];
 
 fn without_scale(definition: &Definition<'_>, version: &Version<'_>) -> Option<Diagnostic> {
-    fields::field(version.schema()?, &["properties", "spec", "properties", "replicas"])?;
+    fields::field(
+        version.schema()?,
+        &["properties", "spec", "properties", "replicas"],
+    )?;
     let path = version.path().field("subresources").field("scale");
     let scale = fields::field(version.value, &["subresources", "scale"]).unwrap_or(&Value::Null);
-    let wrong: Vec<&str> = SCALE.iter().filter(|(field, path)| fields::text(scale, &[field]) != *path).map(|(field, _)| *field).collect();
+    let wrong: Vec<&str> = SCALE
+        .iter()
+        .filter(|(field, path)| fields::text(scale, &[field]) != *path)
+        .map(|(field, _)| *field)
+        .collect();
     let what = match &wrong[..] {
         [] => return None,
         _ if scale.is_null() => "no scale subresource".to_owned(),
         wrong => format!("a scale subresource with another {}", wrong.join(" and ")),
     };
-    let lines: Vec<String> = SCALE.iter().map(|(field, path)| format!("{field}: {path}")).collect();
-    let message = format!("{} of {} has `spec.replicas` and {what}", version.name, definition.kind());
+    let lines: Vec<String> = SCALE
+        .iter()
+        .map(|(field, path)| format!("{field}: {path}"))
+        .collect();
+    let message = format!(
+        "{} of {} has `spec.replicas` and {what}",
+        version.name,
+        definition.kind()
+    );
     let finding = Diagnostic::of(&SCALE_MISSING, message).at(definition.crd.place(&path));
     Some(finding.help(format!("write `scale: {{{}}}`", lines.join(", "))))
 }
@@ -385,8 +432,15 @@ mod tests {
 
     fn rules(objects: &[Object], extent: Extent) -> Vec<&'static str> {
         let budget = Budget::default();
-        let found = check(&Scope { extent, ..Scope::of(&Pool::of(objects.to_vec()), None, &budget) });
-        found.findings().iter().map(|finding| finding.rule.id).collect()
+        let found = check(&Scope {
+            extent,
+            ..Scope::of(&Pool::of(objects.to_vec()), None, &budget)
+        });
+        found
+            .findings()
+            .iter()
+            .map(|finding| finding.rule.id)
+            .collect()
     }
 
     fn changed(kind: &str, change: &Value) -> Vec<&'static str> {
@@ -406,41 +460,75 @@ mod tests {
 
     #[test]
     fn lists_are_called_after_their_kind() {
-        let objects = [crd("FooIdentity", &json!({"/spec/names/listKind": "FooIdentitiesList"}))];
+        let objects = [crd(
+            "FooIdentity",
+            &json!({"/spec/names/listKind": "FooIdentitiesList"}),
+        )];
         let budget = Budget::default();
         let found = check(&Scope::of(&Pool::of(objects.to_vec()), None, &budget)).into_findings();
         assert_eq!(found[0].rule.id, "crd-list-kind-wrong");
         assert_eq!(
             found[0].upstream.as_deref(),
-            Some("no matches for kind \"FooIdentities\" in version \"infrastructure.cluster.x-k8s.io/v1\"")
+            Some(
+                "no matches for kind \"FooIdentities\" in version \"infrastructure.cluster.x-k8s.io/v1\""
+            )
         );
-        assert_eq!(changed("FooIdentity", &json!({"/spec/names/listKind": null})), NONE, "the API server fills it in");
+        assert_eq!(
+            changed("FooIdentity", &json!({"/spec/names/listKind": null})),
+            NONE,
+            "the API server fills it in"
+        );
     }
 
     #[test]
     fn templates_belong_to_kinds() {
-        let of = |kinds: &[&str]| rules(&kinds.iter().map(|kind| crd(kind, &json!({}))).collect::<Vec<_>>(), Extent::Whole);
+        let of = |kinds: &[&str]| {
+            rules(
+                &kinds
+                    .iter()
+                    .map(|kind| crd(kind, &json!({})))
+                    .collect::<Vec<_>>(),
+                Extent::Whole,
+            )
+        };
         assert_eq!(of(&["FooMachine"]), ["crd-template-kind-missing"]);
         assert_eq!(of(&["FooMachine", "FooMachineTemplate"]), NONE);
         assert_eq!(of(&["FooCluster"]), ["crd-class-template-missing"]);
         assert_eq!(of(&["FooMachinePool", "FooMachinePoolTemplate"]), NONE);
         assert_eq!(of(&["FooMachinePoolMachine"]), NONE);
-        assert_eq!(changed("FooMachine", &json!({})), NONE, "it may be elsewhere");
+        assert_eq!(
+            changed("FooMachine", &json!({})),
+            NONE,
+            "it may be elsewhere"
+        );
     }
 
     #[test]
     fn what_reports_its_state_has_a_status_subresource() {
         let without = json!({"/spec/versions/0/subresources": null});
-        assert_eq!(changed("FooMachine", &without), ["crd-status-subresource-missing"]);
+        assert_eq!(
+            changed("FooMachine", &without),
+            ["crd-status-subresource-missing"]
+        );
         assert_eq!(changed("FooMachineTemplate", &without), NONE);
-        assert_eq!(changed("FooMachine", &json!({"/spec/versions/0": {"name": "v1", "served": false}})), NONE);
+        assert_eq!(
+            changed(
+                "FooMachine",
+                &json!({"/spec/versions/0": {"name": "v1", "served": false}})
+            ),
+            NONE
+        );
     }
 
     /// Book, "ControlPlane: replicas": the signature of the subresource.
     #[test]
     fn control_planes_with_replicas_can_be_scaled() {
         let of = |replicas: bool, scale: Value| {
-            let spec = if replicas { json!({"properties": {"replicas": {"type": "integer"}}}) } else { json!({}) };
+            let spec = if replicas {
+                json!({"properties": {"replicas": {"type": "integer"}}})
+            } else {
+                json!({})
+            };
             let version = json!({
                 "name": "v1", "served": true, "subresources": {"status": {}, "scale": scale},
                 "schema": {"openAPIV3Schema": {"properties": {"spec": spec}}},
@@ -449,7 +537,10 @@ mod tests {
         };
         let scale = |selector: &str| json!({"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas", "labelSelectorPath": selector});
         assert_eq!(of(true, Value::Null), ["crd-scale-subresource-missing"]);
-        assert_eq!(of(true, scale(".status.labels")), ["crd-scale-subresource-missing"]);
+        assert_eq!(
+            of(true, scale(".status.labels")),
+            ["crd-scale-subresource-missing"]
+        );
         assert_eq!(of(true, scale(".status.selector")), NONE);
         assert_eq!(of(false, Value::Null), NONE);
     }

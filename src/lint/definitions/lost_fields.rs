@@ -1,5 +1,6 @@
-//! Which fields an object loses when it is taken from one schema to another without anybody who converts it: the API server changes its
-//! `apiVersion` and drops what the other schema does not know.
+//! Which fields an object loses when it is taken from one schema to another without anybody who
+//! converts it: the API server changes its `apiVersion` and drops what the other schema does not
+//! know.
 
 use serde_json::{Map, Value};
 
@@ -22,8 +23,16 @@ const COMMON: [&str; 3] = ["apiVersion", "kind", "metadata"];
 ///
 /// # Errors
 /// When the run has no steps left: one schema can be compared with any number of others.
-pub(super) fn difference(from: &Value, to: &Value, budget: &Budget) -> Result<Difference, Exceeded> {
-    let mut walk = Walk { path: Vec::new(), found: Difference::default(), budget };
+pub(super) fn difference(
+    from: &Value,
+    to: &Value,
+    budget: &Budget,
+) -> Result<Difference, Exceeded> {
+    let mut walk = Walk {
+        path: Vec::new(),
+        found: Difference::default(),
+        budget,
+    };
     walk.compare(from, to)?;
     Ok(walk.found)
 }
@@ -39,7 +48,9 @@ impl Walk<'_> {
     fn compare(&mut self, from: &Value, to: &Value) -> Result<(), Exceeded> {
         let (first, second) = (type_of(from), type_of(to));
         if first != second && !first.is_empty() && !second.is_empty() {
-            self.found.changed.push(format!("{} ({first}, then {second})", self.path.join(".")));
+            self.found
+                .changed
+                .push(format!("{} ({first}, then {second})", self.path.join(".")));
             return Ok(());
         }
         for (name, schema) in mapping(from, "properties") {
@@ -47,7 +58,9 @@ impl Walk<'_> {
             if self.path.is_empty() && COMMON.contains(&name.as_str()) {
                 continue;
             }
-            match fields::field(to, &["properties", name]).or_else(|| to.get("additionalProperties")) {
+            match fields::field(to, &["properties", name])
+                .or_else(|| to.get("additionalProperties"))
+            {
                 Some(other) => self.within(name, schema, other)?,
                 None if keeps_unknown(to) => {}
                 None => self.lose(name),
@@ -89,7 +102,12 @@ impl Walk<'_> {
 }
 
 fn mapping<'v>(schema: &'v Value, field: &str) -> impl Iterator<Item = (&'v String, &'v Value)> {
-    schema.get(field).and_then(Value::as_object).map(Map::iter).into_iter().flatten()
+    schema
+        .get(field)
+        .and_then(Value::as_object)
+        .map(Map::iter)
+        .into_iter()
+        .flatten()
 }
 
 /// Empty for a schema that takes any type, or numbers and texts.
@@ -121,19 +139,36 @@ mod tests {
     #[test]
     fn fields_that_the_other_schema_lacks_are_lost() {
         let items = |names: &[&str]| {
-            let properties: Map<String, Value> = names.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))).collect();
-            spec(&json!({"a": {"type": "array", "items": {"type": "object", "properties": properties}}}))
+            let properties: Map<String, Value> = names
+                .iter()
+                .map(|name| ((*name).to_owned(), json!({"type": "string"})))
+                .collect();
+            spec(
+                &json!({"a": {"type": "array", "items": {"type": "object", "properties": properties}}}),
+            )
         };
-        assert_eq!(compare(&items(&["x", "y"]), &items(&["y"])), (vec!["spec.a[].x".to_owned()], vec![]));
+        assert_eq!(
+            compare(&items(&["x", "y"]), &items(&["y"])),
+            (vec!["spec.a[].x".to_owned()], vec![])
+        );
         assert_eq!(compare(&items(&["y"]), &items(&["x", "y"])), NONE);
-        assert_eq!(compare(&spec(&json!({"a": {"type": "object", "properties": {"b": {}}}})), &spec(&json!({}))).0, ["spec.a"]);
+        assert_eq!(
+            compare(
+                &spec(&json!({"a": {"type": "object", "properties": {"b": {}}}})),
+                &spec(&json!({}))
+            )
+            .0,
+            ["spec.a"]
+        );
     }
 
     #[test]
     fn open_schemas_lose_nothing() {
         let from = spec(&json!({"a": {"type": "object", "properties": {"b": {"type": "string"}}}}));
-        let open = spec(&json!({"a": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}));
-        let map = spec(&json!({"a": {"type": "object", "additionalProperties": {"type": "string"}}}));
+        let open =
+            spec(&json!({"a": {"type": "object", "x-kubernetes-preserve-unknown-fields": true}}));
+        let map =
+            spec(&json!({"a": {"type": "object", "additionalProperties": {"type": "string"}}}));
         assert_eq!((compare(&from, &open), compare(&from, &map)), (NONE, NONE));
         assert_eq!(compare(&map, &from).0, ["spec.a.*"]);
         assert_eq!(compare(&map, &map), NONE);
@@ -142,16 +177,25 @@ mod tests {
     #[test]
     fn types_change() {
         let of = |of_type: &str| spec(&json!({"a": {"type": of_type}}));
-        assert_eq!(compare(&of("string"), &of("object")).1, ["spec.a (string, then object)"]);
+        assert_eq!(
+            compare(&of("string"), &of("object")).1,
+            ["spec.a (string, then object)"]
+        );
         let any = spec(&json!({"a": {"x-kubernetes-int-or-string": true}}));
-        assert_eq!((compare(&of("string"), &any), compare(&any, &of("string"))), (NONE, NONE));
+        assert_eq!(
+            (compare(&of("string"), &any), compare(&any, &of("string"))),
+            (NONE, NONE)
+        );
     }
 
     #[test]
     fn comparing_is_work() {
         let many: Map<String, Value> = (0..100).map(|at| (format!("f{at}"), json!({}))).collect();
         let schema = spec(&many.into());
-        assert!(difference(&schema, &schema, &Budget::of(102)).is_ok_and(|found| found == Difference::default()));
+        assert!(
+            difference(&schema, &schema, &Budget::of(102))
+                .is_ok_and(|found| found == Difference::default())
+        );
         assert!(difference(&schema, &schema, &Budget::of(101)).is_err());
     }
 }

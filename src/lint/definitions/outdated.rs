@@ -1,5 +1,5 @@
-//! What still stands on an older contract than somebody wants, and in which release of Cluster API it stops working (book: "Cluster API
-//! release vs contract versions").
+//! What still stands on an older contract than somebody wants, and in which release of Cluster API
+//! it stops working (book: "Cluster API release vs contract versions").
 
 use super::kind::{Definition, Promise, Version, definitions};
 use super::unmet::{mends, path_to};
@@ -20,13 +20,30 @@ rules! {
 
 /// Judges by the contract that is wanted; without one there is nothing to say.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
-    let Some(wanted) = scope.wanted_contract else { return Report::new() };
-    let mut report: Report = scope.objects.iter().filter_map(|object| object_outdated(object, wanted, Object::title)).collect();
+    let Some(wanted) = scope.wanted_contract else {
+        return Report::new();
+    };
+    let mut report: Report = scope
+        .objects
+        .iter()
+        .filter_map(|object| object_outdated(object, wanted, Object::title))
+        .collect();
     for definition in definitions(scope) {
-        let (Some(role), Some(promise)) = (definition.looked_up(), definition.newest_promise()) else { continue };
-        let Some(version) = definition.served().remove(promise.taken()) else { continue };
+        let (Some(role), Some(promise)) = (definition.looked_up(), definition.newest_promise())
+        else {
+            continue;
+        };
+        let Some(version) = definition.served().remove(promise.taken()) else {
+            continue;
+        };
         if promise.contract < wanted {
-            report.push(contract_outdated(&definition, role, &promise, &version, wanted));
+            report.push(contract_outdated(
+                &definition,
+                role,
+                &promise,
+                &version,
+                wanted,
+            ));
         } else if wanted == ContractVersion::V1Beta2 {
             report.extend(fields_outdated(&definition, role, &version));
         }
@@ -36,7 +53,12 @@ pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
 
 /// The release that reads a contract no more.
 fn end(contract: ContractVersion) -> String {
-    contract.ends_with().map_or_else(String::new, |release| format!("Cluster API {release} no longer reads contract {}", contract.as_str()))
+    contract.ends_with().map_or_else(String::new, |release| {
+        format!(
+            "Cluster API {release} no longer reads contract {}",
+            contract.as_str()
+        )
+    })
 }
 
 fn contract_outdated(
@@ -48,42 +70,115 @@ fn contract_outdated(
 ) -> Diagnostic {
     let (kind, crd, contract) = (definition.kind(), definition.crd, promise.contract);
     let place = crd.place(&FieldPath::of_fields("metadata.labels").key(contract.label()));
-    let message = format!("{kind} fulfils contract {}, not {}", contract.as_str(), wanted.as_str());
-    let label = format!("label {} `{}: {}`", crd.title(), wanted.label(), version.name);
-    let mends = version.schema().map(|schema| mends(schema, role, wanted)).unwrap_or_default();
-    let help = if mends.is_empty() { label } else { format!("in {} {mends}; then {label}", version.name) };
-    Diagnostic::of(&CONTRACT_OUTDATED, message).at(place).help(help).note(end(contract))
+    let message = format!(
+        "{kind} fulfils contract {}, not {}",
+        contract.as_str(),
+        wanted.as_str()
+    );
+    let label = format!(
+        "label {} `{}: {}`",
+        crd.title(),
+        wanted.label(),
+        version.name
+    );
+    let mends = version
+        .schema()
+        .map(|schema| mends(schema, role, wanted))
+        .unwrap_or_default();
+    let help = if mends.is_empty() {
+        label
+    } else {
+        format!("in {} {mends}; then {label}", version.name)
+    };
+    Diagnostic::of(&CONTRACT_OUTDATED, message)
+        .at(place)
+        .help(help)
+        .note(end(contract))
 }
 
-/// That the labels which a kustomization puts on CRDs are of an older contract: in sources they stand there and not in the CRDs.
-pub(crate) fn labels_outdated<'l>(labels: impl IntoIterator<Item = (&'l str, Place)>, wanted: ContractVersion) -> Option<Diagnostic> {
-    let promised = |(key, place): (&str, Place)| Some((ContractVersion::parse(key.strip_prefix(CONTRACT_PREFIX)?)?, place));
-    let (contract, place) = labels.into_iter().filter_map(promised).max_by_key(|(contract, _)| *contract)?;
+/// That the labels which a kustomization puts on CRDs are of an older contract: in sources they
+/// stand there and not in the CRDs.
+pub(crate) fn labels_outdated<'l>(
+    labels: impl IntoIterator<Item = (&'l str, Place)>,
+    wanted: ContractVersion,
+) -> Option<Diagnostic> {
+    let promised = |(key, place): (&str, Place)| {
+        Some((
+            ContractVersion::parse(key.strip_prefix(CONTRACT_PREFIX)?)?,
+            place,
+        ))
+    };
+    let (contract, place) = labels
+        .into_iter()
+        .filter_map(promised)
+        .max_by_key(|(contract, _)| *contract)?;
     if contract >= wanted {
         return None;
     }
-    let message = format!("the kustomization labels its CRDs for contract {}, not {}", contract.as_str(), wanted.as_str());
-    let help = format!("once the CRDs fulfil it, add `{}: VERSION` beside this label", wanted.label());
-    Some(Diagnostic::of(&CONTRACT_OUTDATED, message).at(place).help(help).note(end(contract)))
+    let message = format!(
+        "the kustomization labels its CRDs for contract {}, not {}",
+        contract.as_str(),
+        wanted.as_str()
+    );
+    let help = format!(
+        "once the CRDs fulfil it, add `{}: VERSION` beside this label",
+        wanted.label()
+    );
+    Some(
+        Diagnostic::of(&CONTRACT_OUTDATED, message)
+            .at(place)
+            .help(help)
+            .note(end(contract)),
+    )
 }
 
-/// Fields by which a kind reports as contract v1beta1 has it, and what takes their place. The core reads them as long as it reads v1beta1.
+/// Fields by which a kind reports as contract v1beta1 has it, and what takes their place. The core
+/// reads them as long as it reads v1beta1.
 const OLD_FIELDS: &[(&str, &str)] = &[
-    ("status.conditions[].severity", "conditions as Kubernetes has them (`metav1.Condition`), without severity"),
-    ("status.failureReason", "a condition with a documented type and reason"),
-    ("status.failureMessage", "a condition with a documented type and reason"),
+    (
+        "status.conditions[].severity",
+        "conditions as Kubernetes has them (`metav1.Condition`), without severity",
+    ),
+    (
+        "status.failureReason",
+        "a condition with a documented type and reason",
+    ),
+    (
+        "status.failureMessage",
+        "a condition with a documented type and reason",
+    ),
 ];
 
 /// Old fields of one role.
-const OLD_FIELDS_OF: &[(Role, &str, &str)] =
-    &[(Role::InfraMachine, "spec.failureDomain", "`status.failureDomain`, for where the machine was placed")];
+const OLD_FIELDS_OF: &[(Role, &str, &str)] = &[(
+    Role::InfraMachine,
+    "spec.failureDomain",
+    "`status.failureDomain`, for where the machine was placed",
+)];
 
-fn fields_outdated(definition: &Definition<'_>, role: Role, version: &Version<'_>) -> Vec<Diagnostic> {
-    let Some(schema) = version.schema().filter(|_| role.has_status()) else { return Vec::new() };
-    let of_role = OLD_FIELDS_OF.iter().filter(|(of, ..)| *of == role).map(|(_, path, instead)| (*path, *instead));
-    let old = OLD_FIELDS.iter().copied().chain(of_role).filter_map(|(path, instead)| Some((path, instead, path_to(schema, path)?)));
+fn fields_outdated(
+    definition: &Definition<'_>,
+    role: Role,
+    version: &Version<'_>,
+) -> Vec<Diagnostic> {
+    let Some(schema) = version.schema().filter(|_| role.has_status()) else {
+        return Vec::new();
+    };
+    let of_role = OLD_FIELDS_OF
+        .iter()
+        .filter(|(of, ..)| *of == role)
+        .map(|(_, path, instead)| (*path, *instead));
+    let old = OLD_FIELDS
+        .iter()
+        .copied()
+        .chain(of_role)
+        .filter_map(|(path, instead)| Some((path, instead, path_to(schema, path)?)));
     let finding = |(path, instead, at): (&str, &str, FieldPath)| {
-        let message = format!("{} {} still has `{path}` of contract v1beta1", definition.kind(), version.name);
+        let message = format!(
+            "{} {} still has `{path}` of contract v1beta1",
+            definition.kind(),
+            version.name
+        );
         Diagnostic::of(&FIELD_OUTDATED, message)
             .at(definition.crd.key_place(&version.schema_path().join(&at)))
             .help(format!("use {instead}"))
@@ -92,7 +187,8 @@ fn fields_outdated(definition: &Definition<'_>, role: Role, version: &Version<'_
     old.map(finding).collect()
 }
 
-/// Groups of Cluster API's own types, and how their kinds begin; empty when all kinds of the group are its own.
+/// Groups of Cluster API's own types, and how their kinds begin; empty when all kinds of the group
+/// are its own.
 const OWN_TYPES: [(&str, &str); 6] = [
     (CORE_GROUP, ""),
     ("addons.cluster.x-k8s.io", "ClusterResourceSet"),
@@ -102,35 +198,52 @@ const OWN_TYPES: [(&str, &str); 6] = [
     ("runtime.cluster.x-k8s.io", "ExtensionConfig"),
 ];
 
-/// Versions of Cluster API's types are called like contracts, and end with them (book: "Cluster API release vs API versions").
+/// Versions of Cluster API's types are called like contracts, and end with them (book: "Cluster API
+/// release vs API versions").
 pub(in crate::lint) fn object_outdated(
     object: &Object,
     wanted: ContractVersion,
     title: impl FnOnce(&Object) -> String,
 ) -> Option<Diagnostic> {
-    OWN_TYPES.iter().find(|(group, kind)| *group == object.group() && object.kind().starts_with(kind))?;
+    OWN_TYPES
+        .iter()
+        .find(|(group, kind)| *group == object.group() && object.kind().starts_with(kind))?;
     let version = ContractVersion::parse(object.version());
     let is_older = version.is_some_and(|version| version < wanted) || is_alpha_of(object, wanted);
     if !is_older {
         return None;
     }
     let message = format!("{} is written in {}", title(object), object.api_version());
-    let finding = Diagnostic::of(&OBJECT_OUTDATED, message).at(object.place(&FieldPath::of_fields("apiVersion")));
-    let finding = finding.help(format!("write it in `apiVersion: {}/{}`", object.group(), wanted.as_str()));
+    let finding = Diagnostic::of(&OBJECT_OUTDATED, message)
+        .at(object.place(&FieldPath::of_fields("apiVersion")));
+    let finding = finding.help(format!(
+        "write it in `apiVersion: {}/{}`",
+        object.group(),
+        wanted.as_str()
+    ));
     let end = version.and_then(|version| Some((version, version.ends_with()?)));
     Some(
-        finding.note(
-            end.map_or_else(String::new, |(version, release)| format!("Cluster API {release} no longer serves {}", version.as_str())),
-        ),
+        finding.note(end.map_or_else(String::new, |(version, release)| {
+            format!(
+                "Cluster API {release} no longer serves {}",
+                version.as_str()
+            )
+        })),
     )
 }
 
-/// Types that began as v1alpha1 after the contracts of that name were over, and the first version after it.
-const ALPHAS: [(&str, ContractVersion); 2] =
-    [("ipam.cluster.x-k8s.io", ContractVersion::V1Beta1), ("runtime.cluster.x-k8s.io", ContractVersion::V1Beta2)];
+/// Types that began as v1alpha1 after the contracts of that name were over, and the first version
+/// after it.
+const ALPHAS: [(&str, ContractVersion); 2] = [
+    ("ipam.cluster.x-k8s.io", ContractVersion::V1Beta1),
+    ("runtime.cluster.x-k8s.io", ContractVersion::V1Beta2),
+];
 
 fn is_alpha_of(object: &Object, wanted: ContractVersion) -> bool {
-    object.version() == "v1alpha1" && ALPHAS.iter().any(|(group, next)| *group == object.group() && *next <= wanted)
+    object.version() == "v1alpha1"
+        && ALPHAS
+            .iter()
+            .any(|(group, next)| *group == object.group() && *next <= wanted)
 }
 
 #[cfg(test)]
@@ -152,8 +265,21 @@ mod tests {
 
     fn told(object: Object, wanted: Option<ContractVersion>) -> Vec<String> {
         let (objects, budget) = ([object], Budget::default());
-        let found = check(&Scope { wanted_contract: wanted, ..Scope::of(&Pool::of(objects.to_vec()), None, &budget) });
-        found.into_iter().map(|finding| format!("{}: {}: {}", finding.rule.id, finding.message, finding.notes.join(" "))).collect()
+        let found = check(&Scope {
+            wanted_contract: wanted,
+            ..Scope::of(&Pool::of(objects.to_vec()), None, &budget)
+        });
+        found
+            .into_iter()
+            .map(|finding| {
+                format!(
+                    "{}: {}: {}",
+                    finding.rule.id,
+                    finding.message,
+                    finding.notes.join(" ")
+                )
+            })
+            .collect()
     }
 
     const WANTED: Option<ContractVersion> = Some(ContractVersion::V1Beta2);
@@ -162,7 +288,8 @@ mod tests {
     /// Book, "Cluster API release vs contract versions": v1beta1 is over in v1.16.
     #[test]
     fn kinds_of_the_older_contract_are_told() {
-        let of = |label: &str, wanted| told(crd("FooMachine", json!({label: "v1"}), json!({})), wanted);
+        let of =
+            |label: &str, wanted| told(crd("FooMachine", json!({label: "v1"}), json!({})), wanted);
         assert_eq!(
             of("cluster.x-k8s.io/v1beta1", WANTED),
             [
@@ -170,50 +297,96 @@ mod tests {
             ]
         );
         assert_eq!(of("cluster.x-k8s.io/v1beta1", None), NONE);
-        assert_eq!(of("cluster.x-k8s.io/v1beta1", Some(ContractVersion::V1Beta1)), NONE);
+        assert_eq!(
+            of("cluster.x-k8s.io/v1beta1", Some(ContractVersion::V1Beta1)),
+            NONE
+        );
         assert_eq!(of("cluster.x-k8s.io/v1beta2", WANTED), NONE);
     }
 
-    /// Book, "InfraMachine: conditions", "terminal failures", "failure domain": what is read until v1beta1 is over.
+    /// Book, "InfraMachine: conditions", "terminal failures", "failure domain": what is read until
+    /// v1beta1 is over.
     #[test]
     fn fields_of_the_older_contract_are_told() {
         let of = |properties| {
-            let found = told(crd("FooMachine", json!({"cluster.x-k8s.io/v1beta2": "v1"}), properties), WANTED);
-            found.into_iter().map(|text| text.split('`').nth(1).unwrap().to_owned()).collect::<Vec<_>>()
+            let found = told(
+                crd(
+                    "FooMachine",
+                    json!({"cluster.x-k8s.io/v1beta2": "v1"}),
+                    properties,
+                ),
+                WANTED,
+            );
+            found
+                .into_iter()
+                .map(|text| text.split('`').nth(1).unwrap().to_owned())
+                .collect::<Vec<_>>()
         };
         let conditions = |field: &str| json!({"status": {"properties": {"conditions": {"items": {"properties": {field: {}}}}}}});
         assert_eq!(of(conditions("severity")), ["status.conditions[].severity"]);
         assert_eq!(of(conditions("reason")), NONE);
-        assert_eq!(of(json!({"status": {"properties": {"failureReason": {}}}})), ["status.failureReason"]);
-        assert_eq!(of(json!({"spec": {"properties": {"failureDomain": {}}}})), ["spec.failureDomain"]);
-        assert_eq!(of(json!({"status": {"properties": {"failureDomain": {}, "deprecated": {}}}})), NONE);
+        assert_eq!(
+            of(json!({"status": {"properties": {"failureReason": {}}}})),
+            ["status.failureReason"]
+        );
+        assert_eq!(
+            of(json!({"spec": {"properties": {"failureDomain": {}}}})),
+            ["spec.failureDomain"]
+        );
+        assert_eq!(
+            of(json!({"status": {"properties": {"failureDomain": {}, "deprecated": {}}}})),
+            NONE
+        );
     }
 
     #[test]
     fn objects_of_older_versions_are_told() {
-        let of =
-            |api_version, kind| told(Object::made(json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}})), WANTED);
+        let of = |api_version, kind| {
+            told(
+                Object::made(
+                    json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}}),
+                ),
+                WANTED,
+            )
+        };
         assert_eq!(
             of("cluster.x-k8s.io/v1beta1", "Cluster"),
             [
                 "object-api-version-outdated: Cluster/x is written in cluster.x-k8s.io/v1beta1: Cluster API v1.16 (April 2027) no longer serves v1beta1"
             ]
         );
-        assert_eq!(of("bootstrap.cluster.x-k8s.io/v1beta1", "KubeadmConfigTemplate").len(), 1);
-        assert_eq!(of("bootstrap.cluster.x-k8s.io/v1beta1", "FooConfigTemplate"), NONE);
+        assert_eq!(
+            of(
+                "bootstrap.cluster.x-k8s.io/v1beta1",
+                "KubeadmConfigTemplate"
+            )
+            .len(),
+            1
+        );
+        assert_eq!(
+            of("bootstrap.cluster.x-k8s.io/v1beta1", "FooConfigTemplate"),
+            NONE
+        );
         assert_eq!(of("cluster.x-k8s.io/v1beta2", "Cluster"), NONE);
         assert_eq!(
             of("runtime.cluster.x-k8s.io/v1alpha1", "ExtensionConfig"),
-            ["object-api-version-outdated: ExtensionConfig/x is written in runtime.cluster.x-k8s.io/v1alpha1: "]
+            [
+                "object-api-version-outdated: ExtensionConfig/x is written in runtime.cluster.x-k8s.io/v1alpha1: "
+            ]
         );
-        assert_eq!(of("ipam.cluster.x-k8s.io/v1alpha1", "IPAddressClaim").len(), 1);
+        assert_eq!(
+            of("ipam.cluster.x-k8s.io/v1alpha1", "IPAddressClaim").len(),
+            1
+        );
         assert_eq!(of("ipam.cluster.x-k8s.io/v1alpha1", "FooPool"), NONE);
     }
 
     /// ExtensionConfig has no v1beta1 (Cluster API, api/runtime).
     #[test]
     fn the_first_version_is_not_old_before_the_second() {
-        let object = Object::made(json!({"apiVersion": "runtime.cluster.x-k8s.io/v1alpha1", "kind": "ExtensionConfig"}));
+        let object = Object::made(
+            json!({"apiVersion": "runtime.cluster.x-k8s.io/v1alpha1", "kind": "ExtensionConfig"}),
+        );
         assert_eq!(told(object, Some(ContractVersion::V1Beta1)), NONE);
     }
 }

@@ -30,10 +30,17 @@ pub(super) struct Fault {
 impl Fault {
     /// The line to write, or to take away, and where.
     pub(super) fn line(&self) -> String {
-        let (parent, name) = self.demand.path.rsplit_once('.').unwrap_or(("", self.demand.path));
+        let (parent, name) = self
+            .demand
+            .path
+            .rsplit_once('.')
+            .unwrap_or(("", self.demand.path));
         match self.wrong {
             Wrong::Left => format!("`{name}` under `{parent}`"),
-            _ => format!("`{name}: {{type: {}}}` under `{parent}`", self.demand.of_type),
+            _ => format!(
+                "`{name}: {{type: {}}}` under `{parent}`",
+                self.demand.of_type
+            ),
         }
     }
 
@@ -56,12 +63,17 @@ pub(super) fn mends(schema: &Value, role: Role, contract: ContractVersion) -> St
 
 /// The same of faults that are known.
 pub(super) fn mended(faults: &[Fault]) -> String {
-    let (left, open): (Vec<&Fault>, Vec<&Fault>) = faults.iter().partition(|fault| fault.wrong == Wrong::Left);
+    let (left, open): (Vec<&Fault>, Vec<&Fault>) =
+        faults.iter().partition(|fault| fault.wrong == Wrong::Left);
     let lines = |verb: &str, faults: &[&Fault]| {
         let lines: Vec<String> = faults.iter().map(|fault| fault.line()).collect();
         (!lines.is_empty()).then(|| format!("{verb} {}", lines.join(", ")))
     };
-    [lines("write", &open), lines("drop", &left)].into_iter().flatten().collect::<Vec<_>>().join("; ")
+    [lines("write", &open), lines("drop", &left)]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 /// The path of a field in a schema, when the schema names it.
@@ -72,11 +84,17 @@ pub(super) fn path_to(schema: &Value, path: &str) -> Option<FieldPath> {
     }
 }
 
-/// The fields of a schema that are not as a contract demands. Of what is missing or wrong as a whole the parts are not told.
+/// The fields of a schema that are not as a contract demands. Of what is missing or wrong as a
+/// whole the parts are not told.
 pub(super) fn faults(schema: &Value, role: Role, contract: ContractVersion) -> Vec<Fault> {
     let mut faults: Vec<Fault> = Vec::new();
     for demand in demands(role, contract) {
-        let is_within = |fault: &Fault| demand.path.strip_prefix(fault.demand.path).is_some_and(|rest| rest.starts_with(['.', '[']));
+        let is_within = |fault: &Fault| {
+            demand
+                .path
+                .strip_prefix(fault.demand.path)
+                .is_some_and(|rest| rest.starts_with(['.', '[']))
+        };
         if !faults.iter().any(is_within) {
             faults.extend(fault(schema, demand));
         }
@@ -91,8 +109,14 @@ fn fault(schema: &Value, demand: &'static Demand) -> Option<Fault> {
         Looked::Found(_, at) if demand.need == Need::Gone => fault(Wrong::Left, at),
         Looked::Found(field, at) => {
             let found = fields::text(field, &["type"]);
-            let fits = found.is_empty() || found == demand.of_type || (found == "number" && demand.of_type == "integer");
-            if fits { None } else { fault(Wrong::Type(found.to_owned()), at) }
+            let fits = found.is_empty()
+                || found == demand.of_type
+                || (found == "number" && demand.of_type == "integer");
+            if fits {
+                None
+            } else {
+                fault(Wrong::Type(found.to_owned()), at)
+            }
         }
         Looked::Missing(at) => {
             let is_there = |path| !matches!(look(schema, path), Looked::Missing(_));
@@ -101,7 +125,11 @@ fn fault(schema: &Value, demand: &'static Demand) -> Option<Fault> {
                 Need::With(path) => matches!(look(schema, path), Looked::Found(..)),
                 Need::Optional | Need::Gone => false,
             };
-            if needed && !demand.alternative.is_some_and(is_there) { fault(Wrong::Missing, at) } else { None }
+            if needed && !demand.alternative.is_some_and(is_there) {
+                fault(Wrong::Missing, at)
+            } else {
+                None
+            }
         }
     }
 }
@@ -126,13 +154,17 @@ fn look<'s>(schema: &'s Value, path: &str) -> Looked<'s> {
                 at = at.field("properties").with(Segment::Key(name.to_owned()));
                 schema = below;
             }
-            None if schema["x-kubernetes-preserve-unknown-fields"] == true || schema.get("additionalProperties").is_some() => {
+            None if schema["x-kubernetes-preserve-unknown-fields"] == true
+                || schema.get("additionalProperties").is_some() =>
+            {
                 return Looked::Open;
             }
             None => return Looked::Missing(at),
         }
         if step != name {
-            let Some(items) = schema.get("items") else { return Looked::Open };
+            let Some(items) = schema.get("items") else {
+                return Looked::Open;
+            };
             at = at.field("items");
             schema = items;
         }

@@ -191,26 +191,52 @@ pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
 }
 
 fn storage(definition: &Definition<'_>) -> Option<Diagnostic> {
-    let (crd, stored) = (definition.crd, definition.versions().filter(Version::is_stored).collect::<Vec<_>>());
+    let (crd, stored) = (
+        definition.crd,
+        definition
+            .versions()
+            .filter(Version::is_stored)
+            .collect::<Vec<_>>(),
+    );
     if stored.len() == 1 || definition.versions().next().is_none() {
         return None;
     }
     let names: Vec<&str> = stored.iter().map(|version| version.name).collect();
     let message = match &names[..] {
-        [] => format!("no version of {} is the one in which objects are stored", crd.title()),
-        _ => format!("{} of {} are all marked as the one in which objects are stored", names.join(", "), crd.title()),
+        [] => format!(
+            "no version of {} is the one in which objects are stored",
+            crd.title()
+        ),
+        _ => format!(
+            "{} of {} are all marked as the one in which objects are stored",
+            names.join(", "),
+            crd.title()
+        ),
     };
     let path = FieldPath::of_fields("spec.versions");
-    let place = stored.get(1).map_or(path, |version| version.path().field("storage"));
+    let place = stored
+        .get(1)
+        .map_or(path, |version| version.path().field("storage"));
     let finding = Diagnostic::of(&STORAGE_WRONG, message).at(crd.place(&place));
-    let finding = finding.note("the API server refuses the CRD: `must have exactly one version marked as storage version`");
+    let finding = finding.note(
+        "the API server refuses the CRD: `must have exactly one version marked as storage version`",
+    );
     Some(finding.help("write `storage: true` at one version, and `storage: false` at all others"))
 }
 
 fn needless_conversion(definition: &Definition<'_>) -> Option<Diagnostic> {
-    let only = definition.versions().next().filter(|_| definition.versions().count() == 1)?;
-    let message = format!("{} has one version, {}, and a webhook that converts between versions", definition.crd.title(), only.name);
-    let finding = Diagnostic::of(&CONVERSION_NEEDLESS, message).at(definition.crd.place(&FieldPath::of_fields("spec.conversion")));
+    let only = definition
+        .versions()
+        .next()
+        .filter(|_| definition.versions().count() == 1)?;
+    let message = format!(
+        "{} has one version, {}, and a webhook that converts between versions",
+        definition.crd.title(),
+        only.name
+    );
+    let finding = Diagnostic::of(&CONVERSION_NEEDLESS, message).at(definition
+        .crd
+        .place(&FieldPath::of_fields("spec.conversion")));
     Some(finding.help("remove `spec.conversion` until there is a second version"))
 }
 
@@ -225,7 +251,10 @@ const CA_ANNOTATIONS: [&str; 4] = [
 fn without_ca(crd: &Object) -> Option<Diagnostic> {
     let client = crd.field(&["spec", "conversion", "webhook", "clientConfig"])?;
     client.get("service")?;
-    let is_annotated = CA_ANNOTATIONS.iter().any(|annotation| crd.field(&["metadata", "annotations", annotation]).is_some());
+    let is_annotated = CA_ANNOTATIONS.iter().any(|annotation| {
+        crd.field(&["metadata", "annotations", annotation])
+            .is_some()
+    });
     (client["caBundle"].is_null() && !is_annotated).then(|| {
         let message = format!("nothing gives {} the CA of its conversion webhook", crd.title());
         Diagnostic::of(&CA_MISSING, message)
@@ -237,9 +266,14 @@ fn without_ca(crd: &Object) -> Option<Diagnostic> {
 
 /// Served versions that lose fields on the way to the stored one or back.
 fn unconverted(definition: &Definition<'_>, budget: &Budget) -> Vec<Diagnostic> {
-    let Some(stored) = definition.versions().find(Version::is_stored) else { return Vec::new() };
+    let Some(stored) = definition.versions().find(Version::is_stored) else {
+        return Vec::new();
+    };
     let mut found = Vec::new();
-    for other in definition.versions().filter(|version| version.is_served() && version.name != stored.name) {
+    for other in definition
+        .versions()
+        .filter(|version| version.is_served() && version.name != stored.name)
+    {
         match converted_badly(definition, &stored, &other, budget) {
             Ok(finding) => found.extend(finding),
             Err(spent) => return vec![unjudged(spent, budget)],
@@ -254,18 +288,33 @@ fn converted_badly(
     other: &Version<'_>,
     budget: &Budget,
 ) -> Result<Option<Diagnostic>, Exceeded> {
-    let (Some(old), Some(new)) = (other.schema(), stored.schema()) else { return Ok(None) };
+    let (Some(old), Some(new)) = (other.schema(), stored.schema()) else {
+        return Ok(None);
+    };
     let (written, read) = (difference(old, new, budget)?, difference(new, old, budget)?);
     if written.lost.is_empty() && read.lost.is_empty() && written.changed.is_empty() {
         return Ok(None);
     }
     let (crd, stored, other_name) = (definition.crd, stored.name, other.name);
-    let message = format!("{stored} and {other_name} of {} have other fields, and no webhook converts between them", definition.kind());
-    let mut finding = Diagnostic::of(&CONVERSION_MISSING, message).at(crd.place(&other.path().field("name")));
+    let message = format!(
+        "{stored} and {other_name} of {} have other fields, and no webhook converts between them",
+        definition.kind()
+    );
+    let mut finding =
+        Diagnostic::of(&CONVERSION_MISSING, message).at(crd.place(&other.path().field("name")));
     let notes = [
-        (format!("what is written as {other_name} loses"), written.lost),
-        (format!("what is read as {other_name}, and lost when it is written back, lacks"), read.lost),
-        (format!("other types, of {other_name} and {stored}:"), written.changed),
+        (
+            format!("what is written as {other_name} loses"),
+            written.lost,
+        ),
+        (
+            format!("what is read as {other_name}, and lost when it is written back, lacks"),
+            read.lost,
+        ),
+        (
+            format!("other types, of {other_name} and {stored}:"),
+            written.changed,
+        ),
     ];
     for (what, paths) in notes.into_iter().filter(|(_, paths)| !paths.is_empty()) {
         finding = finding.note(format!("{what} {}", shortened(&paths)));
@@ -279,7 +328,11 @@ fn converted_badly(
 fn shortened(paths: &[String]) -> String {
     const SHOWN: usize = 5;
     let shown = paths[..paths.len().min(SHOWN)].join(", ");
-    if paths.len() > SHOWN { format!("{shown} and {} more", paths.len() - SHOWN) } else { shown }
+    if paths.len() > SHOWN {
+        format!("{shown} and {} more", paths.len() - SHOWN)
+    } else {
+        shown
+    }
 }
 
 #[cfg(test)]
@@ -295,11 +348,18 @@ mod tests {
             "metadata": {"name": "foos.foo.dev", "annotations": annotations}, "spec": spec,
         }))];
         let budget = Budget::default();
-        check(&Scope { extent, ..Scope::of(&Pool::of(objects.to_vec()), None, &budget) }).into_findings()
+        check(&Scope {
+            extent,
+            ..Scope::of(&Pool::of(objects.to_vec()), None, &budget)
+        })
+        .into_findings()
     }
 
     fn rules(spec: Value) -> Vec<&'static str> {
-        found(spec, json!({}), Extent::Whole).into_iter().map(|finding| finding.rule.id).collect()
+        found(spec, json!({}), Extent::Whole)
+            .into_iter()
+            .map(|finding| finding.rule.id)
+            .collect()
     }
 
     fn version(name: &str, served: bool, storage: bool, properties: Value) -> Value {
@@ -312,14 +372,18 @@ mod tests {
     /// apiextensions-apiserver, `validateCustomResourceDefinitionSpec`.
     #[test]
     fn one_version_is_stored() {
-        let of =
-            |first, second| rules(json!({"versions": [version("v1", true, first, json!({})), version("v2", true, second, json!({}))]}));
+        let of = |first, second| {
+            rules(
+                json!({"versions": [version("v1", true, first, json!({})), version("v2", true, second, json!({}))]}),
+            )
+        };
         assert_eq!(of(true, true), ["crd-storage-version-wrong"]);
         assert_eq!(of(false, false), ["crd-storage-version-wrong"]);
         assert_eq!(of(true, false), NONE);
     }
 
-    /// apiextensions-apiserver, `nopConverter` and `schemaCoercer`: the API version changes, and what the schema lacks is pruned.
+    /// apiextensions-apiserver, `nopConverter` and `schemaCoercer`: the API version changes, and
+    /// what the schema lacks is pruned.
     #[test]
     fn versions_with_other_fields_are_converted() {
         let (a, b) = (
@@ -339,7 +403,10 @@ mod tests {
             ]
         );
         assert_eq!(rules(versions(false)), NONE);
-        assert!(found(versions(true), json!({}), Extent::Part).is_empty(), "kustomize adds the webhook");
+        assert!(
+            found(versions(true), json!({}), Extent::Part).is_empty(),
+            "kustomize adds the webhook"
+        );
         let same = json!({"versions": [version("v1", true, false, a.clone()), version("v2", true, true, a.clone())]});
         assert_eq!(rules(same), NONE);
         let mut converted = versions(true);
@@ -349,11 +416,17 @@ mod tests {
 
     #[test]
     fn what_is_not_judged_is_told() {
-        let versions = [version("v1", true, true, json!({"a": {}})), version("v2", true, false, json!({"a": {}}))];
+        let versions = [
+            version("v1", true, true, json!({"a": {}})),
+            version("v2", true, false, json!({"a": {}})),
+        ];
         let crd = json!({"kind": "CustomResourceDefinition", "metadata": {"name": "x"}, "spec": {"versions": versions}});
         let rules = |steps| {
             let (objects, budget) = ([Object::made(crd.clone())], Budget::of(steps));
-            check(&Scope::of(&Pool::of(objects.to_vec()), None, &budget)).into_iter().map(|finding| finding.rule.id).collect::<Vec<_>>()
+            check(&Scope::of(&Pool::of(objects.to_vec()), None, &budget))
+                .into_iter()
+                .map(|finding| finding.rule.id)
+                .collect::<Vec<_>>()
         };
         assert_eq!((rules(3), rules(4)), (vec!["lint-work-exceeded"], vec![]));
     }
@@ -362,26 +435,50 @@ mod tests {
     fn webhooks_get_a_ca() {
         let spec = |ca: Value| {
             let client = json!({"service": {"name": "s"}, "caBundle": ca});
-            let versions = [version("v1", true, true, json!({})), version("v2", true, false, json!({"a": {}}))];
+            let versions = [
+                version("v1", true, true, json!({})),
+                version("v2", true, false, json!({"a": {}})),
+            ];
             json!({"conversion": {"strategy": "Webhook", "webhook": {"clientConfig": client}}, "versions": versions})
         };
         let of = |ca, annotations| {
             let findings = found(spec(ca), annotations, Extent::Whole);
-            findings.into_iter().map(|finding| finding.rule.id).collect::<Vec<_>>()
+            findings
+                .into_iter()
+                .map(|finding| finding.rule.id)
+                .collect::<Vec<_>>()
         };
         assert_eq!(of(Value::Null, json!({})), ["crd-conversion-ca-missing"]);
         assert_eq!(of("Cg==".into(), json!({})), NONE);
-        assert_eq!(of(Value::Null, json!({"cert-manager.io/inject-ca-from": "a/b"})), NONE);
-        assert!(found(spec(Value::Null), json!({}), Extent::Part).is_empty(), "kustomize adds the annotation");
+        assert_eq!(
+            of(
+                Value::Null,
+                json!({"cert-manager.io/inject-ca-from": "a/b"})
+            ),
+            NONE
+        );
+        assert!(
+            found(spec(Value::Null), json!({}), Extent::Part).is_empty(),
+            "kustomize adds the annotation"
+        );
     }
 
     #[test]
     fn one_version_needs_no_webhook() {
         let spec = |versions: Value| json!({"conversion": {"strategy": "Webhook", "webhook": {"clientConfig": {}}}, "versions": versions});
-        assert_eq!(rules(spec(json!([version("v1", true, true, json!({}))]))), ["crd-conversion-needless"]);
-        let two = json!([version("v1", true, true, json!({})), version("v2", false, false, json!({}))]);
+        assert_eq!(
+            rules(spec(json!([version("v1", true, true, json!({}))]))),
+            ["crd-conversion-needless"]
+        );
+        let two = json!([
+            version("v1", true, true, json!({})),
+            version("v2", false, false, json!({}))
+        ]);
         assert_eq!(rules(spec(two)), NONE);
-        assert_eq!(rules(json!({"versions": [version("v1", true, true, json!({}))]})), NONE);
+        assert_eq!(
+            rules(json!({"versions": [version("v1", true, true, json!({}))]})),
+            NONE
+        );
     }
 
     #[test]

@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use semver::Version;
 
 use crate::clusterctl::metadata_refusal;
-use crate::contract::{ContractVersion, METADATA_API_VERSION, METADATA_KIND, Metadata, ReleaseSeries};
+use crate::contract::{
+    ContractVersion, METADATA_API_VERSION, METADATA_KIND, Metadata, ReleaseSeries,
+};
 use crate::diag::{Diagnostic, FieldPath, Fix, Place, Report};
 use crate::schema::document::{self, Wording};
 use crate::text::budget::Budget;
@@ -15,11 +17,16 @@ use crate::text::edit::{Edits, indentation};
 use crate::text::source::{Source, TextRange};
 use crate::text::yaml::{self, Node};
 use rules::{
-    API_VERSION_WRONG, CONTRACT_UNKNOWN, EMPTY, FIELD_MISSING, FIELD_UNKNOWN, KIND_MISSING, KIND_WRONG, METADATA_REFUSED,
-    SERIES_DUPLICATED, SERIES_EMPTY, SERIES_MISSING, SERIES_UNORDERED, VALUE_REFUSED,
+    API_VERSION_WRONG, CONTRACT_UNKNOWN, EMPTY, FIELD_MISSING, FIELD_UNKNOWN, KIND_MISSING,
+    KIND_WRONG, METADATA_REFUSED, SERIES_DUPLICATED, SERIES_EMPTY, SERIES_MISSING,
+    SERIES_UNORDERED, VALUE_REFUSED,
 };
 
-const SYNTAX: Wording = Wording { unknown: &FIELD_UNKNOWN, missing: &FIELD_MISSING, refused: &VALUE_REFUSED };
+const SYNTAX: Wording = Wording {
+    unknown: &FIELD_UNKNOWN,
+    missing: &FIELD_MISSING,
+    refused: &VALUE_REFUSED,
+};
 
 /// A metadata.yaml that was read, with its places.
 #[derive(Debug, Clone)]
@@ -34,41 +41,72 @@ pub(crate) struct MetadataFile {
 pub(crate) fn parse(source: &Source, budget: &Budget) -> (Option<MetadataFile>, Report) {
     let parsed = yaml::parse(source, budget);
     let mut report = parsed.report;
-    let Some(first) = parsed.documents.into_iter().find(|document| !document.root.is_null()) else {
+    let Some(first) = parsed
+        .documents
+        .into_iter()
+        .find(|document| !document.root.is_null())
+    else {
         if !report.has_errors() {
-            let finding = Diagnostic::of(&EMPTY, format!("{} holds no document", source.name())).at(source.place());
+            let finding = Diagnostic::of(&EMPTY, format!("{} holds no document", source.name()))
+                .at(source.place());
             report.push(finding.help("list the release series in it, as the book shows"));
         }
         return (None, report);
     };
     let root = first.root;
     let value = root.to_json();
-    report.extend(document::check(&value, &document::schema_of::<Metadata>(), &SYNTAX, &root, source, 1));
+    report.extend(document::check(
+        &value,
+        &document::schema_of::<Metadata>(),
+        &SYNTAX,
+        &root,
+        source,
+        1,
+    ));
     if report.has_errors() {
         return (None, report);
     }
     let Ok(metadata) = serde_json::from_value::<Metadata>(value) else {
         return (None, report);
     };
-    let file = MetadataFile { metadata, source: source.clone(), root };
+    let file = MetadataFile {
+        metadata,
+        source: source.clone(),
+        root,
+    };
     report.extend(judge(&file));
     (Some(file), report)
 }
 
-/// Reads and judges the metadata.yaml of a provider's release: a file without a fault is what clusterctl takes too.
-pub(crate) fn read(label: &str, source: &Source, budget: &Budget) -> (Option<MetadataFile>, Report) {
+/// Reads and judges the metadata.yaml of a provider's release: a file without a fault is what
+/// clusterctl takes too.
+pub(crate) fn read(
+    label: &str,
+    source: &Source,
+    budget: &Budget,
+) -> (Option<MetadataFile>, Report) {
     let (file, mut report) = parse(source, budget);
-    let refusal = metadata_refusal(label, source.text().as_bytes(), budget).filter(|_| !report.has_errors());
+    let refusal =
+        metadata_refusal(label, source.text().as_bytes(), budget).filter(|_| !report.has_errors());
     report.extend(refusal.map(|refusal| {
-        let finding = Diagnostic::of(&METADATA_REFUSED, format!("clusterctl refuses {}", source.name())).at(source.place());
-        let finding = finding.help("correct the file as the note says").note(format!("clusterctl says: {refusal}"));
+        let finding = Diagnostic::of(
+            &METADATA_REFUSED,
+            format!("clusterctl refuses {}", source.name()),
+        )
+        .at(source.place());
+        let finding = finding
+            .help("correct the file as the note says")
+            .note(format!("clusterctl says: {refusal}"));
         finding.upstream(refusal.message())
     }));
     (file, report)
 }
 
 fn place(source: &Source, root: &Node, path: &FieldPath) -> Place {
-    source.place_at(root.nearest(path).span).in_document(1).at_path(path.clone())
+    source
+        .place_at(root.nearest(path).span)
+        .in_document(1)
+        .at_path(path.clone())
 }
 
 impl MetadataFile {
@@ -79,8 +117,18 @@ impl MetadataFile {
 
     /// The place of the series of a version.
     pub(crate) fn series_place(&self, series: &ReleaseSeries) -> Place {
-        let index = self.metadata.release_series.iter().position(|known| known == series).unwrap_or_default();
-        self.place(&FieldPath::root().field("releaseSeries").index(index).field("contract"))
+        let index = self
+            .metadata
+            .release_series
+            .iter()
+            .position(|known| known == series)
+            .unwrap_or_default();
+        self.place(
+            &FieldPath::root()
+                .field("releaseSeries")
+                .index(index)
+                .field("contract"),
+        )
     }
 
     /// Whether the whole file stands in brackets.
@@ -99,37 +147,74 @@ fn judge(file: &MetadataFile) -> Report {
     let mut report = Report::new();
     let kind = metadata.kind.as_deref();
     let fixed = [
-        (&API_VERSION_WRONG, "apiVersion", metadata.api_version.as_str(), METADATA_API_VERSION),
-        (&KIND_WRONG, "kind", kind.unwrap_or(METADATA_KIND), METADATA_KIND),
+        (
+            &API_VERSION_WRONG,
+            "apiVersion",
+            metadata.api_version.as_str(),
+            METADATA_API_VERSION,
+        ),
+        (
+            &KIND_WRONG,
+            "kind",
+            kind.unwrap_or(METADATA_KIND),
+            METADATA_KIND,
+        ),
     ];
     if kind.is_none() {
-        let finding = Diagnostic::of(&KIND_MISSING, "kind is missing, which clusterctl tolerates").at(file.place(&FieldPath::root()));
-        report.push(finding.help(format!("add `kind: {METADATA_KIND}`")).fix(kind_added(file)));
+        let finding = Diagnostic::of(&KIND_MISSING, "kind is missing, which clusterctl tolerates")
+            .at(file.place(&FieldPath::root()));
+        report.push(
+            finding
+                .help(format!("add `kind: {METADATA_KIND}`"))
+                .fix(kind_added(file)),
+        );
     }
-    for (rule, field, found, wanted) in fixed.into_iter().filter(|(_, _, found, wanted)| found != wanted) {
-        let finding = Diagnostic::of(rule, format!("{field} is `{found}`, but clusterctl reads only `{wanted}`"));
-        let finding = finding.at(file.place(&FieldPath::root().field(field))).help(format!("write `{field}: {wanted}`"));
+    for (rule, field, found, wanted) in fixed
+        .into_iter()
+        .filter(|(_, _, found, wanted)| found != wanted)
+    {
+        let finding = Diagnostic::of(
+            rule,
+            format!("{field} is `{found}`, but clusterctl reads only `{wanted}`"),
+        );
+        let finding = finding
+            .at(file.place(&FieldPath::root().field(field)))
+            .help(format!("write `{field}: {wanted}`"));
         let mut edits = Edits::of(file.source.text());
-        edits.replace(file.root.nearest(&FieldPath::root().field(field)).span, wanted);
+        edits.replace(
+            file.root.nearest(&FieldPath::root().field(field)).span,
+            wanted,
+        );
         let finding = match field {
-            "apiVersion" => finding.note("this is the version of the file format; the contract stands in the series"),
+            "apiVersion" => finding
+                .note("this is the version of the file format; the contract stands in the series"),
             _ => finding,
         };
         report.push(finding.fix(edits));
     }
     let series = FieldPath::root().field("releaseSeries");
     if metadata.release_series.is_empty() {
-        let finding = Diagnostic::of(&SERIES_EMPTY, "releaseSeries is empty").at(file.place(&series));
-        report.push(finding.help("add an entry with major, minor and contract for each series of releases"));
+        let finding =
+            Diagnostic::of(&SERIES_EMPTY, "releaseSeries is empty").at(file.place(&series));
+        report.push(
+            finding.help("add an entry with major, minor and contract for each series of releases"),
+        );
     }
     let mut seen = BTreeMap::new();
     for (i, entry) in metadata.release_series.iter().enumerate() {
         report.extend(contract_unknown(file, &series.index(i), entry));
         if let Some(first) = seen.insert((entry.major, entry.minor), i) {
             seen.insert((entry.major, entry.minor), first);
-            let message = format!("releaseSeries[{i}] repeats series {}.{}", entry.major, entry.minor);
-            let finding = Diagnostic::of(&SERIES_DUPLICATED, message).at(file.place(&series.index(i)));
-            let finding = finding.related(file.place(&series.index(first)), "the first, which clusterctl takes");
+            let message = format!(
+                "releaseSeries[{i}] repeats series {}.{}",
+                entry.major, entry.minor
+            );
+            let finding =
+                Diagnostic::of(&SERIES_DUPLICATED, message).at(file.place(&series.index(i)));
+            let finding = finding.related(
+                file.place(&series.index(first)),
+                "the first, which clusterctl takes",
+            );
             report.push(finding.help("remove one of the two"));
         }
     }
@@ -142,9 +227,10 @@ fn kind_added(file: &MetadataFile) -> Fix {
     let mut edits = Edits::of(file.source.text());
     let kind = format!("kind: {METADATA_KIND}");
     match file.root.at(&FieldPath::root().field("apiVersion")) {
-        Some(version) if !file.is_in_brackets() => {
-            edits.lines_after(version.span, &[indentation(file.source.text(), file.root.span.start()) + &kind])
-        }
+        Some(version) if !file.is_in_brackets() => edits.lines_after(
+            version.span,
+            &[indentation(file.source.text(), file.root.span.start()) + &kind],
+        ),
         _ => edits.first_entry(file.root.span, &kind),
     }
     edits.into()
@@ -152,18 +238,38 @@ fn kind_added(file: &MetadataFile) -> Fix {
 
 /// Series in no order, and series 0.0, of which there is no release.
 fn unordered(file: &MetadataFile) -> Option<Diagnostic> {
-    let series: Vec<(i32, i32)> = file.metadata.release_series.iter().map(|series| (series.major, series.minor)).collect();
+    let series: Vec<(i32, i32)> = file
+        .metadata
+        .release_series
+        .iter()
+        .map(|series| (series.major, series.minor))
+        .collect();
     let list = FieldPath::root().field("releaseSeries");
     if let Some(at) = series.iter().position(|series| *series == (0, 0)) {
-        let finding = Diagnostic::of(&SERIES_UNORDERED, "series 0.0 is a placeholder: no release is of it").at(file.place(&list.index(at)));
+        let finding = Diagnostic::of(
+            &SERIES_UNORDERED,
+            "series 0.0 is a placeholder: no release is of it",
+        )
+        .at(file.place(&list.index(at)));
         return Some(finding.help("remove the entry"));
     }
     // One that is repeated is told as that.
     let mut seen = BTreeSet::new();
-    let distinct: Vec<(usize, (i32, i32))> = series.into_iter().enumerate().filter(|(_, series)| seen.insert(*series)).collect();
+    let distinct: Vec<(usize, (i32, i32))> = series
+        .into_iter()
+        .enumerate()
+        .filter(|(_, series)| seen.insert(*series))
+        .collect();
     let rises = |pair: &[(usize, (i32, i32))]| pair[0].1 < pair[1].1;
-    let (at, (major, minor)) = distinct[distinct.windows(2).position(|pair| rises(pair) != rises(&distinct))? + 1];
-    let finding = Diagnostic::of(&SERIES_UNORDERED, format!("series {major}.{minor} is out of order")).at(file.place(&list.index(at)));
+    let (at, (major, minor)) = distinct[distinct
+        .windows(2)
+        .position(|pair| rises(pair) != rises(&distinct))?
+        + 1];
+    let finding = Diagnostic::of(
+        &SERIES_UNORDERED,
+        format!("series {major}.{minor} is out of order"),
+    )
+    .at(file.place(&list.index(at)));
     Some(finding.help("list the series from the oldest to the newest"))
 }
 
@@ -172,17 +278,30 @@ pub(super) fn is_contract(name: &str) -> bool {
     ContractVersion::parse(name).is_some() || ["v1alpha2", "v1alpha3", "v1alpha4"].contains(&name)
 }
 
-/// Old series may name contracts that no core accepts any more; what is no contract at all is an error.
-fn contract_unknown(file: &MetadataFile, entry: &FieldPath, series: &ReleaseSeries) -> Option<Diagnostic> {
+/// Old series may name contracts that no core accepts any more; what is no contract at all is an
+/// error.
+fn contract_unknown(
+    file: &MetadataFile,
+    entry: &FieldPath,
+    series: &ReleaseSeries,
+) -> Option<Diagnostic> {
     let contract = series.contract.as_str();
     if is_contract(contract) {
         return None;
     }
-    let known = ContractVersion::ALL.map(ContractVersion::as_str).join(" or ");
+    let known = ContractVersion::ALL
+        .map(ContractVersion::as_str)
+        .join(" or ");
     Some(
-        Diagnostic::of(&CONTRACT_UNKNOWN, format!("contract `{contract}` of series {}.{} is unknown", series.major, series.minor))
-            .at(file.place(&entry.field("contract")))
-            .help(format!("write {known}")),
+        Diagnostic::of(
+            &CONTRACT_UNKNOWN,
+            format!(
+                "contract `{contract}` of series {}.{} is unknown",
+                series.major, series.minor
+            ),
+        )
+        .at(file.place(&entry.field("contract")))
+        .help(format!("write {known}")),
     )
 }
 
@@ -190,7 +309,10 @@ fn contract_unknown(file: &MetadataFile, entry: &FieldPath, series: &ReleaseSeri
 ///
 /// # Errors
 /// The finding.
-pub(crate) fn series_of<'a>(file: &'a MetadataFile, version: &Version) -> Result<&'a ReleaseSeries, Box<Diagnostic>> {
+pub(crate) fn series_of<'a>(
+    file: &'a MetadataFile,
+    version: &Version,
+) -> Result<&'a ReleaseSeries, Box<Diagnostic>> {
     file.metadata.series_of(version).ok_or_else(|| {
         let (contract, list) = (newest_contract(file), List::of(file));
         let name = file.source.name();
@@ -211,8 +333,15 @@ pub(crate) fn series_of<'a>(file: &'a MetadataFile, version: &Version) -> Result
 
 /// The contract of the newest series that the file lists.
 pub(crate) fn newest_contract(file: &MetadataFile) -> String {
-    let newest = file.metadata.release_series.iter().max_by_key(|series| (series.major, series.minor));
-    newest.map_or_else(|| ContractVersion::V1Beta2.as_str().to_owned(), |series| series.contract.clone())
+    let newest = file
+        .metadata
+        .release_series
+        .iter()
+        .max_by_key(|series| (series.major, series.minor));
+    newest.map_or_else(
+        || ContractVersion::V1Beta2.as_str().to_owned(),
+        |series| series.contract.clone(),
+    )
 }
 
 /// The list of series, as it is written.
@@ -228,8 +357,16 @@ impl<'a> List<'a> {
     /// The list of a file.
     pub(crate) fn of(file: &'a MetadataFile) -> Self {
         let list = file.root.nearest(&FieldPath::root().field("releaseSeries"));
-        let items = file.root.at(&FieldPath::root().field("releaseSeries")).and_then(Node::as_sequence).unwrap_or_default();
-        List { file, range: list.span, last: items.last().map(|item| item.span) }
+        let items = file
+            .root
+            .at(&FieldPath::root().field("releaseSeries"))
+            .and_then(Node::as_sequence)
+            .unwrap_or_default();
+        List {
+            file,
+            range: list.span,
+            last: items.last().map(|item| item.span),
+        }
     }
 
     /// Whether each entry has lines of its own; else they stand in brackets.
@@ -251,7 +388,13 @@ impl<'a> List<'a> {
     pub(crate) fn add(&self, edits: &mut Edits<'_>, version: &Version, contract: &str) {
         match self.last {
             Some(last) if !self.is_block() => {
-                edits.append(last, format!(", {{major: {}, minor: {}, contract: {contract}}}", version.major, version.minor));
+                edits.append(
+                    last,
+                    format!(
+                        ", {{major: {}, minor: {}, contract: {contract}}}",
+                        version.major, version.minor
+                    ),
+                );
             }
             _ => edits.lines_after(self.range, &self.entry(version, contract)),
         }
@@ -282,26 +425,44 @@ pub(crate) mod tests {
     }
 
     fn rules(text: &str) -> Vec<&'static str> {
-        parse(&Source::new("metadata.yaml", text), &Budget::default()).1.findings().iter().map(|f| f.rule.id).collect()
+        parse(&Source::new("metadata.yaml", text), &Budget::default())
+            .1
+            .findings()
+            .iter()
+            .map(|f| f.rule.id)
+            .collect()
     }
 
     #[test]
     fn missing_series_shows_the_lines_to_add() {
         let file = file(FILE);
-        let finding = series_of(&file, &Version::new(0, 2, 0)).expect_err("series 0.2 is not there");
+        let finding =
+            series_of(&file, &Version::new(0, 2, 0)).expect_err("series 0.2 is not there");
         let insertion = finding.insertion.expect("lines to add");
         assert_eq!(insertion.after_line, 7);
-        assert_eq!(insertion.lines, ["  - major: 0", "    minor: 2", "    contract: v1beta1"]);
-        assert_eq!(finding.place.span.map(|span| (span.start.line, span.start.column)), Some((7, 5)));
+        assert_eq!(
+            insertion.lines,
+            ["  - major: 0", "    minor: 2", "    contract: v1beta1"]
+        );
+        assert_eq!(
+            finding
+                .place
+                .span
+                .map(|span| (span.start.line, span.start.column)),
+            Some((7, 5))
+        );
         assert!(series_of(&file, &Version::new(0, 1, 9)).is_ok());
     }
 
     #[test]
     fn a_list_in_brackets_shows_no_lines() {
-        let text =
-            "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries: [{major: 0, minor: 1, contract: v1beta1}]\n";
-        let finding = series_of(&file(text), &Version::new(0, 2, 0)).expect_err("series 0.2 is not there");
-        assert_eq!((finding.insertion, finding.help), (None, Some("run `windlass release bump v0.2.0`".into())));
+        let text = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries: [{major: 0, minor: 1, contract: v1beta1}]\n";
+        let finding =
+            series_of(&file(text), &Version::new(0, 2, 0)).expect_err("series 0.2 is not there");
+        assert_eq!(
+            (finding.insertion, finding.help),
+            (None, Some("run `windlass release bump v0.2.0`".into()))
+        );
     }
 
     /// clusterctl.md 6.2 and the book's validation rules.

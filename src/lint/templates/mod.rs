@@ -1,5 +1,6 @@
-//! Cluster templates and ClusterClasses of a release: which files are some, and what clusterctl or its users would trip over
-//! (book: clusterctl, "Workload cluster templates", "ClusterClass definitions").
+//! Cluster templates and ClusterClasses of a release: which files are some, and what clusterctl or
+//! its users would trip over (book: clusterctl, "Workload cluster templates", "ClusterClass
+//! definitions").
 
 pub(crate) mod fields;
 pub(crate) mod flags;
@@ -26,18 +27,25 @@ use crate::topology::refused_of_class;
 
 pub(crate) use known::{Known, Wanted};
 use rules::{
-    CLASS_MISSING, CLASS_NAME_WRONG, CLASS_NAMESPACE, CLASS_VARIABLE, NAME_CONTROL, NAME_UNKNOWN, NAMESPACE_FOREIGN, NAMESPACE_PRESENT,
-    SUBSTITUTION,
+    CLASS_MISSING, CLASS_NAME_WRONG, CLASS_NAMESPACE, CLASS_VARIABLE, NAME_CONTROL, NAME_UNKNOWN,
+    NAMESPACE_FOREIGN, NAMESPACE_PRESENT, SUBSTITUTION,
 };
 
-/// The templates among some files by their file name, and those whose name looks as if clusterctl should find it.
-pub(crate) fn select<'a>(sources: impl IntoIterator<Item = &'a Source>) -> (Vec<(&'a str, &'a Source)>, Report) {
+/// The templates among some files by their file name, and those whose name looks as if clusterctl
+/// should find it.
+pub(crate) fn select<'a>(
+    sources: impl IntoIterator<Item = &'a Source>,
+) -> (Vec<(&'a str, &'a Source)>, Report) {
     let mut report = Report::new();
     let mut taken = Vec::new();
     for source in sources {
         let file = source.file_name();
         if file.chars().any(char::is_control) {
-            let finding = Diagnostic::of(&NAME_CONTROL, format!("the name {} has a control character", go::quote(file))).at(source.place());
+            let finding = Diagnostic::of(
+                &NAME_CONTROL,
+                format!("the name {} has a control character", go::quote(file)),
+            )
+            .at(source.place());
             report.push(finding.help("rename the file: such a name ends lines in logs, and gives commands to terminals and CI systems"));
         }
         if is_template(file) {
@@ -57,7 +65,8 @@ pub(crate) fn is_template(file: &str) -> bool {
 /// What is known of templates beside their text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
-    /// Whether they are what clusterctl takes, or parts of which that is made: what a part lacks may come from elsewhere.
+    /// Whether they are what clusterctl takes, or parts of which that is made: what a part lacks
+    /// may come from elsewhere.
     pub(crate) extent: Extent,
     /// For whom they are judged.
     pub(crate) audience: Audience<'a>,
@@ -67,8 +76,21 @@ pub(crate) struct Asked<'a> {
 
 /// Judges templates that lie beside each other.
 pub(crate) fn check(sources: &[Source], asked: &Asked<'_>, budget: &Budget) -> Report {
-    let classes: BTreeSet<&str> = sources.iter().filter_map(|source| cluster_class_name(source.file_name())).collect();
-    sources.iter().flat_map(|source| Judge { source, classes: &classes, asked }.report(budget)).collect()
+    let classes: BTreeSet<&str> = sources
+        .iter()
+        .filter_map(|source| cluster_class_name(source.file_name()))
+        .collect();
+    sources
+        .iter()
+        .flat_map(|source| {
+            Judge {
+                source,
+                classes: &classes,
+                asked,
+            }
+            .report(budget)
+        })
+        .collect()
 }
 
 /// A file, and what is known of what surrounds it.
@@ -94,8 +116,16 @@ impl Judge<'_> {
         if let Audience::Author(wishes) = self.asked.audience {
             report.extend(sampled.substituted.restore(self.advice(&sampled, budget)));
             // Of a part of a class the rest may be elsewhere.
-            let is_class = |object: &Object| self.asked.extent == Extent::Whole && object.is(CORE_GROUP, "ClusterClass");
-            report.extend(sampled.judge(|object| if is_class(object) { refused_of_class(object, budget) } else { Vec::new() }));
+            let is_class = |object: &Object| {
+                self.asked.extent == Extent::Whole && object.is(CORE_GROUP, "ClusterClass")
+            };
+            report.extend(sampled.judge(|object| {
+                if is_class(object) {
+                    refused_of_class(object, budget)
+                } else {
+                    Vec::new()
+                }
+            }));
             report.extend(outdated(&sampled, wishes));
             report.extend(check_text(self.source, budget));
         }
@@ -107,7 +137,12 @@ impl Judge<'_> {
         let mut report: Report = sampled.objects().iter().filter_map(namespace).collect();
         report.extend(fixed_namespaces(sampled));
         if self.asked.extent == Extent::Whole {
-            report.extend(sampled.objects().iter().filter_map(|object| class_of_topology(sampled, object, self.classes)));
+            report.extend(
+                sampled
+                    .objects()
+                    .iter()
+                    .filter_map(|object| class_of_topology(sampled, object, self.classes)),
+            );
         }
         sampled.substituted.restore(report)
     }
@@ -115,12 +150,23 @@ impl Judge<'_> {
     /// What who makes a template or a class should know of its objects.
     fn advice(&self, sampled: &Sampled, budget: &Budget) -> Report {
         let mut report = kinds::check(sampled, self.asked.known);
-        report.extend(fields::check(sampled, self.asked.known, self.asked.extent, budget));
+        report.extend(fields::check(
+            sampled,
+            self.asked.known,
+            self.asked.extent,
+            budget,
+        ));
         if self.asked.extent == Extent::Whole {
             report.extend(references::check(sampled));
             let is_class = cluster_class_name(self.source.file_name()).is_some();
-            let template = envsubst::parse(self.source.text()).ok().filter(|_| !is_class);
-            report.extend(template.iter().flat_map(|template| flags::check(sampled, template)));
+            let template = envsubst::parse(self.source.text())
+                .ok()
+                .filter(|_| !is_class);
+            report.extend(
+                template
+                    .iter()
+                    .flat_map(|template| flags::check(sampled, template)),
+            );
         }
         report
     }
@@ -128,23 +174,39 @@ impl Judge<'_> {
 
 /// Objects in an older version of Cluster API's types than the author wants.
 fn outdated(sampled: &Sampled, wishes: Wishes<'_>) -> Report {
-    let Some(wanted) = wishes.contract else { return Report::new() };
+    let Some(wanted) = wishes.contract else {
+        return Report::new();
+    };
     sampled.judge(|object| object_outdated(object, wanted, |object| sampled.title(object)))
 }
 
-/// Judges the text as it is written. Variables can break the YAML of a file that is sound once they are replaced: then its scripts are
-/// not judged.
+/// Judges the text as it is written. Variables can break the YAML of a file that is sound once they
+/// are replaced: then its scripts are not judged.
 fn check_text(source: &Source, budget: &Budget) -> Report {
-    let Ok(template) = envsubst::parse(source.text()) else { return Report::new() };
+    let Ok(template) = envsubst::parse(source.text()) else {
+        return Report::new();
+    };
     let mut report = variables::check(source, &template);
-    report.extend(scripts::check(source, &template, &yaml::parse(source, budget).documents));
+    report.extend(scripts::check(
+        source,
+        &template,
+        &yaml::parse(source, budget).documents,
+    ));
     report
 }
 
 /// A file that looks like a template, under a name that clusterctl does not look for.
 pub(crate) fn unknown_name(source: &Source, file: &str) -> Option<Diagnostic> {
-    let looks_like = ["cluster-class", "cluster_template", "clustertemplate", "cluster-template", "clusterclass"];
-    let stem = file.strip_suffix(".yaml").or_else(|| file.strip_suffix(".yml"))?;
+    let looks_like = [
+        "cluster-class",
+        "cluster_template",
+        "clustertemplate",
+        "cluster-template",
+        "clusterclass",
+    ];
+    let stem = file
+        .strip_suffix(".yaml")
+        .or_else(|| file.strip_suffix(".yml"))?;
     looks_like.iter().any(|prefix| stem.starts_with(prefix)).then(|| {
         Diagnostic::of(&NAME_UNKNOWN, format!("{file} is no name that clusterctl looks for, so it is not released"))
             .at(source.place())
@@ -162,9 +224,14 @@ struct Sampled {
 
 impl Sampled {
     fn new(source: &Source, budget: &Budget) -> Result<Self, Box<Diagnostic>> {
-        let substituted = Substituted::sampled(source, budget).map_err(|error| Box::new(substitution_finding(source, &error)))?;
+        let substituted = Substituted::sampled(source, budget)
+            .map_err(|error| Box::new(substitution_finding(source, &error)))?;
         let (objects, report) = objects::documents(substituted.text(), budget);
-        Ok(Sampled { pool: Pool::of(objects), report: substituted.restore(report), substituted })
+        Ok(Sampled {
+            pool: Pool::of(objects),
+            report: substituted.restore(report),
+            substituted,
+        })
     }
 
     fn objects(&self) -> &[Object] {
@@ -173,13 +240,20 @@ impl Sampled {
 
     /// What is wrong with one of the objects, at its place in the template.
     fn judge<F: IntoIterator<Item = Diagnostic>>(&self, judge: impl Fn(&Object) -> F) -> Report {
-        self.substituted.restore(self.objects().iter().flat_map(judge).collect())
+        self.substituted
+            .restore(self.objects().iter().flat_map(judge).collect())
     }
 
     /// `Kind/name`, with the variables that are in the name.
     fn title(&self, object: &Object) -> String {
-        let name = self.written(object, &FieldPath::of_fields("metadata.name")).trim_matches(['"', '\'']);
-        if name.contains("${") { format!("{}/{name}", object.kind()) } else { object.title() }
+        let name = self
+            .written(object, &FieldPath::of_fields("metadata.name"))
+            .trim_matches(['"', '\'']);
+        if name.contains("${") {
+            format!("{}/{name}", object.kind())
+        } else {
+            object.title()
+        }
     }
 
     /// What the template says at a field.
@@ -190,42 +264,71 @@ impl Sampled {
 
 /// The finding about a template whose variables cannot be read or replaced.
 pub(crate) fn substitution_finding(source: &Source, error: &SubstError) -> Diagnostic {
-    Diagnostic::of(&SUBSTITUTION, format!("clusterctl cannot substitute the variables of {}", source.file_name()))
-        .at(source.place_at(error.start..error.stopped.max(error.start)))
-        .help("write `${NAME}` or `${NAME:=default}`; for a literal `${` write `$${`")
-        .note(format!("clusterctl says: {error}"))
-        .upstream(error.to_string())
+    Diagnostic::of(
+        &SUBSTITUTION,
+        format!(
+            "clusterctl cannot substitute the variables of {}",
+            source.file_name()
+        ),
+    )
+    .at(source.place_at(error.start..error.stopped.max(error.start)))
+    .help("write `${NAME}` or `${NAME:=default}`; for a literal `${` write `$${`")
+    .note(format!("clusterctl says: {error}"))
+    .upstream(error.to_string())
 }
 
 /// A template takes the namespace as given: no Namespace object.
 fn namespace(object: &Object) -> Option<Diagnostic> {
     (object.kind() == "Namespace").then(|| {
-        Diagnostic::of(&NAMESPACE_PRESENT, "the template holds a Namespace, which clusterctl renames to the target namespace")
-            .at(object.place(&FieldPath::of_fields("kind")))
-            .help("remove it: the namespace of a cluster exists already")
+        Diagnostic::of(
+            &NAMESPACE_PRESENT,
+            "the template holds a Namespace, which clusterctl renames to the target namespace",
+        )
+        .at(object.place(&FieldPath::of_fields("kind")))
+        .help("remove it: the namespace of a cluster exists already")
     })
 }
 
-/// No namespace but that of the caller: clusterctl writes the target namespace in place of any other, which is told once.
+/// No namespace but that of the caller: clusterctl writes the target namespace in place of any
+/// other, which is told once.
 fn fixed_namespaces(sampled: &Sampled) -> Option<Diagnostic> {
     let path = FieldPath::of_fields("metadata.namespace");
-    let is_fixed = |object: &&Object| object.at(&path).is_some() && !sampled.written(object, &path).contains("${");
-    let fixed: Vec<&Object> = sampled.objects().iter().filter(|object| object.kind() != "Namespace").filter(is_fixed).collect();
+    let is_fixed = |object: &&Object| {
+        object.at(&path).is_some() && !sampled.written(object, &path).contains("${")
+    };
+    let fixed: Vec<&Object> = sampled
+        .objects()
+        .iter()
+        .filter(|object| object.kind() != "Namespace")
+        .filter(is_fixed)
+        .collect();
     let (first, others) = fixed.split_first()?;
     let titles: Vec<String> = fixed.iter().map(|object| sampled.title(object)).collect();
-    let message = format!("`clusterctl generate cluster` replaces the namespace of {}", titles.join(", "));
+    let message = format!(
+        "`clusterctl generate cluster` replaces the namespace of {}",
+        titles.join(", ")
+    );
     let finding = Diagnostic::of(&NAMESPACE_FOREIGN, message)
         .at(first.place(&path))
         .help("write `namespace: \"${NAMESPACE}\"`, which `clusterctl generate yaml` replaces too");
-    Some(others.iter().fold(finding, |finding, object| finding.related(object.place(&path), "")))
+    Some(others.iter().fold(finding, |finding, object| {
+        finding.related(object.place(&path), "")
+    }))
 }
 
 /// A template with a topology needs the file of its class beside it.
-fn class_of_topology(sampled: &Sampled, object: &Object, classes: &BTreeSet<&str>) -> Option<Diagnostic> {
+fn class_of_topology(
+    sampled: &Sampled,
+    object: &Object,
+    classes: &BTreeSet<&str>,
+) -> Option<Diagnostic> {
     if !object.is(CORE_GROUP, "Cluster") {
         return None;
     }
-    let paths = [FieldPath::of_fields("spec.topology.classRef.name"), FieldPath::of_fields("spec.topology.class")];
+    let paths = [
+        FieldPath::of_fields("spec.topology.classRef.name"),
+        FieldPath::of_fields("spec.topology.class"),
+    ];
     let path = paths.into_iter().find(|path| object.at(path).is_some())?;
     let class = object.at(&path)?.as_str()?;
     if sampled.written(object, &path).contains("${") || classes.contains(class) {
@@ -245,7 +348,10 @@ fn check_class(sampled: &Sampled, source: &Source, class: &str) -> Report {
     let mut report: Report = class_variable(source).into_iter().collect();
     let file = source.file_name();
     let judge = |object: &Object| {
-        class_name(sampled, file, object, class).into_iter().chain(namespace_of_class(sampled, object)).collect::<Vec<_>>()
+        class_name(sampled, file, object, class)
+            .into_iter()
+            .chain(namespace_of_class(sampled, object))
+            .collect::<Vec<_>>()
     };
     report.extend(sampled.judge(judge));
     report
@@ -270,25 +376,39 @@ fn class_name(sampled: &Sampled, file: &str, object: &Object, class: &str) -> Op
     }
     let path = FieldPath::of_fields("metadata.name");
     // A variable without a default may hold the right name; that there is one is told of the file.
-    let written = object.at(&path).and_then(|_| envsubst::parse(sampled.written(object, &path)).ok());
+    let written = object
+        .at(&path)
+        .and_then(|_| envsubst::parse(sampled.written(object, &path)).ok());
     let is_open = written.is_some_and(|name| name.variables().values().any(Option::is_none));
     let found = object.name();
     (found != class && !is_open).then(|| {
-        Diagnostic::of(&CLASS_NAME_WRONG, format!("the ClusterClass of {file} is called `{found}`"))
-            .at(object.place(&path))
-            .help(match found.is_empty() {
-                true => format!("call the class `{class}`"),
-                false => format!("rename the class to `{class}`, or the file to {CLUSTER_CLASS_PREFIX}{found}.yaml"),
-            })
-            .note("clusterctl finds the file by the name that a topology gives")
+        Diagnostic::of(
+            &CLASS_NAME_WRONG,
+            format!("the ClusterClass of {file} is called `{found}`"),
+        )
+        .at(object.place(&path))
+        .help(match found.is_empty() {
+            true => format!("call the class `{class}`"),
+            false => format!(
+                "rename the class to `{class}`, or the file to {CLUSTER_CLASS_PREFIX}{found}.yaml"
+            ),
+        })
+        .note("clusterctl finds the file by the name that a topology gives")
     })
 }
 
 fn namespace_of_class(sampled: &Sampled, object: &Object) -> Option<Diagnostic> {
     let path = FieldPath::of_fields("metadata.namespace");
     object.at(&path)?;
-    let finding = Diagnostic::of(&CLASS_NAMESPACE, format!("{} names a namespace", sampled.title(object)));
-    Some(finding.at(object.place(&path)).help("remove the line: clusterctl sets the namespace of a class and its templates"))
+    let finding = Diagnostic::of(
+        &CLASS_NAMESPACE,
+        format!("{} names a namespace", sampled.title(object)),
+    );
+    Some(
+        finding
+            .at(object.place(&path))
+            .help("remove the line: clusterctl sets the namespace of a class and its templates"),
+    )
 }
 
 #[cfg(test)]
@@ -296,21 +416,36 @@ mod tests {
     use super::*;
     use crate::contract::ContractVersion;
 
-    const ALL: Asked<'_> = Asked { extent: Extent::Whole, audience: Audience::Author(Wishes::NONE), known: &[] };
+    const ALL: Asked<'_> = Asked {
+        extent: Extent::Whole,
+        audience: Audience::Author(Wishes::NONE),
+        known: &[],
+    };
 
     fn rules(files: &[(&str, &str)]) -> Vec<String> {
-        let sources: Vec<Source> = files.iter().map(|(name, text)| Source::new(*name, *text)).collect();
+        let sources: Vec<Source> = files
+            .iter()
+            .map(|(name, text)| Source::new(*name, *text))
+            .collect();
         let mut report = select(&sources).1;
-        let taken: Vec<Source> = select(&sources).0.into_iter().map(|(_, source)| source.clone()).collect();
+        let taken: Vec<Source> = select(&sources)
+            .0
+            .into_iter()
+            .map(|(_, source)| source.clone())
+            .collect();
         report.extend(check(&taken, &ALL, &Budget::default()));
         let line = |f: &Diagnostic| f.place.span.map_or(0, |span| span.start.line);
-        report.findings().iter().map(|f| format!("{}:{}", f.rule.id, line(f))).collect()
+        report
+            .findings()
+            .iter()
+            .map(|f| format!("{}:{}", f.rule.id, line(f)))
+            .collect()
     }
 
-    const CLUSTER: &str =
-        "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata:\n  name: ${CLUSTER_NAME}\n  namespace: ${NAMESPACE}\n";
+    const CLUSTER: &str = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata:\n  name: ${CLUSTER_NAME}\n  namespace: ${NAMESPACE}\n";
 
-    /// What Cluster API's webhook refuses of a class is known before it is released; patches of runtime extensions are the cluster's affair.
+    /// What Cluster API's webhook refuses of a class is known before it is released; patches of
+    /// runtime extensions are the cluster's affair.
     #[test]
     fn patches_of_classes_are_judged() {
         let class = |value: &str, more: &str| {
@@ -319,7 +454,13 @@ mod tests {
             )
         };
         let refused = |text: String| {
-            let found = check(&[Source::new("clusterclass-a.yaml", text)], &ALL, &Budget::default()).into_findings().into_iter();
+            let found = check(
+                &[Source::new("clusterclass-a.yaml", text)],
+                &ALL,
+                &Budget::default(),
+            )
+            .into_findings()
+            .into_iter();
             found
                 .filter(|finding| finding.rule.id == "topology-class-refused")
                 .map(|finding| finding.place.span.unwrap().start.line)
@@ -327,33 +468,75 @@ mod tests {
         };
         assert_eq!(refused(class("valueFrom: {variable: known}", "")), [0; 0]);
         assert_eq!(refused(class("valueFrom: {variable: unknown}", "")), [14]);
-        assert_eq!(refused(class("value: 1", "  - {name: q, external: {generateExtension: x}}\n")), [0; 0]);
+        assert_eq!(
+            refused(class(
+                "value: 1",
+                "  - {name: q, external: {generateExtension: x}}\n"
+            )),
+            [0; 0]
+        );
     }
 
     #[test]
     fn sound_templates_pass() {
-        let topology = format!("{CLUSTER}spec: {{topology: {{classRef: {{name: foo}}, version: \"${{KUBERNETES_VERSION}}\"}}}}\n");
-        let class = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: ClusterClass\nmetadata: {name: foo}\n";
-        assert!(rules(&[("t/cluster-template.yaml", &topology), ("t/clusterclass-foo.yaml", class)]).is_empty());
+        let topology = format!(
+            "{CLUSTER}spec: {{topology: {{classRef: {{name: foo}}, version: \"${{KUBERNETES_VERSION}}\"}}}}\n"
+        );
+        let class =
+            "apiVersion: cluster.x-k8s.io/v1beta2\nkind: ClusterClass\nmetadata: {name: foo}\n";
+        assert!(
+            rules(&[
+                ("t/cluster-template.yaml", &topology),
+                ("t/clusterclass-foo.yaml", class)
+            ])
+            .is_empty()
+        );
     }
 
     #[test]
     fn topology_needs_the_file_of_its_class() {
         let old = format!("{CLUSTER}spec:\n  topology:\n    class: foo\n");
-        assert_eq!(rules(&[("cluster-template-topology.yaml", &old)]), ["template-class-missing:8"]);
+        assert_eq!(
+            rules(&[("cluster-template-topology.yaml", &old)]),
+            ["template-class-missing:8"]
+        );
         let other = old.replace("cluster.x-k8s.io/v1beta2", "cluster.example.com/v1");
-        assert_eq!(rules(&[("cluster-template-topology.yaml", &other)]), [""; 0], "a Cluster of another group");
+        assert_eq!(
+            rules(&[("cluster-template-topology.yaml", &other)]),
+            [""; 0],
+            "a Cluster of another group"
+        );
     }
 
     #[test]
     fn older_versions_of_types_are_told_to_who_wants_newer_ones() {
         let text = "a: ${FIRST:=a much longer value than the variable}\n---\napiVersion: cluster.x-k8s.io/v1beta1\nkind: Cluster\nmetadata: {name: \"${CLUSTER_NAME}\"}\n";
         let told = |contract| {
-            let wishes = Wishes { contract, ..Wishes::NONE };
-            let asked = Asked { audience: Audience::Author(wishes), ..ALL };
-            let report = check(&[Source::new("cluster-template.yaml", text)], &asked, &Budget::default());
-            let found = report.findings().iter().filter(|finding| finding.rule.id == "object-api-version-outdated");
-            found.map(|finding| (finding.message.clone(), finding.place.span.map_or(0, |span| span.start.line))).collect::<Vec<_>>()
+            let wishes = Wishes {
+                contract,
+                ..Wishes::NONE
+            };
+            let asked = Asked {
+                audience: Audience::Author(wishes),
+                ..ALL
+            };
+            let report = check(
+                &[Source::new("cluster-template.yaml", text)],
+                &asked,
+                &Budget::default(),
+            );
+            let found = report
+                .findings()
+                .iter()
+                .filter(|finding| finding.rule.id == "object-api-version-outdated");
+            found
+                .map(|finding| {
+                    (
+                        finding.message.clone(),
+                        finding.place.span.map_or(0, |span| span.start.line),
+                    )
+                })
+                .collect::<Vec<_>>()
         };
         let message = "Cluster/${CLUSTER_NAME} is written in cluster.x-k8s.io/v1beta1".to_owned();
         assert_eq!(told(Some(ContractVersion::V1Beta2)), [(message, 3)]);
@@ -365,12 +548,28 @@ mod tests {
     fn faults_stand_at_their_place_in_the_template() {
         let long = "${FIRST:=a much longer value than the variable}";
         for (text, expected) in [
-            (format!("a: {long}\nkind: Namespace\n"), vec!["template-namespace-present:2"]),
-            ("kind: Namespace\nmetadata:\n  namespace: x\n".to_owned(), vec!["template-namespace-present:1"]),
-            (format!("a: {long}\nkind: X\nmetadata:\n  namespace: kube-system\n"), vec!["template-namespace-foreign:4"]),
-            ("a: ok\nb: ${BROKEN\n".to_owned(), vec!["template-substitution-broken:2"]),
+            (
+                format!("a: {long}\nkind: Namespace\n"),
+                vec!["template-namespace-present:2"],
+            ),
+            (
+                "kind: Namespace\nmetadata:\n  namespace: x\n".to_owned(),
+                vec!["template-namespace-present:1"],
+            ),
+            (
+                format!("a: {long}\nkind: X\nmetadata:\n  namespace: kube-system\n"),
+                vec!["template-namespace-foreign:4"],
+            ),
+            (
+                "a: ok\nb: ${BROKEN\n".to_owned(),
+                vec!["template-substitution-broken:2"],
+            ),
         ] {
-            assert_eq!(rules(&[("cluster-template.yaml", &text)]), expected, "{text}");
+            assert_eq!(
+                rules(&[("cluster-template.yaml", &text)]),
+                expected,
+                "{text}"
+            );
         }
     }
 
@@ -380,36 +579,96 @@ mod tests {
         let text = format!(
             "{CLUSTER}---\nkind: Secret\nmetadata: {{name: \"${{CLUSTER_NAME}}-s\", namespace: n}}\n---\nkind: Secret\nmetadata: {{name: \"${{NAME:=}}\", namespace: n}}\n"
         );
-        let report = check(&[Source::new("cluster-template.yaml", text)], &ALL, &Budget::default());
-        let messages: Vec<_> = report.findings().iter().map(|finding| finding.message.as_str()).collect();
+        let report = check(
+            &[Source::new("cluster-template.yaml", text)],
+            &ALL,
+            &Budget::default(),
+        );
+        let messages: Vec<_> = report
+            .findings()
+            .iter()
+            .map(|finding| finding.message.as_str())
+            .collect();
         let expected = "`clusterctl generate cluster` replaces the namespace of Secret/${CLUSTER_NAME}-s, Secret/${NAME:=}";
         assert_eq!(messages, [expected]);
     }
 
-    /// Nutanix' `cluster-template-csi3.yaml` has fifteen such objects: clusterctl rewrites them all.
+    /// Nutanix' `cluster-template-csi3.yaml` has fifteen such objects: clusterctl rewrites them
+    /// all.
     #[test]
     fn fixed_namespaces_are_told_once() {
-        let object = |name: &str, namespace: &str| format!("kind: X\nmetadata:\n  name: {name}\n  namespace: {namespace}\n");
-        let text = ["default", "${NAMESPACE}", "kube-system"].map(|namespace| object("x", namespace)).join("---\n");
-        let report = check(&[Source::new("cluster-template.yaml", text)], &ALL, &Budget::default());
-        let [finding] = report.findings() else { panic!("{report:?}") };
+        let object = |name: &str, namespace: &str| {
+            format!("kind: X\nmetadata:\n  name: {name}\n  namespace: {namespace}\n")
+        };
+        let text = ["default", "${NAMESPACE}", "kube-system"]
+            .map(|namespace| object("x", namespace))
+            .join("---\n");
+        let report = check(
+            &[Source::new("cluster-template.yaml", text)],
+            &ALL,
+            &Budget::default(),
+        );
+        let [finding] = report.findings() else {
+            panic!("{report:?}")
+        };
         let line = |place: &crate::diag::Place| place.span.map_or(0, |span| span.start.line);
-        assert_eq!((line(&finding.place), finding.related.iter().map(|related| line(&related.place)).collect()), (4, vec![14]));
+        assert_eq!(
+            (
+                line(&finding.place),
+                finding
+                    .related
+                    .iter()
+                    .map(|related| line(&related.place))
+                    .collect()
+            ),
+            (4, vec![14])
+        );
     }
 
     #[test]
     fn class_files_are_judged() {
-        let class = "kind: ClusterClass\nmetadata:\n  name: bar\n  namespace: x\nspec: {a: \"${VAR}\"}\n";
-        let expected = ["clusterclass-variable-present:5", "clusterclass-name-wrong:3", "clusterclass-namespace-present:4"];
+        let class =
+            "kind: ClusterClass\nmetadata:\n  name: bar\n  namespace: x\nspec: {a: \"${VAR}\"}\n";
+        let expected = [
+            "clusterclass-variable-present:5",
+            "clusterclass-name-wrong:3",
+            "clusterclass-namespace-present:4",
+        ];
         assert_eq!(rules(&[("clusterclass-foo.yaml", class)]), expected);
-        assert_eq!(rules(&[("cluster-class-foo.yaml", class)]), ["template-name-unknown:0"]);
-        let named = |name: &str| rules(&[("clusterclass-template-foo.yaml", &format!("kind: ClusterClass\nmetadata:\n  name: {name}\n"))]);
+        assert_eq!(
+            rules(&[("cluster-class-foo.yaml", class)]),
+            ["template-name-unknown:0"]
+        );
+        let named = |name: &str| {
+            rules(&[(
+                "clusterclass-template-foo.yaml",
+                &format!("kind: ClusterClass\nmetadata:\n  name: {name}\n"),
+            )])
+        };
         assert_eq!(named("template-foo"), Vec::<String>::new());
         assert_eq!(named("foo"), ["clusterclass-name-wrong:3"]);
         // As CAPV and CAPRKE2 have it: the name is right when the variable is.
-        assert_eq!(named("'${CLUSTER_CLASS_NAME}'"), ["clusterclass-variable-present:3"]);
-        assert_eq!(named("${CLASS_NAME:=template-foo}"), ["clusterclass-variable-present:3"]);
-        assert_eq!(named("${CLASS_NAME:=foo}"), ["clusterclass-variable-present:3", "clusterclass-name-wrong:3"]);
-        assert_eq!(rules(&[("clusterclass-foo.yaml", "kind: ClusterClass\nmetadata: {}\n")]), ["clusterclass-name-wrong:2"]);
+        assert_eq!(
+            named("'${CLUSTER_CLASS_NAME}'"),
+            ["clusterclass-variable-present:3"]
+        );
+        assert_eq!(
+            named("${CLASS_NAME:=template-foo}"),
+            ["clusterclass-variable-present:3"]
+        );
+        assert_eq!(
+            named("${CLASS_NAME:=foo}"),
+            [
+                "clusterclass-variable-present:3",
+                "clusterclass-name-wrong:3"
+            ]
+        );
+        assert_eq!(
+            rules(&[(
+                "clusterclass-foo.yaml",
+                "kind: ClusterClass\nmetadata: {}\n"
+            )]),
+            ["clusterclass-name-wrong:2"]
+        );
     }
 }

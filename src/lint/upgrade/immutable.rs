@@ -62,17 +62,32 @@ const FIELDS: &[(&str, &str, &[&str])] = &[
     (
         "apps",
         "StatefulSet",
-        &["spec.selector", "spec.serviceName", "spec.volumeClaimTemplates", "spec.podManagementPolicy"],
+        &[
+            "spec.selector",
+            "spec.serviceName",
+            "spec.volumeClaimTemplates",
+            "spec.podManagementPolicy",
+        ],
     ),
     ("batch", "Job", &["spec.selector", "spec.template"]),
-    ("rbac.authorization.k8s.io", "ClusterRoleBinding", &["roleRef"]),
+    (
+        "rbac.authorization.k8s.io",
+        "ClusterRoleBinding",
+        &["roleRef"],
+    ),
     ("rbac.authorization.k8s.io", "RoleBinding", &["roleRef"]),
 ];
 
 /// Judges an object that both releases have.
 pub(super) fn check(old: &Object, new: &Object) -> Report {
-    let fields = FIELDS.iter().find(|(group, kind, _)| new.is(group, kind)).map_or(&[] as &[&str], |(_, _, fields)| fields);
-    let changed = fields.iter().map(|field| FieldPath::of_fields(field)).filter(|path| value(old, path) != value(new, path));
+    let fields = FIELDS
+        .iter()
+        .find(|(group, kind, _)| new.is(group, kind))
+        .map_or(&[] as &[&str], |(_, _, fields)| fields);
+    let changed = fields
+        .iter()
+        .map(|field| FieldPath::of_fields(field))
+        .filter(|path| value(old, path) != value(new, path));
     let finding = |path: FieldPath| {
         Diagnostic::of(&IMMUTABLE, format!("{path} of {} changes, which the API server refuses", new.title()))
             .at(new.place(&path))
@@ -83,9 +98,13 @@ pub(super) fn check(old: &Object, new: &Object) -> Report {
     changed.map(finding).collect()
 }
 
-/// The value, or the one that the API server fills in. The types of these fields leave out what is empty (`omitempty`).
+/// The value, or the one that the API server fills in. The types of these fields leave out what is
+/// empty (`omitempty`).
 fn value(object: &Object, path: &FieldPath) -> Option<Value> {
-    let mut value = object.at(path).filter(|value| !fields::is_empty(value)).cloned();
+    let mut value = object
+        .at(path)
+        .filter(|value| !fields::is_empty(value))
+        .cloned();
     match path.to_string().as_str() {
         "roleRef" => fill_in_group(value.as_mut()),
         "spec.podManagementPolicy" => value = value.or_else(|| Some(Value::from("OrderedReady"))),
@@ -96,7 +115,9 @@ fn value(object: &Object, path: &FieldPath) -> Option<Value> {
 
 /// A role is of the group of RBAC where nothing else is said.
 fn fill_in_group(role: Option<&mut Value>) {
-    let Some(role) = role.and_then(Value::as_object_mut) else { return };
+    let Some(role) = role.and_then(Value::as_object_mut) else {
+        return;
+    };
     let group = role.entry("apiGroup").or_insert(Value::Null);
     if group.is_null() || group.as_str() == Some("") {
         *group = Value::from("rbac.authorization.k8s.io");
@@ -111,11 +132,19 @@ mod tests {
 
     fn told(api_version: &str, kind: &str, old: Value, new: Value) -> Vec<String> {
         let of = |rest: Value| {
-            let mut value = json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}});
-            value.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+            let mut value =
+                json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "x"}});
+            value
+                .as_object_mut()
+                .unwrap()
+                .extend(rest.as_object().unwrap().clone());
             Object::made(value)
         };
-        check(&of(old), &of(new)).findings().iter().map(|finding| finding.place.path.to_string()).collect()
+        check(&of(old), &of(new))
+            .findings()
+            .iter()
+            .map(|finding| finding.place.path.to_string())
+            .collect()
     }
 
     const NONE: [&str; 0] = [];
@@ -123,25 +152,52 @@ mod tests {
     /// Kubernetes, pkg/apis/rbac/v1/defaults.go: `apiGroup` of a role.
     #[test]
     fn roles_are_of_their_group_by_default() {
-        let role = |group: Value| json!({"roleRef": {"kind": "Role", "name": "r", "apiGroup": group}});
-        let told = |old: Value, new: Value| told("rbac.authorization.k8s.io/v1", "RoleBinding", old, new);
+        let role =
+            |group: Value| json!({"roleRef": {"kind": "Role", "name": "r", "apiGroup": group}});
+        let told =
+            |old: Value, new: Value| told("rbac.authorization.k8s.io/v1", "RoleBinding", old, new);
         let without = json!({"roleRef": {"kind": "Role", "name": "r"}});
-        for same in [role("rbac.authorization.k8s.io".into()), role("".into()), role(Value::Null)] {
+        for same in [
+            role("rbac.authorization.k8s.io".into()),
+            role("".into()),
+            role(Value::Null),
+        ] {
             assert_eq!(told(without.clone(), same.clone()), NONE);
             assert_eq!(told(same, without.clone()), NONE);
         }
-        assert_eq!(told(without.clone(), json!({"roleRef": {"kind": "Role", "name": "other"}})), ["roleRef"]);
+        assert_eq!(
+            told(
+                without.clone(),
+                json!({"roleRef": {"kind": "Role", "name": "other"}})
+            ),
+            ["roleRef"]
+        );
     }
 
-    /// Kubernetes, staging/src/k8s.io/api/apps/v1/types.go: `omitempty` of the fields of a StatefulSet.
+    /// Kubernetes, staging/src/k8s.io/api/apps/v1/types.go: `omitempty` of the fields of a
+    /// StatefulSet.
     #[test]
     fn what_is_empty_is_not_there() {
-        let told = |old: Value, new: Value| told("apps/v1", "StatefulSet", json!({"spec": old}), json!({"spec": new}));
+        let told = |old: Value, new: Value| {
+            told(
+                "apps/v1",
+                "StatefulSet",
+                json!({"spec": old}),
+                json!({"spec": new}),
+            )
+        };
         let empty = json!({"serviceName": "", "volumeClaimTemplates": [], "selector": {}});
         assert_eq!(told(json!({}), empty.clone()), NONE);
         assert_eq!(told(empty.clone(), json!({})), NONE);
         let full = json!({"serviceName": "a", "volumeClaimTemplates": [{}], "selector": {"matchLabels": {}}});
-        assert_eq!(told(empty, full), ["spec.selector", "spec.serviceName", "spec.volumeClaimTemplates"]);
+        assert_eq!(
+            told(empty, full),
+            [
+                "spec.selector",
+                "spec.serviceName",
+                "spec.volumeClaimTemplates"
+            ]
+        );
     }
 
     /// Kubernetes, pkg/apis/apps/v1/defaults.go: `podManagementPolicy` of a StatefulSet.
@@ -149,8 +205,17 @@ mod tests {
     fn pods_come_in_their_order_by_default() {
         let policy = |policy: Value| json!({"spec": {"podManagementPolicy": policy}});
         let told = |old: Value, new: Value| told("apps/v1", "StatefulSet", old, new);
-        assert_eq!(told(json!({"spec": {}}), policy("OrderedReady".into())), NONE);
-        assert_eq!(told(policy("OrderedReady".into()), policy(Value::Null)), NONE);
-        assert_eq!(told(json!({"spec": {}}), policy("Parallel".into())), ["spec.podManagementPolicy"]);
+        assert_eq!(
+            told(json!({"spec": {}}), policy("OrderedReady".into())),
+            NONE
+        );
+        assert_eq!(
+            told(policy("OrderedReady".into()), policy(Value::Null)),
+            NONE
+        );
+        assert_eq!(
+            told(json!({"spec": {}}), policy("Parallel".into())),
+            ["spec.podManagementPolicy"]
+        );
     }
 }

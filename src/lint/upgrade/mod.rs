@@ -1,4 +1,5 @@
-//! From one release to the next: what the API server or `clusterctl upgrade` refuses, what stays behind, and what users have to change.
+//! From one release to the next: what the API server or `clusterctl upgrade` refuses, what stays
+//! behind, and what users have to change.
 
 pub(crate) mod definitions;
 pub(crate) mod immutable;
@@ -37,20 +38,30 @@ impl Side {
     }
 
     fn restored(&self, report: Report) -> Report {
-        self.components.iter().fold(report, |report, components| components.restored(report))
+        self.components
+            .iter()
+            .fold(report, |report, components| components.restored(report))
     }
 }
 
 type Key<'o> = (&'o str, &'o str, &'o str, &'o str);
 
 fn key(object: &Object) -> Key<'_> {
-    (object.group(), object.kind(), object.namespace(), object.name())
+    (
+        object.group(),
+        object.kind(),
+        object.namespace(),
+        object.name(),
+    )
 }
 
 /// Judges the step from one release to the next.
 pub(crate) fn check(old: &Side, new: &Side) -> Report {
     let (before, after) = (old.by_key(), new.by_key());
-    let namespace = old.objects().find(|object| object.is("", "Namespace")).map(Object::name);
+    let namespace = old
+        .objects()
+        .find(|object| object.is("", "Namespace"))
+        .map(Object::name);
     let mut about_objects = Report::new();
     for (key, old) in &before {
         match after.get(key) {
@@ -61,7 +72,8 @@ pub(crate) fn check(old: &Side, new: &Side) -> Report {
             }
             None => {
                 about_objects.extend(definitions::removed(old));
-                about_objects.extend(namespace.and_then(|namespace| left_behind::check(old, namespace)));
+                about_objects
+                    .extend(namespace.and_then(|namespace| left_behind::check(old, namespace)));
             }
         }
     }

@@ -44,17 +44,29 @@ releaseSeries:
 
 /// Judges the series.
 pub(super) fn check(old: &super::Side, new: &super::Side) -> Vec<Diagnostic> {
-    let (Some(before), Some(after)) = (&old.metadata, &new.metadata) else { return Vec::new() };
+    let (Some(before), Some(after)) = (&old.metadata, &new.metadata) else {
+        return Vec::new();
+    };
     let list = FieldPath::of_fields("releaseSeries");
     let numbers = |series: &ReleaseSeries| (series.major, series.minor);
     let kept: BTreeSet<(i32, i32)> = after.metadata.release_series.iter().map(numbers).collect();
     let finding = |series: &ReleaseSeries| {
-        let ReleaseSeries { major, minor, contract } = series;
+        let ReleaseSeries {
+            major,
+            minor,
+            contract,
+        } = series;
         Diagnostic::of(&LOST, format!("series {major}.{minor} is not listed any more"))
             .at(after.place(&list))
             .related(before.series_place(series), "listed by the release before")
             .help(format!("add `- {{major: {major}, minor: {minor}, contract: {contract}}}`"))
             .note("`clusterctl upgrade` refuses a cluster whose provider is of a series that the newest metadata.yaml does not list")
     };
-    before.metadata.release_series.iter().filter(|series| !kept.contains(&numbers(series))).map(finding).collect()
+    before
+        .metadata
+        .release_series
+        .iter()
+        .filter(|series| !kept.contains(&numbers(series)))
+        .map(finding)
+        .collect()
 }

@@ -54,5 +54,9 @@ pub(super) fn check(old: &Side, new: &Side) -> Vec<Diagnostic> {
             .help("keep the file, or say in the release notes what to use in its place")
             .note(format!("{called} finds nothing any more"))
     };
-    old.templates.iter().filter(|source| !kept.contains(source.file_name())).map(finding).collect()
+    old.templates
+        .iter()
+        .filter(|source| !kept.contains(source.file_name()))
+        .map(finding)
+        .collect()
 }

@@ -18,8 +18,16 @@ impl Stretch {
     pub(super) fn of(text: &str, entry: &Entry, from: usize) -> Self {
         let key = entry.key_span.start();
         let line = line_start(text, key);
-        let start = if text[line..key].trim().is_empty() { line } else { key };
-        let lead = if start == line { lead(text, line, from) } else { start };
+        let start = if text[line..key].trim().is_empty() {
+            line
+        } else {
+            key
+        };
+        let lead = if start == line {
+            lead(text, line, from)
+        } else {
+            start
+        };
         let end = line_end(text, end_of(text, &entry.value).max(entry.key_span.end()));
         Stretch { lead, start, end }
     }
@@ -39,18 +47,30 @@ pub(super) struct Header<'t> {
 }
 
 impl<'t> Header<'t> {
-    /// The header of a text whose words begin at a place, and whose key ends at another one; `None` of one that has none.
+    /// The header of a text whose words begin at a place, and whose key ends at another one; `None`
+    /// of one that has none.
     pub(super) fn of(text: &'t str, key_end: usize, words: usize) -> Option<Self> {
         let above = text[..words].trim_end();
         let line = above.get(line_start(above, above.len()).max(key_end)..)?;
-        let comment = line.match_indices('#').map(|(at, _)| at).find(|at| line[..*at].ends_with([' ', '\t']));
+        let comment = line
+            .match_indices('#')
+            .map(|(at, _)| at)
+            .find(|at| line[..*at].ends_with([' ', '\t']));
         let said = line[..comment.unwrap_or(line.len())].trim_end();
         let sign = &said[said.rfind([' ', '\t', ':']).map_or(0, |blank| blank + 1)..];
-        let is_sign = sign.strip_prefix(['|', '>']).is_some_and(|how| how.chars().all(|c| c.is_ascii_digit() || "+-".contains(c)));
+        let is_sign = sign
+            .strip_prefix(['|', '>'])
+            .is_some_and(|how| how.chars().all(|c| c.is_ascii_digit() || "+-".contains(c)));
         let mut owners = said[..said.len() - sign.len()].split_whitespace();
-        let is_header = is_sign && owners.all(|word| word == ":" || word == "-" || word.starts_with(['!', '&']));
+        let is_header = is_sign
+            && owners.all(|word| word == ":" || word == "-" || word.starts_with(['!', '&']));
         let start = above.len() - line.len() + said.len() - sign.len();
-        let header = Header { start, sign, comment: &line[said.len()..], end: line_end(text, above.len()) };
+        let header = Header {
+            start,
+            sign,
+            comment: &line[said.len()..],
+            end: line_end(text, above.len()),
+        };
         (is_header && header.end <= words).then_some(header)
     }
 }
@@ -75,14 +95,20 @@ pub(super) fn end_of(text: &str, node: &Node) -> usize {
     node.span.start() + text[node.span.start()..node.span.end()].trim_end().len()
 }
 
-/// Whether a value is written where it stands. What an alias (`*name`) says, or a merge (`<<`), is written elsewhere.
+/// Whether a value is written where it stands. What an alias (`*name`) says, or a merge (`<<`), is
+/// written elsewhere.
 pub(super) fn stands_here(node: &Node) -> bool {
     let is_within = |start: usize, end: usize| node.span.start() <= start && end <= node.span.end();
     match &node.value {
-        Value::Sequence(items) => items.iter().all(|item| is_within(item.span.start(), item.span.end())),
+        Value::Sequence(items) => items
+            .iter()
+            .all(|item| is_within(item.span.start(), item.span.end())),
         Value::Mapping(mapping) => {
             // Keys that a merge took from a value of this mapping stand within that value.
-            let mut entries: Vec<_> = mapping.iter().map(|entry| (entry.key_span.start(), entry.value.span.end())).collect();
+            let mut entries: Vec<_> = mapping
+                .iter()
+                .map(|entry| (entry.key_span.start(), entry.value.span.end()))
+                .collect();
             entries.sort_unstable();
             let is_apart = entries.windows(2).all(|pair| pair[0].1 <= pair[1].0);
             is_apart && entries.iter().all(|(start, end)| is_within(*start, *end))
@@ -157,10 +183,21 @@ mod tests {
             ("", "\n  c: &x\n    b: 1\n  <<: *x", false),
         ] {
             let text = format!("{anchor}a: {written}\n");
-            let documents = yaml::parse(&Source::new("f.yaml", text.as_str()), &Budget::default()).documents;
-            let node = &documents[0].root.as_mapping().unwrap().get("a").unwrap().value;
+            let documents =
+                yaml::parse(&Source::new("f.yaml", text.as_str()), &Budget::default()).documents;
+            let node = &documents[0]
+                .root
+                .as_mapping()
+                .unwrap()
+                .get("a")
+                .unwrap()
+                .value;
             let end = end_of(&text, node);
-            assert_eq!((stands_here(node), &text[node.span.start()..end]), (stands, written.trim()), "{text}");
+            assert_eq!(
+                (stands_here(node), &text[node.span.start()..end]),
+                (stands, written.trim()),
+                "{text}"
+            );
         }
     }
 
@@ -179,11 +216,25 @@ mod tests {
             let text = format!("{key}{above}  words");
             let header = Header::of(&text, key.len(), text.len() - "words".len()).unwrap();
             assert_eq!((header.sign, header.comment), (sign, comment), "{text}");
-            assert!(text[header.start..].starts_with(sign) && text[..header.end].ends_with('\n'), "{text}");
+            assert!(
+                text[header.start..].starts_with(sign) && text[..header.end].ends_with('\n'),
+                "{text}"
+            );
         }
-        for other in ["a: # |\n  words", "a:\n  words", "a: |\nb: words", "a | words", "- a |\n  words", "words"] {
+        for other in [
+            "a: # |\n  words",
+            "a:\n  words",
+            "a: |\nb: words",
+            "a | words",
+            "- a |\n  words",
+            "words",
+        ] {
             let key_end = other.find(':').unwrap_or_default();
-            assert_eq!(Header::of(other, key_end, other.len() - "words".len()), None, "{other}");
+            assert_eq!(
+                Header::of(other, key_end, other.len() - "words".len()),
+                None,
+                "{other}"
+            );
         }
     }
 }

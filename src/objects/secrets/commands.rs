@@ -1,6 +1,7 @@
 //! Commands and lines of logs without their secrets.
 //!
-//! Of files nothing is shown at all unless the user wishes it: which of them came out of a Secret, the data does not tell.
+//! Of files nothing is shown at all unless the user wishes it: which of them came out of a Secret,
+//! the data does not tell.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -13,9 +14,15 @@ use super::{joined, replaced, spans};
 /// What stands for parts of the patterns below.
 const PARTS: [(&str, &str); 7] = [
     // A word of a shell: quoted and bare parts; a quote that nothing closes counts as a letter.
-    ("<value>", r#"(?:'\\''[^']*'\\''|\\"(?:[^"\\]|\\[^"])*\\"|"(?:[^"\\]|\\(?s:.))*"|'[^']*'|\\(?s:.)|[^\s;&|])+"#),
+    (
+        "<value>",
+        r#"(?:'\\''[^']*'\\''|\\"(?:[^"\\]|\\[^"])*\\"|"(?:[^"\\]|\\(?s:.))*"|'[^']*'|\\(?s:.)|[^\s;&|])+"#,
+    ),
     // What is left of a command.
-    ("<rest>", r#"(?:"(?:[^"\\]|\\(?s:.))*"|'[^']*'|\\(?s:.)|[^\n;&|])+"#),
+    (
+        "<rest>",
+        r#"(?:"(?:[^"\\]|\\(?s:.))*"|'[^']*'|\\(?s:.)|[^\n;&|])+"#,
+    ),
     // Words of the same command.
     ("<words>", r"(?:[^\n;&|\\]|\\(?s:.))*?"),
     ("<blank>", r"(?:\s|\\\r?\n)"),
@@ -70,18 +77,33 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 });
 
 /// Commands that read a secret from what is piped into them.
-static READS_SECRET: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\b(?:chg?passwd|cryptsetup)\b|-stdin\b").expect("internal error: the pattern is one of ours"));
+static READS_SECRET: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\b(?:chg?passwd|cryptsetup)\b|-stdin\b")
+        .expect("internal error: the pattern is one of ours")
+});
 
 /// Words with which a line begins that is not shown: none of them is a secret.
-const HARMLESS: [&str; 11] = ["echo", "printf", "cat", "sudo", "chpasswd", "passwd", "docker", "podman", "nerdctl", "helm", "cryptsetup"];
+const HARMLESS: [&str; 11] = [
+    "echo",
+    "printf",
+    "cat",
+    "sudo",
+    "chpasswd",
+    "passwd",
+    "docker",
+    "podman",
+    "nerdctl",
+    "helm",
+    "cryptsetup",
+];
 
 /// A text of commands without what looks like a secret; in doubt more is taken rather than less.
 pub(crate) fn redacted(text: &str) -> String {
     replaced(text, command_spans(text)).into_owned()
 }
 
-/// The stretches of a text of commands that look like secrets, in their order; none touches another.
+/// The stretches of a text of commands that look like secrets, in their order; none touches
+/// another.
 pub(super) fn command_spans(text: &str) -> Vec<Range<usize>> {
     let mut found = spans(text);
     input(text, &mut found);
@@ -111,11 +133,20 @@ fn input(text: &str, found: &mut Vec<Range<usize>>) {
             let first = whole.split_whitespace().next().unwrap_or_default();
             let is_harmless = HARMLESS.contains(&first.trim_matches('\''));
             let blanks = whole.len() - whole.trim_start().len();
-            let start = line.range.start + if is_harmless { blanks + first.len() + 1 } else { 0 };
+            let start = line.range.start
+                + if is_harmless {
+                    blanks + first.len() + 1
+                } else {
+                    0
+                };
             found.push(start.min(end)..end);
             continue;
         }
-        found.extend(line.bodies.into_iter().map(|body| body.start..body.end - usize::from(text[body.clone()].ends_with('\n'))));
+        found.extend(
+            line.bodies
+                .into_iter()
+                .map(|body| body.start..body.end - usize::from(text[body.clone()].ends_with('\n'))),
+        );
     }
     found.retain(|span| !span.is_empty());
 }
@@ -151,11 +182,16 @@ mod tests {
             "az login --service-principal -u x -p hunter2",
             "docker login -u x -p hunter2 registry.example",
         ] {
-            assert!(!redacted(command).contains("hunter2"), "{}", redacted(command));
+            assert!(
+                !redacted(command).contains("hunter2"),
+                "{}",
+                redacted(command)
+            );
         }
     }
 
-    /// Each form in which a command keeps a secret, as it stands, as a list, and as a list that has a shell run it.
+    /// Each form in which a command keeps a secret, as it stands, as a list, and as a list that has
+    /// a shell run it.
     #[test]
     fn secrets_are_not_shown_in_whatever_form_a_command_has() {
         let long = "hunter2 ry";
@@ -181,11 +217,17 @@ mod tests {
             &["curl", "-H", "Authorization: hunter2"],
             &["echo", "hunter2 ry", "|", "chpasswd"],
         ] {
-            let list: Vec<String> = words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
+            let list: Vec<String> = words
+                .iter()
+                .map(|word| format!("'{}'", word.replace('\'', r"'\''")))
+                .collect();
             let shell = format!("'sh' '-c' '{}'", list.join(" ").replace('\'', r"'\''"));
             for command in [list.join(" "), list.join(" \\\n  "), shell] {
                 let shown = redacted(&command);
-                assert!(!shown.contains("hunter2") && !shown.contains("ry"), "{command}: {shown}");
+                assert!(
+                    !shown.contains("hunter2") && !shown.contains("ry"),
+                    "{command}: {shown}"
+                );
             }
         }
         for command in [
@@ -230,16 +272,31 @@ mod tests {
             "Authorization: Bearer hunter2",
         ] {
             let shown = redacted(command);
-            assert!(!shown.contains("hunter2") && !shown.contains("ry\"") && !shown.contains("ry'"), "{command}: {shown}");
+            assert!(
+                !shown.contains("hunter2") && !shown.contains("ry\"") && !shown.contains("ry'"),
+                "{command}: {shown}"
+            );
         }
     }
 
-    /// Texts in which everything begins and nothing ends: what stands behind them is hidden, or was no secret.
+    /// Texts in which everything begins and nothing ends: what stands behind them is hidden, or was
+    /// no secret.
     #[test]
     fn hostile_text_is_read_to_its_end() {
-        for part in
-            ["mysql ", "'", "\"", "password ", "password=\"", "\\\"", "-u a", "<<A ", "<<A\n", "docker login '-p", "https://", "((<<a"]
-        {
+        for part in [
+            "mysql ",
+            "'",
+            "\"",
+            "password ",
+            "password=\"",
+            "\\\"",
+            "-u a",
+            "<<A ",
+            "<<A\n",
+            "docker login '-p",
+            "https://",
+            "((<<a",
+        ] {
             let text = format!("{}\ntoken: hunter2\n", part.repeat(30_000 / part.len()));
             assert!(!redacted(&text).contains("hunter2"), "{part}");
         }
@@ -259,7 +316,13 @@ mod tests {
             redacted("cat > /etc/x <<EOF\na\nEOF\nsystemctl start x"),
             "cat > /etc/x <<EOF\n<redacted>\nEOF\nsystemctl start x"
         );
-        assert_eq!(redacted("echo root:x | chpasswd\nreboot\n"), "echo <redacted>\nreboot\n");
-        assert_eq!(redacted("--token abcdef.0123456789abcdef"), "--token <redacted>");
+        assert_eq!(
+            redacted("echo root:x | chpasswd\nreboot\n"),
+            "echo <redacted>\nreboot\n"
+        );
+        assert_eq!(
+            redacted("--token abcdef.0123456789abcdef"),
+            "--token <redacted>"
+        );
     }
 }

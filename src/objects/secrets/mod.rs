@@ -1,5 +1,6 @@
-//! Where a text of objects holds secrets: values of Secrets, passwords, tokens, private keys. Lines and brackets are read here, not YAML, so that
-//! it is known in a broken text too; in doubt more is taken rather than less.
+//! Where a text of objects holds secrets: values of Secrets, passwords, tokens, private keys. Lines
+//! and brackets are read here, not YAML, so that it is known in a broken text too; in doubt more is
+//! taken rather than less.
 
 mod commands;
 mod lines;
@@ -53,27 +54,43 @@ const OF_REFERENCES: [&str; 13] = [
     "caCertHashes",
 ];
 /// Fields with commands, and with texts that may be scripts.
-const COMMANDS: [&str; 6] = ["preKubeadmCommands", "postKubeadmCommands", "bootCommands", "bootcmd", "runcmd", "content"];
+const COMMANDS: [&str; 6] = [
+    "preKubeadmCommands",
+    "postKubeadmCommands",
+    "bootCommands",
+    "bootcmd",
+    "runcmd",
+    "content",
+];
 /// A field that is longer is hidden as a whole.
 const MOST_SEARCHED: usize = 1 << 20;
 /// What a Secret has beside its values.
 const BESIDE_VALUES: [&str; 5] = ["apiVersion", "kind", "metadata", "type", "immutable"];
 
 static KEY: LazyLock<Regex> = LazyLock::new(|| compiled(r#"((?-u:[\w.-])+)(\\?["'])?[ \t]*:"#));
-/// `kind: Secret`, also with a tag, an anchor, a variable or a line end between the two, and in the long form `? kind`.
+/// `kind: Secret`, also with a tag, an anchor, a variable or a line end between the two, and in the
+/// long form `? kind`.
 static KIND: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r#"(?m)(^)?["'\\{?, \t]*(?-u:\b)kind\\?["']?\s*:\s*(?:[&!][^\s]*\s+|[|>][+-]?\s+)*\\?["']?(?:\$\{(?-u:\w)+:?[=-])?Secret(?-u:\b)"#,
     )
 });
-/// A key or a kind that only a reader of YAML recognises: one with an escape, or a key in the long form that is no list or map.
-static OBSCURE: LazyLock<Regex> =
-    LazyLock::new(|| compiled(r#"(?m)^[ \t{,]*"[^"\n]*\\[xuU][^"\n]*"\s*:|(?-u:\b)kind["']?\s*:\s*"[^"\n]*\\[xuU]|^\?\s+[^\s\[{]"#));
+/// A key or a kind that only a reader of YAML recognises: one with an escape, or a key in the long
+/// form that is no list or map.
+static OBSCURE: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r#"(?m)^[ \t{,]*"[^"\n]*\\[xuU][^"\n]*"\s*:|(?-u:\b)kind["']?\s*:\s*"[^"\n]*\\[xuU]|^\?\s+[^\s\[{]"#,
+    )
+});
 /// Where an operation of a JSON patch changes what a Secret holds.
-static OPERATION: LazyLock<Regex> = LazyLock::new(|| compiled(r#"(?-u:\b)path\\?["']?\s*:\s*\\?["']?/(?:data|stringData)(?-u:\b)"#));
-static PRIVATE_KEY: LazyLock<Regex> = LazyLock::new(|| compiled(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"));
+static OPERATION: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(r#"(?-u:\b)path\\?["']?\s*:\s*\\?["']?/(?:data|stringData)(?-u:\b)"#)
+});
+static PRIVATE_KEY: LazyLock<Regex> =
+    LazyLock::new(|| compiled(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"));
 
-/// Names and their ends are ASCII: the classes of Unicode would cost more to build than most texts cost to search.
+/// Names and their ends are ASCII: the classes of Unicode would cost more to build than most texts
+/// cost to search.
 fn compiled(pattern: &str) -> Regex {
     Regex::new(pattern).expect("internal error: the pattern is one of ours")
 }
@@ -90,9 +107,18 @@ pub(crate) fn spans(text: &str) -> Vec<Range<usize>> {
 fn documents(text: &str) -> impl Iterator<Item = Document<'_>> {
     let mut start = 0;
     std::iter::from_fn(move || {
-        let is_mark = |at: usize| text[at + 3..].chars().next().is_none_or(char::is_whitespace);
-        let mut marks = text[start..].match_indices("\n---").map(|(at, _)| start + at + 1);
-        let end = marks.find(|at| *at > start && is_mark(*at)).unwrap_or(text.len());
+        let is_mark = |at: usize| {
+            text[at + 3..]
+                .chars()
+                .next()
+                .is_none_or(char::is_whitespace)
+        };
+        let mut marks = text[start..]
+            .match_indices("\n---")
+            .map(|(at, _)| start + at + 1);
+        let end = marks
+            .find(|at| *at > start && is_mark(*at))
+            .unwrap_or(text.len());
         let range = std::mem::replace(&mut start, end)..end;
         (!range.is_empty()).then(|| Document::new(text, range))
     })
@@ -132,11 +158,14 @@ fn replaced(text: &str, spans: Vec<Range<usize>>) -> Cow<'_, str> {
     Cow::Owned(masked)
 }
 
-/// The stretches that [`spans`] found in a text, and in fields with commands and contents of files what looks like a secret. That is a guess: a
-/// line that is shown loses them, and no message is searched for their words.
+/// The stretches that [`spans`] found in a text, and in fields with commands and contents of files
+/// what looks like a secret. That is a guess: a line that is shown loses them, and no message is
+/// searched for their words.
 pub(crate) fn with_commands(text: &str, spans: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut found = spans.to_vec();
-    documents(text).filter(|document| !document.is_schema).for_each(|document| document.commands(&mut found));
+    documents(text)
+        .filter(|document| !document.is_schema)
+        .for_each(|document| document.commands(&mut found));
     joined(found)
 }
 
@@ -152,7 +181,8 @@ struct Document<'t> {
     has_secret: bool,
     /// Whether the document itself is a Secret.
     is_secret: bool,
-    /// Whether it holds operations of a JSON patch on what Secrets hold; a ConfigMap has such a field too.
+    /// Whether it holds operations of a JSON patch on what Secrets hold; a ConfigMap has such a
+    /// field too.
     is_patch_of_secret: bool,
     /// A CustomResourceDefinition has fields by any name, and no values.
     is_schema: bool,
@@ -170,8 +200,12 @@ impl<'t> Document<'t> {
         let part = &text[range.clone()];
         let mut kinds = KIND.captures_iter(part).peekable();
         let has_secret = kinds.peek().is_some();
-        let is_secret =
-            kinds.any(|found| found.get(0).is_some_and(|all| all.as_str().starts_with(['k', '"', '{'])) && found.get(1).is_some());
+        let is_secret = kinds.any(|found| {
+            found
+                .get(0)
+                .is_some_and(|all| all.as_str().starts_with(['k', '"', '{']))
+                && found.get(1).is_some()
+        });
         let is_patch_of_secret = OPERATION.is_match(part);
         Document {
             text,
@@ -222,7 +256,9 @@ impl<'t> Document<'t> {
                     true => push(found, self.trimmed(value)),
                     false => {
                         let inner = commands::command_spans(&self.text[value.clone()]).into_iter();
-                        found.extend(inner.map(|span| value.start + span.start..value.start + span.end));
+                        found.extend(
+                            inner.map(|span| value.start + span.start..value.start + span.end),
+                        );
                     }
                 }
             }
@@ -232,7 +268,9 @@ impl<'t> Document<'t> {
     /// The lines of a private key, up to those that mark its end.
     fn private_key(&self, start: usize, found: &mut Vec<Range<usize>>) -> usize {
         let rest = &self.text[start..self.range.end];
-        let end = rest.find("-----END").map_or(self.range.end, |end| start + end);
+        let end = rest
+            .find("-----END")
+            .map_or(self.range.end, |end| start + end);
         push(found, start..end);
         end
     }
@@ -244,10 +282,21 @@ impl<'t> Document<'t> {
         loop {
             let key = KEY.captures_at(part, from)?;
             let (all, name) = (key.get(0)?, key.get(1)?);
-            let begins = part[..name.start()].chars().next_back().is_none_or(|c| c.is_whitespace() || "{[,\"'\\(".contains(c));
-            let ends = part[all.end()..].chars().next().is_none_or(|c| c.is_whitespace()) || key.get(2).is_some();
+            let begins = part[..name.start()]
+                .chars()
+                .next_back()
+                .is_none_or(|c| c.is_whitespace() || "{[,\"'\\(".contains(c));
+            let ends = part[all.end()..]
+                .chars()
+                .next()
+                .is_none_or(|c| c.is_whitespace())
+                || key.get(2).is_some();
             if begins && ends {
-                return Some(Field { name: name.as_str(), start: name.start(), value: all.end() });
+                return Some(Field {
+                    name: name.as_str(),
+                    start: name.start(),
+                    value: all.end(),
+                });
             }
             from = all.end();
         }
@@ -257,7 +306,11 @@ impl<'t> Document<'t> {
     fn field(&self, field: &Field<'t>, found: &mut Vec<Range<usize>>) -> Option<usize> {
         let end = || self.value_end(field);
         let is_data = self.has_secret && matches!(field.name, "data" | "stringData");
-        if is_data || (self.is_secret && self.column(field.start) == 0 && !BESIDE_VALUES.contains(&field.name)) {
+        if is_data
+            || (self.is_secret
+                && self.column(field.start) == 0
+                && !BESIDE_VALUES.contains(&field.name))
+        {
             let end = end();
             self.values(field, end, found);
             return Some(end);
@@ -289,7 +342,9 @@ impl<'t> Document<'t> {
         let mut at = field.value;
         while let Some(field) = inner.field_from(at) {
             at = field.value;
-            if takes(field.name) || (REFERENCES.contains(&field.name) && !inner.is_mapping(&field, inner.range.end)) {
+            if takes(field.name)
+                || (REFERENCES.contains(&field.name) && !inner.is_mapping(&field, inner.range.end))
+            {
                 at = inner.value_end(&field);
                 push(found, self.trimmed(field.value..at));
             }
@@ -298,7 +353,9 @@ impl<'t> Document<'t> {
     }
 
     fn is_mapping(&self, field: &Field<'t>, end: usize) -> bool {
-        self.text[field.value..end].trim_start_matches([' ', '\t']).starts_with(['{', '\n', '\r', '#'])
+        self.text[field.value..end]
+            .trim_start_matches([' ', '\t'])
+            .starts_with(['{', '\n', '\r', '#'])
     }
 
     /// The values of a Secret: the names of its keys stay where they stand on lines of their own.
@@ -308,9 +365,15 @@ impl<'t> Document<'t> {
         let own = self.column(value.start);
         let mut at = value.start;
         while at < value.end {
-            let line_end = self.text[at..value.end].find('\n').map_or(value.end, |end| at + end + 1);
+            let line_end = self.text[at..value.end]
+                .find('\n')
+                .map_or(value.end, |end| at + end + 1);
             let key = KEY.find_at(&self.text[..line_end], at).filter(|key| {
-                is_block && self.column(key.start()) == own && self.text[at..key.start()].trim_start_matches(['"', '\'', ' ']).is_empty()
+                is_block
+                    && self.column(key.start()) == own
+                    && self.text[at..key.start()]
+                        .trim_start_matches(['"', '\'', ' '])
+                        .is_empty()
             });
             let secret = key.map_or(at, |key| key.end())..line_end;
             if !self.text[secret.clone()].trim().is_empty() {
@@ -322,11 +385,16 @@ impl<'t> Document<'t> {
 
     /// Where the value of a field ends.
     fn value_end(&self, field: &Field<'t>) -> usize {
-        let in_flow = self.text[..field.start].trim_end_matches(['"', '\'', '\\']).trim_end_matches([' ', '\t']).ends_with(['{', ',']);
+        let in_flow = self.text[..field.start]
+            .trim_end_matches(['"', '\'', '\\'])
+            .trim_end_matches([' ', '\t'])
+            .ends_with(['{', ',']);
         // A tag and an anchor stand before the value.
         let mut rest = self.text[field.value..self.range.end].trim_start_matches([' ', '\t']);
         while rest.starts_with(['&', '!']) {
-            rest = rest.trim_start_matches(|c: char| !c.is_whitespace()).trim_start_matches([' ', '\t']);
+            rest = rest
+                .trim_start_matches(|c: char| !c.is_whitespace())
+                .trim_start_matches([' ', '\t']);
         }
         let start = self.range.end - rest.len();
         let first = rest.chars().next();
@@ -337,19 +405,26 @@ impl<'t> Document<'t> {
         };
         match closed {
             Some(None) => self.range.end,
-            Some(Some(end)) if in_flow => {
-                self.text[start + end..self.range.end].find([',', '}', ']', '\n']).map_or(self.range.end, |more| start + end + more)
-            }
+            Some(Some(end)) if in_flow => self.text[start + end..self.range.end]
+                .find([',', '}', ']', '\n'])
+                .map_or(self.range.end, |more| start + end + more),
             Some(Some(end)) => self.block_end(field, start + end),
-            None if in_flow => rest.find([',', '}', ']']).map_or(self.range.end, |end| start + end),
+            None if in_flow => rest
+                .find([',', '}', ']'])
+                .map_or(self.range.end, |end| start + end),
             None => self.block_end(field, start),
         }
     }
 
-    /// The end of the line at `from`, and of the lines below it that are deeper than the field, or items of it.
+    /// The end of the line at `from`, and of the lines below it that are deeper than the field, or
+    /// items of it.
     fn block_end(&self, field: &Field<'t>, from: usize) -> usize {
         let column = self.column(field.start);
-        let line_end = |at: usize| self.text[at..self.range.end].find('\n').map_or(self.range.end, |end| at + end + 1);
+        let line_end = |at: usize| {
+            self.text[at..self.range.end]
+                .find('\n')
+                .map_or(self.range.end, |end| at + end + 1)
+        };
         let mut end = line_end(from);
         let mut next = end;
         while next < self.range.end {
@@ -370,14 +445,19 @@ impl<'t> Document<'t> {
         end
     }
 
-    /// Where a quoted text ends that begins in a line and does not end there: what it has at the margin ends no block.
+    /// Where a quoted text ends that begins in a line and does not end there: what it has at the
+    /// margin ends no block.
     fn quote_end(&self, line: usize, after: usize) -> Option<usize> {
         let written = &self.text[line..after];
         let item = written.trim_start().trim_start_matches("- ");
-        let value = KEY.find(item).map_or(item, |key| &item[key.end()..]).trim_start();
+        let value = KEY
+            .find(item)
+            .map_or(item, |key| &item[key.end()..])
+            .trim_start();
         let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
         let start = line + (written.len() - value.len());
-        let end = quoted(&self.text[start..self.range.end], quote).map_or(self.range.end, |end| start + end);
+        let end = quoted(&self.text[start..self.range.end], quote)
+            .map_or(self.range.end, |end| start + end);
         (end > after).then_some(end)
     }
 
@@ -386,7 +466,10 @@ impl<'t> Document<'t> {
     fn column(&self, at: usize) -> usize {
         const DEEPEST: usize = 4096;
         let before = &self.text.as_bytes()[at.saturating_sub(DEEPEST)..at];
-        let line = before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+        let line = before
+            .rsplit(|byte| *byte == b'\n')
+            .next()
+            .unwrap_or_default();
         line.len() - usize::from(line.ends_with(b"\"") || line.ends_with(b"'"))
     }
 
@@ -410,7 +493,9 @@ fn brackets(text: &str) -> Option<usize> {
     while let Some(c) = text[at..].chars().next() {
         at += match c {
             // A quote opens a text only where one can begin.
-            '"' | '\'' if text[..at].trim_end().ends_with(['{', '[', ',', ':']) => quoted(&text[at..], c)?,
+            '"' | '\'' if text[..at].trim_end().ends_with(['{', '[', ',', ':']) => {
+                quoted(&text[at..], c)?
+            }
             _ => c.len_utf8(),
         };
         match c {
@@ -462,29 +547,77 @@ mod tests {
             "kind: Secret\nstringDat: x\n---\nkind: ConfigMap\ndata: {a: x}\n",
             "kind: Secret\nstringDat: <>\n---\nkind: ConfigMap\ndata: {a: x}\n",
         );
-        check("data: {a: x}\nkind: SecretStore\n", "data: {a: x}\nkind: SecretStore\n");
-        check("kind: List\nitems:\n- kind: Secret\n  data: {a: x}\n", "kind: List\nitems:\n- kind: Secret\n  data: <>\n");
+        check(
+            "data: {a: x}\nkind: SecretStore\n",
+            "data: {a: x}\nkind: SecretStore\n",
+        );
+        check(
+            "kind: List\nitems:\n- kind: Secret\n  data: {a: x}\n",
+            "kind: List\nitems:\n- kind: Secret\n  data: <>\n",
+        );
     }
 
     #[test]
     fn fields_with_secrets_are_known_wherever_they_stand() {
-        check("- passwd: x y # z\n  name: u\n", "- passwd: <>\n  name: u\n");
-        check("[{name: u, passwd: x}, {token: \"a, b\", c: d}]", "[{name: u, passwd: <>}, {token: <>, c: d}]");
-        check("[{token: \"a:\", c: d}, {token: x}]", "[{token: <>, c: d}, {token: <>}]");
-        check("data: {a: \"x:\", b: y}\nkind: Secret\n", "data: <>\nkind: Secret\n");
+        check(
+            "- passwd: x y # z\n  name: u\n",
+            "- passwd: <>\n  name: u\n",
+        );
+        check(
+            "[{name: u, passwd: x}, {token: \"a, b\", c: d}]",
+            "[{name: u, passwd: <>}, {token: <>, c: d}]",
+        );
+        check(
+            "[{token: \"a:\", c: d}, {token: x}]",
+            "[{token: <>, c: d}, {token: <>}]",
+        );
+        check(
+            "data: {a: \"x:\", b: y}\nkind: Secret\n",
+            "data: <>\nkind: Secret\n",
+        );
         check("token:\n  x\nb: 1\n", "token:\n  <>\nb: 1\n");
         check("token:\n- x\n- y\nb: 1\n", "token:\n<>\nb: 1\n");
-        check("passwdFrom: {secret: {name: s, key: k}}\n", "passwdFrom: {secret: {name: s, key: k}}\n");
-        check("passwdFrom: {secret: x}\nb: 1\n", "passwdFrom: {secret: <>}\nb: 1\n");
-        check("passwdFrom: {wrong: x}\nb: 1\n", "passwdFrom: {wrong: <>}\nb: 1\n");
+        check(
+            "passwdFrom: {secret: {name: s, key: k}}\n",
+            "passwdFrom: {secret: {name: s, key: k}}\n",
+        );
+        check(
+            "passwdFrom: {secret: x}\nb: 1\n",
+            "passwdFrom: {secret: <>}\nb: 1\n",
+        );
+        check(
+            "passwdFrom: {wrong: x}\nb: 1\n",
+            "passwdFrom: {wrong: <>}\nb: 1\n",
+        );
         check("bootstrapToken: x.y\nb: 1\n", "bootstrapToken: <>\nb: 1\n");
-        check("exec: {command: c, env: [{name: n, value: x}]}\n", "exec: {command: c, env: [{name: n, value: <>}]}\n");
-        check("secretGenerator:\n- name: a\n  literals: [b=x]\nresources: [c]\n", "secretGenerator:\n<>\nresources: [c]\n");
-        check("- {op: add, path: /data/a, value: x}\n", "- {op: add, path: /data/a, value: <>}\n");
-        check("- op: add\n  path: \"/stringData/a\"\n  value: x\n", "- op: add\n  path: \"/stringData/a\"\n  value: <>\n");
-        check("- op: add\n  path: /spec/data\n  value: x\n", "- op: add\n  path: /spec/data\n  value: x\n");
-        check("A_TOKEN: x\nMY_TOKENS_URL: y\nREPLICAS: 1\n", "A_TOKEN: <>\nMY_TOKENS_URL: <>\nREPLICAS: 1\n");
-        check("-----BEGIN RSA PRIVATE KEY-----\nx\n-----END RSA PRIVATE KEY-----\n", "<>-----END RSA PRIVATE KEY-----\n");
+        check(
+            "exec: {command: c, env: [{name: n, value: x}]}\n",
+            "exec: {command: c, env: [{name: n, value: <>}]}\n",
+        );
+        check(
+            "secretGenerator:\n- name: a\n  literals: [b=x]\nresources: [c]\n",
+            "secretGenerator:\n<>\nresources: [c]\n",
+        );
+        check(
+            "- {op: add, path: /data/a, value: x}\n",
+            "- {op: add, path: /data/a, value: <>}\n",
+        );
+        check(
+            "- op: add\n  path: \"/stringData/a\"\n  value: x\n",
+            "- op: add\n  path: \"/stringData/a\"\n  value: <>\n",
+        );
+        check(
+            "- op: add\n  path: /spec/data\n  value: x\n",
+            "- op: add\n  path: /spec/data\n  value: x\n",
+        );
+        check(
+            "A_TOKEN: x\nMY_TOKENS_URL: y\nREPLICAS: 1\n",
+            "A_TOKEN: <>\nMY_TOKENS_URL: <>\nREPLICAS: 1\n",
+        );
+        check(
+            "-----BEGIN RSA PRIVATE KEY-----\nx\n-----END RSA PRIVATE KEY-----\n",
+            "<>-----END RSA PRIVATE KEY-----\n",
+        );
         check(
             "kind: x\nkind: CustomResourceDefinition\ntoken: {type: string}\n",
             "kind: x\nkind: CustomResourceDefinition\ntoken: {type: string}\n",
@@ -493,8 +626,14 @@ mod tests {
 
     #[test]
     fn blocks_end_neither_at_comments_nor_within_quotes() {
-        check("kind: Secret\ndata:\n  a: x\n# c\n  b: y\ntype: t\n", "kind: Secret\ndata:\n  a: <>\n<>\n  b: <>\ntype: t\n");
-        check("kind: Secret\ndata:\n# c\n  b: y\n", "kind: Secret\ndata:\n<>\n  <>\n");
+        check(
+            "kind: Secret\ndata:\n  a: x\n# c\n  b: y\ntype: t\n",
+            "kind: Secret\ndata:\n  a: <>\n<>\n  b: <>\ntype: t\n",
+        );
+        check(
+            "kind: Secret\ndata:\n# c\n  b: y\n",
+            "kind: Secret\ndata:\n<>\n  <>\n",
+        );
         check(
             "kind: Secret\ndata:\n  a: '\n\nx y:\n\n'\n  b: z\ntype: t\n",
             "kind: Secret\ndata:\n  a: <>\n\n<>\n\n<>\n  b: <>\ntype: t\n",
@@ -503,10 +642,18 @@ mod tests {
 
     #[test]
     fn secrets_are_known_in_all_the_ways_in_which_yaml_writes_them() {
-        for kind in
-            ["kind: &k Secret", "kind: !!str Secret", "kind: ${K:=Secret}", "kind:\n  Secret", "kind: >-\n  Secret", "\"kind\" : 'Secret'"]
-        {
-            check(&format!("{kind}\ndata:\n  a: x\n"), &format!("{kind}\ndata:\n  a: <>\n"));
+        for kind in [
+            "kind: &k Secret",
+            "kind: !!str Secret",
+            "kind: ${K:=Secret}",
+            "kind:\n  Secret",
+            "kind: >-\n  Secret",
+            "\"kind\" : 'Secret'",
+        ] {
+            check(
+                &format!("{kind}\ndata:\n  a: x\n"),
+                &format!("{kind}\ndata:\n  a: <>\n"),
+            );
         }
         for text in [
             "\"k\\x69nd\": \"S\\x65cret\"\ndata:\n  a: x\n",
@@ -524,7 +671,10 @@ mod tests {
             "{\n  \"a\": \"b \\u003c c\",\n  \"d \\u003c e\",\n}\n",
             "{\n  \"a\": \"b \\u003c c\",\n  \"d \\u003c e\",\n}\n",
         );
-        check("kind: Secret\ndata: {}\n---b: x\n", "kind: Secret\ndata: <>\n---b: <>\n");
+        check(
+            "kind: Secret\ndata: {}\n---b: x\n",
+            "kind: Secret\ndata: <>\n---b: <>\n",
+        );
     }
 
     #[test]
@@ -549,12 +699,27 @@ mod tests {
             Words::new([secret].into_iter(), 1).remove_from(&mut text);
             text.replace(REDACTED, "<>")
         };
-        assert_eq!(clean("hunter2", "`hunter2` and hunter22"), "`<>` and hunter22");
+        assert_eq!(
+            clean("hunter2", "`hunter2` and hunter22"),
+            "`<>` and hunter22"
+        );
         assert_eq!(clean("\"a\\tb\"", "it is a\tb"), "it is <>");
         assert_eq!(clean("aHVudGVyMg==", "hunter2"), "<>");
-        assert_eq!(clean("hunter2-x", "HUNTER2-X hunter2-x aHVudGVyMi14 aHVudGVyMi14Cg=="), "<> <> <> aHVudGVyMi14Cg==");
-        assert_eq!(clean("RollingUpdate", "spec.rollingUpdate ROLLINGUPDATE"), "spec.rollingUpdate <>");
-        assert_eq!(clean("kind: ClusterRole", "ClusterRole/a and kind: ClusterRole"), "ClusterRole/a and kind: ClusterRole");
+        assert_eq!(
+            clean(
+                "hunter2-x",
+                "HUNTER2-X hunter2-x aHVudGVyMi14 aHVudGVyMi14Cg=="
+            ),
+            "<> <> <> aHVudGVyMi14Cg=="
+        );
+        assert_eq!(
+            clean("RollingUpdate", "spec.rollingUpdate ROLLINGUPDATE"),
+            "spec.rollingUpdate <>"
+        );
+        assert_eq!(
+            clean("kind: ClusterRole", "ClusterRole/a and kind: ClusterRole"),
+            "ClusterRole/a and kind: ClusterRole"
+        );
         assert_eq!(clean("apiVersion: apps/v1", "apps/v1"), "apps/v1");
         assert_eq!(clean("apiVersion: hunter2", "hunter2"), "<>");
         // What stands behind base64 and escapes, and what lines of it assign.
@@ -567,13 +732,30 @@ mod tests {
         ] {
             assert_eq!(clean(secret, "is ZebraS3cret"), "is <>", "{secret}");
         }
-        for secret in ["\"ZebraS3cret \"", "\"- ZebraS3cret\"", "$ZebraS3cret;", "\"# ZebraS3cret\\n\"", "'.ZebraS3cret.'"] {
-            assert!(!clean(secret, "is ZebraS3cret").contains("Zebra"), "{secret}");
+        for secret in [
+            "\"ZebraS3cret \"",
+            "\"- ZebraS3cret\"",
+            "$ZebraS3cret;",
+            "\"# ZebraS3cret\\n\"",
+            "'.ZebraS3cret.'",
+        ] {
+            assert!(
+                !clean(secret, "is ZebraS3cret").contains("Zebra"),
+                "{secret}"
+            );
         }
-        for secret in ["aws_secret_access_key = ZebraS3cret", "user:ZebraS3cret", "KEY='ZebraS3cret'", "S0VZPVplYnJhUzNjcmV0Cg=="] {
+        for secret in [
+            "aws_secret_access_key = ZebraS3cret",
+            "user:ZebraS3cret",
+            "KEY='ZebraS3cret'",
+            "S0VZPVplYnJhUzNjcmV0Cg==",
+        ] {
             assert_eq!(clean(secret, "is ZebraS3cret"), "is <>", "{secret}");
         }
-        assert_eq!(clean("kind: ClusterRole\nname: x7", "ClusterRole/x7"), "ClusterRole/<>");
+        assert_eq!(
+            clean("kind: ClusterRole\nname: x7", "ClusterRole/x7"),
+            "ClusterRole/<>"
+        );
         for (secret, text) in [
             ("kind: Role 7", "Role 7"),
             ("kind: hunter2", "hunter2"),
@@ -583,19 +765,33 @@ mod tests {
         ] {
             assert_eq!(clean(secret, text), "<>", "{secret}");
         }
-        for (version, is_shown) in [("v2.11.0", true), ("v1.30", true), ("v1.0.0-rc.1", true), ("v1.0.0-hunter2", false), ("2.11.0", false)]
-        {
-            let shown = clean(&format!("image: registry.k8s.io/livenessprobe:{version}"), &format!("of {version} is told"));
+        for (version, is_shown) in [
+            ("v2.11.0", true),
+            ("v1.30", true),
+            ("v1.0.0-rc.1", true),
+            ("v1.0.0-hunter2", false),
+            ("2.11.0", false),
+        ] {
+            let shown = clean(
+                &format!("image: registry.k8s.io/livenessprobe:{version}"),
+                &format!("of {version} is told"),
+            );
             assert_eq!(shown.contains(version), is_shown, "{shown}");
         }
         assert_eq!(clean("- labels:", "`labels: {}`"), "`labels: {}`");
         let long_one = "hunter2-hunter2-hunter2";
         let encoded = "aHVudGVyMi1odW50ZXIyLWh1bnRlcjIK";
-        assert!(!clean(long_one, encoded).contains("aHVudGVy"), "with a line end behind it");
+        assert!(
+            !clean(long_one, encoded).contains("aHVudGVy"),
+            "with a line end behind it"
+        );
         assert_eq!(clean("- [x1, {k: x2}]", "x1 x2 k"), "<> <> k");
         let tail = format!("{}a", "x".repeat(64));
         assert_eq!(clean(&tail, &format!("a word {tail}")), "a word <><>");
         let long = "é".repeat(200);
-        assert_eq!(clean(&long, &format!("a {long} b")).replace("<>", ""), "a  b");
+        assert_eq!(
+            clean(&long, &format!("a {long} b")).replace("<>", ""),
+            "a  b"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Variables that hold secrets, known by their names: those of clusterctl's templates, of environments, of ClusterClasses and their topologies.
+//! Variables that hold secrets, known by their names: those of clusterctl's templates, of
+//! environments, of ClusterClasses and their topologies.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -7,41 +8,66 @@ use regex::Regex;
 
 use super::{Document, Field, SECRET, brackets, compiled, push};
 
-/// Parts of the names of variables that hold secrets, in upper case and without underscores and dashes.
-const VARIABLES: [&str; 9] = ["TOKEN", "PASSWORD", "PASSWD", "PASSPHRASE", "SECRET", "CREDENTIAL", "PRIVATEKEY", "APIKEY", "ACCESSKEY"];
+/// Parts of the names of variables that hold secrets, in upper case and without underscores and
+/// dashes.
+const VARIABLES: [&str; 9] = [
+    "TOKEN",
+    "PASSWORD",
+    "PASSWD",
+    "PASSPHRASE",
+    "SECRET",
+    "CREDENTIAL",
+    "PRIVATEKEY",
+    "APIKEY",
+    "ACCESSKEY",
+];
 /// Fields of a variable that hold a value of it, beside `value`.
 const VALUES: [&str; 3] = ["default", "example", "enum"];
 
 /// A variable with a default.
-static DEFAULT: LazyLock<Regex> = LazyLock::new(|| compiled(r"\$\{[ \t]*((?-u:\w)+)[ \t]*:?[=-]([^}]*)\}"));
+static DEFAULT: LazyLock<Regex> =
+    LazyLock::new(|| compiled(r"\$\{[ \t]*((?-u:\w)+)[ \t]*:?[=-]([^}]*)\}"));
 /// The name of a variable in a list of variables, or the path of a JSON patch.
-static NAME: LazyLock<Regex> =
-    LazyLock::new(|| compiled(r#"(?-u:\b)(name|path)["']?:[ \t]*["']?(/[^\s"',}]*|(?-u:[\w-])+)["']?[ \t]*(?:[,}#]|\r?\n|\z)"#));
+static NAME: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r#"(?-u:\b)(name|path)["']?:[ \t]*["']?(/[^\s"',}]*|(?-u:[\w-])+)["']?[ \t]*(?:[,}#]|\r?\n|\z)"#,
+    )
+});
 
 /// Whether a variable of this name holds a secret.
 pub(crate) fn is_secret(name: &str) -> bool {
-    let letters: String = name.chars().filter(|c| *c != '_').map(|c| c.to_ascii_uppercase()).collect();
+    let letters: String = name
+        .chars()
+        .filter(|c| *c != '_')
+        .map(|c| c.to_ascii_uppercase())
+        .collect();
     VARIABLES.iter().any(|part| letters.contains(part))
 }
 
-/// Whether a field of this name is a variable that holds a secret, as a configuration of clusterctl has them (fields of objects have no
-/// underscores), or an argument of a component that does.
+/// Whether a field of this name is a variable that holds a secret, as a configuration of clusterctl
+/// has them (fields of objects have no underscores), or an argument of a component that does.
 pub(super) fn is_secret_key(name: &str) -> bool {
     is_secret_argument(name) || (name.contains('_') && is_secret(name))
 }
 
-/// Whether an argument of this name, of several words, holds a secret: `oidc-client-secret`. One that says something of a secret goes on behind
-/// it: `token-auth-file`, `authentication-token-webhook`.
+/// Whether an argument of this name, of several words, holds a secret: `oidc-client-secret`. One
+/// that says something of a secret goes on behind it: `token-auth-file`,
+/// `authentication-token-webhook`.
 fn is_secret_argument(name: &str) -> bool {
     name.contains('-') && !name.contains(['_', '.']) && ends_as_secret(name)
 }
 
 fn ends_as_secret(name: &str) -> bool {
-    let letters: String = name.chars().filter(|c| *c != '-').map(|c| c.to_ascii_uppercase()).collect();
+    let letters: String = name
+        .chars()
+        .filter(|c| *c != '-')
+        .map(|c| c.to_ascii_uppercase())
+        .collect();
     VARIABLES.iter().any(|part| letters.ends_with(part))
 }
 
-/// Whether what a list has by this name is a secret: a variable, an argument, or what a JSON patch (RFC 6902) writes at this path.
+/// Whether what a list has by this name is a secret: a variable, an argument, or what a JSON patch
+/// (RFC 6902) writes at this path.
 fn is_secret_name(name: &str) -> bool {
     match name.rsplit_once('/') {
         Some((_, field)) => SECRET.contains(&field) || ends_as_secret(field),
@@ -54,13 +80,23 @@ impl Document<'_> {
     /// Defaults of variables that hold secrets, and their values where they are listed by name.
     pub(super) fn variables(&self, found: &mut Vec<Range<usize>>) {
         let part = &self.text[self.range.clone()];
-        let absolute = |range: Range<usize>| self.range.start + range.start..self.range.start + range.end;
+        let absolute =
+            |range: Range<usize>| self.range.start + range.start..self.range.start + range.end;
         if part.contains("${") {
-            let defaults = DEFAULT.captures_iter(part).filter(|default| is_secret(&default[1]));
-            found.extend(defaults.filter_map(|default| default.get(2)).map(|default| absolute(default.range())));
+            let defaults = DEFAULT
+                .captures_iter(part)
+                .filter(|default| is_secret(&default[1]));
+            found.extend(
+                defaults
+                    .filter_map(|default| default.get(2))
+                    .map(|default| absolute(default.range())),
+            );
         }
         let mut done = self.range.start;
-        for variable in NAME.captures_iter(part).filter(|variable| is_secret_name(&variable[2])) {
+        for variable in NAME
+            .captures_iter(part)
+            .filter(|variable| is_secret_name(&variable[2]))
+        {
             let name = absolute(variable.get(1).map_or(0..0, |name| name.range())).start;
             // What stands within a variable was searched with it.
             if name >= done {
@@ -71,20 +107,39 @@ impl Document<'_> {
 
     /// The values of the variable whose `name` stands there; gives the end of its item in the list.
     fn values_of_variable(&self, name: usize, from: usize, found: &mut Vec<Range<usize>>) -> usize {
-        let line = self.text[from..name].rfind('\n').map_or(from, |end| from + end + 1);
-        let before = self.text[line..name].trim_end_matches(['"', '\'']).trim_end();
-        let open = if before.ends_with(['{', ',']) { before.rfind('{').map(|at| line + at) } else { None };
-        let is_over_lines = !before.is_empty() && !before.ends_with('-') || self.text[from..line].trim_end().ends_with(['{', ',']);
-        let open = open.or_else(|| if is_over_lines { self.text[from..name].rfind('{').map(|at| from + at) } else { None });
+        let line = self.text[from..name]
+            .rfind('\n')
+            .map_or(from, |end| from + end + 1);
+        let before = self.text[line..name]
+            .trim_end_matches(['"', '\''])
+            .trim_end();
+        let open = if before.ends_with(['{', ',']) {
+            before.rfind('{').map(|at| line + at)
+        } else {
+            None
+        };
+        let is_over_lines = !before.is_empty() && !before.ends_with('-')
+            || self.text[from..line].trim_end().ends_with(['{', ',']);
+        let open = open.or_else(|| {
+            if is_over_lines {
+                self.text[from..name].rfind('{').map(|at| from + at)
+            } else {
+                None
+            }
+        });
         let item = match open {
-            Some(open) => open..brackets(&self.text[open..self.range.end]).map_or(self.range.end, |end| open + end),
+            Some(open) => {
+                open..brackets(&self.text[open..self.range.end])
+                    .map_or(self.range.end, |end| open + end)
+            }
             None => self.item(name, from, line),
         };
         let column = open.is_none().then(|| self.column(name));
         let mut at = item.start;
         while let Some(field) = self.field_from(at).filter(|field| field.start < item.end) {
             at = field.value;
-            let is_value = field.name == "value" && column.is_none_or(|column| column == self.column(field.start));
+            let is_value = field.name == "value"
+                && column.is_none_or(|column| column == self.column(field.start));
             if is_value || VALUES.contains(&field.name) {
                 at = self.value_end(&field).max(field.value);
                 self.value(&field, at, found);
@@ -96,20 +151,28 @@ impl Document<'_> {
     fn value(&self, field: &Field<'_>, end: usize, found: &mut Vec<Range<usize>>) {
         let value = self.trimmed(field.value..end);
         // A reference to a variable says nothing.
-        if !self.text[value.clone()].trim_matches(['"', '\'']).starts_with('$') {
+        if !self.text[value.clone()]
+            .trim_matches(['"', '\''])
+            .starts_with('$')
+        {
             push(found, value);
         }
     }
 
-    /// The lines of the item of a list that has a field there: those above and below that are as deep.
+    /// The lines of the item of a list that has a field there: those above and below that are as
+    /// deep.
     fn item(&self, field: usize, from: usize, line: usize) -> Range<usize> {
         let column = self.column(field);
         let depth = |line: &str| line.len() - line.trim_start().len();
-        let belongs = |line: &str| line.trim().is_empty() || line.trim_start().starts_with('#') || depth(line) >= column;
+        let belongs = |line: &str| {
+            line.trim().is_empty() || line.trim_start().starts_with('#') || depth(line) >= column
+        };
         let mut start = line;
         let mut is_first = self.text[line..field].contains('-');
         while start > from && !is_first {
-            let above = self.text[from..start - 1].rfind('\n').map_or(from, |end| from + end + 1);
+            let above = self.text[from..start - 1]
+                .rfind('\n')
+                .map_or(from, |end| from + end + 1);
             let text = &self.text[above..start];
             is_first = text.trim_start().starts_with("- ") && depth(text) < column;
             if !belongs(text) && !is_first {
@@ -117,9 +180,13 @@ impl Document<'_> {
             }
             start = above;
         }
-        let mut end = self.text[field..self.range.end].find('\n').map_or(self.range.end, |end| field + end + 1);
+        let mut end = self.text[field..self.range.end]
+            .find('\n')
+            .map_or(self.range.end, |end| field + end + 1);
         while end < self.range.end {
-            let after = self.text[end..self.range.end].find('\n').map_or(self.range.end, |next| end + next + 1);
+            let after = self.text[end..self.range.end]
+                .find('\n')
+                .map_or(self.range.end, |next| end + next + 1);
             if !belongs(&self.text[end..after]) {
                 break;
             }
@@ -148,8 +215,14 @@ mod tests {
             "env:\n- name: API_TOKEN\n  value: x\n- name: OTHER\n  value: y\n",
             "env:\n- name: API_TOKEN\n  value: <>\n- name: OTHER\n  value: y\n",
         );
-        check("env: [{name: API_TOKEN, value: \"x, y\"}]\n", "env: [{name: API_TOKEN, value: <>}]\n");
-        check("- name: API_TOKEN\n  value: ${API_TOKEN}\n", "- name: API_TOKEN\n  value: ${API_TOKEN}\n");
+        check(
+            "env: [{name: API_TOKEN, value: \"x, y\"}]\n",
+            "env: [{name: API_TOKEN, value: <>}]\n",
+        );
+        check(
+            "- name: API_TOKEN\n  value: ${API_TOKEN}\n",
+            "- name: API_TOKEN\n  value: ${API_TOKEN}\n",
+        );
     }
 
     #[test]
@@ -166,7 +239,10 @@ mod tests {
             "- value: x\n  name: privateKey # of ssh\n- value: y\n  name: z\n",
             "- value: <>\n  name: privateKey # of ssh\n- value: y\n  name: z\n",
         );
-        check("- {value: x, name: token}\n- {value: y, name: z}\n", "- {value: <>, name: token}\n- {value: y, name: z}\n");
+        check(
+            "- {value: x, name: token}\n- {value: y, name: z}\n",
+            "- {value: <>, name: token}\n- {value: y, name: z}\n",
+        );
         check(
             "[{\n  \"name\": \"proxyPassword\",\n  \"value\": \"x\"\n}, {\n  \"name\": \"b\",\n  \"value\": \"y\"\n}]",
             "[{\n  \"name\": \"proxyPassword\",\n  \"value\": <>\n}, {\n  \"name\": \"b\",\n  \"value\": \"y\"\n}]",
@@ -187,7 +263,10 @@ mod tests {
 
     #[test]
     fn arguments_that_hold_secrets_are_known_by_the_ends_of_their_names() {
-        check("extraArgs:\n  oidc-client-secret: x\n  v: 2\n", "extraArgs:\n  oidc-client-secret: <>\n  v: 2\n");
+        check(
+            "extraArgs:\n  oidc-client-secret: x\n  v: 2\n",
+            "extraArgs:\n  oidc-client-secret: <>\n  v: 2\n",
+        );
         check(
             "extraArgs:\n- name: cloud-api-key\n  value: x\n- name: v\n  value: \"2\"\n",
             "extraArgs:\n- name: cloud-api-key\n  value: <>\n- name: v\n  value: \"2\"\n",
@@ -216,18 +295,33 @@ mod tests {
             "- {path: /a/extraArgs/oidc-client-secret, value: x}\n",
             "- {path: /a/extraArgs/oidc-client-secret, value: <>}\n",
         );
-        for harmless in ["- {path: /a/tokenTTL, value: 5m}\n", "- path: /etc/token\n  owner: root\n", "- {path: /a/secretName, value: x}\n"]
-        {
+        for harmless in [
+            "- {path: /a/tokenTTL, value: 5m}\n",
+            "- path: /etc/token\n  owner: root\n",
+            "- {path: /a/secretName, value: x}\n",
+        ] {
             check(harmless, harmless);
         }
     }
 
     #[test]
     fn what_only_has_such_a_name_is_no_variable() {
-        check("metadata:\n  name: secret\nspec:\n  value: x\n", "metadata:\n  name: secret\nspec:\n  value: x\n");
-        check("- name: token\n  env:\n  - name: A\n    value: x\n", "- name: token\n  env:\n  - name: A\n    value: x\n");
-        check("- name: token-ttl\n  value: 1\n", "- name: token-ttl\n  value: 1\n");
-        check("tokenTTL: 5m\nsecretName: s\n", "tokenTTL: 5m\nsecretName: s\n");
+        check(
+            "metadata:\n  name: secret\nspec:\n  value: x\n",
+            "metadata:\n  name: secret\nspec:\n  value: x\n",
+        );
+        check(
+            "- name: token\n  env:\n  - name: A\n    value: x\n",
+            "- name: token\n  env:\n  - name: A\n    value: x\n",
+        );
+        check(
+            "- name: token-ttl\n  value: 1\n",
+            "- name: token-ttl\n  value: 1\n",
+        );
+        check(
+            "tokenTTL: 5m\nsecretName: s\n",
+            "tokenTTL: 5m\nsecretName: s\n",
+        );
     }
 
     #[test]

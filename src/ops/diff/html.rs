@@ -10,20 +10,36 @@ use crate::report::html::{Cell, Column, Html, Level, Page, Tone, table};
 const MOST_LINES: usize = 1_000;
 
 /// The page of a comparison of two sides, as they were named.
-pub fn page(old: &str, new: &str, comparison: &Comparison, report: &Report, sources: &Sources) -> String {
-    let title = if old == new { format!("What changes in {old}") } else { format!("What changes from {old} to {new}") };
+pub fn page(
+    old: &str,
+    new: &str,
+    comparison: &Comparison,
+    report: &Report,
+    sources: &Sources,
+) -> String {
+    let title = if old == new {
+        format!("What changes in {old}")
+    } else {
+        format!("What changes from {old} to {new}")
+    };
     let mut page = Page::new("diff", title, summary(comparison));
     page.findings(report, sources);
     if !comparison.machines.is_empty() {
         page.section("Machines", |html, _| machines(html, comparison));
     }
-    let changed = comparison.machines.iter().filter(|machine| !machine.parts.is_empty() && is_on_both_sides(machine));
+    let changed = comparison
+        .machines
+        .iter()
+        .filter(|machine| !machine.parts.is_empty() && is_on_both_sides(machine));
     page.sections(
         changed,
         |machine| title_of(machine),
         |html, _, machine| {
             html.leaf("p", "", &said(machine));
-            machine.source.iter().for_each(|source| html.leaf("p", "muted", &format!("Rule: {source}")));
+            machine
+                .source
+                .iter()
+                .for_each(|source| html.leaf("p", "muted", &format!("Rule: {source}")));
             html.each(&machine.parts, usize::MAX, of_part);
         },
     );
@@ -36,7 +52,10 @@ fn is_on_both_sides(machine: &MachineChange) -> bool {
 }
 
 fn title_of(machine: &MachineChange) -> String {
-    machine.role.map_or_else(|| machine.object.clone(), |role| format!("{} {role}", machine.object))
+    machine.role.map_or_else(
+        || machine.object.clone(),
+        |role| format!("{} {role}", machine.object),
+    )
 }
 
 fn machines(html: &mut Html, comparison: &Comparison) {
@@ -45,13 +64,28 @@ fn machines(html: &mut Html, comparison: &Comparison) {
         vec![
             Cell::Code(title_of(machine)),
             Cell::Badge(tone, word.to_owned()),
-            machine.verdict.map_or_else(|| Cell::Text(String::new()), |verdict| Cell::Badge(of_verdict(verdict), verdict.to_owned())),
+            machine.verdict.map_or_else(
+                || Cell::Text(String::new()),
+                |verdict| Cell::Badge(of_verdict(verdict), verdict.to_owned()),
+            ),
             Cell::Text(machine.reason.clone().unwrap_or_default()),
         ]
     };
-    let columns = [Column::text("Machine"), Column::text("Data"), Column::text("Machines that run"), Column::text("Why")];
-    table(html, "Machines of both sides", &columns, comparison.machines.iter().map(row));
-    html.each(&comparison.notes, usize::MAX, |html, note| html.leaf("p", "note", note));
+    let columns = [
+        Column::text("Machine"),
+        Column::text("Data"),
+        Column::text("Machines that run"),
+        Column::text("Why"),
+    ];
+    table(
+        html,
+        "Machines of both sides",
+        &columns,
+        comparison.machines.iter().map(row),
+    );
+    html.each(&comparison.notes, usize::MAX, |html, note| {
+        html.leaf("p", "note", note)
+    });
 }
 
 fn change(change: Change) -> (Tone, &'static str) {
@@ -72,23 +106,43 @@ fn of_verdict(verdict: &str) -> Tone {
 }
 
 fn of_part(html: &mut Html, part: &PartChange) {
-    let kind = if part.kind == "file" { String::new() } else { format!("{} ", part.kind) };
+    let kind = if part.kind == "file" {
+        String::new()
+    } else {
+        format!("{} ", part.kind)
+    };
     html.heading(Level::Three, &format!("{kind}{}", part.name));
     html.element("p", &[("class", "meta")], |html| {
         let (tone, word) = change(part.change);
-        html.badge(tone, if part.change == Change::Added { "added" } else { word });
-        part.from.iter().for_each(|from| html.leaf("code", "", from));
+        html.badge(
+            tone,
+            if part.change == Change::Added {
+                "added"
+            } else {
+                word
+            },
+        );
+        part.from
+            .iter()
+            .for_each(|from| html.leaf("code", "", from));
     });
     if !part.attributes.is_empty() {
         let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing".to_owned());
-        let rows = part
-            .attributes
-            .iter()
-            .map(|changed| vec![Cell::Text(changed.name.to_owned()), Cell::Code(value(&changed.old)), Cell::Code(value(&changed.new))]);
+        let rows = part.attributes.iter().map(|changed| {
+            vec![
+                Cell::Text(changed.name.to_owned()),
+                Cell::Code(value(&changed.old)),
+                Cell::Code(value(&changed.new)),
+            ]
+        });
         table(
             html,
             &format!("Attributes of {}", part.name),
-            &[Column::text("Attribute"), Column::text("Old"), Column::text("New")],
+            &[
+                Column::text("Attribute"),
+                Column::text("Old"),
+                Column::text("New"),
+            ],
             rows,
         );
     }

@@ -49,14 +49,16 @@ pub enum Change {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MachineChange {
-    /// `Kind/name` of what makes the machine: the control plane, a MachineDeployment, or the config or Secret itself.
+    /// `Kind/name` of what makes the machine: the control plane, a MachineDeployment, or the
+    /// config or Secret itself.
     pub object: String,
-    /// `init`, `control-plane-join`, `worker-join` or `machinepool`; null for data that was made already.
+    /// `init`, `control-plane-join`, `worker-join` or `machinepool`; null for data that was made
+    /// already.
     pub role: Option<&'static str>,
     /// What became of its bootstrap data.
     pub change: Change,
-    /// `none`, `in place`, `rollout`, `provider decides` or `refused`: what happens to machines that run; null when only one side has the machine,
-    /// or the data was made already.
+    /// `none`, `in place`, `rollout`, `provider decides` or `refused`: what happens to machines
+    /// that run; null when only one side has the machine, or the data was made already.
     pub verdict: Option<&'static str>,
     /// Why.
     pub reason: Option<String>,
@@ -114,9 +116,12 @@ pub struct Comparison {
 impl Comparison {
     /// Whether something changes: data, or what happens to machines.
     pub fn differs(&self) -> bool {
-        self.machines
-            .iter()
-            .any(|machine| machine.change != Change::Same || machine.verdict.is_some_and(|verdict| verdict != Effect::None.as_str()))
+        self.machines.iter().any(|machine| {
+            machine.change != Change::Same
+                || machine
+                    .verdict
+                    .is_some_and(|verdict| verdict != Effect::None.as_str())
+        })
     }
 }
 
@@ -135,15 +140,25 @@ pub struct Comparing<'c> {
 pub fn run(old: &Side, new: &Side, comparing: Comparing<'_>, budget: &Arc<Budget>) -> Comparison {
     let mut comparison = Comparison::default();
     let (mut of_old, mut of_new) = (BTreeSet::new(), BTreeSet::new());
-    let (before, after) = (old.nodes(&mut comparison.report, &mut of_old), new.nodes(&mut comparison.report, &mut of_new));
+    let (before, after) = (
+        old.nodes(&mut comparison.report, &mut of_old),
+        new.nodes(&mut comparison.report, &mut of_new),
+    );
     for (side, nodes) in [(old, &before), (new, &after)] {
         if nodes.is_empty() && !comparison.report.has_errors() {
             comparison.report.push(nothing(side));
         }
     }
     let pairs = pairs(&before, &after);
-    let selected = pairs.iter().filter(|pair| comparing.select.is_none_or(|name| is_named(pair, name))).copied().collect::<Vec<_>>();
-    if let Some(name) = comparing.select.filter(|_| selected.is_empty() && !comparison.report.has_errors()) {
+    let selected = pairs
+        .iter()
+        .filter(|pair| comparing.select.is_none_or(|name| is_named(pair, name)))
+        .copied()
+        .collect::<Vec<_>>();
+    if let Some(name) = comparing
+        .select
+        .filter(|_| selected.is_empty() && !comparison.report.has_errors())
+    {
         comparison.report.push(not_found(name, &pairs));
     }
     // Both sides may be one file.
@@ -152,37 +167,69 @@ pub fn run(old: &Side, new: &Side, comparing: Comparing<'_>, budget: &Arc<Budget
         return comparison;
     }
     let mut is_made_same = false;
-    let mut compared =
-        parts::Compared { show_secrets: comparing.show_secrets, words: &comparing.words, budget, is_made_same: &mut is_made_same };
+    let mut compared = parts::Compared {
+        show_secrets: comparing.show_secrets,
+        words: &comparing.words,
+        budget,
+        is_made_same: &mut is_made_same,
+    };
     for (was, is) in selected {
         comparison.machines.push(machine(was, is, &mut compared));
     }
-    comparison.notes.extend(is_made_same.then(|| SAID.to_owned()));
+    comparison
+        .notes
+        .extend(is_made_same.then(|| SAID.to_owned()));
     let filled_in = [
-        ("alike on both sides", of_old.intersection(&of_new).copied().collect::<Vec<_>>()),
-        ("on the old side alone", of_old.difference(&of_new).copied().collect()),
-        ("on the new side alone", of_new.difference(&of_old).copied().collect()),
+        (
+            "alike on both sides",
+            of_old.intersection(&of_new).copied().collect::<Vec<_>>(),
+        ),
+        (
+            "on the old side alone",
+            of_old.difference(&of_new).copied().collect(),
+        ),
+        (
+            "on the new side alone",
+            of_new.difference(&of_old).copied().collect(),
+        ),
     ];
     let filled_in = filled_in.into_iter().filter(|(_, names)| !names.is_empty());
-    comparison.notes.extend(filled_in.map(|(where_, names)| format!("filled in {where_}: {}", names.join(", "))));
+    comparison.notes.extend(
+        filled_in.map(|(where_, names)| format!("filled in {where_}: {}", names.join(", "))),
+    );
     comparison
 }
 
 fn nothing(side: &Side) -> Diagnostic {
-    let message = format!("{} holds no machine: no config that can be rendered, no bootstrap data", side.shown);
+    let message = format!(
+        "{} holds no machine: no config that can be rendered, no bootstrap data",
+        side.shown
+    );
     let finding = Diagnostic::of(&NOTHING, message).at(Place::file(side.shown.as_str()));
     finding
         .help("name a file or folder with a KubeadmConfig, WindlassConfig, KubeadmControlPlane, one of their templates, or a data Secret")
 }
 
 fn not_found(name: &str, pairs: &[Pair<'_, '_>]) -> Diagnostic {
-    let known: BTreeSet<String> = pairs.iter().filter_map(|(was, is)| is.or(*was)).map(|node| node.title.clone()).collect();
+    let known: BTreeSet<String> = pairs
+        .iter()
+        .filter_map(|(was, is)| is.or(*was))
+        .map(|node| node.title.clone())
+        .collect();
     let known: Vec<String> = known.into_iter().take(MOST_NAMED).collect();
     let finding = Diagnostic::of(&NOTHING, format!("neither side has a machine `{name}`"));
-    finding.help(Remedy::new("name one of them with ").setting(Setting::Select).then(format!(": {}", known.join(", "))))
+    finding.help(
+        Remedy::new("name one of them with ")
+            .setting(Setting::Select)
+            .then(format!(": {}", known.join(", "))),
+    )
 }
 
-fn machine(was: Option<&Node<'_>>, is: Option<&Node<'_>>, compared: &mut parts::Compared<'_>) -> MachineChange {
+fn machine(
+    was: Option<&Node<'_>>,
+    is: Option<&Node<'_>>,
+    compared: &mut parts::Compared<'_>,
+) -> MachineChange {
     let (changed, digests) = compared.parts(was, is);
     let change = match (was, is) {
         (None, _) => Change::Added,
@@ -190,14 +237,18 @@ fn machine(was: Option<&Node<'_>>, is: Option<&Node<'_>>, compared: &mut parts::
         _ if changed.is_empty() => Change::Same,
         _ => Change::Changed,
     };
-    let judged = was.and_then(|node| node.machine).zip(is.and_then(|node| node.machine));
+    let judged = was
+        .and_then(|node| node.machine)
+        .zip(is.and_then(|node| node.machine));
     let judged = judged.map(|(was, is)| verdict(&was, &is, change == Change::Changed));
     let shown = is.or(was);
     MachineChange {
         object: shown.map(|node| node.title.clone()).unwrap_or_default(),
         role: shown.and_then(|node| node.role),
         change,
-        verdict: judged.as_ref().map(|verdict: &Verdict| verdict.effect.as_str()),
+        verdict: judged
+            .as_ref()
+            .map(|verdict: &Verdict| verdict.effect.as_str()),
         source: judged.as_ref().map(|verdict| verdict.source),
         reason: judged.map(|verdict| verdict.reason),
         old_digest: digests.0,

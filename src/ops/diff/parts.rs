@@ -6,7 +6,9 @@ use sha2::{Digest, Sha256};
 
 use super::nodes::Node;
 use super::{AttributeChange, Change, PartChange};
-use crate::changes::{Kind, Part, certificates_folder, changed_lines, made_same, parts, without_tokens};
+use crate::changes::{
+    Kind, Part, certificates_folder, changed_lines, made_same, parts, without_tokens,
+};
 use crate::objects::secrets::{Words, redacted};
 use crate::report::Sources;
 use crate::report::text::{Changed, Style, plural, unified};
@@ -30,15 +32,35 @@ type Digests = (Option<String>, Option<String>);
 
 impl Compared<'_> {
     /// What differs, and the digest of each side.
-    pub(super) fn parts(&mut self, was: Option<&Node<'_>>, is: Option<&Node<'_>>) -> (Vec<PartChange>, Digests) {
+    pub(super) fn parts(
+        &mut self,
+        was: Option<&Node<'_>>,
+        is: Option<&Node<'_>>,
+    ) -> (Vec<PartChange>, Digests) {
         let (before, after) = (was.map(|node| self.of(node)), is.map(|node| self.of(node)));
         let digests = (before.as_deref().map(digest), after.as_deref().map(digest));
         let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
-        let old: BTreeMap<_, _> = before.iter().map(|part| ((part.kind, part.name.as_str()), part)).collect();
-        let new: BTreeMap<_, _> = after.iter().map(|part| ((part.kind, part.name.as_str()), part)).collect();
-        let kept = after.iter().map(|part| (old.get(&(part.kind, part.name.as_str())).copied(), Some(part)));
-        let gone = before.iter().filter(|part| !new.contains_key(&(part.kind, part.name.as_str()))).map(|part| (Some(part), None));
-        let changed = kept.chain(gone).filter_map(|(old, new)| self.part((old, was), (new, is)));
+        let old: BTreeMap<_, _> = before
+            .iter()
+            .map(|part| ((part.kind, part.name.as_str()), part))
+            .collect();
+        let new: BTreeMap<_, _> = after
+            .iter()
+            .map(|part| ((part.kind, part.name.as_str()), part))
+            .collect();
+        let kept = after.iter().map(|part| {
+            (
+                old.get(&(part.kind, part.name.as_str())).copied(),
+                Some(part),
+            )
+        });
+        let gone = before
+            .iter()
+            .filter(|part| !new.contains_key(&(part.kind, part.name.as_str())))
+            .map(|part| (Some(part), None));
+        let changed = kept
+            .chain(gone)
+            .filter_map(|(old, new)| self.part((old, was), (new, is)));
         (changed.collect(), digests)
     }
 
@@ -51,16 +73,24 @@ impl Compared<'_> {
         parts
     }
 
-    fn part(&self, old: (Option<&Part>, Option<&Node<'_>>), new: (Option<&Part>, Option<&Node<'_>>)) -> Option<PartChange> {
+    fn part(
+        &self,
+        old: (Option<&Part>, Option<&Node<'_>>),
+        new: (Option<&Part>, Option<&Node<'_>>),
+    ) -> Option<PartChange> {
         let shown = new.0.or(old.0)?;
         let change = match (old.0, new.0) {
             (None, _) => Change::Added,
             (_, None) => Change::Removed,
-            (Some(old), Some(new)) if old.text == new.text && old.attributes == new.attributes => return None,
+            (Some(old), Some(new)) if old.text == new.text && old.attributes == new.attributes => {
+                return None;
+            }
             _ => Change::Changed,
         };
         let origin = |(part, node): (Option<&Part>, Option<&Node<'_>>)| {
-            part.filter(|part| part.kind == Kind::File).zip(node).and_then(|(part, node)| node.origins.get(&part.name).cloned())
+            part.filter(|part| part.kind == Kind::File)
+                .zip(node)
+                .and_then(|(part, node)| node.origins.get(&part.name).cloned())
         };
         let text = |part: Option<&Part>| part.map_or("", |part| part.text.as_str()).to_owned();
         let is_secret = !self.show_secrets && [old, new].into_iter().any(is_secret);
@@ -69,13 +99,28 @@ impl Compared<'_> {
             name: shown.name.clone(),
             change,
             from: origin(new).or_else(|| origin(old)),
-            attributes: if change == Change::Changed { attributes(old.0?, new.0?) } else { Vec::new() },
-            lines: self.lines((shown.kind, &shown.name), &text(old.0), &text(new.0), is_secret),
+            attributes: if change == Change::Changed {
+                attributes(old.0?, new.0?)
+            } else {
+                Vec::new()
+            },
+            lines: self.lines(
+                (shown.kind, &shown.name),
+                &text(old.0),
+                &text(new.0),
+                is_secret,
+            ),
         })
     }
 
     /// The lines that differ, as far as they may be shown.
-    fn lines(&self, (kind, name): (Kind, &str), old: &str, new: &str, is_secret: bool) -> Vec<String> {
+    fn lines(
+        &self,
+        (kind, name): (Kind, &str),
+        old: &str,
+        new: &str,
+        is_secret: bool,
+    ) -> Vec<String> {
         if old == new {
             return Vec::new();
         }
@@ -99,7 +144,11 @@ impl Compared<'_> {
         if self.show_secrets {
             sources.show_secrets();
         }
-        let text = unified(&Changed::new(before, Source::new(name, new.as_str()), changes), &sources, Style::default());
+        let text = unified(
+            &Changed::new(before, Source::new(name, new.as_str()), changes),
+            &sources,
+            Style::default(),
+        );
         // The head only repeats the name.
         let mut lines: Vec<String> = text.lines().skip(2).map(str::to_owned).collect();
         let more = lines.len().saturating_sub(MOST_LINES);
@@ -114,13 +163,32 @@ impl Compared<'_> {
 /// Whether the text of a part is known or likely to be secret as a whole.
 fn is_secret((part, node): (Option<&Part>, Option<&Node<'_>>)) -> bool {
     // Which file came out of a Secret, data that was made already does not tell.
-    part.zip(node).is_some_and(|(part, node)| node.secret_files.contains(&part.name) || node.is_made() && part.kind == Kind::File)
+    part.zip(node).is_some_and(|(part, node)| {
+        node.secret_files.contains(&part.name) || node.is_made() && part.kind == Kind::File
+    })
 }
 
 fn attributes(old: &Part, new: &Part) -> Vec<AttributeChange> {
-    let value = |part: &Part, name: &str| part.attributes.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone());
-    let names = old.attributes.iter().chain(new.attributes.iter().filter(|(name, _)| value(old, name).is_none())).map(|(name, _)| *name);
-    let changes = names.map(|name| AttributeChange { name, old: value(old, name), new: value(new, name) });
+    let value = |part: &Part, name: &str| {
+        part.attributes
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| value.clone())
+    };
+    let names = old
+        .attributes
+        .iter()
+        .chain(
+            new.attributes
+                .iter()
+                .filter(|(name, _)| value(old, name).is_none()),
+        )
+        .map(|(name, _)| *name);
+    let changes = names.map(|name| AttributeChange {
+        name,
+        old: value(old, name),
+        new: value(new, name),
+    });
     changes.filter(|change| change.old != change.new).collect()
 }
 
@@ -140,5 +208,8 @@ fn digest(parts: &[Part]) -> String {
             add(value);
         });
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hash.finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }

@@ -22,7 +22,12 @@ pub(super) struct Identity {
 impl Identity {
     /// What names begin with when nothing else is said.
     pub(super) fn prefix_of_namespace(&self) -> String {
-        format!("{}-", self.namespace.strip_suffix("-system").unwrap_or(&self.namespace))
+        format!(
+            "{}-",
+            self.namespace
+                .strip_suffix("-system")
+                .unwrap_or(&self.namespace)
+        )
     }
 }
 
@@ -38,22 +43,39 @@ const GROUPS: [(&str, ProviderType); 6] = [
 
 /// Finds out who the provider is. `None` when that cannot be, which the report says.
 pub(super) fn of(project: &Project<'_>, given: &Given, made: &mut Made) -> Option<Identity> {
-    let label = project.labels().into_iter().find(|(key, _, _)| key == labels::PROVIDER);
-    let provider_type = given.provider_type.or_else(|| found_type(project, label.as_ref(), made));
+    let label = project
+        .labels()
+        .into_iter()
+        .find(|(key, _, _)| key == labels::PROVIDER);
+    let provider_type = given
+        .provider_type
+        .or_else(|| found_type(project, label.as_ref(), made));
     let Some(provider_type) = provider_type else {
-        let finding = Diagnostic::of(&UNKNOWN, "neither a label nor a group of the CRDs tells what the project provides");
-        made.report.push(finding.help(Remedy::new("say it with ").setting(Setting::ProviderType)));
+        let finding = Diagnostic::of(
+            &UNKNOWN,
+            "neither a label nor a group of the CRDs tells what the project provides",
+        );
+        made.report
+            .push(finding.help(Remedy::new("say it with ").setting(Setting::ProviderType)));
         return None;
     };
-    let name = given.name.clone().or_else(|| found_name(project, provider_type, label.as_ref(), made));
+    let name = given
+        .name
+        .clone()
+        .or_else(|| found_name(project, provider_type, label.as_ref(), made));
     let Some(name) = name else {
-        let finding = Diagnostic::of(&UNKNOWN, "neither a label nor PROJECT tells how the provider is called");
-        made.report.push(finding.help(Remedy::new("say it with ").setting(Setting::ProviderName)));
+        let finding = Diagnostic::of(
+            &UNKNOWN,
+            "neither a label nor PROJECT tells how the provider is called",
+        );
+        made.report
+            .push(finding.help(Remedy::new("say it with ").setting(Setting::ProviderName)));
         return None;
     };
     let namespace = match project.said("namespace").into_iter().next() {
         Some((namespace, file)) => {
-            made.assumed.push(format!("namespace: {namespace}, as {file} has it"));
+            made.assumed
+                .push(format!("namespace: {namespace}, as {file} has it"));
             namespace
         }
         None => {
@@ -62,51 +84,103 @@ pub(super) fn of(project: &Project<'_>, given: &Given, made: &mut Made) -> Optio
         }
     };
     // Each kustomization puts its own around what those that it wraps have made.
-    let prefix: String = project.said("namePrefix").into_iter().map(|(text, _)| text).collect();
-    let suffix: String = project.said("nameSuffix").into_iter().rev().map(|(text, _)| text).collect();
+    let prefix: String = project
+        .said("namePrefix")
+        .into_iter()
+        .map(|(text, _)| text)
+        .collect();
+    let suffix: String = project
+        .said("nameSuffix")
+        .into_iter()
+        .rev()
+        .map(|(text, _)| text)
+        .collect();
     let [prefix, suffix] = [prefix, suffix].map(|text| Some(text).filter(|text| !text.is_empty()));
-    Some(Identity { groups: groups(project, provider_type), name, provider_type, namespace, prefix, suffix })
+    Some(Identity {
+        groups: groups(project, provider_type),
+        name,
+        provider_type,
+        namespace,
+        prefix,
+        suffix,
+    })
 }
 
 type Label = (String, String, String);
 
-fn found_type(project: &Project<'_>, label: Option<&Label>, made: &mut Made) -> Option<ProviderType> {
+fn found_type(
+    project: &Project<'_>,
+    label: Option<&Label>,
+    made: &mut Made,
+) -> Option<ProviderType> {
     let core = |value: &str| (value == CORE_PROVIDER).then_some(ProviderType::CoreProvider);
-    let of_label = label.and_then(|(_, value, file)| Some((ProviderType::of_label(value).or_else(|| core(value))?, file)));
+    let of_label = label.and_then(|(_, value, file)| {
+        Some((ProviderType::of_label(value).or_else(|| core(value))?, file))
+    });
     if let Some((provider_type, file)) = of_label {
-        made.assumed.push(format!("type: {}, from the label in {file}", provider_type.as_str()));
+        made.assumed.push(format!(
+            "type: {}, from the label in {file}",
+            provider_type.as_str()
+        ));
         return Some(provider_type);
     }
-    let groups: Vec<&str> = project.crds.iter().map(|(_, crd)| crd.text(&["spec", "group"])).collect();
+    let groups: Vec<&str> = project
+        .crds
+        .iter()
+        .map(|(_, crd)| crd.text(&["spec", "group"]))
+        .collect();
     // The core has groups of other types beside its own.
     if groups.contains(&CORE_GROUP) {
-        made.assumed.push(format!("type: {}, from the group {CORE_GROUP} of the CRDs", ProviderType::CoreProvider.as_str()));
+        made.assumed.push(format!(
+            "type: {}, from the group {CORE_GROUP} of the CRDs",
+            ProviderType::CoreProvider.as_str()
+        ));
         return Some(ProviderType::CoreProvider);
     }
-    let (prefix, found) = GROUPS.into_iter().find(|(prefix, _)| groups.iter().any(|group| group.starts_with(prefix)))?;
-    made.assumed.push(format!("type: {}, from the group {prefix}… of the CRDs", found.as_str()));
+    let (prefix, found) = GROUPS
+        .into_iter()
+        .find(|(prefix, _)| groups.iter().any(|group| group.starts_with(prefix)))?;
+    made.assumed.push(format!(
+        "type: {}, from the group {prefix}… of the CRDs",
+        found.as_str()
+    ));
     Some(found)
 }
 
-fn found_name(project: &Project<'_>, provider_type: ProviderType, label: Option<&Label>, made: &mut Made) -> Option<String> {
+fn found_name(
+    project: &Project<'_>,
+    provider_type: ProviderType,
+    label: Option<&Label>,
+    made: &mut Made,
+) -> Option<String> {
     if let Some((_, value, file)) = label {
-        let name = value.strip_prefix(&provider_type.label("")).unwrap_or(value);
-        made.assumed.push(format!("name: {name}, from the label in {file}"));
+        let name = value
+            .strip_prefix(&provider_type.label(""))
+            .unwrap_or(value);
+        made.assumed
+            .push(format!("name: {name}, from the label in {file}"));
         return Some(name.to_owned());
     }
     if provider_type == ProviderType::CoreProvider {
-        made.assumed.push(format!("name: {CORE_PROVIDER}, the only one that the core can have"));
+        made.assumed.push(format!(
+            "name: {CORE_PROVIDER}, the only one that the core can have"
+        ));
         return Some(CORE_PROVIDER.to_owned());
     }
     let project_name = fields::text(project.value("PROJECT"), &["projectName"]);
     let word = format!("-{}-", provider_type.word());
-    let name = project_name.strip_prefix("cluster-api-").unwrap_or(project_name);
-    let name = name.strip_prefix(word.trim_start_matches('-')).unwrap_or(name);
+    let name = project_name
+        .strip_prefix("cluster-api-")
+        .unwrap_or(project_name);
+    let name = name
+        .strip_prefix(word.trim_start_matches('-'))
+        .unwrap_or(name);
     let name = name.strip_prefix("provider-").unwrap_or(name);
     if name.is_empty() {
         return None;
     }
-    made.assumed.push(format!("name: {name}, from projectName in PROJECT"));
+    made.assumed
+        .push(format!("name: {name}, from projectName in PROJECT"));
     Some(name.to_owned())
 }
 
@@ -119,7 +193,10 @@ fn groups(project: &Project<'_>, provider_type: ProviderType) -> Vec<String> {
             groups.push(group);
         }
     }
-    let prefix = GROUPS.iter().find(|(_, of)| *of == provider_type).map_or(CORE_GROUP, |(prefix, _)| prefix);
+    let prefix = GROUPS
+        .iter()
+        .find(|(_, of)| *of == provider_type)
+        .map_or(CORE_GROUP, |(prefix, _)| prefix);
     groups.sort_by_key(|group| (!group.starts_with(prefix), group.clone()));
     groups
 }

@@ -1,4 +1,5 @@
-//! Where a project has what: the folders of kubebuilder, and the kustomizations from config/default to them.
+//! Where a project has what: the folders of kubebuilder, and the kustomizations from config/default
+//! to them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +29,13 @@ pub(super) enum Base {
 }
 
 impl Base {
-    const ALL: [Base; 5] = [Base::Crds, Base::Rbac, Base::Manager, Base::Webhooks, Base::Certificates];
+    const ALL: [Base; 5] = [
+        Base::Crds,
+        Base::Rbac,
+        Base::Manager,
+        Base::Webhooks,
+        Base::Certificates,
+    ];
 
     /// The name of the folder.
     fn name(self) -> &'static str {
@@ -58,45 +65,69 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Finds the folders. A project that takes CRDs, say, from `config/default/crd` and not from `config/crd` has moved them.
-    pub(super) fn of<'k>(kustomization: &dyn Fn(&str) -> &'k Value, is_there: &dyn Fn(&str) -> bool) -> Layout {
+    /// Finds the folders. A project that takes CRDs, say, from `config/default/crd` and not from
+    /// `config/crd` has moved them.
+    pub(super) fn of<'k>(
+        kustomization: &dyn Fn(&str) -> &'k Value,
+        is_there: &dyn Fn(&str) -> bool,
+    ) -> Layout {
         let walked = |movable: Vec<Base>| {
-            let mut walk = Walk { kustomization, is_there, movable, led: BTreeMap::new(), found: Layout::default() };
+            let mut walk = Walk {
+                kustomization,
+                is_there,
+                movable,
+                led: BTreeMap::new(),
+                found: Layout::default(),
+            };
             walk.leads(DEFAULT, 0);
             walk.found
         };
         let usual = walked(Vec::new()).taken;
-        let mut found = walked(Base::ALL.into_iter().filter(|base| !usual.contains(base)).collect());
+        let mut found = walked(
+            Base::ALL
+                .into_iter()
+                .filter(|base| !usual.contains(base))
+                .collect(),
+        );
         found.overlays.retain(|folder| folder != DEFAULT);
         found.overlays.push(DEFAULT.to_owned());
         found.overlays.reverse();
         found
     }
 
-    /// The folders whose kustomizations lead from config/default to those of kubebuilder, outermost first; config/default is always the first.
+    /// The folders whose kustomizations lead from config/default to those of kubebuilder, outermost
+    /// first; config/default is always the first.
     pub(super) fn overlays(&self) -> &[String] {
         &self.overlays
     }
 
     /// The path of a folder of kubebuilder.
     pub(super) fn folder(&self, base: Base) -> String {
-        self.moved.get(&base).cloned().unwrap_or_else(|| base.usual())
+        self.moved
+            .get(&base)
+            .cloned()
+            .unwrap_or_else(|| base.usual())
     }
 
     /// Which folder of kubebuilder stands at a path.
     pub(super) fn base(&self, path: &str) -> Option<Base> {
-        Base::ALL.into_iter().find(|base| self.folder(*base) == path)
+        Base::ALL
+            .into_iter()
+            .find(|base| self.folder(*base) == path)
     }
 
-    /// Whether the kustomizations leave a folder of kubebuilder out. CRDs are released in any case, and a project without kustomizations leaves
-    /// nothing out.
+    /// Whether the kustomizations leave a folder of kubebuilder out. CRDs are released in any case,
+    /// and a project without kustomizations leaves nothing out.
     pub(super) fn leaves_out(&self, base: Base) -> bool {
         base != Base::Crds && !self.taken.is_empty() && !self.taken.contains(&base)
     }
 
     /// The folders of kubebuilder that are left out.
     pub(super) fn left_out(&self) -> impl Iterator<Item = String> {
-        Base::ALL.into_iter().filter(|base| self.leaves_out(*base)).map(|base| self.folder(base))
+        Base::ALL
+            .into_iter()
+            .filter(|base| self.leaves_out(*base))
+            .map(|base| self.folder(base))
     }
 
     /// All folders of kubebuilder.
@@ -108,8 +139,14 @@ impl Layout {
 /// What a kustomization is made of, as it has it, each with its path in the project.
 pub(super) fn parts(folder: &str, kustomization: &Value) -> Vec<(String, String)> {
     let lists = ["resources", "bases", "components"].into_iter();
-    let items = lists.flat_map(|list| fields::items(kustomization, &[list]).iter().filter_map(Value::as_str));
-    items.map(|part| (part.to_owned(), plain(&format!("{folder}/{part}")))).collect()
+    let items = lists.flat_map(|list| {
+        fields::items(kustomization, &[list])
+            .iter()
+            .filter_map(Value::as_str)
+    });
+    items
+        .map(|part| (part.to_owned(), plain(&format!("{folder}/{part}"))))
+        .collect()
 }
 
 struct Walk<'a, 'k> {
@@ -150,21 +187,36 @@ impl Walk<'_, '_> {
 
     /// Whether a folder is one of kubebuilder's by its path. A file of one takes it too.
     fn is_usual(&mut self, part: &str) -> bool {
-        let below =
-            |base: &Base| part.strip_prefix(&base.usual()).filter(|rest| rest.is_empty() || rest.starts_with('/')).map(str::is_empty);
-        let found = Base::ALL.into_iter().find_map(|base| Some((base, below(&base)?)));
+        let below = |base: &Base| {
+            part.strip_prefix(&base.usual())
+                .filter(|rest| rest.is_empty() || rest.starts_with('/'))
+                .map(str::is_empty)
+        };
+        let found = Base::ALL
+            .into_iter()
+            .find_map(|base| Some((base, below(&base)?)));
         self.found.taken.extend(found.map(|(base, _)| base));
         found.is_some_and(|(_, is_whole)| is_whole)
     }
 
-    /// Whether a folder is one of kubebuilder's by its name. The first of a name that is there counts.
+    /// Whether a folder is one of kubebuilder's by its name. The first of a name that is there
+    /// counts.
     fn is_moved(&mut self, folder: &str) -> bool {
         let name = folder.rsplit('/').next();
-        let Some(base) = self.movable.iter().find(|base| Some(base.name()) == name).filter(|_| (self.is_there)(folder)) else {
+        let Some(base) = self
+            .movable
+            .iter()
+            .find(|base| Some(base.name()) == name)
+            .filter(|_| (self.is_there)(folder))
+        else {
             return false;
         };
         self.found.taken.insert(*base);
-        self.found.moved.entry(*base).or_insert_with(|| folder.to_owned()) == folder
+        self.found
+            .moved
+            .entry(*base)
+            .or_insert_with(|| folder.to_owned())
+            == folder
     }
 }
 
@@ -188,7 +240,10 @@ mod tests {
             "config/extra": {"resources": ["b.yaml"]},
         });
         let overlays = overlays_of(&|folder| &project[folder]);
-        assert_eq!(overlays, ["config/default", "config/outer", "config/outer/inner"]);
+        assert_eq!(
+            overlays,
+            ["config/default", "config/outer", "config/outer/inner"]
+        );
     }
 
     #[test]
@@ -198,7 +253,10 @@ mod tests {
             "config/a": {"resources": ["../manager"]},
             "config/b": {"resources": ["../crd"]},
         });
-        assert_eq!(overlays_of(&|folder| &project[folder]), ["config/default", "config/b"]);
+        assert_eq!(
+            overlays_of(&|folder| &project[folder]),
+            ["config/default", "config/b"]
+        );
     }
 
     #[test]
@@ -211,12 +269,24 @@ mod tests {
     #[test]
     fn chains_are_followed_as_deep_as_real_ones_are_and_not_for_ever() {
         let chain = |length: usize| {
-            let below = |at: usize| if at == length { "../crd".to_owned() } else { format!("../{}", at + 1) };
-            let links = (1..=length).map(|at| (format!("config/{at}"), json!({"resources": [below(at)]})));
-            let all: Value = links.chain([(DEFAULT.to_owned(), json!({"resources": ["../1"]}))]).collect();
+            let below = |at: usize| {
+                if at == length {
+                    "../crd".to_owned()
+                } else {
+                    format!("../{}", at + 1)
+                }
+            };
+            let links =
+                (1..=length).map(|at| (format!("config/{at}"), json!({"resources": [below(at)]})));
+            let all: Value = links
+                .chain([(DEFAULT.to_owned(), json!({"resources": ["../1"]}))])
+                .collect();
             overlays_of(&|folder| &all[folder]).len()
         };
-        assert_eq!((chain(3), chain(DEEPEST), chain(DEEPEST + 1)), (4, DEEPEST + 1, 1));
+        assert_eq!(
+            (chain(3), chain(DEEPEST), chain(DEEPEST + 1)),
+            (4, DEEPEST + 1, 1)
+        );
         let endless = json!({"resources": ["a"]});
         assert_eq!(overlays_of(&|_| &endless), ["config/default"]);
     }
@@ -232,17 +302,40 @@ mod tests {
         let layout = Layout::of(&|folder| &project[folder], &is_there);
         assert_eq!(layout.overlays(), ["config/default", "config/base"]);
         let folders: Vec<String> = layout.folders().collect();
-        assert_eq!(folders, ["config/default/crd", "config/rbac", "config/manager", "config/b/webhook", "config/certmanager"]);
+        assert_eq!(
+            folders,
+            [
+                "config/default/crd",
+                "config/rbac",
+                "config/manager",
+                "config/b/webhook",
+                "config/certmanager"
+            ]
+        );
     }
 
     #[test]
     fn what_nobody_takes_is_left_out_but_crds() {
         let of = |resources: Value| {
             let project = json!({ DEFAULT: { "resources": resources } });
-            Layout::of(&|folder| &project[folder], &|_| true).left_out().collect::<Vec<_>>()
+            Layout::of(&|folder| &project[folder], &|_| true)
+                .left_out()
+                .collect::<Vec<_>>()
         };
-        assert_eq!(of(json!(["../manager", "../rbac/role.yaml"])), ["config/webhook", "config/certmanager"]);
-        assert_eq!(of(json!(["../crd", "../rbac", "../manager", "../webhook", "../certmanager"])), [""; 0]);
+        assert_eq!(
+            of(json!(["../manager", "../rbac/role.yaml"])),
+            ["config/webhook", "config/certmanager"]
+        );
+        assert_eq!(
+            of(json!([
+                "../crd",
+                "../rbac",
+                "../manager",
+                "../webhook",
+                "../certmanager"
+            ])),
+            [""; 0]
+        );
         assert_eq!(of(json!(["a.yaml"])), [""; 0]);
     }
 
@@ -259,8 +352,7 @@ mod tests {
 
     #[test]
     fn what_stands_where_kubebuilder_puts_it_is_not_looked_for() {
-        let project =
-            json!({"config/default": {"resources": ["../manager", "../other/crd"]}, "config/other/crd": {"resources": ["../../crd"]}});
+        let project = json!({"config/default": {"resources": ["../manager", "../other/crd"]}, "config/other/crd": {"resources": ["../../crd"]}});
         let layout = Layout::of(&|folder| &project[folder], &|_| true);
         assert_eq!(layout.overlays(), ["config/default", "config/other/crd"]);
         assert_eq!(layout.folder(Base::Crds), "config/crd");

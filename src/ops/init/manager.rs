@@ -1,4 +1,5 @@
-//! The section `manager`: what config/manager, or where a project has it, says, beyond what is made anyway, and what is left to a person.
+//! The section `manager`: what config/manager, or where a project has it, says, beyond what is made
+//! anyway, and what is left to a person.
 
 use serde_json::{Map, Value, json};
 
@@ -19,7 +20,8 @@ use crate::provider::{Manager, PROVIDER_API_VERSION, PROVIDER_KIND, Provider};
 /// Fields of the container that stand in provider.yaml under names of their own, or are made.
 const SAID: [&str; 6] = ["name", "image", "args", "command", "env", "ports"];
 const PROBES: [&str; 2] = ["livenessProbe", "readinessProbe"];
-/// Fields of the Deployment that are made of other fields of provider.yaml; the containers are compared by themselves.
+/// Fields of the Deployment that are made of other fields of provider.yaml; the containers are
+/// compared by themselves.
 const MADE: [&str; 7] = [
     "/apiVersion",
     "/kind",
@@ -42,18 +44,42 @@ pub(super) struct Found {
 }
 
 /// Reads the folder of the manager.
-pub(super) fn find(project: &Project<'_>, identity: &Identity, patches: &Patches, made: &mut Made) -> Found {
+pub(super) fn find(
+    project: &Project<'_>,
+    identity: &Identity,
+    patches: &Patches,
+    made: &mut Made,
+) -> Found {
     let mut found = Found::default();
     for file in project.files_of(Base::Manager) {
         let objects = project.objects(&file, &mut made.report);
-        let manager = objects.iter().find(|object| object.is("apps", "Deployment") && container_of(object.value()).is_some());
+        let manager = objects.iter().find(|object| {
+            object.is("apps", "Deployment") && container_of(object.value()).is_some()
+        });
         match manager.filter(|_| found.section.is_none()) {
             Some(deployment) => {
-                found.section = Some(section(project, identity, patches, deployment.value(), made));
-                found.namespace = objects.iter().find(|object| object.kind() == "Namespace").and_then(namespace_metadata);
-                made.assumed.push(format!("manager: from {file}; what webhooks and probes need is made"));
-                let is_other = |object: &&Object| object.kind() != "Namespace" && object.value() != deployment.value();
-                left_beside(&file, &objects.iter().filter(is_other).collect::<Vec<_>>(), made);
+                found.section = Some(section(
+                    project,
+                    identity,
+                    patches,
+                    deployment.value(),
+                    made,
+                ));
+                found.namespace = objects
+                    .iter()
+                    .find(|object| object.kind() == "Namespace")
+                    .and_then(namespace_metadata);
+                made.assumed.push(format!(
+                    "manager: from {file}; what webhooks and probes need is made"
+                ));
+                let is_other = |object: &&Object| {
+                    object.kind() != "Namespace" && object.value() != deployment.value()
+                };
+                left_beside(
+                    &file,
+                    &objects.iter().filter(is_other).collect::<Vec<_>>(),
+                    made,
+                );
             }
             None if !objects.is_empty() => found.objects.push(file),
             None => {}
@@ -68,20 +94,34 @@ pub(super) fn find(project: &Project<'_>, identity: &Identity, patches: &Patches
     found
 }
 
-fn section(project: &Project<'_>, identity: &Identity, patches: &Patches, deployment: &Value, made: &mut Made) -> Value {
+fn section(
+    project: &Project<'_>,
+    identity: &Identity,
+    patches: &Patches,
+    deployment: &Value,
+    made: &mut Made,
+) -> Value {
     let container = container_of(deployment).cloned().unwrap_or_default();
     let mut section = Map::new();
-    section.insert("image".to_owned(), json!(image(project, &container, identity, patches, made)));
+    section.insert(
+        "image".to_owned(),
+        json!(image(project, &container, identity, patches, made)),
+    );
     for field in ["command", "args"] {
         match container.get(field) {
             Some(words @ Value::Array(_)) => {
                 section.insert(field.to_owned(), words.clone());
             }
             None | Some(Value::Null) => {}
-            Some(other) => made.left.push(format!("manager.{field}: the Deployment has {other}, which is not a list: write its words")),
+            Some(other) => made.left.push(format!(
+                "manager.{field}: the Deployment has {other}, which is not a list: write its words"
+            )),
         }
     }
-    let environment: Vec<&Value> = fields::items(&container, &["env"]).iter().filter(|variable| !is_made(variable)).collect();
+    let environment: Vec<&Value> = fields::items(&container, &["env"])
+        .iter()
+        .filter(|variable| !is_made(variable))
+        .collect();
     if !environment.is_empty() {
         section.insert("env".to_owned(), json!(environment));
     }
@@ -113,20 +153,39 @@ fn section(project: &Project<'_>, identity: &Identity, patches: &Patches, deploy
 /// The files that say which webhooks are called.
 fn webhooks(project: &Project<'_>) -> Vec<String> {
     // What is wrong with the files is said where all of them are looked at.
-    let is_of_webhooks = |file: &String| project.objects(file, &mut Report::new()).iter().any(is_of_webhooks);
-    project.files_of(Base::Webhooks).into_iter().filter(is_of_webhooks).collect()
+    let is_of_webhooks = |file: &String| {
+        project
+            .objects(file, &mut Report::new())
+            .iter()
+            .any(is_of_webhooks)
+    };
+    project
+        .files_of(Base::Webhooks)
+        .into_iter()
+        .filter(is_of_webhooks)
+        .collect()
 }
 
-/// `ports`, where a number is another than that of Cluster API's managers. A manager without probes, which may not answer any, gets none.
+/// `ports`, where a number is another than that of Cluster API's managers. A manager without
+/// probes, which may not answer any, gets none.
 fn ports(container: &Value, patches: &Patches, made: &mut Made) -> Map<String, Value> {
-    let named = |name: &str| numbered_ports(container).find(|(known, _)| *known == name).map(|(_, number)| number);
+    let named = |name: &str| {
+        numbered_ports(container)
+            .find(|(known, _)| *known == name)
+            .map(|(_, number)| number)
+    };
     let number = |port: &Value| port.as_u64().or_else(|| named(port.as_str()?));
-    let probed = PROBES.iter().find_map(|probe| container.pointer(&format!("/{probe}/httpGet/port")));
+    let probed = PROBES
+        .iter()
+        .find_map(|probe| container.pointer(&format!("/{probe}/httpGet/port")));
     let health = match probed {
         Some(port) => number(port),
         None if patches.probe() => None,
         None => {
-            made.assumed.push("manager.ports: no port for probes, because the Deployment has none by HTTP".to_owned());
+            made.assumed.push(
+                "manager.ports: no port for probes, because the Deployment has none by HTTP"
+                    .to_owned(),
+            );
             Some(0)
         }
     };
@@ -135,9 +194,15 @@ fn ports(container: &Value, patches: &Patches, made: &mut Made) -> Map<String, V
         ("metrics", face::METRICS, named(face::METRICS.name)),
         ("webhook", face::WEBHOOK, named(face::WEBHOOK.name)),
     ];
-    let others =
-        all.into_iter().filter_map(|(field, known, number)| Some((field, number.filter(|number| *number != u64::from(known.number))?)));
-    others.map(|(field, number)| (field.to_owned(), json!(number))).collect()
+    let others = all.into_iter().filter_map(|(field, known, number)| {
+        Some((
+            field,
+            number.filter(|number| *number != u64::from(known.number))?,
+        ))
+    });
+    others
+        .map(|(field, number)| (field.to_owned(), json!(number)))
+        .collect()
 }
 
 /// The ports of a container that have a name.
@@ -148,7 +213,10 @@ fn numbered_ports(container: &Value) -> impl Iterator<Item = (&str, u64)> {
 
 fn container_of(deployment: &Value) -> Option<&Value> {
     let containers = containers(deployment);
-    containers.iter().find(|container| container["name"] == MANAGER_CONTAINER).or(containers.first())
+    containers
+        .iter()
+        .find(|container| container["name"] == MANAGER_CONTAINER)
+        .or(containers.first())
 }
 
 fn containers(deployment: &Value) -> &[Value] {
@@ -160,8 +228,15 @@ fn is_made(variable: &Value) -> bool {
     environment(&[]).contains(variable)
 }
 
-/// The image without its tag: of the Deployment, or what kustomizations and patches put in the place of kubebuilder's `controller`.
-fn image(project: &Project<'_>, container: &Value, identity: &Identity, patches: &Patches, made: &mut Made) -> String {
+/// The image without its tag: of the Deployment, or what kustomizations and patches put in the
+/// place of kubebuilder's `controller`.
+fn image(
+    project: &Project<'_>,
+    container: &Value,
+    identity: &Identity,
+    patches: &Patches,
+    made: &mut Made,
+) -> String {
     let found = layered_image(project, fields::text(container, &["image"]), patches, made);
     let name = Image::parse(&found).map_or_else(
         |_| without_tag(&found).to_owned(),
@@ -180,20 +255,32 @@ fn image(project: &Project<'_>, container: &Value, identity: &Identity, patches:
     stand_in
 }
 
-/// What an image becomes from the inside out: in each layer patches replace it, and then `images` renames it. What `images` does to others is told.
-fn layered_image(project: &Project<'_>, written: &str, patches: &Patches, made: &mut Made) -> String {
+/// What an image becomes from the inside out: in each layer patches replace it, and then `images`
+/// renames it. What `images` does to others is told.
+fn layered_image(
+    project: &Project<'_>,
+    written: &str,
+    patches: &Patches,
+    made: &mut Made,
+) -> String {
     let mut image = written.to_owned();
-    for folder in std::iter::once(&project.folder(Base::Manager)).chain(project.layout().overlays().iter().rev()) {
+    for folder in std::iter::once(&project.folder(Base::Manager))
+        .chain(project.layout().overlays().iter().rev())
+    {
         if let Some(patched) = patches.image(folder) {
             patched.clone_into(&mut image);
         }
         let images = fields::items(project.kustomization(folder), &["images"]).iter();
-        let (own, others): (Vec<&Value>, Vec<&Value>) = images.partition(|entry| fields::text(entry, &["name"]) == without_tag(&image));
+        let (own, others): (Vec<&Value>, Vec<&Value>) =
+            images.partition(|entry| fields::text(entry, &["name"]) == without_tag(&image));
         if let Some(name) = own.first().and_then(|entry| entry["newName"].as_str()) {
             name.clone_into(&mut image);
         }
         // kubebuilder's name for the manager is of nobody else.
-        let others = others.into_iter().map(|entry| fields::text(entry, &["name"])).filter(|name| *name != "controller");
+        let others = others
+            .into_iter()
+            .map(|entry| fields::text(entry, &["name"]))
+            .filter(|name| *name != "controller");
         made.left.extend(others.map(|name| {
             format!("`images` of {folder} changes {name}, which is not taken over: write the image into the file that has it")
         }));
@@ -208,7 +295,13 @@ fn made_of(identity: &Identity, section: &Map<String, Value>) -> Result<Value, s
     }))?;
     let manager: Manager = serde_json::from_value(Value::Object(section.clone()))?;
     let with_webhooks = manager.has_conversion() || !manager.webhooks.is_empty();
-    Ok(deployment_of(&Names::of(&provider), &provider.label(), &manager, &manager.image, with_webhooks))
+    Ok(deployment_of(
+        &Names::of(&provider),
+        &provider.label(),
+        &manager,
+        &manager.image,
+        with_webhooks,
+    ))
 }
 
 /// What their Deployment has and ours would not: a patch.
@@ -224,12 +317,21 @@ fn patch(ours: &Value, theirs: &Value) -> Map<String, Value> {
         .map(Value::Object)
         .into_iter()
         .collect();
-    differing.extend(containers(theirs).iter().filter(|container| Some(*container) != manager).cloned());
+    differing.extend(
+        containers(theirs)
+            .iter()
+            .filter(|container| Some(*container) != manager)
+            .cloned(),
+    );
     if !differing.is_empty() {
-        let pod = ["spec", "template", "spec"].into_iter().fold(&mut patch, |map, field| {
-            let below = map.entry(field).or_insert_with(|| json!({}));
-            below.as_object_mut().expect("internal error: a difference of maps is a map")
-        });
+        let pod = ["spec", "template", "spec"]
+            .into_iter()
+            .fold(&mut patch, |map, field| {
+                let below = map.entry(field).or_insert_with(|| json!({}));
+                below
+                    .as_object_mut()
+                    .expect("internal error: a difference of maps is a map")
+            });
         pod.insert("containers".to_owned(), json!(differing));
     }
     patch
@@ -238,8 +340,19 @@ fn patch(ours: &Value, theirs: &Value) -> Map<String, Value> {
 /// What the manager's container has and ours would not, with its name.
 fn container_patch(ours: Option<&Value>, theirs: &Value) -> Map<String, Value> {
     let mut patch = Map::new();
-    for (field, value) in theirs.as_object().into_iter().flatten().filter(|(field, _)| !SAID.contains(&field.as_str())) {
-        add_difference(&mut patch, "", field, ours.and_then(|ours| ours.get(field)), value);
+    for (field, value) in theirs
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter(|(field, _)| !SAID.contains(&field.as_str()))
+    {
+        add_difference(
+            &mut patch,
+            "",
+            field,
+            ours.and_then(|ours| ours.get(field)),
+            value,
+        );
     }
     for probe in PROBES {
         // Path and port are those that are made; the port's number is in `manager.ports`.
@@ -247,13 +360,18 @@ fn container_patch(ours: Option<&Value>, theirs: &Value) -> Map<String, Value> {
             probe.remove("httpGet");
         }
     }
-    let made: Vec<(&str, u64)> = ours.map(|ours| numbered_ports(ours).collect()).unwrap_or_default();
+    let made: Vec<(&str, u64)> = ours
+        .map(|ours| numbered_ports(ours).collect())
+        .unwrap_or_default();
     let known = [face::HEALTH.name, face::METRICS.name, face::WEBHOOK.name];
     let is_own = |port: &&Value| {
         let named = port["name"].as_str().zip(port["containerPort"].as_u64());
         named.is_some_and(|port| !known.contains(&port.0) && !made.contains(&port))
     };
-    let own: Vec<&Value> = fields::items(theirs, &["ports"]).iter().filter(is_own).collect();
+    let own: Vec<&Value> = fields::items(theirs, &["ports"])
+        .iter()
+        .filter(is_own)
+        .collect();
     if !own.is_empty() {
         patch.insert("ports".to_owned(), json!(own));
     }
@@ -262,8 +380,15 @@ fn container_patch(ours: Option<&Value>, theirs: &Value) -> Map<String, Value> {
     patch
 }
 
-/// What a patch has to say so that `ours` gets a field of `theirs`, which stands below a path: maps by field, everything else whole.
-fn add_difference(patch: &mut Map<String, Value>, above: &str, field: &str, ours: Option<&Value>, theirs: &Value) {
+/// What a patch has to say so that `ours` gets a field of `theirs`, which stands below a path: maps
+/// by field, everything else whole.
+fn add_difference(
+    patch: &mut Map<String, Value>,
+    above: &str,
+    field: &str,
+    ours: Option<&Value>,
+    theirs: &Value,
+) {
     let path = format!("{above}/{field}");
     if MADE.contains(&path.as_str()) || theirs.is_null() || ours == Some(theirs) {
         return;
@@ -274,7 +399,13 @@ fn add_difference(patch: &mut Map<String, Value>, above: &str, field: &str, ours
     };
     let mut below = Map::new();
     for (field, value) in fields {
-        add_difference(&mut below, &path, field, ours.and_then(|ours| ours.get(field)), value);
+        add_difference(
+            &mut below,
+            &path,
+            field,
+            ours.and_then(|ours| ours.get(field)),
+            value,
+        );
     }
     // An empty map that ours lacks says something too: `emptyDir: {}`.
     if !below.is_empty() || (ours.is_none() && fields.is_empty()) {

@@ -1,7 +1,8 @@
-//! `init`: provider.yaml, and metadata.yaml where there is none, from a kubebuilder project, with all that was assumed.
+//! `init`: provider.yaml, and metadata.yaml where there is none, from a kubebuilder project, with
+//! all that was assumed.
 //!
-//! kustomize is not rebuilt here: what is taken over is read from the places where kubebuilder puts it, or to which
-//! config/default leads, and what is not is said.
+//! kustomize is not rebuilt here: what is taken over is read from the places where kubebuilder puts
+//! it, or to which config/default leads, and what is not is said.
 
 mod beside;
 mod contract_labels;
@@ -64,24 +65,44 @@ pub struct Made {
     pub report: Report,
 }
 
-/// Makes provider.yaml of a project, whose files stand in the tree under their paths: `PROJECT`, `config/…`, `templates/…`, `metadata.yaml`.
+/// Makes provider.yaml of a project, whose files stand in the tree under their paths: `PROJECT`,
+/// `config/…`, `templates/…`, `metadata.yaml`.
 pub fn run(tree: &Tree, given: &Given, budget: &Budget) -> Made {
     let mut made = Made::default();
     let project = Project::read(tree, budget, &mut made.report);
     if project.crds.is_empty() {
-        let message = format!("no CRDs below {}, so it is not clear what the project provides", project.folder(Base::Crds));
+        let message = format!(
+            "no CRDs below {}, so it is not clear what the project provides",
+            project.folder(Base::Crds)
+        );
         let help = "run it in the root folder of a kubebuilder project, after `make manifests`; `init` reads what stands below config";
-        made.report.push(Diagnostic::of(&NO_KINDS, message).help(help));
+        made.report
+            .push(Diagnostic::of(&NO_KINDS, message).help(help));
         return made;
     }
-    let Some(identity) = identity::of(&project, given, &mut made) else { return made };
+    let Some(identity) = identity::of(&project, given, &mut made) else {
+        return made;
+    };
     let patches = Patches::read(&project);
     let contracts = definitions::contracts(&project, &identity, &patches, &mut made);
     if !project.has_file(METADATA_FILE) {
-        made.files.insert(METADATA_FILE, first_metadata(contracts.all.keys().next_back().map_or("v1beta2", String::as_str)));
-        made.assumed.push(format!("{METADATA_FILE}: the first release series is 0.1 (`release bump` adds the next)"));
+        made.files.insert(
+            METADATA_FILE,
+            first_metadata(
+                contracts
+                    .all
+                    .keys()
+                    .next_back()
+                    .map_or("v1beta2", String::as_str),
+            ),
+        );
+        made.assumed.push(format!(
+            "{METADATA_FILE}: the first release series is 0.1 (`release bump` adds the next)"
+        ));
     }
-    made.next = project.newest_version().unwrap_or_else(|| "v0.1.0".to_owned());
+    made.next = project
+        .newest_version()
+        .unwrap_or_else(|| "v0.1.0".to_owned());
     let mut document = document(&project, &identity, &patches, &contracts, &mut made);
     add_patches(&mut document, &project, &patches, &mut made);
     match written(&document) {
@@ -90,7 +111,10 @@ pub fn run(tree: &Tree, given: &Given, budget: &Budget) -> Made {
         }
         Err((field, error)) => {
             let message = format!("`{field}` of {PROVIDER_FILE} cannot be written: {error}");
-            made.report.push(Diagnostic::of(&NOT_WRITABLE, message).help("remove the character from the file that it stands in"));
+            made.report.push(
+                Diagnostic::of(&NOT_WRITABLE, message)
+                    .help("remove the character from the file that it stands in"),
+            );
         }
     }
     made
@@ -99,7 +123,13 @@ pub fn run(tree: &Tree, given: &Given, budget: &Budget) -> Made {
 /// The fields of provider.yaml in the order in which they are written.
 type Document = Vec<(&'static str, Value)>;
 
-fn document(project: &Project<'_>, identity: &Identity, patches: &Patches, contracts: &Contracts, made: &mut Made) -> Document {
+fn document(
+    project: &Project<'_>,
+    identity: &Identity,
+    patches: &Patches,
+    contracts: &Contracts,
+    made: &mut Made,
+) -> Document {
     let mut document: Document = vec![
         ("apiVersion", json!(PROVIDER_API_VERSION)),
         ("kind", json!(PROVIDER_KIND)),
@@ -114,7 +144,11 @@ fn document(project: &Project<'_>, identity: &Identity, patches: &Patches, contr
         document.push(("contracts", json!(contracts.all)));
     }
     document.push(("namespace", json!(identity.namespace)));
-    if let Some(prefix) = identity.prefix.as_ref().filter(|prefix| **prefix != identity.prefix_of_namespace()) {
+    if let Some(prefix) = identity
+        .prefix
+        .as_ref()
+        .filter(|prefix| **prefix != identity.prefix_of_namespace())
+    {
         document.push(("namePrefix", json!(prefix)));
     }
     if let Some(suffix) = &identity.suffix {
@@ -122,10 +156,11 @@ fn document(project: &Project<'_>, identity: &Identity, patches: &Patches, contr
     }
     let (roles, mut objects) = project.rbac_files(&mut made.report);
     let manager = manager::find(project, identity, patches, made);
-    let has_webhooks = manager
-        .section
-        .as_ref()
-        .is_some_and(|section| ["webhooks", "conversion", "converts"].iter().any(|field| section.get(field).is_some()));
+    let has_webhooks = manager.section.as_ref().is_some_and(|section| {
+        ["webhooks", "conversion", "converts"]
+            .iter()
+            .any(|field| section.get(field).is_some())
+    });
     let beside = beside::find(project, has_webhooks, made);
     if let Some(metadata) = manager.namespace.or(beside.namespace) {
         document.push(("namespaceMetadata", metadata));
@@ -153,16 +188,24 @@ fn document(project: &Project<'_>, identity: &Identity, patches: &Patches, contr
 
 /// Adds `patches`, which are for what the rest of the document names.
 fn add_patches(document: &mut Document, project: &Project<'_>, patches: &Patches, made: &mut Made) {
-    let fields: Map<String, Value> = document.iter().map(|(field, value)| ((*field).to_owned(), value.clone())).collect();
+    let fields: Map<String, Value> = document
+        .iter()
+        .map(|(field, value)| ((*field).to_owned(), value.clone()))
+        .collect();
     match serde_json::from_value::<Provider>(Value::Object(fields)) {
         Ok(provider) => {
             let named = patches.named(project, &provider, made);
             if !named.is_empty() {
-                let at = document.iter().position(|(field, _)| *field == "templates").unwrap_or(document.len());
+                let at = document
+                    .iter()
+                    .position(|(field, _)| *field == "templates")
+                    .unwrap_or(document.len());
                 document.insert(at, ("patches", json!(named)));
             }
         }
-        Err(why) => made.left.push(format!("patches: those of the kustomizations are not taken over: {why}")),
+        Err(why) => made.left.push(format!(
+            "patches: those of the kustomizations are not taken over: {why}"
+        )),
     }
 }
 
@@ -178,7 +221,9 @@ fn written(document: &Document) -> Result<String, (&'static str, goyaml::EmitErr
     let mut text =
         "# The provider, as `windlass release build` releases it. `windlass schema provider` tells what each field means.\n".to_owned();
     for (field, value) in document {
-        text.push_str(&goyaml::to_string(&json!({ *field: value })).map_err(|error| (*field, error))?);
+        text.push_str(
+            &goyaml::to_string(&json!({ *field: value })).map_err(|error| (*field, error))?,
+        );
     }
     Ok(text)
 }

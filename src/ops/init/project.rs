@@ -32,16 +32,31 @@ pub(super) struct Project<'a> {
 impl<'a> Project<'a> {
     /// Reads what is looked at more than once; faults of YAML are reported.
     pub(super) fn read(tree: &'a Tree, budget: &'a Budget, report: &mut Report) -> Self {
-        let mut project =
-            Project { tree, budget, values: BTreeMap::new(), kustomizations: BTreeMap::new(), layout: Layout::default(), crds: Vec::new() };
+        let mut project = Project {
+            tree,
+            budget,
+            values: BTreeMap::new(),
+            kustomizations: BTreeMap::new(),
+            layout: Layout::default(),
+            crds: Vec::new(),
+        };
         for path in ["PROJECT", METADATA_FILE] {
             project.read_value(path, report);
         }
-        let folders = tree.paths().filter_map(|path| path.rsplit_once('/')).filter(|(_, file)| KUSTOMIZATION_FILES.contains(file));
-        for folder in folders.map(|(folder, _)| folder).filter(|folder| folder.starts_with("config/")).collect::<BTreeSet<_>>() {
+        let folders = tree
+            .paths()
+            .filter_map(|path| path.rsplit_once('/'))
+            .filter(|(_, file)| KUSTOMIZATION_FILES.contains(file));
+        for folder in folders
+            .map(|(folder, _)| folder)
+            .filter(|folder| folder.starts_with("config/"))
+            .collect::<BTreeSet<_>>()
+        {
             project.read_kustomization(folder, report);
         }
-        project.layout = Layout::of(&|folder| project.kustomization(folder), &|folder| project.has(folder));
+        project.layout = Layout::of(&|folder| project.kustomization(folder), &|folder| {
+            project.has(folder)
+        });
         project.judge_kustomizations(report);
         project.read_crds(report);
         project
@@ -49,26 +64,52 @@ impl<'a> Project<'a> {
 
     /// Tells the kustomizations from which nobody could take anything.
     fn judge_kustomizations(&self, report: &mut Report) {
-        let folders = self.layout.overlays().iter().cloned().chain(self.layout.folders());
+        let folders = self
+            .layout
+            .overlays()
+            .iter()
+            .cloned()
+            .chain(self.layout.folders());
         let files = folders.filter_map(|folder| self.kustomizations.get(&folder));
         for file in files.filter(|file| !file.value().is_object() && !file.report().has_errors()) {
-            let message = format!("{} is no map, so that kustomize refuses it", file.source().name());
+            let message = format!(
+                "{} is no map, so that kustomize refuses it",
+                file.source().name()
+            );
             let finding = Diagnostic::of(&NO_KUSTOMIZATION, message).at(file.source().place());
-            report.push(finding.help("write `resources:` and the files that it takes, or remove the file"));
+            report.push(
+                finding.help("write `resources:` and the files that it takes, or remove the file"),
+            );
         }
     }
 
     /// Reads the CRDs; patches and configuration of kustomize stand beside them.
     fn read_crds(&mut self, report: &mut Report) {
         let folder = self.folder(Base::Crds);
-        let patches = self.kustomization_file(&folder).map(Kustomization::patch_files).unwrap_or_default();
-        let patches: BTreeSet<String> = patches.iter().map(|file| plain(&format!("{folder}/{file}"))).collect();
-        for path in self.paths(&format!("{folder}/")).into_iter().filter(|path| !patches.contains(path)) {
-            let Some(source) = self.source(&path, report) else { continue };
-            if source.text().contains("kind: CustomResourceDefinition") && source.text().contains("openAPIV3Schema") {
+        let patches = self
+            .kustomization_file(&folder)
+            .map(Kustomization::patch_files)
+            .unwrap_or_default();
+        let patches: BTreeSet<String> = patches
+            .iter()
+            .map(|file| plain(&format!("{folder}/{file}")))
+            .collect();
+        for path in self
+            .paths(&format!("{folder}/"))
+            .into_iter()
+            .filter(|path| !patches.contains(path))
+        {
+            let Some(source) = self.source(&path, report) else {
+                continue;
+            };
+            if source.text().contains("kind: CustomResourceDefinition")
+                && source.text().contains("openAPIV3Schema")
+            {
                 let (objects, found) = objects::read(&source, self.budget);
                 report.extend(found);
-                let crds = objects.into_iter().filter(|object| object.kind() == "CustomResourceDefinition");
+                let crds = objects
+                    .into_iter()
+                    .filter(|object| object.kind() == "CustomResourceDefinition");
                 self.crds.extend(crds.map(|object| (path.clone(), object)));
             }
         }
@@ -76,8 +117,13 @@ impl<'a> Project<'a> {
 
     /// Reads the kustomization of a folder from the first of the files that kustomize looks for.
     fn read_kustomization(&mut self, folder: &str, report: &mut Report) {
-        let path = KUSTOMIZATION_FILES.into_iter().map(|name| format!("{folder}/{name}")).find(|path| self.tree.get(path).is_some());
-        let Some(source) = path.and_then(|path| self.source(&path, report)) else { return };
+        let path = KUSTOMIZATION_FILES
+            .into_iter()
+            .map(|name| format!("{folder}/{name}"))
+            .find(|path| self.tree.get(path).is_some());
+        let Some(source) = path.and_then(|path| self.source(&path, report)) else {
+            return;
+        };
         let mut kustomization = Kustomization::read(&source, self.budget);
         report.extend(kustomization.report().clone());
         for file in kustomization.patch_files() {
@@ -89,10 +135,16 @@ impl<'a> Project<'a> {
     }
 
     fn read_value(&mut self, path: &'static str, report: &mut Report) {
-        let Some(source) = self.source(path, report) else { return };
+        let Some(source) = self.source(path, report) else {
+            return;
+        };
         let parsed = yaml::parse(&source, self.budget);
         report.extend(parsed.report);
-        let value = parsed.documents.into_iter().next().map_or(Value::Null, |document| document.root.into_json());
+        let value = parsed
+            .documents
+            .into_iter()
+            .next()
+            .map_or(Value::Null, |document| document.root.into_json());
         self.values.insert(path, value);
     }
 
@@ -103,9 +155,18 @@ impl<'a> Project<'a> {
 
     /// The YAML files below a folder, without kustomize's own.
     pub(super) fn paths(&self, folder: &str) -> Vec<String> {
-        let is_own = |path: &str| path.rsplit('/').next().is_some_and(|name| KUSTOMIZATION_FILES.contains(&name));
-        let is_wanted = |path: &&str| path.starts_with(folder) && path.ends_with(".yaml") && !is_own(path);
-        self.tree.paths().filter(is_wanted).map(str::to_owned).collect()
+        let is_own = |path: &str| {
+            path.rsplit('/')
+                .next()
+                .is_some_and(|name| KUSTOMIZATION_FILES.contains(&name))
+        };
+        let is_wanted =
+            |path: &&str| path.starts_with(folder) && path.ends_with(".yaml") && !is_own(path);
+        self.tree
+            .paths()
+            .filter(is_wanted)
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Whether there is such a file.
@@ -115,12 +176,16 @@ impl<'a> Project<'a> {
 
     /// The text of a file; one that is no text is reported.
     fn source(&self, path: &str, report: &mut Report) -> Option<Source> {
-        Source::of_bytes(path, self.tree.get(path)?).map_err(|fault| report.push(*fault)).ok()
+        Source::of_bytes(path, self.tree.get(path)?)
+            .map_err(|fault| report.push(*fault))
+            .ok()
     }
 
     /// The objects of a file.
     pub(super) fn objects(&self, path: &str, report: &mut Report) -> Vec<Object> {
-        let Some(source) = self.source(path, report) else { return Vec::new() };
+        let Some(source) = self.source(path, report) else {
+            return Vec::new();
+        };
         let (objects, found) = objects::read(&source, self.budget);
         report.extend(found);
         objects
@@ -133,7 +198,8 @@ impl<'a> Project<'a> {
 
     /// What the kustomization of a folder such as `config/default` says; null where there is none.
     pub(super) fn kustomization(&self, folder: &str) -> &Value {
-        self.kustomization_file(folder).map_or(&Value::Null, Kustomization::value)
+        self.kustomization_file(folder)
+            .map_or(&Value::Null, Kustomization::value)
     }
 
     /// The kustomization of a folder.
@@ -155,9 +221,17 @@ impl<'a> Project<'a> {
     pub(super) fn said(&self, field: &str) -> Vec<(String, String)> {
         let of = |folder: &String| {
             let kustomization = self.kustomization_file(folder)?;
-            Some((fields::text(kustomization.value(), &[field]).to_owned(), kustomization.source().name().to_string()))
+            Some((
+                fields::text(kustomization.value(), &[field]).to_owned(),
+                kustomization.source().name().to_string(),
+            ))
         };
-        self.layout.overlays().iter().filter_map(of).filter(|(text, _)| !text.is_empty()).collect()
+        self.layout
+            .overlays()
+            .iter()
+            .filter_map(of)
+            .filter(|(text, _)| !text.is_empty())
+            .collect()
     }
 
     /// What the whole of the work may cost.
@@ -165,26 +239,46 @@ impl<'a> Project<'a> {
         self.budget
     }
 
-    /// The files of a folder of kubebuilder, see [`Project::resources`]; none of one that is left out.
+    /// The files of a folder of kubebuilder, see [`Project::resources`]; none of one that is left
+    /// out.
     pub(super) fn files_of(&self, base: Base) -> Vec<String> {
-        if self.layout.leaves_out(base) { Vec::new() } else { self.resources(&self.folder(base)) }
+        if self.layout.leaves_out(base) {
+            Vec::new()
+        } else {
+            self.resources(&self.folder(base))
+        }
     }
 
-    /// The files of a folder that its kustomization takes, in its order; all of them where it names none.
+    /// The files of a folder that its kustomization takes, in its order; all of them where it names
+    /// none.
     pub(super) fn resources(&self, folder: &str) -> Vec<String> {
-        let named = parts(folder, self.kustomization(folder)).into_iter().map(|(_, path)| path);
+        let named = parts(folder, self.kustomization(folder))
+            .into_iter()
+            .map(|(_, path)| path);
         let named: Vec<String> = named.filter(|path| self.has_file(path)).collect();
-        if named.is_empty() { self.paths(&format!("{folder}/")) } else { named }
+        if named.is_empty() {
+            self.paths(&format!("{folder}/"))
+        } else {
+            named
+        }
     }
 
-    /// The labels that kustomizations put on things, each with the file that says so; outer folders first.
+    /// The labels that kustomizations put on things, each with the file that says so; outer folders
+    /// first.
     pub(super) fn labels(&self) -> Vec<(String, String, String)> {
         let mut labels = Vec::new();
         for file in self.kustomizations.values() {
             let (file, kustomization) = (file.source().name(), file.value());
-            let pairs = fields::items(kustomization, &["labels"]).iter().map(|entry| &entry["pairs"]);
-            for map in pairs.chain([&kustomization["commonLabels"]]).filter_map(Value::as_object) {
-                let texts = map.iter().filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned(), file.to_string())));
+            let pairs = fields::items(kustomization, &["labels"])
+                .iter()
+                .map(|entry| &entry["pairs"]);
+            for map in pairs
+                .chain([&kustomization["commonLabels"]])
+                .filter_map(Value::as_object)
+            {
+                let texts = map.iter().filter_map(|(key, value)| {
+                    Some((key.clone(), value.as_str()?.to_owned(), file.to_string()))
+                });
                 labels.extend(texts);
             }
         }
@@ -200,22 +294,42 @@ impl<'a> Project<'a> {
     /// The first version of the newest series of metadata.yaml.
     pub(super) fn newest_version(&self) -> Option<String> {
         let newest = newest(fields::items(self.value(METADATA_FILE), &["releaseSeries"]))?;
-        Some(format!("v{}.{}.0", newest["major"].as_u64()?, newest["minor"].as_u64()?))
+        Some(format!(
+            "v{}.{}.0",
+            newest["major"].as_u64()?,
+            newest["minor"].as_u64()?
+        ))
     }
 
-    /// The files with rights: those with roles, bindings and ServiceAccounts, and those with anything else.
+    /// The files with rights: those with roles, bindings and ServiceAccounts, and those with
+    /// anything else.
     pub(super) fn rbac_files(&self, report: &mut Report) -> (Vec<String>, Vec<String>) {
-        const RIGHTS: [&str; 5] = ["Role", "ClusterRole", "RoleBinding", "ClusterRoleBinding", "ServiceAccount"];
-        let is_rights = |path: &String| self.objects(path, report).iter().all(|object| RIGHTS.contains(&object.kind()));
+        const RIGHTS: [&str; 5] = [
+            "Role",
+            "ClusterRole",
+            "RoleBinding",
+            "ClusterRoleBinding",
+            "ServiceAccount",
+        ];
+        let is_rights = |path: &String| {
+            self.objects(path, report)
+                .iter()
+                .all(|object| RIGHTS.contains(&object.kind()))
+        };
         self.files_of(Base::Rbac).into_iter().partition(is_rights)
     }
 
     /// Whether there are cluster templates.
     pub(super) fn has_templates(&self) -> bool {
-        self.tree.paths().filter_map(|path| path.strip_prefix("templates/")).any(|file| template_flavor(file).is_some())
+        self.tree
+            .paths()
+            .filter_map(|path| path.strip_prefix("templates/"))
+            .any(|file| template_flavor(file).is_some())
     }
 }
 
 fn newest(series: &[Value]) -> Option<&Value> {
-    series.iter().max_by_key(|series| (series["major"].as_u64(), series["minor"].as_u64()))
+    series
+        .iter()
+        .max_by_key(|series| (series["major"].as_u64(), series["minor"].as_u64()))
 }

@@ -2,12 +2,16 @@
 
 use std::borrow::Cow;
 
-use super::{CertificateReport, DocumentReport, FileReport, Inspected, LogReport, SentinelReport, StepReport};
+use super::{
+    CertificateReport, DocumentReport, FileReport, Inspected, LogReport, SentinelReport, StepReport,
+};
 use crate::diag::Report;
 use crate::inspect::step::SENTINEL;
 use crate::objects::secrets::REDACTED;
 use crate::report::Sources;
-use crate::report::html::{Cell, Column, Html, Level, Page, Tile, Tone, bytes, folded, grouped, table, treemap};
+use crate::report::html::{
+    Cell, Column, Html, Level, Page, Tile, Tone, bytes, folded, grouped, table, treemap,
+};
 use crate::report::text::plural;
 
 /// The most characters of a command that stand on the page without being folded.
@@ -18,8 +22,16 @@ const MOST_STEPS: usize = 2_000;
 
 /// The page of a file.
 pub fn page(file: &str, inspected: &Inspected, report: &Report, sources: &Sources) -> String {
-    let steps: usize = inspected.documents.iter().map(|document| document.steps.len()).sum();
-    let lead = format!("{}, {}", plural(inspected.documents.len(), "document"), plural(steps, "step"));
+    let steps: usize = inspected
+        .documents
+        .iter()
+        .map(|document| document.steps.len())
+        .sum();
+    let lead = format!(
+        "{}, {}",
+        plural(inspected.documents.len(), "document"),
+        plural(steps, "step")
+    );
     let mut page = Page::new("inspect", format!("Bootstrap data of {file}"), lead);
     page.findings(report, sources);
     if !inspected.documents.is_empty() {
@@ -30,17 +42,26 @@ pub fn page(file: &str, inspected: &Inspected, report: &Report, sources: &Source
         true => "Boot".to_owned(),
         false => format!("Document {}: {}", at + 1, document.form),
     };
-    page.sections(inspected.documents.iter().enumerate(), title, |html, _, (_, document)| {
-        of_document(html, document);
-        timeline(html, Level::Three, document, inspected);
-    });
-    let steps = inspected.documents.iter().flat_map(|document| &document.steps);
+    page.sections(
+        inspected.documents.iter().enumerate(),
+        title,
+        |html, _, (_, document)| {
+            of_document(html, document);
+            timeline(html, Level::Three, document, inspected);
+        },
+    );
+    let steps = inspected
+        .documents
+        .iter()
+        .flat_map(|document| &document.steps);
     let files: Vec<&FileReport> = steps.filter_map(|step| step.file.as_ref()).collect();
     if files.len() > 1 {
         page.section("Files by size", |html, id| sizes(html, id, &files));
     }
     if !inspected.certificates.is_empty() {
-        page.section("Certificates", |html, _| certificates(html, &inspected.certificates));
+        page.section("Certificates", |html, _| {
+            certificates(html, &inspected.certificates)
+        });
     }
     if let Some(log) = &inspected.log {
         page.section("Log", |html, _| of_log(html, log));
@@ -52,45 +73,95 @@ fn holds(html: &mut Html, inspected: &Inspected) {
     let mut facts: Vec<(&str, Cow<'_, str>)> = Vec::new();
     for secret in &inspected.secrets {
         facts.push(("Secret", secret.name.as_str().into()));
-        facts.extend(secret.format.as_ref().map(|format| ("Format", Cow::from(format.as_str()))));
-        facts.extend(secret.created.as_ref().map(|created| ("Made", Cow::from(created.as_str()))));
+        facts.extend(
+            secret
+                .format
+                .as_ref()
+                .map(|format| ("Format", Cow::from(format.as_str()))),
+        );
+        facts.extend(
+            secret
+                .created
+                .as_ref()
+                .map(|created| ("Made", Cow::from(created.as_str()))),
+        );
     }
     for machine in &inspected.machines {
         let words = sentinel_words(machine.sentinel.as_ref());
-        let words = if inspected.machines.len() == 1 { words } else { format!("{}: {words}", machine.name) };
+        let words = if inspected.machines.len() == 1 {
+            words
+        } else {
+            format!("{}: {words}", machine.name)
+        };
         facts.push(("Tells success", words.into()));
     }
-    facts.extend(inspected.tokens.iter().map(|id| ("Bootstrap token", Cow::from(id.as_str()))));
+    facts.extend(
+        inspected
+            .tokens
+            .iter()
+            .map(|id| ("Bootstrap token", Cow::from(id.as_str()))),
+    );
     html.facts(&facts);
 }
 
 /// Who says that the machine came up.
 pub(in crate::ops) fn sentinel_words(sentinel: Option<&SentinelReport>) -> String {
     match sentinel {
-        Some(sentinel) if sentinel.conditional => format!("{} writes {SENTINEL}, if what comes before it succeeds", sentinel.by),
-        Some(sentinel) => format!("{} writes {SENTINEL}, whatever comes before it", sentinel.by),
+        Some(sentinel) if sentinel.conditional => format!(
+            "{} writes {SENTINEL}, if what comes before it succeeds",
+            sentinel.by
+        ),
+        Some(sentinel) => format!(
+            "{} writes {SENTINEL}, whatever comes before it",
+            sentinel.by
+        ),
         None => format!("nothing writes {SENTINEL}"),
     }
 }
 
 /// The files by their size on the node.
 fn sizes(html: &mut Html, id: &str, files: &[&FileReport]) {
-    let tile = |file: &&FileReport| Some(Tile { name: file.path.clone(), bytes: file.bytes?, colour: 0 });
+    let tile = |file: &&FileReport| {
+        Some(Tile {
+            name: file.path.clone(),
+            bytes: file.bytes?,
+            colour: 0,
+        })
+    };
     let tiles: Vec<Tile> = files.iter().filter_map(tile).collect();
     treemap(html, id, "Files by their size on the node", &tiles);
     let mut rows: Vec<&FileReport> = files.to_vec();
     rows.sort_by_key(|file| std::cmp::Reverse(file.bytes));
     let row = |file: &FileReport| {
-        let bytes = file.bytes.map_or_else(|| Cell::Text("unknown".to_owned()), Cell::Number);
-        vec![Cell::Code(file.path.clone()), Cell::Text(file.what.clone()), bytes]
+        let bytes = file
+            .bytes
+            .map_or_else(|| Cell::Text("unknown".to_owned()), Cell::Number);
+        vec![
+            Cell::Code(file.path.clone()),
+            Cell::Text(file.what.clone()),
+            bytes,
+        ]
     };
-    let columns = [Column::text("File"), Column::text("What it is"), Column::number("Bytes")];
-    table(html, "Files by their size on the node", &columns, rows.into_iter().map(row));
+    let columns = [
+        Column::text("File"),
+        Column::text("What it is"),
+        Column::number("Bytes"),
+    ];
+    table(
+        html,
+        "Files by their size on the node",
+        &columns,
+        rows.into_iter().map(row),
+    );
 }
 
 fn of_document(html: &mut Html, document: &DocumentReport) {
     let jinja = if document.jinja { " with jinja" } else { "" };
-    let packing = if document.packing.is_empty() { "nothing".to_owned() } else { document.packing.join(" > ") };
+    let packing = if document.packing.is_empty() {
+        "nothing".to_owned()
+    } else {
+        document.packing.join(" > ")
+    };
     html.facts(&[
         ("Form", format!("{}{jinja}", document.form).into()),
         ("Bytes", grouped(document.bytes).into()),
@@ -99,16 +170,36 @@ fn of_document(html: &mut Html, document: &DocumentReport) {
 }
 
 /// What the machine does, stage after stage, and what follows when a step fails.
-pub(in crate::ops) fn timeline(html: &mut Html, level: Level, document: &DocumentReport, inspected: &Inspected) {
-    // Machines are counted from one; documents of two Secrets that share a name in two namespaces share theirs.
-    let machine = document.machine.checked_sub(1).and_then(|at| inspected.machines.get(at));
-    let sentinel = machine.and_then(|machine| machine.sentinel.as_ref()).filter(|sentinel| sentinel.document == document.name);
+pub(in crate::ops) fn timeline(
+    html: &mut Html,
+    level: Level,
+    document: &DocumentReport,
+    inspected: &Inspected,
+) {
+    // Machines are counted from one; documents of two Secrets that share a name in two namespaces
+    // share theirs.
+    let machine = document
+        .machine
+        .checked_sub(1)
+        .and_then(|at| inspected.machines.get(at));
+    let sentinel = machine
+        .and_then(|machine| machine.sentinel.as_ref())
+        .filter(|sentinel| sentinel.document == document.name);
     let mut left = MOST_STEPS;
-    for steps in document.steps.chunk_by(|step, next| step.stage == next.stage) {
+    for steps in document
+        .steps
+        .chunk_by(|step, next| step.stage == next.stage)
+    {
         let Some(first) = steps.first() else { continue };
         html.heading(level, &format!("Stage {}", first.stage));
         html.element("ol", &[("class", "steps"), ("role", "list")], |html| {
-            html.each(steps, left, |html, step| one(html, step, sentinel.is_some_and(|sentinel| writes(step, sentinel))));
+            html.each(steps, left, |html, step| {
+                one(
+                    html,
+                    step,
+                    sentinel.is_some_and(|sentinel| writes(step, sentinel)),
+                )
+            });
         });
         left = left.saturating_sub(steps.len());
     }
@@ -116,12 +207,20 @@ pub(in crate::ops) fn timeline(html: &mut Html, level: Level, document: &Documen
 
 /// Whether it is this step of its document that tells success.
 fn writes(step: &StepReport, sentinel: &SentinelReport) -> bool {
-    step.by == sentinel.by || step.file.as_ref().is_some_and(|file| file.path == sentinel.by)
+    step.by == sentinel.by
+        || step
+            .file
+            .as_ref()
+            .is_some_and(|file| file.path == sentinel.by)
 }
 
 fn one(html: &mut Html, step: &StepReport, tells_success: bool) {
     let tone = tone(step);
-    let class = format!("{}{}", tone.class(), if tells_success { " sentinel" } else { "" });
+    let class = format!(
+        "{}{}",
+        tone.class(),
+        if tells_success { " sentinel" } else { "" }
+    );
     html.element("li", &[("class", &class)], |html| {
         html.leaf("span", "index-of", &step.number.to_string());
         match &step.file {
@@ -130,13 +229,23 @@ fn one(html: &mut Html, step: &StepReport, tells_success: bool) {
         }
         html.element("p", &[("class", "meta")], |html| {
             html.leaf("span", "by", &step.by);
-            step.file.iter().for_each(|file| html.leaf("span", "", &attributes(file)));
+            step.file
+                .iter()
+                .for_each(|file| html.leaf("span", "", &attributes(file)));
             if tells_success {
-                let who = if step.file.is_some() { "its command writes" } else { "writes" };
+                let who = if step.file.is_some() {
+                    "its command writes"
+                } else {
+                    "writes"
+                };
                 html.badge(Tone::Good, &format!("{who} {SENTINEL}"));
             }
             let follows = format!("if it fails: {}", step.failure_words);
-            if tone == Tone::Plain { html.leaf("span", "", &follows) } else { html.badge(tone, &follows) }
+            if tone == Tone::Plain {
+                html.leaf("span", "", &follows)
+            } else {
+                html.badge(tone, &follows)
+            }
         });
     });
 }
@@ -154,7 +263,10 @@ fn command(html: &mut Html, command: &str) {
     if !command.contains('\n') && command.len() <= SHORT {
         return html.leaf("code", "command", command);
     }
-    let first = command.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let first = command
+        .lines()
+        .find(|line| !line.trim().is_empty())
+        .unwrap_or_default();
     let short: String = first.chars().take(SHORT / 2).collect();
     let more = plural(command.lines().count(), "line");
     folded(html, "The whole command", command, |html| {
@@ -164,8 +276,17 @@ fn command(html: &mut Html, command: &str) {
 }
 
 fn of_file(html: &mut Html, file: &FileReport) {
-    match file.content.as_deref().filter(|content| *content != REDACTED) {
-        Some(content) => folded(html, &format!("Content of {}", file.path), content, |html| html.leaf("code", "", &file.path)),
+    match file
+        .content
+        .as_deref()
+        .filter(|content| *content != REDACTED)
+    {
+        Some(content) => folded(
+            html,
+            &format!("Content of {}", file.path),
+            content,
+            |html| html.leaf("code", "", &file.path),
+        ),
         None => html.leaf("code", "", &file.path),
     }
 }
@@ -174,18 +295,36 @@ fn of_file(html: &mut Html, file: &FileReport) {
 fn attributes(file: &FileReport) -> String {
     let bytes = file.bytes.map(bytes);
     let append = file.append.then(|| "appended".to_owned());
-    let hidden = file.content.as_deref().filter(|content| *content == REDACTED).map(|_| "content not shown".to_owned());
-    [Some(file.what.clone()), bytes, file.mode.clone(), file.owner.clone(), append, hidden]
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join(", ")
+    let hidden = file
+        .content
+        .as_deref()
+        .filter(|content| *content == REDACTED)
+        .map(|_| "content not shown".to_owned());
+    [
+        Some(file.what.clone()),
+        bytes,
+        file.mode.clone(),
+        file.owner.clone(),
+        append,
+        hidden,
+    ]
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>()
+    .join(", ")
 }
 
 fn certificates(html: &mut Html, certificates: &[CertificateReport]) {
     let row = |certificate: &CertificateReport| {
-        let (tone, word) = if certificate.expired { (Tone::Bad, "expired") } else { (Tone::Good, "valid") };
-        let until = certificate.not_after.clone().unwrap_or_else(|| "unknown".to_owned());
+        let (tone, word) = if certificate.expired {
+            (Tone::Bad, "expired")
+        } else {
+            (Tone::Good, "valid")
+        };
+        let until = certificate
+            .not_after
+            .clone()
+            .unwrap_or_else(|| "unknown".to_owned());
         vec![
             Cell::Code(certificate.file.clone()),
             Cell::Text(certificate.subject.clone()),
@@ -193,17 +332,52 @@ fn certificates(html: &mut Html, certificates: &[CertificateReport]) {
             Cell::Badge(tone, word.to_owned()),
         ]
     };
-    let columns = [Column::text("File"), Column::text("Subject"), Column::text("Until"), Column::text("State")];
-    table(html, "Certificates in files of the data", &columns, certificates.iter().map(row));
+    let columns = [
+        Column::text("File"),
+        Column::text("Subject"),
+        Column::text("Until"),
+        Column::text("State"),
+    ];
+    table(
+        html,
+        "Certificates in files of the data",
+        &columns,
+        certificates.iter().map(row),
+    );
 }
 
 fn of_log(html: &mut Html, log: &LogReport) {
-    let untold = if log.untold > 0 { format!(", and {} more of the same kinds", log.untold) } else { String::new() };
-    html.leaf("p", "muted", &format!("{}: {}{untold}", log.file, plural(log.lines, "line")));
-    let row = |line: &super::LogLineReport| {
-        let step = line.step.map_or_else(|| Cell::Text(String::new()), Cell::Number);
-        vec![Cell::Number(line.line), step, Cell::Code(line.text.clone()), Cell::Text(line.cause.unwrap_or_default().to_owned())]
+    let untold = if log.untold > 0 {
+        format!(", and {} more of the same kinds", log.untold)
+    } else {
+        String::new()
     };
-    let columns = [Column::number("Line"), Column::number("Step"), Column::text("What it says"), Column::text("Cause")];
-    table(html, "Lines of the log that speak of a step or are known", &columns, log.found.iter().map(row));
+    html.leaf(
+        "p",
+        "muted",
+        &format!("{}: {}{untold}", log.file, plural(log.lines, "line")),
+    );
+    let row = |line: &super::LogLineReport| {
+        let step = line
+            .step
+            .map_or_else(|| Cell::Text(String::new()), Cell::Number);
+        vec![
+            Cell::Number(line.line),
+            step,
+            Cell::Code(line.text.clone()),
+            Cell::Text(line.cause.unwrap_or_default().to_owned()),
+        ]
+    };
+    let columns = [
+        Column::number("Line"),
+        Column::number("Step"),
+        Column::text("What it says"),
+        Column::text("Cause"),
+    ];
+    table(
+        html,
+        "Lines of the log that speak of a step or are known",
+        &columns,
+        log.found.iter().map(row),
+    );
 }

@@ -31,7 +31,8 @@ pub struct Inspected {
     pub documents: Vec<DocumentReport>,
     /// What they come to for each machine: a Secret is one, and so is data that no Secret holds.
     pub machines: Vec<MachineReport>,
-    /// What writes the file by which Cluster API knows that the first machine came up; null when nothing does.
+    /// What writes the file by which Cluster API knows that the first machine came up; null when
+    /// nothing does.
     pub sentinel: Option<SentinelReport>,
     /// The ids of bootstrap tokens of all machines.
     pub tokens: Vec<String>,
@@ -61,7 +62,8 @@ pub struct SecretReport {
 pub struct MachineReport {
     /// The Secret, as `namespace/name`, or the name of the data.
     pub name: String,
-    /// What writes the file by which Cluster API knows that the machine came up; null when nothing does.
+    /// What writes the file by which Cluster API knows that the machine came up; null when nothing
+    /// does.
     pub sentinel: Option<SentinelReport>,
     /// The ids of bootstrap tokens.
     pub tokens: Vec<String>,
@@ -79,7 +81,8 @@ pub struct DocumentReport {
     pub machine: usize,
     /// What it was packed in, from the outside.
     pub packing: Vec<String>,
-    /// What it is: `cloud-config`, `Ignition 3.4.0`, `shell script`, `boothook`, `include` or `unknown`.
+    /// What it is: `cloud-config`, `Ignition 3.4.0`, `shell script`, `boothook`, `include` or
+    /// `unknown`.
     pub form: String,
     /// Whether cloud-init takes it for a jinja template.
     pub jinja: bool,
@@ -95,7 +98,8 @@ pub struct DocumentReport {
 pub struct StepReport {
     /// Its number among the steps of all documents, from 1.
     pub number: usize,
-    /// The part of the boot: `init`, `network`, `config` and `final` of cloud-init; `fetch`, `disks` and `files` of Ignition, then `boot`.
+    /// The part of the boot: `init`, `network`, `config` and `final` of cloud-init; `fetch`,
+    /// `disks` and `files` of Ignition, then `boot`.
     pub stage: &'static str,
     /// Who takes it: a key of the document with the index of its item, or a unit.
     pub by: String,
@@ -105,7 +109,8 @@ pub struct StepReport {
     pub what: String,
     /// The file that is written.
     pub file: Option<FileReport>,
-    /// What follows when it fails: `goes-on`, `reported`, `ends-script`, `swallowed`, `stops-boot`, `of-unit` or `never-runs`.
+    /// What follows when it fails: `goes-on`, `reported`, `ends-script`, `swallowed`,
+    /// `stops-boot`, `of-unit` or `never-runs`.
     pub failure: &'static str,
     /// The same in words.
     pub failure_words: String,
@@ -165,7 +170,8 @@ pub struct LogReport {
     pub file: String,
     /// How many lines it has.
     pub lines: usize,
-    /// The lines that speak of a step, or are known from reports of others; of a known kind the first.
+    /// The lines that speak of a step, or are known from reports of others; of a known kind the
+    /// first.
     pub found: Vec<LogLineReport>,
     /// How many more such lines there are.
     pub untold: usize,
@@ -204,26 +210,67 @@ pub struct Inspecting<'a> {
     pub show_secrets: bool,
 }
 
-/// Inspects bootstrap data: what it holds, what is wrong with it, and the texts whose secrets no finding may show.
+/// Inspects bootstrap data: what it holds, what is wrong with it, and the texts whose secrets no
+/// finding may show.
 pub fn run(inspecting: &Inspecting<'_>, budget: &Budget) -> (Inspected, Report, Vec<Source>) {
     let now = Timestamp::of_second(inspecting.now);
-    let show = Show { secrets: inspecting.show_secrets };
-    let Inspection { documents, secrets, machines, report, texts } = inspect::inspect(inspecting.name, inspecting.bytes, now, budget);
-    let mut report = if inspecting.show_secrets { report } else { report.into_iter().map(without_quotes).collect() };
+    let show = Show {
+        secrets: inspecting.show_secrets,
+    };
+    let Inspection {
+        documents,
+        secrets,
+        machines,
+        report,
+        texts,
+    } = inspect::inspect(inspecting.name, inspecting.bytes, now, budget);
+    let mut report = if inspecting.show_secrets {
+        report
+    } else {
+        report.into_iter().map(without_quotes).collect()
+    };
     let log = inspecting.log.map(|(file, text)| {
         let reading = log::read(text, &documents);
-        report.extend(reading.found.iter().filter_map(|line| cause(file, text, line, &documents)));
-        let found = reading.found.into_iter().map(|line| show.line(line)).collect();
-        LogReport { file: file.to_owned(), lines: reading.lines, found, untold: reading.untold }
+        report.extend(
+            reading
+                .found
+                .iter()
+                .filter_map(|line| cause(file, text, line, &documents)),
+        );
+        let found = reading
+            .found
+            .into_iter()
+            .map(|line| show.line(line))
+            .collect();
+        LogReport {
+            file: file.to_owned(),
+            lines: reading.lines,
+            found,
+            untold: reading.untold,
+        }
     });
     let mut number = 0;
     let machines: Vec<MachineReport> = machines.into_iter().map(machine_report).collect();
     let inspected = Inspected {
-        secrets: secrets.into_iter().map(|secret| secret_report(secret, now)).collect(),
-        documents: documents.into_iter().map(|document| show.document(document, &mut number)).collect(),
-        sentinel: machines.first().and_then(|machine| machine.sentinel.clone()),
-        tokens: machines.iter().flat_map(|machine| machine.tokens.iter().cloned()).collect(),
-        certificates: machines.iter().flat_map(|machine| machine.certificates.iter().cloned()).collect(),
+        secrets: secrets
+            .into_iter()
+            .map(|secret| secret_report(secret, now))
+            .collect(),
+        documents: documents
+            .into_iter()
+            .map(|document| show.document(document, &mut number))
+            .collect(),
+        sentinel: machines
+            .first()
+            .and_then(|machine| machine.sentinel.clone()),
+        tokens: machines
+            .iter()
+            .flat_map(|machine| machine.tokens.iter().cloned())
+            .collect(),
+        certificates: machines
+            .iter()
+            .flat_map(|machine| machine.certificates.iter().cloned())
+            .collect(),
         machines,
         log,
     };
@@ -232,10 +279,15 @@ pub fn run(inspecting: &Inspecting<'_>, budget: &Budget) -> (Inspected, Report, 
 
 /// What is said of a folder in the place of data.
 pub fn folder(name: &str) -> (Inspected, Report, Vec<Source>) {
-    (Inspected::default(), std::iter::once(inspect::of_folder(name)).collect(), Vec::new())
+    (
+        Inspected::default(),
+        std::iter::once(inspect::of_folder(name)).collect(),
+        Vec::new(),
+    )
 }
 
-/// A finding of a reader of YAML or of objects without what it quotes: which of the data is secret, only its author knows.
+/// A finding of a reader of YAML or of objects without what it quotes: which of the data is secret,
+/// only its author knows.
 fn without_quotes(mut finding: Diagnostic) -> Diagnostic {
     if !finding.rule.id.starts_with("inspect-") {
         finding.message = finding.rule.summary.to_owned();
@@ -256,11 +308,25 @@ fn cause(file: &str, text: &str, line: &LogLine, documents: &[Document]) -> Opti
     let known = line.known?;
     let source = Source::new(file, text);
     let range = source.line_range(u32::try_from(line.line).ok()?)?;
-    let mut finding = Diagnostic::of(&LOG_CAUSE, known.cause).at(source.place_at(range.start..range.start));
-    if let Some(step) = line.step.and_then(|at| documents.iter().flat_map(|document| &document.steps).nth(at)) {
-        finding = finding.note(format!("the line speaks of step {}, {}", line.step.unwrap_or_default() + 1, step.by));
+    let mut finding =
+        Diagnostic::of(&LOG_CAUSE, known.cause).at(source.place_at(range.start..range.start));
+    if let Some(step) = line.step.and_then(|at| {
+        documents
+            .iter()
+            .flat_map(|document| &document.steps)
+            .nth(at)
+    }) {
+        finding = finding.note(format!(
+            "the line speaks of step {}, {}",
+            line.step.unwrap_or_default() + 1,
+            step.by
+        ));
     }
-    Some(finding.help(known.remedy).note(format!("reported in {}", known.report)))
+    Some(
+        finding
+            .help(known.remedy)
+            .note(format!("reported in {}", known.report)),
+    )
 }
 
 fn secret_report(secret: SecretFacts, now: Timestamp) -> SecretReport {
@@ -268,19 +334,50 @@ fn secret_report(secret: SecretFacts, now: Timestamp) -> SecretReport {
         name: secret.name,
         format: (!secret.format.is_empty()).then_some(secret.format),
         created: secret.created.map(|created| created.to_string()),
-        age_seconds: secret.created.map(|created| now.as_second() - created.as_second()),
+        age_seconds: secret
+            .created
+            .map(|created| now.as_second() - created.as_second()),
     }
 }
 
 fn machine_report(machine: Machine) -> MachineReport {
-    let Machine { name, sentinel, tokens, certificates } = machine;
-    let sentinel = sentinel.map(|Sentinel { document, by, conditional }| SentinelReport { document, by, conditional });
-    MachineReport { name, sentinel, tokens, certificates: certificates.into_iter().map(certificate_report).collect() }
+    let Machine {
+        name,
+        sentinel,
+        tokens,
+        certificates,
+    } = machine;
+    let sentinel = sentinel.map(
+        |Sentinel {
+             document,
+             by,
+             conditional,
+         }| SentinelReport {
+            document,
+            by,
+            conditional,
+        },
+    );
+    MachineReport {
+        name,
+        sentinel,
+        tokens,
+        certificates: certificates.into_iter().map(certificate_report).collect(),
+    }
 }
 
 fn certificate_report(found: FoundCertificate) -> CertificateReport {
-    let FoundCertificate { file, certificate, expired } = found;
-    CertificateReport { file, subject: certificate.subject, not_after: certificate.not_after, expired }
+    let FoundCertificate {
+        file,
+        certificate,
+        expired,
+    } = found;
+    CertificateReport {
+        file,
+        subject: certificate.subject,
+        not_after: certificate.not_after,
+        expired,
+    }
 }
 
 /// What may be shown.
@@ -291,7 +388,11 @@ struct Show {
 
 impl Show {
     fn text(self, text: &str) -> String {
-        if self.secrets { text.to_owned() } else { redacted(text) }
+        if self.secrets {
+            text.to_owned()
+        } else {
+            redacted(text)
+        }
     }
 
     fn line(self, line: LogLine) -> LogLineReport {
@@ -331,17 +432,35 @@ impl Show {
             }
         };
         let failure: Failure = step.failure;
-        StepReport { number, stage: step.stage, by: step.by, kind, what, file, failure: failure.as_str(), failure_words: failure.words() }
+        StepReport {
+            number,
+            stage: step.stage,
+            by: step.by,
+            kind,
+            what,
+            file,
+            failure: failure.as_str(),
+            failure_words: failure.words(),
+        }
     }
 
     fn file(self, file: inspect::step::FileOnNode) -> FileReport {
         let or_none = |text: String| (!text.is_empty()).then_some(text);
-        let content = file.content.as_ref().map(|content| content.expose().as_slice());
+        let content = file
+            .content
+            .as_ref()
+            .map(|content| content.expose().as_slice());
         let text = content.and_then(|content| std::str::from_utf8(content).ok());
         FileReport {
             bytes: content.map(<[u8]>::len),
             what: content.map_or_else(|| "not in the data".to_owned(), content::what),
-            content: text.map(|text| if self.secrets { text.to_owned() } else { REDACTED.to_owned() }),
+            content: text.map(|text| {
+                if self.secrets {
+                    text.to_owned()
+                } else {
+                    REDACTED.to_owned()
+                }
+            }),
             path: file.path,
             owner: or_none(file.owner),
             mode: or_none(file.mode),

@@ -32,8 +32,12 @@ pub enum Form {
 
 impl Form {
     /// What may be said with `--as`, and how.
-    pub const NAMED: [(&'static str, Form); 4] =
-        [("components", Form::Components), ("metadata", Form::Metadata), ("objects", Form::Objects), ("template", Form::Template)];
+    pub const NAMED: [(&'static str, Form); 4] = [
+        ("components", Form::Components),
+        ("metadata", Form::Metadata),
+        ("objects", Form::Objects),
+        ("template", Form::Template),
+    ];
 
     /// The word in reports.
     pub fn as_str(self) -> &'static str {
@@ -51,7 +55,14 @@ impl Form {
 
     /// Whether rules speak of such files.
     pub(super) fn is_judged(self) -> bool {
-        matches!(self, Form::Components | Form::Metadata | Form::Template | Form::Objects | Form::Kustomization)
+        matches!(
+            self,
+            Form::Components
+                | Form::Metadata
+                | Form::Template
+                | Form::Objects
+                | Form::Kustomization
+        )
     }
 
     /// What a file is.
@@ -68,17 +79,28 @@ impl Form {
         if source.text().lines().any(|line| line.starts_with("{{")) {
             return Form::Other;
         }
-        Form::of_kinds(&Kinds::of(source, budget), source.text().contains(labels::PROVIDER))
+        Form::of_kinds(
+            &Kinds::of(source, budget),
+            source.text().contains(labels::PROVIDER),
+        )
     }
 
     fn of_kinds(kinds: &Kinds, is_labelled: bool) -> Self {
         let has = |group: &str, kind: &str| kinds.has(group, kind);
-        let runs = has("apps", "Deployment") || has("apps", "DaemonSet") || has("apps", "StatefulSet");
+        let runs =
+            has("apps", "Deployment") || has("apps", "DaemonSet") || has("apps", "StatefulSet");
         if has("clusterctl.cluster.x-k8s.io", "Metadata") {
             Form::Metadata
-        } else if kinds.0.iter().any(|(group, _)| group == "kustomize.config.k8s.io") {
+        } else if kinds
+            .0
+            .iter()
+            .any(|(group, _)| group == "kustomize.config.k8s.io")
+        {
             Form::Kustomization
-        } else if runs && is_labelled && (has("apiextensions.k8s.io", "CustomResourceDefinition") || has("", "Namespace")) {
+        } else if runs
+            && is_labelled
+            && (has("apiextensions.k8s.io", "CustomResourceDefinition") || has("", "Namespace"))
+        {
             Form::Components
         } else if TOPOLOGY.iter().any(|kind| has("cluster.x-k8s.io", kind)) {
             Form::Template
@@ -91,21 +113,34 @@ impl Form {
 }
 
 /// Kinds of the core group that stand in templates.
-const TOPOLOGY: [&str; 6] = ["Cluster", "ClusterClass", "Machine", "MachineDeployment", "MachinePool", "MachineHealthCheck"];
+const TOPOLOGY: [&str; 6] = [
+    "Cluster",
+    "ClusterClass",
+    "Machine",
+    "MachineDeployment",
+    "MachinePool",
+    "MachineHealthCheck",
+];
 
-/// The type of a provider by the name of its components file: `bootstrap-components.yaml`, or with `-development` as Cluster API itself
-/// calls those that are not for production.
+/// The type of a provider by the name of its components file: `bootstrap-components.yaml`, or with
+/// `-development` as Cluster API itself calls those that are not for production.
 pub(super) fn provider_type_of(file: &str) -> Option<ProviderType> {
     let stem = file.strip_suffix(".yaml")?;
-    let stem = stem.strip_suffix("-development").unwrap_or(stem).strip_suffix("-components")?;
-    ProviderType::ALL.into_iter().find(|known| known.word() == stem)
+    let stem = stem
+        .strip_suffix("-development")
+        .unwrap_or(stem)
+        .strip_suffix("-components")?;
+    ProviderType::ALL
+        .into_iter()
+        .find(|known| known.word() == stem)
 }
 
 /// The groups and kinds of a file's documents.
 struct Kinds(BTreeSet<(String, String)>);
 
 impl Kinds {
-    /// Reads only the lines at the margin, which is all that most files need; a file whose objects are written in another way is parsed.
+    /// Reads only the lines at the margin, which is all that most files need; a file whose objects
+    /// are written in another way is parsed.
     fn of(source: &Source, budget: &Budget) -> Self {
         let mut kinds = Kinds(BTreeSet::new());
         let (mut api_version, mut kind) = ("", "");
@@ -119,13 +154,20 @@ impl Kinds {
             }
         }
         kinds.add(api_version, kind);
-        if kinds.0.is_empty() || kinds.has("", "List") { Kinds::parsed(source, budget) } else { kinds }
+        if kinds.0.is_empty() || kinds.has("", "List") {
+            Kinds::parsed(source, budget)
+        } else {
+            kinds
+        }
     }
 
     fn parsed(source: &Source, budget: &Budget) -> Self {
         // What cannot be read is told by whoever judges it.
         let (found, _) = objects::documents(source, budget);
-        let objects = found.into_iter().flat_map(objects::Object::into_items).filter(|object| !object.api_version().is_empty());
+        let objects = found
+            .into_iter()
+            .flat_map(objects::Object::into_items)
+            .filter(|object| !object.api_version().is_empty());
         Kinds(
             objects
                 .filter(|object| !object.kind().is_empty())

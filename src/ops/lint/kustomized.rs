@@ -1,4 +1,5 @@
-//! A kustomize tree as it is written: which files are parts of what it makes, and which are patches, that no rule about objects speaks of.
+//! A kustomize tree as it is written: which files are parts of what it makes, and which are
+//! patches, that no rule about objects speaks of.
 
 use std::collections::BTreeSet;
 
@@ -24,16 +25,31 @@ pub(super) struct Kustomized {
 
 impl Kustomized {
     /// Reads the kustomizations, and judges them by the contract that is wanted.
-    pub(super) fn of<'a>(kustomizations: impl Iterator<Item = &'a Source>, wanted: Option<ContractVersion>, budget: &Budget) -> Self {
-        let mut all = Kustomized { folders: BTreeSet::new(), patches: BTreeSet::new(), report: Report::new() };
+    pub(super) fn of<'a>(
+        kustomizations: impl Iterator<Item = &'a Source>,
+        wanted: Option<ContractVersion>,
+        budget: &Budget,
+    ) -> Self {
+        let mut all = Kustomized {
+            folders: BTreeSet::new(),
+            patches: BTreeSet::new(),
+            report: Report::new(),
+        };
         for source in kustomizations {
             let folder = folder_of(source.name());
             let read = Kustomization::read(source, budget);
-            all.patches.extend(read.patch_files().iter().map(|file| plain(&format!("{folder}/{file}"))));
+            all.patches.extend(
+                read.patch_files()
+                    .iter()
+                    .map(|file| plain(&format!("{folder}/{file}"))),
+            );
             all.report.extend(kustomization::check(read.resources()));
             let labels = read.labels();
-            let labels = labels.iter().map(|(key, place)| (key.as_str(), place.clone()));
-            all.report.extend(wanted.and_then(|wanted| labels_outdated(labels, wanted)));
+            let labels = labels
+                .iter()
+                .map(|(key, place)| (key.as_str(), place.clone()));
+            all.report
+                .extend(wanted.and_then(|wanted| labels_outdated(labels, wanted)));
             all.folders.insert(plain(folder));
         }
         all
@@ -56,11 +72,20 @@ mod tests {
 
     #[test]
     fn parts_and_patches_are_told_by_their_paths() {
-        let text = "patches:\n- path: p.yaml\npatchesStrategicMerge:\n- q.yaml\nresources:\n- r.yaml\n";
+        let text =
+            "patches:\n- path: p.yaml\npatchesStrategicMerge:\n- q.yaml\nresources:\n- r.yaml\n";
         let source = Source::new("config/kustomization.yaml", text);
         let all = Kustomized::of(std::iter::once(&source), None, &Budget::default());
-        assert!(all.is_patch("config/p.yaml") && all.is_patch("config/q.yaml") && !all.is_patch("config/r.yaml"));
+        assert!(
+            all.is_patch("config/p.yaml")
+                && all.is_patch("config/q.yaml")
+                && !all.is_patch("config/r.yaml")
+        );
         assert!(all.is_patch("./config/x/../p.yaml"));
-        assert!(all.takes("config/r.yaml") && all.takes("./config/r.yaml") && !all.takes("config/crd/r.yaml"));
+        assert!(
+            all.takes("config/r.yaml")
+                && all.takes("./config/r.yaml")
+                && !all.takes("config/crd/r.yaml")
+        );
     }
 }

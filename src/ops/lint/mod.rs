@@ -1,4 +1,5 @@
-//! `lint PATH…`: what people have of a provider, judged against the contract: whole releases, or parts of one.
+//! `lint PATH…`: what people have of a provider, judged against the contract: whole releases, or
+//! parts of one.
 
 mod form;
 mod kustomized;
@@ -37,7 +38,8 @@ pub struct Request<'a> {
     pub sources: &'a [Source],
     /// What all of them are; without it, what their names and contents say.
     pub form: Option<Form>,
-    /// The contract that is to be fulfilled, such as `v1beta2`: what still stands on an older one is told.
+    /// The contract that is to be fulfilled, such as `v1beta2`: what still stands on an older one
+    /// is told.
     pub contract: Option<&'a str>,
     /// What the kinds are, where their names do not tell it.
     pub roles: &'a ProjectRoles,
@@ -51,7 +53,8 @@ pub struct Request<'a> {
 pub struct JudgedFile {
     /// The file as the user gave it.
     pub file: String,
-    /// `components`, `metadata`, `template`, `objects`, `kustomization`, `patch` of kustomize, `copy` of the components beside it, or `other`.
+    /// `components`, `metadata`, `template`, `objects`, `kustomization`, `patch` of kustomize,
+    /// `copy` of the components beside it, or `other`.
     pub form: &'static str,
     /// Whether rules were asked of it.
     pub judged: bool,
@@ -78,25 +81,49 @@ struct Folder<'a> {
 
 /// Judges files.
 pub fn run(request: &Request<'_>) -> Linted {
-    let Request { sources, budget, .. } = *request;
-    let wishes = Wishes { roles: &request.roles.0, contract: wanted(request) };
+    let Request {
+        sources, budget, ..
+    } = *request;
+    let wishes = Wishes {
+        roles: &request.roles.0,
+        contract: wanted(request),
+    };
     let (forms, mut kustomized) = forms(request);
-    let mut linted = Linted { report: std::mem::take(&mut kustomized.report), ..Linted::default() };
+    let mut linted = Linted {
+        report: std::mem::take(&mut kustomized.report),
+        ..Linted::default()
+    };
     let mut folders: BTreeMap<&str, Folder<'_>> = BTreeMap::new();
     let (mut parts, mut fragments) = (Vec::new(), Vec::new());
     for (source, form) in sources.iter().zip(&forms) {
-        linted.files.push(JudgedFile { file: source.name().to_string(), form: form.as_str(), judged: form.is_judged() });
+        linted.files.push(JudgedFile {
+            file: source.name().to_string(),
+            form: form.as_str(),
+            judged: form.is_judged(),
+        });
         match form {
             Form::Objects => parts.push(source),
-            Form::Template if !is_whole_template(source, &kustomized) && request.form.is_none() => fragments.push(source.clone()),
-            Form::Components | Form::Metadata | Form::Template => folders.entry(folder_of(source.name())).or_default().add(source, *form),
+            Form::Template if !is_whole_template(source, &kustomized) && request.form.is_none() => {
+                fragments.push(source.clone())
+            }
+            Form::Components | Form::Metadata | Form::Template => folders
+                .entry(folder_of(source.name()))
+                .or_default()
+                .add(source, *form),
             Form::Kustomization | Form::Patch | Form::Copy | Form::Other => {}
         }
     }
-    let all: Vec<Source> = folders.values().flat_map(|folder| &folder.templates).chain(&fragments).cloned().collect();
+    let all: Vec<Source> = folders
+        .values()
+        .flat_map(|folder| &folder.templates)
+        .chain(&fragments)
+        .cloned()
+        .collect();
     let wanted = Wanted::of(&all);
     let folders: Vec<(&str, Folder<'_>)> = folders.into_iter().collect();
-    let judged = budget.each(&folders, |(name, folder), budget| folder.judge(name, &wanted, wishes, budget));
+    let judged = budget.each(&folders, |(name, folder), budget| {
+        folder.judge(name, &wanted, wishes, budget)
+    });
     let (mut known, mut templates) = (Known::default(), Vec::new());
     for ((_, folder), judged) in folders.iter().zip(judged) {
         linted.objects += judged.objects;
@@ -105,12 +132,23 @@ pub fn run(request: &Request<'_>) -> Linted {
         templates.push((judged.own, &folder.templates));
     }
     part::judge(&parts, &wanted, &mut known, wishes, budget, &mut linted);
-    // Templates come last: the kinds of their objects may be in any of the files, but those of the folder come first.
+    // Templates come last: the kinds of their objects may be in any of the files, but those of the
+    // folder come first.
     let of_folders = budget.each(&templates, |(own, sources), budget| {
-        templates::check(sources, &asked(wishes, Extent::Whole, &[own, &known]), budget)
+        templates::check(
+            sources,
+            &asked(wishes, Extent::Whole, &[own, &known]),
+            budget,
+        )
     });
-    of_folders.into_iter().for_each(|report| linted.report.extend(report));
-    linted.report.extend(templates::check(&fragments, &asked(wishes, Extent::Part, &[&known]), budget));
+    of_folders
+        .into_iter()
+        .for_each(|report| linted.report.extend(report));
+    linted.report.extend(templates::check(
+        &fragments,
+        &asked(wishes, Extent::Part, &[&known]),
+        budget,
+    ));
     if forms.iter().all(|form| *form == Form::Other) {
         linted.report.push(nothing(sources));
     }
@@ -124,17 +162,36 @@ fn wanted(request: &Request<'_>) -> Option<ContractVersion> {
 
 /// What the files are, and what the kustomizations among them say of the others.
 fn forms(request: &Request<'_>) -> (Vec<Form>, Kustomized) {
-    let Request { sources, form: asked, budget, .. } = *request;
-    let mut forms: Vec<Form> = budget.each(sources, |source, budget| asked.unwrap_or_else(|| Form::of(source, budget)));
-    let of_kustomize = sources.iter().zip(&forms).filter(|(_, form)| **form == Form::Kustomization).map(|(source, _)| source);
+    let Request {
+        sources,
+        form: asked,
+        budget,
+        ..
+    } = *request;
+    let mut forms: Vec<Form> = budget.each(sources, |source, budget| {
+        asked.unwrap_or_else(|| Form::of(source, budget))
+    });
+    let of_kustomize = sources
+        .iter()
+        .zip(&forms)
+        .filter(|(_, form)| **form == Form::Kustomization)
+        .map(|(source, _)| source);
     let kustomized = Kustomized::of(of_kustomize, wanted(request), budget);
     let is_named = |source: &Source| form::provider_type_of(source.file_name()).is_some();
-    let releases: BTreeSet<&str> = sources.iter().filter(|source| is_named(source)).map(|source| folder_of(source.name())).collect();
+    let releases: BTreeSet<&str> = sources
+        .iter()
+        .filter(|source| is_named(source))
+        .map(|source| folder_of(source.name()))
+        .collect();
     for (source, form) in sources.iter().zip(&mut forms) {
         if *form == Form::Objects && asked.is_none() && kustomized.is_patch(source.name()) {
             *form = Form::Patch;
         }
-        if *form == Form::Objects && asked.is_none() && !kustomized.takes(source.name()) && meant(source).is_some() {
+        if *form == Form::Objects
+            && asked.is_none()
+            && !kustomized.takes(source.name())
+            && meant(source).is_some()
+        {
             *form = Form::Components;
         }
         if *form != Form::Components || asked.is_some() || is_named(source) {
@@ -156,23 +213,35 @@ fn meant(source: &Source) -> Option<String> {
 }
 
 fn asked<'a>(wishes: Wishes<'a>, extent: Extent, known: &'a [&'a Known]) -> templates::Asked<'a> {
-    templates::Asked { extent, audience: Audience::Author(wishes), known }
+    templates::Asked {
+        extent,
+        audience: Audience::Author(wishes),
+        known,
+    }
 }
 
 /// Whether clusterctl would take a file as it is: kustomize makes nothing else of it.
 fn is_whole_template(source: &Source, kustomized: &Kustomized) -> bool {
     let name = source.name();
-    templates::is_template(source.file_name()) && !kustomized.takes(name) && !kustomized.is_patch(name)
+    templates::is_template(source.file_name())
+        && !kustomized.takes(name)
+        && !kustomized.is_patch(name)
 }
 
 fn nothing(sources: &[Source]) -> Diagnostic {
-    let message = if sources.is_empty() { "there is no file to judge" } else { "no file holds an object of Kubernetes or a metadata.yaml" };
+    let message = if sources.is_empty() {
+        "there is no file to judge"
+    } else {
+        "no file holds an object of Kubernetes or a metadata.yaml"
+    };
     let finding = Diagnostic::of(&NOTHING, message);
     let finding = match sources {
         [only] => finding.at(only.place()),
         _ => finding,
     };
-    finding.help("name a components file, CRDs, a metadata.yaml, templates, or a folder with some of them")
+    finding.help(
+        "name a components file, CRDs, a metadata.yaml, templates, or a folder with some of them",
+    )
 }
 
 fn folder_of(name: &str) -> &str {
@@ -188,8 +257,15 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// Judges all but the templates. `all` is what the templates of the whole input have objects of.
-    fn judge(&self, name: &str, all: &Wanted<'_>, wishes: Wishes<'_>, budget: &Budget) -> JudgedFolder {
+    /// Judges all but the templates. `all` is what the templates of the whole input have objects
+    /// of.
+    fn judge(
+        &self,
+        name: &str,
+        all: &Wanted<'_>,
+        wishes: Wishes<'_>,
+        budget: &Budget,
+    ) -> JudgedFolder {
         let version = version_of_folder(name);
         let mut judged = JudgedFolder::default();
         let mut metadata = None;
@@ -200,18 +276,33 @@ impl<'a> Folder<'a> {
                 metadata = file;
             }
         }
-        let missing = version.as_ref().and_then(|version| metadata::series_of(metadata.as_ref()?, version).err());
+        let missing = version
+            .as_ref()
+            .and_then(|version| metadata::series_of(metadata.as_ref()?, version).err());
         judged.report.extend(missing.map(|missing| *missing));
         let (mut claims, wanted) = (Vec::new(), Wanted::of(&self.templates));
         for source in &self.components {
-            let meant = meant_components(source.file_name(), |meant| self.components.iter().any(|other| other.file_name() == meant));
-            judged.report.extend(meant.map(|meant| misnamed_components(source.place(), source.file_name(), &meant)));
+            let meant = meant_components(source.file_name(), |meant| {
+                self.components
+                    .iter()
+                    .any(|other| other.file_name() == meant)
+            });
+            judged.report.extend(
+                meant.map(|meant| misnamed_components(source.place(), source.file_name(), &meant)),
+            );
             let components = Components::read((*source).clone(), budget);
             judged.objects += components.objects().len();
             claims.push(Claims::of(&components));
             judged.own.add(components.objects(), &wanted);
             judged.known.add(components.objects(), all);
-            judged.report.extend(self::judge(components, source, version.as_ref(), metadata.as_ref(), wishes, budget));
+            judged.report.extend(self::judge(
+                components,
+                source,
+                version.as_ref(),
+                metadata.as_ref(),
+                wishes,
+                budget,
+            ));
         }
         judged.report.extend(claims::check(&claims));
         judged
@@ -241,11 +332,22 @@ fn judge(
     let file = source.file_name();
     let of_label = || ProviderType::of_label(components.labels().next()?);
     let Some(provider_type) = form::provider_type_of(file).or_else(of_label) else {
-        let asked = Asked { namespace: None, provider_type: None, version, audience: Audience::Author(wishes) };
+        let asked = Asked {
+            namespace: None,
+            provider_type: None,
+            version,
+            audience: Audience::Author(wishes),
+        };
         return components.check(&asked, budget);
     };
-    let label = components.label_of(provider_type).unwrap_or_else(|| components.stand_in_label(provider_type));
-    let guessed = || metadata.and_then(newest_series).unwrap_or(Version::new(0, 1, 0));
+    let label = components
+        .label_of(provider_type)
+        .unwrap_or_else(|| components.stand_in_label(provider_type));
+    let guessed = || {
+        metadata
+            .and_then(newest_series)
+            .unwrap_or(Version::new(0, 1, 0))
+    };
     let is_version_guessed = version.is_none();
     let version = version.cloned().unwrap_or_else(guessed);
     let release = Release {
@@ -262,6 +364,14 @@ fn judge(
 
 /// A version of the newest series, of which a provider's next release will be.
 fn newest_series(metadata: &MetadataFile) -> Option<Version> {
-    let newest = metadata.metadata.release_series.iter().max_by_key(|series| (series.major, series.minor))?;
-    Some(Version::new(newest.major.try_into().ok()?, newest.minor.try_into().ok()?, 0))
+    let newest = metadata
+        .metadata
+        .release_series
+        .iter()
+        .max_by_key(|series| (series.major, series.minor))?;
+    Some(Version::new(
+        newest.major.try_into().ok()?,
+        newest.minor.try_into().ok()?,
+        0,
+    ))
 }

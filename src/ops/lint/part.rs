@@ -12,7 +12,14 @@ use crate::text::budget::Budget;
 use crate::text::source::Source;
 
 /// Judges the objects of some files together. `known` gets the kinds that are `wanted`.
-pub(super) fn judge(sources: &[&Source], wanted: &Wanted<'_>, known: &mut Known, wishes: Wishes<'_>, budget: &Budget, linted: &mut Linted) {
+pub(super) fn judge(
+    sources: &[&Source],
+    wanted: &Wanted<'_>,
+    known: &mut Known,
+    wishes: Wishes<'_>,
+    budget: &Budget,
+    linted: &mut Linted,
+) {
     let mut read = Read::default();
     for part in budget.each(sources, |source, budget| Read::of(source, budget)) {
         read.add(part);
@@ -20,15 +27,24 @@ pub(super) fn judge(sources: &[&Source], wanted: &Wanted<'_>, known: &mut Known,
     linted.objects += read.objects.len();
     let pool = Pool::of(std::mem::take(&mut read.objects));
     known.add(pool.objects(), wanted);
-    let scope = Scope { extent: Extent::Part, ..Scope::of(&pool, None, budget).with(wishes) };
+    let scope = Scope {
+        extent: Extent::Part,
+        ..Scope::of(&pool, None, budget).with(wishes)
+    };
     let judged = lint::gate::check_part(&scope);
-    linted.report.extend(judged.into_findings().into_iter().map(|finding| read.restored(finding)));
+    linted.report.extend(
+        judged
+            .into_findings()
+            .into_iter()
+            .map(|finding| read.restored(finding)),
+    );
     linted.report.extend(read.report);
 }
 
 /// Whether it is an object, and no fragment of one as patches are.
 fn is_whole(object: &Object) -> bool {
-    let is_fragment = object.is(CRD_GROUP, CRD_KIND) && object.items(&["spec", "versions"]).is_empty();
+    let is_fragment =
+        object.is(CRD_GROUP, CRD_KIND) && object.items(&["spec", "versions"]).is_empty();
     !object.kind().is_empty() && !is_fragment
 }
 
@@ -43,15 +59,32 @@ struct Read {
 impl Read {
     /// Reads a file. `${…}` that clusterctl cannot replace is text: not every file goes through it.
     fn of(source: &Source, budget: &Budget) -> Self {
-        let sampled = if source.text().contains("${") { Substituted::sampled(source, budget).ok() } else { None };
-        let (found, report) = objects::documents(sampled.as_ref().map_or(source, Substituted::text), budget);
-        let objects = found.into_iter().flat_map(Object::into_items).filter(is_whole).collect();
+        let sampled = if source.text().contains("${") {
+            Substituted::sampled(source, budget).ok()
+        } else {
+            None
+        };
+        let (found, report) =
+            objects::documents(sampled.as_ref().map_or(source, Substituted::text), budget);
+        let objects = found
+            .into_iter()
+            .flat_map(Object::into_items)
+            .filter(is_whole)
+            .collect();
         match sampled {
             Some(sampled) => {
                 let report = sampled.restore(report);
-                Read { objects, report, substituted: BTreeMap::from([(source.name().to_string(), sampled)]) }
+                Read {
+                    objects,
+                    report,
+                    substituted: BTreeMap::from([(source.name().to_string(), sampled)]),
+                }
             }
-            None => Read { objects, report, ..Read::default() },
+            None => Read {
+                objects,
+                report,
+                ..Read::default()
+            },
         }
     }
 
@@ -63,9 +96,15 @@ impl Read {
 
     /// A finding with its places in the files as they are written.
     fn restored(&self, finding: Diagnostic) -> Diagnostic {
-        let places = std::iter::once(&finding.place).chain(finding.related.iter().map(|related| &related.place));
-        let mut files: Vec<String> = places.filter_map(|place| place.file.as_deref().map(str::to_owned)).collect();
+        let places = std::iter::once(&finding.place)
+            .chain(finding.related.iter().map(|related| &related.place));
+        let mut files: Vec<String> = places
+            .filter_map(|place| place.file.as_deref().map(str::to_owned))
+            .collect();
         files.dedup();
-        files.iter().filter_map(|file| self.substituted.get(file)).fold(finding, |finding, file| file.restored(finding))
+        files
+            .iter()
+            .filter_map(|file| self.substituted.get(file))
+            .fold(finding, |finding, file| file.restored(finding))
     }
 }

@@ -1,12 +1,14 @@
-//! `release check VERSION DIR`: whether a release may be published under a version, and with the previous one at hand, whether its users can
-//! upgrade.
+//! `release check VERSION DIR`: whether a release may be published under a version, and with the
+//! previous one at hand, whether its users can upgrade.
 
 pub(crate) mod checksums;
 
 use semver::Version;
 
 use super::repository::Assets;
-use super::repository::assets::{JudgedRelease, components_files, components_missing, judged, read_metadata, text_of};
+use super::repository::assets::{
+    JudgedRelease, components_files, components_missing, judged, read_metadata, text_of,
+};
 use super::settings::ProjectRoles;
 use crate::diag::{Report, Severity};
 use crate::lint::upgrade::{self, Side};
@@ -57,30 +59,74 @@ fn side(files: Files<'_>, budget: &Budget) -> (Side, Report) {
     if listed.is_empty() {
         report.push(components_missing(shown));
     }
-    let texts = listed.into_iter().filter_map(|(_, file)| text_of(tree, shown, &file, &mut report));
-    let components: Vec<Components> = texts.map(|source| Components::read(source, budget)).collect();
-    components.iter().for_each(|components| report.extend(components.unreadable().clone()));
+    let texts = listed
+        .into_iter()
+        .filter_map(|(_, file)| text_of(tree, shown, &file, &mut report));
+    let components: Vec<Components> = texts
+        .map(|source| Components::read(source, budget))
+        .collect();
+    components
+        .iter()
+        .for_each(|components| report.extend(components.unreadable().clone()));
     let metadata = read_metadata(tree, shown, budget, &mut report);
     let templates = tree.paths().filter(|path| templates::is_template(path));
-    let templates = templates.filter_map(|path| text_of(tree, shown, path, &mut report)).collect();
-    let hindering = report.into_findings().into_iter().filter(|finding| finding.rule.severity == Severity::Error);
+    let templates = templates
+        .filter_map(|path| text_of(tree, shown, path, &mut report))
+        .collect();
+    let hindering = report
+        .into_findings()
+        .into_iter()
+        .filter(|finding| finding.rule.severity == Severity::Error);
     let hindering = hindering.collect();
-    (Side { components, metadata, templates }, hindering)
+    (
+        Side {
+            components,
+            metadata,
+            templates,
+        },
+        hindering,
+    )
 }
 
 /// Checks a release.
 pub fn run(request: &Request<'_>) -> Checked {
-    let Request { release, version, budget, .. } = *request;
-    let wishes = Wishes { roles: &request.roles.0, contract: None };
-    let judged = judged(release.tree, release.shown, Some(version), Audience::Author(wishes), budget);
-    let JudgedRelease { providers, report, judged, .. } = judged;
-    let mut checked = Checked { providers, report, judged };
+    let Request {
+        release,
+        version,
+        budget,
+        ..
+    } = *request;
+    let wishes = Wishes {
+        roles: &request.roles.0,
+        contract: None,
+    };
+    let judged = judged(
+        release.tree,
+        release.shown,
+        Some(version),
+        Audience::Author(wishes),
+        budget,
+    );
+    let JudgedRelease {
+        providers,
+        report,
+        judged,
+        ..
+    } = judged;
+    let mut checked = Checked {
+        providers,
+        report,
+        judged,
+    };
     checked.report.extend(checksums::check(release));
     if let Some(previous) = request.previous {
-        // What cannot be compared must not look as if nothing had changed. Of the release itself it is told already.
+        // What cannot be compared must not look as if nothing had changed. Of the release itself it
+        // is told already.
         let (before, hindering) = side(previous, budget);
         checked.report.extend(hindering);
-        checked.report.extend(upgrade::check(&before, &side(release, budget).0));
+        checked
+            .report
+            .extend(upgrade::check(&before, &side(release, budget).0));
     }
     budget.tell(&mut checked.report);
     checked

@@ -46,23 +46,42 @@ pub(super) struct Read {
     pub(super) left_out: Vec<String>,
 }
 
-/// Whether a file of a release is compared object by object. `install.yaml` is the components once more.
+/// Whether a file of a release is compared object by object. `install.yaml` is the components once
+/// more.
 pub(super) fn has_objects(path: &str) -> bool {
-    path != INSTALL_FILE && [".yaml", ".yml"].iter().any(|ending| path.ends_with(ending))
+    path != INSTALL_FILE
+        && [".yaml", ".yml"]
+            .iter()
+            .any(|ending| path.ends_with(ending))
 }
 
 pub(super) fn read(side: &Side<'_>, scopes: Scopes, budget: &Budget) -> Read {
-    let components: BTreeSet<String> = assets::components_files(side.files).into_iter().map(|(_, file)| file).collect();
+    let components: BTreeSet<String> = assets::components_files(side.files)
+        .into_iter()
+        .map(|(_, file)| file)
+        .collect();
     let mut read = Read::default();
     let mut repeated: BTreeMap<Key, usize> = BTreeMap::new();
-    for (path, bytes) in side.files.iter().filter(|(path, _)| !side.is_folder || has_objects(path)) {
+    for (path, bytes) in side
+        .files
+        .iter()
+        .filter(|(path, _)| !side.is_folder || has_objects(path))
+    {
         let is_component = components.contains(path);
         if scopes == Scopes::One && side.is_folder && !is_component && !components.is_empty() {
             read.left_out.push(path.clone());
             continue;
         }
-        let shown = if side.is_folder { format!("{}/{path}", side.shown.trim_end_matches('/')) } else { side.shown.to_owned() };
-        let file = if scopes == Scopes::One || is_component { String::new() } else { path.clone() };
+        let shown = if side.is_folder {
+            format!("{}/{path}", side.shown.trim_end_matches('/'))
+        } else {
+            side.shown.to_owned()
+        };
+        let file = if scopes == Scopes::One || is_component {
+            String::new()
+        } else {
+            path.clone()
+        };
         let Ok(text) = std::str::from_utf8(bytes) else {
             read.report.push(assets::not_text(&shown));
             continue;
@@ -87,7 +106,8 @@ pub(super) fn read(side: &Side<'_>, scopes: Scopes, budget: &Budget) -> Read {
     read
 }
 
-/// The documents of a file as they are written. Where they are YAML only without their variables, those are replaced first.
+/// The documents of a file as they are written. Where they are YAML only without their variables,
+/// those are replaced first.
 fn documents(source: &Source, budget: &Budget, report: &mut Report) -> Vec<Object> {
     let (objects, found) = objects::documents(source, budget);
     if found.has_errors()
@@ -99,9 +119,17 @@ fn documents(source: &Source, budget: &Budget, report: &mut Report) -> Vec<Objec
             report.extend(found);
             return objects;
         }
-        let finding = Diagnostic::of(&SAMPLED, format!("{} is compared with its variables replaced by their defaults", source.name()));
+        let finding = Diagnostic::of(
+            &SAMPLED,
+            format!(
+                "{} is compared with its variables replaced by their defaults",
+                source.name()
+            ),
+        );
         let finding = finding.at(Place::file(source.name().as_ref()));
-        report.push(finding.help("put values with a variable in quotes, so that they are compared as they are written"));
+        report.push(finding.help(
+            "put values with a variable in quotes, so that they are compared as they are written",
+        ));
         report.extend(sampled.restore(of_replaced));
         return replaced;
     }

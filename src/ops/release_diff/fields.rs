@@ -1,5 +1,5 @@
-//! What changes between two values, field by field. Items of lists are matched by what Kubernetes tells them apart by, as far as it is known;
-//! others by their content.
+//! What changes between two values, field by field. Items of lists are matched by what Kubernetes
+//! tells them apart by, as far as it is known; others by their content.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,8 +10,9 @@ use crate::diag::FieldPath;
 use crate::objects::strategic_merge;
 use crate::text::go::json;
 
-/// By what items of a list are told apart, by the field of the list, where `patchMergeKey` of Kubernetes' types has nothing or is ambiguous:
-/// Services, the metadata of a release, users' files, subjects of bindings, classes of machines (their `listMapKeys`, or what makes them one).
+/// By what items of a list are told apart, by the field of the list, where `patchMergeKey` of
+/// Kubernetes' types has nothing or is ambiguous: Services, the metadata of a release, users'
+/// files, subjects of bindings, classes of machines (their `listMapKeys`, or what makes them one).
 const KEYS: &[(&str, &[&str])] = &[
     ("ports", &["port"]),
     ("releaseSeries", &["major", "minor"]),
@@ -44,7 +45,10 @@ pub(super) struct Found {
 
 /// Everything that differs between two objects.
 pub(super) fn compare(old: &Value, new: &Value) -> Vec<Found> {
-    let mut walk = Walk { path: Vec::new(), found: Vec::new() };
+    let mut walk = Walk {
+        path: Vec::new(),
+        found: Vec::new(),
+    };
     walk.value(old, new);
     walk.found
 }
@@ -65,7 +69,12 @@ impl Walk {
     }
 
     fn push(&mut self, change: Change, old: Option<&Value>, new: Option<&Value>) {
-        self.found.push(Found { path: self.path.clone(), change, old: old.cloned(), new: new.cloned() });
+        self.found.push(Found {
+            path: self.path.clone(),
+            change,
+            old: old.cloned(),
+            new: new.cloned(),
+        });
     }
 
     fn at(&mut self, step: Step, walk: impl FnOnce(&mut Self)) {
@@ -101,43 +110,77 @@ impl Walk {
         }
     }
 
-    /// Items that are told apart by fields: those of the old list in its order, then those that are new.
+    /// Items that are told apart by fields: those of the old list in its order, then those that are
+    /// new.
     fn keyed(&mut self, fields: &[&str], before: &Keyed<'_>, after: &Keyed<'_>) {
-        let step = |item: &Value| Step::Item(fields.iter().map(|field| ((*field).to_owned(), item[*field].clone())).collect());
+        let step = |item: &Value| {
+            Step::Item(
+                fields
+                    .iter()
+                    .map(|field| ((*field).to_owned(), item[*field].clone()))
+                    .collect(),
+            )
+        };
         for (key, item) in &before.items {
             self.both(step(item), Some(item), after.get(key));
         }
-        for (_, item) in after.items.iter().filter(|(key, _)| before.get(key).is_none()) {
+        for (_, item) in after
+            .items
+            .iter()
+            .filter(|(key, _)| before.get(key).is_none())
+        {
             self.both(step(item), None, Some(item));
         }
         let order = |one: &Keyed<'_>, other: &Keyed<'_>| -> Vec<String> {
-            one.items.iter().filter(|(key, _)| other.get(key).is_some()).map(|(key, _)| key.clone()).collect()
+            one.items
+                .iter()
+                .filter(|(key, _)| other.get(key).is_some())
+                .map(|(key, _)| key.clone())
+                .collect()
         };
         let (old, new) = (order(before, after), order(after, before));
         if old != new {
-            let names = |keyed: &Keyed<'_>| Value::Array(keyed.items.iter().map(|(_, item)| name_of(fields, item)).collect());
+            let names = |keyed: &Keyed<'_>| {
+                Value::Array(
+                    keyed
+                        .items
+                        .iter()
+                        .map(|(_, item)| name_of(fields, item))
+                        .collect(),
+                )
+            };
             self.push(Change::Reordered, Some(&names(before)), Some(&names(after)));
         }
     }
 
-    /// Items without a key: what both lists have stays, and of the rest one becomes the other as long as there are as many.
+    /// Items without a key: what both lists have stays, and of the rest one becomes the other as
+    /// long as there are as many.
     fn by_content(&mut self, old: &[Value], new: &[Value]) {
         let (removed, added) = (without(old, new), without(new, old));
         if removed.is_empty() && added.is_empty() {
-            self.push(Change::Reordered, Some(&Value::Array(old.to_vec())), Some(&Value::Array(new.to_vec())));
+            self.push(
+                Change::Reordered,
+                Some(&Value::Array(old.to_vec())),
+                Some(&Value::Array(new.to_vec())),
+            );
             return;
         }
         let has_fields = |item: &Value| item.is_object() || item.is_array();
-        let is_same =
-            |((from, before), (to, after)): (&(usize, &Value), &(usize, &Value))| from == to || has_fields(before) && has_fields(after);
+        let is_same = |((from, before), (to, after)): (&(usize, &Value), &(usize, &Value))| {
+            from == to || has_fields(before) && has_fields(after)
+        };
         if removed.len() == added.len() && removed.iter().zip(&added).all(is_same) {
             for ((_, before), (at, after)) in removed.into_iter().zip(added) {
                 self.at(Step::Index(at), |walk| walk.value(before, after));
             }
             return;
         }
-        removed.into_iter().for_each(|(at, item)| self.both(Step::Index(at), Some(item), None));
-        added.into_iter().for_each(|(at, item)| self.both(Step::Index(at), None, Some(item)));
+        removed
+            .into_iter()
+            .for_each(|(at, item)| self.both(Step::Index(at), Some(item), None));
+        added
+            .into_iter()
+            .for_each(|(at, item)| self.both(Step::Index(at), None, Some(item)));
     }
 }
 
@@ -150,15 +193,24 @@ struct Keyed<'v> {
 impl<'v> Keyed<'v> {
     /// `None` when an item lacks one of the fields, or two are the same.
     fn new(fields: &[&str], items: &'v [Value]) -> Option<Self> {
-        let mut keyed = Keyed { items: Vec::with_capacity(items.len()), index: BTreeMap::new() };
+        let mut keyed = Keyed {
+            items: Vec::with_capacity(items.len()),
+            index: BTreeMap::new(),
+        };
         for item in items {
             let item_fields = item.as_object()?;
             // Only the last may be missing where there are several: the namespace of a subject.
-            let has = |field: &&str| item_fields.get(*field).is_some_and(|value| !value.is_object() && !value.is_array());
+            let has = |field: &&str| {
+                item_fields
+                    .get(*field)
+                    .is_some_and(|value| !value.is_object() && !value.is_array())
+            };
             if !(has(&fields[0]) && has(&fields[fields.len() - 1])) {
                 return None;
             }
-            let key = fields.iter().fold(String::new(), |key, field| key + &json(&item[*field]) + "\n");
+            let key = fields.iter().fold(String::new(), |key, field| {
+                key + &json(&item[*field]) + "\n"
+            });
             if keyed.index.insert(key.clone(), keyed.items.len()).is_some() {
                 return None;
             }
@@ -173,10 +225,20 @@ impl<'v> Keyed<'v> {
 }
 
 /// The fields by which items of both lists are told apart, and the items.
-fn keyed<'v>(field: &str, old: &'v [Value], new: &'v [Value]) -> Option<(&'static [&'static str], Keyed<'v>, Keyed<'v>)> {
+fn keyed<'v>(
+    field: &str,
+    old: &'v [Value],
+    new: &'v [Value],
+) -> Option<(&'static [&'static str], Keyed<'v>, Keyed<'v>)> {
     let merge_key = strategic_merge::merge_key(field).into_iter();
-    let own = KEYS.iter().filter(|(name, _)| *name == field).map(|(_, fields)| *fields);
-    merge_key.chain(own).chain([ANY]).find_map(|fields| Some((fields, Keyed::new(fields, old)?, Keyed::new(fields, new)?)))
+    let own = KEYS
+        .iter()
+        .filter(|(name, _)| *name == field)
+        .map(|(_, fields)| *fields);
+    merge_key
+        .chain(own)
+        .chain([ANY])
+        .find_map(|fields| Some((fields, Keyed::new(fields, old)?, Keyed::new(fields, new)?)))
 }
 
 /// The key of an item as one value.
@@ -190,24 +252,46 @@ fn name_of(fields: &[&str], item: &Value) -> Value {
 /// The items of one list that the other has not, or has less often, with their places.
 fn without<'v>(items: &'v [Value], other: &[Value]) -> Vec<(usize, &'v Value)> {
     let mut left: BTreeMap<String, usize> = BTreeMap::new();
-    other.iter().for_each(|item| *left.entry(json(item)).or_default() += 1);
-    let is_there = |item: &Value| left.get_mut(&json(item)).filter(|count| **count > 0).map(|count| *count -= 1).is_some();
+    other
+        .iter()
+        .for_each(|item| *left.entry(json(item)).or_default() += 1);
+    let is_there = |item: &Value| {
+        left.get_mut(&json(item))
+            .filter(|count| **count > 0)
+            .map(|count| *count -= 1)
+            .is_some()
+    };
     let mut is_there = is_there;
-    items.iter().enumerate().filter(|(_, item)| !is_there(item)).collect()
+    items
+        .iter()
+        .enumerate()
+        .filter(|(_, item)| !is_there(item))
+        .collect()
 }
 
-/// The path as people read it: `spec.containers[name=manager].args[0]`, keys that are no names of fields in brackets.
+/// The path as people read it: `spec.containers[name=manager].args[0]`, keys that are no names of
+/// fields in brackets.
 pub(super) fn shown(path: &[Step]) -> String {
-    let path = path.iter().fold(FieldPath::root(), |path, step| match step {
-        Step::Field(name) if name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$')) => path.field(name),
-        Step::Field(name) => path.key(name),
-        Step::Index(at) => path.index(*at),
-        Step::Item(fields) => {
-            let known = fields.iter().filter(|(_, value)| !value.is_null());
-            let known: Vec<String> = known.map(|(field, value)| format!("{field}={}", text(value))).collect();
-            path.key(known.join(","))
-        }
-    });
+    let path = path
+        .iter()
+        .fold(FieldPath::root(), |path, step| match step {
+            Step::Field(name)
+                if name
+                    .chars()
+                    .all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$')) =>
+            {
+                path.field(name)
+            }
+            Step::Field(name) => path.key(name),
+            Step::Index(at) => path.index(*at),
+            Step::Item(fields) => {
+                let known = fields.iter().filter(|(_, value)| !value.is_null());
+                let known: Vec<String> = known
+                    .map(|(field, value)| format!("{field}={}", text(value)))
+                    .collect();
+                path.key(known.join(","))
+            }
+        });
     path.to_string()
 }
 
@@ -228,7 +312,15 @@ mod tests {
         let side = |value: &Option<Value>| value.as_ref().map_or("-".to_owned(), super::json);
         let lines: Vec<String> = found
             .iter()
-            .map(|found| format!("{} {} {} {}", shown(&found.path), found.change.word(), side(&found.old), side(&found.new)))
+            .map(|found| {
+                format!(
+                    "{} {} {} {}",
+                    shown(&found.path),
+                    found.change.word(),
+                    side(&found.old),
+                    side(&found.new)
+                )
+            })
             .collect();
         assert_eq!(lines, expected);
     }
@@ -238,33 +330,67 @@ mod tests {
         check(
             json!({"a": 1, "b": {"c": "x"}, "d": null}),
             json!({"b": {"c": "y", "e": [1]}, "a": 1}),
-            &["b.c changed \"x\" \"y\"", "b.e added - [1]", "d removed null -"],
+            &[
+                "b.c changed \"x\" \"y\"",
+                "b.e added - [1]",
+                "d removed null -",
+            ],
         );
-        check(json!({"m": {"a.b/c": 1}}), json!({"m": {"a.b/c": 2}}), &["m[a.b/c] changed 1 2"]);
+        check(
+            json!({"m": {"a.b/c": 1}}),
+            json!({"m": {"a.b/c": 2}}),
+            &["m[a.b/c] changed 1 2"],
+        );
         check(json!({"a": "1"}), json!({"a": 1}), &["a changed \"1\" 1"]);
-        check(json!({"a": [1]}), json!({"a": {"b": 1}}), &["a changed [1] {\"b\":1}"]);
+        check(
+            json!({"a": [1]}),
+            json!({"a": {"b": 1}}),
+            &["a changed [1] {\"b\":1}"],
+        );
     }
 
     #[test]
     fn an_item_that_goes_or_comes_is_no_other_order() {
-        check(json!({"a": ["x", "y"]}), json!({"a": ["y"]}), &["a[0] removed \"x\" -"]);
-        check(json!({"a": ["y"]}), json!({"a": ["x", "y"]}), &["a[0] added - \"x\""]);
-        check(json!({"a": ["x", "y"]}), json!({"a": ["y", "x"]}), &["a reordered [\"x\",\"y\"] [\"y\",\"x\"]"]);
+        check(
+            json!({"a": ["x", "y"]}),
+            json!({"a": ["y"]}),
+            &["a[0] removed \"x\" -"],
+        );
+        check(
+            json!({"a": ["y"]}),
+            json!({"a": ["x", "y"]}),
+            &["a[0] added - \"x\""],
+        );
+        check(
+            json!({"a": ["x", "y"]}),
+            json!({"a": ["y", "x"]}),
+            &["a reordered [\"x\",\"y\"] [\"y\",\"x\"]"],
+        );
     }
 
     #[test]
     fn items_with_a_key_are_matched_by_it() {
         let containers = |first: &str, second: &str| json!({"containers": [{"name": "a", "image": first}, {"name": "b", "image": second}]});
-        check(containers("x", "y"), containers("x", "z"), &["containers[name=b].image changed \"y\" \"z\""]);
+        check(
+            containers("x", "y"),
+            containers("x", "z"),
+            &["containers[name=b].image changed \"y\" \"z\""],
+        );
         check(
             json!({"containers": [{"name": "a"}, {"name": "b"}]}),
             json!({"containers": [{"name": "c"}, {"name": "b"}]}),
-            &["containers[name=a] removed {\"name\":\"a\"} -", "containers[name=c] added - {\"name\":\"c\"}"],
+            &[
+                "containers[name=a] removed {\"name\":\"a\"} -",
+                "containers[name=c] added - {\"name\":\"c\"}",
+            ],
         );
         check(
             json!({"env": [{"name": "a"}, {"name": "b"}]}),
             json!({"env": [{"name": "b"}, {"name": "a", "value": "1"}]}),
-            &["env[name=a].value added - \"1\"", "env reordered [\"a\",\"b\"] [\"b\",\"a\"]"],
+            &[
+                "env[name=a].value added - \"1\"",
+                "env reordered [\"a\",\"b\"] [\"b\",\"a\"]",
+            ],
         );
         // Containers' ports are told apart by `containerPort`, a Service's by `port`.
         check(
@@ -278,9 +404,17 @@ mod tests {
             &["ports[containerPort=1].name changed \"a\" \"b\""],
         );
         let series = |contract: &str| json!({"releaseSeries": [{"major": 0, "minor": 1, "contract": contract}, {"major": 0, "minor": 2}]});
-        check(series("a"), series("b"), &["releaseSeries[major=0,minor=1].contract changed \"a\" \"b\""]);
+        check(
+            series("a"),
+            series("b"),
+            &["releaseSeries[major=0,minor=1].contract changed \"a\" \"b\""],
+        );
         let subject = |extra: &str| json!({"subjects": [{"kind": "User", "name": "n"}, {"kind": "Group", "name": "n", "apiGroup": extra}]});
-        check(subject("x"), subject("y"), &["subjects[kind=Group,name=n].apiGroup changed \"x\" \"y\""]);
+        check(
+            subject("x"),
+            subject("y"),
+            &["subjects[kind=Group,name=n].apiGroup changed \"x\" \"y\""],
+        );
     }
 
     #[test]
@@ -301,8 +435,16 @@ mod tests {
             json!({"args": ["b", "c", "a"]}),
             &["args[2] removed \"b\" -", "args[1] added - \"c\""],
         );
-        check(json!({"args": ["a", "b"]}), json!({"args": ["a", "c"]}), &["args[1] changed \"b\" \"c\""]);
-        check(json!({"args": ["a", "b"]}), json!({"args": ["b", "a"]}), &["args reordered [\"a\",\"b\"] [\"b\",\"a\"]"]);
+        check(
+            json!({"args": ["a", "b"]}),
+            json!({"args": ["a", "c"]}),
+            &["args[1] changed \"b\" \"c\""],
+        );
+        check(
+            json!({"args": ["a", "b"]}),
+            json!({"args": ["b", "a"]}),
+            &["args reordered [\"a\",\"b\"] [\"b\",\"a\"]"],
+        );
         let rule = |verbs: &[&str]| json!({"resources": ["x"], "verbs": verbs});
         check(
             json!({"rules": [rule(&["get"]), rule(&["list"])]}),

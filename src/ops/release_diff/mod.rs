@@ -68,7 +68,8 @@ impl Change {
 pub struct ObjectChange {
     /// What became of it: `added`, `removed` or `changed`.
     pub change: Change,
-    /// The file of a release that holds it; null for components, which are one set, and where files are compared.
+    /// The file of a release that holds it; null for components, which are one set, and where
+    /// files are compared.
     pub file: Option<String>,
     /// The API group; empty for the core group.
     pub group: String,
@@ -86,8 +87,8 @@ pub struct ObjectChange {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FieldChange {
-    /// Where it is. An item of a list is named by its key (`containers[name=manager]`) or, where it has none, by its place on the side that
-    /// has it, from 0.
+    /// Where it is. An item of a list is named by its key (`containers[name=manager]`) or, where
+    /// it has none, by its place on the side that has it, from 0.
     pub path: String,
     /// What became of it.
     pub change: Change,
@@ -127,7 +128,10 @@ impl Difference {
 
     /// How many objects became this.
     pub(crate) fn count(&self, change: Change) -> usize {
-        self.objects.iter().filter(|object| object.change == change).count()
+        self.objects
+            .iter()
+            .filter(|object| object.change == change)
+            .count()
     }
 }
 
@@ -152,7 +156,11 @@ pub fn run(old: Side<'_>, new: Side<'_>, show_secrets: bool, budget: &Budget) ->
         comparison.report.extend(unsure);
         return comparison;
     }
-    let scopes = if old.is_folder && new.is_folder { Scopes::ByFile } else { Scopes::One };
+    let scopes = if old.is_folder && new.is_folder {
+        Scopes::ByFile
+    } else {
+        Scopes::One
+    };
     let mut read = |side: &Side<'_>| {
         let read = entries::read(side, scopes, budget);
         comparison.report.extend(read.report);
@@ -180,11 +188,24 @@ fn repository_instead(side: &Side<'_>) -> Option<Diagnostic> {
     let versions = versions_below(side.files);
     let example = versions.last()?;
     let shown = side.shown.trim_end_matches('/');
-    let finding = Diagnostic::of(&COMPONENTS_MISSING, format!("{shown} is a repository with {} releases, not a release", versions.len()));
-    Some(finding.at(Place::file(side.shown)).help(format!("name the folder of one version: `{shown}/{example}`")))
+    let finding = Diagnostic::of(
+        &COMPONENTS_MISSING,
+        format!(
+            "{shown} is a repository with {} releases, not a release",
+            versions.len()
+        ),
+    );
+    Some(finding.at(Place::file(side.shown)).help(format!(
+        "name the folder of one version: `{shown}/{example}`"
+    )))
 }
 
-fn objects(mut before: Entries, mut after: Entries, show_secrets: bool, budget: &Budget) -> Difference {
+fn objects(
+    mut before: Entries,
+    mut after: Entries,
+    show_secrets: bool,
+    budget: &Budget,
+) -> Difference {
     let keys: BTreeSet<Key> = before.keys().chain(after.keys()).cloned().collect();
     let mut difference = Difference::default();
     for key in keys {
@@ -196,21 +217,48 @@ fn objects(mut before: Entries, mut after: Entries, show_secrets: bool, budget: 
             }
             (Some(old), Some(new)) => {
                 let found = fields::compare(old, new);
-                (Change::Changed, found.into_iter().map(|found| found.shown(old, new, show_secrets, budget)).collect())
+                (
+                    Change::Changed,
+                    found
+                        .into_iter()
+                        .map(|found| found.shown(old, new, show_secrets, budget))
+                        .collect(),
+                )
             }
             (None, _) => (Change::Added, Vec::new()),
             (_, None) => (Change::Removed, Vec::new()),
         };
-        let Key { file, group, kind, namespace, name, .. } = key;
-        let (file, namespace) = ((!file.is_empty()).then_some(file), (!namespace.is_empty()).then_some(namespace));
-        difference.objects.push(ObjectChange { change, file, group, kind, namespace, name, fields });
+        let Key {
+            file,
+            group,
+            kind,
+            namespace,
+            name,
+            ..
+        } = key;
+        let (file, namespace) = (
+            (!file.is_empty()).then_some(file),
+            (!namespace.is_empty()).then_some(namespace),
+        );
+        difference.objects.push(ObjectChange {
+            change,
+            file,
+            group,
+            kind,
+            namespace,
+            name,
+            fields,
+        });
     }
     difference
 }
 
 /// Files that are compared by their bytes.
 fn files(old: &Tree, new: &Tree) -> Vec<FileChange> {
-    let changes = old.diff(new).into_iter().filter(|(path, _)| !entries::has_objects(path));
+    let changes = old
+        .diff(new)
+        .into_iter()
+        .filter(|(path, _)| !entries::has_objects(path));
     let changes = changes.map(|(path, change)| {
         let change = match change {
             crate::text::tree::Change::Added => Change::Added,
@@ -219,16 +267,36 @@ fn files(old: &Tree, new: &Tree) -> Vec<FileChange> {
         };
         (path.to_owned(), change)
     });
-    changes.collect::<BTreeMap<_, _>>().into_iter().map(|(path, change)| FileChange { path, change }).collect()
+    changes
+        .collect::<BTreeMap<_, _>>()
+        .into_iter()
+        .map(|(path, change)| FileChange { path, change })
+        .collect()
 }
 
 impl ObjectChange {
     /// `cluster-template.yaml: Deployment/manager in windlass-system`.
     pub(crate) fn title(&self) -> String {
-        let file = self.file.as_ref().map(|file| format!("{file}: ")).unwrap_or_default();
-        let name = if self.name.is_empty() { String::new() } else { format!("/{}", self.name) };
-        let namespace = self.namespace.as_ref().map(|namespace| format!(" in {namespace}")).unwrap_or_default();
-        let kind = if self.kind.is_empty() { "(a document without kind)" } else { &self.kind };
+        let file = self
+            .file
+            .as_ref()
+            .map(|file| format!("{file}: "))
+            .unwrap_or_default();
+        let name = if self.name.is_empty() {
+            String::new()
+        } else {
+            format!("/{}", self.name)
+        };
+        let namespace = self
+            .namespace
+            .as_ref()
+            .map(|namespace| format!(" in {namespace}"))
+            .unwrap_or_default();
+        let kind = if self.kind.is_empty() {
+            "(a document without kind)"
+        } else {
+            &self.kind
+        };
         format!("{file}{kind}{name}{namespace}")
     }
 }

@@ -8,12 +8,26 @@ use crate::report::text::{Paint, Style, plural, visible};
 pub fn text(difference: &Difference, style: Style) -> String {
     let mut text = String::new();
     for object in &difference.objects {
-        text.push_str(&overview(object.change, &object.title(), object.fields.len(), style));
+        text.push_str(&overview(
+            object.change,
+            &object.title(),
+            object.fields.len(),
+            style,
+        ));
     }
     for file in &difference.files {
-        text.push_str(&overview(file.change, &format!("{} (file)", file.path), 0, style));
+        text.push_str(&overview(
+            file.change,
+            &format!("{} (file)", file.path),
+            0,
+            style,
+        ));
     }
-    for object in difference.objects.iter().filter(|object| !object.fields.is_empty()) {
+    for object in difference
+        .objects
+        .iter()
+        .filter(|object| !object.fields.is_empty())
+    {
         text.push('\n');
         text.push_str(&fields(object, style));
     }
@@ -26,7 +40,11 @@ fn overview(change: Change, title: &str, fields: usize, style: Style) -> String 
         Change::Removed => style.paint(Paint::Removed, "removed  "),
         Change::Changed | Change::Reordered => "changed  ".to_owned(),
     };
-    let fields = if fields == 0 { String::new() } else { format!(": {}", plural(fields, "field")) };
+    let fields = if fields == 0 {
+        String::new()
+    } else {
+        format!(": {}", plural(fields, "field"))
+    };
     format!("{word}{}{fields}\n", visible(title))
 }
 
@@ -45,7 +63,8 @@ fn fields(object: &ObjectChange, style: Style) -> String {
     text
 }
 
-/// What changes, in numbers: `1 object added, 2 objects changed, 30 objects unchanged`; or that nothing was there to change.
+/// What changes, in numbers: `1 object added, 2 objects changed, 30 objects unchanged`; or that
+/// nothing was there to change.
 pub fn summary(difference: &Difference) -> String {
     let mut parts: Vec<String> = [Change::Added, Change::Removed, Change::Changed]
         .into_iter()
@@ -54,14 +73,24 @@ pub fn summary(difference: &Difference) -> String {
         .map(|(count, word)| format!("{} {word}", plural(count, "object")))
         .collect();
     if difference.unchanged > 0 {
-        parts.push(format!("{} unchanged", plural(difference.unchanged, "object")));
+        parts.push(format!(
+            "{} unchanged",
+            plural(difference.unchanged, "object")
+        ));
     }
     if parts.is_empty() {
         parts.push("no objects on either side".to_owned());
     }
     if !difference.files.is_empty() {
-        let differ = if difference.files.len() == 1 { "differs" } else { "differ" };
-        parts.push(format!("{} without objects of their own {differ}", plural(difference.files.len(), "file")));
+        let differ = if difference.files.len() == 1 {
+            "differs"
+        } else {
+            "differ"
+        };
+        parts.push(format!(
+            "{} without objects of their own {differ}",
+            plural(difference.files.len(), "file")
+        ));
     }
     parts.join(", ")
 }

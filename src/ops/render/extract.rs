@@ -9,7 +9,8 @@ use crate::render::write::cloud_config::NodeFile;
 use crate::render::write::gzip;
 use crate::text::tree::Tree;
 
-/// The most bytes that a compressed file may have on the node; larger ones are extracted as they are carried.
+/// The most bytes that a compressed file may have on the node; larger ones are extracted as they
+/// are carried.
 const LARGEST_FILE: usize = 64 << 20;
 
 /// Whether data is what gzip gives.
@@ -19,43 +20,81 @@ pub fn is_gzip(bytes: &[u8]) -> bool {
 
 /// Data as the node unpacks it.
 pub fn unpacked(data: Vec<u8>) -> Vec<u8> {
-    if is_gzip(&data) { gzip::decompress(&data, LARGEST_FILE).unwrap_or(data) } else { data }
+    if is_gzip(&data) {
+        gzip::decompress(&data, LARGEST_FILE).unwrap_or(data)
+    } else {
+        data
+    }
 }
 
-/// The files of a machine as they will be on the node, with lists of files and commands in `.windlass`.
+/// The files of a machine as they will be on the node, with lists of files and commands in
+/// `.windlass`.
 pub fn extract(rendered: &Rendered) -> Tree {
     let mut tree = Tree::new();
     let files = rendered.node_files();
     for file in &files {
-        let path: Vec<_> = file.path.split(['/', '\\']).filter(|part| !matches!(*part, "" | "." | "..")).collect();
+        let path: Vec<_> = file
+            .path
+            .split(['/', '\\'])
+            .filter(|part| !matches!(*part, "" | "." | ".."))
+            .collect();
         if path.is_empty() || path[0] == ".windlass" {
             continue;
         }
         // A path that another one needs as a folder cannot be both.
         let path = path.join("/");
-        let is_folder = tree.paths().any(|known| known.starts_with(&format!("{path}/")) || path.starts_with(&format!("{known}/")));
+        let is_folder = tree.paths().any(|known| {
+            known.starts_with(&format!("{path}/")) || path.starts_with(&format!("{known}/"))
+        });
         if !is_folder {
-            let before = if file.append { tree.get(&path).map(<[u8]>::to_vec) } else { None };
-            tree.insert(path, [before.unwrap_or_default(), content_on_node(file)].concat());
+            let before = if file.append {
+                tree.get(&path).map(<[u8]>::to_vec)
+            } else {
+                None
+            };
+            tree.insert(
+                path,
+                [before.unwrap_or_default(), content_on_node(file)].concat(),
+            );
         }
     }
     tree.insert(".windlass/user-data", rendered.data.expose().clone());
     let header = "path\tpermissions\towner\tencoding\tbytes\tfrom\n".to_owned();
-    tree.insert(".windlass/files", std::iter::once(header).chain(files.iter().map(line_of_file)).collect::<String>());
-    let commands = commands(rendered).into_iter().enumerate().map(|(index, command)| {
-        format!("{}\t{}\t{}\t{:?}\n", index + 1, command.phase, command.from.as_deref().unwrap_or("-"), command.command)
-    });
+    tree.insert(
+        ".windlass/files",
+        std::iter::once(header)
+            .chain(files.iter().map(line_of_file))
+            .collect::<String>(),
+    );
+    let commands = commands(rendered)
+        .into_iter()
+        .enumerate()
+        .map(|(index, command)| {
+            format!(
+                "{}\t{}\t{}\t{:?}\n",
+                index + 1,
+                command.phase,
+                command.from.as_deref().unwrap_or("-"),
+                command.command
+            )
+        });
     tree.insert(".windlass/commands", commands.collect::<String>());
     tree
 }
 
-/// What the node gets; cloud-init decodes what is encoded, and a block of text ends with exactly one line break.
+/// What the node gets; cloud-init decodes what is encoded, and a block of text ends with exactly
+/// one line break.
 fn content_on_node(file: &NodeFile<'_>) -> Vec<u8> {
     if file.is_exact {
         return file.content.to_vec();
     }
     let from_base64 = || {
-        let compact: Vec<u8> = file.content.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        let compact: Vec<u8> = file
+            .content
+            .iter()
+            .copied()
+            .filter(|byte| !byte.is_ascii_whitespace())
+            .collect();
         STANDARD.decode(compact).ok()
     };
     let decoded = match file.encoding {
@@ -65,15 +104,32 @@ fn content_on_node(file: &NodeFile<'_>) -> Vec<u8> {
         _ => None,
     };
     decoded.unwrap_or_else(|| {
-        let end = file.content.iter().rposition(|byte| *byte != b'\n').map_or(0, |last| last + 1);
+        let end = file
+            .content
+            .iter()
+            .rposition(|byte| *byte != b'\n')
+            .map_or(0, |last| last + 1);
         let line_break: &[u8] = if end > 0 { b"\n" } else { b"" };
         [&file.content[..end], line_break].concat()
     })
 }
 
 fn line_of_file(file: &NodeFile<'_>) -> String {
-    let or_dash = |text: &str| if text.is_empty() { "-".to_owned() } else { text.to_owned() };
-    let origin = file.origin.map_or_else(|| "-".to_owned(), ToString::to_string);
-    let said = [or_dash(&file.permissions), or_dash(&file.owner), or_dash(file.encoding)].join("\t");
+    let or_dash = |text: &str| {
+        if text.is_empty() {
+            "-".to_owned()
+        } else {
+            text.to_owned()
+        }
+    };
+    let origin = file
+        .origin
+        .map_or_else(|| "-".to_owned(), ToString::to_string);
+    let said = [
+        or_dash(&file.permissions),
+        or_dash(&file.owner),
+        or_dash(file.encoding),
+    ]
+    .join("\t");
     format!("{}\t{said}\t{}\t{origin}\n", file.path, file.content.len())
 }

@@ -1,4 +1,5 @@
-//! The machines as a page: what is known of each, how it boots, what its files hold, and what makes its data large.
+//! The machines as a page: what is known of each, how it boots, what its files hold, and what makes
+//! its data large.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -34,12 +35,24 @@ pub fn page(
     budget: &Budget,
 ) -> String {
     let words = sources.words();
-    let mut sizes = size::run(pool, rendering, &Measuring::default(), budget).machines.into_iter();
-    let shown = machines.into_iter().zip(&rendering.machines).map(|(report, machine)| {
-        let rendered = machine.rendered.as_ref();
-        let inspected = rendered.map(|rendered| read_back(rendered, &machine.target, (show_secrets, words), budget));
-        Shown { report, name: format!("{} {}", machine.name(), machine.role), inspected, size: rendered.and_then(|_| sizes.next()) }
-    });
+    let mut sizes = size::run(pool, rendering, &Measuring::default(), budget)
+        .machines
+        .into_iter();
+    let shown = machines
+        .into_iter()
+        .zip(&rendering.machines)
+        .map(|(report, machine)| {
+            let rendered = machine.rendered.as_ref();
+            let inspected = rendered.map(|rendered| {
+                read_back(rendered, &machine.target, (show_secrets, words), budget)
+            });
+            Shown {
+                report,
+                name: format!("{} {}", machine.name(), machine.role),
+                inspected,
+                size: rendered.and_then(|_| sizes.next()),
+            }
+        });
     let shown: Vec<Shown> = shown.collect();
     let mut page = Page::new("render", "Bootstrap data", plural(shown.len(), "machine"));
     page.findings(report, sources);
@@ -50,17 +63,35 @@ pub fn page(
     page.finish()
 }
 
-/// What the data has the machine do. Contents of files are there where they are known not to be secret.
-fn read_back(rendered: &Rendered, target: &Target<'_>, (show_secrets, words): (bool, &Words), budget: &Budget) -> Inspected {
-    let inspecting = Inspecting { name: "data", bytes: rendered.data.expose(), log: None, now: 0, show_secrets };
+/// What the data has the machine do. Contents of files are there where they are known not to be
+/// secret.
+fn read_back(
+    rendered: &Rendered,
+    target: &Target<'_>,
+    (show_secrets, words): (bool, &Words),
+    budget: &Budget,
+) -> Inspected {
+    let inspecting = Inspecting {
+        name: "data",
+        bytes: rendered.data.expose(),
+        log: None,
+        now: 0,
+        show_secrets,
+    };
     let (mut inspected, _, _) = inspect::run(&inspecting, budget);
     if !show_secrets {
         let contents = contents(rendered, target);
-        let steps = inspected.documents.iter_mut().flat_map(|document: &mut DocumentReport| &mut document.steps);
+        let steps = inspected
+            .documents
+            .iter_mut()
+            .flat_map(|document: &mut DocumentReport| &mut document.steps);
         steps.for_each(|step| {
             with_content(step, &contents);
             words.remove_from(&mut step.what);
-            step.file.iter_mut().filter_map(|file| file.content.as_mut()).for_each(|content| words.remove_from(content));
+            step.file
+                .iter_mut()
+                .filter_map(|file| file.content.as_mut())
+                .for_each(|content| words.remove_from(content));
         });
     }
     inspected
@@ -70,21 +101,29 @@ fn read_back(rendered: &Rendered, target: &Target<'_>, (show_secrets, words): (b
 fn contents(rendered: &Rendered, target: &Target<'_>) -> BTreeMap<String, String> {
     let mut contents = BTreeMap::new();
     for file in rendered.node_files() {
-        let text = std::str::from_utf8(&file.content).ok().filter(|_| !file.origin.is_some_and(|origin| target.is_referred(origin)));
+        let text = std::str::from_utf8(&file.content)
+            .ok()
+            .filter(|_| !file.origin.is_some_and(|origin| target.is_referred(origin)));
         let decoded = text.and_then(|text| content::of_write_files(text, file.encoding).ok());
         let decoded = decoded.filter(|content| may_be_shown(content, file.origin.is_some()));
         let path = file.path.into_owned();
         match decoded.and_then(|content| String::from_utf8(content).ok()) {
             // A path that is written twice is one that a Secret may have a part in.
-            Some(text) if !contents.contains_key(&path) => contents.insert(path, Some(redacted(&text))),
+            Some(text) if !contents.contains_key(&path) => {
+                contents.insert(path, Some(redacted(&text)))
+            }
             _ => contents.insert(path, None),
         };
     }
-    contents.into_iter().filter_map(|(path, content)| Some((path, content?))).collect()
+    contents
+        .into_iter()
+        .filter_map(|(path, content)| Some((path, content?)))
+        .collect()
 }
 
-/// Whether a content that stands in the config itself, or is the provider's own, is known not to be a key, a certificate or a kubeconfig. Of the
-/// provider's files those are the ones that hold what Secrets do, in whatever form.
+/// Whether a content that stands in the config itself, or is the provider's own, is known not to be
+/// a key, a certificate or a kubeconfig. Of the provider's files those are the ones that hold what
+/// Secrets do, in whatever form.
 fn may_be_shown(content: &[u8], is_of_config: bool) -> bool {
     match content::what(content).as_str() {
         "script" => true,
@@ -103,7 +142,9 @@ fn with_content(step: &mut StepReport, contents: &BTreeMap<String, String>) {
 fn overview(html: &mut Html, machines: &[Shown]) {
     let row = |shown: &Shown| {
         let report = &shown.report;
-        let bytes = report.bytes.map_or_else(|| Cell::Text("none".to_owned()), Cell::Number);
+        let bytes = report
+            .bytes
+            .map_or_else(|| Cell::Text("none".to_owned()), Cell::Number);
         let text = |text: Option<&str>| Cell::Text(text.unwrap_or_default().to_owned());
         vec![
             Cell::Code(report.object.clone()),
@@ -113,39 +154,68 @@ fn overview(html: &mut Html, machines: &[Shown]) {
             bytes,
         ]
     };
-    let columns =
-        [Column::text("Config"), Column::text("Role"), Column::text("Kubernetes"), Column::text("Format"), Column::number("Bytes")];
-    table(html, "Machines of the input", &columns, machines.iter().map(row));
+    let columns = [
+        Column::text("Config"),
+        Column::text("Role"),
+        Column::text("Kubernetes"),
+        Column::text("Format"),
+        Column::number("Bytes"),
+    ];
+    table(
+        html,
+        "Machines of the input",
+        &columns,
+        machines.iter().map(row),
+    );
 }
 
 fn of_machine(html: &mut Html, id: &str, shown: &Shown) {
     facts(html, shown);
     stand_ins(html, &shown.report);
     let Some(inspected) = &shown.inspected else {
-        return html.leaf("p", "note", "Nothing was rendered: the findings say why, unless they were left out.");
+        return html.leaf(
+            "p",
+            "note",
+            "Nothing was rendered: the findings say why, unless they were left out.",
+        );
     };
     html.heading(Level::Three, "Boot");
     for document in &inspected.documents {
         inspect::timeline(html, Level::Four, document, inspected);
     }
-    shown.size.iter().for_each(|size| size::parts_shown(html, Level::Three, id, size));
+    shown
+        .size
+        .iter()
+        .for_each(|size| size::parts_shown(html, Level::Three, id, size));
 }
 
 fn facts(html: &mut Html, shown: &Shown) {
     let report = &shown.report;
-    let sentinel = |inspected: &Inspected| Cow::from(inspect::sentinel_words(inspected.sentinel.as_ref()));
+    let sentinel =
+        |inspected: &Inspected| Cow::from(inspect::sentinel_words(inspected.sentinel.as_ref()));
     let facts = [
         ("Config", Some(report.object.as_str().into())),
         ("Made by", report.owner.as_deref().map(Cow::from)),
         ("Namespace", report.namespace.as_deref().map(Cow::from)),
-        ("File", Some(format!("{}, document {}", report.file, report.document).into())),
+        (
+            "File",
+            Some(format!("{}, document {}", report.file, report.document).into()),
+        ),
         ("Cluster API", Some(report.capi_version.as_str().into())),
-        ("Kubernetes", report.kubernetes_version.as_deref().map(Cow::from)),
+        (
+            "Kubernetes",
+            report.kubernetes_version.as_deref().map(Cow::from),
+        ),
         ("Format", report.format.map(Cow::from)),
         ("Size", report.bytes.map(|size| bytes(size).into())),
         ("Tells success", shown.inspected.as_ref().map(sentinel)),
     ];
-    html.facts(&facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect::<Vec<_>>());
+    html.facts(
+        &facts
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect::<Vec<_>>(),
+    );
 }
 
 fn stand_ins(html: &mut Html, report: &MachineReport) {
@@ -153,10 +223,22 @@ fn stand_ins(html: &mut Html, report: &MachineReport) {
         return;
     }
     html.heading(Level::Three, "What was filled in");
-    let rows = report
-        .stand_ins
-        .iter()
-        .map(|stand_in| vec![Cell::Text(stand_in.name.to_owned()), Cell::Code(stand_in.value.clone()), Cell::Code(stand_in.flag.clone())]);
-    let columns = [Column::text("What"), Column::text("Value"), Column::text("Given by")];
-    table(html, &format!("What nothing in the input says of {}", report.object), &columns, rows);
+    let rows = report.stand_ins.iter().map(|stand_in| {
+        vec![
+            Cell::Text(stand_in.name.to_owned()),
+            Cell::Code(stand_in.value.clone()),
+            Cell::Code(stand_in.flag.clone()),
+        ]
+    });
+    let columns = [
+        Column::text("What"),
+        Column::text("Value"),
+        Column::text("Given by"),
+    ];
+    table(
+        html,
+        &format!("What nothing in the input says of {}", report.object),
+        &columns,
+        rows,
+    );
 }

@@ -84,11 +84,17 @@ pub struct Rendering<'a> {
 type Meant<'a> = (Target<'a>, Option<&'a PlannedConfig>);
 
 /// Renders the machines that are meant.
-pub fn run<'a>(pool: &'a Pool, topologies: &'a Topologies, request: &Request, selection: &Selection) -> Rendering<'a> {
+pub fn run<'a>(
+    pool: &'a Pool,
+    topologies: &'a Topologies,
+    request: &Request,
+    selection: &Selection,
+) -> Rendering<'a> {
     let mut rendering = Rendering::default();
     let all = machines(pool, topologies, selection);
     // Who names one machine does not ask for the others.
-    let is_found = matches!(selection, Selection::Named(_)) && all.iter().any(|(target, _)| is_named(target, selection));
+    let is_found = matches!(selection, Selection::Named(_))
+        && all.iter().any(|(target, _)| is_named(target, selection));
     if !is_found {
         rendering.report.extend(topologies.report().clone());
     }
@@ -102,19 +108,31 @@ pub fn run<'a>(pool: &'a Pool, topologies: &'a Topologies, request: &Request, se
     if !matches!(selection, Selection::Named(_)) {
         rendering.report.extend(render::unresolved(pool));
     }
-    let of_role = |target: &Target<'_>| target.role.is_none() || request.role.is_none() || target.role == request.role;
+    let of_role = |target: &Target<'_>| {
+        target.role.is_none() || request.role.is_none() || target.role == request.role
+    };
     let namesakes = namesakes(&all);
     let mut secrets = BTreeSet::new();
     let mut reports = Vec::new();
-    for (target, planned) in all.iter().filter(|(target, _)| of_role(target) && is_named(target, selection)) {
+    for (target, planned) in all
+        .iter()
+        .filter(|(target, _)| of_role(target) && is_named(target, selection))
+    {
         let mut notes = Notes::default();
         let rendered = render::render(pool, target, request, &mut notes).rendered();
-        let role = rendered.as_ref().map(|rendered| rendered.role).or(target.role).or(request.role).unwrap_or_else(|| target.likely_role());
+        let role = rendered
+            .as_ref()
+            .map(|rendered| rendered.role)
+            .or(target.role)
+            .or(request.role)
+            .unwrap_or_else(|| target.likely_role());
         if !has_role(selection, role) {
             continue;
         }
         secrets.append(&mut notes.secrets);
-        notes.stand_ins.extend(planned.map(|_| stand_in::drawn(RANDOM)));
+        notes
+            .stand_ins
+            .extend(planned.map(|_| stand_in::drawn(RANDOM)));
         notes.stand_ins.sort_by_key(StandIn::rank);
         let report = std::mem::take(&mut notes.report);
         reports.push(match planned {
@@ -123,8 +141,19 @@ pub fn run<'a>(pool: &'a Pool, topologies: &'a Topologies, request: &Request, se
         });
         let (target, planned) = (*target, *planned);
         let is_namesake = namesakes.contains(target.named().name());
-        let Notes { stand_ins, filled, .. } = notes;
-        rendering.machines.push(Machine { target, planned, role, is_namesake, rendered, stand_ins, filled, secret: None });
+        let Notes {
+            stand_ins, filled, ..
+        } = notes;
+        rendering.machines.push(Machine {
+            target,
+            planned,
+            role,
+            is_namesake,
+            rendered,
+            stand_ins,
+            filled,
+            secret: None,
+        });
     }
     match (selection, rendering.machines.len()) {
         (Selection::Named(name), 0) => rendering.report.push(not_found(name, &all)),
@@ -142,29 +171,47 @@ pub fn run<'a>(pool: &'a Pool, topologies: &'a Topologies, request: &Request, se
     rendering
 }
 
-/// The machines among which one chooses. A template of a class is asked for by its name alone: machines are made of copies.
-fn machines<'a>(pool: &'a Pool, topologies: &'a Topologies, selection: &Selection) -> Vec<Meant<'a>> {
+/// The machines among which one chooses. A template of a class is asked for by its name alone:
+/// machines are made of copies.
+fn machines<'a>(
+    pool: &'a Pool,
+    topologies: &'a Topologies,
+    selection: &Selection,
+) -> Vec<Meant<'a>> {
     let all = topologies.targets(pool);
     let is_known = all.iter().any(|(target, _)| is_named(target, selection));
     if matches!(selection, Selection::Named(_)) && !is_known {
         let templates = topologies.templates(pool);
-        if templates.iter().any(|(target, _)| is_named(target, selection)) {
+        if templates
+            .iter()
+            .any(|(target, _)| is_named(target, selection))
+        {
             return templates;
         }
     }
     all
 }
 
-/// What came of a template: the report with its places, and in place of what is wrong with stand-ins of variables the variables that have to be
-/// given. The other stand-ins are those of each machine too.
+/// What came of a template: the report with its places, and in place of what is wrong with
+/// stand-ins of variables the variables that have to be given. The other stand-ins are those of
+/// each machine too.
 pub fn settle(rendering: &mut Rendering<'_>, report: Report, origins: &Origins) -> Report {
     if origins.is_empty() {
         return report;
     }
-    let rendered = rendering.machines.iter().filter_map(|machine| machine.rendered.as_ref());
+    let rendered = rendering
+        .machines
+        .iter()
+        .filter_map(|machine| machine.rendered.as_ref());
     let outputs: Vec<Tree> = rendered.map(extract).collect();
-    let outputs = outputs.iter().flat_map(Tree::iter).map(|(_, bytes)| bytes.as_slice());
-    let refused = rendering.machines.iter().filter(|machine| machine.rendered.is_none());
+    let outputs = outputs
+        .iter()
+        .flat_map(Tree::iter)
+        .map(|(_, bytes)| bytes.as_slice());
+    let refused = rendering
+        .machines
+        .iter()
+        .filter(|machine| machine.rendered.is_none());
     let refused = refused.map(|machine| machine.target.config.place(&FieldPath::root()));
     let (report, stand_ins) = origins.settle(report, outputs, refused);
     for machine in &mut rendering.machines {
@@ -181,7 +228,9 @@ fn each_once(reports: Vec<Report>) -> Report {
     let mut findings: Vec<Diagnostic> = Vec::new();
     for finding in reports.into_iter().flat_map(Report::into_findings) {
         let start = finding.place.span.map(|span| span.start.offset);
-        let alike = known.entry((finding.rule.id, start, finding.message.clone())).or_default();
+        let alike = known
+            .entry((finding.rule.id, start, finding.message.clone()))
+            .or_default();
         if alike.iter().all(|at| findings[*at] != finding) {
             alike.push(findings.len());
             findings.push(finding);
@@ -194,8 +243,10 @@ fn is_named(target: &Target<'_>, selection: &Selection) -> bool {
     match selection {
         Selection::Named(name) => {
             let name = name.split(':').next().unwrap_or_default();
-            let is_it =
-                |object: &Object| name == object.name() || name.split_once('/') == Some((object.namespace_or_default(), object.name()));
+            let is_it = |object: &Object| {
+                name == object.name()
+                    || name.split_once('/') == Some((object.namespace_or_default(), object.name()))
+            };
             is_it(target.config) || is_it(target.named())
         }
         _ => true,
@@ -207,7 +258,9 @@ fn namesakes<'a>(all: &[Meant<'a>]) -> BTreeSet<&'a str> {
     let mut namespaces: BTreeMap<&str, &str> = BTreeMap::new();
     let mut found = BTreeSet::new();
     for config in all.iter().map(|(target, _)| target.named()) {
-        let first = *namespaces.entry(config.name()).or_insert(config.namespace_or_default());
+        let first = *namespaces
+            .entry(config.name())
+            .or_insert(config.namespace_or_default());
         if first != config.namespace_or_default() {
             found.insert(config.name());
         }
@@ -226,8 +279,14 @@ pub fn file_written_twice(machines: &[(&Machine<'_>, &Rendered)]) -> Option<Diag
             other.target.named().title(),
             machine.target.named().title()
         );
-        let finding = Diagnostic::of(&FILE_TWICE, message).at(config.place(&FieldPath::root().field("metadata").field("name")));
-        Some(finding.help(Remedy::new("rename one of them, or render them into two folders with ").setting(Setting::Select)))
+        let finding = Diagnostic::of(&FILE_TWICE, message)
+            .at(config.place(&FieldPath::root().field("metadata").field("name")));
+        Some(
+            finding.help(
+                Remedy::new("rename one of them, or render them into two folders with ")
+                    .setting(Setting::Select),
+            ),
+        )
     })
 }
 
@@ -238,25 +297,40 @@ fn no_config(pool: &Pool) -> Diagnostic {
         ([], [only]) => Place::file(only.name.clone()),
         _ => Place::default(),
     };
-    let finding = Diagnostic::of(&NO_CONFIG, format!("the input holds no {KINDS}")).at(place).note(held(pool));
+    let finding = Diagnostic::of(&NO_CONFIG, format!("the input holds no {KINDS}"))
+        .at(place)
+        .note(held(pool));
     match may_be_rendered(pool) {
         true => finding.help("name a file that does; bootstrap data that was rendered already is read back by `windlass inspect FILE`"),
         false => finding.help("name a file that does, such as `windlass render examples/worker.yaml`"),
     }
 }
 
-/// Whether the input holds what rendering gives: a Secret with bootstrap data, or a document that is no object.
+/// Whether the input holds what rendering gives: a Secret with bootstrap data, or a document that
+/// is no object.
 fn may_be_rendered(pool: &Pool) -> bool {
     let has_data = |object: &Object| {
-        object.is("", "Secret") && [["data", "value"], ["stringData", "value"]].iter().any(|path| object.field(path).is_some())
+        object.is("", "Secret")
+            && [["data", "value"], ["stringData", "value"]]
+                .iter()
+                .any(|path| object.field(path).is_some())
     };
-    pool.objects().iter().any(has_data) || pool.without_objects().iter().any(|source| matches!(source.holds, Contents::Others))
+    pool.objects().iter().any(has_data)
+        || pool
+            .without_objects()
+            .iter()
+            .any(|source| matches!(source.holds, Contents::Others))
 }
 
 /// What the input holds, in words.
 fn held(pool: &Pool) -> String {
     const SHOWN: usize = 5;
-    let titles: Vec<_> = pool.objects().iter().take(SHOWN).map(Object::title).collect();
+    let titles: Vec<_> = pool
+        .objects()
+        .iter()
+        .take(SHOWN)
+        .map(Object::title)
+        .collect();
     let empty = pool.without_objects().iter().map(|source| {
         let holds = match source.holds {
             Contents::Nothing => "is empty",
@@ -271,12 +345,18 @@ fn held(pool: &Pool) -> String {
         (titles, 0) => Some(format!("it holds {}", titles.join(", "))),
         (titles, more) => Some(format!("it holds {} and {more} more", titles.join(", "))),
     };
-    objects.into_iter().chain(empty.take(SHOWN)).collect::<Vec<_>>().join("; ")
+    objects
+        .into_iter()
+        .chain(empty.take(SHOWN))
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 fn has_role(selection: &Selection, role: Role) -> bool {
     match selection {
-        Selection::Named(name) => name.split_once(':').is_none_or(|(_, wanted)| wanted == role.as_str()),
+        Selection::Named(name) => name
+            .split_once(':')
+            .is_none_or(|(_, wanted)| wanted == role.as_str()),
         _ => true,
     }
 }
@@ -284,37 +364,73 @@ fn has_role(selection: &Selection, role: Role) -> bool {
 fn not_found(name: &str, all: &[Meant<'_>]) -> Diagnostic {
     // A name of several machines is one with their roles.
     let mut machines: BTreeMap<&str, usize> = BTreeMap::new();
-    all.iter().for_each(|(target, _)| *machines.entry(target.named().name()).or_default() += 1);
+    all.iter()
+        .for_each(|(target, _)| *machines.entry(target.named().name()).or_default() += 1);
     let selected = |target: &Target<'_>| match target.named().name() {
         name if machines.get(name) == Some(&1) => name.to_owned(),
-        name => format!("{name}:{}", target.role.unwrap_or_else(|| target.likely_role())),
+        name => format!(
+            "{name}:{}",
+            target.role.unwrap_or_else(|| target.likely_role())
+        ),
     };
     let mut told = BTreeSet::new();
-    let names: Vec<String> = all.iter().map(|(target, _)| selected(target)).filter(|name| told.insert(name.clone())).collect();
-    let message = if name.is_empty() { "no machine has that role".to_owned() } else { format!("no machine is called `{name}`") };
-    Diagnostic::of(&NOT_FOUND, message).help(Remedy::of(Setting::Select).then(format!(" one of {}", names.join(", "))))
+    let names: Vec<String> = all
+        .iter()
+        .map(|(target, _)| selected(target))
+        .filter(|name| told.insert(name.clone()))
+        .collect();
+    let message = if name.is_empty() {
+        "no machine has that role".to_owned()
+    } else {
+        format!("no machine is called `{name}`")
+    };
+    Diagnostic::of(&NOT_FOUND, message)
+        .help(Remedy::of(Setting::Select).then(format!(" one of {}", names.join(", "))))
 }
 
 fn ambiguous(machines: &[Machine<'_>]) -> Diagnostic {
     let message = format!("the input holds {} machines", machines.len());
-    let all = Remedy::new("add ").setting(Setting::All).then(", or one of ");
-    let each = machines.iter().enumerate().fold(all, |remedy, (index, machine)| {
-        let remedy = if index == 0 { remedy } else { remedy.then(", ") };
-        remedy.set(Setting::Select, format!("{}:{}", machine.name(), machine.role))
-    });
+    let all = Remedy::new("add ")
+        .setting(Setting::All)
+        .then(", or one of ");
+    let each = machines
+        .iter()
+        .enumerate()
+        .fold(all, |remedy, (index, machine)| {
+            let remedy = if index == 0 {
+                remedy
+            } else {
+                remedy.then(", ")
+            };
+            remedy.set(
+                Setting::Select,
+                format!("{}:{}", machine.name(), machine.role),
+            )
+        });
     Diagnostic::of(&AMBIGUOUS, message).help(each)
 }
 
 impl Machine<'_> {
-    /// The name of its file with `--all --to DIR`: `{object}.{role}.{format}`, after the namespace where names repeat.
+    /// The name of its file with `--all --to DIR`: `{object}.{role}.{format}`, after the namespace
+    /// where names repeat.
     pub fn file_name(&self, rendered: &Rendered) -> String {
-        format!("{}.{}.{}", self.name().replace('/', "_"), self.role, rendered.format)
+        format!(
+            "{}.{}.{}",
+            self.name().replace('/', "_"),
+            self.role,
+            rendered.format
+        )
     }
 
-    /// The name by which it is selected: that of its object, after the namespace where names repeat.
+    /// The name by which it is selected: that of its object, after the namespace where names
+    /// repeat.
     pub fn name(&self) -> String {
         let named = self.target.named();
-        if self.is_namesake { format!("{}/{}", named.namespace_or_default(), named.name()) } else { named.name().to_owned() }
+        if self.is_namesake {
+            format!("{}/{}", named.namespace_or_default(), named.name())
+        } else {
+            named.name().to_owned()
+        }
     }
 
     /// The line that says what was rendered.
@@ -326,7 +442,11 @@ impl Machine<'_> {
         };
         let format = match rendered.ignition {
             Some(IgnitionVersion::V3_4) => "Ignition 3.4".to_owned(),
-            _ => format!("{} as CAPI {} writes it", rendered.format, request.profile.version()),
+            _ => format!(
+                "{} as CAPI {} writes it",
+                rendered.format,
+                request.profile.version()
+            ),
         };
         format!("{title}: {}, {format}, {bytes} bytes", self.role)
     }
@@ -342,26 +462,56 @@ mod tests {
     #[test]
     fn namesakes_are_told_apart_by_their_namespaces() {
         let config = |metadata: &str| {
-            format!("---\napiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{{metadata}}}\n")
+            format!(
+                "---\napiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{{metadata}}}\n"
+            )
         };
-        let text =
-            [config("name: a"), config("name: a, namespace: other"), config("name: b"), config("name: b, namespace: default")].concat();
+        let text = [
+            config("name: a"),
+            config("name: a, namespace: other"),
+            config("name: b"),
+            config("name: b, namespace: default"),
+        ]
+        .concat();
         let (pool, _) = Pool::read(&[Source::new("i.yaml", text)], &Budget::default());
         let names = |selection: &Selection| -> Vec<String> {
-            run(&pool, &Topologies::default(), &Request::default(), selection).machines.iter().map(Machine::name).collect()
+            run(
+                &pool,
+                &Topologies::default(),
+                &Request::default(),
+                selection,
+            )
+            .machines
+            .iter()
+            .map(Machine::name)
+            .collect()
         };
         assert_eq!(names(&Selection::All), ["default/a", "other/a", "b", "b"]);
-        assert_eq!(names(&Selection::Named("default/a".to_owned())), ["default/a"]);
+        assert_eq!(
+            names(&Selection::Named("default/a".to_owned())),
+            ["default/a"]
+        );
     }
 
-    /// Two machines of one config share its faults, in the order in which they were found; what only looks the same stays.
+    /// Two machines of one config share its faults, in the order in which they were found; what
+    /// only looks the same stays.
     #[test]
     fn faults_are_told_once_each() {
         let source = Source::new("i.yaml", "a: b");
-        let finding = |message: &str, at: usize| Diagnostic::of(&NOT_FOUND, message).at(source.place_at(at..at + 1));
+        let finding = |message: &str, at: usize| {
+            Diagnostic::of(&NOT_FOUND, message).at(source.place_at(at..at + 1))
+        };
         let shared = [finding("one", 0), finding("other", 0)];
-        let of_one = [finding("one", 3), finding("one", 0).help("another"), Diagnostic::of(&AMBIGUOUS, "one").at(source.place_at(0..1))];
-        let reports = [&shared[..], &shared, &of_one, &of_one].map(|report| report.iter().cloned().collect());
-        assert_eq!(each_once(reports.into()).into_findings(), [&shared[..], &of_one].concat());
+        let of_one = [
+            finding("one", 3),
+            finding("one", 0).help("another"),
+            Diagnostic::of(&AMBIGUOUS, "one").at(source.place_at(0..1)),
+        ];
+        let reports =
+            [&shared[..], &shared, &of_one, &of_one].map(|report| report.iter().cloned().collect());
+        assert_eq!(
+            each_once(reports.into()).into_findings(),
+            [&shared[..], &of_one].concat()
+        );
     }
 }

@@ -97,7 +97,8 @@ struct FileReport {
 /// A command in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct CommandReport {
-    /// `boot`, `directories`, `pre-kubeadm`, `kubeadm`, `post-kubeadm`, or `on-failure` for what watches over the others.
+    /// `boot`, `directories`, `pre-kubeadm`, `kubeadm`, `post-kubeadm`, or `on-failure` for what
+    /// watches over the others.
     pub(super) phase: &'static str,
     /// The command.
     pub(super) command: String,
@@ -116,21 +117,37 @@ struct UserReport {
 
 /// The commands of a machine, in the order in which they run.
 pub(super) fn commands(rendered: &Rendered) -> Vec<CommandReport> {
-    let boot = rendered.plan.boot_commands.iter().enumerate().map(|(index, command)| CommandReport {
-        phase: "boot",
-        command: command.expose().clone(),
-        from: Some(rendered.spec_path.field("bootCommands").index(index).to_string()),
-    });
-    let run = rendered.run_items().into_iter().map(|item: RunItem<'_>| CommandReport {
-        phase: item.phase.as_str(),
-        from: item.origin(&rendered.spec_path).map(|path| path.to_string()),
-        command: item.command.into_owned(),
-    });
+    let boot = rendered
+        .plan
+        .boot_commands
+        .iter()
+        .enumerate()
+        .map(|(index, command)| CommandReport {
+            phase: "boot",
+            command: command.expose().clone(),
+            from: Some(
+                rendered
+                    .spec_path
+                    .field("bootCommands")
+                    .index(index)
+                    .to_string(),
+            ),
+        });
+    let run = rendered
+        .run_items()
+        .into_iter()
+        .map(|item: RunItem<'_>| CommandReport {
+            phase: item.phase.as_str(),
+            from: item
+                .origin(&rendered.spec_path)
+                .map(|path| path.to_string()),
+            command: item.command.into_owned(),
+        });
     boot.chain(run).collect()
 }
 
-/// A machine for `-o json`. `redact`: real Secrets went in, and the user does not want to see them. `path`: where
-/// the data was written. `flag`: how a setting is written on the command line.
+/// A machine for `-o json`. `redact`: real Secrets went in, and the user does not want to see them.
+/// `path`: where the data was written. `flag`: how a setting is written on the command line.
 pub fn machine_report(
     machine: &Machine<'_>,
     request: &Request,
@@ -141,8 +158,12 @@ pub fn machine_report(
     let config = machine.target.config;
     let rendered = machine.rendered.as_ref();
     let data = rendered.map(|rendered| rendered.data.expose().as_slice());
-    let text =
-        data.map(|data| std::str::from_utf8(data).map_or_else(|_| (STANDARD.encode(data), "base64"), |text| (text.to_owned(), "utf-8")));
+    let text = data.map(|data| {
+        std::str::from_utf8(data).map_or_else(
+            |_| (STANDARD.encode(data), "base64"),
+            |text| (text.to_owned(), "utf-8"),
+        )
+    });
     let stand_in = |stand_in: &StandIn| StandInReport {
         name: stand_in.name,
         value: stand_in.value.clone(),
@@ -153,19 +174,35 @@ pub fn machine_report(
         object: config.title(),
         owner: machine.target.set.map(crate::objects::Object::title),
         namespace: (!namespace.is_empty()).then(|| namespace.to_owned()),
-        file: config.source().map(|source| source.name().to_string()).unwrap_or_default(),
+        file: config
+            .source()
+            .map(|source| source.name().to_string())
+            .unwrap_or_default(),
         document: config.document().unwrap_or(1),
         role: machine.role.as_str(),
         capi_version: request.profile.version(),
         kubernetes_version: rendered.map(|rendered| rendered.kubernetes_version.clone()),
         format: rendered.map(|rendered| rendered.format.as_str()),
-        ignition_version: rendered.and_then(|rendered| rendered.ignition).map(IgnitionVersion::as_str),
+        ignition_version: rendered
+            .and_then(|rendered| rendered.ignition)
+            .map(IgnitionVersion::as_str),
         encoder: rendered.map(|rendered| rendered.encoder.as_str()),
         stand_ins: machine.stand_ins.iter().map(stand_in).collect(),
         data_encoding: text.as_ref().map(|(_, encoding)| *encoding),
-        data: text.map(|(text, _)| if redact { "<redacted>".to_owned() } else { text }),
+        data: text.map(|(text, _)| {
+            if redact {
+                "<redacted>".to_owned()
+            } else {
+                text
+            }
+        }),
         bytes: data.map(<[u8]>::len),
-        sha256: data.map(|data| Sha256::digest(data).iter().map(|byte| format!("{byte:02x}")).collect()),
+        sha256: data.map(|data| {
+            Sha256::digest(data)
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect()
+        }),
         path,
         plan: rendered.map(plan_report),
         topology: machine.planned.map(PlannedConfig::report),

@@ -1,4 +1,5 @@
-//! `-o secret`: the Secret that the provider would write (book: "Bootstrap provider contract: bootstrap data Secret").
+//! `-o secret`: the Secret that the provider would write (book: "Bootstrap provider contract:
+//! bootstrap data Secret").
 
 use super::{Machine, Rendering};
 use crate::api::names::Version;
@@ -15,10 +16,13 @@ rules! {
 }
 
 impl Rendering<'_> {
-    /// Writes the Secret of each machine. A name that the API server refuses is a finding, and then that machine has no data.
+    /// Writes the Secret of each machine. A name that the API server refuses is a finding, and then
+    /// that machine has no data.
     pub fn write_secrets(&mut self, request: &Request) {
         for machine in &mut self.machines {
-            let Some(rendered) = &machine.rendered else { continue };
+            let Some(rendered) = &machine.rendered else {
+                continue;
+            };
             let found = refused_names(machine, rendered);
             if found.is_empty() {
                 machine.secret = Some(written(machine, rendered, request));
@@ -35,9 +39,18 @@ fn written(machine: &Machine<'_>, rendered: &Rendered, request: &Request) -> Str
     let config = machine.target.config;
     // What is made of a template or by a control plane has a config that is not here.
     let is_config = !machine.target.is_template() && !machine.target.is_control_plane_object();
-    let stored = if matches!(machine.target.kind, ConfigKind::Windlass(_)) { Version::V1Beta2 } else { request.profile.storage };
-    let secret = secret::secret(config, rendered, is_config.then(|| secret::controller_reference(config, stored)));
-    goyaml::to_string(&secret).expect("internal error: names that were judged and base64 are plain text")
+    let stored = if matches!(machine.target.kind, ConfigKind::Windlass(_)) {
+        Version::V1Beta2
+    } else {
+        request.profile.storage
+    };
+    let secret = secret::secret(
+        config,
+        rendered,
+        is_config.then(|| secret::controller_reference(config, stored)),
+    );
+    goyaml::to_string(&secret)
+        .expect("internal error: names that were judged and base64 are plain text")
 }
 
 /// What the API server would refuse of the names that the Secret takes over.
@@ -47,8 +60,20 @@ fn refused_names(machine: &Machine<'_>, rendered: &Rendered) -> Vec<Diagnostic> 
     let unwritable = || "must hold only characters that can be written".to_owned();
     let judged = [
         ("name", config.name(), name::subdomain_errors(config.name())),
-        ("namespace", config.namespace_or_default(), name::label_errors(config.namespace_or_default())),
-        ("uid", uid, uid.chars().any(|c| !c.is_ascii_graphic()).then(unwritable).into_iter().collect()),
+        (
+            "namespace",
+            config.namespace_or_default(),
+            name::label_errors(config.namespace_or_default()),
+        ),
+        (
+            "uid",
+            uid,
+            uid.chars()
+                .any(|c| !c.is_ascii_graphic())
+                .then(unwritable)
+                .into_iter()
+                .collect(),
+        ),
     ];
     let of_config = judged.into_iter().map(|(field, given, errors)| {
         let path = FieldPath::root().field("metadata").field(field);
@@ -61,13 +86,21 @@ fn refused_names(machine: &Machine<'_>, rendered: &Rendered) -> Vec<Diagnostic> 
         rendered.cluster_name.as_str(),
         errors,
     );
-    let refused = of_config.chain([of_cluster]).filter(|(_, _, _, errors)| !errors.is_empty());
+    let refused = of_config
+        .chain([of_cluster])
+        .filter(|(_, _, _, errors)| !errors.is_empty());
     let finding = |(subject, path, given, errors): (String, FieldPath, &str, Vec<String>)| {
-        let finding = Diagnostic::of(&NAME_REFUSED, format!("{subject} is `{given}`, with which Kubernetes takes no Secret"));
+        let finding = Diagnostic::of(
+            &NAME_REFUSED,
+            format!("{subject} is `{given}`, with which Kubernetes takes no Secret"),
+        );
         let finding = finding.at(config.place(&path)).upstream(errors.join(", "));
         finding.help(match given.contains("${") {
             true => {
-                let remedy = Remedy::new("add ").setting(Setting::Template).then(" and ").set(Setting::Var, "NAME=VALUE");
+                let remedy = Remedy::new("add ")
+                    .setting(Setting::Template)
+                    .then(" and ")
+                    .set(Setting::Var, "NAME=VALUE");
                 remedy.then(", so that variables are replaced")
             }
             false => "use lower case letters, digits and `-` alone".into(),

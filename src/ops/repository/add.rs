@@ -1,4 +1,5 @@
-//! `repository add`: a release laid out as clusterctl looks for it, the configuration, and the command to go on with.
+//! `repository add`: a release laid out as clusterctl looks for it, the configuration, and the
+//! command to go on with.
 
 use crate::diag::Report;
 use crate::text::budget::Budget;
@@ -11,7 +12,8 @@ use super::configuration::{Entry, merge};
 /// Where a release goes.
 #[derive(Debug, Clone, Copy)]
 pub struct Destination<'a> {
-    /// What urls in the configuration begin with: the absolute path of the repository, or a variable that stands for it.
+    /// What urls in the configuration begin with: the absolute path of the repository, or a
+    /// variable that stands for it.
     pub base: &'a str,
     /// The configuration as it is, if there is one.
     pub configuration: Option<&'a Source>,
@@ -41,15 +43,36 @@ pub struct Added {
 
 /// Lays out a release. Each provider gets all files but the components files of the others.
 pub fn add(files: &Tree, providers: &[Assets], to: Destination<'_>, budget: &Budget) -> Added {
-    let placements: Vec<Placement> = providers.iter().map(|assets| placement(files, providers, assets)).collect();
-    let entries: Vec<Entry> = providers.iter().map(|assets| Entry::of(assets, to.base)).collect();
+    let placements: Vec<Placement> = providers
+        .iter()
+        .map(|assets| placement(files, providers, assets))
+        .collect();
+    let entries: Vec<Entry> = providers
+        .iter()
+        .map(|assets| Entry::of(assets, to.base))
+        .collect();
     let (configuration, report) = merge(to.configuration, &entries, budget);
-    Added { placements, configuration, report }
+    Added {
+        placements,
+        configuration,
+        report,
+    }
 }
 
 fn placement(files: &Tree, providers: &[Assets], assets: &Assets) -> Placement {
-    let foreign = |path: &str| providers.iter().any(|other| other.components == path && other.label != assets.label);
-    let own = files.iter().filter(|(path, _)| !foreign(path)).map(|(path, bytes)| (path.clone(), bytes.clone()));
+    let foreign = |path: &str| {
+        providers
+            .iter()
+            .any(|other| other.components == path && other.label != assets.label)
+    };
+    let own = files
+        .iter()
+        .filter(|(path, _)| !foreign(path))
+        .map(|(path, bytes)| (path.clone(), bytes.clone()));
     let (label, version) = (&assets.label, &assets.version);
-    Placement { title: format!("{label} v{version}"), folder: format!("{label}/v{version}"), files: own.collect() }
+    Placement {
+        title: format!("{label} v{version}"),
+        folder: format!("{label}/v{version}"),
+        files: own.collect(),
+    }
 }

@@ -1,11 +1,14 @@
-//! The files of a release as somebody built or downloaded them: which providers they are of, and which version.
+//! The files of a release as somebody built or downloaded them: which providers they are of, and
+//! which version.
 
 use std::collections::BTreeSet;
 
 use semver::Version;
 use serde_json::Value;
 
-use crate::contract::{Image, MANAGER_CONTAINER, METADATA_FILE, ProviderType, book, labels, parse_semantic};
+use crate::contract::{
+    Image, MANAGER_CONTAINER, METADATA_FILE, ProviderType, book, labels, parse_semantic,
+};
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 use crate::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, compare};
 use crate::emit::sbom::SBOM_FILE;
@@ -117,7 +120,8 @@ struct Found {
     provider_type: ProviderType,
     file: String,
     version: Version,
-    /// The contract of its series; `None` where metadata.yaml does not list it, or no object has the label. Then nobody can install it.
+    /// The contract of its series; `None` where metadata.yaml does not list it, or no object has
+    /// the label. Then nobody can install it.
     contract: Option<String>,
     components: Components,
 }
@@ -125,8 +129,18 @@ struct Found {
 impl Found {
     /// What a repository needs of it.
     fn assets(&self) -> Option<Assets> {
-        let Found { label, provider_type, file, version, contract, .. } = self;
-        let name = label.strip_prefix(&format!("{}-", provider_type.word())).unwrap_or(label).to_owned();
+        let Found {
+            label,
+            provider_type,
+            file,
+            version,
+            contract,
+            ..
+        } = self;
+        let name = label
+            .strip_prefix(&format!("{}-", provider_type.word()))
+            .unwrap_or(label)
+            .to_owned();
         Some(Assets {
             label: label.clone(),
             name,
@@ -145,44 +159,85 @@ pub struct JudgedRelease {
     pub providers: Vec<Assets>,
     /// Everything that is wrong with it.
     pub report: Report,
-    /// Whether it is no release, or clusterctl itself refuses it. All else that the report tells becomes a fault only in a cluster.
+    /// Whether it is no release, or clusterctl itself refuses it. All else that the report tells
+    /// becomes a fault only in a cluster.
     pub is_refused: bool,
-    /// The labels of the providers whose components were judged: more than can be installed, or none.
+    /// The labels of the providers whose components were judged: more than can be installed, or
+    /// none.
     pub judged: Vec<String>,
 }
 
-/// Finds out what a set of files is: one entry for each components file. `shown` is how the user called the folder; `given` the version
-/// that the user named.
-pub fn release_of(files: &Tree, shown: &str, given: Option<&Version>, budget: &Budget) -> (Vec<Assets>, Report) {
+/// Finds out what a set of files is: one entry for each components file. `shown` is how the user
+/// called the folder; `given` the version that the user named.
+pub fn release_of(
+    files: &Tree,
+    shown: &str,
+    given: Option<&Version>,
+    budget: &Budget,
+) -> (Vec<Assets>, Report) {
     let (found, _, mut report) = read(files, shown, given, Audience::User, budget);
-    found.iter().for_each(|found| report.extend(found.components.unreadable().clone()));
+    found
+        .iter()
+        .for_each(|found| report.extend(found.components.unreadable().clone()));
     (found.iter().filter_map(Found::assets).collect(), report)
 }
 
-/// Finds out what a set of files is, as [`release_of`] does, and judges it as `repository doctor` does, for those who install it.
-pub fn judged_release_of(files: &Tree, shown: &str, given: Option<&Version>, budget: &Budget) -> JudgedRelease {
+/// Finds out what a set of files is, as [`release_of`] does, and judges it as `repository doctor`
+/// does, for those who install it.
+pub fn judged_release_of(
+    files: &Tree,
+    shown: &str,
+    given: Option<&Version>,
+    budget: &Budget,
+) -> JudgedRelease {
     judged(files, shown, given, Audience::User, budget)
 }
 
 /// Finds out what a set of files is, as [`release_of`] does, and judges it for somebody.
-pub(in crate::ops) fn judged(files: &Tree, shown: &str, given: Option<&Version>, audience: Audience<'_>, budget: &Budget) -> JudgedRelease {
+pub(in crate::ops) fn judged(
+    files: &Tree,
+    shown: &str,
+    given: Option<&Version>,
+    audience: Audience<'_>,
+    budget: &Budget,
+) -> JudgedRelease {
     let (mut found, metadata, mut report) = read(files, shown, given, audience, budget);
-    let names = files.paths().filter(|path| lint::templates::is_template(path));
-    let templates: Vec<Source> = names.filter_map(|file| text_of(files, shown, file, &mut report)).collect();
+    let names = files
+        .paths()
+        .filter(|path| lint::templates::is_template(path));
+    let templates: Vec<Source> = names
+        .filter_map(|file| text_of(files, shown, file, &mut report))
+        .collect();
     let is_refused = report.has_errors();
     if matches!(audience, Audience::Author(_)) {
         report.extend(misnamed(files, shown));
-        let claims: Vec<Claims> = found.iter().map(|found| Claims::of(&found.components)).collect();
+        let claims: Vec<Claims> = found
+            .iter()
+            .map(|found| Claims::of(&found.components))
+            .collect();
         report.extend(claims::check(&claims));
     } else {
-        // Who installs a release cannot mend it: that it cannot be installed is all there is to say.
+        // Who installs a release cannot mend it: that it cannot be installed is all there is to
+        // say.
         found.retain(|found| found.contract.is_some());
     }
-    let mut judged = JudgedRelease { is_refused, report, providers: Vec::new(), judged: Vec::new() };
+    let mut judged = JudgedRelease {
+        is_refused,
+        report,
+        providers: Vec::new(),
+        judged: Vec::new(),
+    };
     let mut known = Known::default();
     for found in found {
         judged.providers.extend(found.assets());
-        let Found { label, provider_type, file, version, components, .. } = found;
+        let Found {
+            label,
+            provider_type,
+            file,
+            version,
+            components,
+            ..
+        } = found;
         known.add(components.objects(), &Wanted::of(&templates));
         let release = Release {
             provider: &provider_of(&label, provider_type, &file),
@@ -199,8 +254,14 @@ pub(in crate::ops) fn judged(files: &Tree, shown: &str, given: Option<&Version>,
         judged.judged.push(label);
     }
     if !judged.judged.is_empty() {
-        let asked = templates::Asked { extent: Extent::Whole, audience, known: &[&known] };
-        judged.report.extend(templates::check(&templates, &asked, budget));
+        let asked = templates::Asked {
+            extent: Extent::Whole,
+            audience,
+            known: &[&known],
+        };
+        judged
+            .report
+            .extend(templates::check(&templates, &asked, budget));
     }
     judged
 }
@@ -213,7 +274,10 @@ fn read(
     audience: Audience<'_>,
     budget: &Budget,
 ) -> (Vec<Found>, Option<MetadataFile>, Report) {
-    let mut report: Report = files.paths().filter_map(|path| control_character(path, shown)).collect();
+    let mut report: Report = files
+        .paths()
+        .filter_map(|path| control_character(path, shown))
+        .collect();
     report.extend(wrong_sums(files, shown));
     let components = components_files(files);
     if components.is_empty() {
@@ -224,24 +288,50 @@ fn read(
     let metadata = read_metadata(files, shown, budget, &mut report);
     let mut found = Vec::new();
     for (provider_type, file) in components {
-        let Some(components) = text_of(files, shown, &file, &mut report).map(|source| Components::read(source, budget)) else { continue };
+        let Some(components) = text_of(files, shown, &file, &mut report)
+            .map(|source| Components::read(source, budget))
+        else {
+            continue;
+        };
         let label = match components.label_of(provider_type) {
             Some(label) => label,
-            // Its author is told by the rule about labels, at their places: clusterctl writes its own.
-            None if matches!(audience, Audience::Author(_)) => components.stand_in_label(provider_type),
+            // Its author is told by the rule about labels, at their places: clusterctl writes its
+            // own.
+            None if matches!(audience, Audience::Author(_)) => {
+                components.stand_in_label(provider_type)
+            }
             None => {
                 report.extend(label_missing(&components, shown, &file, provider_type));
                 continue;
             }
         };
-        let Some(version) = given.cloned().or_else(|| version_of(files, components.objects())) else {
-            let finding = Diagnostic::of(&VERSION_UNKNOWN, format!("{shown} does not say which version of {label} it is"));
-            let example = metadata.as_ref().map_or_else(|| "0.1.0".to_owned(), example_version);
-            report.push(finding.help(Remedy::new("name it: ").set(Setting::Release, format!("v{example}"))));
+        let Some(version) = given
+            .cloned()
+            .or_else(|| version_of(files, components.objects()))
+        else {
+            let finding = Diagnostic::of(
+                &VERSION_UNKNOWN,
+                format!("{shown} does not say which version of {label} it is"),
+            );
+            let example = metadata
+                .as_ref()
+                .map_or_else(|| "0.1.0".to_owned(), example_version);
+            report.push(
+                finding.help(Remedy::new("name it: ").set(Setting::Release, format!("v{example}"))),
+            );
             continue;
         };
-        let contract = metadata.as_ref().and_then(|metadata| contract_of(metadata, &version, &mut report));
-        found.push(Found { label, provider_type, file, version, contract, components });
+        let contract = metadata
+            .as_ref()
+            .and_then(|metadata| contract_of(metadata, &version, &mut report));
+        found.push(Found {
+            label,
+            provider_type,
+            file,
+            version,
+            contract,
+            components,
+        });
     }
     (found, metadata, report)
 }
@@ -259,9 +349,16 @@ fn contract_of(metadata: &MetadataFile, version: &Version, report: &mut Report) 
     }
 }
 
-/// The name of a components file that somebody meant by another name, when the release has no file of that name.
-pub(in crate::ops) fn meant_components(file: &str, is_there: impl Fn(&str) -> bool) -> Option<String> {
-    let names: Vec<String> = ProviderType::ALL.into_iter().map(ProviderType::components_file).collect();
+/// The name of a components file that somebody meant by another name, when the release has no file
+/// of that name.
+pub(in crate::ops) fn meant_components(
+    file: &str,
+    is_there: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let names: Vec<String> = ProviderType::ALL
+        .into_iter()
+        .map(ProviderType::components_file)
+        .collect();
     let development = |name: &String| *name == file.replace("-development", "");
     if names.iter().any(|name| name == file || development(name)) {
         return None;
@@ -272,9 +369,12 @@ pub(in crate::ops) fn meant_components(file: &str, is_there: impl Fn(&str) -> bo
 
 /// That a components file is not found under its name.
 pub(in crate::ops) fn misnamed_components(place: Place, file: &str, meant: &str) -> Diagnostic {
-    Diagnostic::of(&COMPONENTS_MISNAMED, format!("clusterctl looks for {meant}, and not for {file}"))
-        .at(place)
-        .help(format!("rename it: `mv {file} {meant}`"))
+    Diagnostic::of(
+        &COMPONENTS_MISNAMED,
+        format!("clusterctl looks for {meant}, and not for {file}"),
+    )
+    .at(place)
+    .help(format!("rename it: `mv {file} {meant}`"))
 }
 
 /// What nobody finds under its name: components, and templates.
@@ -283,7 +383,9 @@ fn misnamed(files: &Tree, shown: &str) -> Report {
     for path in files.paths().filter(|path| !templates::is_template(path)) {
         let name = format!("{}/{path}", shown.trim_end_matches('/'));
         let meant = meant_components(path, |meant| files.get(meant).is_some());
-        report.extend(meant.map(|meant| misnamed_components(Place::file(name.as_str()), path, &meant)));
+        report.extend(
+            meant.map(|meant| misnamed_components(Place::file(name.as_str()), path, &meant)),
+        );
         report.extend(templates::unknown_name(&Source::new(name, ""), path));
     }
     report
@@ -291,7 +393,10 @@ fn misnamed(files: &Tree, shown: &str) -> Report {
 
 /// The finding that a folder is no release.
 pub(in crate::ops) fn components_missing(shown: &str) -> Diagnostic {
-    let finding = Diagnostic::of(&COMPONENTS_MISSING, format!("{shown} holds no components file"));
+    let finding = Diagnostic::of(
+        &COMPONENTS_MISSING,
+        format!("{shown} holds no components file"),
+    );
     finding.help("give the folder of a release, or its files: bootstrap-components.yaml (or that of another type) and metadata.yaml")
 }
 
@@ -299,12 +404,17 @@ pub(in crate::ops) fn components_missing(shown: &str) -> Diagnostic {
 fn unlisted(files: &Tree, shown: &str, version: &Version, budget: &Budget) -> Option<Diagnostic> {
     files.get(METADATA_FILE)?;
     let metadata = read_metadata(files, shown, budget, &mut Report::new())?;
-    metadata::series_of(&metadata, version).err().map(|missing| *missing)
+    metadata::series_of(&metadata, version)
+        .err()
+        .map(|missing| *missing)
 }
 
-/// Files that are not those of the release's own checksums. Only a part of a release may be there, and further files beside it.
+/// Files that are not those of the release's own checksums. Only a part of a release may be there,
+/// and further files beside it.
 pub(super) fn wrong_sums(files: &Tree, shown: &str) -> Vec<Diagnostic> {
-    let Some(listed) = files.get(CHECKSUMS_FILE) else { return Vec::new() };
+    let Some(listed) = files.get(CHECKSUMS_FILE) else {
+        return Vec::new();
+    };
     let faults = compare(&String::from_utf8_lossy(listed), files).into_iter();
     let finding = |(path, _): (String, _)| {
         let file = format!("{}/{path}", shown.trim_end_matches('/'));
@@ -314,14 +424,25 @@ pub(super) fn wrong_sums(files: &Tree, shown: &str) -> Vec<Diagnostic> {
                 "download the release again; if the change is meant, write the file's sum into {CHECKSUMS_FILE}: `sha256sum {path}`"
             ))
     };
-    faults.filter(|(_, fault)| *fault == ChecksumFault::Differs).map(finding).collect()
+    faults
+        .filter(|(_, fault)| *fault == ChecksumFault::Differs)
+        .map(finding)
+        .collect()
 }
 
 /// A name that would end lines in logs, and give commands to terminals and CI systems.
 fn control_character(path: &str, shown: &str) -> Option<Diagnostic> {
     path.chars().any(char::is_control).then(|| {
-        let finding = Diagnostic::of(&NAME_CONTROL, format!("the file name {} has a control character", go::quote(path)));
-        finding.at(Place::file(format!("{}/{path}", shown.trim_end_matches('/')))).help("rename the file, or leave it out")
+        let finding = Diagnostic::of(
+            &NAME_CONTROL,
+            format!("the file name {} has a control character", go::quote(path)),
+        );
+        finding
+            .at(Place::file(format!(
+                "{}/{path}",
+                shown.trim_end_matches('/')
+            )))
+            .help("rename the file, or leave it out")
     })
 }
 
@@ -330,13 +451,21 @@ pub(in crate::ops) fn components_files(files: &Tree) -> Vec<(ProviderType, Strin
     let of_type = |provider_type: ProviderType| {
         let standard = provider_type.components_file();
         let development = standard.replace(".yaml", "-development.yaml");
-        [standard, development].into_iter().find(|file| files.get(file).is_some()).map(|file| (provider_type, file))
+        [standard, development]
+            .into_iter()
+            .find(|file| files.get(file).is_some())
+            .map(|file| (provider_type, file))
     };
     ProviderType::ALL.into_iter().filter_map(of_type).collect()
 }
 
 /// The text of a file of a release; what is no text is a finding.
-pub(in crate::ops) fn text_of(files: &Tree, shown: &str, file: &str, report: &mut Report) -> Option<Source> {
+pub(in crate::ops) fn text_of(
+    files: &Tree,
+    shown: &str,
+    file: &str,
+    report: &mut Report,
+) -> Option<Source> {
     let name = format!("{}/{file}", shown.trim_end_matches('/'));
     match std::str::from_utf8(files.get(file)?) {
         Ok(text) => Some(Source::new(name, text)),
@@ -353,21 +482,33 @@ pub(in crate::ops) fn not_text(shown: &str) -> Diagnostic {
     finding.help("download the file again, without conversion")
 }
 
-/// The folders of releases in a folder that is no release itself: `bootstrap-windlass/v0.1.0`, in the order of their names.
+/// The folders of releases in a folder that is no release itself: `bootstrap-windlass/v0.1.0`, in
+/// the order of their names.
 pub(in crate::ops) fn versions_below(files: &Tree) -> BTreeSet<String> {
     let folder = |path: &str| {
         let (folder, _) = path.rsplit_once('/')?;
         let (_, version) = folder.split_once('/')?;
         parse_semantic(version).is_ok().then(|| folder.to_owned())
     };
-    if components_files(files).is_empty() { files.paths().filter_map(folder).collect() } else { BTreeSet::new() }
+    if components_files(files).is_empty() {
+        files.paths().filter_map(folder).collect()
+    } else {
+        BTreeSet::new()
+    }
 }
 
 /// The metadata of a release; why there is none that can be used is in the report.
-pub(in crate::ops) fn read_metadata(files: &Tree, shown: &str, budget: &Budget, report: &mut Report) -> Option<MetadataFile> {
+pub(in crate::ops) fn read_metadata(
+    files: &Tree,
+    shown: &str,
+    budget: &Budget,
+    report: &mut Report,
+) -> Option<MetadataFile> {
     if files.get(METADATA_FILE).is_none() {
-        let finding =
-            Diagnostic::of(&METADATA_MISSING, format!("{shown} holds no {METADATA_FILE}, without which clusterctl takes no release"));
+        let finding = Diagnostic::of(
+            &METADATA_MISSING,
+            format!("{shown} holds no {METADATA_FILE}, without which clusterctl takes no release"),
+        );
         report.push(finding.help(format!("add the {METADATA_FILE} of the same release")));
         return None;
     }
@@ -377,28 +518,63 @@ pub(in crate::ops) fn read_metadata(files: &Tree, shown: &str, budget: &Budget, 
 }
 
 /// Why there is no label.
-fn label_missing(components: &Components, shown: &str, file: &str, provider_type: ProviderType) -> Report {
+fn label_missing(
+    components: &Components,
+    shown: &str,
+    file: &str,
+    provider_type: ProviderType,
+) -> Report {
     // What cannot be read has no label either, and is told as such.
     if components.unreadable().has_errors() {
         return components.unreadable().clone();
     }
-    let message = format!("no object of {shown}/{file} has the label {} of a {}", labels::PROVIDER, provider_type.as_str());
-    let help = format!("label the objects `{}: {}`", labels::PROVIDER, provider_type.label("NAME"));
-    [Diagnostic::of(&LABEL_MISSING, message).at(Place::file(format!("{shown}/{file}"))).help(help)].into_iter().collect()
+    let message = format!(
+        "no object of {shown}/{file} has the label {} of a {}",
+        labels::PROVIDER,
+        provider_type.as_str()
+    );
+    let help = format!(
+        "label the objects `{}: {}`",
+        labels::PROVIDER,
+        provider_type.label("NAME")
+    );
+    [Diagnostic::of(&LABEL_MISSING, message)
+        .at(Place::file(format!("{shown}/{file}")))
+        .help(help)]
+    .into_iter()
+    .collect()
 }
 
-/// The version that a release names: in its bill of materials, else in the tag of the manager's image.
+/// The version that a release names: in its bill of materials, else in the tag of the manager's
+/// image.
 fn version_of(files: &Tree, objects: &[Object]) -> Option<Version> {
-    let sbom = files.get(SBOM_FILE).and_then(|bytes| serde_json::from_slice::<Value>(bytes).ok());
-    let stated = sbom.as_ref().and_then(|sbom| sbom["packages"][0]["versionInfo"].as_str());
-    let managers =
-        objects.iter().flat_map(|object| pods::containers(object.value())).filter(|(_, container)| container["name"] == MANAGER_CONTAINER);
-    let tagged = || managers.filter_map(|(_, container)| Image::parse(container["image"].as_str()?).ok()?.tag).next();
+    let sbom = files
+        .get(SBOM_FILE)
+        .and_then(|bytes| serde_json::from_slice::<Value>(bytes).ok());
+    let stated = sbom
+        .as_ref()
+        .and_then(|sbom| sbom["packages"][0]["versionInfo"].as_str());
+    let managers = objects
+        .iter()
+        .flat_map(|object| pods::containers(object.value()))
+        .filter(|(_, container)| container["name"] == MANAGER_CONTAINER);
+    let tagged = || {
+        managers
+            .filter_map(|(_, container)| Image::parse(container["image"].as_str()?).ok()?.tag)
+            .next()
+    };
     parse_semantic(&stated.map(str::to_owned).or_else(tagged)?).ok()
 }
 
 /// A version that the metadata would take, for a message.
 fn example_version(metadata: &MetadataFile) -> String {
-    let newest = metadata.metadata.release_series.iter().max_by_key(|series| (series.major, series.minor));
-    newest.map_or_else(|| "0.1.0".to_owned(), |series| format!("{}.{}.0", series.major, series.minor))
+    let newest = metadata
+        .metadata
+        .release_series
+        .iter()
+        .max_by_key(|series| (series.major, series.minor));
+    newest.map_or_else(
+        || "0.1.0".to_owned(),
+        |series| format!("{}.{}.0", series.major, series.minor),
+    )
 }

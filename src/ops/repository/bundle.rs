@@ -1,5 +1,5 @@
-//! `repository bundle`: a local repository as one tar for a site without a network, the same bytes whoever packs it; and the way back,
-//! which trusts nothing in it.
+//! `repository bundle`: a local repository as one tar for a site without a network, the same bytes
+//! whoever packs it; and the way back, which trusts nothing in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,9 @@ use sha2::{Digest, Sha256};
 
 use super::assets::{Assets, release_of};
 use super::cert_manager::{self, is_manifest, manifest_of};
-use super::configuration::{CONFIGURATION_FILE, Entry, cert_manager_setting, merge, merge_cert_manager, rebase};
+use super::configuration::{
+    CONFIGURATION_FILE, Entry, cert_manager_setting, merge, merge_cert_manager, rebase,
+};
 use super::doctor::unreadable;
 use super::images::{Reached, reached};
 use super::init::{Implied, implied};
@@ -34,7 +36,8 @@ rules! {
     CHECKSUM_WRONG = error("bundle-checksum-wrong");
 }
 
-/// What urls in a bundle's configuration begin with, so that it does not depend on the place where it was packed.
+/// What urls in a bundle's configuration begin with, so that it does not depend on the place where
+/// it was packed.
 pub const BASE_VARIABLE: &str = "${WINDLASS_REPOSITORY}";
 
 /// A packed repository.
@@ -61,25 +64,44 @@ pub struct Unpacked {
     pub configuration: Option<Source>,
 }
 
-/// Packs the releases of a repository with its configuration. `None` when something is wrong with one of them; the report says what.
+/// Packs the releases of a repository with its configuration. `None` when something is wrong with
+/// one of them; the report says what.
 pub fn pack(repository: &Tree, shown: &str, budget: &Budget) -> (Option<Bundle>, Report) {
     let mut report = Report::new();
     let mut files = Tree::new();
     let mut providers = Vec::new();
     for (folder, version, release) in releases(repository) {
         if is_manifest(&release) {
-            report.extend(manifest_of(&release, &format!("{shown}/{folder}"), Some(&version), budget).1);
+            report.extend(
+                manifest_of(
+                    &release,
+                    &format!("{shown}/{folder}"),
+                    Some(&version),
+                    budget,
+                )
+                .1,
+            );
             files_into(&mut files, &folder, &release);
             continue;
         }
-        let (assets, found) = release_of(&release, &format!("{shown}/{folder}"), Some(&version), budget);
+        let (assets, found) = release_of(
+            &release,
+            &format!("{shown}/{folder}"),
+            Some(&version),
+            budget,
+        );
         report.extend(found);
         providers.extend(assets);
         files_into(&mut files, &folder, &release);
     }
     if providers.is_empty() && !report.has_errors() {
-        let finding = Diagnostic::of(&EMPTY, format!("{shown} holds no release")).at(Place::file(shown));
-        report.push(finding.help(Remedy::new("lay one in: ").request("repository add DIR", Setting::To, shown)));
+        let finding =
+            Diagnostic::of(&EMPTY, format!("{shown} holds no release")).at(Place::file(shown));
+        report.push(finding.help(Remedy::new("lay one in: ").request(
+            "repository add DIR",
+            Setting::To,
+            shown,
+        )));
     }
     if !report.has_errors() {
         report.extend(lacking_finding(&lacking(repository, budget), shown));
@@ -95,27 +117,50 @@ pub fn pack(repository: &Tree, shown: &str, budget: &Budget) -> (Option<Bundle>,
         return (None, report);
     }
     files.insert(CONFIGURATION_FILE, configuration.unwrap_or_default());
-    let names: BTreeSet<&str> = images.iter().map(|image| image.listed.image.as_str()).collect();
+    let names: BTreeSet<&str> = images
+        .iter()
+        .map(|image| image.listed.image.as_str())
+        .collect();
     let lines: String = names.iter().map(|image| format!("{image}\n")).collect();
     files.insert(IMAGES_FILE, lines);
     files.insert(SCRIPT_FILE, mirror.script());
     let sums = checksums(summed(&files));
     files.insert(CHECKSUMS_FILE, sums);
-    let bundle = Bundle { bytes: tar(&files), providers, files: files.len(), images: names.len() };
+    let bundle = Bundle {
+        bytes: tar(&files),
+        providers,
+        files: files.len(),
+        images: names.len(),
+    };
     (Some(bundle), report)
 }
 
-/// The images that `clusterctl init` runs from a repository, with the overrides and variables of its configuration. The environment of who packs
-/// it, and of who lays it out, counts for nothing.
-pub(super) fn images(repository: &Tree, shown: &str, budget: &Budget) -> (BTreeSet<Reached>, Report) {
-    let world = World { files: repository, environment: &|_| None, network: None, budget };
+/// The images that `clusterctl init` runs from a repository, with the overrides and variables of
+/// its configuration. The environment of who packs it, and of who lays it out, counts for nothing.
+pub(super) fn images(
+    repository: &Tree,
+    shown: &str,
+    budget: &Budget,
+) -> (BTreeSet<Reached>, Report) {
+    let world = World {
+        files: repository,
+        environment: &|_| None,
+        network: None,
+        budget,
+    };
     let written = repository.get(CONFIGURATION_FILE);
-    match written.map_or_else(|| Ok(Config::empty(world)), |_| Config::load(world, CONFIGURATION_FILE)) {
+    match written.map_or_else(
+        || Ok(Config::empty(world)),
+        |_| Config::load(world, CONFIGURATION_FILE),
+    ) {
         Ok(config) => reached(repository, shown, &config),
         Err(refusal) => {
             let text = String::from_utf8_lossy(written.unwrap_or_default()).into_owned();
             let source = Source::new(format!("{shown}/{CONFIGURATION_FILE}"), text);
-            (BTreeSet::new(), [unreadable(Some(&source), &refusal)].into_iter().collect())
+            (
+                BTreeSet::new(),
+                [unreadable(Some(&source), &refusal)].into_iter().collect(),
+            )
         }
     }
 }
@@ -146,42 +191,110 @@ fn files_into(files: &mut Tree, folder: &str, release: &Tree) {
     }
 }
 
-/// What `clusterctl init` installs with the providers of a repository and the repository does not hold: a site without a network cannot do it.
+/// What `clusterctl init` installs with the providers of a repository and the repository does not
+/// hold: a site without a network cannot do it.
 pub fn lacking(repository: &Tree, budget: &Budget) -> Vec<Implied> {
     let releases = releases(repository);
-    let holds = |label: &str| releases.iter().any(|(folder, ..)| folder.strip_prefix(label).is_some_and(|rest| rest.starts_with('/')));
-    let configuration = repository.get(CONFIGURATION_FILE).and_then(|bytes| std::str::from_utf8(bytes).ok());
+    let holds = |label: &str| {
+        releases.iter().any(|(folder, ..)| {
+            folder
+                .strip_prefix(label)
+                .is_some_and(|rest| rest.starts_with('/'))
+        })
+    };
+    let configuration = repository
+        .get(CONFIGURATION_FILE)
+        .and_then(|bytes| std::str::from_utf8(bytes).ok());
     let configuration = configuration.map(|text| Source::new(CONFIGURATION_FILE, text));
-    let has_its_own = configuration.is_some_and(|source| cert_manager_setting(&source, budget).is_some_and(|setting| setting.is_external));
-    let providers: Vec<Assets> = releases.iter().flat_map(|(_, version, files)| release_of(files, "", Some(version), budget).0).collect();
-    let is_there = |implied: &Implied| holds(&implied.label()) || (has_its_own && *implied == Implied::CertManager);
-    if providers.is_empty() { Vec::new() } else { implied(&providers).into_iter().filter(|implied| !is_there(implied)).collect() }
+    let has_its_own = configuration.is_some_and(|source| {
+        cert_manager_setting(&source, budget).is_some_and(|setting| setting.is_external)
+    });
+    let providers: Vec<Assets> = releases
+        .iter()
+        .flat_map(|(_, version, files)| release_of(files, "", Some(version), budget).0)
+        .collect();
+    let is_there = |implied: &Implied| {
+        holds(&implied.label()) || (has_its_own && *implied == Implied::CertManager)
+    };
+    if providers.is_empty() {
+        Vec::new()
+    } else {
+        implied(&providers)
+            .into_iter()
+            .filter(|implied| !is_there(implied))
+            .collect()
+    }
 }
 
 /// What is told of a bundle with which clusterctl needs a network all the same.
 fn lacking_finding(lacking: &[Implied], shown: &str) -> Option<Diagnostic> {
     let labels: Vec<String> = lacking.iter().copied().map(Implied::label).collect();
     let (last, others) = labels.split_last()?;
-    let names = if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
-    let finding = Diagnostic::of(&IMPLIED_MISSING, format!("{shown} lacks {names}, which `clusterctl init` also installs"));
-    let help = Remedy::new("lay the files of each release in with ").request("repository add DIR|cert-manager.yaml", Setting::To, shown);
-    Some(finding.at(Place::file(shown)).help(help.then(", or have them fetched: ").setting(Setting::AllowNetwork)))
+    let names = if others.is_empty() {
+        last.clone()
+    } else {
+        format!("{} and {last}", others.join(", "))
+    };
+    let finding = Diagnostic::of(
+        &IMPLIED_MISSING,
+        format!("{shown} lacks {names}, which `clusterctl init` also installs"),
+    );
+    let help = Remedy::new("lay the files of each release in with ").request(
+        "repository add DIR|cert-manager.yaml",
+        Setting::To,
+        shown,
+    );
+    Some(
+        finding.at(Place::file(shown)).help(
+            help.then(", or have them fetched: ")
+                .setting(Setting::AllowNetwork),
+        ),
+    )
 }
 
-/// The repository's configuration with urls that can be moved; one that names the releases when it has none.
-fn configuration(repository: &Tree, shown: &str, providers: &[Assets], budget: &Budget, report: &mut Report) -> Option<String> {
+/// The repository's configuration with urls that can be moved; one that names the releases when it
+/// has none.
+fn configuration(
+    repository: &Tree,
+    shown: &str,
+    providers: &[Assets],
+    budget: &Budget,
+    report: &mut Report,
+) -> Option<String> {
     let name = format!("{shown}/{CONFIGURATION_FILE}");
-    let existing = repository.get(CONFIGURATION_FILE).and_then(|bytes| std::str::from_utf8(bytes).ok());
-    let existing = existing.map(|text| rebase(&Source::new(name.as_str(), text), BASE_VARIABLE, budget));
-    let entries: Vec<Entry> = providers.iter().map(|assets| Entry::of(assets, BASE_VARIABLE)).collect();
-    let (text, found) = merge(existing.map(|text| Source::new(name.as_str(), text)).as_ref(), &entries, budget);
+    let existing = repository
+        .get(CONFIGURATION_FILE)
+        .and_then(|bytes| std::str::from_utf8(bytes).ok());
+    let existing =
+        existing.map(|text| rebase(&Source::new(name.as_str(), text), BASE_VARIABLE, budget));
+    let entries: Vec<Entry> = providers
+        .iter()
+        .map(|assets| Entry::of(assets, BASE_VARIABLE))
+        .collect();
+    let (text, found) = merge(
+        existing
+            .map(|text| Source::new(name.as_str(), text))
+            .as_ref(),
+        &entries,
+        budget,
+    );
     report.extend(found);
-    let merged = text.as_ref().map(|text| Source::new(name.as_str(), text.as_str()));
+    let merged = text
+        .as_ref()
+        .map(|text| Source::new(name.as_str(), text.as_str()));
     let mut versions = cert_manager::versions(repository);
     versions.sort_by_key(|version| parse_semantic(version).ok());
     // A setting that leads elsewhere than into the bundle is told.
-    let set = merged.as_ref().and_then(|source| cert_manager_setting(source, budget)).filter(|setting| versions.contains(&setting.version));
-    let Some(version) = set.map(|setting| setting.version).or_else(|| versions.pop()) else { return text };
+    let set = merged
+        .as_ref()
+        .and_then(|source| cert_manager_setting(source, budget))
+        .filter(|setting| versions.contains(&setting.version));
+    let Some(version) = set
+        .map(|setting| setting.version)
+        .or_else(|| versions.pop())
+    else {
+        return text;
+    };
     let url = format!("{BASE_VARIABLE}/{CERT_MANAGER}/{version}/{MANIFEST_FILE}");
     let (text, found) = merge_cert_manager(merged.as_ref(), &url, &version, budget);
     report.extend(found);
@@ -190,7 +303,14 @@ fn configuration(repository: &Tree, shown: &str, providers: &[Assets], budget: &
 
 /// The tar: sorted, without times, owners and other traces of the machine.
 fn tar(files: &Tree) -> Vec<u8> {
-    archive::tar(files.iter().map(|(path, bytes)| archive::Entry { path, mode: 0o644, bytes }), 0)
+    archive::tar(
+        files.iter().map(|(path, bytes)| archive::Entry {
+            path,
+            mode: 0o644,
+            bytes,
+        }),
+        0,
+    )
 }
 
 /// The checksum of a bundle, for those who send it.
@@ -200,19 +320,38 @@ pub fn sha256(bytes: &[u8]) -> String {
 
 /// Reads a bundle and holds every file against its checksums.
 pub fn unpack(bytes: &[u8], shown: &str) -> (Unpacked, Report) {
-    let Taken { files, mut report, .. } = read(bytes, shown, Entries::OfBundle);
+    let Taken {
+        files, mut report, ..
+    } = read(bytes, shown, Entries::OfBundle);
     if report.has_errors() {
         return (Unpacked::default(), report);
     }
     report.extend(wrong_sums(&files, shown));
-    let configuration = files.get(CONFIGURATION_FILE).and_then(|bytes| std::str::from_utf8(bytes).ok());
-    let configuration = configuration.map(|text| Source::new(format!("{shown}/{CONFIGURATION_FILE}"), text));
-    let (cert_managers, releases): (Vec<_>, Vec<_>) = releases(&files).into_iter().partition(|(_, _, files)| is_manifest(files));
+    let configuration = files
+        .get(CONFIGURATION_FILE)
+        .and_then(|bytes| std::str::from_utf8(bytes).ok());
+    let configuration =
+        configuration.map(|text| Source::new(format!("{shown}/{CONFIGURATION_FILE}"), text));
+    let (cert_managers, releases): (Vec<_>, Vec<_>) = releases(&files)
+        .into_iter()
+        .partition(|(_, _, files)| is_manifest(files));
     if releases.is_empty() && cert_managers.is_empty() && !report.has_errors() {
-        let finding = Diagnostic::of(&EMPTY, format!("{shown} holds no release")).at(Place::file(shown));
-        report.push(finding.help(Remedy::new("pack one: ").request("repository bundle REPOSITORY", Setting::WriteTo, "FILE")));
+        let finding =
+            Diagnostic::of(&EMPTY, format!("{shown} holds no release")).at(Place::file(shown));
+        report.push(finding.help(Remedy::new("pack one: ").request(
+            "repository bundle REPOSITORY",
+            Setting::WriteTo,
+            "FILE",
+        )));
     }
-    (Unpacked { releases, cert_managers, configuration }, report)
+    (
+        Unpacked {
+            releases,
+            cert_managers,
+            configuration,
+        },
+        report,
+    )
 }
 
 fn wrong_sums(files: &Tree, shown: &str) -> Vec<Diagnostic> {
@@ -220,13 +359,20 @@ fn wrong_sums(files: &Tree, shown: &str) -> Vec<Diagnostic> {
         let finding = Diagnostic::of(&CHECKSUM_WRONG, message).at(Place::file(shown));
         finding.help("fetch the bundle again, and compare its own checksum with that of the sender")
     };
-    let Some(listed) = files.get(CHECKSUMS_FILE) else { return vec![wrong(format!("{shown} holds no {CHECKSUMS_FILE}"))] };
+    let Some(listed) = files.get(CHECKSUMS_FILE) else {
+        return vec![wrong(format!("{shown} holds no {CHECKSUMS_FILE}"))];
+    };
     let told = |(path, fault)| match fault {
-        ChecksumFault::Differs => wrong(format!("{path} of {shown} is not the file of its checksum")),
+        ChecksumFault::Differs => {
+            wrong(format!("{path} of {shown} is not the file of its checksum"))
+        }
         ChecksumFault::Unlisted => wrong(format!("{path} of {shown} has no checksum")),
         ChecksumFault::Gone => wrong(format!("{shown} lacks {path}, which its checksums name")),
     };
-    compare(&String::from_utf8_lossy(listed), files).into_iter().map(told).collect()
+    compare(&String::from_utf8_lossy(listed), files)
+        .into_iter()
+        .map(told)
+        .collect()
 }
 
 #[cfg(test)]
@@ -235,8 +381,7 @@ mod tests {
 
     use super::*;
 
-    const METADATA: &str =
-        "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
+    const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
     const COMPONENTS: &str = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: m, labels: {cluster.x-k8s.io/provider: bootstrap-foo}}\nspec: {template: {spec: {containers: [{image: \"${I:=ghcr.io/a/b:v1}\"}]}}}\n";
 
     fn repository(configuration: &str) -> Tree {
@@ -262,26 +407,49 @@ mod tests {
     #[test]
     fn a_bundle_does_not_depend_on_the_place_where_it_is_packed() {
         let bytes = packed(THEIRS);
-        assert_eq!(bytes, packed(&THEIRS.replace("/srv/capi", "/home/u/repository")));
+        assert_eq!(
+            bytes,
+            packed(&THEIRS.replace("/srv/capi", "/home/u/repository"))
+        );
         let (unpacked, report) = unpack(&bytes, "b.tar");
         assert!(report.is_empty(), "{report:?}");
         let configuration = unpacked.configuration.unwrap();
-        let url = "url: \"${WINDLASS_REPOSITORY}/bootstrap-foo/latest/bootstrap-components.yaml\" # here";
-        assert!(configuration.text().contains(url), "{}", configuration.text());
+        let url =
+            "url: \"${WINDLASS_REPOSITORY}/bootstrap-foo/latest/bootstrap-components.yaml\" # here";
+        assert!(
+            configuration.text().contains(url),
+            "{}",
+            configuration.text()
+        );
         assert!(configuration.text().contains("\nVAR: x\n"));
-        let [(folder, version, files)] = unpacked.releases.as_slice() else { panic!("{:?}", unpacked.releases) };
-        assert_eq!((folder.as_str(), version.to_string().as_str(), files.len()), ("bootstrap-foo/v0.1.0", "0.1.0", 2));
+        let [(folder, version, files)] = unpacked.releases.as_slice() else {
+            panic!("{:?}", unpacked.releases)
+        };
+        assert_eq!(
+            (folder.as_str(), version.to_string().as_str(), files.len()),
+            ("bootstrap-foo/v0.1.0", "0.1.0", 2)
+        );
     }
 
     /// A variable in a flow mapping is no YAML before it is replaced, and is fine for clusterctl.
     #[test]
     fn components_are_read_as_clusterctl_reads_them() {
         let mut tree = repository(THEIRS);
-        let flow = COMPONENTS.replace("\"${I:=ghcr.io/a/b:v1}\"", "${I:=ghcr.io/a/b:v1}, args: [${X}]");
+        let flow = COMPONENTS.replace(
+            "\"${I:=ghcr.io/a/b:v1}\"",
+            "${I:=ghcr.io/a/b:v1}, args: [${X}]",
+        );
         tree.insert("bootstrap-foo/v0.1.0/bootstrap-components.yaml", flow);
         let (bundle, report) = pack(&tree, "r", &Budget::default());
-        let rules: Vec<&str> = report.findings().iter().map(|finding| finding.rule.id).collect();
-        assert_eq!((bundle.map(|bundle| bundle.images), rules), (Some(1), vec!["bundle-implied-missing"]));
+        let rules: Vec<&str> = report
+            .findings()
+            .iter()
+            .map(|finding| finding.rule.id)
+            .collect();
+        assert_eq!(
+            (bundle.map(|bundle| bundle.images), rules),
+            (Some(1), vec!["bundle-implied-missing"])
+        );
     }
 
     #[test]
@@ -293,10 +461,18 @@ mod tests {
         for entry in &entries {
             let header = entry.header();
             assert_eq!(
-                (header.mtime().unwrap(), header.uid().unwrap(), header.gid().unwrap(), header.mode().unwrap()),
+                (
+                    header.mtime().unwrap(),
+                    header.uid().unwrap(),
+                    header.gid().unwrap(),
+                    header.mode().unwrap()
+                ),
                 (0, 0, 0, 0o644)
             );
-            assert_eq!((header.username(), header.groupname()), (Ok(Some("")), Ok(Some(""))));
+            assert_eq!(
+                (header.username(), header.groupname()),
+                (Ok(Some("")), Ok(Some("")))
+            );
             paths.push(String::from_utf8(entry.path_bytes().into_owned()).unwrap());
         }
         let expected = [
@@ -314,9 +490,16 @@ mod tests {
 
     #[test]
     fn what_is_no_bundle_is_refused() {
-        for (bytes, rule) in [(&b"no tar at all"[..], "bundle-unreadable"), (&[0; 4096], "bundle-checksum-wrong")] {
+        for (bytes, rule) in [
+            (&b"no tar at all"[..], "bundle-unreadable"),
+            (&[0; 4096], "bundle-checksum-wrong"),
+        ] {
             let (unpacked, report) = unpack(bytes, "b.tar");
-            assert_eq!(report.findings().first().map(|finding| finding.rule.id), Some(rule), "{report:?}");
+            assert_eq!(
+                report.findings().first().map(|finding| finding.rule.id),
+                Some(rule),
+                "{report:?}"
+            );
             assert!(unpacked.releases.is_empty());
         }
     }
@@ -324,12 +507,20 @@ mod tests {
     #[test]
     fn files_are_held_against_their_checksums() {
         let bytes = packed(THEIRS);
-        let at = bytes.windows(5).position(|window| window == b"VAR: ").unwrap();
+        let at = bytes
+            .windows(5)
+            .position(|window| window == b"VAR: ")
+            .unwrap();
         let mut changed = bytes.clone();
         changed[at] = b'W';
         let (_, report) = unpack(&changed, "b.tar");
         assert_eq!(report.findings()[0].rule, &CHECKSUM_WRONG);
-        assert!(report.findings()[0].message.starts_with("clusterctl.yaml of b.tar"), "{report:?}");
+        assert!(
+            report.findings()[0]
+                .message
+                .starts_with("clusterctl.yaml of b.tar"),
+            "{report:?}"
+        );
     }
 
     #[test]
@@ -338,7 +529,10 @@ mod tests {
         tree.insert("bootstrap-foo/v0.2.0/bootstrap-components.yaml", COMPONENTS);
         let (bundle, report) = pack(&tree, "r", &Budget::default());
         assert!(bundle.is_none());
-        assert_eq!(report.findings()[0].rule.id, "release-asset-metadata-missing");
+        assert_eq!(
+            report.findings()[0].rule.id,
+            "release-asset-metadata-missing"
+        );
         let (bundle, report) = pack(&Tree::new(), "r", &Budget::default());
         assert!(bundle.is_none() && report.findings()[0].rule == &EMPTY);
     }
@@ -348,29 +542,59 @@ mod tests {
     fn faults_of_files_are_told_by_their_kind() {
         let sum = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         let told = |files: &[(&str, &str)]| {
-            let files: Tree = files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
-            wrong_sums(&files, "b.tar").into_iter().map(|finding| finding.message).collect::<Vec<_>>()
+            let files: Tree = files
+                .iter()
+                .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
+                .collect();
+            wrong_sums(&files, "b.tar")
+                .into_iter()
+                .map(|finding| finding.message)
+                .collect::<Vec<_>>()
         };
         assert_eq!(told(&[("a", "")]), ["b.tar holds no SHA256SUMS"]);
         let sums = format!("{sum}  a\n{sum}  b\n{sum}  gone\n");
-        let expected =
-            ["b of b.tar is not the file of its checksum", "c of b.tar has no checksum", "b.tar lacks gone, which its checksums name"];
-        assert_eq!(told(&[("SHA256SUMS", sums.as_str()), ("a", ""), ("b", "changed"), ("c", "")]), expected);
+        let expected = [
+            "b of b.tar is not the file of its checksum",
+            "c of b.tar has no checksum",
+            "b.tar lacks gone, which its checksums name",
+        ];
+        assert_eq!(
+            told(&[
+                ("SHA256SUMS", sums.as_str()),
+                ("a", ""),
+                ("b", "changed"),
+                ("c", "")
+            ]),
+            expected
+        );
     }
 
     #[test]
     fn what_a_bundle_lacks_is_named_in_a_sentence() {
-        let bootstrap = Implied::Provider(crate::contract::ProviderType::BootstrapProvider, "kubeadm");
-        let told = |lacking: &[Implied]| lacking_finding(lacking, "r").map(|finding| finding.message);
+        let bootstrap =
+            Implied::Provider(crate::contract::ProviderType::BootstrapProvider, "kubeadm");
+        let told =
+            |lacking: &[Implied]| lacking_finding(lacking, "r").map(|finding| finding.message);
         assert_eq!(told(&[]), None);
-        let message = |names: &str| Some(format!("r lacks {names}, which `clusterctl init` also installs"));
+        let message = |names: &str| {
+            Some(format!(
+                "r lacks {names}, which `clusterctl init` also installs"
+            ))
+        };
         assert_eq!(told(&[Implied::CertManager]), message("cert-manager"));
-        assert_eq!(told(&[bootstrap, Implied::CertManager]), message("bootstrap-kubeadm and cert-manager"));
+        assert_eq!(
+            told(&[bootstrap, Implied::CertManager]),
+            message("bootstrap-kubeadm and cert-manager")
+        );
         let core = Implied::Provider(crate::contract::ProviderType::CoreProvider, "cluster-api");
-        assert_eq!(told(&[core, bootstrap, Implied::CertManager]), message("cluster-api, bootstrap-kubeadm and cert-manager"));
+        assert_eq!(
+            told(&[core, bootstrap, Implied::CertManager]),
+            message("cluster-api, bootstrap-kubeadm and cert-manager")
+        );
     }
 
-    /// A label that only begins alike is another provider; a cluster that has cert-manager needs none.
+    /// A label that only begins alike is another provider; a cluster that has cert-manager needs
+    /// none.
     #[test]
     fn what_init_installs_is_there_or_lacking() {
         let of = |more: &[&str], configuration: &str| {
@@ -378,31 +602,75 @@ mod tests {
             for path in more {
                 tree.insert(*path, "x");
             }
-            lacking(&tree, &Budget::default()).into_iter().map(Implied::label).collect::<Vec<_>>()
+            lacking(&tree, &Budget::default())
+                .into_iter()
+                .map(Implied::label)
+                .collect::<Vec<_>>()
         };
         let kubeadm = ["bootstrap-kubeadm", "control-plane-kubeadm"];
-        assert_eq!(of(&[], ""), [&["cluster-api"][..], &kubeadm, &["cert-manager"]].concat());
-        assert_eq!(of(&["cluster-api-x/v1.0.0/a"], ""), [&["cluster-api"][..], &kubeadm, &["cert-manager"]].concat());
-        assert_eq!(of(&["cluster-api/v1.0.0/a"], ""), [&kubeadm[..], &["cert-manager"]].concat());
-        assert_eq!(of(&["cert-manager/v1.0.0/a"], ""), [&["cluster-api"][..], &kubeadm].concat());
-        assert_eq!(of(&[], "cert-manager: {externallyProvisioned: true}\n"), [&["cluster-api"][..], &kubeadm].concat());
+        assert_eq!(
+            of(&[], ""),
+            [&["cluster-api"][..], &kubeadm, &["cert-manager"]].concat()
+        );
+        assert_eq!(
+            of(&["cluster-api-x/v1.0.0/a"], ""),
+            [&["cluster-api"][..], &kubeadm, &["cert-manager"]].concat()
+        );
+        assert_eq!(
+            of(&["cluster-api/v1.0.0/a"], ""),
+            [&kubeadm[..], &["cert-manager"]].concat()
+        );
+        assert_eq!(
+            of(&["cert-manager/v1.0.0/a"], ""),
+            [&["cluster-api"][..], &kubeadm].concat()
+        );
+        assert_eq!(
+            of(&[], "cert-manager: {externallyProvisioned: true}\n"),
+            [&["cluster-api"][..], &kubeadm].concat()
+        );
         assert_eq!(lacking(&Tree::new(), &Budget::default()), []);
     }
 
-    /// A bundle of cert-manager alone is one; folders that are no versions, and files beside them, make none.
+    /// A bundle of cert-manager alone is one; folders that are no versions, and files beside them,
+    /// make none.
     #[test]
     fn a_release_is_a_file_in_the_folder_of_a_version() {
         let of = |paths: &[&str]| {
-            let mut files: Tree = paths.iter().map(|path| ((*path).to_owned(), Vec::new())).collect();
+            let mut files: Tree = paths
+                .iter()
+                .map(|path| ((*path).to_owned(), Vec::new()))
+                .collect();
             files.insert(CHECKSUMS_FILE, checksums(summed(&files)));
             let (unpacked, report) = unpack(&tar(&files), "b.tar");
-            let folders = |found: &[(String, Version, Tree)]| found.iter().map(|(folder, ..)| folder.clone()).collect::<Vec<_>>();
-            let told: Vec<String> = report.findings().iter().map(|finding| finding.message.clone()).collect();
-            (folders(&unpacked.releases), folders(&unpacked.cert_managers), told)
+            let folders = |found: &[(String, Version, Tree)]| {
+                found
+                    .iter()
+                    .map(|(folder, ..)| folder.clone())
+                    .collect::<Vec<_>>()
+            };
+            let told: Vec<String> = report
+                .findings()
+                .iter()
+                .map(|finding| finding.message.clone())
+                .collect();
+            (
+                folders(&unpacked.releases),
+                folders(&unpacked.cert_managers),
+                told,
+            )
         };
         let none = vec!["b.tar holds no release".to_owned()];
-        assert_eq!(of(&["a/v1.0.0/x/y", "a/next/x", "a/v2.0.0"]), (vec!["a/v1.0.0".to_owned()], vec![], vec![]));
-        assert_eq!(of(&["cert-manager/v1.0.0/cert-manager.yaml"]), (vec![], vec!["cert-manager/v1.0.0".to_owned()], vec![]));
-        assert_eq!(of(&["a/next/x", "a/v2.0.0", "v1.0.0/x"]), (vec![], vec![], none));
+        assert_eq!(
+            of(&["a/v1.0.0/x/y", "a/next/x", "a/v2.0.0"]),
+            (vec!["a/v1.0.0".to_owned()], vec![], vec![])
+        );
+        assert_eq!(
+            of(&["cert-manager/v1.0.0/cert-manager.yaml"]),
+            (vec![], vec!["cert-manager/v1.0.0".to_owned()], vec![])
+        );
+        assert_eq!(
+            of(&["a/next/x", "a/v2.0.0", "v1.0.0/x"]),
+            (vec![], vec![], none)
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! `repository images`: every image that the releases of a repository run, as clusterctl installs them.
+//! `repository images`: every image that the releases of a repository run, as clusterctl installs
+//! them.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +21,8 @@ rules! {
     REFUSED = error("repository-image-refused");
 }
 
-/// The argument by which cert-manager's controller names the image that solves ACME challenges. clusterctl's overrides do not reach it.
+/// The argument by which cert-manager's controller names the image that solves ACME challenges.
+/// clusterctl's overrides do not reach it.
 const SOLVER: &str = "--acme-http01-solver-image=";
 
 /// An image that a release runs.
@@ -37,7 +39,8 @@ pub struct ListedImage {
     pub version: String,
 }
 
-/// The images of all releases in a repository, by name. Variables have the values of the configuration and the environment, or their defaults.
+/// The images of all releases in a repository, by name. Variables have the values of the
+/// configuration and the environment, or their defaults.
 pub fn images(repository: &Tree, shown: &str, config: &Config<'_>) -> (Vec<ListedImage>, Report) {
     let (found, report) = reached(repository, shown, config);
     let listed: BTreeSet<ListedImage> = found.into_iter().map(|found| found.listed).collect();
@@ -54,16 +57,27 @@ pub(super) struct Reached {
 }
 
 /// What [`images`] lists, by name.
-pub(super) fn reached(repository: &Tree, shown: &str, config: &Config<'_>) -> (BTreeSet<Reached>, Report) {
+pub(super) fn reached(
+    repository: &Tree,
+    shown: &str,
+    config: &Config<'_>,
+) -> (BTreeSet<Reached>, Report) {
     let budget = config.world().budget;
     let mut report = Report::new();
     let mut found = BTreeSet::new();
     for folder in versions_below(repository) {
-        let Some((label, version)) = folder.split_once('/') else { continue };
+        let Some((label, version)) = folder.split_once('/') else {
+            continue;
+        };
         let files = repository.subtree(&folder);
         for file in image_files(label, &files) {
             let name = format!("{}/{folder}/{file}", shown.trim_end_matches('/'));
-            let of_file = objects_of(&name, files.get(&file).unwrap_or_default(), &|name| config.variable(name), budget);
+            let of_file = objects_of(
+                &name,
+                files.get(&file).unwrap_or_default(),
+                &|name| config.variable(name),
+                budget,
+            );
             let objects = match of_file {
                 Ok(objects) => objects,
                 Err(finding) => {
@@ -72,17 +86,37 @@ pub(super) fn reached(repository: &Tree, shown: &str, config: &Config<'_>) -> (B
                 }
             };
             match clusterctl::run_images(config, label, &objects) {
-                Ok(images) => {
-                    found.extend(images.into_iter().chain(solvers(label, &objects)).map(|RunImage { written, run, is_overridden }| {
+                Ok(images) => found.extend(images.into_iter().chain(solvers(label, &objects)).map(
+                    |RunImage {
+                         written,
+                         run,
+                         is_overridden,
+                     }| {
                         let source = (written != run).then_some(written);
-                        let listed = ListedImage { source, image: run, provider: label.to_owned(), version: version.to_owned() };
-                        Reached { listed, is_overridden }
-                    }))
-                }
+                        let listed = ListedImage {
+                            source,
+                            image: run,
+                            provider: label.to_owned(),
+                            version: version.to_owned(),
+                        };
+                        Reached {
+                            listed,
+                            is_overridden,
+                        }
+                    },
+                )),
                 Err(refusal) => {
-                    let finding = Diagnostic::of(&REFUSED, "clusterctl refuses the images of the release").at(Place::file(name.as_str()));
-                    let finding = finding.help("correct the image, or `images` of the configuration, as the note says");
-                    report.push(finding.note(format!("clusterctl says: {refusal}")).upstream(refusal.message()));
+                    let finding =
+                        Diagnostic::of(&REFUSED, "clusterctl refuses the images of the release")
+                            .at(Place::file(name.as_str()));
+                    let finding = finding.help(
+                        "correct the image, or `images` of the configuration, as the note says",
+                    );
+                    report.push(
+                        finding
+                            .note(format!("clusterctl says: {refusal}"))
+                            .upstream(refusal.message()),
+                    );
                 }
             }
         }
@@ -96,7 +130,10 @@ fn image_files(label: &str, files: &Tree) -> Vec<String> {
     if label == CERT_MANAGER {
         return vec![MANIFEST_FILE.to_owned()];
     }
-    components_files(files).into_iter().map(|(_, file)| file).collect()
+    components_files(files)
+        .into_iter()
+        .map(|(_, file)| file)
+        .collect()
 }
 
 fn objects_of(
@@ -115,11 +152,18 @@ fn objects_of(
 /// The images that stand in arguments alone.
 fn solvers<'o>(label: &str, objects: &'o [Object]) -> impl Iterator<Item = RunImage> + use<'o> {
     let objects = if label == CERT_MANAGER { objects } else { &[] };
-    let containers = objects.iter().flat_map(|object| pods::containers(object.value())).map(|(_, container)| container);
-    let arguments = containers.flat_map(|container| fields::items(container, &["args"])).filter_map(|argument| argument.as_str());
-    arguments.filter_map(|argument| argument.strip_prefix(SOLVER)).map(|image| RunImage {
-        written: image.to_owned(),
-        run: image.to_owned(),
-        is_overridden: false,
-    })
+    let containers = objects
+        .iter()
+        .flat_map(|object| pods::containers(object.value()))
+        .map(|(_, container)| container);
+    let arguments = containers
+        .flat_map(|container| fields::items(container, &["args"]))
+        .filter_map(|argument| argument.as_str());
+    arguments
+        .filter_map(|argument| argument.strip_prefix(SOLVER))
+        .map(|image| RunImage {
+            written: image.to_owned(),
+            run: image.to_owned(),
+            is_overridden: false,
+        })
 }

@@ -21,8 +21,11 @@ rules! {
 
 /// That a folder holds nothing to list. `shown` is the folder.
 pub fn nothing(shown: &str) -> Diagnostic {
-    let finding = Diagnostic::of(&EMPTY, format!("{shown} holds no release")).at(Place::file(shown));
-    let help = Remedy::new("its folders are called LABEL/VERSION, such as bootstrap-windlass/v0.1.0; lay a release in: ");
+    let finding =
+        Diagnostic::of(&EMPTY, format!("{shown} holds no release")).at(Place::file(shown));
+    let help = Remedy::new(
+        "its folders are called LABEL/VERSION, such as bootstrap-windlass/v0.1.0; lay a release in: ",
+    );
     finding.help(help.request("repository add DIR", Setting::To, shown))
 }
 
@@ -43,11 +46,17 @@ pub struct Listed {
     pub files: usize,
 }
 
-/// The versions in a repository, by label, then from old to new. Folders whose name is no semantic version are none.
+/// The versions in a repository, by label, then from old to new. Folders whose name is no semantic
+/// version are none.
 pub fn list(repository: &Tree, budget: &Budget) -> Vec<Listed> {
     let mut found: Vec<(String, Version, Listed)> = Vec::new();
-    for (label, folder) in folders(repository).into_iter().filter(|(label, _)| label != CERT_MANAGER) {
-        let Ok(version) = parse_semantic(&folder) else { continue };
+    for (label, folder) in folders(repository)
+        .into_iter()
+        .filter(|(label, _)| label != CERT_MANAGER)
+    {
+        let Ok(version) = parse_semantic(&folder) else {
+            continue;
+        };
         let files = repository.subtree(&format!("{label}/{folder}"));
         let listed = Listed {
             provider: label.clone(),
@@ -58,7 +67,11 @@ pub fn list(repository: &Tree, budget: &Budget) -> Vec<Listed> {
         };
         found.push((label, version, listed));
     }
-    found.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp_precedence(&b.1)).then_with(|| a.2.version.cmp(&b.2.version)));
+    found.sort_by(|a, b| {
+        a.0.cmp(&b.0)
+            .then_with(|| a.1.cmp_precedence(&b.1))
+            .then_with(|| a.2.version.cmp(&b.2.version))
+    });
     found.into_iter().map(|(_, _, listed)| listed).collect()
 }
 
@@ -84,7 +97,10 @@ pub(super) fn type_of(label: &str) -> ProviderType {
 fn contract_of(files: &Tree, version: &Version, budget: &Budget) -> Option<String> {
     let text = std::str::from_utf8(files.get(METADATA_FILE)?).ok()?;
     let (file, _) = metadata::parse(&Source::new(METADATA_FILE, text), budget);
-    file?.metadata.series_of(version).map(|series| series.contract.clone())
+    file?
+        .metadata
+        .series_of(version)
+        .map(|series| series.contract.clone())
 }
 
 /// The versions of cert-manager in a repository, which is no provider.
@@ -97,10 +113,21 @@ pub fn table(listed: &[Listed], cert_managers: &[String]) -> String {
     let header = ["PROVIDER", "TYPE", "VERSION", "CONTRACT", "FILES"].map(str::to_owned);
     let rows = listed.iter().map(|row| {
         let contract = row.contract.clone().unwrap_or_else(|| "-".to_owned());
-        [row.provider.clone(), row.provider_type.as_str().to_owned(), row.version.clone(), contract, row.files.to_string()]
+        [
+            row.provider.clone(),
+            row.provider_type.as_str().to_owned(),
+            row.version.clone(),
+            contract,
+            row.files.to_string(),
+        ]
     });
-    let cert_managers = cert_managers.iter().map(|version| [CERT_MANAGER, "-", version, "-", "1"].map(str::to_owned));
-    let rows: Vec<[String; 5]> = std::iter::once(header).chain(rows).chain(cert_managers).collect();
+    let cert_managers = cert_managers
+        .iter()
+        .map(|version| [CERT_MANAGER, "-", version, "-", "1"].map(str::to_owned));
+    let rows: Vec<[String; 5]> = std::iter::once(header)
+        .chain(rows)
+        .chain(cert_managers)
+        .collect();
     text::table(&rows)
 }
 
@@ -126,10 +153,14 @@ mod tests {
                         bootstrap-x    BootstrapProvider   v0.9.0    -          1\n\
                         bootstrap-x    BootstrapProvider   v0.10.0   v1beta2    2\n\
                         cert-manager   -                   v1.2.3    -          1\n";
-        assert_eq!(table(&list(&tree, &Budget::default()), &cert_managers(&tree)), expected);
+        assert_eq!(
+            table(&list(&tree, &Budget::default()), &cert_managers(&tree)),
+            expected
+        );
     }
 
-    /// Of versions that are equal to semver the names decide; a file in the place of a folder is none.
+    /// Of versions that are equal to semver the names decide; a file in the place of a folder is
+    /// none.
     #[test]
     fn labels_say_types_and_versions_have_one_order() {
         let paths = [
@@ -140,12 +171,24 @@ mod tests {
             "cluster-api/v1.0.0/a",
             "cluster-api/v1.0.0/b/c",
         ];
-        let tree: Tree = paths.into_iter().map(|path| (path.to_owned(), Vec::new())).collect();
+        let tree: Tree = paths
+            .into_iter()
+            .map(|path| (path.to_owned(), Vec::new()))
+            .collect();
         let rows: Vec<(String, &str, String, usize)> = list(&tree, &Budget::default())
             .into_iter()
-            .map(|listed| (listed.provider, listed.provider_type.as_str(), listed.version, listed.files))
+            .map(|listed| {
+                (
+                    listed.provider,
+                    listed.provider_type.as_str(),
+                    listed.version,
+                    listed.files,
+                )
+            })
             .collect();
-        let row = |label: &str, kind: &'static str, version: &str, files: usize| (label.to_owned(), kind, version.to_owned(), files);
+        let row = |label: &str, kind: &'static str, version: &str, files: usize| {
+            (label.to_owned(), kind, version.to_owned(), files)
+        };
         let expected = [
             row("cluster-api", "CoreProvider", "v1.0.0", 2),
             row("control-plane-x", "ControlPlaneProvider", "v1.0.0-rc.1", 1),

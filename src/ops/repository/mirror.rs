@@ -1,4 +1,5 @@
-//! Images on their way to a registry of one's own: where each goes, and the script that copies them.
+//! Images on their way to a registry of one's own: where each goes, and the script that copies
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,26 +40,44 @@ pub(super) struct MirroredImage {
 }
 
 impl Mirror {
-    /// A place for each image. They stand directly below the mirror, so that one override leads to all of them. Those that would be one there, and are
-    /// not, stand below the name of their registry; and those that no override reaches keep their path, by which runtimes ask mirrors.
+    /// A place for each image. They stand directly below the mirror, so that one override leads to
+    /// all of them. Those that would be one there, and are not, stand below the name of their
+    /// registry; and those that no override reaches keep their path, by which runtimes ask mirrors.
     pub(super) fn of(images: &BTreeSet<Reached>) -> (Self, Report) {
         let mut report = Report::new();
         let mut found = Vec::new();
-        for Reached { listed, is_overridden } in images {
+        for Reached {
+            listed,
+            is_overridden,
+        } in images
+        {
             let written = listed.source.as_ref().unwrap_or(&listed.image);
             match (Image::parse(written), Image::parse(&listed.image)) {
                 (Ok(written), Ok(run)) => {
                     let label = listed.provider.clone();
-                    found.push(MirroredImage { label, written, run, below: String::new(), is_overridden: *is_overridden });
+                    found.push(MirroredImage {
+                        label,
+                        written,
+                        run,
+                        below: String::new(),
+                        is_overridden: *is_overridden,
+                    });
                 }
                 _ => report.push(left_out(&listed.provider, &listed.image)),
             }
         }
         let mut registries: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
         for image in &found {
-            registries.entry(below("", &image.run)).or_default().insert(&image.run.repository);
+            registries
+                .entry(below("", &image.run))
+                .or_default()
+                .insert(&image.run.repository);
         }
-        let is_shared: BTreeSet<String> = registries.into_iter().filter(|(_, from)| from.len() > 1).map(|(name, _)| name).collect();
+        let is_shared: BTreeSet<String> = registries
+            .into_iter()
+            .filter(|(_, from)| from.len() > 1)
+            .map(|(name, _)| name)
+            .collect();
         for image in &mut found {
             let (registry, path) = image.run.registry_and_path();
             let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -66,14 +85,21 @@ impl Mirror {
                 image.below = folder.to_owned();
             } else if is_shared.contains(&below("", &image.run)) {
                 // A port, and brackets around an address, have no place in a path.
-                let registry: String = registry.to_lowercase().chars().map(|c| if ":[]".contains(c) { '-' } else { c }).collect();
-                image.below = format!("{}/{folder}", registry.trim_matches('-')).trim_end_matches('/').to_owned();
+                let registry: String = registry
+                    .to_lowercase()
+                    .chars()
+                    .map(|c| if ":[]".contains(c) { '-' } else { c })
+                    .collect();
+                image.below = format!("{}/{folder}", registry.trim_matches('-'))
+                    .trim_end_matches('/')
+                    .to_owned();
             }
         }
         (Mirror { images: found }, report)
     }
 
-    /// The script, for any POSIX shell. What it says of an image is of the grammar of image names, which has no character that a shell knows.
+    /// The script, for any POSIX shell. What it says of an image is of the grammar of image names,
+    /// which has no character that a shell knows.
     pub(super) fn script(&self) -> String {
         let copies: BTreeSet<String> = self.images.iter().map(MirroredImage::copy).collect();
         format!("{HEAD}{}", copies.into_iter().collect::<String>())
@@ -83,7 +109,12 @@ impl Mirror {
 impl MirroredImage {
     /// Its line in the script: from where, to where, and the folder between.
     fn copy(&self) -> String {
-        let Image { repository, name, tag, digest } = &self.run;
+        let Image {
+            repository,
+            name,
+            tag,
+            digest,
+        } = &self.run;
         // A digest says which image it is; skopeo takes no tag beside it.
         let which = |digest_first: bool| match (tag, digest) {
             (Some(tag), None) => format!(":{tag}"),
@@ -91,8 +122,18 @@ impl MirroredImage {
             (_, Some(digest)) => format!("@{digest}"),
             (None, None) => ":latest".to_owned(),
         };
-        let path = below(&self.below, &Image { tag: None, digest: None, ..self.run.clone() });
-        let (from, to) = (format!("{repository}/{name}{}", which(true)), format!("{path}{}", which(false)));
+        let path = below(
+            &self.below,
+            &Image {
+                tag: None,
+                digest: None,
+                ..self.run.clone()
+            },
+        );
+        let (from, to) = (
+            format!("{repository}/{name}{}", which(true)),
+            format!("{path}{}", which(false)),
+        );
         let folder = to.replace('/', "+").replace(':', "=");
         format!("copy '{from}' '{to}' '{folder}'\n")
     }
@@ -103,20 +144,31 @@ impl MirroredImage {
         if there.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
             return self.run.repository.clone();
         }
-        if self.below.is_empty() { registry.to_owned() } else { format!("{registry}/{}", self.below) }
+        if self.below.is_empty() {
+            registry.to_owned()
+        } else {
+            format!("{registry}/{}", self.below)
+        }
     }
 }
 
 /// The name of an image below a path, without its registry.
 fn below(path: &str, image: &Image) -> String {
-    let whole = Image { repository: path.to_owned(), ..image.clone() }.to_string();
+    let whole = Image {
+        repository: path.to_owned(),
+        ..image.clone()
+    }
+    .to_string();
     whole.strip_prefix('/').unwrap_or(&whole).to_owned()
 }
 
 fn left_out(label: &str, image: &str) -> Diagnostic {
     let finding = Diagnostic::of(
         &LEFT_OUT,
-        format!("the image `{}` of {label} is not mirrored: its name has no registry", image.escape_debug()),
+        format!(
+            "the image `{}` of {label} is not mirrored: its name has no registry",
+            image.escape_debug()
+        ),
     );
     finding.help("write it in full in the components, such as `docker.io/library/NAME:TAG`, or copy it by hand")
 }
@@ -130,9 +182,16 @@ pub fn registry(text: &str) -> Result<String, Box<Diagnostic>> {
     match Image::parse(&format!("{registry}/name")) {
         Ok(image) if image.repository == registry => Ok(registry.to_owned()),
         _ => {
-            let finding = Diagnostic::of(&REGISTRY_FAULT, format!("`{}` is no registry with a path", text.escape_debug()));
+            let finding = Diagnostic::of(
+                &REGISTRY_FAULT,
+                format!("`{}` is no registry with a path", text.escape_debug()),
+            );
             Err(Box::new(
-                finding.help(Remedy::new("write ").set(Setting::Mirror, "registry.example.com/capi").then(", without a scheme")),
+                finding.help(
+                    Remedy::new("write ")
+                        .set(Setting::Mirror, "registry.example.com/capi")
+                        .then(", without a scheme"),
+                ),
             ))
         }
     }
@@ -153,33 +212,62 @@ mod tests {
             provider: label.to_owned(),
             version: "v1.0.0".to_owned(),
         };
-        Mirror::of(&images.iter().map(|(label, image, is)| Reached { listed: listed(label, image), is_overridden: *is }).collect())
+        Mirror::of(
+            &images
+                .iter()
+                .map(|(label, image, is)| Reached {
+                    listed: listed(label, image),
+                    is_overridden: *is,
+                })
+                .collect(),
+        )
     }
 
     fn copies(images: &[(&str, &str, bool)]) -> Vec<String> {
         let (mirror, report) = of(images);
         assert!(report.is_empty(), "{report:?}");
-        mirror.script().strip_prefix(HEAD).unwrap().lines().map(str::to_owned).collect()
+        mirror
+            .script()
+            .strip_prefix(HEAD)
+            .unwrap()
+            .lines()
+            .map(str::to_owned)
+            .collect()
     }
 
     #[test]
     fn images_stand_directly_below_the_mirror_and_digests_are_kept() {
         let digest = format!("sha256:{}", "a".repeat(64));
-        let (pinned, only) = (format!("ghcr.io/x/pinned:v1@{digest}"), format!("ghcr.io/x/only@{digest}"));
-        let images = [("a", "ghcr.io/x/y/plain:v1", true), ("a", &pinned, true), ("b", &only, true), ("b", "quay.io/bare", true)];
+        let (pinned, only) = (
+            format!("ghcr.io/x/pinned:v1@{digest}"),
+            format!("ghcr.io/x/only@{digest}"),
+        );
+        let images = [
+            ("a", "ghcr.io/x/y/plain:v1", true),
+            ("a", &pinned, true),
+            ("b", &only, true),
+            ("b", "quay.io/bare", true),
+        ];
         let expected = [
             "copy 'ghcr.io/x/only@D' 'only@D' 'only@E'",
             "copy 'ghcr.io/x/pinned@D' 'pinned:v1' 'pinned=v1'",
             "copy 'ghcr.io/x/y/plain:v1' 'plain:v1' 'plain=v1'",
             "copy 'quay.io/bare:latest' 'bare:latest' 'bare=latest'",
         ];
-        let expected = expected.map(|line| line.replace('D', &digest).replace('E', &digest.replace(':', "=")));
+        let expected = expected.map(|line| {
+            line.replace('D', &digest)
+                .replace('E', &digest.replace(':', "="))
+        });
         assert_eq!(copies(&images), expected);
     }
 
     #[test]
     fn images_of_one_name_and_tag_do_not_take_each_others_place() {
-        let images = [("a", "r.io:5000/x/manager:v1", true), ("b", "ghcr.io/manager:v1", true), ("c", "ghcr.io/z/manager:v2", true)];
+        let images = [
+            ("a", "r.io:5000/x/manager:v1", true),
+            ("b", "ghcr.io/manager:v1", true),
+            ("c", "ghcr.io/z/manager:v2", true),
+        ];
         let expected = [
             "copy 'ghcr.io/manager:v1' 'ghcr.io/manager:v1' 'ghcr.io+manager=v1'",
             "copy 'ghcr.io/z/manager:v2' 'manager:v2' 'manager=v2'",
@@ -198,26 +286,48 @@ mod tests {
 
     #[test]
     fn names_without_a_registry_are_told_and_no_name_reaches_a_shell() {
-        for image in ["nginx", "ghcr.io/a/b:v1'; rm -rf /; '", "ghcr.io/a/$(id)", "a\nb"] {
+        for image in [
+            "nginx",
+            "ghcr.io/a/b:v1'; rm -rf /; '",
+            "ghcr.io/a/$(id)",
+            "a\nb",
+        ] {
             let (mirror, report) = of(&[("a", image, false)]);
-            assert_eq!(report.findings()[0].rule.id, "mirror-image-left-out", "{image}");
+            assert_eq!(
+                report.findings()[0].rule.id,
+                "mirror-image-left-out",
+                "{image}"
+            );
             assert_eq!(mirror.script(), HEAD);
         }
     }
 
     #[test]
     fn a_mirror_is_a_registry_with_a_path() {
-        assert_eq!(registry("registry.local:5000/capi/").as_deref(), Ok("registry.local:5000/capi"));
+        assert_eq!(
+            registry("registry.local:5000/capi/").as_deref(),
+            Ok("registry.local:5000/capi")
+        );
         assert_eq!(registry("localhost").as_deref(), Ok("localhost"));
-        for wrong in ["", "https://registry.local", "registry", "registry.local/Upper", "registry.local/a b", "registry.local/a:v1"] {
+        for wrong in [
+            "",
+            "https://registry.local",
+            "registry",
+            "registry.local/Upper",
+            "registry.local/a b",
+            "registry.local/a:v1",
+        ] {
             assert!(registry(wrong).is_err(), "{wrong}");
         }
     }
 
-    /// What is at the mirror stays where it is; a registry whose name only begins alike is another one.
+    /// What is at the mirror stays where it is; a registry whose name only begins alike is another
+    /// one.
     #[test]
     fn images_of_the_mirror_itself_stay() {
-        let at = |image: &str, is_overridden: bool| of(&[("a", image, is_overridden)]).0.images[0].repository_at("m.local/capi");
+        let at = |image: &str, is_overridden: bool| {
+            of(&[("a", image, is_overridden)]).0.images[0].repository_at("m.local/capi")
+        };
         assert_eq!(at("m.local/capi/x:v1", true), "m.local/capi");
         assert_eq!(at("m.local/capi/deep/x:v1", true), "m.local/capi/deep");
         assert_eq!(at("m.local/capital/x:v1", true), "m.local/capi");

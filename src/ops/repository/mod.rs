@@ -1,5 +1,5 @@
-//! `repository add|list|images|doctor|bundle|configmap|push|pull`: clusterctl local repositories, `{repository}/{label}/{version}/…`
-//! (book: clusterctl, "Creating a local provider repository").
+//! `repository add|list|images|doctor|bundle|configmap|push|pull`: clusterctl local repositories,
+//! `{repository}/{label}/{version}/…` (book: clusterctl, "Creating a local provider repository").
 
 mod add;
 pub(crate) mod assets;

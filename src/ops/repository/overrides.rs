@@ -31,7 +31,8 @@ pub struct Mirrored<'a> {
     pub shown: &'a str,
     /// The mirror, as [`super::registry`] gives it.
     pub registry: &'a str,
-    /// Whether other overrides in the configuration may go. What they did to the images that are here stays.
+    /// Whether other overrides in the configuration may go. What they did to the images that are
+    /// here stays.
     pub is_replaced: bool,
 }
 
@@ -43,9 +44,15 @@ struct Override {
     tag: Option<String>,
 }
 
-/// The configuration with overrides that lead to the mirror; `None` when it cannot be changed, and the report says why.
+/// The configuration with overrides that lead to the mirror; `None` when it cannot be changed, and
+/// the report says why.
 pub fn mirrored(asked: Mirrored<'_>, budget: &Budget) -> (Option<String>, Report) {
-    let Mirrored { repository, shown, registry, is_replaced } = asked;
+    let Mirrored {
+        repository,
+        shown,
+        registry,
+        is_replaced,
+    } = asked;
     let (images, mut report) = images(repository, shown, budget);
     let (mirror, found) = Mirror::of(&images);
     report.extend(found);
@@ -54,8 +61,14 @@ pub fn mirrored(asked: Mirrored<'_>, budget: &Budget) -> (Option<String>, Report
     if report.has_errors() {
         return (None, report);
     }
-    let text = String::from_utf8_lossy(repository.get(CONFIGURATION_FILE).unwrap_or_default()).into_owned();
-    match merge(&Source::new(format!("{shown}/{CONFIGURATION_FILE}"), text), &lines, is_replaced, budget) {
+    let text = String::from_utf8_lossy(repository.get(CONFIGURATION_FILE).unwrap_or_default())
+        .into_owned();
+    match merge(
+        &Source::new(format!("{shown}/{CONFIGURATION_FILE}"), text),
+        &lines,
+        is_replaced,
+        budget,
+    ) {
         Ok(text) => (Some(text), report),
         Err(found) => {
             report.extend(found);
@@ -64,7 +77,8 @@ pub fn mirrored(asked: Mirrored<'_>, budget: &Budget) -> (Option<String>, Report
     }
 }
 
-/// The lines of the section, and what it does not do. `all` leads to the mirror; the name of a provider with that of an image wins over it.
+/// The lines of the section, and what it does not do. `all` leads to the mirror; the name of a
+/// provider with that of an image wins over it.
 fn section(mirror: &Mirror, registry: &str) -> (Vec<String>, Report) {
     let mut report = Report::new();
     let mut single: BTreeMap<String, Override> = BTreeMap::new();
@@ -84,12 +98,27 @@ fn section(mirror: &Mirror, registry: &str) -> (Vec<String>, Report) {
             None => drop(single.insert(key, one)),
         }
     }
-    let mut lines = vec!["images:".to_owned(), "  all:".to_owned(), format!("    repository: {}", quoted(registry))];
-    for (key, one) in single.iter().filter(|(_, one)| **one != Override::default()) {
+    let mut lines = vec![
+        "images:".to_owned(),
+        "  all:".to_owned(),
+        format!("    repository: {}", quoted(registry)),
+    ];
+    for (key, one) in single
+        .iter()
+        .filter(|(_, one)| **one != Override::default())
+    {
         lines.push(format!("  {key}:"));
-        let fields = [("repository", &one.repository), ("name", &one.name), ("tag", &one.tag)];
+        let fields = [
+            ("repository", &one.repository),
+            ("name", &one.name),
+            ("tag", &one.tag),
+        ];
         // A tag such as `1.10` is a number where it is not quoted.
-        let line = |(field, value): (&str, &Option<String>)| value.as_ref().map(|value| format!("    {field}: \"{value}\""));
+        let line = |(field, value): (&str, &Option<String>)| {
+            value
+                .as_ref()
+                .map(|value| format!("    {field}: \"{value}\""))
+        };
         lines.extend(fields.into_iter().filter_map(line));
     }
     (lines, report)
@@ -101,24 +130,44 @@ fn override_of(image: &MirroredImage, registry: &str) -> Override {
     Override {
         repository: (repository != registry).then_some(repository),
         name: (written.name != run.name).then(|| run.name.clone()),
-        tag: if written.tag == run.tag { None } else { run.tag.clone() },
+        tag: if written.tag == run.tag {
+            None
+        } else {
+            run.tag.clone()
+        },
     }
 }
 
 /// The file with the section. Overrides that people wrote are replaced only where that is allowed.
-fn merge(source: &Source, lines: &[String], is_replaced: bool, budget: &Budget) -> Result<String, Report> {
+fn merge(
+    source: &Source,
+    lines: &[String],
+    is_replaced: bool,
+    budget: &Budget,
+) -> Result<String, Report> {
     let parsed = yaml::parse(source, budget);
     if parsed.report.has_errors() {
         return Err(parsed.report);
     }
-    let root = parsed.documents.first().map(|document| &document.root).filter(|root| !root.is_null());
+    let root = parsed
+        .documents
+        .first()
+        .map(|document| &document.root)
+        .filter(|root| !root.is_null());
     let mut edits = Edits::of(source.text());
     match (root, root.and_then(|root| setting(root, "images"))) {
         (Some(root), _) if source.text()[root.span.start()..].starts_with('{') => {
-            let finding = Diagnostic::of(&NOT_EXTENSIBLE, "the file is written in brackets, so entries cannot be added");
+            let finding = Diagnostic::of(
+                &NOT_EXTENSIBLE,
+                "the file is written in brackets, so entries cannot be added",
+            );
             let finding = finding.at(source.place_at(root.span).in_document(1));
             let finding = finding.insertion(source.position(root.span.end()).line, lines.to_vec());
-            return Err([finding.help("write the file with one line for each key, and add these")].into_iter().collect());
+            return Err(
+                [finding.help("write the file with one line for each key, and add these")]
+                    .into_iter()
+                    .collect(),
+            );
         }
         (_, Some(entry)) => {
             let span = entry.key_span.start()..entry.value.span.end().max(entry.key_span.end());
@@ -128,11 +177,17 @@ fn merge(source: &Source, lines: &[String], is_replaced: bool, budget: &Budget) 
                 return Ok(source.text().to_owned());
             }
             if !is_replaced {
-                return Err([images_other(source.place_at(entry.key_span).in_document(1))].into_iter().collect());
+                return Err(
+                    [images_other(source.place_at(entry.key_span).in_document(1))]
+                        .into_iter()
+                        .collect(),
+                );
             }
             // What stands between a key without a value and the next line is the colon.
             let end = if entry.value.is_null() {
-                source.text()[span.start..].find('\n').map_or(source.text().len(), |at| span.start + at)
+                source.text()[span.start..]
+                    .find('\n')
+                    .map_or(source.text().len(), |at| span.start + at)
             } else {
                 span.end
             };
@@ -146,13 +201,23 @@ fn merge(source: &Source, lines: &[String], is_replaced: bool, budget: &Budget) 
 }
 
 fn images_other(place: Place) -> Diagnostic {
-    let finding = Diagnostic::of(&IMAGES_OTHER, "the configuration has other overrides of `images` already").at(place);
-    finding.help(Remedy::new("leave ").setting(Setting::Mirror).then(" out to keep them, or replace them with ").setting(Setting::Force))
+    let finding = Diagnostic::of(
+        &IMAGES_OTHER,
+        "the configuration has other overrides of `images` already",
+    )
+    .at(place);
+    finding.help(
+        Remedy::new("leave ")
+            .setting(Setting::Mirror)
+            .then(" out to keep them, or replace them with ")
+            .setting(Setting::Force),
+    )
 }
 
 fn unreached(image: &MirroredImage, registry: &str) -> Diagnostic {
     let MirroredImage { label, run, .. } = image;
-    let message = format!("{label} names {run} where overrides do not reach: nodes pull it under that name");
+    let message =
+        format!("{label} names {run} where overrides do not reach: nodes pull it under that name");
     let host = run.registry_and_path().0.to_owned();
     Diagnostic::of(&UNREACHED, message).help(format!(
         "let the nodes' container runtime take {host} from {registry}, as `/etc/containerd/certs.d/{host}/hosts.toml` does"
@@ -160,7 +225,12 @@ fn unreached(image: &MirroredImage, registry: &str) -> Diagnostic {
 }
 
 fn ambiguous(image: &MirroredImage) -> Diagnostic {
-    let MirroredImage { label, written, run, .. } = image;
+    let MirroredImage {
+        label,
+        written,
+        run,
+        ..
+    } = image;
     let message = format!(
         "{label} runs two images called {} from different registries, and overrides lead {run} to the other",
         written.name
@@ -172,11 +242,14 @@ fn ambiguous(image: &MirroredImage) -> Diagnostic {
 mod tests {
     use super::*;
 
-    const METADATA: &str =
-        "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
+    const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
 
     fn release(kind: &str, images: &[&str]) -> String {
-        let containers: Vec<String> = images.iter().enumerate().map(|(at, image)| format!("{{name: c{at}, image: \"{image}\"}}")).collect();
+        let containers: Vec<String> = images
+            .iter()
+            .enumerate()
+            .map(|(at, image)| format!("{{name: c{at}, image: \"{image}\"}}"))
+            .collect();
         format!(
             "apiVersion: apps/v1\nkind: {kind}\nmetadata: {{name: m}}\nspec: {{template: {{spec: {{containers: [{}]}}}}}}\n",
             containers.join(", ")
@@ -198,9 +271,21 @@ mod tests {
     }
 
     fn to_mirror(tree: &Tree, is_replaced: bool) -> (Option<String>, Vec<&'static str>) {
-        let asked = Mirrored { repository: tree, shown: "r", registry: "m.local:5000/capi", is_replaced };
+        let asked = Mirrored {
+            repository: tree,
+            shown: "r",
+            registry: "m.local:5000/capi",
+            is_replaced,
+        };
         let (text, report) = mirrored(asked, &Budget::default());
-        (text, report.findings().iter().map(|finding| finding.rule.id).collect())
+        (
+            text,
+            report
+                .findings()
+                .iter()
+                .map(|finding| finding.rule.id)
+                .collect(),
+        )
     }
 
     fn names(tree: &Tree) -> Vec<String> {
@@ -209,20 +294,40 @@ mod tests {
         images.into_iter().map(|image| image.listed.image).collect()
     }
 
-    /// clusterctl's own rules of overrides, by its engine here, give the names that the script copies to.
+    /// clusterctl's own rules of overrides, by its engine here, give the names that the script
+    /// copies to.
     #[test]
     fn overrides_lead_to_the_names_of_the_script() {
         let digest = format!("sha256:{}", "b".repeat(64));
-        let a = release("Deployment", &["ghcr.io/x/manager:v1", "ghcr.io/x/other:v1", &format!("ghcr.io/x/pinned:v1@{digest}")]);
-        let b = release("DaemonSet", &["quay.io/y/manager:v1", "quay.io/y/agent:1.10", "quay.io/y/agent:1.11"]);
+        let a = release(
+            "Deployment",
+            &[
+                "ghcr.io/x/manager:v1",
+                "ghcr.io/x/other:v1",
+                &format!("ghcr.io/x/pinned:v1@{digest}"),
+            ],
+        );
+        let b = release(
+            "DaemonSet",
+            &[
+                "quay.io/y/manager:v1",
+                "quay.io/y/agent:1.10",
+                "quay.io/y/agent:1.11",
+            ],
+        );
         let theirs = "VAR: x\nimages:\n  bootstrap-a/other: {repository: mine.io/z, name: renamed, tag: \"1.10\"}\n# last\n";
         let mut tree = repository(&a, &b, theirs);
         assert_eq!(to_mirror(&tree, false), (None, vec!["mirror-images-other"]));
         let (text, rules) = to_mirror(&tree, true);
         assert_eq!(rules, [] as [&str; 0]);
         let text = text.unwrap();
-        assert!(text.starts_with("VAR: x\nimages:\n  all:\n") && text.ends_with("\n# last\n"), "{text}");
-        let script = Mirror::of(&images(&tree, "r", &Budget::default()).0).0.script();
+        assert!(
+            text.starts_with("VAR: x\nimages:\n  all:\n") && text.ends_with("\n# last\n"),
+            "{text}"
+        );
+        let script = Mirror::of(&images(&tree, "r", &Budget::default()).0)
+            .0
+            .script();
         tree.insert("clusterctl.yaml", text.clone());
         let pinned = format!("m.local:5000/capi/pinned:v1@{digest}");
         let expected = [
@@ -239,14 +344,24 @@ mod tests {
             let copied = format!("' '{}' '", name.trim_start_matches("m.local:5000/capi/"));
             assert!(script.contains(&copied), "{copied} is not in {script}");
         }
-        assert_eq!(to_mirror(&tree, false), (Some(text), vec![]), "a second time nothing changes");
+        assert_eq!(
+            to_mirror(&tree, false),
+            (Some(text), vec![]),
+            "a second time nothing changes"
+        );
     }
 
     #[test]
     fn what_overrides_do_not_reach_and_cannot_tell_apart_is_told() {
-        let a = release("Deployment", &["ghcr.io/x/manager:v1", "quay.io/x/manager:v1"]);
+        let a = release(
+            "Deployment",
+            &["ghcr.io/x/manager:v1", "quay.io/x/manager:v1"],
+        );
         let tree = repository(&a, &release("Job", &["ghcr.io/x/job:v1"]), "");
-        assert_eq!(to_mirror(&tree, false).1, ["mirror-image-unreached", "mirror-image-ambiguous"]);
+        assert_eq!(
+            to_mirror(&tree, false).1,
+            ["mirror-image-unreached", "mirror-image-ambiguous"]
+        );
     }
 
     #[test]
@@ -257,13 +372,25 @@ mod tests {
             ("", section.to_owned()),
             ("A: b\n", format!("A: b\n{section}")),
             ("images:\nA: b\n", format!("{section}A: b\n")),
-            ("Images: {all: {tag: v1}} # theirs\nA: b\n", format!("{} # theirs\nA: b\n", section.trim_end())),
-            ("A: b\nimages:\n  all:\n    tag: v1\n\n---\nB: c\n", format!("A: b\n{section}\n---\nB: c\n")),
+            (
+                "Images: {all: {tag: v1}} # theirs\nA: b\n",
+                format!("{} # theirs\nA: b\n", section.trim_end()),
+            ),
+            (
+                "A: b\nimages:\n  all:\n    tag: v1\n\n---\nB: c\n",
+                format!("A: b\n{section}\n---\nB: c\n"),
+            ),
         ] {
             let got = to_mirror(&repository(&a, &a, text), true);
             assert_eq!(got, (Some(expected), vec![]), "{text:?}");
         }
-        assert_eq!(to_mirror(&repository(&a, &a, "{A: b}\n"), true), (None, vec!["repository-configuration-not-extensible"]));
-        assert_eq!(to_mirror(&repository(&a, &a, "a: [\n"), true), (None, vec!["configuration-unreadable"]));
+        assert_eq!(
+            to_mirror(&repository(&a, &a, "{A: b}\n"), true),
+            (None, vec!["repository-configuration-not-extensible"])
+        );
+        assert_eq!(
+            to_mirror(&repository(&a, &a, "a: [\n"), true),
+            (None, vec!["configuration-unreadable"])
+        );
     }
 }

@@ -1,10 +1,13 @@
-//! Which files of a release somebody signed, and whether it was who they trust. How a signature is verified is handed in: cosign's signature of
-//! SHA256SUMS is `SHA256SUMS.sigstore.json`, that of another file `FILE.sigstore.json`.
+//! Which files of a release somebody signed, and whether it was who they trust. How a signature is
+//! verified is handed in: cosign's signature of SHA256SUMS is `SHA256SUMS.sigstore.json`, that of
+//! another file `FILE.sigstore.json`.
 
 use std::collections::BTreeSet;
 
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
-use crate::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, compare, listed, signature_of, signed_by};
+use crate::emit::checksums::{
+    CHECKSUMS_FILE, ChecksumFault, compare, listed, signature_of, signed_by,
+};
 use crate::report::text::plural;
 use crate::text::tree::Tree;
 
@@ -34,18 +37,25 @@ pub trait Verifier {
 
 /// Whether files of a release are signatures that can be verified.
 pub fn is_signed(files: &Tree) -> bool {
-    files.paths().any(|path| signature_of(path).is_some_and(|signed| files.get(signed).is_some()))
+    files
+        .paths()
+        .any(|path| signature_of(path).is_some_and(|signed| files.get(signed).is_some()))
 }
 
-/// Holds every file of a release against its signature, or that of the checksums in which it is named. `shown` is the release.
+/// Holds every file of a release against its signature, or that of the checksums in which it is
+/// named. `shown` is the release.
 pub fn verify(files: &Tree, shown: &str, verifier: &dyn Verifier) -> Report {
     let mut report = Report::new();
     let folder = shown.trim_end_matches('/');
     let mut vouched: BTreeSet<&str> = BTreeSet::new();
     let mut is_wrong = false;
     for path in files.paths() {
-        let Some(signed) = signature_of(path) else { continue };
-        let (Some(artifact), Some(signature)) = (files.get(signed), files.get(path)) else { continue };
+        let Some(signed) = signature_of(path) else {
+            continue;
+        };
+        let (Some(artifact), Some(signature)) = (files.get(signed), files.get(path)) else {
+            continue;
+        };
         match verifier.verify(artifact, signature) {
             Ok(()) => {
                 vouched.extend([signed, path]);
@@ -55,11 +65,19 @@ pub fn verify(files: &Tree, shown: &str, verifier: &dyn Verifier) -> Report {
             }
             Err(why) => {
                 is_wrong = true;
-                report.push(wrong(&format!("{folder}/{path}"), signed, &verifier.signer(), &why));
+                report.push(wrong(
+                    &format!("{folder}/{path}"),
+                    signed,
+                    &verifier.signer(),
+                    &why,
+                ));
             }
         }
     }
-    let open: Vec<&str> = files.paths().filter(|path| !vouched.contains(path) && signed_by(path).is_none()).collect();
+    let open: Vec<&str> = files
+        .paths()
+        .filter(|path| !vouched.contains(path) && signed_by(path).is_none())
+        .collect();
     // What a wrong signature does not vouch for is told with it.
     if !is_wrong && !open.is_empty() {
         report.push(missing(&open, folder, vouched.is_empty()));
@@ -69,30 +87,52 @@ pub fn verify(files: &Tree, shown: &str, verifier: &dyn Verifier) -> Report {
 
 /// Files that are those of the checksums.
 fn listed_rightly(files: &Tree) -> Vec<&str> {
-    let text = files.get(CHECKSUMS_FILE).and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default();
-    let faulty: BTreeSet<String> =
-        compare(text, files).into_iter().filter(|(_, fault)| *fault != ChecksumFault::Gone).map(|(path, _)| path).collect();
+    let text = files
+        .get(CHECKSUMS_FILE)
+        .and_then(|bytes| std::str::from_utf8(bytes).ok())
+        .unwrap_or_default();
+    let faulty: BTreeSet<String> = compare(text, files)
+        .into_iter()
+        .filter(|(_, fault)| *fault != ChecksumFault::Gone)
+        .map(|(path, _)| path)
+        .collect();
     let listed: BTreeSet<&str> = listed(text).into_iter().map(|(path, _)| path).collect();
-    files.paths().filter(|path| listed.contains(path) && !faulty.contains(*path)).collect()
+    files
+        .paths()
+        .filter(|path| listed.contains(path) && !faulty.contains(*path))
+        .collect()
 }
 
 /// A signature that does not hold.
 pub fn wrong(signature: &str, signed: &str, signer: &str, why: &str) -> Diagnostic {
     let message = format!("{signature} is no signature of {signed} by {signer}: {why}");
     let help = "do not use these files; fetch them again, and ask those who release them by whom they are signed";
-    Diagnostic::of(&WRONG, message).at(Place::file(signature)).help(help)
+    Diagnostic::of(&WRONG, message)
+        .at(Place::file(signature))
+        .help(help)
 }
 
 fn missing(open: &[&str], folder: &str, is_none: bool) -> Diagnostic {
-    let named = open.iter().take(NAMED).copied().collect::<Vec<_>>().join(", ");
+    let named = open
+        .iter()
+        .take(NAMED)
+        .copied()
+        .collect::<Vec<_>>()
+        .join(", ");
     let more = open.len().saturating_sub(NAMED);
     let message = match (is_none, more) {
         (true, _) => format!("{folder} has no signature"),
         (false, 0) => format!("nobody signed {named} of {folder}"),
         (false, more) => format!("nobody signed {named} and {more} more of {folder}"),
     };
-    let file = open.first().map_or_else(|| folder.to_owned(), |file| format!("{folder}/{file}"));
-    let place = if is_none { Place::file(folder) } else { Place::file(file) };
+    let file = open
+        .first()
+        .map_or_else(|| folder.to_owned(), |file| format!("{folder}/{file}"));
+    let place = if is_none {
+        Place::file(folder)
+    } else {
+        Place::file(file)
+    };
     let help = format!(
         "a release is signed by a file {CHECKSUMS_FILE}.sigstore.json beside its {CHECKSUMS_FILE}, which names every file: \
          `cosign sign-blob --bundle {CHECKSUMS_FILE}.sigstore.json {CHECKSUMS_FILE}`; ask those who release it for theirs"
@@ -105,7 +145,10 @@ pub fn unverified(signed: &[String]) -> Option<Diagnostic> {
     let first = signed.first()?;
     let message = match signed.len() {
         1 => format!("{first} is signed, and the signature was not verified"),
-        count => format!("{} are signed, and the signatures were not verified: {first} and others", plural(count, "release")),
+        count => format!(
+            "{} are signed, and the signatures were not verified: {first} and others",
+            plural(count, "release")
+        ),
     };
     let help = Remedy::new("name the key of those who release it: ")
         .set(Setting::Key, "cosign.pub")
@@ -115,7 +158,11 @@ pub fn unverified(signed: &[String]) -> Option<Diagnostic> {
         .setting(Setting::CertificateOidcIssuer)
         .then(" and ")
         .setting(Setting::TrustedRoot);
-    Some(Diagnostic::of(&UNVERIFIED, message).at(Place::file(first.as_str())).help(help))
+    Some(
+        Diagnostic::of(&UNVERIFIED, message)
+            .at(Place::file(first.as_str()))
+            .help(help),
+    )
 }
 
 #[cfg(test)]
@@ -131,17 +178,29 @@ mod tests {
         }
 
         fn verify(&self, artifact: &[u8], signature: &[u8]) -> Result<(), String> {
-            if artifact == signature { Ok(()) } else { Err("it is of other bytes".to_owned()) }
+            if artifact == signature {
+                Ok(())
+            } else {
+                Err("it is of other bytes".to_owned())
+            }
         }
     }
 
     fn tree(files: &[(&str, &str)]) -> Tree {
-        files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
+        files
+            .iter()
+            .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
+            .collect()
     }
 
     fn check(files: &[(&str, &str)], expected: &[(&str, &str)]) {
         let report = verify(&tree(files), "out/", &Word);
-        let told = report.findings().iter().map(|finding| (finding.place.file.as_deref().unwrap(), finding.message.as_str()));
+        let told = report.findings().iter().map(|finding| {
+            (
+                finding.place.file.as_deref().unwrap(),
+                finding.message.as_str(),
+            )
+        });
         assert_eq!(told.collect::<Vec<_>>(), expected, "{files:?}");
     }
 
@@ -151,29 +210,71 @@ mod tests {
     #[test]
     fn each_file_is_signed_by_itself_or_by_the_checksums() {
         check(&[("a", "1"), ("a.sigstore.json", "1")], &[]);
-        check(&[("a", "1"), ("b", "2")], &[("out", "out has no signature")]);
-        check(&[("a", "1"), ("a.sigstore.json", "1"), ("b", "2")], &[("out/b", "nobody signed b of out")]);
         check(
-            &[("a", "1"), ("a.sigstore.json", "1"), ("b", "2"), ("c", "3"), ("d", "4")],
+            &[("a", "1"), ("b", "2")],
+            &[("out", "out has no signature")],
+        );
+        check(
+            &[("a", "1"), ("a.sigstore.json", "1"), ("b", "2")],
+            &[("out/b", "nobody signed b of out")],
+        );
+        check(
+            &[
+                ("a", "1"),
+                ("a.sigstore.json", "1"),
+                ("b", "2"),
+                ("c", "3"),
+                ("d", "4"),
+            ],
             &[("out/b", "nobody signed b, c, d of out")],
         );
         check(
-            &[("a", "1"), ("a.sigstore.json", "1"), ("b", "2"), ("c", "3"), ("d", "4"), ("e", "5"), ("f", "6")],
+            &[
+                ("a", "1"),
+                ("a.sigstore.json", "1"),
+                ("b", "2"),
+                ("c", "3"),
+                ("d", "4"),
+                ("e", "5"),
+                ("f", "6"),
+            ],
             &[("out/b", "nobody signed b, c, d and 2 more of out")],
         );
         // What a wrong signature does not vouch for is told with it alone.
         check(
             &[("a", "1"), ("a.sigstore.json", "2"), ("b", "2")],
-            &[("out/a.sigstore.json", "out/a.sigstore.json is no signature of a by somebody: it is of other bytes")],
+            &[(
+                "out/a.sigstore.json",
+                "out/a.sigstore.json is no signature of a by somebody: it is of other bytes",
+            )],
         );
         let sums = format!("{SUM}  a\n{SUM}  b\n{SUM}  gone\n");
-        let signed = [("SHA256SUMS", sums.as_str()), ("SHA256SUMS.sigstore.json", sums.as_str())];
+        let signed = [
+            ("SHA256SUMS", sums.as_str()),
+            ("SHA256SUMS.sigstore.json", sums.as_str()),
+        ];
         check(&[&signed[..], &[("a", ""), ("b", "")]].concat(), &[]);
-        check(&[&signed[..], &[("a", ""), ("b", "changed")]].concat(), &[("out/b", "nobody signed b of out")]);
-        check(&[&signed[..], &[("a", ""), ("more", "")]].concat(), &[("out/more", "nobody signed more of out")]);
+        check(
+            &[&signed[..], &[("a", ""), ("b", "changed")]].concat(),
+            &[("out/b", "nobody signed b of out")],
+        );
+        check(
+            &[&signed[..], &[("a", ""), ("more", "")]].concat(),
+            &[("out/more", "nobody signed more of out")],
+        );
         // A signature in another form is no file of the release, and vouches for nothing.
-        check(&[("SHA256SUMS", sums.as_str()), ("SHA256SUMS.asc", "x"), ("a", "")], &[("out", "out has no signature")]);
-        check(&[&signed[..], &[("a", ""), ("SHA256SUMS.asc", "x")]].concat(), &[]);
+        check(
+            &[
+                ("SHA256SUMS", sums.as_str()),
+                ("SHA256SUMS.asc", "x"),
+                ("a", ""),
+            ],
+            &[("out", "out has no signature")],
+        );
+        check(
+            &[&signed[..], &[("a", ""), ("SHA256SUMS.asc", "x")]].concat(),
+            &[],
+        );
     }
 
     #[test]
@@ -193,11 +294,25 @@ mod tests {
     fn signatures_that_nobody_verified_are_told_once() {
         let told = |signed: &[&str]| {
             let signed: Vec<String> = signed.iter().map(|one| (*one).to_owned()).collect();
-            unverified(&signed).map(|finding| (finding.place.file.as_deref().unwrap().to_owned(), finding.message))
+            unverified(&signed).map(|finding| {
+                (
+                    finding.place.file.as_deref().unwrap().to_owned(),
+                    finding.message,
+                )
+            })
         };
         assert_eq!(told(&[]), None);
-        assert_eq!(told(&["a"]), Some(("a".to_owned(), "a is signed, and the signature was not verified".to_owned())));
+        assert_eq!(
+            told(&["a"]),
+            Some((
+                "a".to_owned(),
+                "a is signed, and the signature was not verified".to_owned()
+            ))
+        );
         let several = "2 releases are signed, and the signatures were not verified: a and others";
-        assert_eq!(told(&["a", "b"]), Some(("a".to_owned(), several.to_owned())));
+        assert_eq!(
+            told(&["a", "b"]),
+            Some(("a".to_owned(), several.to_owned()))
+        );
     }
 }

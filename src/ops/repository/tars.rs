@@ -31,21 +31,38 @@ struct Bounds {
     file_bytes: u64,
 }
 
-const BOUNDS: Bounds = Bounds { entries: 10_000, bytes: MOST_BYTES, file_bytes: 64 << 20 };
+const BOUNDS: Bounds = Bounds {
+    entries: 10_000,
+    bytes: MOST_BYTES,
+    file_bytes: 64 << 20,
+};
 /// Bytes of a path.
 const LONGEST_PATH: usize = 512;
 
-/// Whether bytes begin like a tar. One without files is nothing but its end: two blocks of zeros or more (POSIX, pax).
+/// Whether bytes begin like a tar. One without files is nothing but its end: two blocks of zeros or
+/// more (POSIX, pax).
 pub fn is_tar(bytes: &[u8]) -> bool {
-    let is_empty = bytes.len() >= 1024 && bytes.len().is_multiple_of(512) && bytes.iter().all(|byte| *byte == 0);
+    let is_empty = bytes.len() >= 1024
+        && bytes.len().is_multiple_of(512)
+        && bytes.iter().all(|byte| *byte == 0);
     is_empty || bytes.get(257..262) == Some(b"ustar")
 }
 
 /// The texts of any tar: files whose names end as those that a folder gives, without links.
 pub fn texts_of_tar(bytes: &[u8], shown: &str, endings: &[&str]) -> (Vec<Source>, Report) {
-    let Taken { files, links, mut report } = read(bytes, shown, Entries::OfAnybody);
+    let Taken {
+        files,
+        links,
+        mut report,
+    } = read(bytes, shown, Entries::OfAnybody);
     let is_asked = |path: &str| endings.iter().any(|ending| path.ends_with(ending));
-    report.extend(skipped(links.iter().map(String::as_str).filter(|path| is_asked(path)), shown));
+    report.extend(skipped(
+        links
+            .iter()
+            .map(String::as_str)
+            .filter(|path| is_asked(path)),
+        shown,
+    ));
     let mut sources = Vec::new();
     for (path, bytes) in files.iter().filter(|(path, _)| is_asked(path)) {
         let name = format!("{shown}/{path}");
@@ -94,15 +111,25 @@ pub(super) fn read(bytes: &[u8], shown: &str, whose: Entries) -> Taken {
 }
 
 fn read_within(bytes: &[u8], shown: &str, bounds: Bounds, whose: Entries) -> Taken {
-    let Taken { mut files, mut links, mut report } = Taken::default();
+    let Taken {
+        mut files,
+        mut links,
+        mut report,
+    } = Taken::default();
     let unreadable = |what: String| {
-        let finding = Diagnostic::of(&UNREADABLE, format!("{shown} cannot be read: {what}")).at(Place::file(shown));
+        let finding = Diagnostic::of(&UNREADABLE, format!("{shown} cannot be read: {what}"))
+            .at(Place::file(shown));
         finding.help("fetch the bundle again, or pack it with `windlass repository bundle`")
     };
     let mut archive = Archive::new(Cursor::new(bytes));
     let entries = match archive.entries() {
         Ok(entries) => entries,
-        Err(error) => return Taken { report: Report::from_iter([unreadable(error.to_string())]), ..Taken::default() },
+        Err(error) => {
+            return Taken {
+                report: Report::from_iter([unreadable(error.to_string())]),
+                ..Taken::default()
+            };
+        }
     };
     let mut total = 0;
     for (count, entry) in entries.enumerate() {
@@ -115,8 +142,16 @@ fn read_within(bytes: &[u8], shown: &str, bounds: Bounds, whose: Entries) -> Tak
         };
         total = u64::saturating_add(total, entry.size());
         if count == bounds.entries || total > bounds.bytes || entry.size() > bounds.file_bytes {
-            let Bounds { entries, bytes, file_bytes } = bounds;
-            let bound = format!("more than {entries} entries, {} MiB, or {} MiB in one file", bytes >> 20, file_bytes >> 20);
+            let Bounds {
+                entries,
+                bytes,
+                file_bytes,
+            } = bounds;
+            let bound = format!(
+                "more than {entries} entries, {} MiB, or {} MiB in one file",
+                bytes >> 20,
+                file_bytes >> 20
+            );
             report.push(unreadable(bound));
             break;
         }
@@ -136,8 +171,15 @@ fn read_within(bytes: &[u8], shown: &str, bounds: Bounds, whose: Entries) -> Tak
             continue;
         }
         if let Some(why) = refusal(&path, kind, whose, &files) {
-            let finding = Diagnostic::of(&ENTRY_REFUSED, format!("{shown} holds {}, which {why}", path.escape_debug()));
-            report.push(finding.at(Place::file(shown)).help("do not use this bundle; pack one with `windlass repository bundle`"));
+            let finding = Diagnostic::of(
+                &ENTRY_REFUSED,
+                format!("{shown} holds {}, which {why}", path.escape_debug()),
+            );
+            report.push(
+                finding
+                    .at(Place::file(shown))
+                    .help("do not use this bundle; pack one with `windlass repository bundle`"),
+            );
             continue;
         }
         let mut content = Vec::new();
@@ -149,7 +191,11 @@ fn read_within(bytes: &[u8], shown: &str, bounds: Bounds, whose: Entries) -> Tak
             Err(error) => report.push(unreadable(error.to_string())),
         }
     }
-    Taken { files, links, report }
+    Taken {
+        files,
+        links,
+        report,
+    }
 }
 
 /// Why an entry is not taken.
@@ -171,7 +217,12 @@ fn refusal(path: &str, kind: EntryType, whose: Entries, files: &Tree) -> Option<
 
 /// Whether a path is made of plain names, so that it stays below wherever it is laid.
 fn is_plain_path(path: &str) -> bool {
-    let is_plain = |name: &str| !matches!(name, "" | "." | "..") && !name.chars().any(|c| c.is_control() || c == '\\' || c == ':');
+    let is_plain = |name: &str| {
+        !matches!(name, "" | "." | "..")
+            && !name
+                .chars()
+                .any(|c| c.is_control() || c == '\\' || c == ':')
+    };
     path.len() <= LONGEST_PATH && path.split('/').all(is_plain)
 }
 
@@ -180,20 +231,50 @@ fn is_hidden(path: &str) -> bool {
     path.split('/').any(|name| name.starts_with('.'))
 }
 
-/// What keeps files from being taken at the other site, if they were packed: nobody there could tell why.
+/// What keeps files from being taken at the other site, if they were packed: nobody there could
+/// tell why.
 pub(super) fn untakable(files: &Tree, shown: &str) -> Report {
     let of_name = |path: &str| {
-        let finding =
-            Diagnostic::of(&ENTRY_REFUSED, format!("{} cannot go into a bundle: no site takes a file of that name", path.escape_debug()));
-        finding.at(Place::file(format!("{shown}/{path}"))).help("rename the file, or leave it out")
+        let finding = Diagnostic::of(
+            &ENTRY_REFUSED,
+            format!(
+                "{} cannot go into a bundle: no site takes a file of that name",
+                path.escape_debug()
+            ),
+        );
+        finding
+            .at(Place::file(format!("{shown}/{path}")))
+            .help("rename the file, or leave it out")
     };
-    let mut report: Report = files.paths().filter(|path| !is_plain_path(path) || is_hidden(path)).map(of_name).collect();
-    let Bounds { entries, bytes, file_bytes } = BOUNDS;
+    let mut report: Report = files
+        .paths()
+        .filter(|path| !is_plain_path(path) || is_hidden(path))
+        .map(of_name)
+        .collect();
+    let Bounds {
+        entries,
+        bytes,
+        file_bytes,
+    } = BOUNDS;
     let sizes = || files.iter().map(|(_, content)| content.len() as u64);
-    if files.len() > entries || sizes().sum::<u64>() > bytes || sizes().any(|size| size > file_bytes) {
-        let bound = format!("more than {entries} files, {} MiB, or {} MiB in one file", bytes >> 20, file_bytes >> 20);
-        let finding = Diagnostic::of(&UNREADABLE, format!("a bundle of {shown} would have {bound}, and no site takes it"));
-        report.push(finding.at(Place::file(shown)).help("pack fewer providers or versions at once"));
+    if files.len() > entries
+        || sizes().sum::<u64>() > bytes
+        || sizes().any(|size| size > file_bytes)
+    {
+        let bound = format!(
+            "more than {entries} files, {} MiB, or {} MiB in one file",
+            bytes >> 20,
+            file_bytes >> 20
+        );
+        let finding = Diagnostic::of(
+            &UNREADABLE,
+            format!("a bundle of {shown} would have {bound}, and no site takes it"),
+        );
+        report.push(
+            finding
+                .at(Place::file(shown))
+                .help("pack fewer providers or versions at once"),
+        );
     }
     report
 }
@@ -219,27 +300,72 @@ mod tests {
 
     fn check_refused(bytes: &[u8], rule: &str) {
         let Taken { files, report, .. } = read(bytes, "b.tar", Entries::OfBundle);
-        assert_eq!(report.findings().first().map(|finding| finding.rule.id), Some(rule), "{report:?}");
+        assert_eq!(
+            report.findings().first().map(|finding| finding.rule.id),
+            Some(rule),
+            "{report:?}"
+        );
         assert!(files.get("a").is_none_or(<[u8]>::is_empty));
     }
 
     #[test]
     fn hostile_entries_are_refused() {
-        for path in ["../a", "/etc/passwd", "a/../../b", "a//b", "./a", "a\\b", "C:x", "a/"] {
-            check_refused(&hostile(path, EntryType::Regular, 0), "bundle-entry-refused");
+        for path in [
+            "../a",
+            "/etc/passwd",
+            "a/../../b",
+            "a//b",
+            "./a",
+            "a\\b",
+            "C:x",
+            "a/",
+        ] {
+            check_refused(
+                &hostile(path, EntryType::Regular, 0),
+                "bundle-entry-refused",
+            );
         }
-        // A run that was killed leaves such folders, and the next one finishes what it finds in them.
-        for path in [".a", "x/v0.1.0/.windlass-1-0.commit/metadata.yaml", "x/.hidden/a"] {
-            check_refused(&hostile(path, EntryType::Regular, 0), "bundle-entry-refused");
+        // A run that was killed leaves such folders, and the next one finishes what it finds in
+        // them.
+        for path in [
+            ".a",
+            "x/v0.1.0/.windlass-1-0.commit/metadata.yaml",
+            "x/.hidden/a",
+        ] {
+            check_refused(
+                &hostile(path, EntryType::Regular, 0),
+                "bundle-entry-refused",
+            );
         }
-        assert_eq!(read(&hostile(".github/a.yaml", EntryType::Regular, 0), "t.tar", Entries::OfAnybody).files.len(), 1);
-        for kind in [EntryType::Symlink, EntryType::Link, EntryType::Char, EntryType::Fifo] {
+        assert_eq!(
+            read(
+                &hostile(".github/a.yaml", EntryType::Regular, 0),
+                "t.tar",
+                Entries::OfAnybody
+            )
+            .files
+            .len(),
+            1
+        );
+        for kind in [
+            EntryType::Symlink,
+            EntryType::Link,
+            EntryType::Char,
+            EntryType::Fifo,
+        ] {
             check_refused(&hostile("a", kind, 0), "bundle-entry-refused");
         }
-        check_refused(&hostile("a", EntryType::Regular, 65 << 20), "bundle-unreadable");
+        check_refused(
+            &hostile("a", EntryType::Regular, 65 << 20),
+            "bundle-unreadable",
+        );
         check_refused(&hostile("a", EntryType::Regular, 4096), "bundle-unreadable");
         check_refused(&hostile("a", EntryType::GNUSparse, 0), "bundle-unreadable");
-        let twice = [&hostile("a", EntryType::Regular, 0)[..512], &hostile("a", EntryType::Regular, 0)].concat();
+        let twice = [
+            &hostile("a", EntryType::Regular, 0)[..512],
+            &hostile("a", EntryType::Regular, 0),
+        ]
+        .concat();
         check_refused(&twice, "bundle-entry-refused");
     }
 
@@ -273,23 +399,67 @@ mod tests {
         let told = |bytes: &[u8], whose: Entries| {
             let Taken { files, report, .. } = read(bytes, "b.tar", whose);
             assert!(files.is_empty());
-            report.findings().iter().map(|finding| finding.message.clone()).collect::<Vec<_>>()
+            report
+                .findings()
+                .iter()
+                .map(|finding| finding.message.clone())
+                .collect::<Vec<_>>()
         };
         for (path, kind, expected) in [
             ("a", EntryType::Symlink, "b.tar holds a, which is a link"),
             ("a", EntryType::Link, "b.tar holds a, which is a link"),
-            ("a", EntryType::Fifo, "b.tar holds a, which is neither a file nor a folder"),
-            ("a\u{7f}b", EntryType::Regular, "b.tar holds a\\u{7f}b, which has another name than files of releases have"),
-            ("a:b", EntryType::Regular, "b.tar holds a:b, which has another name than files of releases have"),
-            ("../a", EntryType::Directory, "b.tar holds ../a, which is neither a file nor a folder"),
-            (".a/b", EntryType::Regular, "b.tar holds .a/b, which is hidden"),
+            (
+                "a",
+                EntryType::Fifo,
+                "b.tar holds a, which is neither a file nor a folder",
+            ),
+            (
+                "a\u{7f}b",
+                EntryType::Regular,
+                "b.tar holds a\\u{7f}b, which has another name than files of releases have",
+            ),
+            (
+                "a:b",
+                EntryType::Regular,
+                "b.tar holds a:b, which has another name than files of releases have",
+            ),
+            (
+                "../a",
+                EntryType::Directory,
+                "b.tar holds ../a, which is neither a file nor a folder",
+            ),
+            (
+                ".a/b",
+                EntryType::Regular,
+                "b.tar holds .a/b, which is hidden",
+            ),
         ] {
-            assert_eq!(told(&hostile(path, kind, 0), Entries::OfBundle), [expected], "{path}");
+            assert_eq!(
+                told(&hostile(path, kind, 0), Entries::OfBundle),
+                [expected],
+                "{path}"
+            );
         }
-        assert_eq!(told(&hostile("a/", EntryType::Directory, 0), Entries::OfBundle), [] as [&str; 0]);
-        assert_eq!(told(&hostile("../a/", EntryType::Directory, 0), Entries::OfAnybody), [] as [&str; 0]);
-        let expected = "b.tar cannot be read: more than 10000 entries, 512 MiB, or 64 MiB in one file";
-        assert_eq!(told(&hostile("a", EntryType::Regular, (64 << 20) + 1), Entries::OfBundle), [expected]);
+        assert_eq!(
+            told(&hostile("a/", EntryType::Directory, 0), Entries::OfBundle),
+            [] as [&str; 0]
+        );
+        assert_eq!(
+            told(
+                &hostile("../a/", EntryType::Directory, 0),
+                Entries::OfAnybody
+            ),
+            [] as [&str; 0]
+        );
+        let expected =
+            "b.tar cannot be read: more than 10000 entries, 512 MiB, or 64 MiB in one file";
+        assert_eq!(
+            told(
+                &hostile("a", EntryType::Regular, (64 << 20) + 1),
+                Entries::OfBundle
+            ),
+            [expected]
+        );
     }
 
     /// GNU's sparse files say themselves how large they are, whatever the tar holds of them.
@@ -309,32 +479,74 @@ mod tests {
         largest(&mut gnu.sparse[0].offset);
         gnu.sparse[0].numbytes.copy_from_slice(b"00000000000\0");
         sparse.set_cksum();
-        let one = [&hostile("a.yaml", EntryType::Regular, 1)[..512], b"x", &[0; 511]].concat();
+        let one = [
+            &hostile("a.yaml", EntryType::Regular, 1)[..512],
+            b"x",
+            &[0; 511],
+        ]
+        .concat();
         let bytes = [&one[..], sparse.as_bytes(), &[0; 1024]].concat();
         for whose in [Entries::OfBundle, Entries::OfAnybody] {
             let report = read(&bytes, "b.tar", whose).report;
-            assert!(report.findings()[0].message.contains("more than 10000 entries"), "{report:?}");
+            assert!(
+                report.findings()[0]
+                    .message
+                    .contains("more than 10000 entries"),
+                "{report:?}"
+            );
         }
     }
 
     #[test]
     fn what_no_site_takes_is_not_packed() {
-        let of = |paths: &[&str]| -> Tree { paths.iter().map(|path| ((*path).to_owned(), b"x".to_vec())).collect() };
-        assert_eq!(untakable(&of(&["a/v0.1.0/b.yaml", "c d.yaml", "ü"]), "r"), Report::new());
+        let of = |paths: &[&str]| -> Tree {
+            paths
+                .iter()
+                .map(|path| ((*path).to_owned(), b"x".to_vec()))
+                .collect()
+        };
+        assert_eq!(
+            untakable(&of(&["a/v0.1.0/b.yaml", "c d.yaml", "ü"]), "r"),
+            Report::new()
+        );
         for path in ["a/x:y", "a/b\\c", "a/.hidden", &"n".repeat(513)] {
             let report = untakable(&of(&["fine", path]), "r");
             assert_eq!(
-                report.findings().iter().map(|finding| finding.rule.id).collect::<Vec<_>>(),
+                report
+                    .findings()
+                    .iter()
+                    .map(|finding| finding.rule.id)
+                    .collect::<Vec<_>>(),
                 ["bundle-entry-refused"],
                 "{path}"
             );
         }
-        let told = |files: &Tree| untakable(files, "r").findings().iter().map(|finding| finding.message.clone()).collect::<Vec<_>>();
+        let told = |files: &Tree| {
+            untakable(files, "r")
+                .findings()
+                .iter()
+                .map(|finding| finding.message.clone())
+                .collect::<Vec<_>>()
+        };
         let expected = "a bundle of r would have more than 10000 files, 512 MiB, or 64 MiB in one file, and no site takes it";
-        let many = |count: usize| (0..count).map(|n| (n.to_string(), Vec::new())).collect::<Tree>();
-        assert_eq!((told(&many(10_000)), told(&many(10_001))), (vec![], vec![expected.to_owned()]));
-        let large = |bytes: usize| [("a".to_owned(), vec![0; bytes])].into_iter().collect::<Tree>();
-        assert_eq!((told(&large(64 << 20)), told(&large((64 << 20) + 1))), (vec![], vec![expected.to_owned()]));
+        let many = |count: usize| {
+            (0..count)
+                .map(|n| (n.to_string(), Vec::new()))
+                .collect::<Tree>()
+        };
+        assert_eq!(
+            (told(&many(10_000)), told(&many(10_001))),
+            (vec![], vec![expected.to_owned()])
+        );
+        let large = |bytes: usize| {
+            [("a".to_owned(), vec![0; bytes])]
+                .into_iter()
+                .collect::<Tree>()
+        };
+        assert_eq!(
+            (told(&large(64 << 20)), told(&large((64 << 20) + 1))),
+            (vec![], vec![expected.to_owned()])
+        );
     }
 
     #[test]
@@ -343,13 +555,36 @@ mod tests {
         for name in ["a", "b", "c"] {
             let mut header = Header::new_ustar();
             header.set_size(10);
-            packed.append_data(&mut header, name, &b"0123456789"[..]).unwrap();
+            packed
+                .append_data(&mut header, name, &b"0123456789"[..])
+                .unwrap();
         }
         let packed = packed.into_inner().unwrap();
-        let bounds = Bounds { entries: 3, bytes: 30, file_bytes: 10 };
-        let is_read = |bounds: Bounds| !read_within(&packed, "b.tar", bounds, Entries::OfBundle).report.has_errors();
+        let bounds = Bounds {
+            entries: 3,
+            bytes: 30,
+            file_bytes: 10,
+        };
+        let is_read = |bounds: Bounds| {
+            !read_within(&packed, "b.tar", bounds, Entries::OfBundle)
+                .report
+                .has_errors()
+        };
         assert!(is_read(bounds));
-        for less in [Bounds { entries: 2, ..bounds }, Bounds { bytes: 29, ..bounds }, Bounds { file_bytes: 9, ..bounds }] {
+        for less in [
+            Bounds {
+                entries: 2,
+                ..bounds
+            },
+            Bounds {
+                bytes: 29,
+                ..bounds
+            },
+            Bounds {
+                file_bytes: 9,
+                ..bounds
+            },
+        ] {
             assert!(!is_read(less));
         }
     }
@@ -359,16 +594,50 @@ mod tests {
         let file = |name: &str| hostile(name, EntryType::Regular, 0)[..512].to_vec();
         let link = |name: &str, kind| hostile(name, kind, 0)[..512].to_vec();
         let told = |links: &[Vec<u8>]| {
-            let bytes = [file("./x/a.yaml"), links.concat(), file("b.txt"), file("c.json"), vec![0; 1024]].concat();
+            let bytes = [
+                file("./x/a.yaml"),
+                links.concat(),
+                file("b.txt"),
+                file("c.json"),
+                vec![0; 1024],
+            ]
+            .concat();
             let (sources, report) = texts_of_tar(&bytes, "t.tar", &[".yaml", ".json"]);
-            assert_eq!(sources.iter().map(|source| source.name().as_ref()).collect::<Vec<_>>(), ["t.tar/c.json", "t.tar/x/a.yaml"]);
-            report.findings().iter().map(|finding| format!("{}: {}", finding.rule.id, finding.message)).collect::<Vec<_>>()
+            assert_eq!(
+                sources
+                    .iter()
+                    .map(|source| source.name().as_ref())
+                    .collect::<Vec<_>>(),
+                ["t.tar/c.json", "t.tar/x/a.yaml"]
+            );
+            report
+                .findings()
+                .iter()
+                .map(|finding| format!("{}: {}", finding.rule.id, finding.message))
+                .collect::<Vec<_>>()
         };
-        assert_eq!(told(&[link("link.txt", EntryType::Symlink)]), [] as [&str; 0], "nobody would have read it");
-        let (one, other) = (link("./link.yaml", EntryType::Symlink), link("y/hard.json", EntryType::Link));
-        assert_eq!(told(std::slice::from_ref(&one)), ["bundle-link-skipped: link.yaml in t.tar is a link, and is not read"]);
-        assert_eq!(told(&[one, other]), ["bundle-link-skipped: link.yaml and 1 more in t.tar are links, and are not read"]);
-        let (_, report) = texts_of_tar(&hostile("../a.yaml", EntryType::Regular, 0), "t.tar", &[".yaml"]);
+        assert_eq!(
+            told(&[link("link.txt", EntryType::Symlink)]),
+            [] as [&str; 0],
+            "nobody would have read it"
+        );
+        let (one, other) = (
+            link("./link.yaml", EntryType::Symlink),
+            link("y/hard.json", EntryType::Link),
+        );
+        assert_eq!(
+            told(std::slice::from_ref(&one)),
+            ["bundle-link-skipped: link.yaml in t.tar is a link, and is not read"]
+        );
+        assert_eq!(
+            told(&[one, other]),
+            ["bundle-link-skipped: link.yaml and 1 more in t.tar are links, and are not read"]
+        );
+        let (_, report) = texts_of_tar(
+            &hostile("../a.yaml", EntryType::Regular, 0),
+            "t.tar",
+            &[".yaml"],
+        );
         assert_eq!(report.findings()[0].rule.id, "bundle-entry-refused");
     }
 }

@@ -8,7 +8,11 @@ use crate::report::text::plural;
 
 /// The page of all machines.
 pub fn page(sizes: &Sizes, report: &Report, sources: &Sources) -> String {
-    let mut page = Page::new("size", "Size of bootstrap data", plural(sizes.machines.len(), "machine"));
+    let mut page = Page::new(
+        "size",
+        "Size of bootstrap data",
+        plural(sizes.machines.len(), "machine"),
+    );
     page.findings(report, sources);
     if !sizes.machines.is_empty() {
         page.section("Machines", |html, _| machines(html, &sizes.machines));
@@ -28,8 +32,16 @@ pub fn page(sizes: &Sizes, report: &Report, sources: &Sources) -> String {
 
 fn machines(html: &mut Html, machines: &[MachineSize]) {
     let row = |size: &MachineSize| {
-        let [raw, gzip, base64, gzip_base64] = [size.raw, size.gzip, size.base64, size.gzip_base64].map(Cell::Number);
-        vec![Cell::Code(size.name.clone()), Cell::Text(size.role.to_owned()), raw, gzip, base64, gzip_base64]
+        let [raw, gzip, base64, gzip_base64] =
+            [size.raw, size.gzip, size.base64, size.gzip_base64].map(Cell::Number);
+        vec![
+            Cell::Code(size.name.clone()),
+            Cell::Text(size.role.to_owned()),
+            raw,
+            gzip,
+            base64,
+            gzip_base64,
+        ]
     };
     let columns = [
         Column::text("Machine"),
@@ -39,12 +51,25 @@ fn machines(html: &mut Html, machines: &[MachineSize]) {
         Column::number("base64"),
         Column::number("base64 of gzip"),
     ];
-    table(html, "Bytes of each machine's data", &columns, machines.iter().map(row));
+    table(
+        html,
+        "Bytes of each machine's data",
+        &columns,
+        machines.iter().map(row),
+    );
 }
 
 fn facts(html: &mut Html, size: &MachineSize) {
-    let sent = if size.compressed { "as gzip" } else { "as it is" };
-    let stand_ins = if size.stand_ins.is_empty() { "nothing".to_owned() } else { size.stand_ins.join(", ") };
+    let sent = if size.compressed {
+        "as gzip"
+    } else {
+        "as it is"
+    };
+    let stand_ins = if size.stand_ins.is_empty() {
+        "nothing".to_owned()
+    } else {
+        size.stand_ins.join(", ")
+    };
     html.facts(&[
         ("Config", size.object.as_str().into()),
         ("Format", size.format.into()),
@@ -55,13 +80,30 @@ fn facts(html: &mut Html, size: &MachineSize) {
 
 /// What a machine's data is made of: the picture, and the same as a table.
 pub(in crate::ops) fn parts(html: &mut Html, level: Level, id: &str, size: &MachineSize) {
-    let colour = |kind: &str| ["file", "section", "unit", "rest"].iter().position(|known| *known == kind).unwrap_or(4);
-    let tile = |part: &PartSize| Tile { name: part.name.clone(), bytes: part.bytes, colour: colour(part.kind) };
+    let colour = |kind: &str| {
+        ["file", "section", "unit", "rest"]
+            .iter()
+            .position(|known| *known == kind)
+            .unwrap_or(4)
+    };
+    let tile = |part: &PartSize| Tile {
+        name: part.name.clone(),
+        bytes: part.bytes,
+        colour: colour(part.kind),
+    };
     html.heading(level, "What it is made of");
-    treemap(html, id, &format!("Parts of the data of {}", size.name), &size.parts.iter().map(tile).collect::<Vec<_>>());
+    treemap(
+        html,
+        id,
+        &format!("Parts of the data of {}", size.name),
+        &size.parts.iter().map(tile).collect::<Vec<_>>(),
+    );
     let row = |(at, part): (usize, &PartSize)| {
         let percent = (part.bytes * 100).div_ceil(size.raw.max(1));
-        let from = part.from.clone().map_or_else(|| Cell::Text(String::new()), Cell::Code);
+        let from = part
+            .from
+            .clone()
+            .map_or_else(|| Cell::Text(String::new()), Cell::Code);
         vec![
             Cell::Number(at + 1),
             Cell::Code(part.name.clone()),
@@ -79,7 +121,12 @@ pub(in crate::ops) fn parts(html: &mut Html, level: Level, id: &str, size: &Mach
         Column::number("Share"),
         Column::text("From"),
     ];
-    table(html, &format!("Parts of {}, largest first", size.name), &columns, size.parts.iter().enumerate().map(row));
+    table(
+        html,
+        &format!("Parts of {}, largest first", size.name),
+        &columns,
+        size.parts.iter().enumerate().map(row),
+    );
 }
 
 fn savings(html: &mut Html, size: &MachineSize) {
@@ -88,10 +135,23 @@ fn savings(html: &mut Html, size: &MachineSize) {
     }
     html.heading(Level::Three, "What would make it smaller");
     let row = |saving: &super::Saving| {
-        vec![Cell::Code(saving.field.clone()), Cell::Number(saving.bytes), Cell::Text(saving.note.unwrap_or_default().to_owned())]
+        vec![
+            Cell::Code(saving.field.clone()),
+            Cell::Number(saving.bytes),
+            Cell::Text(saving.note.unwrap_or_default().to_owned()),
+        ]
     };
-    let columns = [Column::text("Field"), Column::number("Bytes less"), Column::text("What to know")];
-    table(html, &format!("What fields would save of {}", size.name), &columns, size.savings.iter().map(row));
+    let columns = [
+        Column::text("Field"),
+        Column::number("Bytes less"),
+        Column::text("What to know"),
+    ];
+    table(
+        html,
+        &format!("What fields would save of {}", size.name),
+        &columns,
+        size.savings.iter().map(row),
+    );
 }
 
 fn limits(html: &mut Html, size: &MachineSize) {
@@ -119,5 +179,10 @@ fn limits(html: &mut Html, size: &MachineSize) {
         Column::text("Or moved to"),
         Column::text("Source"),
     ];
-    table(html, &format!("Limits of user data for {}", size.name), &columns, fits.into_iter().map(row));
+    table(
+        html,
+        &format!("Limits of user data for {}", size.name),
+        &columns,
+        fits.into_iter().map(row),
+    );
 }

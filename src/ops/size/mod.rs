@@ -1,4 +1,5 @@
-//! `size`: how large the data of each machine is, what makes it large, and whether it fits where it is to go.
+//! `size`: how large the data of each machine is, what makes it large, and whether it fits where it
+//! is to go.
 
 mod html;
 mod text;
@@ -41,7 +42,11 @@ impl Percent {
     /// Reads `90%` or `90`; `None` for what is no whole number from 1 to 100.
     pub fn parse(text: &str) -> Option<Self> {
         let number = text.strip_suffix('%').unwrap_or(text).trim_end();
-        number.parse().ok().filter(|percent| (1..=100).contains(percent)).map(Percent)
+        number
+            .parse()
+            .ok()
+            .filter(|percent| (1..=100).contains(percent))
+            .map(Percent)
     }
 }
 
@@ -57,7 +62,8 @@ pub struct MachineSize {
     pub role: &'static str,
     /// The format of the data.
     pub format: &'static str,
-    /// What was filled in, because nothing in the input says it; certificates are measured as if they were real.
+    /// What was filled in, because nothing in the input says it; certificates are measured as if
+    /// they were real.
     pub stand_ins: Vec<&'static str>,
     /// Whether the provider compresses the data itself (`compression: gzip`).
     pub compressed: bool,
@@ -153,15 +159,37 @@ pub fn infrastructures() -> impl Iterator<Item = &'static str> {
 }
 
 /// Measures all machines that could be rendered.
-pub fn run(pool: &Pool, rendering: &Rendering<'_>, measuring: &Measuring, budget: &Budget) -> Sizes {
-    let known: Vec<&Limit> = if measuring.infrastructures.is_empty() { of_input(pool) } else { named(&measuring.infrastructures) };
-    let limits: Vec<&Limit> = if known.is_empty() { LIMITS.iter().collect() } else { known.clone() };
-    let mut sizes = Sizes { knows_infrastructure: !known.is_empty(), ..Sizes::default() };
+pub fn run(
+    pool: &Pool,
+    rendering: &Rendering<'_>,
+    measuring: &Measuring,
+    budget: &Budget,
+) -> Sizes {
+    let known: Vec<&Limit> = if measuring.infrastructures.is_empty() {
+        of_input(pool)
+    } else {
+        named(&measuring.infrastructures)
+    };
+    let limits: Vec<&Limit> = if known.is_empty() {
+        LIMITS.iter().collect()
+    } else {
+        known.clone()
+    };
+    let mut sizes = Sizes {
+        knows_infrastructure: !known.is_empty(),
+        ..Sizes::default()
+    };
     for machine in &rendering.machines {
-        let Some(rendered) = &machine.rendered else { continue };
+        let Some(rendered) = &machine.rendered else {
+            continue;
+        };
         let size = measure(machine, rendered, &limits, budget);
         if sizes.knows_infrastructure || measuring.fail_over.is_some() {
-            sizes.report.extend(size.limits.iter().filter_map(|fit| finding(machine, rendered, &size, fit, measuring.fail_over)));
+            sizes.report.extend(
+                size.limits
+                    .iter()
+                    .filter_map(|fit| finding(machine, rendered, &size, fit, measuring.fail_over)),
+            );
         }
         sizes.machines.push(size);
     }
@@ -169,7 +197,10 @@ pub fn run(pool: &Pool, rendering: &Rendering<'_>, measuring: &Measuring, budget
 }
 
 fn named(names: &[&str]) -> Vec<&'static Limit> {
-    LIMITS.iter().filter(|limit| names.contains(&limit.infrastructure)).collect()
+    LIMITS
+        .iter()
+        .filter(|limit| names.contains(&limit.infrastructure))
+        .collect()
 }
 
 /// The limits of the infrastructures of which the input has objects, or to which its objects refer.
@@ -183,7 +214,10 @@ fn of_input(pool: &Pool) -> Vec<&'static Limit> {
     let mut found: Vec<&'static Limit> = Vec::new();
     for object in pool.objects() {
         let mut add = |group: &str, kind: &str| {
-            let more: Vec<_> = of_kind(group, kind).into_iter().filter(|limit| !found.contains(limit)).collect();
+            let more: Vec<_> = of_kind(group, kind)
+                .into_iter()
+                .filter(|limit| !found.contains(limit))
+                .collect();
             found.extend(more);
         };
         add(object.group(), object.kind());
@@ -191,7 +225,11 @@ fn of_input(pool: &Pool) -> Vec<&'static Limit> {
             let field = |name: &str| object.text(&[reference, &[name]].concat()).to_owned();
             let group = match field("apiGroup") {
                 group if !group.is_empty() => group,
-                _ => field("apiVersion").split('/').next().unwrap_or_default().to_owned(),
+                _ => field("apiVersion")
+                    .split('/')
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned(),
             };
             add(&group, &field("kind"));
         }
@@ -200,10 +238,19 @@ fn of_input(pool: &Pool) -> Vec<&'static Limit> {
     found
 }
 
-fn measure(machine: &Machine<'_>, rendered: &Rendered, limits: &[&Limit], budget: &Budget) -> MachineSize {
+fn measure(
+    machine: &Machine<'_>,
+    rendered: &Rendered,
+    limits: &[&Limit],
+    budget: &Budget,
+) -> MachineSize {
     let data = rendered.data.expose();
     let compressed = rendered.plan.compression == Compression::Gzip;
-    let document = if compressed { unpacked(data.clone()) } else { data.clone() };
+    let document = if compressed {
+        unpacked(data.clone())
+    } else {
+        data.clone()
+    };
     let gzip = gzip::compress(&without_pattern(&document)).len();
     let sent = if compressed { gzip } else { data.len() };
     let fit = |limit: &&Limit| {
@@ -226,7 +273,11 @@ fn measure(machine: &Machine<'_>, rendered: &Rendered, limits: &[&Limit], budget
         name: machine.name(),
         role: machine.role.as_str(),
         format: rendered.format.as_str(),
-        stand_ins: machine.stand_ins.iter().map(|stand_in| stand_in.name).collect(),
+        stand_ins: machine
+            .stand_ins
+            .iter()
+            .map(|stand_in| stand_in.name)
+            .collect(),
         compressed,
         bytes: sent,
         raw: document.len(),
@@ -246,7 +297,11 @@ fn parts(rendered: &Rendered, document: &[u8], budget: &Budget) -> Vec<PartSize>
     let part = |section: Section| {
         // Both are in the order in which files are written; a document may have fewer.
         let is_file = section.kind == SectionKind::File;
-        let file = if is_file { files.by_ref().find(|file| file.path == section.name) } else { None };
+        let file = if is_file {
+            files.by_ref().find(|file| file.path == section.name)
+        } else {
+            None
+        };
         PartSize {
             kind: section.kind.as_str(),
             from: file.and_then(|file| file.origin).map(ToString::to_string),
@@ -254,7 +309,10 @@ fn parts(rendered: &Rendered, document: &[u8], budget: &Budget) -> Vec<PartSize>
             bytes: section.bytes,
         }
     };
-    sections(&String::from_utf8_lossy(document), budget).into_iter().map(part).collect()
+    sections(&String::from_utf8_lossy(document), budget)
+        .into_iter()
+        .map(part)
+        .collect()
 }
 
 /// What WindlassConfig's fields would save.
@@ -263,10 +321,16 @@ fn savings(rendered: &Rendered, compressed: bool, gzip: usize) -> Vec<Saving> {
     let mut savings = Vec::new();
     if !compressed && rendered.format == Format::CloudConfig {
         let note = "in a WindlassConfig, for machines whose cloud-init reads gzip";
-        savings.push(Saving { field: "compression: gzip".to_owned(), bytes: raw.saturating_sub(gzip), note: Some(note) });
+        savings.push(Saving {
+            field: "compression: gzip".to_owned(),
+            bytes: raw.saturating_sub(gzip),
+            note: Some(note),
+        });
     }
     for file in rendered.node_files() {
-        let Some(origin) = file.origin.filter(|_| file.encoding.is_empty()) else { continue };
+        let Some(origin) = file.origin.filter(|_| file.encoding.is_empty()) else {
+            continue;
+        };
         let packed = STANDARD.encode(gzip::compress(&file.content)).len();
         if !compressed && packed < file.content.len() {
             let field = format!("{origin}.transferEncoding: gzip+base64");
@@ -277,20 +341,39 @@ fn savings(rendered: &Rendered, compressed: bool, gzip: usize) -> Vec<Saving> {
             });
         }
     }
-    if rendered.node_files().iter().any(|file| file.origin.is_some()) {
+    if rendered
+        .node_files()
+        .iter()
+        .any(|file| file.origin.is_some())
+    {
         let note = "the provider puts the content of Secrets and ConfigMaps into the data";
-        savings.push(Saving { field: "files[].contentFrom".to_owned(), bytes: 0, note: Some(note) });
+        savings.push(Saving {
+            field: "files[].contentFrom".to_owned(),
+            bytes: 0,
+            note: Some(note),
+        });
     }
     savings.sort_by_key(|saving| std::cmp::Reverse(saving.bytes));
     savings
 }
 
-fn finding(machine: &Machine<'_>, rendered: &Rendered, size: &MachineSize, fit: &Fit, fail_over: Option<Percent>) -> Option<Diagnostic> {
+fn finding(
+    machine: &Machine<'_>,
+    rendered: &Rendered,
+    size: &MachineSize,
+    fit: &Fit,
+    fail_over: Option<Percent>,
+) -> Option<Diagnostic> {
     let allowed = fail_over.map_or(100, |percent| usize::from(percent.0));
     if fit.bytes * 100 <= fit.limit * allowed {
         return None;
     }
-    let largest: Vec<_> = size.parts.iter().take(NAMED).map(|part| format!("{} {}", part.name, part.bytes)).collect();
+    let largest: Vec<_> = size
+        .parts
+        .iter()
+        .take(NAMED)
+        .map(|part| format!("{} {}", part.name, part.bytes))
+        .collect();
     let message = format!(
         "{} {} is over {allowed} % of what {} takes: {} of {} bytes, {} %; largest: {}",
         size.name,
@@ -301,8 +384,14 @@ fn finding(machine: &Machine<'_>, rendered: &Rendered, size: &MachineSize, fit: 
         fit.percent,
         largest.join(", ")
     );
-    let rule = if fail_over.is_some() { &OVER_BUDGET } else { &OVER_LIMIT };
-    let finding = Diagnostic::of(rule, message).at(machine.target.config.place(&rendered.spec_path)).note(format!("see {}", fit.source));
+    let rule = if fail_over.is_some() {
+        &OVER_BUDGET
+    } else {
+        &OVER_LIMIT
+    };
+    let finding = Diagnostic::of(rule, message)
+        .at(machine.target.config.place(&rendered.spec_path))
+        .note(format!("see {}", fit.source));
     let finding = match fit.moved {
         Some(moved) => finding.note(format!("the provider moves the data: {moved}")),
         None => finding,

@@ -55,7 +55,8 @@ pub struct NoQuestion {
 }
 
 impl<'a> Asking<'a> {
-    /// Reads what is asked for. `words`: the secrets of the input; `origins`: the templates that it was.
+    /// Reads what is asked for. `words`: the secrets of the input; `origins`: the templates that it
+    /// was.
     ///
     /// # Errors
     /// When it names nothing.
@@ -66,13 +67,25 @@ impl<'a> Asking<'a> {
         show_secrets: bool,
         flag: fn(Setting) -> String,
     ) -> Result<Self, NoQuestion> {
-        let help =
-            "ask for a path, such as `/etc/motd`, or for KIND:NAME, such as `user:ops`, `label:KEY`, `command:TEXT`, `argument:NAME`";
+        let help = "ask for a path, such as `/etc/motd`, or for KIND:NAME, such as `user:ops`, `label:KEY`, `command:TEXT`, `argument:NAME`";
         let wanted = Wanted::parse(what).map_err(|error| match error {
-            WantedError::Nothing => NoQuestion { message: "nothing is asked for".to_owned(), help },
-            WantedError::Nameless(kind) => NoQuestion { message: format!("`{what}` names no {}", kind.as_str()), help },
+            WantedError::Nothing => NoQuestion {
+                message: "nothing is asked for".to_owned(),
+                help,
+            },
+            WantedError::Nameless(kind) => NoQuestion {
+                message: format!("`{what}` names no {}", kind.as_str()),
+                help,
+            },
         })?;
-        Ok(Asking { wanted, what, show_secrets, flag, words, origins })
+        Ok(Asking {
+            wanted,
+            what,
+            show_secrets,
+            flag,
+            words,
+            origins,
+        })
     }
 
     /// A text that holds names of somebody's document.
@@ -86,7 +99,11 @@ impl<'a> Asking<'a> {
 
     /// A command or a value without secrets.
     fn clean(&self, text: &str) -> String {
-        if self.show_secrets { text.to_owned() } else { self.named(&redacted(text)) }
+        if self.show_secrets {
+            text.to_owned()
+        } else {
+            self.named(&redacted(text))
+        }
     }
 
     /// A value without secrets; of what its name makes a secret nothing is told.
@@ -94,7 +111,12 @@ impl<'a> Asking<'a> {
         let leaf = name.rsplit('.').next().unwrap_or(name);
         let leaf = leaf.split('[').next().unwrap_or(leaf);
         let clean = self.clean(&format!("{leaf}: {}", value.expose()));
-        clean.strip_prefix(leaf).and_then(|rest| rest.strip_prefix(':')).unwrap_or(&clean).trim_start().to_owned()
+        clean
+            .strip_prefix(leaf)
+            .and_then(|rest| rest.strip_prefix(':'))
+            .unwrap_or(&clean)
+            .trim_start()
+            .to_owned()
     }
 }
 
@@ -143,10 +165,13 @@ pub struct ThingAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StepAnswer {
-    /// What it is. Of the way back: `field`, `owner` (whose machines are made of it), `template`, `patch`, `condition`, `replaced` (what had stood
-    /// there), `variable`, `secret`, `configMap`, `cluster`, `version`, `setting`, `stand-in`, `external` (an external patch), `provider`. Of what
-    /// is not there: `was` (a value that was overwritten), `selector`, `disabled`, `format`, `role`, `label`, `renamed`, `no-effect`, `section` (a
-    /// section that makes nothing of its own), `command` (one that names it), `known` (a file that others make).
+    /// What it is. Of the way back: `field`, `owner` (whose machines are made of it), `template`,
+    /// `patch`, `condition`, `replaced` (what had stood there), `variable`, `secret`,
+    /// `configMap`, `cluster`, `version`, `setting`, `stand-in`, `external` (an external patch),
+    /// `provider`. Of what is not there: `was` (a value that was overwritten), `selector`,
+    /// `disabled`, `format`, `role`, `label`, `renamed`, `no-effect`, `section` (a
+    /// section that makes nothing of its own), `command` (one that names it), `known` (a file that
+    /// others make).
     pub kind: &'static str,
     /// What there is to say.
     pub text: String,
@@ -165,7 +190,12 @@ pub struct StepAnswer {
 }
 
 /// Answers for all machines.
-pub fn run(pool: &Pool, rendering: &Rendering<'_>, request: &Request, asking: &Asking<'_>) -> Answer {
+pub fn run(
+    pool: &Pool,
+    rendering: &Rendering<'_>,
+    request: &Request,
+    asking: &Asking<'_>,
+) -> Answer {
     let mut answer = Answer::default();
     let mut names = BTreeSet::new();
     for machine in &rendering.machines {
@@ -173,15 +203,26 @@ pub fn run(pool: &Pool, rendering: &Rendering<'_>, request: &Request, asking: &A
         answer.report.extend(cut(machine, &told, asking));
         answer.machines.push(told);
     }
-    answer.machines.iter_mut().for_each(|machine| machine.things.truncate(MOST_TOLD));
-    answer.report.extend(not_there(&answer.machines, asking, &names));
+    answer
+        .machines
+        .iter_mut()
+        .for_each(|machine| machine.things.truncate(MOST_TOLD));
+    answer
+        .report
+        .extend(not_there(&answer.machines, asking, &names));
     answer
 }
 
 /// Names of things of the kinds that were asked for.
 type Names = BTreeSet<(Kind, String)>;
 
-fn of_machine(pool: &Pool, machine: &Machine<'_>, request: &Request, asking: &Asking<'_>, names: &mut Names) -> MachineAnswer {
+fn of_machine(
+    pool: &Pool,
+    machine: &Machine<'_>,
+    request: &Request,
+    asking: &Asking<'_>,
+    names: &mut Names,
+) -> MachineAnswer {
     let mut told = MachineAnswer {
         object: machine.target.config.title(),
         name: machine.name(),
@@ -190,16 +231,38 @@ fn of_machine(pool: &Pool, machine: &Machine<'_>, request: &Request, asking: &As
         things: Vec::new(),
         absent: Vec::new(),
     };
-    let Some(rendered) = &machine.rendered else { return told };
+    let Some(rendered) = &machine.rendered else {
+        return told;
+    };
     let planned = machine.planned.map(PlannedConfig::provenance);
-    let subject = Subject::of(pool, machine.target, request, rendered, &machine.filled, planned, asking.flag);
+    let subject = Subject::of(
+        pool,
+        machine.target,
+        request,
+        rendered,
+        &machine.filled,
+        planned,
+        asking.flag,
+    );
     let all = things(&subject);
-    let meant: Vec<&Thing> = all.iter().filter(|thing| asking.wanted.means(thing)).collect();
+    let meant: Vec<&Thing> = all
+        .iter()
+        .filter(|thing| asking.wanted.means(thing))
+        .collect();
     // One more than is told, so that the cut is seen.
-    told.things = meant.iter().take(MOST_TOLD + 1).map(|thing| told_of(&subject, thing, asking)).collect();
+    told.things = meant
+        .iter()
+        .take(MOST_TOLD + 1)
+        .map(|thing| told_of(&subject, thing, asking))
+        .collect();
     if meant.is_empty() {
-        told.absent = absent(&subject, &asking.wanted, &all).into_iter().map(|step| step_of(step, asking)).collect();
-        let near = all.into_iter().filter(|thing| asking.wanted.may_be(thing.kind) && thing.kind != Kind::Command);
+        told.absent = absent(&subject, &asking.wanted, &all)
+            .into_iter()
+            .map(|step| step_of(step, asking))
+            .collect();
+        let near = all
+            .into_iter()
+            .filter(|thing| asking.wanted.may_be(thing.kind) && thing.kind != Kind::Command);
         names.extend(near.map(|thing| (thing.kind, thing.name)));
     }
     told
@@ -208,18 +271,36 @@ fn of_machine(pool: &Pool, machine: &Machine<'_>, request: &Request, asking: &As
 fn told_of(subject: &Subject<'_>, thing: &Thing, asking: &Asking<'_>) -> ThingAnswer {
     ThingAnswer {
         kind: thing.kind.as_str(),
-        name: if thing.kind == Kind::Command { asking.clean(&thing.name) } else { asking.named(&thing.name) },
+        name: if thing.kind == Kind::Command {
+            asking.clean(&thing.name)
+        } else {
+            asking.named(&thing.name)
+        },
         value: match thing.kind {
             Kind::Command => thing.value.expose().clone(),
             _ => asking.clean_value(&thing.name, &thing.value),
         },
-        steps: steps(subject, &thing.source).into_iter().map(|step| step_of(step, asking)).collect(),
+        steps: steps(subject, &thing.source)
+            .into_iter()
+            .map(|step| step_of(step, asking))
+            .collect(),
     }
 }
 
 fn step_of(step: Step, asking: &Asking<'_>) -> StepAnswer {
-    let Step { kind, text, value, place } = step;
-    let Place { file, object, path, span, .. } = asking.origins.in_template(place);
+    let Step {
+        kind,
+        text,
+        value,
+        place,
+    } = step;
+    let Place {
+        file,
+        object,
+        path,
+        span,
+        ..
+    } = asking.origins.in_template(place);
     StepAnswer {
         kind,
         text: asking.named(&text),
@@ -234,9 +315,14 @@ fn step_of(step: Step, asking: &Asking<'_>) -> StepAnswer {
 
 fn cut(machine: &Machine<'_>, told: &MachineAnswer, asking: &Asking<'_>) -> Option<Diagnostic> {
     (told.things.len() > MOST_TOLD).then(|| {
-        let message = format!("{} {} has more than {MOST_TOLD} things that `{}` means", told.name, told.role, asking.what);
+        let message = format!(
+            "{} {} has more than {MOST_TOLD} things that `{}` means",
+            told.name, told.role, asking.what
+        );
         let place = machine.target.config.place(&machine.target.spec_path());
-        Diagnostic::of(&CUT, message).at(place).help("ask for one of them by its whole name")
+        Diagnostic::of(&CUT, message)
+            .at(place)
+            .help("ask for one of them by its whole name")
     })
 }
 
@@ -250,11 +336,22 @@ fn not_there(machines: &[MachineAnswer], asking: &Asking<'_>, names: &Names) -> 
         Some(kind) => format!("{} `{}`", kind.as_str(), asking.wanted.text),
         None => format!("`{}`", asking.wanted.text),
     };
-    let those =
-        if rendered == 1 { "the machine of the input has".to_owned() } else { format!("none of the {rendered} machines of the input has") };
-    let message = if rendered == 1 { format!("{those} no {what}") } else { format!("{those} {what}") };
+    let those = if rendered == 1 {
+        "the machine of the input has".to_owned()
+    } else {
+        format!("none of the {rendered} machines of the input has")
+    };
+    let message = if rendered == 1 {
+        format!("{those} no {what}")
+    } else {
+        format!("{those} {what}")
+    };
     let is_told = machines.iter().any(|machine| !machine.absent.is_empty());
-    let help = if is_told { "the answer says for each machine why".to_owned() } else { remedy(asking, names) };
+    let help = if is_told {
+        "the answer says for each machine why".to_owned()
+    } else {
+        remedy(asking, names)
+    };
     Some(Diagnostic::of(&NOT_THERE, message).help(help))
 }
 
@@ -266,20 +363,36 @@ const MOST_NAMED: usize = 12;
 /// What was most likely meant.
 fn remedy(asking: &Asking<'_>, names: &Names) -> String {
     if let Some((kind, name)) = near(asking, names) {
-        let shown = if matches!(kind, Kind::File | Kind::Directory) { name } else { format!("{}:{name}", kind.as_str()) };
+        let shown = if matches!(kind, Kind::File | Kind::Directory) {
+            name
+        } else {
+            format!("{}:{name}", kind.as_str())
+        };
         return format!("did you mean `{}`?", asking.named(&shown));
     }
     let (word, rest) = asking.what.split_once(':').unwrap_or_default();
-    if let Some(kind) = nearest(word, Kind::ALL.iter().map(|kind| kind.as_str())).filter(|kind| *kind != word) {
+    if let Some(kind) =
+        nearest(word, Kind::ALL.iter().map(|kind| kind.as_str())).filter(|kind| *kind != word)
+    {
         return format!("did you mean `{kind}:{rest}`?");
     }
     // A drive and a URL have no kind either.
-    let looks_like_kind = word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_alphabetic()) && !rest.starts_with("//");
+    let looks_like_kind = word.len() > 1
+        && word.bytes().all(|byte| byte.is_ascii_alphabetic())
+        && !rest.starts_with("//");
     if looks_like_kind && asking.wanted.only().is_none() {
-        return format!("`{word}` is no kind; there are {}", Kind::ALL.map(Kind::as_str).join(", "));
+        return format!(
+            "`{word}` is no kind; there are {}",
+            Kind::ALL.map(Kind::as_str).join(", ")
+        );
     }
-    let of_kind = names.iter().filter(|(kind, _)| FEW.contains(kind) && asking.wanted.only() == Some(*kind));
-    let known: Vec<String> = of_kind.take(MOST_NAMED).map(|(_, name)| asking.named(name)).collect();
+    let of_kind = names
+        .iter()
+        .filter(|(kind, _)| FEW.contains(kind) && asking.wanted.only() == Some(*kind));
+    let known: Vec<String> = of_kind
+        .take(MOST_NAMED)
+        .map(|(_, name)| asking.named(name))
+        .collect();
     match known.as_slice() {
         [] => {
             "paths, users, keys and names are compared as a whole, and commands in parts; `windlass render` shows all that a machine gets"
@@ -289,18 +402,32 @@ fn remedy(asking: &Asking<'_>, names: &Names) -> String {
     }
 }
 
-/// The name that is near to what was asked for: as a whole, or to the end of a path; or a path of fields that a word without its kind does not
-/// name.
+/// The name that is near to what was asked for: as a whole, or to the end of a path; or a path of
+/// fields that a word without its kind does not name.
 fn near(asking: &Asking<'_>, names: &Names) -> Option<(Kind, String)> {
     let wanted = &asking.wanted;
-    let fields = Wanted { kinds: vec![Kind::Field], text: wanted.text.clone() };
-    let is_field = |(kind, name): &&(Kind, String)| wanted.only().is_none() && *kind == Kind::Field && fields.fits(Kind::Field, name);
+    let fields = Wanted {
+        kinds: vec![Kind::Field],
+        text: wanted.text.clone(),
+    };
+    let is_field = |(kind, name): &&(Kind, String)| {
+        wanted.only().is_none() && *kind == Kind::Field && fields.fits(Kind::Field, name)
+    };
     if names.iter().any(|one| is_field(&one)) {
         return Some((Kind::Field, wanted.text.clone()));
     }
     let whole = wanted.nearest(names.iter().map(|(_, name)| name.as_str()));
     let found = names.iter().find(|(_, name)| Some(name.as_str()) == whole);
-    let end = |name: &str| name.rsplit(['/', '.']).next().map(str::to_owned).unwrap_or_default();
-    let found = found.or_else(|| names.iter().find(|(_, name)| nearest(&wanted.text, [end(name).as_str()]).is_some()));
+    let end = |name: &str| {
+        name.rsplit(['/', '.'])
+            .next()
+            .map(str::to_owned)
+            .unwrap_or_default()
+    };
+    let found = found.or_else(|| {
+        names
+            .iter()
+            .find(|(_, name)| nearest(&wanted.text, [end(name).as_str()]).is_some())
+    });
     found.cloned()
 }

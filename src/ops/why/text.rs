@@ -6,9 +6,15 @@ use crate::report::text::table;
 /// The longest command, in characters, that is shown in one line.
 const LONGEST: usize = 160;
 
-/// The answer, machine by machine; of those that have nothing and of which nothing is known, one line.
+/// The answer, machine by machine; of those that have nothing and of which nothing is known, one
+/// line.
 pub fn text(answer: &Answer) -> String {
-    let machines: Vec<String> = answer.machines.iter().filter(|machine| machine.rendered).map(of_machine).collect();
+    let machines: Vec<String> = answer
+        .machines
+        .iter()
+        .filter(|machine| machine.rendered)
+        .map(of_machine)
+        .collect();
     machines.join("\n")
 }
 
@@ -17,7 +23,12 @@ fn of_machine(machine: &MachineAnswer) -> String {
     match (machine.things.is_empty(), machine.absent.is_empty()) {
         (true, true) => format!("{head}: not there\n"),
         (true, false) => format!("{head}: not there\n{}", of_steps(&machine.absent)),
-        (false, _) => machine.things.iter().map(|thing| of_thing(&head, thing)).collect::<Vec<_>>().join("\n"),
+        (false, _) => machine
+            .things
+            .iter()
+            .map(|thing| of_thing(&head, thing))
+            .collect::<Vec<_>>()
+            .join("\n"),
     }
 }
 
@@ -26,7 +37,9 @@ fn of_thing(head: &str, thing: &ThingAnswer) -> String {
     let title = match (thing.kind, thing.value.is_empty()) {
         (_, true) => format!("{head}: {} {name}", thing.kind),
         ("command", _) => format!("{head}: {} command `{name}`", thing.value),
-        ("file" | "directory" | "user", _) => format!("{head}: {} {name} ({})", thing.kind, one_line(&thing.value)),
+        ("file" | "directory" | "user", _) => {
+            format!("{head}: {} {name} ({})", thing.kind, one_line(&thing.value))
+        }
         _ => format!("{head}: {} {name} = {}", thing.kind, one_line(&thing.value)),
     };
     format!("{title}\n{}", of_steps(&thing.steps))
@@ -70,7 +83,13 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_to_a_line() {
-        assert_eq!((one_line("a"), one_line("a\nb"), one_line("")), ("a".to_owned(), "a…".to_owned(), String::new()));
-        assert_eq!(one_line(&"ä".repeat(LONGEST + 1)).chars().count(), LONGEST + 1);
+        assert_eq!(
+            (one_line("a"), one_line("a\nb"), one_line("")),
+            ("a".to_owned(), "a…".to_owned(), String::new())
+        );
+        assert_eq!(
+            one_line(&"ä".repeat(LONGEST + 1)).chars().count(),
+            LONGEST + 1
+        );
     }
 }

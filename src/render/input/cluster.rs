@@ -20,7 +20,11 @@ impl fmt::Display for Endpoint {
     /// As Go's `net.JoinHostPort`: an address of IPv6 gets brackets.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Endpoint { host, port } = self;
-        if host.contains([':', '%']) { write!(formatter, "[{host}]:{port}") } else { write!(formatter, "{host}:{port}") }
+        if host.contains([':', '%']) {
+            write!(formatter, "[{host}]:{port}")
+        } else {
+            write!(formatter, "{host}:{port}")
+        }
     }
 }
 
@@ -41,7 +45,8 @@ pub(crate) struct ClusterFacts {
     pub(crate) topology_version: String,
     /// `spec.controlPlaneRef`.
     pub(crate) control_plane: Option<Reference>,
-    /// Whether the infrastructure is there: `status.initialization.infrastructureProvisioned`, before v1beta2 `status.infrastructureReady`.
+    /// Whether the infrastructure is there: `status.initialization.infrastructureProvisioned`,
+    /// before v1beta2 `status.infrastructureReady`.
     pub(crate) infrastructure_provisioned: bool,
     /// Whether the first control-plane machine is up: the condition `ControlPlaneInitialized`.
     pub(crate) control_plane_initialized: bool,
@@ -69,8 +74,16 @@ impl Reference {
         let group = value
             .get("apiGroup")
             .and_then(Value::as_str)
-            .unwrap_or_else(|| text("apiVersion").rsplit_once('/').map_or("", |(group, _)| group));
-        let reference = Reference { group: group.to_owned(), kind: text("kind").to_owned(), name: text("name").to_owned() };
+            .unwrap_or_else(|| {
+                text("apiVersion")
+                    .rsplit_once('/')
+                    .map_or("", |(group, _)| group)
+            });
+        let reference = Reference {
+            group: group.to_owned(),
+            kind: text("kind").to_owned(),
+            name: text("name").to_owned(),
+        };
         (!reference.name.is_empty()).then_some(reference)
     }
 }
@@ -82,8 +95,16 @@ impl ClusterFacts {
         let status = &cluster.value()["status"];
         let network = &spec["clusterNetwork"];
         let old = cluster.version() == "v1beta1";
-        let conditions = if old && !legacy { &status["v1beta2"]["conditions"] } else { &status["conditions"] };
-        let provisioned = if old { &status["infrastructureReady"] } else { &status["initialization"]["infrastructureProvisioned"] };
+        let conditions = if old && !legacy {
+            &status["v1beta2"]["conditions"]
+        } else {
+            &status["conditions"]
+        };
+        let provisioned = if old {
+            &status["infrastructureReady"]
+        } else {
+            &status["initialization"]["infrastructureProvisioned"]
+        };
         ClusterFacts {
             name: cluster.name().to_owned(),
             endpoint: endpoint(&spec["controlPlaneEndpoint"]),
@@ -103,15 +124,27 @@ impl ClusterFacts {
 fn endpoint(value: &Value) -> Option<Endpoint> {
     let host = text_at(value, &["host"]);
     let port = value["port"].as_i64().unwrap_or_default();
-    (!host.is_empty() && port != 0).then(|| Endpoint { host: host.to_owned(), port })
+    (!host.is_empty() && port != 0).then(|| Endpoint {
+        host: host.to_owned(),
+        port,
+    })
 }
 
 fn joined(blocks: &Value) -> String {
-    let blocks: Vec<_> = blocks.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let blocks: Vec<_> = blocks
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     blocks.join(",")
 }
 
 fn is_true(conditions: &Value, name: &str) -> bool {
-    let condition = conditions.as_array().into_iter().flatten().find(|condition| condition["type"] == name);
+    let condition = conditions
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|condition| condition["type"] == name);
     condition.is_some_and(|condition| condition["status"] == "True")
 }

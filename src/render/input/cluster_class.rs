@@ -1,4 +1,5 @@
-//! ClusterClasses: the topology controller patches their templates for each Cluster, and rendering does not.
+//! ClusterClasses: the topology controller patches their templates for each Cluster, and rendering
+//! does not.
 
 use serde_json::Value;
 
@@ -43,27 +44,46 @@ pub(crate) fn unapplied_patches(pool: &Pool, target: &Target<'_>) -> Report {
 
 /// Whether machines of the template are in MachinePools.
 pub(super) fn is_for_machine_pools(pool: &Pool, target: &Target<'_>) -> bool {
-    let places: Vec<Place<'_>> = classes(pool, target).flat_map(|class| places(class, target.config)).collect();
-    !places.is_empty() && places.iter().all(|place| matches!(place, Place::MachinePool(_)))
+    let places: Vec<Place<'_>> = classes(pool, target)
+        .flat_map(|class| places(class, target.config))
+        .collect();
+    !places.is_empty()
+        && places
+            .iter()
+            .all(|place| matches!(place, Place::MachinePool(_)))
 }
 
 /// The only one of these Clusters whose class refers to the template.
-pub(super) fn only_user<'a>(pool: &Pool, target: &Target<'_>, clusters: &[&'a Object]) -> Option<&'a Object> {
+pub(super) fn only_user<'a>(
+    pool: &Pool,
+    target: &Target<'_>,
+    clusters: &[&'a Object],
+) -> Option<&'a Object> {
     if !target.is_template() {
         return None;
     }
-    let names: Vec<&str> = classes(pool, target).filter(|class| !places(class, target.config).is_empty()).map(Object::name).collect();
+    let names: Vec<&str> = classes(pool, target)
+        .filter(|class| !places(class, target.config).is_empty())
+        .map(Object::name)
+        .collect();
     // core v1beta1 has the name of the class in `class`.
     let class = |cluster: &Object| match cluster.text(&["spec", "topology", "classRef", "name"]) {
         "" => cluster.text(&["spec", "topology", "class"]).to_owned(),
         name => name.to_owned(),
     };
-    let mut users = clusters.iter().copied().filter(|cluster| names.contains(&class(cluster).as_str()));
+    let mut users = clusters
+        .iter()
+        .copied()
+        .filter(|cluster| names.contains(&class(cluster).as_str()));
     users.next().filter(|_| users.next().is_none())
 }
 
 fn classes<'a>(pool: &'a Pool, target: &'a Target<'_>) -> impl Iterator<Item = &'a Object> {
-    pool.of_kind(CORE_GROUP, "ClusterClass", target.config.namespace_or_default())
+    pool.of_kind(
+        CORE_GROUP,
+        "ClusterClass",
+        target.config.namespace_or_default(),
+    )
 }
 
 /// Where a ClusterClass of core v1beta1 or v1beta2 refers to the template.
@@ -71,14 +91,20 @@ fn places<'a>(class: &'a Object, template: &Object) -> Vec<Place<'a>> {
     let spec = &class.value()["spec"];
     let is_it = |reference: &Value| {
         Reference::read(reference).is_some_and(|reference| {
-            reference.kind == template.kind() && reference.name == template.name() && reference.group == template.group()
+            reference.kind == template.kind()
+                && reference.name == template.name()
+                && reference.group == template.group()
         })
     };
     let refers = |of: &Value| is_it(&of["ref"]) || is_it(&of["templateRef"]);
     let of_workers = |list: &str, place: fn(&'a str) -> Place<'a>| {
         let workers = items(&spec["workers"][list]).iter();
-        let found = workers.filter(|worker| refers(&worker["bootstrap"]) || refers(&worker["template"]["bootstrap"]));
-        found.map(|worker| place(text_at(worker, &["class"]))).collect::<Vec<_>>()
+        let found = workers.filter(|worker| {
+            refers(&worker["bootstrap"]) || refers(&worker["template"]["bootstrap"])
+        });
+        found
+            .map(|worker| place(text_at(worker, &["class"])))
+            .collect::<Vec<_>>()
     };
     let mut places = Vec::new();
     if refers(&spec["controlPlane"]) {
@@ -89,14 +115,17 @@ fn places<'a>(class: &'a Object, template: &Object) -> Vec<Place<'a>> {
     places
 }
 
-/// Whether a patch is for the template in one of its places. What an external one changes is not known.
+/// Whether a patch is for the template in one of its places. What an external one changes is not
+/// known.
 fn changes(patch: &Value, template: &Object, places: &[Place<'_>]) -> bool {
     if patch.get("external").is_some() {
         return !places.is_empty();
     }
     let is_for = |definition: &Value| {
         let selector = &definition["selector"];
-        let group = text_at(selector, &["apiVersion"]).rsplit_once('/').map_or("", |(group, _)| group);
+        let group = text_at(selector, &["apiVersion"])
+            .rsplit_once('/')
+            .map_or("", |(group, _)| group);
         let resources = &selector["matchResources"];
         group == template.group()
             && text_at(selector, &["kind"]) == template.kind()
@@ -107,7 +136,9 @@ fn changes(patch: &Value, template: &Object, places: &[Place<'_>]) -> bool {
 
 fn selects(resources: &Value, place: Place<'_>) -> bool {
     let names = |list: &str, class: &str| {
-        items(&resources[list]["names"]).iter().any(|name| name_matches(name.as_str().unwrap_or_default(), class))
+        items(&resources[list]["names"])
+            .iter()
+            .any(|name| name_matches(name.as_str().unwrap_or_default(), class))
     };
     match place {
         Place::ControlPlane => resources["controlPlane"].as_bool().unwrap_or_default(),
@@ -127,8 +158,18 @@ fn name_matches(pattern: &str, class: &str) -> bool {
 
 fn not_applied(class: &Object, index: usize, patch: &Value, template: &Object) -> Diagnostic {
     let name = text_at(patch, &["name"]);
-    let message = format!("patch `{name}` of {} is not applied to {}", class.title(), template.title());
-    let place = class.place(&FieldPath::root().field("spec").field("patches").index(index).field("name"));
+    let message = format!(
+        "patch `{name}` of {} is not applied to {}",
+        class.title(),
+        template.title()
+    );
+    let place = class.place(
+        &FieldPath::root()
+            .field("spec")
+            .field("patches")
+            .index(index)
+            .field("name"),
+    );
     let finding = Diagnostic::of(&PATCH_NOT_APPLIED, message).at(place);
     finding.help("render the objects that the topology controller makes, as `windlass topology plan` prints them")
 }
@@ -143,7 +184,9 @@ mod tests {
 
     #[test]
     fn a_star_stands_for_anything() {
-        let check = |pattern: &str, class: &str, expected: bool| assert_eq!(name_matches(pattern, class), expected, "{pattern} {class}");
+        let check = |pattern: &str, class: &str, expected: bool| {
+            assert_eq!(name_matches(pattern, class), expected, "{pattern} {class}")
+        };
         check("*", "any", true);
         check("linux-*", "linux-a", true);
         check("*-worker", "default-worker", true);

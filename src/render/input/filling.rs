@@ -1,4 +1,5 @@
-//! What a rendering adds to a config on its own, and from where: fields of kubeadm's documents that the config leaves open, and files of the provider.
+//! What a rendering adds to a config on its own, and from where: fields of kubeadm's documents that
+//! the config leaves open, and files of the provider.
 
 use super::stand_in::StandIn;
 use crate::diag::{FieldPath, Setting};
@@ -30,7 +31,8 @@ pub(crate) enum Filling {
     Version,
     /// A setting of the request.
     Setting(Setting),
-    /// Nobody says it, and something stands in: what it is, and the setting that gives the real one.
+    /// Nobody says it, and something stands in: what it is, and the setting that gives the real
+    /// one.
     StandIn(&'static str, Option<Setting>),
     /// The Secret of that name, or what stands in for it.
     Secret {
@@ -43,13 +45,25 @@ pub(crate) enum Filling {
     Provider(&'static str),
 }
 
-/// The fields of kubeadm's documents that come from the Cluster where the config leaves them open, and its fields (`bootstrap/kubeadm`
-/// of Cluster API: `additionalData`).
+/// The fields of kubeadm's documents that come from the Cluster where the config leaves them open,
+/// and its fields (`bootstrap/kubeadm` of Cluster API: `additionalData`).
 pub(crate) const FROM_CLUSTER: [(&str, &str); 4] = [
-    ("clusterConfiguration.controlPlaneEndpoint", "spec.controlPlaneEndpoint"),
-    ("clusterConfiguration.networking.dnsDomain", "spec.clusterNetwork.serviceDomain"),
-    ("clusterConfiguration.networking.serviceSubnet", "spec.clusterNetwork.services.cidrBlocks"),
-    ("clusterConfiguration.networking.podSubnet", "spec.clusterNetwork.pods.cidrBlocks"),
+    (
+        "clusterConfiguration.controlPlaneEndpoint",
+        "spec.controlPlaneEndpoint",
+    ),
+    (
+        "clusterConfiguration.networking.dnsDomain",
+        "spec.clusterNetwork.serviceDomain",
+    ),
+    (
+        "clusterConfiguration.networking.serviceSubnet",
+        "spec.clusterNetwork.services.cidrBlocks",
+    ),
+    (
+        "clusterConfiguration.networking.podSubnet",
+        "spec.clusterNetwork.pods.cidrBlocks",
+    ),
 ];
 
 impl Filling {
@@ -62,11 +76,17 @@ impl Filling {
 impl Filled {
     /// A field of kubeadm's documents, by its dotted path below the spec.
     pub(crate) fn field(dotted: &str, from: Filling) -> Self {
-        Filled { what: FilledPart::Field(FieldPath::of_fields(dotted)), from }
+        Filled {
+            what: FilledPart::Field(FieldPath::of_fields(dotted)),
+            from,
+        }
     }
 
     /// A file of the node.
     pub(crate) fn file(path: impl Into<String>, from: Filling) -> Self {
-        Filled { what: FilledPart::File(path.into()), from }
+        Filled {
+            what: FilledPart::File(path.into()),
+            from,
+        }
     }
 }

@@ -1,4 +1,5 @@
-//! What is read and asked: the user's documents, the configs among them, and what is known of the machines that they are for.
+//! What is read and asked: the user's documents, the configs among them, and what is known of the
+//! machines that they are for.
 
 pub mod cluster;
 pub(crate) mod cluster_class;

@@ -1,4 +1,5 @@
-//! Templates of clusterctl as input: variables are replaced first, and findings stand where the template has the text.
+//! Templates of clusterctl as input: variables are replaced first, and findings stand where the
+//! template has the text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,8 @@ use crate::text::budget::{Budget, Resource};
 use crate::text::envsubst;
 use crate::text::source::Source;
 
-/// The templates that texts came from, by the name of the file, and the variables that had no value.
+/// The templates that texts came from, by the name of the file, and the variables that had no
+/// value.
 #[derive(Debug, Clone, Default)]
 pub struct Origins {
     templates: BTreeMap<String, Substituted>,
@@ -22,9 +24,14 @@ pub struct Origins {
 }
 
 impl Origins {
-    /// Replaces the variables of all sources. A source that cannot be is in the report, and missing in the result. A variable without a value
-    /// is replaced by a marker; [`Origins::settle`] says whether it was needed.
-    pub fn substitute(sources: Vec<Source>, variables: Variables<'_>, budget: &Budget) -> (Vec<Source>, Self, Report) {
+    /// Replaces the variables of all sources. A source that cannot be is in the report, and missing
+    /// in the result. A variable without a value is replaced by a marker; [`Origins::settle`]
+    /// says whether it was needed.
+    pub fn substitute(
+        sources: Vec<Source>,
+        variables: Variables<'_>,
+        budget: &Budget,
+    ) -> (Vec<Source>, Self, Report) {
         let mut origins = Origins::default();
         let mut report = Report::new();
         let mut texts = Vec::new();
@@ -36,7 +43,9 @@ impl Origins {
             match origins.substituted(&source, variables, budget) {
                 Ok(substituted) => {
                     texts.push(substituted.text().clone());
-                    origins.templates.insert(source.name().to_string(), substituted);
+                    origins
+                        .templates
+                        .insert(source.name().to_string(), substituted);
                 }
                 Err(findings) => report.extend(findings),
             }
@@ -49,14 +58,18 @@ impl Origins {
         self.templates.is_empty()
     }
 
-    /// Whether what a setting would say is filled in: nobody gave the variable of clusterctl's own that says it.
+    /// Whether what a setting would say is filled in: nobody gave the variable of clusterctl's own
+    /// that says it.
     pub fn stands_in(&self, setting: Setting) -> bool {
-        self.stand_ins.iter().any(|stand_in| stand_in.setting == Some(setting))
+        self.stand_ins
+            .iter()
+            .any(|stand_in| stand_in.setting == Some(setting))
     }
 
-    /// The report with its places in the templates, and without what is wrong with markers: a variable behind a finding, in a document that could
-    /// not be rendered for one, or whose marker is in an output, has to be given. Those that nothing needs are stand-ins, and so are the values
-    /// of clusterctl's own variables that nobody gave.
+    /// The report with its places in the templates, and without what is wrong with markers: a
+    /// variable behind a finding, in a document that could not be rendered for one, or whose
+    /// marker is in an output, has to be given. Those that nothing needs are stand-ins, and so are
+    /// the values of clusterctl's own variables that nobody gave.
     pub(crate) fn settle<'o>(
         &self,
         report: Report,
@@ -72,79 +85,166 @@ impl Origins {
             }
         }
         for output in outputs {
-            needed.extend(self.unset.iter().flat_map(|unset| unset.within(output)).map(str::to_owned));
+            needed.extend(
+                self.unset
+                    .iter()
+                    .flat_map(|unset| unset.within(output))
+                    .map(str::to_owned),
+            );
         }
         if !needed.is_empty() {
             for place in refused {
                 let place = self.in_template(place);
-                needed.extend(self.unset.iter().flat_map(|unset| unset.used_in(&place)).map(str::to_owned));
+                needed.extend(
+                    self.unset
+                        .iter()
+                        .flat_map(|unset| unset.used_in(&place))
+                        .map(str::to_owned),
+                );
             }
         }
         settled.extend(self.unset.iter().flat_map(|unset| unset.findings(&needed)));
-        let names: BTreeSet<&str> = self.unset.iter().flat_map(Unset::names).filter(|name| !needed.contains(*name)).collect();
-        let unneeded = (!names.is_empty()).then(|| stand_in::variables(&names.into_iter().collect::<Vec<_>>().join(", ")));
-        (settled, self.stand_ins.iter().cloned().chain(unneeded).collect())
+        let names: BTreeSet<&str> = self
+            .unset
+            .iter()
+            .flat_map(Unset::names)
+            .filter(|name| !needed.contains(*name))
+            .collect();
+        let unneeded = (!names.is_empty())
+            .then(|| stand_in::variables(&names.into_iter().collect::<Vec<_>>().join(", ")));
+        (
+            settled,
+            self.stand_ins.iter().cloned().chain(unneeded).collect(),
+        )
     }
 
     /// A place in its template.
     pub(crate) fn in_template(&self, place: Place) -> Place {
-        self.restored(Diagnostic::of(&TEMPLATE_REFUSED, "").at(place)).place
+        self.restored(Diagnostic::of(&TEMPLATE_REFUSED, "").at(place))
+            .place
     }
 
     /// The report with each place in its template.
     fn restore(&self, report: Report) -> Report {
-        report.into_findings().into_iter().map(|finding| self.restored(finding)).collect()
+        report
+            .into_findings()
+            .into_iter()
+            .map(|finding| self.restored(finding))
+            .collect()
     }
 
     fn restored(&self, finding: Diagnostic) -> Diagnostic {
-        let places = std::iter::once(&finding.place).chain(finding.related.iter().map(|related| &related.place));
-        let files: BTreeSet<String> = places.filter_map(|place| place.file.as_deref()).map(str::to_owned).collect();
-        files.iter().filter_map(|file| self.templates.get(file)).fold(finding, |finding, substituted| substituted.restored(finding))
+        let places = std::iter::once(&finding.place)
+            .chain(finding.related.iter().map(|related| &related.place));
+        let files: BTreeSet<String> = places
+            .filter_map(|place| place.file.as_deref())
+            .map(str::to_owned)
+            .collect();
+        files
+            .iter()
+            .filter_map(|file| self.templates.get(file))
+            .fold(finding, |finding, substituted| {
+                substituted.restored(finding)
+            })
     }
 
     /// The text of a template with its variables replaced.
-    fn substituted(&mut self, source: &Source, variables: Variables<'_>, budget: &Budget) -> Result<Substituted, Report> {
-        let refused =
-            |message: String, range: std::ops::Range<usize>| Diagnostic::of(&TEMPLATE_REFUSED, message).at(source.place_at(range));
+    fn substituted(
+        &mut self,
+        source: &Source,
+        variables: Variables<'_>,
+        budget: &Budget,
+    ) -> Result<Substituted, Report> {
+        let refused = |message: String, range: std::ops::Range<usize>| {
+            Diagnostic::of(&TEMPLATE_REFUSED, message).at(source.place_at(range))
+        };
         let one = |finding: Diagnostic| [finding].into_iter().collect::<Report>();
         let template = envsubst::parse(source.text()).map_err(|error| {
-            one(refused(format!("the template cannot be read: {error}"), error.start..error.stopped).help("write `$$` for a `$`"))
+            one(refused(
+                format!("the template cannot be read: {error}"),
+                error.start..error.stopped,
+            )
+            .help("write `$$` for a `$`"))
         })?;
         let unset = Unset::of(source, &template, &variables);
-        let needed = if variables.request.stand_ins { unset.without_marker() } else { unset.names().map(str::to_owned).collect() };
+        let needed = if variables.request.stand_ins {
+            unset.without_marker()
+        } else {
+            unset.names().map(str::to_owned).collect()
+        };
         if !needed.is_empty() {
             return Err(unset.findings(&needed).collect());
         }
-        let result = template.substitute(|name| variables.value(name).or_else(|| unset.marker(name)), budget);
-        let substituted =
-            result.map_err(|error| one(refused(format!("the template cannot be substituted: {error}"), error.start..error.stopped)))?;
+        let result = template.substitute(
+            |name| variables.value(name).or_else(|| unset.marker(name)),
+            budget,
+        );
+        let substituted = result.map_err(|error| {
+            one(refused(
+                format!("the template cannot be substituted: {error}"),
+                error.start..error.stopped,
+            ))
+        })?;
         let Ok(text) = substituted.text() else {
-            return Err(one(refused("the substituted template is not UTF-8".to_owned(), 0..0).help("give values in UTF-8")));
+            return Err(one(refused(
+                "the substituted template is not UTF-8".to_owned(),
+                0..0,
+            )
+            .help("give values in UTF-8")));
         };
-        self.stand_ins.extend(template.variables().into_keys().filter_map(|name| variables.standing_in(&name)));
+        self.stand_ins.extend(
+            template
+                .variables()
+                .into_keys()
+                .filter_map(|name| variables.standing_in(&name)),
+        );
         self.unset.push(unset);
-        Ok(Substituted::new(source.clone(), text, substituted.map.clone()))
+        Ok(Substituted::new(
+            source.clone(),
+            text,
+            substituted.map.clone(),
+        ))
     }
 }
 
-/// The finding for input that is a template, although nothing said so: no name in Kubernetes holds a `$`, and a variable of clusterctl's own is
-/// in one. Where the text is no YAML, such a variable alone tells.
+/// The finding for input that is a template, although nothing said so: no name in Kubernetes holds
+/// a `$`, and a variable of clusterctl's own is in one. Where the text is no YAML, such a variable
+/// alone tells.
 pub fn undeclared(sources: &[Source], pool: &Pool, is_broken: bool) -> Option<Diagnostic> {
-    const OWN: [&str; 5] =
-        ["${CLUSTER_NAME", "${NAMESPACE", "${KUBERNETES_VERSION", "${CONTROL_PLANE_MACHINE_COUNT", "${WORKER_MACHINE_COUNT"];
+    const OWN: [&str; 5] = [
+        "${CLUSTER_NAME",
+        "${NAMESPACE",
+        "${KUBERNETES_VERSION",
+        "${CONTROL_PLANE_MACHINE_COUNT",
+        "${WORKER_MACHINE_COUNT",
+    ];
     let of_object = |object: &Object| {
         let fields = ["metadata.name", "metadata.namespace"].map(FieldPath::of_fields);
-        let field = fields
-            .into_iter()
-            .find(|path| object.at(path).and_then(Value::as_str).is_some_and(|text| OWN.iter().any(|own| text.contains(own))))?;
+        let field = fields.into_iter().find(|path| {
+            object
+                .at(path)
+                .and_then(Value::as_str)
+                .is_some_and(|text| OWN.iter().any(|own| text.contains(own)))
+        })?;
         Some(object.place(&field))
     };
     let of_text = |source: &Source| {
-        let start = OWN.iter().filter_map(|own| memmem::find(source.text().as_bytes(), own.as_bytes())).min()?;
+        let start = OWN
+            .iter()
+            .filter_map(|own| memmem::find(source.text().as_bytes(), own.as_bytes()))
+            .min()?;
         Some(source.place_at(start..start + 2))
     };
-    let place = pool.objects().iter().find_map(of_object).or_else(|| sources.iter().filter(|_| is_broken).find_map(of_text))?;
-    let finding = Diagnostic::of(&TEMPLATE_UNDECLARED, "this is a template of clusterctl, whose variables are not replaced").at(place);
+    let place = pool
+        .objects()
+        .iter()
+        .find_map(of_object)
+        .or_else(|| sources.iter().filter(|_| is_broken).find_map(of_text))?;
+    let finding = Diagnostic::of(
+        &TEMPLATE_UNDECLARED,
+        "this is a template of clusterctl, whose variables are not replaced",
+    )
+    .at(place);
     Some(finding.help(Remedy::new("add ").setting(Setting::Template)))
 }
 
@@ -153,15 +253,33 @@ mod tests {
     use super::*;
     use crate::render::input::request::Request;
 
-    fn substitute(template: Source, given: &dyn Fn(&str) -> Option<String>, stand_ins: bool) -> (Vec<Source>, Origins, Report) {
-        let request = Request { stand_ins, ..Request::new() };
-        Origins::substitute(vec![template], Variables { given, request: &request }, &Budget::default())
+    fn substitute(
+        template: Source,
+        given: &dyn Fn(&str) -> Option<String>,
+        stand_ins: bool,
+    ) -> (Vec<Source>, Origins, Report) {
+        let request = Request {
+            stand_ins,
+            ..Request::new()
+        };
+        Origins::substitute(
+            vec![template],
+            Variables {
+                given,
+                request: &request,
+            },
+            &Budget::default(),
+        )
     }
 
     #[test]
     fn places_are_those_of_the_template() {
-        let template = Source::new("t.yaml", "kind: Secret\nmetadata: {name: \"${NAME}\", namespace: 5 5}\nx: [\n");
-        let (texts, origins, report) = substitute(template, &|_| Some("a-very-long-name".to_owned()), true);
+        let template = Source::new(
+            "t.yaml",
+            "kind: Secret\nmetadata: {name: \"${NAME}\", namespace: 5 5}\nx: [\n",
+        );
+        let (texts, origins, report) =
+            substitute(template, &|_| Some("a-very-long-name".to_owned()), true);
         assert!(report.is_empty());
         assert!(texts[0].text().contains("a-very-long-name"));
         let at = texts[0].text().find("x:").unwrap();
@@ -174,7 +292,17 @@ mod tests {
     fn variables_without_a_value_are_all_named() {
         let template = Source::new("t.yaml", "a: ${A}\nb: ${B:=1}\nc: ${C}\n");
         let (_, _, report) = substitute(template, &|_| None, false);
-        let messages: Vec<_> = report.findings().iter().map(|finding| finding.message.as_str()).collect();
-        assert_eq!(messages, ["variable A has no value and no default", "variable C has no value and no default"]);
+        let messages: Vec<_> = report
+            .findings()
+            .iter()
+            .map(|finding| finding.message.as_str())
+            .collect();
+        assert_eq!(
+            messages,
+            [
+                "variable A has no value and no default",
+                "variable C has no value and no default"
+            ]
+        );
     }
 }

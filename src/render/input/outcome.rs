@@ -29,7 +29,10 @@ impl Notes {
     /// Adds what another rendering collected.
     pub(crate) fn extend(&mut self, other: Notes) {
         self.report.extend(other.report);
-        other.stand_ins.into_iter().for_each(|stand_in| drop(self.stand_in(stand_in)));
+        other
+            .stand_ins
+            .into_iter()
+            .for_each(|stand_in| drop(self.stand_in(stand_in)));
         self.secrets.extend(other.secrets);
         self.filled.extend(other.filled);
     }

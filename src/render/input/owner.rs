@@ -1,4 +1,5 @@
-//! What stands above a config: the Machine or MachinePool that it is for, or the object that will make such.
+//! What stands above a config: the Machine or MachinePool that it is for, or the object that will
+//! make such.
 
 use super::cluster::Reference;
 use super::request::FeatureGates;
@@ -26,33 +27,63 @@ pub(crate) struct Owner<'a> {
 }
 
 impl<'a> Owner<'a> {
-    /// The first owner reference of a config to a Machine or MachinePool; the version in it does not matter.
+    /// The first owner reference of a config to a Machine or MachinePool; the version in it does
+    /// not matter.
     pub(crate) fn reference(config: &Object, gates: FeatureGates) -> Option<Reference> {
-        let references = config.items(&["metadata", "ownerReferences"]).iter().filter_map(Reference::read);
-        references.into_iter().find(|reference| reference.group == CORE_GROUP && is_owner_kind(&reference.kind, gates))
+        let references = config
+            .items(&["metadata", "ownerReferences"])
+            .iter()
+            .filter_map(Reference::read);
+        references.into_iter().find(|reference| {
+            reference.group == CORE_GROUP && is_owner_kind(&reference.kind, gates)
+        })
     }
 
-    /// The Machine or MachinePool of a config's owner reference: kind and name, and the object when it is there.
-    pub(super) fn of_reference(pool: &'a Pool, config: &'a Object, gates: FeatureGates) -> Option<(Reference, Option<Self>)> {
+    /// The Machine or MachinePool of a config's owner reference: kind and name, and the object when
+    /// it is there.
+    pub(super) fn of_reference(
+        pool: &'a Pool,
+        config: &'a Object,
+        gates: FeatureGates,
+    ) -> Option<(Reference, Option<Self>)> {
         let reference = Owner::reference(config, gates)?;
-        let owner = pool.find(CORE_GROUP, &reference.kind, config.namespace_or_default(), &reference.name);
+        let owner = pool.find(
+            CORE_GROUP,
+            &reference.kind,
+            config.namespace_or_default(),
+            &reference.name,
+        );
         Some((reference, owner.map(|object| Owner { object })))
     }
 
     /// The object whose `configRef` names the config or template.
-    pub(super) fn by_config_ref(pool: &'a Pool, config: &Object, gates: FeatureGates) -> Option<Self> {
-        let is_one =
-            |object: &&Object| object.group() == CORE_GROUP && (is_owner_kind(object.kind(), gates) || SET_KINDS.contains(&object.kind()));
-        pool.referrers(config).find(is_one).map(|object| Owner { object })
+    pub(super) fn by_config_ref(
+        pool: &'a Pool,
+        config: &Object,
+        gates: FeatureGates,
+    ) -> Option<Self> {
+        let is_one = |object: &&Object| {
+            object.group() == CORE_GROUP
+                && (is_owner_kind(object.kind(), gates) || SET_KINDS.contains(&object.kind()))
+        };
+        pool.referrers(config)
+            .find(is_one)
+            .map(|object| Owner { object })
     }
 
-    /// The MachineDeployments and MachineSets that make machines of a template; of MachineSets those that no MachineDeployment owns.
+    /// The MachineDeployments and MachineSets that make machines of a template; of MachineSets
+    /// those that no MachineDeployment owns.
     pub(super) fn sets(pool: &'a Pool, template: &Object) -> Vec<&'a Object> {
         let is_owned = |object: &Object| {
             let owners = object.items(&["metadata", "ownerReferences"]);
-            owners.iter().filter_map(Reference::read).any(|owner| owner.kind == "MachineDeployment")
+            owners
+                .iter()
+                .filter_map(Reference::read)
+                .any(|owner| owner.kind == "MachineDeployment")
         };
-        let is_one = |object: &&Object| object.group() == CORE_GROUP && SET_KINDS.contains(&object.kind()) && !is_owned(object);
+        let is_one = |object: &&Object| {
+            object.group() == CORE_GROUP && SET_KINDS.contains(&object.kind()) && !is_owned(object)
+        };
         pool.referrers(template).filter(is_one).collect()
     }
 
@@ -63,17 +94,24 @@ impl<'a> Owner<'a> {
 
     /// Whether it is a Machine of the control plane.
     pub(crate) fn is_control_plane_machine(&self) -> bool {
-        self.object.kind() == "Machine" && self.object.value()["metadata"]["labels"].get(labels::CONTROL_PLANE).is_some()
+        self.object.kind() == "Machine"
+            && self.object.value()["metadata"]["labels"]
+                .get(labels::CONTROL_PLANE)
+                .is_some()
     }
 
-    /// The version of Kubernetes, with the `v` that the webhooks of these kinds add; `""` when there is none.
+    /// The version of Kubernetes, with the `v` that the webhooks of these kinds add; `""` when
+    /// there is none.
     pub(crate) fn kubernetes_version(&self) -> String {
         with_v(self.object.text(self.version_path()))
     }
 
     /// The field of the version, for findings.
     pub(super) fn version_spot(&self) -> Spot<'a> {
-        Spot::new(self.object, FieldPath::of_fields(&self.version_path().join(".")))
+        Spot::new(
+            self.object,
+            FieldPath::of_fields(&self.version_path().join(".")),
+        )
     }
 
     fn version_path(&self) -> &'static [&'static str] {
@@ -86,7 +124,9 @@ impl<'a> Owner<'a> {
     /// The name of its Cluster; `""` when it does not say.
     pub(super) fn cluster_name(&self) -> &'a str {
         match self.object.text(&["spec", "clusterName"]) {
-            "" => self.object.text(&["metadata", "labels", labels::CLUSTER_NAME]),
+            "" => self
+                .object
+                .text(&["metadata", "labels", labels::CLUSTER_NAME]),
             name => name,
         }
     }
@@ -94,5 +134,9 @@ impl<'a> Owner<'a> {
 
 /// The version with a leading `v`.
 pub(super) fn with_v(version: &str) -> String {
-    if version.is_empty() || version.starts_with('v') { version.to_owned() } else { format!("v{version}") }
+    if version.is_empty() || version.starts_with('v') {
+        version.to_owned()
+    } else {
+        format!("v{version}")
+    }
 }

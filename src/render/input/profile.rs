@@ -1,7 +1,8 @@
-//! Which CAPI release the bytes match: one table with everything that differs from release to release.
+//! Which CAPI release the bytes match: one table with everything that differs from release to
+//! release.
 //!
-//! The templates are almost frozen since v1.10. What differs was found by running each release; it is data here, so that no renderer
-//! compares version numbers.
+//! The templates are almost frozen since v1.10. What differs was found by running each release; it
+//! is data here, so that no renderer compares version numbers.
 
 use std::fmt;
 
@@ -12,22 +13,23 @@ use semver::Version;
 use crate::api::names::Version as ApiVersion;
 use crate::contract::parse_tolerant;
 
-/// The kubeadm bootstrap provider of a CAPI release, as far as its output differs from that of others.
+/// The kubeadm bootstrap provider of a CAPI release, as far as its output differs from that of
+/// others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
     /// The minor version as users write it: `v1.14`, or `main`.
     pub name: &'static str,
     /// The patch version; of `main` none.
     patch: Option<u64>,
-    /// The newest patch version that is known. Run beside ours were v1.10.10, v1.11.7, v1.12.10, v1.12.11, v1.13.6, v1.14.0 and v1.14.2; of
-    /// v1.11 the sources were read up to v1.11.10.
+    /// The newest patch version that is known. Run beside ours were v1.10.10, v1.11.7, v1.12.10,
+    /// v1.12.11, v1.13.6, v1.14.0 and v1.14.2; of v1.11 the sources were read up to v1.11.10.
     newest_patch: u64,
     /// The version that the provider stores and works on; it serves no newer one.
     pub storage: ApiVersion,
     /// The oldest minor version of Kubernetes 1 that is rendered.
     pub oldest_kubernetes: u64,
-    /// Whether Kubernetes' libraries are older than 0.34: then the kubeconfig for discovery has a line `preferences: {}`, and refusals show
-    /// structs in Go's syntax.
+    /// Whether Kubernetes' libraries are older than 0.34: then the kubeconfig for discovery has a
+    /// line `preferences: {}`, and refusals show structs in Go's syntax.
     pub libraries_before_34: bool,
     /// Whether `files[].contentFormat` is known.
     pub content_templates: bool,
@@ -35,7 +37,8 @@ pub struct Profile {
     pub explains_file_failures: bool,
     /// The first patch version whose systemd unit of Ignition calls the script with `/bin/bash`.
     ignition_calls_bash_from: Option<u64>,
-    /// The first patch version whose KubeadmControlPlane sets the feature gate ControlPlaneKubeletLocalMode only below Kubernetes 1.36.
+    /// The first patch version whose KubeadmControlPlane sets the feature gate
+    /// ControlPlaneKubeletLocalMode only below Kubernetes 1.36.
     local_mode_bounded_from: Option<u64>,
     /// Whether KubeadmControlPlane has taints for its machines.
     pub machine_taints: bool,
@@ -63,7 +66,13 @@ const MAIN: Profile = Profile {
     machine_taints: true,
     unknown_fields: &[],
 };
-const V1_14: Profile = Profile { name: "v1.14", patch: Some(2), newest_patch: 2, ignition_calls_bash_from: Some(1), ..MAIN };
+const V1_14: Profile = Profile {
+    name: "v1.14",
+    patch: Some(2),
+    newest_patch: 2,
+    ignition_calls_bash_from: Some(1),
+    ..MAIN
+};
 const V1_13: Profile = Profile {
     name: "v1.13",
     patch: Some(6),
@@ -98,7 +107,13 @@ const V1_10: Profile = Profile {
     newest_patch: 10,
     storage: ApiVersion::V1Beta1,
     oldest_kubernetes: 15,
-    unknown_fields: &[VALIDITY, CA_VALIDITY, ENCRYPTION, DISK_LAYOUT, CONTENT_FORMAT],
+    unknown_fields: &[
+        VALIDITY,
+        CA_VALIDITY,
+        ENCRYPTION,
+        DISK_LAYOUT,
+        CONTENT_FORMAT,
+    ],
     ..V1_11
 };
 
@@ -118,9 +133,13 @@ impl fmt::Display for UnknownRelease {
 impl UnknownRelease {
     /// What can be written instead.
     pub fn help() -> Remedy {
-        let (last, others) = PROFILES.split_last().expect("internal error: there are profiles");
+        let (last, others) = PROFILES
+            .split_last()
+            .expect("internal error: there are profiles");
         let others: Vec<_> = others.iter().map(|profile| profile.name).collect();
-        Remedy::new("use ").setting(Setting::CapiVersion).then(format!(" {} or {}", others.join(", "), last.name))
+        Remedy::new("use ")
+            .setting(Setting::CapiVersion)
+            .then(format!(" {} or {}", others.join(", "), last.name))
     }
 }
 
@@ -145,14 +164,27 @@ impl Profile {
         let unknown = || UnknownRelease(text.to_owned());
         let version = parse_tolerant(text).map_err(|_| unknown())?;
         let name = format!("v{}.{}", version.major, version.minor);
-        let profile = PROFILES.into_iter().find(|profile| profile.name == name).ok_or_else(unknown)?;
+        let profile = PROFILES
+            .into_iter()
+            .find(|profile| profile.name == name)
+            .ok_or_else(unknown)?;
         let has_patch = text.matches('.').count() > 1;
-        Ok(if has_patch { Profile { patch: Some(version.patch), ..profile } } else { profile })
+        Ok(if has_patch {
+            Profile {
+                patch: Some(version.patch),
+                ..profile
+            }
+        } else {
+            profile
+        })
     }
 
     /// The full version: `v1.14.0`, or `main`.
     pub fn version(&self) -> String {
-        self.patch.map_or_else(|| self.name.to_owned(), |patch| format!("{}.{patch}", self.name))
+        self.patch.map_or_else(
+            || self.name.to_owned(),
+            |patch| format!("{}.{patch}", self.name),
+        )
     }
 
     /// Whether this patch version is newer than all that are known.
@@ -180,9 +212,14 @@ impl Profile {
         first.is_some_and(|first| self.patch.is_none_or(|patch| patch >= first))
     }
 
-    /// Whether KubeadmControlPlane sets the feature gate ControlPlaneKubeletLocalMode for that version of Kubernetes.
+    /// Whether KubeadmControlPlane sets the feature gate ControlPlaneKubeletLocalMode for that
+    /// version of Kubernetes.
     pub(crate) fn sets_kubelet_local_mode(&self, kubernetes: &Version) -> bool {
-        let minor = if kubernetes.major == 1 { kubernetes.minor } else { u64::MAX };
+        let minor = if kubernetes.major == 1 {
+            kubernetes.minor
+        } else {
+            u64::MAX
+        };
         let bounded = self.is_from(self.local_mode_bounded_from);
         minor >= 31 && (minor < 36 || !bounded)
     }
@@ -195,7 +232,14 @@ mod tests {
     #[test]
     fn releases_are_found_by_minor_version() {
         let check = |text: &str, expected: Option<&str>| {
-            assert_eq!(Profile::parse(text).ok().map(|profile| profile.version()).as_deref(), expected, "{text}");
+            assert_eq!(
+                Profile::parse(text)
+                    .ok()
+                    .map(|profile| profile.version())
+                    .as_deref(),
+                expected,
+                "{text}"
+            );
         };
         check("v1.14", Some("v1.14.2"));
         check("v1.14.0", Some("v1.14.0"));
@@ -209,13 +253,21 @@ mod tests {
         assert!(Profile::parse("v1.14.7").unwrap().is_untried());
         assert!(!Profile::parse("v1.12.3").unwrap().is_untried());
         assert!(!Profile::parse("v1.14.2").unwrap().is_untried());
-        assert_eq!(UnknownRelease::help().to_string(), "use `capi-version` v1.10, v1.11, v1.12, v1.13, v1.14 or main");
+        assert_eq!(
+            UnknownRelease::help().to_string(),
+            "use `capi-version` v1.10, v1.11, v1.12, v1.13, v1.14 or main"
+        );
     }
 
     #[test]
     fn the_unit_of_ignition_calls_bash_since_a_patch() {
-        let check =
-            |release: &str, expected: bool| assert_eq!(Profile::parse(release).unwrap().ignition_calls_bash(), expected, "{release}");
+        let check = |release: &str, expected: bool| {
+            assert_eq!(
+                Profile::parse(release).unwrap().ignition_calls_bash(),
+                expected,
+                "{release}"
+            )
+        };
         check("v1.13", false);
         check("v1.14.0", false);
         check("v1.14.1", true);
@@ -226,7 +278,13 @@ mod tests {
     fn the_bound_of_the_kubelet_local_mode_came_with_a_patch() {
         let check = |profile: &str, kubernetes: &str, expected: bool| {
             let kubernetes = Version::parse(kubernetes).unwrap();
-            assert_eq!(Profile::parse(profile).unwrap().sets_kubelet_local_mode(&kubernetes), expected, "{profile} {kubernetes}");
+            assert_eq!(
+                Profile::parse(profile)
+                    .unwrap()
+                    .sets_kubelet_local_mode(&kubernetes),
+                expected,
+                "{profile} {kubernetes}"
+            );
         };
         check("v1.14", "1.30.9", false);
         check("v1.14", "1.31.0", true);

@@ -30,7 +30,8 @@ pub struct Request {
     pub token: Option<Sensitive<String>>,
     /// Hashes of CA keys that joining nodes trust.
     pub ca_cert_hashes: Vec<String>,
-    /// Certificates and keys by their path below the folder of certificates, such as `etcd/ca.crt`.
+    /// Certificates and keys by their path below the folder of certificates, such as
+    /// `etcd/ca.crt`.
     pub certificates: BTreeMap<String, Sensitive<Vec<u8>>>,
     /// The version of Ignition, whatever the config says.
     pub ignition: Option<IgnitionVersion>,
@@ -75,7 +76,8 @@ impl Default for Request {
 /// How the user's texts are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Encoder {
-    /// As CAPI's kubeadm bootstrap provider writes them: as they are, commands aside, whatever YAML makes of it.
+    /// As CAPI's kubeadm bootstrap provider writes them: as they are, commands aside, whatever YAML
+    /// makes of it.
     Capi,
     /// As that provider does wherever it reads back as it was meant, and quoted where it does not.
     Typed,
@@ -100,7 +102,8 @@ impl fmt::Display for Encoder {
     }
 }
 
-/// The feature gates of CAPI that decide what is admitted or rendered (book: "Experimental features").
+/// The feature gates of CAPI that decide what is admitted or rendered (book: "Experimental
+/// features").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FeatureGates {
     /// `KubeadmBootstrapFormatIgnition`, off by default.
@@ -112,7 +115,8 @@ pub struct FeatureGates {
 }
 
 impl FeatureGates {
-    /// Gates of CAPI v1.10 to main that decide neither what is admitted nor what is rendered (`feature/feature.go`).
+    /// Gates of CAPI v1.10 to main that decide neither what is admitted nor what is rendered
+    /// (`feature/feature.go`).
     pub const WITHOUT_EFFECT: [&str; 8] = [
         "ClusterResourceSet",
         "ClusterTopology",
@@ -127,6 +131,10 @@ impl FeatureGates {
 
 impl Default for FeatureGates {
     fn default() -> Self {
-        FeatureGates { ignition: false, machine_pool: true, machine_taints: false }
+        FeatureGates {
+            ignition: false,
+            machine_pool: true,
+            machine_taints: false,
+        }
     }
 }

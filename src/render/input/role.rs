@@ -17,7 +17,12 @@ pub enum Role {
 
 impl Role {
     /// All roles.
-    pub(crate) const ALL: [Role; 4] = [Role::Init, Role::ControlPlaneJoin, Role::WorkerJoin, Role::MachinePool];
+    pub(crate) const ALL: [Role; 4] = [
+        Role::Init,
+        Role::ControlPlaneJoin,
+        Role::WorkerJoin,
+        Role::MachinePool,
+    ];
 
     /// The word of flags and reports.
     pub(crate) fn as_str(self) -> &'static str {

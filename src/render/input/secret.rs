@@ -22,22 +22,33 @@ struct Holder<'a> {
 
 impl<'a> Holder<'a> {
     fn text(&self, key: &str) -> Option<&'a str> {
-        self.object.value()[self.plain].get(key).and_then(|value| value.as_str())
+        self.object.value()[self.plain]
+            .get(key)
+            .and_then(|value| value.as_str())
     }
 
     /// # Errors
     ///
     /// The value is no base64.
     fn decoded(&self, key: &str) -> Result<Option<Vec<u8>>, Box<Diagnostic>> {
-        let Some(value) = self.object.value()[self.encoded].get(key) else { return Ok(None) };
-        value.as_str().and_then(|text| base64::decode(text).ok()).map(Some).ok_or_else(|| Box::new(self.not_base64(key)))
+        let Some(value) = self.object.value()[self.encoded].get(key) else {
+            return Ok(None);
+        };
+        value
+            .as_str()
+            .and_then(|text| base64::decode(text).ok())
+            .map(Some)
+            .ok_or_else(|| Box::new(self.not_base64(key)))
     }
 
     fn not_base64(&self, key: &str) -> Diagnostic {
         let path = FieldPath::root().field(self.encoded).field(key);
         let message = format!("{path} of {} is not base64", self.object.title());
         let finding = Diagnostic::of(&DATA_NOT_BASE64, message).at(self.object.place(&path));
-        finding.help(format!("encode the value, or move it to `{}.{key}`", self.plain))
+        finding.help(format!(
+            "encode the value, or move it to `{}.{key}`",
+            self.plain
+        ))
     }
 }
 
@@ -49,10 +60,15 @@ impl<'a> Secret<'a> {
     /// The Secret of that name.
     pub(crate) fn find(pool: &'a Pool, namespace: &str, name: &str) -> Option<Self> {
         let object = pool.find("", "Secret", namespace, name)?;
-        Some(Secret(Holder { object, plain: "stringData", encoded: "data" }))
+        Some(Secret(Holder {
+            object,
+            plain: "stringData",
+            encoded: "data",
+        }))
     }
 
-    /// The value of a key; `None` when the Secret has no such key. `stringData` counts before `data`, as the API server has it.
+    /// The value of a key; `None` when the Secret has no such key. `stringData` counts before
+    /// `data`, as the API server has it.
     ///
     /// # Errors
     ///
@@ -78,7 +94,11 @@ impl<'a> ConfigMap<'a> {
     /// The ConfigMap of that name.
     pub(crate) fn find(pool: &'a Pool, namespace: &str, name: &str) -> Option<Self> {
         let object = pool.find("", "ConfigMap", namespace, name)?;
-        Some(ConfigMap(Holder { object, plain: "data", encoded: "binaryData" }))
+        Some(ConfigMap(Holder {
+            object,
+            plain: "data",
+            encoded: "binaryData",
+        }))
     }
 
     /// The value of a key: of `data`, else of `binaryData`; `None` when neither has the key.

@@ -1,4 +1,5 @@
-//! Values in place of what only a cluster would know. Each is visible: it is reported, and a setting gives the real one.
+//! Values in place of what only a cluster would know. Each is visible: it is reported, and a
+//! setting gives the real one.
 
 use std::fmt;
 
@@ -23,15 +24,29 @@ pub struct StandIn {
 impl StandIn {
     /// Where it comes in a list: what decides most comes first.
     pub(crate) fn rank(&self) -> usize {
-        const ORDER: [Setting; 6] =
-            [Setting::Role, Setting::KubernetesVersion, Setting::ClusterName, Setting::Endpoint, Setting::Token, Setting::CaCertHash];
-        ORDER.iter().position(|setting| Some(*setting) == self.setting).unwrap_or(ORDER.len())
+        const ORDER: [Setting; 6] = [
+            Setting::Role,
+            Setting::KubernetesVersion,
+            Setting::ClusterName,
+            Setting::Endpoint,
+            Setting::Token,
+            Setting::CaCertHash,
+        ];
+        ORDER
+            .iter()
+            .position(|setting| Some(*setting) == self.setting)
+            .unwrap_or(ORDER.len())
     }
 }
 
 impl fmt::Display for StandIn {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "stand-in: {} {}", self.name, shortened(&self.value))
+        write!(
+            formatter,
+            "stand-in: {} {}",
+            self.name,
+            shortened(&self.value)
+        )
     }
 }
 
@@ -46,58 +61,101 @@ fn shortened(value: &str) -> String {
 
 /// The name of the cluster.
 pub(crate) fn cluster_name() -> StandIn {
-    StandIn { name: "cluster name", value: "example".to_owned(), setting: Some(Setting::ClusterName) }
+    StandIn {
+        name: "cluster name",
+        value: "example".to_owned(),
+        setting: Some(Setting::ClusterName),
+    }
 }
 
 /// The endpoint of the API server: a name that never resolves (RFC 6761).
 pub(crate) fn endpoint() -> (Endpoint, StandIn) {
-    let endpoint = Endpoint { host: "example.invalid".to_owned(), port: 6443 };
-    let stand_in = StandIn { name: "endpoint", value: endpoint.to_string(), setting: Some(Setting::Endpoint) };
+    let endpoint = Endpoint {
+        host: "example.invalid".to_owned(),
+        port: 6443,
+    };
+    let stand_in = StandIn {
+        name: "endpoint",
+        value: endpoint.to_string(),
+        setting: Some(Setting::Endpoint),
+    };
     (endpoint, stand_in)
 }
 
 /// The version of Kubernetes: the newest that the newest profile was run with.
 pub(crate) fn kubernetes_version() -> StandIn {
-    StandIn { name: "kubernetes version", value: "v1.36.0".to_owned(), setting: Some(Setting::KubernetesVersion) }
+    StandIn {
+        name: "kubernetes version",
+        value: "v1.36.0".to_owned(),
+        setting: Some(Setting::KubernetesVersion),
+    }
 }
 
 /// The token that the provider would make: of the form that kubeadm demands, known to everybody.
 pub(crate) fn token() -> StandIn {
-    StandIn { name: "token", value: "abcdef.0123456789abcdef".to_owned(), setting: Some(Setting::Token) }
+    StandIn {
+        name: "token",
+        value: "abcdef.0123456789abcdef".to_owned(),
+        setting: Some(Setting::Token),
+    }
 }
 
 /// The hash of the key of the CA.
 pub(crate) fn ca_cert_hash() -> StandIn {
-    StandIn { name: "ca cert hash", value: format!("sha256:{:064}", 0), setting: Some(Setting::CaCertHash) }
+    StandIn {
+        name: "ca cert hash",
+        value: format!("sha256:{:064}", 0),
+        setting: Some(Setting::CaCertHash),
+    }
 }
 
 /// That certificates are dummies.
 pub(crate) fn certificates() -> StandIn {
-    StandIn { name: "certificates", value: "dummies of real length".to_owned(), setting: Some(Setting::CertsDir) }
+    StandIn {
+        name: "certificates",
+        value: "dummies of real length".to_owned(),
+        setting: Some(Setting::CertsDir),
+    }
 }
 
 /// The content that a key of a Secret or ConfigMap gives.
 pub(crate) fn content(kind: &'static str, namespace: &str, name: &str, key: &str) -> StandIn {
-    StandIn { name: kind, value: format!("{namespace}/{name} key {key}"), setting: None }
+    StandIn {
+        name: kind,
+        value: format!("{namespace}/{name} key {key}"),
+        setting: None,
+    }
 }
 
 /// Variables of a template without a value, which nothing that is rendered needs.
 pub(crate) fn variables(names: &str) -> StandIn {
-    StandIn { name: "variables that nothing here needs:", value: names.to_owned(), setting: Some(Setting::Var) }
+    StandIn {
+        name: "variables that nothing here needs:",
+        value: names.to_owned(),
+        setting: Some(Setting::Var),
+    }
 }
 
 /// A role that nothing in the input says.
 pub(crate) fn role(role: super::role::Role) -> StandIn {
-    StandIn { name: "role", value: role.to_string(), setting: Some(Setting::Role) }
+    StandIn {
+        name: "role",
+        value: role.to_string(),
+        setting: Some(Setting::Role),
+    }
 }
 
 /// What the lines of dummies are made of.
 const DUMMY: &str = "STAND+IN/NO+KEY/";
 
-/// Data in which the dummies of PEM blocks are letters without a pattern, always the same: it compresses as it would with real keys.
+/// Data in which the dummies of PEM blocks are letters without a pattern, always the same: it
+/// compresses as it would with real keys.
 pub(crate) fn without_pattern(data: &[u8]) -> Vec<u8> {
     // As they stand, and as data URLs escape them.
-    let finders = [DUMMY.to_owned(), DUMMY.replace('+', "%2B").replace('/', "%2F")];
+    let finders = [
+        DUMMY.to_owned(),
+        DUMMY.replace('+', "%2B").replace('/', "%2F"),
+    ];
     finders.iter().fold(data.to_vec(), |data, dummy| {
         let mut out = Vec::with_capacity(data.len());
         let mut rest = 0;
@@ -114,13 +172,20 @@ pub(crate) fn without_pattern(data: &[u8]) -> Vec<u8> {
 
 /// The characters that Cluster API draws for the names of what a topology makes.
 pub(crate) fn drawn(characters: &str) -> StandIn {
-    StandIn { name: "end of names", value: characters.to_owned(), setting: None }
+    StandIn {
+        name: "end of names",
+        value: characters.to_owned(),
+        setting: None,
+    }
 }
 
 /// A PEM block that looks like one and is none: `bytes` long, each line says so.
 pub(crate) fn pem(label: &str, bytes: usize) -> String {
     let line = DUMMY.repeat(4);
-    let (begin, end) = (format!("-----BEGIN {label}-----\n"), format!("-----END {label}-----\n"));
+    let (begin, end) = (
+        format!("-----BEGIN {label}-----\n"),
+        format!("-----END {label}-----\n"),
+    );
     let mut text = begin;
     while text.len() + end.len() < bytes {
         let room = bytes - text.len() - end.len();
@@ -136,8 +201,14 @@ mod tests {
 
     #[test]
     fn long_values_are_shortened_in_the_middle() {
-        assert_eq!(ca_cert_hash().to_string(), "stand-in: ca cert hash sha256:0000…0000");
-        assert_eq!(endpoint().1.to_string(), "stand-in: endpoint example.invalid:6443");
+        assert_eq!(
+            ca_cert_hash().to_string(),
+            "stand-in: ca cert hash sha256:0000…0000"
+        );
+        assert_eq!(
+            endpoint().1.to_string(),
+            "stand-in: endpoint example.invalid:6443"
+        );
     }
 
     /// Base64 has six bits a letter: what is without a pattern keeps three quarters of its size.
@@ -147,7 +218,11 @@ mod tests {
         let gzip = |bytes: &[u8]| crate::render::write::gzip::compress(bytes).len();
         let real = without_pattern(text.as_bytes());
         assert_eq!(real.len(), text.len());
-        assert!(gzip(text.as_bytes()) < 200 && gzip(&real) > text.len() * 70 / 100, "{}", gzip(&real));
+        assert!(
+            gzip(text.as_bytes()) < 200 && gzip(&real) > text.len() * 70 / 100,
+            "{}",
+            gzip(&real)
+        );
         assert_eq!(without_pattern(b"no dummy"), b"no dummy");
     }
 

@@ -45,7 +45,12 @@ pub(crate) struct Surroundings<'a> {
 
 impl<'a> Surroundings<'a> {
     /// Looks around a config. What is missing is a finding, or a stand-in.
-    pub(crate) fn of(pool: &'a Pool, target: &Target<'a>, request: &Request, notes: &mut Notes) -> Option<Self> {
+    pub(crate) fn of(
+        pool: &'a Pool,
+        target: &Target<'a>,
+        request: &Request,
+        notes: &mut Notes,
+    ) -> Option<Self> {
         let owner = owner(pool, target, request, notes)?;
         let (cluster, cluster_spot) = cluster(pool, target, owner, request, notes)?;
         let role = role(pool, target, owner, &cluster, request, notes)?;
@@ -58,18 +63,37 @@ impl<'a> Surroundings<'a> {
             (true, ..) => Filling::Cluster("metadata.name"),
             (_, true, _) => Filling::of(&stand_in::cluster_name()),
             (_, _, Some(_)) => Filling::Setting(Setting::ClusterName),
-            _ => Filling::Provider("what makes the machine names its Cluster, which the input does not hold"),
+            _ => Filling::Provider(
+                "what makes the machine names its Cluster, which the input does not hold",
+            ),
         };
-        let version_spot = owner.map_or_else(|| Spot::whole(target.config), |owner| owner.version_spot());
-        let (kubernetes_version, version_from) = kubernetes_version(owner, &cluster, request, notes);
-        Some(Surroundings { role, cluster, kubernetes_version, version_from, name_from, version_spot, cluster_spot })
+        let version_spot =
+            owner.map_or_else(|| Spot::whole(target.config), |owner| owner.version_spot());
+        let (kubernetes_version, version_from) =
+            kubernetes_version(owner, &cluster, request, notes);
+        Some(Surroundings {
+            role,
+            cluster,
+            kubernetes_version,
+            version_from,
+            name_from,
+            version_spot,
+            cluster_spot,
+        })
     }
 }
 
 /// The machine above the config; `None` within when there is none and none is needed.
-fn owner<'a>(pool: &'a Pool, target: &Target<'a>, request: &Request, notes: &mut Notes) -> Option<Option<Owner<'a>>> {
+fn owner<'a>(
+    pool: &'a Pool,
+    target: &Target<'a>,
+    request: &Request,
+    notes: &mut Notes,
+) -> Option<Option<Owner<'a>>> {
     if target.is_control_plane_object() {
-        return Some(Some(Owner { object: target.config }));
+        return Some(Some(Owner {
+            object: target.config,
+        }));
     }
     if let Some(set) = target.set {
         return Some(Some(Owner { object: set }));
@@ -79,19 +103,31 @@ fn owner<'a>(pool: &'a Pool, target: &Target<'a>, request: &Request, notes: &mut
     match Owner::of_reference(pool, config, request.feature_gates) {
         Some((_, Some(owner))) => return Some(Some(owner)),
         Some((reference, None)) if !request.stand_ins => {
-            let message = format!("{} belongs to {} {}, which no file holds", config.title(), reference.kind, reference.name);
-            return notes
-                .refuse(Diagnostic::of(&OWNER_MISSING, message).at(place()).help(format!("add the file of the {}", reference.kind)));
+            let message = format!(
+                "{} belongs to {} {}, which no file holds",
+                config.title(),
+                reference.kind,
+                reference.name
+            );
+            return notes.refuse(
+                Diagnostic::of(&OWNER_MISSING, message)
+                    .at(place())
+                    .help(format!("add the file of the {}", reference.kind)),
+            );
         }
         _ => {}
     }
     let found = Owner::by_config_ref(pool, config, request.feature_gates);
     if found.is_none() && !request.stand_ins {
-        let message = format!("{} belongs to no Machine or MachinePool, so the provider leaves it alone", config.title());
+        let message = format!(
+            "{} belongs to no Machine or MachinePool, so the provider leaves it alone",
+            config.title()
+        );
         return notes.refuse(
-            Diagnostic::of(&OWNER_MISSING, message)
-                .at(place())
-                .help(Remedy::new("add the owner reference and the Machine, or leave out ").setting(Setting::NoStandIns)),
+            Diagnostic::of(&OWNER_MISSING, message).at(place()).help(
+                Remedy::new("add the owner reference and the Machine, or leave out ")
+                    .setting(Setting::NoStandIns),
+            ),
         );
     }
     Some(found)
@@ -106,17 +142,40 @@ fn cluster<'a>(
 ) -> Option<(ClusterFacts, Spot<'a>)> {
     let config = target.config;
     let spot = Spot::whole(config);
-    let said = owner.map(|owner| owner.cluster_name()).filter(|name| !name.is_empty());
-    let name = request.cluster_name.as_deref().or(said).unwrap_or_else(|| config.text(&["metadata", "labels", labels::CLUSTER_NAME]));
-    let object = pool.find(CORE_GROUP, "Cluster", config.namespace_or_default(), name).or_else(|| only_cluster(pool, target, name));
+    let said = owner
+        .map(|owner| owner.cluster_name())
+        .filter(|name| !name.is_empty());
+    let name = request
+        .cluster_name
+        .as_deref()
+        .or(said)
+        .unwrap_or_else(|| config.text(&["metadata", "labels", labels::CLUSTER_NAME]));
+    let object = pool
+        .find(CORE_GROUP, "Cluster", config.namespace_or_default(), name)
+        .or_else(|| only_cluster(pool, target, name));
     let Some(object) = object else {
         if request.stand_ins {
-            let name = if name.is_empty() { stand_in::cluster_name().value } else { name.to_owned() };
-            let facts = ClusterFacts { name, endpoint: request.endpoint.clone(), ..ClusterFacts::default() };
+            let name = if name.is_empty() {
+                stand_in::cluster_name().value
+            } else {
+                name.to_owned()
+            };
+            let facts = ClusterFacts {
+                name,
+                endpoint: request.endpoint.clone(),
+                ..ClusterFacts::default()
+            };
             return Some((facts, spot));
         }
-        let message = format!("{} is a machine of Cluster `{name}`, which no file holds", config.title());
-        return notes.refuse(Diagnostic::of(&CLUSTER_MISSING, message).at(spot.place()).help("add the file of the Cluster"));
+        let message = format!(
+            "{} is a machine of Cluster `{name}`, which no file holds",
+            config.title()
+        );
+        return notes.refuse(
+            Diagnostic::of(&CLUSTER_MISSING, message)
+                .at(spot.place())
+                .help("add the file of the Cluster"),
+        );
     };
     let mut facts = ClusterFacts::read(object, request.profile.is_legacy());
     if request.endpoint.is_some() {
@@ -124,9 +183,15 @@ fn cluster<'a>(
     }
     let spot = Spot::whole(object);
     if !request.stand_ins {
-        let paused = facts.paused || config.value()["metadata"]["annotations"].get(labels::PAUSED).is_some();
+        let paused = facts.paused
+            || config.value()["metadata"]["annotations"]
+                .get(labels::PAUSED)
+                .is_some();
         if paused {
-            let message = format!("{} or its Cluster is paused, so the provider renders nothing", config.title());
+            let message = format!(
+                "{} or its Cluster is paused, so the provider renders nothing",
+                config.title()
+            );
             return notes.refuse(
                 Diagnostic::of(&PAUSED, message)
                     .at(spot.place())
@@ -134,36 +199,62 @@ fn cluster<'a>(
             );
         }
         if !facts.infrastructure_provisioned {
-            let message = format!("the provider waits for the infrastructure of Cluster {}", facts.name);
+            let message = format!(
+                "the provider waits for the infrastructure of Cluster {}",
+                facts.name
+            );
             let finding = Diagnostic::of(&CLUSTER_NOT_READY, message)
                 .at(spot.place())
-                .help(Remedy::new("leave out ").setting(Setting::NoStandIns).then(" to render before that"));
-            return notes.refuse(finding.upstream("Waiting for Cluster status.infrastructureReady to be true"));
+                .help(
+                    Remedy::new("leave out ")
+                        .setting(Setting::NoStandIns)
+                        .then(" to render before that"),
+                );
+            return notes.refuse(
+                finding.upstream("Waiting for Cluster status.infrastructureReady to be true"),
+            );
         }
     }
     Some((facts, spot))
 }
 
 /// Whether the cluster's name is one that nobody gave.
-fn cluster_is_stand_in(cluster: &ClusterFacts, owner: Option<Owner<'_>>, target: &Target<'_>, request: &Request) -> bool {
-    let label = target.config.text(&["metadata", "labels", labels::CLUSTER_NAME]);
-    let is_said = request.cluster_name.is_some() || owner.is_some_and(|owner| !owner.cluster_name().is_empty()) || !label.is_empty();
+fn cluster_is_stand_in(
+    cluster: &ClusterFacts,
+    owner: Option<Owner<'_>>,
+    target: &Target<'_>,
+    request: &Request,
+) -> bool {
+    let label = target
+        .config
+        .text(&["metadata", "labels", labels::CLUSTER_NAME]);
+    let is_said = request.cluster_name.is_some()
+        || owner.is_some_and(|owner| !owner.cluster_name().is_empty())
+        || !label.is_empty();
     !is_said && !cluster.is_read
 }
 
-/// The only Cluster of the namespace, or the one whose control plane the config is, or the only one whose class has the template.
+/// The only Cluster of the namespace, or the one whose control plane the config is, or the only one
+/// whose class has the template.
 fn only_cluster<'a>(pool: &'a Pool, target: &Target<'_>, name: &str) -> Option<&'a Object> {
     if !name.is_empty() {
         return None;
     }
-    let clusters: Vec<&Object> = pool.of_kind(CORE_GROUP, "Cluster", target.config.namespace_or_default()).collect();
+    let clusters: Vec<&Object> = pool
+        .of_kind(CORE_GROUP, "Cluster", target.config.namespace_or_default())
+        .collect();
     match clusters.as_slice() {
         [only] => Some(only),
         several => {
             let is_of = |object: &&Object| {
-                target.is_control_plane_object() && object.text(&["spec", "controlPlaneRef", "name"]) == target.config.name()
+                target.is_control_plane_object()
+                    && object.text(&["spec", "controlPlaneRef", "name"]) == target.config.name()
             };
-            several.iter().copied().find(is_of).or_else(|| cluster_class::only_user(pool, target, several))
+            several
+                .iter()
+                .copied()
+                .find(is_of)
+                .or_else(|| cluster_class::only_user(pool, target, several))
         }
     }
 }
@@ -181,24 +272,44 @@ fn role(
     }
     if !request.stand_ins && !target.is_template() {
         let owner = owner?;
-        return match (owner.is_control_plane_machine(), cluster.control_plane_initialized) {
+        return match (
+            owner.is_control_plane_machine(),
+            cluster.control_plane_initialized,
+        ) {
             (true, false) => Some(Role::Init),
             (true, true) => Some(Role::ControlPlaneJoin),
-            (false, true) => Some(if owner.is_machine_pool() { Role::MachinePool } else { Role::WorkerJoin }),
+            (false, true) => Some(if owner.is_machine_pool() {
+                Role::MachinePool
+            } else {
+                Role::WorkerJoin
+            }),
             (false, false) => {
-                let message = format!("the provider waits for the first control-plane machine of Cluster {}", cluster.name);
-                let finding = Diagnostic::of(&CLUSTER_NOT_READY, message).at(target.config.place(&FieldPath::root()));
-                let finding = finding.help(Remedy::new("leave out ").setting(Setting::NoStandIns).then(" to render before that"));
-                notes.refuse(finding.upstream("Waiting for Cluster control plane to be initialized"))
+                let message = format!(
+                    "the provider waits for the first control-plane machine of Cluster {}",
+                    cluster.name
+                );
+                let finding = Diagnostic::of(&CLUSTER_NOT_READY, message)
+                    .at(target.config.place(&FieldPath::root()));
+                let finding = finding.help(
+                    Remedy::new("leave out ")
+                        .setting(Setting::NoStandIns)
+                        .then(" to render before that"),
+                );
+                notes
+                    .refuse(finding.upstream("Waiting for Cluster control plane to be initialized"))
             }
         };
     }
     Some(match owner {
-        Some(owner) if owner.is_control_plane_machine() && cluster.control_plane_initialized => Role::ControlPlaneJoin,
+        Some(owner) if owner.is_control_plane_machine() && cluster.control_plane_initialized => {
+            Role::ControlPlaneJoin
+        }
         Some(owner) if owner.is_control_plane_machine() => target.likely_control_plane_role(),
         Some(owner) if owner.is_machine_pool() => Role::MachinePool,
         Some(_) => Role::WorkerJoin,
-        None if target.is_template() && cluster_class::is_for_machine_pools(pool, target) => Role::MachinePool,
+        None if target.is_template() && cluster_class::is_for_machine_pools(pool, target) => {
+            Role::MachinePool
+        }
         None if target.is_template() => Role::WorkerJoin,
         None => {
             let role = target.likely_role();
@@ -208,11 +319,21 @@ fn role(
     })
 }
 
-fn kubernetes_version(owner: Option<Owner<'_>>, cluster: &ClusterFacts, request: &Request, notes: &mut Notes) -> (String, Filling) {
+fn kubernetes_version(
+    owner: Option<Owner<'_>>,
+    cluster: &ClusterFacts,
+    request: &Request,
+    notes: &mut Notes,
+) -> (String, Filling) {
     if let Some(version) = &request.kubernetes_version {
-        return (with_v(version), Filling::Setting(Setting::KubernetesVersion));
+        return (
+            with_v(version),
+            Filling::Setting(Setting::KubernetesVersion),
+        );
     }
-    let said = owner.map(|owner| owner.kubernetes_version()).unwrap_or_default();
+    let said = owner
+        .map(|owner| owner.kubernetes_version())
+        .unwrap_or_default();
     if !said.is_empty() || !request.stand_ins {
         return (said, Filling::Version);
     }

@@ -27,10 +27,17 @@ impl ConfigKind {
     pub(crate) fn of(object: &Object) -> Option<Self> {
         let (group, kind) = (object.group(), object.kind());
         match group {
-            KUBEADM_GROUP => Kind::ALL.into_iter().find(|known| known.kubeadm() == kind).map(ConfigKind::Kubeadm),
+            KUBEADM_GROUP => Kind::ALL
+                .into_iter()
+                .find(|known| known.kubeadm() == kind)
+                .map(ConfigKind::Kubeadm),
             GROUP => Kind::parse(kind).map(ConfigKind::Windlass),
-            CONTROL_PLANE_GROUP if kind == "KubeadmControlPlane" => Some(ConfigKind::ControlPlane { template: false }),
-            CONTROL_PLANE_GROUP if kind == "KubeadmControlPlaneTemplate" => Some(ConfigKind::ControlPlane { template: true }),
+            CONTROL_PLANE_GROUP if kind == "KubeadmControlPlane" => {
+                Some(ConfigKind::ControlPlane { template: false })
+            }
+            CONTROL_PLANE_GROUP if kind == "KubeadmControlPlaneTemplate" => {
+                Some(ConfigKind::ControlPlane { template: true })
+            }
             _ => None,
         }
     }
@@ -39,9 +46,13 @@ impl ConfigKind {
     pub(crate) fn spec_path(self) -> &'static [&'static str] {
         match self {
             ConfigKind::Kubeadm(Kind::Config) | ConfigKind::Windlass(Kind::Config) => &["spec"],
-            ConfigKind::Kubeadm(Kind::Template) | ConfigKind::Windlass(Kind::Template) => &["spec", "template", "spec"],
+            ConfigKind::Kubeadm(Kind::Template) | ConfigKind::Windlass(Kind::Template) => {
+                &["spec", "template", "spec"]
+            }
             ConfigKind::ControlPlane { template: false } => &["spec", "kubeadmConfigSpec"],
-            ConfigKind::ControlPlane { template: true } => &["spec", "template", "spec", "kubeadmConfigSpec"],
+            ConfigKind::ControlPlane { template: true } => {
+                &["spec", "template", "spec", "kubeadmConfigSpec"]
+            }
         }
     }
 }
@@ -55,41 +66,73 @@ pub struct Target<'a> {
     pub kind: ConfigKind,
     /// The role; `None` when the surroundings say it.
     pub role: Option<Role>,
-    /// The one of several MachineDeployments or MachineSets of a template that it is for; `None` where there is but one.
+    /// The one of several MachineDeployments or MachineSets of a template that it is for; `None`
+    /// where there is but one.
     pub set: Option<&'a Object>,
 }
 
 /// All machines of the pool, in the order of the objects.
 pub fn targets(pool: &Pool) -> Vec<Target<'_>> {
-    pool.objects().iter().flat_map(|object| targets_of(pool, object)).collect()
+    pool.objects()
+        .iter()
+        .flat_map(|object| targets_of(pool, object))
+        .collect()
 }
 
 /// The machines of an object of the pool; none, when it is no config.
 pub(crate) fn targets_of<'a>(pool: &'a Pool, config: &'a Object) -> Vec<Target<'a>> {
-    let Some(kind) = ConfigKind::of(config) else { return Vec::new() };
-    let target = Target { config, kind, role: None, set: None };
+    let Some(kind) = ConfigKind::of(config) else {
+        return Vec::new();
+    };
+    let target = Target {
+        config,
+        kind,
+        role: None,
+        set: None,
+    };
     if let ConfigKind::ControlPlane { .. } = kind {
-        return [Role::Init, Role::ControlPlaneJoin].map(|role| Target { role: Some(role), ..target }).to_vec();
+        return [Role::Init, Role::ControlPlaneJoin]
+            .map(|role| Target {
+                role: Some(role),
+                ..target
+            })
+            .to_vec();
     }
-    let sets = if target.is_template() { Owner::sets(pool, config) } else { Vec::new() };
+    let sets = if target.is_template() {
+        Owner::sets(pool, config)
+    } else {
+        Vec::new()
+    };
     if sets.len() < 2 {
         return vec![target];
     }
-    sets.into_iter().map(|set| Target { set: Some(set), ..target }).collect()
+    sets.into_iter()
+        .map(|set| Target {
+            set: Some(set),
+            ..target
+        })
+        .collect()
 }
 
 impl<'a> Target<'a> {
     /// Where the spec of the config is.
     pub(crate) fn spec_path(&self) -> FieldPath {
-        self.kind.spec_path().iter().fold(FieldPath::root(), |path, step| path.field(*step))
+        self.kind
+            .spec_path()
+            .iter()
+            .fold(FieldPath::root(), |path, step| path.field(*step))
     }
 
     /// The spec of the config as it is written; `None` when there is none.
     pub(crate) fn spec(&self) -> Option<&serde_json::Value> {
-        self.kind.spec_path().iter().try_fold(self.config.value(), |value, step| value.get(step))
+        self.kind
+            .spec_path()
+            .iter()
+            .try_fold(self.config.value(), |value, step| value.get(step))
     }
 
-    /// The object whose machine it is: the one that makes it of a template that others share, else the config.
+    /// The object whose machine it is: the one that makes it of a template that others share, else
+    /// the config.
     pub(crate) fn named(&self) -> &'a Object {
         self.set.unwrap_or(self.config)
     }
@@ -103,7 +146,9 @@ impl<'a> Target<'a> {
     pub(crate) fn is_template(&self) -> bool {
         matches!(
             self.kind,
-            ConfigKind::Kubeadm(Kind::Template) | ConfigKind::Windlass(Kind::Template) | ConfigKind::ControlPlane { template: true }
+            ConfigKind::Kubeadm(Kind::Template)
+                | ConfigKind::Windlass(Kind::Template)
+                | ConfigKind::ControlPlane { template: true }
         )
     }
 
@@ -115,9 +160,17 @@ impl<'a> Target<'a> {
     /// The role that the config was most likely written for.
     pub(crate) fn likely_role(&self) -> Role {
         let has = |field: &str| self.spec().is_some_and(|spec| spec.get(field).is_some());
-        let joins_control_plane = self.spec().is_some_and(|spec| spec["joinConfiguration"].get("controlPlane").is_some());
-        let is_labelled = self.config.value()["metadata"]["labels"].get(labels::CONTROL_PLANE).is_some();
-        if is_labelled || joins_control_plane || has("clusterConfiguration") || has("initConfiguration") {
+        let joins_control_plane = self
+            .spec()
+            .is_some_and(|spec| spec["joinConfiguration"].get("controlPlane").is_some());
+        let is_labelled = self.config.value()["metadata"]["labels"]
+            .get(labels::CONTROL_PLANE)
+            .is_some();
+        if is_labelled
+            || joins_control_plane
+            || has("clusterConfiguration")
+            || has("initConfiguration")
+        {
             self.likely_control_plane_role()
         } else {
             Role::WorkerJoin

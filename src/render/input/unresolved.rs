@@ -1,4 +1,5 @@
-//! What the input names or spells so that no machine comes of it: references to configs that no file holds, and kinds that nobody has.
+//! What the input names or spells so that no machine comes of it: references to configs that no
+//! file holds, and kinds that nobody has.
 
 use super::cluster::Reference;
 use super::owner::{OWNER_KINDS, SET_KINDS};
@@ -25,13 +26,33 @@ const COMPARED: usize = 200;
 const KINDS: &[(&str, &[&str])] = &[
     (KUBEADM_GROUP, &["KubeadmConfig", "KubeadmConfigTemplate"]),
     (GROUP, &["WindlassConfig", "WindlassConfigTemplate"]),
-    (CONTROL_PLANE_GROUP, &["KubeadmControlPlane", "KubeadmControlPlaneTemplate"]),
-    (CORE_GROUP, &["Cluster", "ClusterClass", "Machine", "MachineDeployment", "MachinePool", "MachineSet"]),
+    (
+        CONTROL_PLANE_GROUP,
+        &["KubeadmControlPlane", "KubeadmControlPlaneTemplate"],
+    ),
+    (
+        CORE_GROUP,
+        &[
+            "Cluster",
+            "ClusterClass",
+            "Machine",
+            "MachineDeployment",
+            "MachinePool",
+            "MachineSet",
+        ],
+    ),
 ];
 
 /// The finding for each kind that is misspelt and each reference that leads nowhere.
 pub(crate) fn unresolved(pool: &Pool) -> Report {
-    pool.objects().iter().flat_map(|object| unknown_kind(object).into_iter().chain(dangling(pool, object))).collect()
+    pool.objects()
+        .iter()
+        .flat_map(|object| {
+            unknown_kind(object)
+                .into_iter()
+                .chain(dangling(pool, object))
+        })
+        .collect()
 }
 
 fn unknown_kind(object: &Object) -> Option<Diagnostic> {
@@ -47,13 +68,25 @@ fn unknown_kind(object: &Object) -> Option<Diagnostic> {
                 format!("write `apiVersion: {known_group}/{version}`"),
             )
         }
-        false => (format!("`{group}` has no kind `{kind}`"), "kind", format!("did you mean `{known}`?")),
+        false => (
+            format!("`{group}` has no kind `{kind}`"),
+            "kind",
+            format!("did you mean `{known}`?"),
+        ),
     };
     let place = object.place(&FieldPath::root().field(path));
-    Some(Diagnostic::of(&KIND_UNKNOWN, format!("{message}, so no machine comes of it")).at(place).help(help))
+    Some(
+        Diagnostic::of(
+            &KIND_UNKNOWN,
+            format!("{message}, so no machine comes of it"),
+        )
+        .at(place)
+        .help(help),
+    )
 }
 
-/// The kind that is meant, and its group; `None` for one that is right, and for one of somebody else.
+/// The kind that is meant, and its group; `None` for one that is right, and for one of somebody
+/// else.
 fn meant(group: &str, kind: &str) -> Option<(&'static str, &'static str)> {
     let of_config = |known: &str| known.starts_with("Kubeadm") || known.starts_with("Windlass");
     if let Some((known_group, kinds)) = KINDS.iter().find(|(_, kinds)| kinds.contains(&kind)) {
@@ -66,7 +99,12 @@ fn meant(group: &str, kind: &str) -> Option<(&'static str, &'static str)> {
 
 /// The finding for a config that an object names and no file holds.
 fn dangling(pool: &Pool, object: &Object) -> Option<Diagnostic> {
-    if object.group() != CORE_GROUP || !OWNER_KINDS.iter().chain(&SET_KINDS).any(|kind| *kind == object.kind()) {
+    if object.group() != CORE_GROUP
+        || !OWNER_KINDS
+            .iter()
+            .chain(&SET_KINDS)
+            .any(|kind| *kind == object.kind())
+    {
         return None;
     }
     let steps: &[&str] = if object.kind() == "Machine" {
@@ -74,30 +112,60 @@ fn dangling(pool: &Pool, object: &Object) -> Option<Diagnostic> {
     } else {
         &["spec", "template", "spec", "bootstrap", "configRef"]
     };
-    let value = steps.iter().try_fold(object.value(), |value, step| value.get(step))?;
+    let value = steps
+        .iter()
+        .try_fold(object.value(), |value, step| value.get(step))?;
     let Reference { group, kind, name } = Reference::read(value)?;
-    let path = steps.iter().fold(FieldPath::root(), |path, step| path.field(*step));
+    let path = steps
+        .iter()
+        .fold(FieldPath::root(), |path, step| path.field(*step));
     let namespace = object.namespace_or_default();
     let finding = |message: String, field: &str, help: String| {
-        Some(Diagnostic::of(&REFERENCE_DANGLING, message).at(object.place(&path.field(field))).help(help))
+        Some(
+            Diagnostic::of(&REFERENCE_DANGLING, message)
+                .at(object.place(&path.field(field)))
+                .help(help),
+        )
     };
     if let Some((known_group, known)) = meant(&group, &kind) {
-        let of_group = if value.get("apiVersion").is_some() { "apiVersion" } else { "apiGroup" };
+        let of_group = if value.get("apiVersion").is_some() {
+            "apiVersion"
+        } else {
+            "apiGroup"
+        };
         let (field, help) = if known == kind {
             (of_group, format!("write the group `{known_group}`"))
         } else {
             ("kind", format!("did you mean `{known}`?"))
         };
-        return finding(format!("{} names a {kind} of `{group}`, which nobody has", object.title()), field, help);
+        return finding(
+            format!(
+                "{} names a {kind} of `{group}`, which nobody has",
+                object.title()
+            ),
+            field,
+            help,
+        );
     }
-    let is_ours = matches!(group.as_str(), KUBEADM_GROUP | GROUP) && (kind.starts_with("Kubeadm") || kind.starts_with("Windlass"));
+    let is_ours = matches!(group.as_str(), KUBEADM_GROUP | GROUP)
+        && (kind.starts_with("Kubeadm") || kind.starts_with("Windlass"));
     if !is_ours || pool.find(&group, &kind, namespace, &name).is_some() {
         return None;
     }
-    let known = pool.of_kind(&group, &kind, namespace).map(Object::name).take(COMPARED);
+    let known = pool
+        .of_kind(&group, &kind, namespace)
+        .map(Object::name)
+        .take(COMPARED);
     let help = match nearest(&name, known) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("add the file of {kind} {namespace}/{name}"),
     };
-    finding(format!("{} names {kind} {name}, which no file holds, so it is not rendered", object.title()), "name", help)
+    finding(
+        format!(
+            "{} names {kind} {name}, which no file holds, so it is not rendered",
+            object.title()
+        ),
+        "name",
+        help,
+    )
 }

@@ -1,4 +1,5 @@
-//! Values for the variables of clusterctl's templates: what was given, what clusterctl sets itself, and stand-ins.
+//! Values for the variables of clusterctl's templates: what was given, what clusterctl sets itself,
+//! and stand-ins.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -18,8 +19,13 @@ rules! {
     pub(crate) TEMPLATE_UNDECLARED = error("template-not-declared");
 }
 
-/// What clusterctl sets when nothing else says it: one machine of the control plane, no worker, and the namespace of people who name none.
-const DEFAULTS: [(&str, &str); 3] = [("CONTROL_PLANE_MACHINE_COUNT", "1"), ("WORKER_MACHINE_COUNT", "0"), ("NAMESPACE", "default")];
+/// What clusterctl sets when nothing else says it: one machine of the control plane, no worker, and
+/// the namespace of people who name none.
+const DEFAULTS: [(&str, &str); 3] = [
+    ("CONTROL_PLANE_MACHINE_COUNT", "1"),
+    ("WORKER_MACHINE_COUNT", "0"),
+    ("NAMESPACE", "default"),
+];
 
 /// Where the values of variables come from.
 #[derive(Clone, Copy)]
@@ -33,7 +39,10 @@ pub struct Variables<'v> {
 impl Variables<'_> {
     /// The value of a variable; `None` when only a stand-in could be one.
     pub(super) fn value(&self, name: &str) -> Option<String> {
-        (self.given)(name).or_else(|| self.asked_for(name)).or_else(|| default(name)).or_else(|| self.standing_in(name).map(|it| it.value))
+        (self.given)(name)
+            .or_else(|| self.asked_for(name))
+            .or_else(|| default(name))
+            .or_else(|| self.standing_in(name).map(|it| it.value))
     }
 
     /// What the flags for the surroundings say, which clusterctl has as variables.
@@ -47,7 +56,9 @@ impl Variables<'_> {
 
     /// What stands in for a variable that clusterctl itself asks for.
     pub(super) fn standing_in(&self, name: &str) -> Option<StandIn> {
-        let is_known = (self.given)(name).is_some() || self.asked_for(name).is_some() || !self.request.stand_ins;
+        let is_known = (self.given)(name).is_some()
+            || self.asked_for(name).is_some()
+            || !self.request.stand_ins;
         match name {
             _ if is_known => None,
             "CLUSTER_NAME" => Some(stand_in::cluster_name()),
@@ -58,16 +69,24 @@ impl Variables<'_> {
 }
 
 fn default(name: &str) -> Option<String> {
-    DEFAULTS.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+    DEFAULTS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, value)| (*value).to_owned())
 }
 
-/// The most variables of a file for which markers stand: each is looked for in all that is rendered.
+/// The most variables of a file for which markers stand: each is looked for in all that is
+/// rendered.
 const MOST_MARKERS: usize = 200;
 
-/// What stands for a variable on which nothing rendered may depend: a text that no document has by chance, and that, because it has the length
-/// of the name, is not the beginning of another's.
+/// What stands for a variable on which nothing rendered may depend: a text that no document has by
+/// chance, and that, because it has the length of the name, is not the beginning of another's.
 fn marker(name: &str) -> String {
-    format!("stand-in-{}-{}", name.len(), name.to_ascii_lowercase().replace('_', "-"))
+    format!(
+        "stand-in-{}-{}",
+        name.len(),
+        name.to_ascii_lowercase().replace('_', "-")
+    )
 }
 
 /// The variables of a file that have no value.
@@ -78,7 +97,8 @@ pub(super) struct Unset {
     first: BTreeMap<String, Range<usize>>,
     /// Every place, by its start.
     uses: BTreeMap<usize, (usize, String)>,
-    /// Those that an operator or another variable would change, so that no marker can stand for them.
+    /// Those that an operator or another variable would change, so that no marker can stand for
+    /// them.
     changed: BTreeSet<String>,
 }
 
@@ -86,17 +106,33 @@ impl Unset {
     /// Those of a template that have neither a default nor a value.
     pub(super) fn of(source: &Source, template: &Template<'_>, variables: &Variables<'_>) -> Self {
         let required = template.variables();
-        let unset: BTreeSet<&String> =
-            required.iter().filter(|(name, default)| default.is_none() && variables.value(name).is_none()).map(|(name, _)| name).collect();
-        let mut found = Unset { source: source.clone(), first: BTreeMap::new(), uses: BTreeMap::new(), changed: BTreeSet::new() };
+        let unset: BTreeSet<&String> = required
+            .iter()
+            .filter(|(name, default)| default.is_none() && variables.value(name).is_none())
+            .map(|(name, _)| name)
+            .collect();
+        let mut found = Unset {
+            source: source.clone(),
+            first: BTreeMap::new(),
+            uses: BTreeMap::new(),
+            changed: BTreeSet::new(),
+        };
         for used in template.uses() {
-            let Some(name) = unset.get(&used.name.to_owned()).map(|name| (*name).clone()) else { continue };
+            let Some(name) = unset.get(&used.name.to_owned()).map(|name| (*name).clone()) else {
+                continue;
+            };
             let text = source.slice(used.span.clone());
-            let is_plain = text.strip_prefix("${").and_then(|text| text.strip_suffix('}')).is_some_and(|text| text.trim() == name);
+            let is_plain = text
+                .strip_prefix("${")
+                .and_then(|text| text.strip_suffix('}'))
+                .is_some_and(|text| text.trim() == name);
             if used.nested || !is_plain {
                 found.changed.insert(name.clone());
             }
-            let first = found.first.entry(name.clone()).or_insert_with(|| used.span.clone());
+            let first = found
+                .first
+                .entry(name.clone())
+                .or_insert_with(|| used.span.clone());
             if used.span.start < first.start {
                 *first = used.span.clone();
             }
@@ -107,7 +143,11 @@ impl Unset {
 
     /// Those that have to be given whatever is rendered.
     pub(super) fn without_marker(&self) -> BTreeSet<String> {
-        if self.first.len() > MOST_MARKERS { self.first.keys().cloned().collect() } else { self.changed.clone() }
+        if self.first.len() > MOST_MARKERS {
+            self.first.keys().cloned().collect()
+        } else {
+            self.changed.clone()
+        }
     }
 
     /// What stands for one of them.
@@ -117,28 +157,52 @@ impl Unset {
 
     /// The one that a finding is about: it stands where one is used, or says what stands for it.
     pub(super) fn behind(&self, finding: &Diagnostic) -> Option<&str> {
-        let span = finding.place.span.filter(|_| finding.place.file.as_deref() == Some(self.source.name().as_ref()));
+        let span = finding
+            .place
+            .span
+            .filter(|_| finding.place.file.as_deref() == Some(self.source.name().as_ref()));
         let used = span.and_then(|span| {
             let range = span.start.offset..span.end.offset;
-            // A scalar may begin before the variable and end after it; a mapping that holds one is not about it.
+            // A scalar may begin before the variable and end after it; a mapping that holds one is
+            // not about it.
             let is_scalar = !self.source.slice(range.clone()).contains(['\n', ':']);
-            let last = self.uses.range(..if is_scalar { range.end.max(range.start + 1) } else { range.start + 1 }).next_back();
+            let last = self
+                .uses
+                .range(
+                    ..if is_scalar {
+                        range.end.max(range.start + 1)
+                    } else {
+                        range.start + 1
+                    },
+                )
+                .next_back();
             last.filter(|(_, (end, _))| range.start < *end)
         });
-        let said = || self.names().find(|name| finding.message.contains(&marker(name)));
+        let said = || {
+            self.names()
+                .find(|name| finding.message.contains(&marker(name)))
+        };
         used.map(|(_, (_, name))| name.as_str()).or_else(said)
     }
 
     /// Those whose marker a text holds.
     pub(super) fn within<'u>(&'u self, text: &'u [u8]) -> impl Iterator<Item = &'u str> {
-        self.names().filter(|name| memmem::find(text, marker(name).as_bytes()).is_some())
+        self.names()
+            .filter(|name| memmem::find(text, marker(name).as_bytes()).is_some())
     }
 
     /// Those that are used within a stretch of the file.
     pub(super) fn used_in(&self, place: &Place) -> impl Iterator<Item = &str> {
-        let span = place.span.filter(|_| place.file.as_deref() == Some(self.source.name().as_ref()));
-        let uses = span.map(|span| self.uses.range(span.start.offset..span.end.offset.max(span.start.offset)));
-        uses.into_iter().flatten().map(|(_, (_, name))| name.as_str())
+        let span = place
+            .span
+            .filter(|_| place.file.as_deref() == Some(self.source.name().as_ref()));
+        let uses = span.map(|span| {
+            self.uses
+                .range(span.start.offset..span.end.offset.max(span.start.offset))
+        });
+        uses.into_iter()
+            .flatten()
+            .map(|(_, (_, name))| name.as_str())
     }
 
     /// All of them.
@@ -148,11 +212,16 @@ impl Unset {
 
     /// The finding for each that is needed, where it is used first.
     pub(super) fn findings(&self, needed: &BTreeSet<String>) -> impl Iterator<Item = Diagnostic> {
-        self.first.iter().filter(|(name, _)| needed.contains(*name)).map(|(name, first)| {
-            let message = format!("variable {name} has no value and no default");
-            let finding = Diagnostic::of(&TEMPLATE_REFUSED, message).at(self.source.place_at(first.clone()));
-            let remedy = Remedy::new("give it with ").set(Setting::Var, format!("{name}=VALUE"));
-            finding.help(remedy.then(", or in the environment"))
-        })
+        self.first
+            .iter()
+            .filter(|(name, _)| needed.contains(*name))
+            .map(|(name, first)| {
+                let message = format!("variable {name} has no value and no default");
+                let finding = Diagnostic::of(&TEMPLATE_REFUSED, message)
+                    .at(self.source.place_at(first.clone()));
+                let remedy =
+                    Remedy::new("give it with ").set(Setting::Var, format!("{name}=VALUE"));
+                finding.help(remedy.then(", or in the environment"))
+            })
     }
 }

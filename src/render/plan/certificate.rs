@@ -1,4 +1,5 @@
-//! The certificates of a cluster: their Secrets, their files on the node, and when they must be there.
+//! The certificates of a cluster: their Secrets, their files on the node, and when they must be
+//! there.
 
 use super::node_plan::PlannedFile;
 use crate::api::secret::Sensitive;
@@ -58,7 +59,9 @@ impl Purpose {
             Purpose::EtcdCa => ["etcd/ca.crt", "etcd/ca.key"],
             Purpose::FrontProxyCa => ["front-proxy-ca.crt", "front-proxy-ca.key"],
             Purpose::ServiceAccount => ["sa.pub", "sa.key"],
-            Purpose::ApiServerEtcdClient => ["apiserver-etcd-client.crt", "apiserver-etcd-client.key"],
+            Purpose::ApiServerEtcdClient => {
+                ["apiserver-etcd-client.crt", "apiserver-etcd-client.key"]
+            }
         }
     }
 }
@@ -90,14 +93,33 @@ pub(crate) type Pairs = Vec<(Purpose, KeyPair, [String; 2])>;
 
 /// The certificates of a control-plane node, in the order in which the provider looks them up.
 pub(crate) fn of_control_plane(config: Option<&ClusterConfiguration>) -> Vec<Certificate> {
-    let folder = config.and_then(|config| config.certificates_dir.as_deref()).filter(|folder| !folder.is_empty());
+    let folder = config
+        .and_then(|config| config.certificates_dir.as_deref())
+        .filter(|folder| !folder.is_empty());
     let folder = folder.unwrap_or(DEFAULT_FOLDER);
-    let inside = |purpose: Purpose| Certificate { purpose, paths: purpose.file_names().map(|name| joined(folder, name)), external: false };
-    let mut certificates = vec![inside(Purpose::ClusterCa), inside(Purpose::ServiceAccount), inside(Purpose::FrontProxyCa)];
+    let inside = |purpose: Purpose| Certificate {
+        purpose,
+        paths: purpose.file_names().map(|name| joined(folder, name)),
+        external: false,
+    };
+    let mut certificates = vec![
+        inside(Purpose::ClusterCa),
+        inside(Purpose::ServiceAccount),
+        inside(Purpose::FrontProxyCa),
+    ];
     match config.and_then(|config| config.etcd.as_ref()?.external.as_ref()) {
         None => certificates.push(inside(Purpose::EtcdCa)),
-        Some(ExternalEtcd { ca_file, cert_file, key_file, .. }) => {
-            let outside = |purpose, paths: [&String; 2]| Certificate { purpose, paths: paths.map(Clone::clone), external: true };
+        Some(ExternalEtcd {
+            ca_file,
+            cert_file,
+            key_file,
+            ..
+        }) => {
+            let outside = |purpose, paths: [&String; 2]| Certificate {
+                purpose,
+                paths: paths.map(Clone::clone),
+                external: true,
+            };
             certificates.push(outside(Purpose::ApiServerEtcdClient, [cert_file, key_file]));
             certificates.push(outside(Purpose::EtcdCa, [ca_file, &String::new()]));
         }
@@ -107,7 +129,11 @@ pub(crate) fn of_control_plane(config: Option<&ClusterConfiguration>) -> Vec<Cer
 
 /// The only certificate that a worker needs, and does not get.
 pub(crate) fn of_worker() -> Vec<Certificate> {
-    vec![Certificate { purpose: Purpose::ClusterCa, paths: Default::default(), external: false }]
+    vec![Certificate {
+        purpose: Purpose::ClusterCa,
+        paths: Default::default(),
+        external: false,
+    }]
 }
 
 /// What the lookup needs to know.
@@ -123,18 +149,25 @@ pub(crate) struct Lookup<'a> {
     pub(crate) cluster: &'a ClusterFacts,
     /// Where findings about what is not there stand.
     pub(crate) spot: &'a Spot<'a>,
-    /// Whether all of them must exist (on a join), or may be missing because the control plane makes them.
+    /// Whether all of them must exist (on a join), or may be missing because the control plane
+    /// makes them.
     pub(crate) all_must_exist: bool,
 }
 
 impl Lookup<'_> {
     /// The key pairs of the certificates; what is missing is reported or filled in.
-    pub(crate) fn key_pairs(&self, certificates: &[Certificate], notes: &mut Notes) -> Option<Vec<(Purpose, KeyPair, [String; 2])>> {
+    pub(crate) fn key_pairs(
+        &self,
+        certificates: &[Certificate],
+        notes: &mut Notes,
+    ) -> Option<Vec<(Purpose, KeyPair, [String; 2])>> {
         let mut found = Vec::new();
         let mut complete = true;
         for certificate in certificates {
             match self.key_pair(certificate, notes) {
-                Ok(Some(pair)) => found.push((certificate.purpose, pair, certificate.paths.clone())),
+                Ok(Some(pair)) => {
+                    found.push((certificate.purpose, pair, certificate.paths.clone()))
+                }
                 Ok(None) => {}
                 Err(mut finding) => {
                     if !complete {
@@ -149,47 +182,81 @@ impl Lookup<'_> {
         complete.then_some(found)
     }
 
-    fn key_pair(&self, certificate: &Certificate, notes: &mut Notes) -> Result<Option<KeyPair>, Box<Diagnostic>> {
+    fn key_pair(
+        &self,
+        certificate: &Certificate,
+        notes: &mut Notes,
+    ) -> Result<Option<KeyPair>, Box<Diagnostic>> {
         let purpose = certificate.purpose;
         let name = secret_name(&self.cluster.name, purpose);
         if let Some(pair) = given(self.request, purpose) {
             return Ok(Some(pair));
         }
-        let Some(secret) = Secret::find(self.pool, self.namespace, &name) else { return self.missing(certificate, &name, notes) };
+        let Some(secret) = Secret::find(self.pool, self.namespace, &name) else {
+            return self.missing(certificate, &name, notes);
+        };
         let Some(crt) = secret.get(CERTIFICATE_KEY)? else {
-            let upstream =
-                format!("failed to read keypair from certificate {}/{name}: missing data for key {CERTIFICATE_KEY}", self.namespace);
-            return Err(Box::new(self.finding(&name, "has no `tls.crt`", upstream).at(secret.object().place(&data_path()))));
+            let upstream = format!(
+                "failed to read keypair from certificate {}/{name}: missing data for key {CERTIFICATE_KEY}",
+                self.namespace
+            );
+            return Err(Box::new(
+                self.finding(&name, "has no `tls.crt`", upstream)
+                    .at(secret.object().place(&data_path())),
+            ));
         };
         let key = secret.get(PRIVATE_KEY)?.unwrap_or_default();
         let incomplete = |what: &str, upstream: &str| {
             let upstream = format!("for certificate: {}: {upstream}", purpose.as_str());
-            Err(Box::new(self.finding(&name, what, upstream).at(secret.object().place(&data_path()))))
+            Err(Box::new(
+                self.finding(&name, what, upstream)
+                    .at(secret.object().place(&data_path())),
+            ))
         };
-        match (self.all_must_exist, crt.expose().is_empty(), key.expose().is_empty() && !certificate.external) {
+        match (
+            self.all_must_exist,
+            crt.expose().is_empty(),
+            key.expose().is_empty() && !certificate.external,
+        ) {
             (true, true, _) => incomplete("has an empty `tls.crt`", "missing crt data"),
             (true, _, true) => incomplete("has no `tls.key`", "missing key data"),
             _ => {
                 notes.secrets.insert(secret.object().title());
-                Ok(Some(KeyPair { certificate: crt, key, is_stand_in: false }))
+                Ok(Some(KeyPair {
+                    certificate: crt,
+                    key,
+                    is_stand_in: false,
+                }))
             }
         }
     }
 
-    fn missing(&self, certificate: &Certificate, name: &str, notes: &mut Notes) -> Result<Option<KeyPair>, Box<Diagnostic>> {
+    fn missing(
+        &self,
+        certificate: &Certificate,
+        name: &str,
+        notes: &mut Notes,
+    ) -> Result<Option<KeyPair>, Box<Diagnostic>> {
         if self.request.stand_ins {
             notes.stand_in(stand_in::certificates());
             return Ok(Some(dummy(certificate.purpose)));
         }
         let upstream = match certificate.external {
-            true => format!("external certificate not found: failed to get certificate : secrets \"{name}\" not found"),
+            true => format!(
+                "external certificate not found: failed to get certificate : secrets \"{name}\" not found"
+            ),
             false if self.all_must_exist => "missing certificate".to_owned(),
             false if self.cluster.control_plane.is_some() => return Ok(None),
             false => {
-                let message = format!("Secret {name} is not there, so the provider would make a new one, which nobody can foresee");
+                let message = format!(
+                    "Secret {name} is not there, so the provider would make a new one, which nobody can foresee"
+                );
                 let finding = Diagnostic::of(&MISSING, message).at(self.spot.place());
                 return Err(Box::new(
-                    finding.help(Remedy::new("add the Secret, or give the certificates with ").set(Setting::CertsDir, "DIR")),
+                    finding.help(
+                        Remedy::new("add the Secret, or give the certificates with ")
+                            .set(Setting::CertsDir, "DIR"),
+                    ),
                 ));
             }
         };
@@ -198,16 +265,28 @@ impl Lookup<'_> {
 
     fn finding(&self, name: &str, what: &str, upstream: String) -> Diagnostic {
         let message = format!("Secret {name} {what}, and the provider waits for it");
-        let help = Remedy::new(format!("add the Secret {}/{name}, or give the certificates with ", self.namespace));
+        let help = Remedy::new(format!(
+            "add the Secret {}/{name}, or give the certificates with ",
+            self.namespace
+        ));
         let help = help.set(Setting::CertsDir, "DIR");
-        Diagnostic::of(&MISSING, message).at(self.spot.place()).help(help).upstream(upstream)
+        Diagnostic::of(&MISSING, message)
+            .at(self.spot.place())
+            .help(help)
+            .upstream(upstream)
     }
 }
 
 /// The key pair that the user gave beside the documents.
 fn given(request: &Request, purpose: Purpose) -> Option<KeyPair> {
-    let [certificate, key] = purpose.file_names().map(|name| request.certificates.get(name).cloned());
-    Some(KeyPair { certificate: certificate?, key: key.unwrap_or_default(), is_stand_in: false })
+    let [certificate, key] = purpose
+        .file_names()
+        .map(|name| request.certificates.get(name).cloned());
+    Some(KeyPair {
+        certificate: certificate?,
+        key: key.unwrap_or_default(),
+        is_stand_in: false,
+    })
 }
 
 /// The name of the Secret of a certificate.
@@ -216,13 +295,22 @@ pub(crate) fn secret_name(cluster: &str, purpose: Purpose) -> String {
 }
 
 /// From where the files of the key pairs are.
-pub(crate) fn filled<'p>(pairs: &'p Pairs, request: &'p Request, cluster: &'p str) -> impl Iterator<Item = Filled> + 'p {
+pub(crate) fn filled<'p>(
+    pairs: &'p Pairs,
+    request: &'p Request,
+    cluster: &'p str,
+) -> impl Iterator<Item = Filled> + 'p {
     pairs.iter().flat_map(move |(purpose, pair, paths)| {
         let from = match given(request, *purpose) {
             Some(_) => Filling::Setting(Setting::CertsDir),
-            None => Filling::Secret { name: secret_name(cluster, *purpose), is_stand_in: pair.is_stand_in },
+            None => Filling::Secret {
+                name: secret_name(cluster, *purpose),
+                is_stand_in: pair.is_stand_in,
+            },
         };
-        paths.iter().map(move |path| Filled::file(path.as_str(), from.clone()))
+        paths
+            .iter()
+            .map(move |path| Filled::file(path.as_str(), from.clone()))
     })
 }
 
@@ -235,23 +323,45 @@ pub(crate) fn files(mut pairs: Vec<(Purpose, KeyPair, [String; 2])>) -> Vec<Plan
     pairs.sort_by_key(|(purpose, ..)| *purpose);
     let file = |path: String, permissions: &str, content: Sensitive<Vec<u8>>| {
         let (owner, permissions) = ("root:root".to_owned(), permissions.to_owned());
-        (!content.expose().is_empty()).then(|| PlannedFile { path, owner, permissions, content, ..PlannedFile::default() })
+        (!content.expose().is_empty()).then(|| PlannedFile {
+            path,
+            owner,
+            permissions,
+            content,
+            ..PlannedFile::default()
+        })
     };
     let of_pair = |(_, pair, [certificate, key]): (_, KeyPair, [String; 2])| {
-        [file(certificate, "0640", pair.certificate), file(key, "0600", pair.key)]
+        [
+            file(certificate, "0640", pair.certificate),
+            file(key, "0600", pair.key),
+        ]
     };
     pairs.into_iter().flat_map(of_pair).flatten().collect()
 }
 
 /// A dummy in place of a key pair.
 fn dummy(purpose: Purpose) -> KeyPair {
-    let label = if purpose == Purpose::ServiceAccount { "PUBLIC KEY" } else { "CERTIFICATE" };
-    let length = if purpose == Purpose::ServiceAccount { 451 } else { 1099 };
+    let label = if purpose == Purpose::ServiceAccount {
+        "PUBLIC KEY"
+    } else {
+        "CERTIFICATE"
+    };
+    let length = if purpose == Purpose::ServiceAccount {
+        451
+    } else {
+        1099
+    };
     let text = |label, length| Sensitive::new(stand_in::pem(label, length).into_bytes());
-    KeyPair { certificate: text(label, length), key: text("RSA PRIVATE KEY", 1679), is_stand_in: true }
+    KeyPair {
+        certificate: text(label, length),
+        key: text("RSA PRIVATE KEY", 1679),
+        is_stand_in: true,
+    }
 }
 
-/// Folder and name as Go's `path.Join` puts them together: doubled slashes, `.` and `..` are resolved.
+/// Folder and name as Go's `path.Join` puts them together: doubled slashes, `.` and `..` are
+/// resolved.
 fn joined(folder: &str, name: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     let rooted = folder.starts_with('/');
@@ -272,7 +382,10 @@ mod tests {
 
     #[test]
     fn paths_are_joined_as_in_go() {
-        assert_eq!(joined("/etc/kubernetes/pki/", "etcd/ca.crt"), "/etc/kubernetes/pki/etcd/ca.crt");
+        assert_eq!(
+            joined("/etc/kubernetes/pki/", "etcd/ca.crt"),
+            "/etc/kubernetes/pki/etcd/ca.crt"
+        );
         assert_eq!(joined("//a/./b/..", "ca.crt"), "/a/ca.crt");
         assert_eq!(joined("../a", "ca.crt"), "../a/ca.crt");
         assert_eq!(joined("/../a", "ca.crt"), "/a/ca.crt");

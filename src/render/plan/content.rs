@@ -2,7 +2,9 @@
 
 use super::node_plan::{PlannedFile, PlannedUser};
 use crate::api::boot::Platform;
-use crate::api::files::{ConfigMapKeyReference, ContentFormat, File, FileDefaults, FileSource, SecretKeyReference};
+use crate::api::files::{
+    ConfigMapKeyReference, ContentFormat, File, FileDefaults, FileSource, SecretKeyReference,
+};
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::User;
 use crate::diag::{Diagnostic, FieldPath, rules};
@@ -35,7 +37,8 @@ rules! {
     pub(crate) PASSWORD_UNFIT = error("config-password-unfit");
 }
 
-/// The most bytes of all files of a machine, before anything is made of them. What a Secret holds is a thirtieth of it.
+/// The most bytes of all files of a machine, before anything is made of them. What a Secret holds
+/// is a thirtieth of it.
 const MOST_BYTES: usize = 32 << 20;
 
 /// The most characters of a password that cloudbase-init takes.
@@ -73,13 +76,18 @@ struct Content {
 impl Contents<'_> {
     /// The files with their contents. All that is missing is reported.
     pub(crate) fn files(&self, files: Vec<File>, notes: &mut Notes) -> Option<Vec<PlannedFile>> {
-        let (mut planned, mut total, mut is_whole) = (Vec::with_capacity(files.len()), 0_usize, true);
+        let (mut planned, mut total, mut is_whole) =
+            (Vec::with_capacity(files.len()), 0_usize, true);
         for (index, file) in files.into_iter().enumerate() {
             let file = self.file(index, file, notes);
             total += file.as_ref().map_or(0, |file| file.content.expose().len());
             if total > MOST_BYTES {
                 let path = self.spec_path.field("files").index(index);
-                let message = format!("with {path} the files of {} have more than {} MiB", self.config.title(), MOST_BYTES >> 20);
+                let message = format!(
+                    "with {path} the files of {} have more than {} MiB",
+                    self.config.title(),
+                    MOST_BYTES >> 20
+                );
                 let finding = Diagnostic::of(&TOO_LARGE, message).at(self.config.place(&path));
                 return notes.refuse(finding.help("let the machine fetch large files itself"));
             }
@@ -90,32 +98,73 @@ impl Contents<'_> {
     }
 
     fn file(&self, index: usize, file: File, notes: &mut Notes) -> Option<PlannedFile> {
-        let File { path, owner, permissions, encoding, transfer_encoding, append, content, content_from, content_format } = file;
+        let File {
+            path,
+            owner,
+            permissions,
+            encoding,
+            transfer_encoding,
+            append,
+            content,
+            content_from,
+            content_format,
+        } = file;
         let origin = self.spec_path.field("files").index(index);
-        let is_secret = content_from.as_ref().is_some_and(|source| source.secret.is_some());
+        let is_secret = content_from
+            .as_ref()
+            .is_some_and(|source| source.secret.is_some());
         let content = match content_from {
-            Some(FileSource { secret: Some(reference), .. }) => self.secret(&reference, &origin.field("contentFrom"), "file", notes)?,
-            Some(FileSource { config_map: Some(reference), .. }) => self.config_map(&reference, &origin.field("contentFrom"), notes)?,
+            Some(FileSource {
+                secret: Some(reference),
+                ..
+            }) => self.secret(&reference, &origin.field("contentFrom"), "file", notes)?,
+            Some(FileSource {
+                config_map: Some(reference),
+                ..
+            }) => self.config_map(&reference, &origin.field("contentFrom"), notes)?,
             _ => Sensitive::new(content.unwrap_or_default().into_inner().into_bytes()),
         };
         let content = match content_format {
-            Some(ContentFormat::Template) => self.templated(&path, &Content { bytes: content, is_secret }, &origin, notes)?,
+            Some(ContentFormat::Template) => self.templated(
+                &path,
+                &Content {
+                    bytes: content,
+                    is_secret,
+                },
+                &origin,
+                notes,
+            )?,
             _ => content,
         };
         Some(PlannedFile {
             path,
-            owner: owner.or_else(|| self.defaults.owner.clone()).unwrap_or_default(),
-            permissions: permissions.or_else(|| self.defaults.permissions.clone()).unwrap_or_default(),
+            owner: owner
+                .or_else(|| self.defaults.owner.clone())
+                .unwrap_or_default(),
+            permissions: permissions
+                .or_else(|| self.defaults.permissions.clone())
+                .unwrap_or_default(),
             encoding: encoding.map_or("", |encoding| encoding.as_str()),
-            append: if self.profile.is_legacy() { append.filter(|append| *append) } else { append },
+            append: if self.profile.is_legacy() {
+                append.filter(|append| *append)
+            } else {
+                append
+            },
             transfer_encoding,
             content,
             origin: Some(origin),
         })
     }
 
-    /// The content with its template rendered. Go's words quote the template, so that they are kept back when it is from a Secret.
-    fn templated(&self, path: &str, content: &Content, origin: &FieldPath, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
+    /// The content with its template rendered. Go's words quote the template, so that they are kept
+    /// back when it is from a Secret.
+    fn templated(
+        &self,
+        path: &str,
+        content: &Content,
+        origin: &FieldPath,
+        notes: &mut Notes,
+    ) -> Option<Sensitive<Vec<u8>>> {
         let refused = |rule, message: String| {
             let place = self.config.place(&origin.field("content"));
             Diagnostic::of(rule, message)
@@ -127,49 +176,93 @@ impl Contents<'_> {
             return None;
         }
         let Ok(text) = std::str::from_utf8(content.bytes.expose()) else {
-            return notes.refuse(refused(&NOT_RENDERED, format!("{origin} is a template that is not UTF-8, which is not rendered here")));
+            return notes.refuse(refused(
+                &NOT_RENDERED,
+                format!("{origin} is a template that is not UTF-8, which is not rendered here"),
+            ));
         };
         let failed = |step: &str, refusal: Refusal| {
-            let quoted = if content.is_secret && !self.show_secrets { String::new() } else { format!(": {}", refusal.reason) };
-            let finding = refused(&TEMPLATE_REFUSED, format!("{origin} is a template that fails on line {}{quoted}", refusal.line));
+            let quoted = if content.is_secret && !self.show_secrets {
+                String::new()
+            } else {
+                format!(": {}", refusal.reason)
+            };
+            let finding = refused(
+                &TEMPLATE_REFUSED,
+                format!(
+                    "{origin} is a template that fails on line {}{quoted}",
+                    refusal.line
+                ),
+            );
             if quoted.is_empty() {
                 return finding;
             }
-            finding.upstream(format!("failed to render templates: failed to {step} template for file {}: {refusal}", go::quote(path)))
+            finding.upstream(format!(
+                "failed to render templates: failed to {step} template for file {}: {refusal}",
+                go::quote(path)
+            ))
         };
         let finding = match template::render(path, text, self.template_data, self.budget) {
             Ok(text) => return Some(Sensitive::new(text)),
             Err(Fault::Parse(refusal)) => failed("parse", refusal),
             Err(Fault::Execution(refusal)) => failed("execute", refusal),
-            Err(Fault::Unsupported(what)) => {
-                refused(&NOT_RENDERED, format!("{origin} is a template with {what}, which is not rendered here"))
-            }
+            Err(Fault::Unsupported(what)) => refused(
+                &NOT_RENDERED,
+                format!("{origin} is a template with {what}, which is not rendered here"),
+            ),
             Err(Fault::TooLarge) => {
-                let finding = refused(&TEMPLATE_REFUSED, format!("{origin} is a template with more than {MAX_OUTPUT} bytes as its result"));
+                let finding = refused(
+                    &TEMPLATE_REFUSED,
+                    format!(
+                        "{origin} is a template with more than {MAX_OUTPUT} bytes as its result"
+                    ),
+                );
                 finding.upstream(format!(
                     "failed to render templates: failed to execute template for file {}: rendered output exceeds the {MAX_OUTPUT} byte limit",
                     go::quote(path)
                 ))
             }
             Err(Fault::ValueTooLarge(line)) => {
-                let message = format!("{origin} is a template that makes a value of more than {MAX_VALUE} bytes on its line {line}");
-                refused(&TEMPLATE_REFUSED, message).help("make the value smaller; no file may be as large")
+                let message = format!(
+                    "{origin} is a template that makes a value of more than {MAX_VALUE} bytes on its line {line}"
+                );
+                refused(&TEMPLATE_REFUSED, message)
+                    .help("make the value smaller; no file may be as large")
             }
             Err(Fault::TooLong) => {
-                let finding = refused(&TEMPLATE_REFUSED, format!("{origin} is a template that takes {}", Exceeded::STEPS));
-                finding.help("make the template smaller; no further template is rendered in this run")
+                let finding = refused(
+                    &TEMPLATE_REFUSED,
+                    format!("{origin} is a template that takes {}", Exceeded::STEPS),
+                );
+                finding
+                    .help("make the template smaller; no further template is rendered in this run")
             }
         };
         notes.refuse(finding)
     }
 
     /// The users with their passwords. All that is missing is reported.
-    pub(crate) fn users(&self, users: Vec<User>, platform: Option<Platform>, notes: &mut Notes) -> Option<Vec<PlannedUser>> {
-        let users: Vec<_> = users.into_iter().enumerate().map(|(index, user)| self.user(index, user, platform, notes)).collect();
+    pub(crate) fn users(
+        &self,
+        users: Vec<User>,
+        platform: Option<Platform>,
+        notes: &mut Notes,
+    ) -> Option<Vec<PlannedUser>> {
+        let users: Vec<_> = users
+            .into_iter()
+            .enumerate()
+            .map(|(index, user)| self.user(index, user, platform, notes))
+            .collect();
         users.into_iter().collect()
     }
 
-    fn user(&self, index: usize, user: User, platform: Option<Platform>, notes: &mut Notes) -> Option<PlannedUser> {
+    fn user(
+        &self,
+        index: usize,
+        user: User,
+        platform: Option<Platform>,
+        notes: &mut Notes,
+    ) -> Option<PlannedUser> {
         let User {
             name,
             gecos,
@@ -186,15 +279,29 @@ impl Contents<'_> {
         } = user;
         let passwd = match passwd_from {
             Some(source) => {
-                let path = self.spec_path.field("users").index(index).field("passwdFrom");
+                let path = self
+                    .spec_path
+                    .field("users")
+                    .index(index)
+                    .field("passwdFrom");
                 let passwd = self.secret(&source.secret, &path, "passwd", notes)?;
                 if platform == Some(Platform::Windows)
-                    && Secret::find(self.pool, self.config.namespace_or_default(), &source.secret.name).is_some()
-                    && String::from_utf8_lossy(passwd.expose()).chars().count() > LONGEST_WINDOWS_PASSWORD
+                    && Secret::find(
+                        self.pool,
+                        self.config.namespace_or_default(),
+                        &source.secret.name,
+                    )
+                    .is_some()
+                    && String::from_utf8_lossy(passwd.expose()).chars().count()
+                        > LONGEST_WINDOWS_PASSWORD
                 {
-                    let message = format!("{path} gives a password that cloudbase-init does not take");
-                    let finding = Diagnostic::of(&PASSWORD_UNFIT, message).at(self.config.place(&path));
-                    return notes.refuse(finding.help("put a password in clear text of at most 20 characters into the Secret"));
+                    let message =
+                        format!("{path} gives a password that cloudbase-init does not take");
+                    let finding =
+                        Diagnostic::of(&PASSWORD_UNFIT, message).at(self.config.place(&path));
+                    return notes.refuse(finding.help(
+                        "put a password in clear text of at most 20 characters into the Secret",
+                    ));
                 }
                 passwd
             }
@@ -206,7 +313,11 @@ impl Contents<'_> {
             gecos: gecos.unwrap_or_default(),
             groups: groups.unwrap_or_default(),
             home_dir: home_dir.unwrap_or_default(),
-            inactive: if self.profile.is_legacy() { inactive.map(|_| true) } else { inactive },
+            inactive: if self.profile.is_legacy() {
+                inactive.map(|_| true)
+            } else {
+                inactive
+            },
             lock_password,
             shell: shell.unwrap_or_default(),
             primary_group: primary_group.unwrap_or_default(),
@@ -216,7 +327,13 @@ impl Contents<'_> {
     }
 
     /// The value of a key of a Secret; `what` is upstream's word for what it is for.
-    fn secret(&self, reference: &SecretKeyReference, source: &FieldPath, what: &str, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
+    fn secret(
+        &self,
+        reference: &SecretKeyReference,
+        source: &FieldPath,
+        what: &str,
+        notes: &mut Notes,
+    ) -> Option<Sensitive<Vec<u8>>> {
         let SecretKeyReference { name, key } = reference;
         let namespace = self.config.namespace_or_default();
         let title = self.config.title();
@@ -225,10 +342,17 @@ impl Contents<'_> {
             if self.stand_ins {
                 return Some(self.stand_in("secret", name, key, notes));
             }
-            let finding = Diagnostic::of(&SECRET_MISSING, format!("{title} reads Secret {name}, which no file holds"));
-            let finding = finding.at(self.config.place(&path.field("name"))).help(format!("add the file of Secret {namespace}/{name}"));
-            let cause = format!("secret not found: {namespace}/{name}: secrets \"{name}\" not found");
-            return notes.refuse(finding.upstream(format!("failed to resolve {what} source: {cause}")));
+            let finding = Diagnostic::of(
+                &SECRET_MISSING,
+                format!("{title} reads Secret {name}, which no file holds"),
+            );
+            let finding = finding
+                .at(self.config.place(&path.field("name")))
+                .help(format!("add the file of Secret {namespace}/{name}"));
+            let cause =
+                format!("secret not found: {namespace}/{name}: secrets \"{name}\" not found");
+            return notes
+                .refuse(finding.upstream(format!("failed to resolve {what} source: {cause}")));
         };
         match secret.get(key) {
             Ok(Some(value)) => {
@@ -236,10 +360,15 @@ impl Contents<'_> {
                 Some(value)
             }
             Ok(None) => {
-                let finding =
-                    Diagnostic::of(&SECRET_KEY_MISSING, format!("{title} reads key `{key}` of Secret {name}, which has no such key"));
-                let finding =
-                    finding.at(self.config.place(&path.field("key"))).help(format!("add `{key}` to `data` of Secret {namespace}/{name}"));
+                let finding = Diagnostic::of(
+                    &SECRET_KEY_MISSING,
+                    format!("{title} reads key `{key}` of Secret {name}, which has no such key"),
+                );
+                let finding = finding
+                    .at(self.config.place(&path.field("key")))
+                    .help(format!(
+                        "add `{key}` to `data` of Secret {namespace}/{name}"
+                    ));
                 let cause = format!("secret references non-existent secret key: \"{key}\"");
                 notes.refuse(finding.upstream(format!("failed to resolve {what} source: {cause}")))
             }
@@ -248,13 +377,24 @@ impl Contents<'_> {
     }
 
     /// A text in place of a content that nobody has.
-    fn stand_in(&self, kind: &'static str, name: &str, key: &str, notes: &mut Notes) -> Sensitive<Vec<u8>> {
+    fn stand_in(
+        &self,
+        kind: &'static str,
+        name: &str,
+        key: &str,
+        notes: &mut Notes,
+    ) -> Sensitive<Vec<u8>> {
         let stand_in = stand_in::content(kind, self.config.namespace_or_default(), name, key);
         Sensitive::new(format!("stand-in for {kind} {}", notes.stand_in(stand_in)).into_bytes())
     }
 
     /// The value of a key of a ConfigMap.
-    fn config_map(&self, reference: &ConfigMapKeyReference, source: &FieldPath, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
+    fn config_map(
+        &self,
+        reference: &ConfigMapKeyReference,
+        source: &FieldPath,
+        notes: &mut Notes,
+    ) -> Option<Sensitive<Vec<u8>>> {
         let ConfigMapKeyReference { name, key } = reference;
         let namespace = self.config.namespace_or_default();
         let title = self.config.title();
@@ -263,16 +403,24 @@ impl Contents<'_> {
             if self.stand_ins {
                 return Some(self.stand_in("configmap", name, key, notes));
             }
-            let finding = Diagnostic::of(&CONFIG_MAP_MISSING, format!("{title} reads ConfigMap {name}, which no file holds"));
+            let finding = Diagnostic::of(
+                &CONFIG_MAP_MISSING,
+                format!("{title} reads ConfigMap {name}, which no file holds"),
+            );
             let finding = finding.at(self.config.place(&path.field("name")));
-            return notes.refuse(finding.help(format!("add the file of ConfigMap {namespace}/{name}")));
+            return notes
+                .refuse(finding.help(format!("add the file of ConfigMap {namespace}/{name}")));
         };
         match map.get(key) {
             Ok(Some(value)) => Some(Sensitive::new(value)),
             Ok(None) => {
-                let message = format!("{title} reads key `{key}` of ConfigMap {name}, which has no such key");
-                let finding = Diagnostic::of(&CONFIG_MAP_KEY_MISSING, message).at(self.config.place(&path.field("key")));
-                notes.refuse(finding.help(format!("add `{key}` to `data` of ConfigMap {namespace}/{name}")))
+                let message =
+                    format!("{title} reads key `{key}` of ConfigMap {name}, which has no such key");
+                let finding = Diagnostic::of(&CONFIG_MAP_KEY_MISSING, message)
+                    .at(self.config.place(&path.field("key")));
+                notes.refuse(finding.help(format!(
+                    "add `{key}` to `data` of ConfigMap {namespace}/{name}"
+                )))
             }
             Err(finding) => notes.refuse(*finding),
         }

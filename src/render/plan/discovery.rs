@@ -43,7 +43,9 @@ pub(crate) struct Sources<'a> {
 
 /// The CA among key pairs, unless it is a dummy.
 pub(crate) fn cluster_ca(pairs: &[(Purpose, KeyPair, [String; 2])]) -> Option<&KeyPair> {
-    let ca = pairs.iter().find(|(purpose, ..)| *purpose == Purpose::ClusterCa);
+    let ca = pairs
+        .iter()
+        .find(|(purpose, ..)| *purpose == Purpose::ClusterCa);
     ca.map(|(_, pair, _)| pair).filter(|pair| !pair.is_stand_in)
 }
 
@@ -51,7 +53,10 @@ impl Sources<'_> {
     /// Fills in what the user left open; `None` when something cannot be known.
     pub(crate) fn complete(&self, discovery: &mut Discovery, notes: &mut Notes) -> Option<()> {
         match &mut discovery.file {
-            Some(file) => file.kube_config.as_mut().map_or(Some(()), |config| self.complete_kubeconfig(config, notes)),
+            Some(file) => file
+                .kube_config
+                .as_mut()
+                .map_or(Some(()), |config| self.complete_kubeconfig(config, notes)),
             None => self.complete_token(discovery.bootstrap_token.get_or_insert_default(), notes),
         }
     }
@@ -61,7 +66,11 @@ impl Sources<'_> {
         if cluster.server.as_ref().is_none_or(String::is_empty) {
             cluster.server = Some(format!("https://{}", self.endpoint(notes)?));
         }
-        if cluster.certificate_authority_data.as_ref().is_none_or(|data| data.expose().as_slice().is_empty()) {
+        if cluster
+            .certificate_authority_data
+            .as_ref()
+            .is_none_or(|data| data.expose().as_slice().is_empty())
+        {
             let ca = match self.ca {
                 Some(pair) => pair.certificate.expose().clone(),
                 None => {
@@ -74,16 +83,34 @@ impl Sources<'_> {
         Some(())
     }
 
-    fn complete_token(&self, discovery: &mut BootstrapTokenDiscovery, notes: &mut Notes) -> Option<()> {
+    fn complete_token(
+        &self,
+        discovery: &mut BootstrapTokenDiscovery,
+        notes: &mut Notes,
+    ) -> Option<()> {
         if discovery.ca_cert_hashes.as_ref().is_none_or(Vec::is_empty) {
             discovery.ca_cert_hashes = Some(self.hashes(notes)?);
-            notes.fill("joinConfiguration.discovery.bootstrapToken.caCertHashes", self.hashes_from());
+            notes.fill(
+                "joinConfiguration.discovery.bootstrapToken.caCertHashes",
+                self.hashes_from(),
+            );
         }
-        if discovery.api_server_endpoint.as_ref().is_none_or(String::is_empty) {
+        if discovery
+            .api_server_endpoint
+            .as_ref()
+            .is_none_or(String::is_empty)
+        {
             discovery.api_server_endpoint = Some(self.endpoint(notes)?);
-            notes.fill("joinConfiguration.discovery.bootstrapToken.apiServerEndpoint", self.endpoint_from());
+            notes.fill(
+                "joinConfiguration.discovery.bootstrapToken.apiServerEndpoint",
+                self.endpoint_from(),
+            );
         }
-        if discovery.token.as_ref().is_none_or(|token| token.expose().is_empty()) {
+        if discovery
+            .token
+            .as_ref()
+            .is_none_or(|token| token.expose().is_empty())
+        {
             discovery.token = Some(self.token(notes)?);
             let from = match self.request.token {
                 Some(_) => Filling::Setting(Setting::Token),
@@ -97,9 +124,10 @@ impl Sources<'_> {
     fn hashes_from(&self) -> Filling {
         match (self.request.ca_cert_hashes.is_empty(), self.ca) {
             (false, _) => Filling::Setting(Setting::CaCertHash),
-            (true, Some(_)) => {
-                Filling::Secret { name: certificate::secret_name(self.cluster_name, Purpose::ClusterCa), is_stand_in: false }
-            }
+            (true, Some(_)) => Filling::Secret {
+                name: certificate::secret_name(self.cluster_name, Purpose::ClusterCa),
+                is_stand_in: false,
+            },
             (true, None) => Filling::of(&stand_in::ca_cert_hash()),
         }
     }
@@ -116,13 +144,18 @@ impl Sources<'_> {
         if !self.request.ca_cert_hashes.is_empty() {
             return Some(self.request.ca_cert_hashes.clone());
         }
-        let Some(ca) = self.ca else { return Some(vec![notes.stand_in(stand_in::ca_cert_hash())]) };
+        let Some(ca) = self.ca else {
+            return Some(vec![notes.stand_in(stand_in::ca_cert_hash())]);
+        };
         match key_hash::of_bundle(ca.certificate.expose()) {
             Ok(hashes) => Some(hashes),
             Err(cause) => {
                 let message = "the certificate of the cluster's CA cannot be read, so joining nodes cannot trust it";
                 let finding = Diagnostic::of(&CA_UNREADABLE, message).at(self.spot.place());
-                let finding = finding.help(Remedy::new("put a PEM certificate into `tls.crt`, or give ").setting(Setting::CaCertHash));
+                let finding = finding.help(
+                    Remedy::new("put a PEM certificate into `tls.crt`, or give ")
+                        .setting(Setting::CaCertHash),
+                );
                 notes.refuse(finding.upstream(format!("unable to parse ca certificate: {cause}")))
             }
         }
@@ -135,10 +168,17 @@ impl Sources<'_> {
         if self.request.stand_ins {
             return Some(notes.stand_in(stand_in::endpoint().1));
         }
-        let message = "the Cluster has no `spec.controlPlaneEndpoint` yet, and the provider waits for it";
+        let message =
+            "the Cluster has no `spec.controlPlaneEndpoint` yet, and the provider waits for it";
         let finding = Diagnostic::of(&ENDPOINT_MISSING, message).at(self.spot.place());
-        let remedy = Remedy::new("set `spec.controlPlaneEndpoint.host` and `.port` of the Cluster, or give ");
-        notes.refuse(finding.help(remedy.set(Setting::Endpoint, "HOST:PORT")).upstream(""))
+        let remedy = Remedy::new(
+            "set `spec.controlPlaneEndpoint.host` and `.port` of the Cluster, or give ",
+        );
+        notes.refuse(
+            finding
+                .help(remedy.set(Setting::Endpoint, "HOST:PORT"))
+                .upstream(""),
+        )
     }
 
     fn token(&self, notes: &mut Notes) -> Option<Sensitive<String>> {
@@ -150,7 +190,10 @@ impl Sources<'_> {
         }
         let message = "the provider would make a token, which nobody can foresee";
         let finding = Diagnostic::of(&TOKEN_MISSING, message).at(self.spot.place());
-        notes.refuse(finding.help(Remedy::new("give it with ").set(Setting::Token, "abcdef.0123456789abcdef")))
+        notes.refuse(
+            finding
+                .help(Remedy::new("give it with ").set(Setting::Token, "abcdef.0123456789abcdef")),
+        )
     }
 }
 
@@ -162,7 +205,10 @@ pub(crate) fn kubeconfig_file(
     path: &FieldPath,
     notes: &mut Notes,
 ) -> Option<Option<PlannedFile>> {
-    let Some(FileDiscovery { kube_config_path, kube_config: Some(kube_config) }) = discovery.and_then(|discovery| discovery.file.as_ref())
+    let Some(FileDiscovery {
+        kube_config_path,
+        kube_config: Some(kube_config),
+    }) = discovery.and_then(|discovery| discovery.file.as_ref())
     else {
         return Some(None);
     };

@@ -1,7 +1,7 @@
 //! Hashes of the public keys of CA certificates, with which kubeadm trusts a cluster.
 //!
-//! Wanted is where one element of a certificate lies, byte for byte: a crate that reads all of X.509 would bring several others, and refuse
-//! certificates that Go takes.
+//! Wanted is where one element of a certificate lies, byte for byte: a crate that reads all of
+//! X.509 would bring several others, and refuse certificates that Go takes.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,8 @@ use sha2::{Digest, Sha256};
 
 use crate::text::der::{certificates, of_certificate};
 
-/// The hash of each certificate of a bundle: `sha256:` and the hex digits of the SHA-256 of its SubjectPublicKeyInfo.
+/// The hash of each certificate of a bundle: `sha256:` and the hex digits of the SHA-256 of its
+/// SubjectPublicKeyInfo.
 ///
 /// # Errors
 ///
@@ -25,7 +26,11 @@ pub(super) fn of_bundle(pem: &[u8]) -> Result<Vec<String>, &'static str> {
         }
         hashes.push(hash);
     }
-    if hashes.is_empty() { Err("data does not contain any valid RSA or ECDSA certificates") } else { Ok(hashes) }
+    if hashes.is_empty() {
+        Err("data does not contain any valid RSA or ECDSA certificates")
+    } else {
+        Ok(hashes)
+    }
 }
 
 /// Certificate → tbsCertificate → subjectPublicKeyInfo, as it stands in the certificate.
@@ -41,7 +46,10 @@ mod tests {
     fn what_is_no_certificate_is_told_in_go_words() {
         let none = Err("data does not contain any valid RSA or ECDSA certificates");
         assert_eq!(of_bundle(b"nothing"), none);
-        assert_eq!(of_bundle(b"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"), none);
+        assert_eq!(
+            of_bundle(b"-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"),
+            none
+        );
         let garbage = b"-----BEGIN CERTIFICATE-----\nZ2FyYmFnZQ==\n-----END CERTIFICATE-----\n";
         assert_eq!(of_bundle(garbage), Err("x509: malformed certificate"));
     }

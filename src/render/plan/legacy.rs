@@ -1,4 +1,5 @@
-//! What CAPI v1.10 reads of a spec of v1beta1 and v1beta2 cannot say. That release works on v1beta1 itself.
+//! What CAPI v1.10 reads of a spec of v1beta1 and v1beta2 cannot say. That release works on v1beta1
+//! itself.
 
 use serde_json::Value;
 
@@ -9,9 +10,11 @@ use crate::objects::fields::text as text_at;
 /// Values of v1beta1 that have no place in v1beta2, or not the same one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Legacy {
-    /// Values of `clusterConfiguration` that win over those of Cluster and Machine; empty: not given.
+    /// Values of `clusterConfiguration` that win over those of Cluster and Machine; empty: not
+    /// given.
     pub(crate) values: ClusterValues,
-    /// `clusterConfiguration.apiServer.timeoutForControlPlane`, which counts for all machines of the control plane.
+    /// `clusterConfiguration.apiServer.timeoutForControlPlane`, which counts for all machines of
+    /// the control plane.
     api_server_timeout: Option<GoDuration>,
     /// `joinConfiguration.discovery.timeout`.
     discovery_timeout: Option<GoDuration>,
@@ -19,7 +22,8 @@ pub(crate) struct Legacy {
     pub(crate) token_lifetimes: Vec<Option<GoDuration>>,
     /// `useExperimentalRetryJoin`.
     pub(crate) retry_join: bool,
-    /// Whether `clusterConfiguration` or `initConfiguration` is there; without both the first machine waits.
+    /// Whether `clusterConfiguration` or `initConfiguration` is there; without both the first
+    /// machine waits.
     pub(crate) can_init: bool,
 }
 
@@ -41,20 +45,36 @@ impl Legacy {
             },
             api_server_timeout: duration(&cluster["apiServer"]["timeoutForControlPlane"]),
             discovery_timeout: duration(&spec["joinConfiguration"]["discovery"]["timeout"]),
-            token_lifetimes: tokens.into_iter().flatten().map(|token| duration(&token["ttl"])).collect(),
-            retry_join: spec["useExperimentalRetryJoin"].as_bool().unwrap_or_default(),
+            token_lifetimes: tokens
+                .into_iter()
+                .flatten()
+                .map(|token| duration(&token["ttl"]))
+                .collect(),
+            retry_join: spec["useExperimentalRetryJoin"]
+                .as_bool()
+                .unwrap_or_default(),
             can_init: cluster.is_object() || spec["initConfiguration"].is_object(),
         }
     }
 
     /// The timeouts of `kubeadm init`.
     pub(crate) fn init_timeouts(&self) -> Durations {
-        Durations { control_plane_component_health_check: self.api_server_timeout, ..Durations::default() }
+        Durations {
+            control_plane_component_health_check: self.api_server_timeout,
+            ..Durations::default()
+        }
     }
 
     /// The timeouts of `kubeadm join`; that of the control plane does not count for workers.
     pub(crate) fn join_timeouts(&self, is_control_plane: bool) -> Durations {
-        let common = if is_control_plane { self.init_timeouts() } else { Durations::default() };
-        Durations { tls_bootstrap: self.discovery_timeout, ..common }
+        let common = if is_control_plane {
+            self.init_timeouts()
+        } else {
+            Durations::default()
+        };
+        Durations {
+            tls_bootstrap: self.discovery_timeout,
+            ..common
+        }
     }
 }

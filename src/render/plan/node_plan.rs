@@ -1,4 +1,5 @@
-//! What a node gets, whatever the format: the encoders take it apart without `..`, so that a new field breaks each that has not decided.
+//! What a node gets, whatever the format: the encoders take it apart without `..`, so that a new
+//! field breaks each that has not decided.
 
 use crate::api::boot::{Compression, OnFailure, Platform, Templating};
 use crate::api::files::TransferEncoding;
@@ -9,7 +10,8 @@ use crate::diag::FieldPath;
 /// Everything that a node does and gets when it boots.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodePlan {
-    /// Files that come before those of kubeadm: certificates, the user's, the discovery kubeconfig.
+    /// Files that come before those of kubeadm: certificates, the user's, the discovery
+    /// kubeconfig.
     pub files: Vec<PlannedFile>,
     /// The kubeadm run.
     pub kubeadm: Kubeadm,
@@ -118,7 +120,8 @@ pub enum Kubeadm {
         join: Sensitive<String>,
         /// Whether the node becomes part of the control plane.
         control_plane: bool,
-        /// Whether kubeadm runs in a script of CAPI v1.10 that tries again, in cloud-config, and in which.
+        /// Whether kubeadm runs in a script of CAPI v1.10 that tries again, in cloud-config, and
+        /// in which.
         retry: Option<RetryJoin>,
     },
 }

@@ -50,12 +50,23 @@ impl Planner<'_> {
             self.report_dropped(&spec, api, notes);
         }
         let pairs = self.certificates(&spec, notes);
-        let has_templates = spec.files.iter().flatten().any(|file| file.content_format == Some(ContentFormat::Template));
-        let template_data = if has_templates { self.template_data(notes)? } else { Value::Nil };
+        let has_templates = spec
+            .files
+            .iter()
+            .flatten()
+            .any(|file| file.content_format == Some(ContentFormat::Template));
+        let template_data = if has_templates {
+            self.template_data(notes)?
+        } else {
+            Value::Nil
+        };
         let mut file_defaults = spec.file_defaults.take().unwrap_or_default();
         if spec.format == Some(Format::Ignition) {
-            // Ignition 2.3 takes digits without a leading zero for a decimal number, but defaults are octal in every format.
-            file_defaults.permissions = file_defaults.permissions.map(|digits| format!("{digits:0>4}"));
+            // Ignition 2.3 takes digits without a leading zero for a decimal number, but defaults
+            // are octal in every format.
+            file_defaults.permissions = file_defaults
+                .permissions
+                .map(|digits| format!("{digits:0>4}"));
         }
         let contents = Contents {
             pool: self.pool,
@@ -77,7 +88,11 @@ impl Planner<'_> {
         let certificates = match self.surroundings.role.is_control_plane() {
             true => {
                 let pairs = pairs?;
-                notes.filled.extend(certificate::filled(&pairs, self.request, &self.surroundings.cluster.name));
+                notes.filled.extend(certificate::filled(
+                    &pairs,
+                    self.request,
+                    &self.surroundings.cluster.name,
+                ));
                 certificate::files(pairs)
             }
             false => Vec::new(),
@@ -89,7 +104,11 @@ impl Planner<'_> {
             *enabled = true;
         }
         Some(NodePlan {
-            files: certificates.into_iter().chain(user_files?).chain(kubeconfig).collect(),
+            files: certificates
+                .into_iter()
+                .chain(user_files?)
+                .chain(kubeconfig)
+                .collect(),
             kubeadm,
             verbosity: spec.verbosity,
             boot_commands: spec.boot_commands.unwrap_or_default(),
@@ -102,7 +121,10 @@ impl Planner<'_> {
             directories: self.directories(spec.directories.take().unwrap_or_default()),
             platform: spec.platform.unwrap_or(Platform::Linux),
             on_failure: spec.on_failure.unwrap_or(OnFailure::Continue),
-            templating: spec.cloud_config.and_then(|options| options.templating).unwrap_or(Templating::Jinja),
+            templating: spec
+                .cloud_config
+                .and_then(|options| options.templating)
+                .unwrap_or(Templating::Jinja),
             compression: spec.compression.unwrap_or(Compression::None),
         })
     }
@@ -120,47 +142,77 @@ impl Planner<'_> {
     /// The version of kubeadm's API for the machine's version of Kubernetes.
     fn kubeadm_api(&self, notes: &mut Notes) -> Option<KubeadmApi> {
         let text = &self.surroundings.kubernetes_version;
-        let parsed = parse_tolerant(text).map_err(|cause| format!("failed to parse kubernetes version \"{text}\": {cause}"));
-        match parsed.and_then(|version| KubeadmApi::for_kubernetes(&version, &self.request.profile)) {
+        let parsed = parse_tolerant(text)
+            .map_err(|cause| format!("failed to parse kubernetes version \"{text}\": {cause}"));
+        match parsed.and_then(|version| KubeadmApi::for_kubernetes(&version, &self.request.profile))
+        {
             Ok(api) => Some(api),
             Err(upstream) => {
                 let oldest = self.request.profile.oldest_kubernetes;
                 let said = self.request.kubernetes_version.as_ref().unwrap_or(text);
                 let message = match said.as_str() {
-                    "" if self.request.kubernetes_version.is_none() => "the machine says no version of Kubernetes".to_owned(),
-                    text => format!("`{text}` is no version of Kubernetes that CAPI {} renders", self.request.profile.version()),
+                    "" if self.request.kubernetes_version.is_none() => {
+                        "the machine says no version of Kubernetes".to_owned()
+                    }
+                    text => format!(
+                        "`{text}` is no version of Kubernetes that CAPI {} renders",
+                        self.request.profile.version()
+                    ),
                 };
                 let finding = Diagnostic::of(&VERSION_UNSUPPORTED, message).upstream(upstream);
                 let from = format!("a version from v1.{oldest}.0 on, such as ");
                 notes.refuse(match &self.request.kubernetes_version {
                     // No line of a document says it.
-                    Some(_) => finding.help(Remedy::new(format!("give {from}")).set(Setting::KubernetesVersion, "v1.34.1")),
-                    None => finding.at(self.surroundings.version_spot.place()).help(format!("write {from}v1.34.1")),
+                    Some(_) => finding.help(
+                        Remedy::new(format!("give {from}"))
+                            .set(Setting::KubernetesVersion, "v1.34.1"),
+                    ),
+                    None => finding
+                        .at(self.surroundings.version_spot.place())
+                        .help(format!("write {from}v1.34.1")),
                 })
             }
         }
     }
 
-    /// What templates of files see: the version of the control plane, when the Cluster refers to one that says it.
+    /// What templates of files see: the version of the control plane, when the Cluster refers to
+    /// one that says it.
     fn template_data(&self, notes: &mut Notes) -> Option<Value> {
         let map = |name: &str, value| Value::map([(name.to_owned(), value)]);
         let version = |version: String| map("controlPlane", map("version", Value::text(version)));
         let nothing = || Value::map([]);
-        let Surroundings { cluster, cluster_spot, kubernetes_version, .. } = &self.surroundings;
+        let Surroundings {
+            cluster,
+            cluster_spot,
+            kubernetes_version,
+            ..
+        } = &self.surroundings;
         let reference = match &cluster.control_plane {
             Some(reference) => reference,
             None if cluster.is_read || !self.request.stand_ins => return Some(nothing()),
             None => return Some(version(normalised(kubernetes_version))),
         };
         let namespace = self.target.config.namespace_or_default();
-        match self.pool.find(&reference.group, &reference.kind, namespace, &reference.name) {
+        match self.pool.find(
+            &reference.group,
+            &reference.kind,
+            namespace,
+            &reference.name,
+        ) {
             Some(object) if object.text(&["spec", "version"]).is_empty() => Some(nothing()),
             Some(object) => Some(version(normalised(object.text(&["spec", "version"])))),
             None if self.request.stand_ins => Some(version(normalised(kubernetes_version))),
             None => {
-                let message = format!("the templates of files need {} {}, which no file holds", reference.kind, reference.name);
-                let finding = Diagnostic::of(&CONTROL_PLANE_MISSING, message).at(cluster_spot.place());
-                notes.refuse(finding.help(format!("add the file of {} {namespace}/{}", reference.kind, reference.name)))
+                let message = format!(
+                    "the templates of files need {} {}, which no file holds",
+                    reference.kind, reference.name
+                );
+                let finding =
+                    Diagnostic::of(&CONTROL_PLANE_MISSING, message).at(cluster_spot.place());
+                notes.refuse(finding.help(format!(
+                    "add the file of {} {namespace}/{}",
+                    reference.kind, reference.name
+                )))
             }
         }
     }
@@ -170,9 +222,17 @@ impl Planner<'_> {
         let version = &self.surroundings.kubernetes_version;
         for (path, since) in kubeadm::dropped(spec, self.surroundings.role, api) {
             let path = self.target.spec_path().join(&path);
-            let message = format!("{path} does not reach the machine: {} for Kubernetes {version} has no such field", api.as_str());
-            let help = format!("remove the field, or use Kubernetes {} or newer", since.first_kubernetes());
-            let finding = Diagnostic::of(&FIELD_DROPPED, message).at(self.target.config.key_place(&path)).help(help);
+            let message = format!(
+                "{path} does not reach the machine: {} for Kubernetes {version} has no such field",
+                api.as_str()
+            );
+            let help = format!(
+                "remove the field, or use Kubernetes {} or newer",
+                since.first_kubernetes()
+            );
+            let finding = Diagnostic::of(&FIELD_DROPPED, message)
+                .at(self.target.config.key_place(&path))
+                .help(help);
             notes.report.push(match self.is_used_by_provider(&path) {
                 true => finding.note("the provider still makes the cluster's certificate authorities with it, so removing it changes them"),
                 false => finding,
@@ -183,7 +243,11 @@ impl Planner<'_> {
     /// Whether the provider itself reads the field (`util/secret/certificates.go` of Cluster API).
     fn is_used_by_provider(&self, path: &FieldPath) -> bool {
         let config = self.target.spec_path().field("clusterConfiguration");
-        [config.field("caCertificateValidityPeriodDays"), config.field("encryptionAlgorithm")].contains(path)
+        [
+            config.field("caCertificateValidityPeriodDays"),
+            config.field("encryptionAlgorithm"),
+        ]
+        .contains(path)
     }
 
     /// What KubeadmControlPlane makes of its spec for each of its machines.
@@ -195,13 +259,21 @@ impl Planner<'_> {
             Role::Init => spec.join_configuration = None,
             _ => {
                 spec.init_configuration = None;
-                spec.join_configuration.get_or_insert_default().control_plane.get_or_insert_default();
+                spec.join_configuration
+                    .get_or_insert_default()
+                    .control_plane
+                    .get_or_insert_default();
             }
         }
         let version = parse_tolerant(&self.surroundings.kubernetes_version).ok();
-        let version = version.map(|version| Version::new(version.major, version.minor, version.patch));
+        let version =
+            version.map(|version| Version::new(version.major, version.minor, version.patch));
         if version.is_some_and(|version| self.request.profile.sets_kubelet_local_mode(&version)) {
-            let gates = spec.cluster_configuration.get_or_insert_default().feature_gates.get_or_insert_default();
+            let gates = spec
+                .cluster_configuration
+                .get_or_insert_default()
+                .feature_gates
+                .get_or_insert_default();
             gates.entry("ControlPlaneKubeletLocalMode".to_owned()).or_insert_with(|| {
                 let why = "Cluster API turns it on for KubeadmControlPlanes of these versions of Kubernetes";
                 notes.fill("clusterConfiguration.featureGates.ControlPlaneKubeletLocalMode", Filling::Provider(why));
@@ -211,7 +283,12 @@ impl Planner<'_> {
     }
 
     fn certificates(&self, spec: &WindlassConfigSpec, notes: &mut Notes) -> Option<Pairs> {
-        let Surroundings { role, cluster, cluster_spot, .. } = &self.surroundings;
+        let Surroundings {
+            role,
+            cluster,
+            cluster_spot,
+            ..
+        } = &self.surroundings;
         let certificates = match role.is_control_plane() {
             true => certificate::of_control_plane(spec.cluster_configuration.as_ref()),
             false if self.request.stand_ins && self.needs_no_ca(spec) => Vec::new(),
@@ -237,9 +314,17 @@ impl Planner<'_> {
 
     /// Whether discovery says all that the CA would say.
     fn needs_no_ca(&self, spec: &WindlassConfigSpec) -> bool {
-        let discovery = spec.join_configuration.as_ref().and_then(|join| join.discovery.as_ref());
+        let discovery = spec
+            .join_configuration
+            .as_ref()
+            .and_then(|join| join.discovery.as_ref());
         let token = discovery.and_then(|discovery| discovery.bootstrap_token.as_ref());
-        token.is_some_and(|token| token.ca_cert_hashes.as_ref().is_some_and(|hashes| !hashes.is_empty()))
+        token.is_some_and(|token| {
+            token
+                .ca_cert_hashes
+                .as_ref()
+                .is_some_and(|hashes| !hashes.is_empty())
+        })
     }
 }
 

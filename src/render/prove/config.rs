@@ -1,4 +1,5 @@
-//! A config, proven: it has the fields and values that its API allows, and is in the form that the renderer works on.
+//! A config, proven: it has the fields and values that its API allows, and is in the form that the
+//! renderer works on.
 
 use std::sync::OnceLock;
 
@@ -49,7 +50,11 @@ rules! {
 }
 
 /// The rules of the schema.
-pub(super) const WORDING: Wording = Wording { unknown: &FIELD_UNKNOWN, missing: &FIELD_MISSING, refused: &VALUE_REFUSED };
+pub(super) const WORDING: Wording = Wording {
+    unknown: &FIELD_UNKNOWN,
+    missing: &FIELD_MISSING,
+    refused: &VALUE_REFUSED,
+};
 
 /// A config that is right as far as its API can tell.
 #[derive(Debug, Clone, PartialEq)]
@@ -63,7 +68,11 @@ pub(crate) struct Config {
 /// Proves a config. All that is wrong is reported; findings stand where the user wrote.
 pub(crate) fn prove(target: &Target<'_>, request: &Request, notes: &mut Notes) -> Option<Config> {
     let version = known_version(target, &request.profile, notes)?;
-    let group = if matches!(target.kind, ConfigKind::Windlass(_)) { GROUP } else { KUBEADM_GROUP };
+    let group = if matches!(target.kind, ConfigKind::Windlass(_)) {
+        GROUP
+    } else {
+        KUBEADM_GROUP
+    };
     let mut object = as_config(target, group, version);
     let schema = schema(group, version, &request.profile);
     let unknown = schema.prune(&mut object);
@@ -83,18 +92,34 @@ pub(crate) fn prove(target: &Target<'_>, request: &Request, notes: &mut Notes) -
         warn_of_dropped(target, notes);
     }
     let spec = converted(target, object, group, version, v1beta1.is_some(), notes)?;
-    let judged = v1beta1.as_ref().filter(|_| group == KUBEADM_GROUP).map_or(&spec, |v1beta1| v1beta1.expose());
+    let judged = v1beta1
+        .as_ref()
+        .filter(|_| group == KUBEADM_GROUP)
+        .map_or(&spec, |v1beta1| v1beta1.expose());
     admit(target, judged, request, notes)?;
-    Some(Config { spec: typed(target, spec, notes)?, v1beta1 })
+    Some(Config {
+        spec: typed(target, spec, notes)?,
+        v1beta1,
+    })
 }
 
-/// The spec in its type. Schema and type need not agree on every value; the cause may quote the user, so it is not told.
+/// The spec in its type. Schema and type need not agree on every value; the cause may quote the
+/// user, so it is not told.
 fn typed(target: &Target<'_>, spec: Value, notes: &mut Notes) -> Option<WindlassConfigSpec> {
-    serde_json::from_value(with_endpoints(spec)).ok().or_else(|| {
-        let path = target.spec_path();
-        let finding = Diagnostic::of(&NOT_CONVERTIBLE, format!("{path} holds a value that its schema takes and its type does not"));
-        notes.refuse(finding.at(target.config.place(&path)).help("report it with the config: this is a fault of ours"))
-    })
+    serde_json::from_value(with_endpoints(spec))
+        .ok()
+        .or_else(|| {
+            let path = target.spec_path();
+            let finding = Diagnostic::of(
+                &NOT_CONVERTIBLE,
+                format!("{path} holds a value that its schema takes and its type does not"),
+            );
+            notes.refuse(
+                finding
+                    .at(target.config.place(&path))
+                    .help("report it with the config: this is a fault of ours"),
+            )
+        })
 }
 
 /// Conversion drops the empty list of endpoints, which the type demands.
@@ -107,51 +132,90 @@ fn with_endpoints(mut spec: Value) -> Value {
 
 /// Fields of v1beta1 that Cluster API drops when it converts to v1beta2, and what counts instead.
 const DROPPED: [(&[&str], &str); 4] = [
-    (&["clusterConfiguration", "kubernetesVersion"], "the version of the Machine counts"),
-    (&["clusterConfiguration", "clusterName"], "the name of the Cluster counts"),
-    (&["clusterConfiguration", "networking"], "`spec.clusterNetwork` of the Cluster counts"),
+    (
+        &["clusterConfiguration", "kubernetesVersion"],
+        "the version of the Machine counts",
+    ),
+    (
+        &["clusterConfiguration", "clusterName"],
+        "the name of the Cluster counts",
+    ),
+    (
+        &["clusterConfiguration", "networking"],
+        "`spec.clusterNetwork` of the Cluster counts",
+    ),
     (&["useExperimentalRetryJoin"], "kubeadm itself tries again"),
 ];
 
 fn warn_of_dropped(target: &Target<'_>, notes: &mut Notes) {
     for (steps, instead) in DROPPED {
-        let value = target.spec().and_then(|spec| steps.iter().try_fold(spec, |value, step| value.get(step)));
-        let is_set =
-            !matches!(value, None | Some(Value::Bool(false))) && value.and_then(Value::as_object).is_none_or(|map| !map.is_empty());
+        let value = target
+            .spec()
+            .and_then(|spec| steps.iter().try_fold(spec, |value, step| value.get(step)));
+        let is_set = !matches!(value, None | Some(Value::Bool(false)))
+            && value
+                .and_then(Value::as_object)
+                .is_none_or(|map| !map.is_empty());
         if is_set {
-            let path = steps.iter().fold(target.spec_path(), |path, step| path.field(*step));
-            let finding = Diagnostic::of(&FIELD_DROPPED, format!("{path} has no effect since Cluster API v1.11: {instead}"));
-            notes.report.push(
-                finding
-                    .at(target.config.key_place(&path))
-                    .help(Remedy::new("remove it, or render with ").set(Setting::CapiVersion, "v1.10")),
+            let path = steps
+                .iter()
+                .fold(target.spec_path(), |path, step| path.field(*step));
+            let finding = Diagnostic::of(
+                &FIELD_DROPPED,
+                format!("{path} has no effect since Cluster API v1.11: {instead}"),
             );
+            notes
+                .report
+                .push(finding.at(target.config.key_place(&path)).help(
+                    Remedy::new("remove it, or render with ").set(Setting::CapiVersion, "v1.10"),
+                ));
         }
     }
 }
 
 fn known_version(target: &Target<'_>, profile: &Profile, notes: &mut Notes) -> Option<Version> {
-    let known = target.version().filter(|version| *version <= profile.storage || matches!(target.kind, ConfigKind::Windlass(_)));
+    let known = target.version().filter(|version| {
+        *version <= profile.storage || matches!(target.kind, ConfigKind::Windlass(_))
+    });
     if known.is_some() {
         return known;
     }
     let path = FieldPath::root().field("apiVersion");
-    let message = format!("apiVersion {} is not one that CAPI {} serves", target.config.text(&["apiVersion"]), profile.version());
+    let message = format!(
+        "apiVersion {} is not one that CAPI {} serves",
+        target.config.text(&["apiVersion"]),
+        profile.version()
+    );
     let help = match target.version() {
-        Some(_) => Remedy::new("give a newer ").setting(Setting::CapiVersion).then(", or write `v1beta1`"),
+        Some(_) => Remedy::new("give a newer ")
+            .setting(Setting::CapiVersion)
+            .then(", or write `v1beta1`"),
         None => format!("write `{}/{}`", target.config.group(), profile.storage).into(),
     };
-    notes.refuse(Diagnostic::of(&VERSION_UNKNOWN, message).at(target.config.place(&path)).help(help))
+    notes.refuse(
+        Diagnostic::of(&VERSION_UNKNOWN, message)
+            .at(target.config.place(&path))
+            .help(help),
+    )
 }
 
 /// The object as a config of one machine: its spec where that of a config is, no status.
 fn as_config(target: &Target<'_>, group: &str, version: Version) -> Value {
-    let kind = if group == GROUP { Kind::Config.as_str() } else { Kind::Config.kubeadm() };
-    let mut object = Map::from_iter([("apiVersion".to_owned(), format!("{group}/{version}").into()), ("kind".to_owned(), kind.into())]);
+    let kind = if group == GROUP {
+        Kind::Config.as_str()
+    } else {
+        Kind::Config.kubeadm()
+    };
+    let mut object = Map::from_iter([
+        ("apiVersion".to_owned(), format!("{group}/{version}").into()),
+        ("kind".to_owned(), kind.into()),
+    ]);
     let metadata = &target.config.value()["metadata"];
     let mut kept = Map::from_iter([("name".to_owned(), metadata["name"].clone())]);
     // A template remembers itself in another shape than a config.
-    let annotations = metadata.get("annotations").filter(|_| target.kind.spec_path() == ["spec"]);
+    let annotations = metadata
+        .get("annotations")
+        .filter(|_| target.kind.spec_path() == ["spec"]);
     kept.extend(annotations.map(|annotations| ("annotations".to_owned(), annotations.clone())));
     object.insert("metadata".to_owned(), kept.into());
     if let Some(spec) = target.spec() {
@@ -163,13 +227,21 @@ fn as_config(target: &Target<'_>, group: &str, version: Version) -> Value {
 /// The schema of a config in a release. Each is compiled once.
 pub(super) fn schema(group: &str, version: Version, profile: &Profile) -> &'static Schema {
     const VERSIONS: usize = Version::ALL.len();
-    static SCHEMAS: [OnceLock<Schema>; (PROFILES.len() + 1) * VERSIONS] = [const { OnceLock::new() }; (PROFILES.len() + 1) * VERSIONS];
+    static SCHEMAS: [OnceLock<Schema>; (PROFILES.len() + 1) * VERSIONS] =
+        [const { OnceLock::new() }; (PROFILES.len() + 1) * VERSIONS];
     let row = match group {
         GROUP => PROFILES.len(),
-        _ => PROFILES.iter().position(|known| known.name == profile.name).expect("internal error: the profile is one of the table"),
+        _ => PROFILES
+            .iter()
+            .position(|known| known.name == profile.name)
+            .expect("internal error: the profile is one of the table"),
     };
     SCHEMAS[row * VERSIONS + version as usize].get_or_init(|| {
-        let json = if group == GROUP { openapi::schema(Kind::Config, version) } else { kubeadm_schema(version, profile) };
+        let json = if group == GROUP {
+            openapi::schema(Kind::Config, version)
+        } else {
+            kubeadm_schema(version, profile)
+        };
         document::compiled(&json)
     })
 }
@@ -183,17 +255,23 @@ fn kubeadm_schema(version: Version, profile: &Profile) -> Value {
     schema
 }
 
-/// What the schema refuses of an object. A server that converts what it stored, such as a v1beta1 object with an empty list, does not
-/// validate the result: in an object that was read back, empty lists do not count, and empty objects are taken away, as Go reads them.
+/// What the schema refuses of an object. A server that converts what it stored, such as a v1beta1
+/// object with an empty list, does not validate the result: in an object that was read back, empty
+/// lists do not count, and empty objects are taken away, as Go reads them.
 fn violations(target: &Target<'_>, schema: &Schema, object: &mut Value) -> Vec<Violation> {
     loop {
         let mut violations = schema.validate(object);
         if !was_stored(target) {
             return violations;
         }
-        violations.retain(|violation| !matches!(violation.fault, Fault::TooFewItems { least: 1, .. }));
+        violations
+            .retain(|violation| !matches!(violation.fault, Fault::TooFewItems { least: 1, .. }));
         let may_be_empty = |violation: &&Violation| matches!(violation.fault, Fault::Rule { .. });
-        let empty: Vec<_> = violations.iter().filter(may_be_empty).filter(|violation| take_empty(object, &violation.path)).collect();
+        let empty: Vec<_> = violations
+            .iter()
+            .filter(may_be_empty)
+            .filter(|violation| take_empty(object, &violation.path))
+            .collect();
         if empty.is_empty() {
             return violations;
         }
@@ -207,39 +285,70 @@ fn was_stored(target: &Target<'_>) -> bool {
 
 /// Takes an empty object away. Whether there was one.
 fn take_empty(object: &mut Value, path: &FieldPath) -> bool {
-    let Some((Segment::Field(name), parents)) = path.segments().split_last() else { return false };
-    let parent = parents.iter().try_fold(object, |value, segment| match segment {
-        Segment::Field(name) | Segment::Key(name) => value.get_mut(name),
-        Segment::Index(index) => value.get_mut(index),
-    });
+    let Some((Segment::Field(name), parents)) = path.segments().split_last() else {
+        return false;
+    };
+    let parent = parents
+        .iter()
+        .try_fold(object, |value, segment| match segment {
+            Segment::Field(name) | Segment::Key(name) => value.get_mut(name),
+            Segment::Index(index) => value.get_mut(index),
+        });
     let parent = parent.and_then(Value::as_object_mut);
-    let Some(parent) = parent.filter(|parent| parent.get(name).and_then(Value::as_object).is_some_and(Map::is_empty)) else { return false };
+    let Some(parent) = parent.filter(|parent| {
+        parent
+            .get(name)
+            .and_then(Value::as_object)
+            .is_some_and(Map::is_empty)
+    }) else {
+        return false;
+    };
     parent.remove(name).is_some()
 }
 
 /// Reports what the schema refuses, at the user's own fields.
-fn refuse_by_schema(target: &Target<'_>, schema: &Schema, group: &str, version: Version, violations: &[Violation], notes: &mut Notes) {
+fn refuse_by_schema(
+    target: &Target<'_>,
+    schema: &Schema,
+    group: &str,
+    version: Version,
+    violations: &[Violation],
+    notes: &mut Notes,
+) {
     let written = as_config(target, group, version);
     let upstream = upstream_refusal(target, violations);
     let at = |path: &FieldPath, part| {
         let path = in_object(target, path);
-        if part == Part::Key { target.config.key_place(&path) } else { target.config.place(&path) }
+        if part == Part::Key {
+            target.config.key_place(&path)
+        } else {
+            target.config.place(&path)
+        }
     };
     for mut finding in document::check_at(&written, schema, &WORDING, &at).into_findings() {
         match finding.rule == WORDING.unknown {
-            true => finding.help = moved(target, &finding.place.path).map(Remedy::from).or(finding.help),
+            true => {
+                finding.help = moved(target, &finding.place.path)
+                    .map(Remedy::from)
+                    .or(finding.help)
+            }
             false => finding.upstream.clone_from(&upstream),
         }
         let of_other = of_other_version(target, &finding.place.path, version);
-        notes.report.push(of_other.into_iter().fold(finding, Diagnostic::note));
+        notes
+            .report
+            .push(of_other.into_iter().fold(finding, Diagnostic::note));
     }
 }
 
-/// That arguments have the form of the other version: a mapping in v1beta1, and a list of names and values in v1beta2.
+/// That arguments have the form of the other version: a mapping in v1beta1, and a list of names and
+/// values in v1beta2.
 fn of_other_version(target: &Target<'_>, path: &FieldPath, version: Version) -> Option<String> {
-    let Some(Segment::Field(name) | Segment::Key(name)) = path.segments().last() else { return None };
-    let value =
-        fields::at(target.config.value(), path.segments()).filter(|_| ["extraArgs", "kubeletExtraArgs"].contains(&name.as_str()))?;
+    let Some(Segment::Field(name) | Segment::Key(name)) = path.segments().last() else {
+        return None;
+    };
+    let value = fields::at(target.config.value(), path.segments())
+        .filter(|_| ["extraArgs", "kubeletExtraArgs"].contains(&name.as_str()))?;
     let other = match (version, value) {
         (Version::V1Beta1, Value::Array(_)) => "v1beta2",
         (Version::V1Beta2, Value::Object(_)) => "v1beta1",
@@ -252,7 +361,8 @@ fn of_other_version(target: &Target<'_>, path: &FieldPath, version: Version) -> 
     ))
 }
 
-/// What to write for a field of v1beta1 that v1beta2 has elsewhere or no more (Cluster API: "v1.10 to v1.11", changes of the kubeadm types).
+/// What to write for a field of v1beta1 that v1beta2 has elsewhere or no more (Cluster API: "v1.10
+/// to v1.11", changes of the kubeadm types).
 fn moved(target: &Target<'_>, path: &FieldPath) -> Option<String> {
     let spec_path = target.spec_path();
     let below = path.segments().strip_prefix(spec_path.segments())?;
@@ -268,32 +378,58 @@ fn moved(target: &Target<'_>, path: &FieldPath) -> Option<String> {
     }
     let written = fields::at(target.config.value(), path.segments()).and_then(Value::as_str);
     let duration = written.and_then(|text| GoDuration::parse(text).ok());
-    let seconds = duration.map_or_else(|| "SECONDS".to_owned(), |duration| (duration.as_nanoseconds() / 1_000_000_000).to_string());
+    let seconds = duration.map_or_else(
+        || "SECONDS".to_owned(),
+        |duration| (duration.as_nanoseconds() / 1_000_000_000).to_string(),
+    );
     match names.as_slice() {
-        ["clusterConfiguration", "apiServer", "timeoutForControlPlane"] => {
-            let timeouts = format!("{{timeouts: {{controlPlaneComponentHealthCheckSeconds: {seconds}}}}}");
-            Some(format!("write `initConfiguration: {timeouts}` and `joinConfiguration: {timeouts}` below `{spec_path}`"))
+        [
+            "clusterConfiguration",
+            "apiServer",
+            "timeoutForControlPlane",
+        ] => {
+            let timeouts =
+                format!("{{timeouts: {{controlPlaneComponentHealthCheckSeconds: {seconds}}}}}");
+            Some(format!(
+                "write `initConfiguration: {timeouts}` and `joinConfiguration: {timeouts}` below `{spec_path}`"
+            ))
         }
-        ["joinConfiguration", "discovery", "timeout"] => {
-            Some(format!("write `timeouts: {{tlsBootstrapSeconds: {seconds}}}` in `joinConfiguration`"))
+        ["joinConfiguration", "discovery", "timeout"] => Some(format!(
+            "write `timeouts: {{tlsBootstrapSeconds: {seconds}}}` in `joinConfiguration`"
+        )),
+        ["initConfiguration", "bootstrapTokens", "[]", "ttl"] => {
+            Some(format!("write `ttlSeconds: {seconds}`"))
         }
-        ["initConfiguration", "bootstrapTokens", "[]", "ttl"] => Some(format!("write `ttlSeconds: {seconds}`")),
         _ => None,
     }
 }
 
-/// The CEL rules of the schema. v1beta1 demands the `layout` of a partition, also beside a `diskLayout`, and the kubeadm provider's conversion
-/// keeps both: in an object that was read back that breaks no rule.
-fn judge_rules(target: &Target<'_>, schema: &Schema, object: &Value, budget: &Budget, notes: &mut Notes) -> Option<()> {
+/// The CEL rules of the schema. v1beta1 demands the `layout` of a partition, also beside a
+/// `diskLayout`, and the kubeadm provider's conversion keeps both: in an object that was read back
+/// that breaks no rule.
+fn judge_rules(
+    target: &Target<'_>,
+    schema: &Schema,
+    object: &Value,
+    budget: &Budget,
+    notes: &mut Notes,
+) -> Option<()> {
     let mut verdict = schema.evaluate_rules(object, None, budget);
     if was_stored(target) {
-        verdict.violations.retain(|violation| !has_both_layouts(object, &violation.path));
+        verdict
+            .violations
+            .retain(|violation| !has_both_layouts(object, &violation.path));
     }
     for rule in verdict.not_evaluable {
         let path = in_object(target, &rule.path);
-        let message = format!("{path} has a rule that cannot be judged here: {}", rule.reason);
+        let message = format!(
+            "{path} has a rule that cannot be judged here: {}",
+            rule.reason
+        );
         let finding = Diagnostic::of(&RULE_NOT_JUDGED, message).at(target.config.place(&path));
-        notes.report.push(finding.help(format!("check by hand: {}", rule.rule)));
+        notes
+            .report
+            .push(finding.help(format!("check by hand: {}", rule.rule)));
     }
     if verdict.violations.is_empty() {
         return Some(());
@@ -304,13 +440,19 @@ fn judge_rules(target: &Target<'_>, schema: &Schema, object: &Value, budget: &Bu
         let message = format!("{path}: {}", violation.fault);
         let mut finding = Diagnostic::of(&RULE_BROKEN, message).at(target.config.place(&path));
         finding.upstream.clone_from(&upstream);
-        notes.report.push(finding.help("change the fields so that the rule holds"));
+        notes
+            .report
+            .push(finding.help("change the fields so that the rule holds"));
     }
     None
 }
 
 fn has_both_layouts(object: &Value, path: &FieldPath) -> bool {
-    fields::at(object, path.segments()).is_some_and(|partition| ["layout", "diskLayout"].iter().all(|name| partition.get(name).is_some()))
+    fields::at(object, path.segments()).is_some_and(|partition| {
+        ["layout", "diskLayout"]
+            .iter()
+            .all(|name| partition.get(name).is_some())
+    })
 }
 
 /// The rules of the validating webhook, for a spec in the version that the webhook gets.
@@ -331,7 +473,12 @@ fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes
     if rules == Rules::Windlass {
         warn_of_effects(target, spec, notes);
     }
-    let violations = Judge { rules, wording, path: target.spec_path() }.spec(spec);
+    let violations = Judge {
+        rules,
+        wording,
+        path: target.spec_path(),
+    }
+    .spec(spec);
     if violations.is_empty() {
         return Some(());
     }
@@ -339,15 +486,19 @@ fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes
     let upstream = refusal(config.group(), config.kind(), config.name(), &violations);
     for violation in violations {
         let path = violation.path;
-        let finding = Diagnostic::of(&ADMISSION_REFUSED, format!("{path}: {}", violation.fault)).at(config.place(&path));
+        let finding = Diagnostic::of(&ADMISSION_REFUSED, format!("{path}: {}", violation.fault))
+            .at(config.place(&path));
         let help = match violation.fault {
             Fault::GateClosed(_) => {
-                let gate = Remedy::new("add ").set(Setting::FeatureGates, "KubeadmBootstrapFormatIgnition=true");
+                let gate = Remedy::new("add ")
+                    .set(Setting::FeatureGates, "KubeadmBootstrapFormatIgnition=true");
                 gate.then(" if the provider runs with it")
             }
             _ => "change the fields so that the rule holds".into(),
         };
-        notes.report.push(finding.help(help).upstream(upstream.clone()));
+        notes
+            .report
+            .push(finding.help(help).upstream(upstream.clone()));
     }
     None
 }
@@ -355,37 +506,69 @@ fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes
 /// What our webhook warns of.
 fn warn_of_effects(target: &Target<'_>, spec: &Value, notes: &mut Notes) {
     for warning in admission::warnings(spec, &target.spec_path()) {
-        let finding = Diagnostic::of(&ADMISSION_WARNED, warning.to_string()).at(target.config.place(&warning.path));
-        notes.report.push(finding.help("leave it out, or change what keeps it from having an effect"));
+        let finding = Diagnostic::of(&ADMISSION_WARNED, warning.to_string())
+            .at(target.config.place(&warning.path));
+        notes
+            .report
+            .push(finding.help("leave it out, or change what keeps it from having an effect"));
     }
 }
 
-/// The message with which the API server refuses the object; `None` where upstream's object is not a config of its own.
+/// The message with which the API server refuses the object; `None` where upstream's object is not
+/// a config of its own.
 fn upstream_refusal(target: &Target<'_>, violations: &[Violation]) -> Option<String> {
     let is_config = target.kind.spec_path() == ["spec"];
-    (is_config && !violations.is_empty()).then(|| refusal(target.config.group(), target.config.kind(), target.config.name(), violations))
+    (is_config && !violations.is_empty()).then(|| {
+        refusal(
+            target.config.group(),
+            target.config.kind(),
+            target.config.name(),
+            violations,
+        )
+    })
 }
 
 /// A path of the config as a path of the user's object.
 pub(crate) fn in_object(target: &Target<'_>, path: &FieldPath) -> FieldPath {
     match path.segments().split_first() {
-        Some((Segment::Field(first), rest)) if first == "spec" => target.spec_path().join(&rest.iter().cloned().collect()),
+        Some((Segment::Field(first), rest)) if first == "spec" => {
+            target.spec_path().join(&rest.iter().cloned().collect())
+        }
         _ => path.clone(),
     }
 }
 
 /// kubeadm's tokens: six characters, a dot, sixteen characters, all digits or lower-case letters.
-fn check_bootstrap_tokens(target: &Target<'_>, object: &Value, show_secrets: bool, notes: &mut Notes) -> Option<()> {
+fn check_bootstrap_tokens(
+    target: &Target<'_>,
+    object: &Value,
+    show_secrets: bool,
+    notes: &mut Notes,
+) -> Option<()> {
     let tokens = object["spec"]["initConfiguration"]["bootstrapTokens"].as_array();
     let mut right = true;
     for (index, token) in tokens.into_iter().flatten().enumerate() {
-        let path = target.spec_path().field("initConfiguration").field("bootstrapTokens").index(index);
+        let path = target
+            .spec_path()
+            .field("initConfiguration")
+            .field("bootstrapTokens")
+            .index(index);
         // The API server's format of times is laxer than the type.
-        if let Some(time) = token["expires"].as_str().filter(|time| Timestamp::parse(time).is_none()) {
+        if let Some(time) = token["expires"]
+            .as_str()
+            .filter(|time| Timestamp::parse(time).is_none())
+        {
             right = false;
             let path = path.field("expires");
-            let finding = Diagnostic::of(&NOT_CONVERTIBLE, format!("{path} is `{time}`, which is no time of the years up to 9999"));
-            notes.report.push(finding.at(target.config.place(&path)).help("write a time such as 2026-01-31T12:00:00Z"));
+            let finding = Diagnostic::of(
+                &NOT_CONVERTIBLE,
+                format!("{path} is `{time}`, which is no time of the years up to 9999"),
+            );
+            notes.report.push(
+                finding
+                    .at(target.config.place(&path))
+                    .help("write a time such as 2026-01-31T12:00:00Z"),
+            );
         }
         let text = token["token"].as_str().unwrap_or_default();
         if is_token(text) {
@@ -393,24 +576,50 @@ fn check_bootstrap_tokens(target: &Target<'_>, object: &Value, show_secrets: boo
         }
         right = false;
         let path = path.field("token");
-        let message = format!("{path} is not six and sixteen lower-case letters or digits with a dot between");
+        let message = format!(
+            "{path} is not six and sixteen lower-case letters or digits with a dot between"
+        );
         let form = r"\A([a-z0-9]{6})\.([a-z0-9]{16})\z";
-        let shown = if show_secrets { go::quote(text) } else { "<redacted>".to_owned() };
-        let upstream = format!("the bootstrap token {shown} was not of the form {}", go::quote(form));
-        let finding = Diagnostic::of(&TOKEN_MALFORMED, message).at(target.config.place(&path)).upstream(upstream);
-        notes.report.push(finding.help("write a token such as `abcdef.0123456789abcdef`, or run `kubeadm token generate`"));
+        let shown = if show_secrets {
+            go::quote(text)
+        } else {
+            "<redacted>".to_owned()
+        };
+        let upstream = format!(
+            "the bootstrap token {shown} was not of the form {}",
+            go::quote(form)
+        );
+        let finding = Diagnostic::of(&TOKEN_MALFORMED, message)
+            .at(target.config.place(&path))
+            .upstream(upstream);
+        notes.report.push(finding.help(
+            "write a token such as `abcdef.0123456789abcdef`, or run `kubeadm token generate`",
+        ));
     }
     right.then_some(())
 }
 
 /// Whether a text has the form of kubeadm's tokens.
 pub(crate) fn is_token(text: &str) -> bool {
-    let is_part = |part: &str, length| part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase());
-    text.split_once('.').is_some_and(|(id, secret)| is_part(id, 6) && is_part(secret, 16))
+    let is_part = |part: &str, length| {
+        part.len() == length
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase())
+    };
+    text.split_once('.')
+        .is_some_and(|(id, secret)| is_part(id, 6) && is_part(secret, 16))
 }
 
 /// The spec in v1beta2.
-fn converted(target: &Target<'_>, mut object: Value, group: &str, version: Version, legacy: bool, notes: &mut Notes) -> Option<Value> {
+fn converted(
+    target: &Target<'_>,
+    mut object: Value,
+    group: &str,
+    version: Version,
+    legacy: bool,
+    notes: &mut Notes,
+) -> Option<Value> {
     if version == Version::V1Beta2 {
         return Some(object["spec"].take_or_empty());
     }
@@ -419,7 +628,10 @@ fn converted(target: &Target<'_>, mut object: Value, group: &str, version: Versi
         (GROUP, _) => conversion::convert(&object, Version::V1Beta2),
         (_, true) => conversion::spec_to_v1beta2(&object["spec"])
             .map(|spec| json!({"spec": spec}))
-            .map_err(|fault| ConversionFault { place: FieldPath::root().field("spec").join(&fault.place), ..fault }),
+            .map_err(|fault| ConversionFault {
+                place: FieldPath::root().field("spec").join(&fault.place),
+                ..fault
+            }),
         (_, false) => conversion::kubeadm_to_v1beta2(&object),
     };
     match result {
@@ -433,7 +645,8 @@ fn converted(target: &Target<'_>, mut object: Value, group: &str, version: Versi
         }
         Err(fault) => {
             let place = in_object(target, &fault.place);
-            let finding = Diagnostic::of(&NOT_CONVERTIBLE, format!("{place}: {}", fault.message)).at(target.config.place(&place));
+            let finding = Diagnostic::of(&NOT_CONVERTIBLE, format!("{place}: {}", fault.message))
+                .at(target.config.place(&place));
             notes.refuse(finding.help("write a value that Go reads, such as `1h30m`"))
         }
     }
@@ -460,11 +673,21 @@ mod tests {
     /// A field that is misspelt in the table would stay in the schema without a word.
     #[test]
     fn what_a_release_does_not_know_is_in_the_schema() {
-        for (profile, version) in PROFILES.iter().flat_map(|profile| Version::ALL.map(|version| (profile, version))) {
+        for (profile, version) in PROFILES
+            .iter()
+            .flat_map(|profile| Version::ALL.map(|version| (profile, version)))
+        {
             for path in profile.unknown_fields {
                 let mut schema = openapi::kubeadm_schema(Kind::Config, version);
-                assert!(additions::remove_field(&mut schema["properties"]["spec"], path), "{} {version} {path}", profile.name);
-                assert!(!additions::remove_field(&mut schema["properties"]["spec"], path), "it is gone");
+                assert!(
+                    additions::remove_field(&mut schema["properties"]["spec"], path),
+                    "{} {version} {path}",
+                    profile.name
+                );
+                assert!(
+                    !additions::remove_field(&mut schema["properties"]["spec"], path),
+                    "it is gone"
+                );
             }
         }
     }
@@ -480,8 +703,25 @@ mod tests {
         let spec = json!({"type": "object", "properties": {"a": {"type": "string"}}, "x-kubernetes-validations": [{"rule": "self.?a.hasValue()"}]});
         let schema = document::compiled(&json!({"type": "object", "properties": {"spec": spec}}));
         let mut notes = Notes::default();
-        let judged = judge_rules(&targets(&pool)[0], &schema, &json!({"spec": {"a": "x"}}), &Budget::default(), &mut notes);
-        let found: Vec<_> = notes.report.findings().iter().map(|finding| (finding.rule.id, finding.place.path.to_string())).collect();
-        assert_eq!((judged, found), (Some(()), vec![("config-rule-not-judged", "spec".to_owned())]));
+        let judged = judge_rules(
+            &targets(&pool)[0],
+            &schema,
+            &json!({"spec": {"a": "x"}}),
+            &Budget::default(),
+            &mut notes,
+        );
+        let found: Vec<_> = notes
+            .report
+            .findings()
+            .iter()
+            .map(|finding| (finding.rule.id, finding.place.path.to_string()))
+            .collect();
+        assert_eq!(
+            (judged, found),
+            (
+                Some(()),
+                vec![("config-rule-not-judged", "spec".to_owned())]
+            )
+        );
     }
 }

@@ -13,12 +13,19 @@ rules! {
 }
 
 /// Nodes with Windows are workers.
-pub(crate) fn refuse_windows_control_plane(target: &Target<'_>, spec: &WindlassConfigSpec, role: Role, notes: &mut Notes) -> Option<()> {
+pub(crate) fn refuse_windows_control_plane(
+    target: &Target<'_>,
+    spec: &WindlassConfigSpec,
+    role: Role,
+    notes: &mut Notes,
+) -> Option<()> {
     if spec.platform != Some(Platform::Windows) || !role.is_control_plane() {
         return Some(());
     }
     let path = target.spec_path().field("platform");
     let message = format!("{path} is windows, but the machine is of the control plane");
     let finding = Diagnostic::of(&WINDOWS_CONTROL_PLANE, message).at(target.config.place(&path));
-    notes.refuse(finding.help(Remedy::new("remove `platform`, or render it with ").set(Setting::Role, "worker-join")))
+    notes.refuse(finding.help(
+        Remedy::new("remove `platform`, or render it with ").set(Setting::Role, "worker-join"),
+    ))
 }

@@ -1,7 +1,8 @@
 //! `onFailure` on Linux: lines of shell that say which step runs, and report the one that fails.
 //!
-//! A report is one line on standard output and the console, and a file. Steps are named by their field and never quoted, because commands
-//! can hold secrets and consoles are widely readable. The lines run in dash, bash and busybox, and hold nothing that jinja reads.
+//! A report is one line on standard output and the console, and a file. Steps are named by their
+//! field and never quoted, because commands can hold secrets and consoles are widely readable. The
+//! lines run in dash, bash and busybox, and hold nothing that jinja reads.
 
 use crate::api::boot::OnFailure;
 
@@ -19,7 +20,8 @@ rm -f /run/windlass/bootstrap-failure
 trap windlass_exit EXIT
 "#;
 
-/// The lines before the first step, each with a line break at its end; none for [`OnFailure::Continue`].
+/// The lines before the first step, each with a line break at its end; none for
+/// [`OnFailure::Continue`].
 pub(crate) fn prologue(on_failure: OnFailure) -> Option<String> {
     match on_failure {
         OnFailure::Continue => None,
@@ -36,12 +38,14 @@ pub(crate) fn step(name: &str) -> String {
 /// The line after a command of the user whose failure is noted and no more.
 pub(crate) const DONE: &str = "windlass_done $?";
 
-/// The command of kubeadm, which ends the script or is reported when it fails. `set -e` ignores a failing left side of `&&`, and a user's
-/// `set +e` must not lead past a failed kubeadm.
+/// The command of kubeadm, which ends the script or is reported when it fails. `set -e` ignores a
+/// failing left side of `&&`, and a user's `set +e` must not lead past a failed kubeadm.
 pub(crate) fn guarded(on_failure: OnFailure, command: &str) -> String {
     match on_failure {
         OnFailure::Continue => command.to_owned(),
-        OnFailure::Report => format!("{command} || {{ windlass_code=$?; windlass_fail \"$windlass_code\"; }}"),
+        OnFailure::Report => {
+            format!("{command} || {{ windlass_code=$?; windlass_fail \"$windlass_code\"; }}")
+        }
         OnFailure::Abort => format!("{command} || exit $?"),
     }
 }
@@ -62,8 +66,16 @@ mod tests {
     #[test]
     fn nothing_is_a_template() {
         for on_failure in [OnFailure::Report, OnFailure::Abort] {
-            let all = [prologue(on_failure).unwrap(), guarded(on_failure, "k"), epilogue(on_failure).unwrap().to_owned()].concat();
-            assert!(!["{{", "{%", "{#"].iter().any(|mark| all.contains(mark)), "{all}");
+            let all = [
+                prologue(on_failure).unwrap(),
+                guarded(on_failure, "k"),
+                epilogue(on_failure).unwrap().to_owned(),
+            ]
+            .concat();
+            assert!(
+                !["{{", "{%", "{#"].iter().any(|mark| all.contains(mark)),
+                "{all}"
+            );
         }
     }
 }

@@ -1,7 +1,8 @@
-//! Which texts cloud-init's jinja changes, or cannot read, though their author meant them as they stand.
+//! Which texts cloud-init's jinja changes, or cannot read, though their author meant them as they
+//! stand.
 
-/// Names that templates of user data have (cloud-init, `_get_standardized_metadata` and "Instance metadata"): the keys of `v1` stand at the top
-/// too.
+/// Names that templates of user data have (cloud-init, `_get_standardized_metadata` and "Instance
+/// metadata"): the keys of `v1` stand at the top too.
 const INSTANCE_DATA: [&str; 28] = [
     "ds",
     "v1",
@@ -61,16 +62,23 @@ pub(super) fn effect(text: &str) -> Effect {
             }
         };
         // The sign that opens is no part of what closes: `{#}` is open.
-        let Some(end) = after[1..].find(close).map(|end| end + 1) else { return Effect::Unreadable };
+        let Some(end) = after[1..].find(close).map(|end| end + 1) else {
+            return Effect::Unreadable;
+        };
         let inner = after[1..end].trim_matches(['-', '+', ' ', '\t', '\n']);
         rest = &after[end + close.len()..];
         if close == "%}" && inner == "raw" {
-            let Some(end) = end_of_raw(rest) else { return Effect::Unreadable };
+            let Some(end) = end_of_raw(rest) else {
+                return Effect::Unreadable;
+            };
             rest = &rest[end..];
             continue;
         }
-        let continues =
-            close == "%}" && asks_for_data && ["else", "elif", "endif", "endfor", "endset"].iter().any(|word| inner.starts_with(word));
+        let continues = close == "%}"
+            && asks_for_data
+            && ["else", "elif", "endif", "endfor", "endset"]
+                .iter()
+                .any(|word| inner.starts_with(word));
         if close != "#}" && (continues || names_instance_data(inner)) {
             asks_for_data = true;
         } else {
@@ -95,7 +103,8 @@ fn names_instance_data(inner: &str) -> bool {
     INSTANCE_DATA.iter().any(|name| {
         inner.match_indices(name).any(|(at, _)| {
             let begins = !inner[..at].ends_with(is_part) && !is_field(at);
-            let ends = !inner[at + name.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
+            let ends =
+                !inner[at + name.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_');
             begins && ends
         })
     })
@@ -110,16 +119,28 @@ mod tests {
         let check = |text: &str, expected: Effect| assert_eq!(effect(text), expected, "{text}");
         check("a { b } ${x} $x", Effect::Wanted);
         check("hostname {{ ds.meta_data.hostname }}", Effect::Wanted);
-        check("{{v1.local_hostname}} {% raw %}{{ .Values }}{% endraw %}", Effect::Wanted);
+        check(
+            "{{v1.local_hostname}} {% raw %}{{ .Values }}{% endraw %}",
+            Effect::Wanted,
+        );
         check("echo {{ local_hostname }} {{- region -}}", Effect::Wanted);
-        check("{{ ds['meta_data'].x }} {{ (v1.region or 'x') | upper }}", Effect::Wanted);
-        check("{% if v1.region == 'a' %}x{% else %}y{% endif %}", Effect::Wanted);
+        check(
+            "{{ ds['meta_data'].x }} {{ (v1.region or 'x') | upper }}",
+            Effect::Wanted,
+        );
+        check(
+            "{% if v1.region == 'a' %}x{% else %}y{% endif %}",
+            Effect::Wanted,
+        );
         check("{{ .Values.image }}", Effect::Evaluated);
         check("{{ .region }} {{ x.region }}", Effect::Evaluated);
         check("{{ my_region }}", Effect::Evaluated);
         check("{% if x %}{% endif %}", Effect::Evaluated);
         check("{# a comment #}", Effect::Evaluated);
-        check("{% raw %}a{% endraw %} {{ .Values.image }}", Effect::Evaluated);
+        check(
+            "{% raw %}a{% endraw %} {{ .Values.image }}",
+            Effect::Evaluated,
+        );
         check("echo {{ ds.meta_data.hostname }", Effect::Unreadable);
         check("echo ${#array[@]}", Effect::Unreadable);
         check("{% raw %}{{ x }}", Effect::Unreadable);

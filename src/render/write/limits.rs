@@ -69,8 +69,9 @@ pub struct Limit {
     pub of_provider: &'static str,
 }
 
-/// The machines whose provider puts all data elsewhere unless it is told not to, which only the object of the infrastructure says
-/// (`Limit::moved` of its infrastructure): nothing speaks of their limit unasked.
+/// The machines whose provider puts all data elsewhere unless it is told not to, which only the
+/// object of the infrastructure says (`Limit::moved` of its infrastructure): nothing speaks of
+/// their limit unasked.
 const MOVED_BY_DEFAULT: [&str; 1] = ["AWSMachine"];
 
 /// Whether the data of a machine of that kind goes elsewhere by default.
@@ -208,10 +209,12 @@ pub(crate) static LIMITS: &[Limit] = &[
     },
 ];
 
-/// The limits of the infrastructure to which a kind of object belongs; none for a kind of another group or one that is not known.
+/// The limits of the infrastructure to which a kind of object belongs; none for a kind of another
+/// group or one that is not known.
 pub fn of_kind(group: &str, kind: &str) -> Vec<&'static Limit> {
     const GROUP: &str = "infrastructure.cluster.x-k8s.io";
-    let is_of = |limit: &&Limit| group == GROUP && limit.kinds.iter().any(|start| kind.starts_with(start));
+    let is_of =
+        |limit: &&Limit| group == GROUP && limit.kinds.iter().any(|start| kind.starts_with(start));
     LIMITS.iter().filter(is_of).collect()
 }
 
@@ -236,7 +239,10 @@ mod tests {
     use super::*;
 
     fn limit(name: &str) -> &'static Limit {
-        LIMITS.iter().find(|limit| limit.infrastructure == name).unwrap()
+        LIMITS
+            .iter()
+            .find(|limit| limit.infrastructure == name)
+            .unwrap()
     }
 
     #[test]
@@ -244,7 +250,13 @@ mod tests {
         let counted = |name: &str, format| limit(name).counted(format, 30_000, 10_000);
         assert_eq!(counted("hetzner", Format::CloudConfig), 30_000);
         assert_eq!(counted("openstack", Format::CloudConfig), 40_000);
-        assert_eq!((counted("aws", Format::CloudConfig), counted("aws", Format::Ignition)), (10_000, 30_000));
+        assert_eq!(
+            (
+                counted("aws", Format::CloudConfig),
+                counted("aws", Format::Ignition)
+            ),
+            (10_000, 30_000)
+        );
         assert_eq!(counted("cloudstack", Format::CloudConfig), 13_336);
     }
 
@@ -258,19 +270,37 @@ mod tests {
 
     #[test]
     fn kinds_of_an_infrastructure_are_known_by_their_names() {
-        let names =
-            |kind: &str| of_kind("infrastructure.cluster.x-k8s.io", kind).iter().map(|limit| limit.infrastructure).collect::<Vec<_>>();
+        let names = |kind: &str| {
+            of_kind("infrastructure.cluster.x-k8s.io", kind)
+                .iter()
+                .map(|limit| limit.infrastructure)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(names("AWSMachineTemplate"), ["aws"]);
         assert_eq!(names("HCloudMachine"), ["hetzner"]);
-        assert_eq!(names("VSphereMachineTemplate"), ["vsphere", "vsphere-guestinfo"]);
-        assert!(names("HetznerBareMetalMachineTemplate").is_empty() && names("DockerMachine").is_empty());
+        assert_eq!(
+            names("VSphereMachineTemplate"),
+            ["vsphere", "vsphere-guestinfo"]
+        );
+        assert!(
+            names("HetznerBareMetalMachineTemplate").is_empty()
+                && names("DockerMachine").is_empty()
+        );
         assert!(of_kind("example.org", "AWSMachine").is_empty());
     }
 
     #[test]
     fn the_table_is_sorted_and_each_number_has_a_source() {
         assert!(LIMITS.is_sorted_by_key(|limit| limit.infrastructure));
-        assert!(LIMITS.iter().all(|limit| limit.source.starts_with("https://") && !limit.kinds.is_empty()));
-        assert!(LIMITS.iter().all(|limit| limit.moved.is_empty() || limit.of_provider.starts_with("https://")));
+        assert!(
+            LIMITS
+                .iter()
+                .all(|limit| limit.source.starts_with("https://") && !limit.kinds.is_empty())
+        );
+        assert!(
+            LIMITS
+                .iter()
+                .all(|limit| limit.moved.is_empty() || limit.of_provider.starts_with("https://"))
+        );
     }
 }

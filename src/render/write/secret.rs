@@ -1,5 +1,5 @@
-//! The Secret that holds the data of a machine, as far as offline rendering and the controller share it (book: "Bootstrap provider
-//! contract: bootstrap data Secret").
+//! The Secret that holds the data of a machine, as far as offline rendering and the controller
+//! share it (book: "Bootstrap provider contract: bootstrap data Secret").
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -30,7 +30,8 @@ pub(crate) fn secret(config: &Object, rendered: &Rendered, controller: Option<Va
     secret
 }
 
-/// The reference that makes a config the controller of its Secret, in the version in which it is stored.
+/// The reference that makes a config the controller of its Secret, in the version in which it is
+/// stored.
 pub(crate) fn controller_reference(config: &Object, stored: Version) -> Value {
     let api_version = format!("{}/{stored}", config.group());
     let mut reference = json!({"apiVersion": api_version, "kind": config.kind(), "name": config.name(), "controller": true});
@@ -41,12 +42,19 @@ pub(crate) fn controller_reference(config: &Object, stored: Version) -> Value {
     reference
 }
 
-/// The keys of the Secret. The contract knows `value` alone; the kubeadm provider always adds `format`, which infrastructure providers
-/// that know Ignition read, so it is there when the data is not cloud-config.
+/// The keys of the Secret. The contract knows `value` alone; the kubeadm provider always adds
+/// `format`, which infrastructure providers that know Ignition read, so it is there when the data
+/// is not cloud-config.
 fn data(config: &Object, rendered: &Rendered) -> Map<String, Value> {
-    let mut data = Map::from_iter([("value".to_owned(), STANDARD.encode(rendered.data.expose()).into())]);
+    let mut data = Map::from_iter([(
+        "value".to_owned(),
+        STANDARD.encode(rendered.data.expose()).into(),
+    )]);
     if config.group() != GROUP || rendered.format != Format::CloudConfig {
-        data.insert("format".to_owned(), STANDARD.encode(rendered.format.as_str()).into());
+        data.insert(
+            "format".to_owned(),
+            STANDARD.encode(rendered.format.as_str()).into(),
+        );
     }
     data
 }

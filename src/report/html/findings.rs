@@ -13,7 +13,9 @@ pub(super) fn findings(html: &mut Html, report: &Report, sources: &Sources) {
     if let Some(counts) = counts(report.summary()) {
         html.leaf("p", "muted", &counts);
     }
-    html.each(report.unwaived(), MOST, |html, finding| one(html, finding, sources));
+    html.each(report.unwaived(), MOST, |html, finding| {
+        one(html, finding, sources)
+    });
 }
 
 fn tone(severity: Severity) -> Tone {
@@ -26,26 +28,36 @@ fn tone(severity: Severity) -> Tone {
 
 fn one(html: &mut Html, finding: &Diagnostic, sources: &Sources) {
     let tone = tone(finding.rule.severity);
-    html.element("div", &[("class", &format!("finding {}", tone.class()))], |html| {
-        html.element("h3", &[], |html| html.sentence(&finding.message));
-        html.element("p", &[("class", "meta")], |html| {
-            html.badge(tone, finding.rule.severity.as_str());
-            html.leaf("code", "", finding.rule.id);
-            place_words(&finding.place).iter().for_each(|place| html.leaf("code", "", place));
-        });
-        let lines = excerpt(finding, sources);
-        if !lines.is_empty() {
-            html.listing("Where it stands", |html| html.lines(&lines));
-        }
-        remarks(html, finding);
-    });
+    html.element(
+        "div",
+        &[("class", &format!("finding {}", tone.class()))],
+        |html| {
+            html.element("h3", &[], |html| html.sentence(&finding.message));
+            html.element("p", &[("class", "meta")], |html| {
+                html.badge(tone, finding.rule.severity.as_str());
+                html.leaf("code", "", finding.rule.id);
+                place_words(&finding.place)
+                    .iter()
+                    .for_each(|place| html.leaf("code", "", place));
+            });
+            let lines = excerpt(finding, sources);
+            if !lines.is_empty() {
+                html.listing("Where it stands", |html| html.lines(&lines));
+            }
+            remarks(html, finding);
+        },
+    );
 }
 
 /// Help and notes.
 fn remarks(html: &mut Html, finding: &Diagnostic) {
     let help = finding.help.as_ref().map(ToString::to_string);
     let notes = finding.notes.iter().map(|note| ("Note", note));
-    let remarks: Vec<(&str, &String)> = help.iter().map(|help| ("Help", help)).chain(notes).collect();
+    let remarks: Vec<(&str, &String)> = help
+        .iter()
+        .map(|help| ("Help", help))
+        .chain(notes)
+        .collect();
     if remarks.is_empty() {
         return;
     }
@@ -75,11 +87,20 @@ mod tests {
     #[test]
     fn a_finding_has_the_parts_that_it_has() {
         let source = Source::new("f", "a: 1\n");
-        let bad = Diagnostic::of(const { &Rule::error("a-b", "") }, "is `1`").at(source.place_at(3..4)).help("do").note("why");
+        let bad = Diagnostic::of(const { &Rule::error("a-b", "") }, "is `1`")
+            .at(source.place_at(3..4))
+            .help("do")
+            .note("why");
         let plain = Diagnostic::of(const { &Rule::info("c-d", "") }, "so");
         let doubtful = Diagnostic::of(const { &Rule::warning("e-f", "") }, "late").note("why");
-        let waived = Some(Waiver { reason: "known".to_owned(), waived_in: WaivedIn::Settings });
-        let known = Diagnostic { waived, ..bad.clone() };
+        let waived = Some(Waiver {
+            reason: "known".to_owned(),
+            waived_in: WaivedIn::Settings,
+        });
+        let known = Diagnostic {
+            waived,
+            ..bad.clone()
+        };
         let expected = "<p class=\"muted\">1 error, 1 warning, 1 info, 1 waived</p>\
             <div class=\"finding bad\"><h3>is <code>1</code></h3><p class=\"meta\"><span class=\"badge bad\">error</span><code>a-b</code>\
             <code>f:1:4</code></p><pre tabindex=\"0\" role=\"group\" aria-label=\"Where it stands\"><code>   |\n 1 | a: 1\n   |    ^\n</code></pre>\
@@ -88,16 +109,26 @@ mod tests {
             <div class=\"finding plain\"><h3>so</h3><p class=\"meta\"><span class=\"badge plain\">info</span><code>c-d</code></p></div>\
             <div class=\"finding doubtful\"><h3>late</h3><p class=\"meta\"><span class=\"badge doubtful\">warning</span><code>e-f</code></p>\
             <dl class=\"remarks\"><div><dt>Note</dt><dd class=\"command\">why</dd></div></dl></div>";
-        assert_eq!(written([bad, plain, doubtful, known], &std::iter::once(source).collect()), (expected.to_owned(), 0));
+        assert_eq!(
+            written(
+                [bad, plain, doubtful, known],
+                &std::iter::once(source).collect()
+            ),
+            (expected.to_owned(), 0)
+        );
         assert_eq!(written([], &Sources::new()), (String::new(), 0));
     }
 
     #[test]
     fn a_page_has_five_hundred_findings() {
         for (count, untold) in [(500, 0), (502, 2)] {
-            let many = (0..count).map(|n| Diagnostic::of(const { &Rule::info("a-b", "") }, format!("m{n}")));
+            let many = (0..count)
+                .map(|n| Diagnostic::of(const { &Rule::info("a-b", "") }, format!("m{n}")));
             let (markup, left_out) = written(many, &Sources::new());
-            assert_eq!((markup.matches("class=\"finding ").count(), left_out), (500, untold));
+            assert_eq!(
+                (markup.matches("class=\"finding ").count(), left_out),
+                (500, untold)
+            );
         }
     }
 }

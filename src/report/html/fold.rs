@@ -6,15 +6,22 @@ use crate::report::text::plural;
 /// The most bytes of one content.
 const MOST_BYTES: usize = 64 << 10;
 
-/// A content behind a summary, which `summary` writes. `name` says what it is to those who do not see it. Of a long one the beginning is shown, and the
-/// rest is counted.
+/// A content behind a summary, which `summary` writes. `name` says what it is to those who do not
+/// see it. Of a long one the beginning is shown, and the rest is counted.
 pub(crate) fn folded(html: &mut Html, name: &str, content: &str, summary: impl FnOnce(&mut Html)) {
     html.element("details", &[], |html| {
         html.element("summary", &[], summary);
         html.listing(name, |html| html.lines(beginning(content)));
         let rest = &content[beginning(content).len()..];
         if !rest.is_empty() {
-            html.leaf("p", "cut", &format!("{} more, which are not shown", plural(rest.lines().count(), "line")));
+            html.leaf(
+                "p",
+                "cut",
+                &format!(
+                    "{} more, which are not shown",
+                    plural(rest.lines().count(), "line")
+                ),
+            );
         }
     });
 }
@@ -28,7 +35,9 @@ fn beginning(content: &str) -> &str {
     while !content.is_char_boundary(end) {
         end -= 1;
     }
-    content[..end].rfind('\n').map_or(&content[..end], |at| &content[..=at])
+    content[..end]
+        .rfind('\n')
+        .map_or(&content[..end], |at| &content[..=at])
 }
 
 #[cfg(test)]
@@ -44,9 +53,16 @@ mod tests {
     /// A content without lines is cut at a whole character.
     #[test]
     fn a_cut_takes_no_character_apart() {
-        assert_eq!(beginning(&format!("a{}", "é".repeat(MOST_BYTES))).len(), MOST_BYTES - 1);
+        assert_eq!(
+            beginning(&format!("a{}", "é".repeat(MOST_BYTES))).len(),
+            MOST_BYTES - 1
+        );
         assert_eq!(beginning(&"x".repeat(MOST_BYTES + 1)).len(), MOST_BYTES);
-        for whole in ["a\nb".to_owned(), "x".repeat(MOST_BYTES), format!("x\n{}", "x".repeat(MOST_BYTES - 2))] {
+        for whole in [
+            "a\nb".to_owned(),
+            "x".repeat(MOST_BYTES),
+            format!("x\n{}", "x".repeat(MOST_BYTES - 2)),
+        ] {
             assert_eq!(beginning(&whole), whole);
         }
     }

@@ -15,7 +15,11 @@ pub(crate) fn grouped(number: usize) -> String {
 
 /// So many bytes, in words: `1 byte`, `16,384 bytes`.
 pub(crate) fn bytes(number: usize) -> String {
-    if number == 1 { "1 byte".to_owned() } else { format!("{} bytes", grouped(number)) }
+    if number == 1 {
+        "1 byte".to_owned()
+    } else {
+        format!("{} bytes", grouped(number))
+    }
 }
 
 #[cfg(test)]
@@ -24,9 +28,18 @@ mod tests {
 
     #[test]
     fn digits_stand_in_threes() {
-        for (number, expected) in [(0, "0"), (999, "999"), (1_000, "1,000"), (16_384, "16,384"), (1_234_567, "1,234,567")] {
+        for (number, expected) in [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1,000"),
+            (16_384, "16,384"),
+            (1_234_567, "1,234,567"),
+        ] {
             assert_eq!(grouped(number), expected);
         }
-        assert_eq!([0, 1, 1_000].map(bytes), ["0 bytes", "1 byte", "1,000 bytes"]);
+        assert_eq!(
+            [0, 1, 1_000].map(bytes),
+            ["0 bytes", "1 byte", "1,000 bytes"]
+        );
     }
 }

@@ -6,7 +6,8 @@ use crate::diag::Report;
 use crate::report::Sources;
 
 /// What a page may ask for: nothing, but its own style sheet.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// A page under construction.
 #[derive(Debug)]
@@ -20,19 +21,34 @@ pub(crate) struct Page {
 
 impl Page {
     /// A page that a verb makes: what it is about, and what came of it in a line.
-    pub(crate) fn new(verb: &'static str, title: impl Into<String>, lead: impl Into<String>) -> Self {
-        Page { verb, title: title.into(), lead: lead.into(), contents: Vec::new(), body: Html::default() }
+    pub(crate) fn new(
+        verb: &'static str,
+        title: impl Into<String>,
+        lead: impl Into<String>,
+    ) -> Self {
+        Page {
+            verb,
+            title: title.into(),
+            lead: lead.into(),
+            contents: Vec::new(),
+            body: Html::default(),
+        }
     }
 
-    /// Adds a section, which the list of contents names. `write` is given its id, which is unique on the page.
+    /// Adds a section, which the list of contents names. `write` is given its id, which is unique
+    /// on the page.
     pub(crate) fn section(&mut self, title: &str, write: impl FnOnce(&mut Html, &str)) {
         let id = format!("part-{}", self.contents.len() + 1);
         self.contents.push((id.clone(), title.to_owned()));
         let heading = format!("{id}-heading");
-        self.body.element("section", &[("id", &id), ("aria-labelledby", &heading)], |html| {
-            html.element("h2", &[("id", &heading)], |html| html.text(title));
-            write(html, &id);
-        });
+        self.body.element(
+            "section",
+            &[("id", &id), ("aria-labelledby", &heading)],
+            |html| {
+                html.element("h2", &[("id", &heading)], |html| html.text(title));
+                write(html, &id);
+            },
+        );
     }
 
     /// Adds a section for each of the items, as long as the page has room.
@@ -54,7 +70,9 @@ impl Page {
     /// Adds what was found, if something was.
     pub(crate) fn findings(&mut self, report: &Report, sources: &Sources) {
         if report.unwaived().next().is_some() {
-            self.section("Findings", |html, _| super::findings::findings(html, report, sources));
+            self.section("Findings", |html, _| {
+                super::findings::findings(html, report, sources)
+            });
         }
     }
 
@@ -64,10 +82,24 @@ impl Page {
         html.element("html", &[("lang", "en")], |html| {
             html.element("head", &[], |html| self.head(html));
             html.element("body", &[], |html| {
-                html.element("a", &[("class", "skip"), ("href", "#report")], |html| html.text("Skip to the report"));
+                html.element("a", &[("class", "skip"), ("href", "#report")], |html| {
+                    html.text("Skip to the report")
+                });
                 html.element("header", &[], |html| self.header(html));
-                html.element("main", &[("id", "report"), ("tabindex", "-1"), ("aria-labelledby", "title")], |html| html.append(&self.body));
-                let made = format!("Made by windlass {} from `windlass {}`.", env!("CARGO_PKG_VERSION"), self.verb);
+                html.element(
+                    "main",
+                    &[
+                        ("id", "report"),
+                        ("tabindex", "-1"),
+                        ("aria-labelledby", "title"),
+                    ],
+                    |html| html.append(&self.body),
+                );
+                let made = format!(
+                    "Made by windlass {} from `windlass {}`.",
+                    env!("CARGO_PKG_VERSION"),
+                    self.verb
+                );
                 html.element("footer", &[], |html| html.sentence(&made));
             });
         });
@@ -76,10 +108,24 @@ impl Page {
 
     fn head(&self, html: &mut Html) {
         html.void("meta", &[("charset", "utf-8")]);
-        html.void("meta", &[("http-equiv", "Content-Security-Policy"), ("content", POLICY)]);
-        html.void("meta", &[("name", "viewport"), ("content", "width=device-width, initial-scale=1")]);
+        html.void(
+            "meta",
+            &[
+                ("http-equiv", "Content-Security-Policy"),
+                ("content", POLICY),
+            ],
+        );
+        html.void(
+            "meta",
+            &[
+                ("name", "viewport"),
+                ("content", "width=device-width, initial-scale=1"),
+            ],
+        );
         html.void("meta", &[("name", "referrer"), ("content", "no-referrer")]);
-        html.element("title", &[], |html| html.text(&format!("{} · windlass {}", self.title, self.verb)));
+        html.element("title", &[], |html| {
+            html.text(&format!("{} · windlass {}", self.title, self.verb))
+        });
         html.style(SHEET);
     }
 
@@ -104,7 +150,11 @@ impl Page {
             html.element("nav", &[("aria-label", "Contents")], |html| {
                 html.element("ul", &[], |html| {
                     for (id, title) in &self.contents {
-                        html.element("li", &[], |html| html.element("a", &[("href", &format!("#{id}"))], |html| html.text(title)));
+                        html.element("li", &[], |html| {
+                            html.element("a", &[("href", &format!("#{id}"))], |html| {
+                                html.text(title)
+                            })
+                        });
                     }
                 });
             });
@@ -121,21 +171,44 @@ mod tests {
 
     fn page(sections: usize) -> String {
         let mut page = Page::new("verb", "A title", "what came of it");
-        page.sections(0..sections, |number| format!("section {number}"), |html, id, number| html.text(&format!("{number} in {id};")));
+        page.sections(
+            0..sections,
+            |number| format!("section {number}"),
+            |html, id, number| html.text(&format!("{number} in {id};")),
+        );
         page.finish()
     }
 
-    /// A list of contents helps where there is more than one section; what is left out is told only where something is.
+    /// A list of contents helps where there is more than one section; what is left out is told only
+    /// where something is.
     #[test]
     fn sections_are_listed_where_there_are_several() {
         assert!(page(201).contains("This page would be too long: 1 entry is left out of it."));
-        for (sections, listed) in [(0, None), (1, None), (2, Some(2)), (200, Some(200)), (203, Some(200))] {
+        for (sections, listed) in [
+            (0, None),
+            (1, None),
+            (2, Some(2)),
+            (200, Some(200)),
+            (203, Some(200)),
+        ] {
             let page = page(sections);
-            assert_eq!(page.matches("<section ").count(), sections.min(200), "{sections}");
+            assert_eq!(
+                page.matches("<section ").count(),
+                sections.min(200),
+                "{sections}"
+            );
             assert_eq!(page.contains("<nav "), listed.is_some(), "{sections}");
-            assert_eq!(page.matches("<li><a href=\"#part-").count(), listed.unwrap_or(0), "{sections}");
+            assert_eq!(
+                page.matches("<li><a href=\"#part-").count(),
+                listed.unwrap_or(0),
+                "{sections}"
+            );
             let told = page.contains("This page would be too long: 3 entries are left out of it.");
-            assert_eq!((told, page.contains("class=\"cut\"")), (sections == 203, sections == 203), "{sections}");
+            assert_eq!(
+                (told, page.contains("class=\"cut\"")),
+                (sections == 203, sections == 203),
+                "{sections}"
+            );
         }
         assert!(
             page(2)

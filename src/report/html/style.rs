@@ -12,12 +12,18 @@ mod tests {
 
     /// The colours of a block: those behind `marker`, up to its brace.
     fn palette(marker: &str) -> BTreeMap<&'static str, [u8; 3]> {
-        let block = SHEET.split_once(marker).unwrap_or_else(|| panic!("{marker}")).1;
+        let block = SHEET
+            .split_once(marker)
+            .unwrap_or_else(|| panic!("{marker}"))
+            .1;
         let block = &block[..block.find('}').unwrap()];
         let colour = |line: &'static str| {
             let (name, value) = line.trim().trim_end_matches(';').split_once(": #")?;
             let channel = |at: usize| u8::from_str_radix(&value[at..at + 2], 16).unwrap();
-            Some((name.trim_start_matches('-'), [channel(0), channel(2), channel(4)]))
+            Some((
+                name.trim_start_matches('-'),
+                [channel(0), channel(2), channel(4)],
+            ))
         };
         block.lines().filter_map(colour).collect()
     }
@@ -26,7 +32,11 @@ mod tests {
     fn luminance(colour: [u8; 3]) -> f64 {
         let linear = colour.map(|channel| {
             let share = f64::from(channel) / 255.0;
-            if share <= 0.04045 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
+            if share <= 0.04045 {
+                share / 12.92
+            } else {
+                ((share + 0.055) / 1.055).powf(2.4)
+            }
         });
         0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
     }
@@ -43,15 +53,23 @@ mod tests {
         assert!((contrast([0x77; 3], [255; 3]) - 4.48).abs() < 0.01);
     }
 
-    /// WCAG 2.2, success criteria 1.4.3 (text, 4.5:1) and 1.4.11 (signs and focus, 3:1), in both palettes.
+    /// WCAG 2.2, success criteria 1.4.3 (text, 4.5:1) and 1.4.11 (signs and focus, 3:1), in both
+    /// palettes.
     #[test]
     fn every_text_stands_out_from_what_is_behind_it() {
         for marker in ["/* light */", "/* dark */", "/* paper */"] {
             let palette = palette(marker);
             let check = |front: &str, behind: &str, least: f64| {
-                let colour = |name: &str| *palette.get(name).unwrap_or_else(|| panic!("{marker} has no {name}"));
+                let colour = |name: &str| {
+                    *palette
+                        .get(name)
+                        .unwrap_or_else(|| panic!("{marker} has no {name}"))
+                };
                 let measured = contrast(colour(front), colour(behind));
-                assert!(measured >= least, "{marker} {front} on {behind}: {measured:.2}");
+                assert!(
+                    measured >= least,
+                    "{marker} {front} on {behind}: {measured:.2}"
+                );
             };
             for behind in ["ground", "raised"] {
                 for front in ["text", "muted", "link", "bad", "doubtful", "good"] {
@@ -61,7 +79,11 @@ mod tests {
                 check("mark", behind, 3.0);
             }
             for tone in ["bad", "doubtful", "good", "plain"] {
-                check(if tone == "plain" { "muted" } else { tone }, &format!("{tone}-behind"), 4.5);
+                check(
+                    if tone == "plain" { "muted" } else { tone },
+                    &format!("{tone}-behind"),
+                    4.5,
+                );
             }
             check("good", "added-behind", 4.5);
             check("bad", "removed-behind", 4.5);

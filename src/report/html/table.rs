@@ -1,4 +1,5 @@
-//! Tables with a caption and headers, which scroll by themselves where a screen is narrower than they are.
+//! Tables with a caption and headers, which scroll by themselves where a screen is narrower than
+//! they are.
 
 use super::{Html, Tone, grouped};
 
@@ -15,12 +16,18 @@ pub(crate) struct Column {
 impl Column {
     /// A column of texts.
     pub(crate) const fn text(title: &'static str) -> Self {
-        Column { title, is_number: false }
+        Column {
+            title,
+            is_number: false,
+        }
     }
 
     /// A column of numbers, which stand on the right.
     pub(crate) const fn number(title: &'static str) -> Self {
-        Column { title, is_number: true }
+        Column {
+            title,
+            is_number: true,
+        }
     }
 }
 
@@ -42,34 +49,60 @@ pub(crate) enum Cell {
 }
 
 /// A table. The first text of each row is its header.
-pub(crate) fn table(html: &mut Html, caption: &str, columns: &[Column], rows: impl IntoIterator<Item = Vec<Cell>>) {
+pub(crate) fn table(
+    html: &mut Html,
+    caption: &str,
+    columns: &[Column],
+    rows: impl IntoIterator<Item = Vec<Cell>>,
+) {
     let header_at = columns.iter().position(|column| !column.is_number);
-    html.element("div", &[("class", "scroll"), ("role", "region"), ("aria-label", caption), ("tabindex", "0")], |html| {
-        html.element("table", &[], |html| {
-            html.leaf("caption", "", caption);
-            html.element("thead", &[], |html| html.element("tr", &[], |html| columns.iter().for_each(|column| header(html, column))));
-            html.element("tbody", &[], |html| {
-                html.each(rows, MOST_ROWS, |html, cells| {
+    html.element(
+        "div",
+        &[
+            ("class", "scroll"),
+            ("role", "region"),
+            ("aria-label", caption),
+            ("tabindex", "0"),
+        ],
+        |html| {
+            html.element("table", &[], |html| {
+                html.leaf("caption", "", caption);
+                html.element("thead", &[], |html| {
                     html.element("tr", &[], |html| {
-                        cells
-                            .iter()
-                            .zip(columns)
-                            .enumerate()
-                            .for_each(|(at, (cell, column))| body(html, cell, column, header_at == Some(at)));
+                        columns.iter().for_each(|column| header(html, column))
+                    })
+                });
+                html.element("tbody", &[], |html| {
+                    html.each(rows, MOST_ROWS, |html, cells| {
+                        html.element("tr", &[], |html| {
+                            cells.iter().zip(columns).enumerate().for_each(
+                                |(at, (cell, column))| {
+                                    body(html, cell, column, header_at == Some(at))
+                                },
+                            );
+                        });
                     });
                 });
             });
-        });
-    });
+        },
+    );
 }
 
 fn header(html: &mut Html, column: &Column) {
-    let class: &[_] = if column.is_number { &[("scope", "col"), ("class", "number")] } else { &[("scope", "col")] };
+    let class: &[_] = if column.is_number {
+        &[("scope", "col"), ("class", "number")]
+    } else {
+        &[("scope", "col")]
+    };
     html.element("th", class, |html| html.text(column.title));
 }
 
 fn body(html: &mut Html, cell: &Cell, column: &Column, is_header: bool) {
-    let (tag, scope) = if is_header { ("th", Some(("scope", "row"))) } else { ("td", None) };
+    let (tag, scope) = if is_header {
+        ("th", Some(("scope", "row")))
+    } else {
+        ("td", None)
+    };
     let class = column.is_number.then_some(("class", "number"));
     let attributes: Vec<_> = scope.into_iter().chain(class).collect();
     html.element(tag, &attributes, |html| match cell {
@@ -89,22 +122,44 @@ fn share(html: &mut Html, percent: usize) {
         90..=100 => Tone::Doubtful,
         _ => Tone::Bad,
     };
-    let (class, width) = (format!("bar {}", tone.class()), percent.min(100).to_string());
+    let (class, width) = (
+        format!("bar {}", tone.class()),
+        percent.min(100).to_string(),
+    );
     html.element("span", &[("class", "share")], |html| {
-        html.element("span", &[("class", "percent")], |html| html.text(&format!("{} %", grouped(percent))));
-        let view = [("class", class.as_str()), ("viewBox", "0 0 100 8"), ("preserveAspectRatio", "none"), ("aria-hidden", "true")];
+        html.element("span", &[("class", "percent")], |html| {
+            html.text(&format!("{} %", grouped(percent)))
+        });
+        let view = [
+            ("class", class.as_str()),
+            ("viewBox", "0 0 100 8"),
+            ("preserveAspectRatio", "none"),
+            ("aria-hidden", "true"),
+        ];
         html.element("svg", &view, |html| {
-            html.element("rect", &[("class", "trough"), ("width", "100"), ("height", "8")], |_| ());
-            html.element("rect", &[("class", "fill"), ("width", &width), ("height", "8")], |_| ());
+            html.element(
+                "rect",
+                &[("class", "trough"), ("width", "100"), ("height", "8")],
+                |_| (),
+            );
+            html.element(
+                "rect",
+                &[("class", "fill"), ("width", &width), ("height", "8")],
+                |_| (),
+            );
         });
     });
 }
 
 /// The host of an address, which leads there.
 fn link(html: &mut Html, url: &str) {
-    let Some(rest) = url.strip_prefix("https://") else { return html.text(url) };
+    let Some(rest) = url.strip_prefix("https://") else {
+        return html.text(url);
+    };
     let host = rest.split('/').next().unwrap_or(rest);
-    html.element("a", &[("href", url), ("rel", "noreferrer")], |html| html.text(host));
+    html.element("a", &[("href", url), ("rel", "noreferrer")], |html| {
+        html.text(host)
+    });
 }
 
 #[cfg(test)]
@@ -115,7 +170,12 @@ mod tests {
     fn headers_say_what_they_are_headers_of() {
         let mut html = Html::default();
         let rows = [vec![Cell::Code("<a>".to_owned()), Cell::Number(16_384)]];
-        table(&mut html, "Parts", &[Column::text("Part"), Column::number("Bytes")], rows);
+        table(
+            &mut html,
+            "Parts",
+            &[Column::text("Part"), Column::number("Bytes")],
+            rows,
+        );
         let text = html.markup();
         for expected in [
             "<caption>Parts</caption>",
@@ -131,9 +191,19 @@ mod tests {
         let class = |percent| {
             let mut html = Html::default();
             share(&mut html, percent);
-            html.markup().split("class=\"bar ").nth(1).unwrap().split('"').next().unwrap().to_owned()
+            html.markup()
+                .split("class=\"bar ")
+                .nth(1)
+                .unwrap()
+                .split('"')
+                .next()
+                .unwrap()
+                .to_owned()
         };
-        assert_eq!([0, 89, 90, 100, 101].map(class), ["plain", "plain", "doubtful", "doubtful", "bad"]);
+        assert_eq!(
+            [0, 89, 90, 100, 101].map(class),
+            ["plain", "plain", "doubtful", "doubtful", "bad"]
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! Markup under construction. Names of elements and attributes are ours; every text and every value of an attribute goes through [`escape`], and
-//! what would reorder a line or is no sign at all through the way that the terminal has ([`visible`]).
+//! Markup under construction. Names of elements and attributes are ours; every text and every value
+//! of an attribute goes through [`escape`], and what would reorder a line or is no sign at all
+//! through the way that the terminal has ([`visible`]).
 
 use std::borrow::Cow;
 
@@ -80,7 +81,12 @@ impl Html {
     }
 
     /// An element with what is in it.
-    pub(crate) fn element(&mut self, tag: &'static str, attributes: &[(&'static str, &str)], inside: impl FnOnce(&mut Html)) {
+    pub(crate) fn element(
+        &mut self,
+        tag: &'static str,
+        attributes: &[(&'static str, &str)],
+        inside: impl FnOnce(&mut Html),
+    ) {
         self.open(tag, attributes);
         self.text.push('>');
         inside(self);
@@ -120,7 +126,11 @@ impl Html {
     /// An element of a class with a text.
     pub(crate) fn leaf(&mut self, tag: &'static str, class: &'static str, text: &str) {
         let class = [("class", class)];
-        let attributes = if class[0].1.is_empty() { &class[..0] } else { &class[..] };
+        let attributes = if class[0].1.is_empty() {
+            &class[..0]
+        } else {
+            &class[..]
+        };
         self.element(tag, attributes, |html| html.text(text));
     }
 
@@ -132,16 +142,25 @@ impl Html {
     /// Words in which what stands between backticks is code; their lines stay.
     pub(crate) fn sentence(&mut self, text: &str) {
         for (at, part) in text.split('`').enumerate() {
-            if at % 2 == 1 { self.element("code", &[], |html| html.lines(part)) } else { self.lines(part) }
+            if at % 2 == 1 {
+                self.element("code", &[], |html| html.lines(part))
+            } else {
+                self.lines(part)
+            }
         }
     }
 
     /// A word with a weight.
     pub(crate) fn badge(&mut self, tone: Tone, text: &str) {
-        self.element("span", &[("class", &format!("badge {}", tone.class()))], |html| html.sentence(text));
+        self.element(
+            "span",
+            &[("class", &format!("badge {}", tone.class()))],
+            |html| html.sentence(text),
+        );
     }
 
-    /// Lines of code, which scroll by themselves where they are too long, with a name for those who do not see them.
+    /// Lines of code, which scroll by themselves where they are too long, with a name for those who
+    /// do not see them.
     pub(crate) fn listing(&mut self, name: &str, write: impl FnOnce(&mut Html)) {
         let attributes = [("tabindex", "0"), ("role", "group"), ("aria-label", name)];
         self.element("pre", &attributes, |html| html.element("code", &[], write));
@@ -159,10 +178,20 @@ impl Html {
         });
     }
 
-    /// Writes each of the items as long as the page has room for it, and no more than `most`; the others are counted.
-    pub(crate) fn each<T>(&mut self, items: impl IntoIterator<Item = T>, most: usize, mut write: impl FnMut(&mut Html, T)) {
+    /// Writes each of the items as long as the page has room for it, and no more than `most`; the
+    /// others are counted.
+    pub(crate) fn each<T>(
+        &mut self,
+        items: impl IntoIterator<Item = T>,
+        most: usize,
+        mut write: impl FnMut(&mut Html, T),
+    ) {
         for (at, item) in items.into_iter().enumerate() {
-            if at < most && self.has_room() { write(self, item) } else { self.untold += 1 }
+            if at < most && self.has_room() {
+                write(self, item)
+            } else {
+                self.untold += 1
+            }
         }
     }
 }
@@ -197,9 +226,15 @@ mod tests {
     /// HTML 5, "13.1.2.3 Attributes" and "13.1.3 Text": what would end either is a reference.
     #[test]
     fn foreign_text_is_no_markup() {
-        for hostile in
-            ["</style><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\" onload=\"x", "' x='", "&lt;", "<!--", "]]>"]
-        {
+        for hostile in [
+            "</style><script>alert(1)</script>",
+            "<img src=x onerror=alert(1)>",
+            "\" onload=\"x",
+            "' x='",
+            "&lt;",
+            "<!--",
+            "]]>",
+        ] {
             let text = written(|html| html.text(hostile));
             assert!(!text.contains(['<', '>', '"', '\'']), "{text}");
             assert!(!hostile.contains('&') || text.contains("&amp;"), "{text}");
@@ -211,30 +246,56 @@ mod tests {
 
     #[test]
     fn no_sign_moves_or_hides_others() {
-        assert_eq!(written(|html| html.text("a\u{202e}b\x1b\0\n")), "a\u{fffd}b␛␀␊");
-        assert_eq!(written(|html| html.lines("a\u{2066}\n\tb\r\n")), "a\u{fffd}\n\tb␍\n");
-        assert_eq!(written(|html| html.element("p", &[("title", "\u{202e}\n")], |_| ())), "<p title=\"\u{fffd}␊\"></p>");
+        assert_eq!(
+            written(|html| html.text("a\u{202e}b\x1b\0\n")),
+            "a\u{fffd}b␛␀␊"
+        );
+        assert_eq!(
+            written(|html| html.lines("a\u{2066}\n\tb\r\n")),
+            "a\u{fffd}\n\tb␍\n"
+        );
+        assert_eq!(
+            written(|html| html.element("p", &[("title", "\u{202e}\n")], |_| ())),
+            "<p title=\"\u{fffd}␊\"></p>"
+        );
     }
 
     #[test]
     fn code_in_a_sentence_is_marked() {
-        assert_eq!(written(|html| html.sentence("run `a<b`, now")), "run <code>a&lt;b</code>, now");
+        assert_eq!(
+            written(|html| html.sentence("run `a<b`, now")),
+            "run <code>a&lt;b</code>, now"
+        );
     }
 
     #[test]
     fn parts_of_a_page_are_elements_of_their_kind() {
-        assert_eq!(written(|html| html.heading(Level::Three, "a")), "<h3>a</h3>");
+        assert_eq!(
+            written(|html| html.heading(Level::Three, "a")),
+            "<h3>a</h3>"
+        );
         assert_eq!(written(|html| html.heading(Level::Four, "a")), "<h4>a</h4>");
-        assert_eq!(written(|html| html.leaf("p", "lead", "a")), "<p class=\"lead\">a</p>");
-        assert_eq!(written(|html| html.void("meta", &[("charset", "utf-8")])), "<meta charset=\"utf-8\"/>");
-        let classes = [Tone::Bad, Tone::Doubtful, Tone::Good, Tone::Plain].map(|tone| written(|html| html.badge(tone, "`a`")));
-        let expected = ["bad", "doubtful", "good", "plain"].map(|class| format!("<span class=\"badge {class}\"><code>a</code></span>"));
+        assert_eq!(
+            written(|html| html.leaf("p", "lead", "a")),
+            "<p class=\"lead\">a</p>"
+        );
+        assert_eq!(
+            written(|html| html.void("meta", &[("charset", "utf-8")])),
+            "<meta charset=\"utf-8\"/>"
+        );
+        let classes = [Tone::Bad, Tone::Doubtful, Tone::Good, Tone::Plain]
+            .map(|tone| written(|html| html.badge(tone, "`a`")));
+        let expected = ["bad", "doubtful", "good", "plain"]
+            .map(|class| format!("<span class=\"badge {class}\"><code>a</code></span>"));
         assert_eq!(classes, expected);
         assert_eq!(
             written(|html| html.listing("n", |html| html.lines("a\nb"))),
             "<pre tabindex=\"0\" role=\"group\" aria-label=\"n\"><code>a\nb</code></pre>"
         );
-        assert_eq!(written(|html| html.facts(&[("a", "b".into())])), "<dl class=\"facts\"><div><dt>a</dt><dd>b</dd></div></dl>");
+        assert_eq!(
+            written(|html| html.facts(&[("a", "b".into())])),
+            "<dl class=\"facts\"><div><dt>a</dt><dd>b</dd></div></dl>"
+        );
     }
 
     #[test]

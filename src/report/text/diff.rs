@@ -1,4 +1,5 @@
-//! What changes in a text, as `diff -u` writes it. What is secret in it is not shown, so that such a difference is none for `patch`.
+//! What changes in a text, as `diff -u` writes it. What is secret in it is not shown, so that such
+//! a difference is none for `patch`.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -25,7 +26,11 @@ pub struct Changed {
 impl Changed {
     /// A text before and after changes of these lines.
     pub(crate) fn new(before: Source, after: Source, lines: Vec<(Range<usize>, String)>) -> Self {
-        Changed { before, after, lines }
+        Changed {
+            before,
+            after,
+            lines,
+        }
     }
 }
 
@@ -40,13 +45,23 @@ pub fn unified(changed: &Changed, sources: &Sources, style: Style) -> String {
     let name = visible(changed.before.name()).into_owned();
     let mut text = String::new();
     for (sign, file, paint) in [("---", "a", Paint::Removed), ("+++", "b", Paint::Added)] {
-        let _ = writeln!(text, "{}", style.paint(paint, &format!("{sign} {file}/{name}")));
+        let _ = writeln!(
+            text,
+            "{}",
+            style.paint(paint, &format!("{sign} {file}/{name}"))
+        );
     }
     let mut after = Sources::new();
     after.shows_secrets = sources.shows_secrets;
     after.add(changed.after.clone());
-    let writer = Writer { before: Shown::new(&changed.before, sources), after: Shown::new(&changed.after, &after), style };
-    hunks(changed).iter().for_each(|hunks| writer.hunk(hunks, &mut text));
+    let writer = Writer {
+        before: Shown::new(&changed.before, sources),
+        after: Shown::new(&changed.after, &after),
+        style,
+    };
+    hunks(changed)
+        .iter()
+        .for_each(|hunks| writer.hunk(hunks, &mut text));
     text
 }
 
@@ -60,7 +75,11 @@ fn hunks(changed: &Changed) -> Vec<Vec<Hunk>> {
         let new_start = start + added - removed;
         let new = new_start..new_start + with.lines().count();
         (added, removed) = (added + new.len(), removed + old.len());
-        let near = groups.last_mut().filter(|group| group.last().is_some_and(|last| old.start <= last.old.end + 2 * CONTEXT));
+        let near = groups.last_mut().filter(|group| {
+            group
+                .last()
+                .is_some_and(|last| old.start <= last.old.end + 2 * CONTEXT)
+        });
         match near {
             Some(group) => group.push(Hunk { old, new }),
             None => groups.push(vec![Hunk { old, new }]),
@@ -89,7 +108,11 @@ struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     fn new(source: &'a Source, sources: &'a Sources) -> Self {
-        Shown { source, lines: line_count(source), sources }
+        Shown {
+            source,
+            lines: line_count(source),
+            sources,
+        }
     }
 }
 
@@ -101,12 +124,20 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn hunk(&self, hunks: &[Hunk], text: &mut String) {
-        let (Some(first), Some(last)) = (hunks.first(), hunks.last()) else { return };
+        let (Some(first), Some(last)) = (hunks.first(), hunks.last()) else {
+            return;
+        };
         let start = first.old.start.saturating_sub(CONTEXT);
-        let end = (last.old.end + CONTEXT).min(self.before.lines).max(last.old.end);
+        let end = (last.old.end + CONTEXT)
+            .min(self.before.lines)
+            .max(last.old.end);
         let new_start = first.new.start - (first.old.start - start);
         let new_end = last.new.end + (end - last.old.end);
-        let header = format!("@@ -{} +{} @@", numbered(start..end), numbered(new_start..new_end));
+        let header = format!(
+            "@@ -{} +{} @@",
+            numbered(start..end),
+            numbered(new_start..new_end)
+        );
         let _ = writeln!(text, "{header}");
         let mut at = start;
         for Hunk { old, new } in hunks {
@@ -118,10 +149,24 @@ impl Writer<'_> {
         self.lines(' ', self.before, at..end, text);
     }
 
-    fn lines(&self, sign: char, Shown { source, lines: count, sources }: Shown<'_>, lines: Range<usize>, text: &mut String) {
+    fn lines(
+        &self,
+        sign: char,
+        Shown {
+            source,
+            lines: count,
+            sources,
+        }: Shown<'_>,
+        lines: Range<usize>,
+        text: &mut String,
+    ) {
         for line in lines {
             let number = u32::try_from(line + 1).unwrap_or(u32::MAX);
-            let shown = MaskedLine::new(source.line(number).unwrap_or_default(), sources.secrets_of_line(source.name(), number)).text;
+            let shown = MaskedLine::new(
+                source.line(number).unwrap_or_default(),
+                sources.secrets_of_line(source.name(), number),
+            )
+            .text;
             let shown = format!("{sign}{}", visible(&shown));
             let shown = match sign {
                 '-' => self.style.paint(Paint::Removed, &shown),
@@ -153,34 +198,65 @@ mod tests {
     fn diff(text: &str, changes: &[(Range<usize>, &str)]) -> String {
         let before = Source::new("d/x.yaml", text);
         let mut edits = Edits::of(text);
-        changes.iter().for_each(|(range, with)| edits.replace(range.clone(), *with));
+        changes
+            .iter()
+            .for_each(|(range, with)| edits.replace(range.clone(), *with));
         let after = Source::new("d/x.yaml", edits.clone().apply().unwrap());
         let changed = Changed::new(before.clone(), after, edits.changed_lines());
-        unified(&changed, &std::iter::once(before).collect(), Style::default())
+        unified(
+            &changed,
+            &std::iter::once(before).collect(),
+            Style::default(),
+        )
     }
 
     /// As `diff -u` writes them.
     #[test]
     fn differences_are_those_of_diff() {
-        let text = (1..=20).map(|line| format!("{line:02}\n")).collect::<String>();
+        let text = (1..=20)
+            .map(|line| format!("{line:02}\n"))
+            .collect::<String>();
         let head = "--- a/d/x.yaml\n+++ b/d/x.yaml\n";
         let expected = "@@ -1,4 +1,5 @@\n+new\n-01\n+1\n 02\n 03\n 04\n";
-        assert_eq!(diff(&text, &[(0..0, "new\n"), (0..2, "1")]), format!("{head}{expected}"));
+        assert_eq!(
+            diff(&text, &[(0..0, "new\n"), (0..2, "1")]),
+            format!("{head}{expected}")
+        );
         let expected = "@@ -2,7 +2,6 @@\n 02\n 03\n 04\n-05\n 06\n 07\n 08\n@@ -17,4 +16,5 @@\n 17\n 18\n 19\n-20\n+twenty\n+21\n";
-        assert_eq!(diff(&text, &[(12..15, ""), (57..59, "twenty"), (60..60, "21\n")]), format!("{head}{expected}"));
+        assert_eq!(
+            diff(&text, &[(12..15, ""), (57..59, "twenty"), (60..60, "21\n")]),
+            format!("{head}{expected}")
+        );
         // The context of the two would touch.
         let expected = "@@ -2,14 +2,14 @@\n 02\n 03\n 04\n-05\n+5\n 06\n 07\n 08\n 09\n 10\n 11\n-12\n+twelve\n 13\n 14\n 15\n";
-        assert_eq!(diff(&text, &[(12..14, "5"), (33..35, "twelve")]), format!("{head}{expected}"));
+        assert_eq!(
+            diff(&text, &[(12..14, "5"), (33..35, "twelve")]),
+            format!("{head}{expected}")
+        );
         let expected = "@@ -1 +1,2 @@\n-a\n\\ No newline at end of file\n+a\n+b\n";
         assert_eq!(diff("a", &[(1..1, "\nb\n")]), format!("{head}{expected}"));
-        assert_eq!(diff("", &[(0..0, "a\n")]), format!("{head}@@ -0,0 +1 @@\n+a\n"));
+        assert_eq!(
+            diff("", &[(0..0, "a\n")]),
+            format!("{head}@@ -0,0 +1 @@\n+a\n")
+        );
     }
 
     #[test]
     fn secrets_and_commands_are_not_shown() {
         let text = "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  a: hunter2\n  b: c\x1b[2J\n";
         let at = text.find("kind").unwrap();
-        let told = diff(text, &[(at..at, "# x\x1b\n"), (text.len()..text.len(), "  c: hunter3\n")]);
-        assert!(!told.contains("hunter") && told.contains("+# x␛\n") && told.contains("+  c: <redacted>\n"), "{told}");
+        let told = diff(
+            text,
+            &[
+                (at..at, "# x\x1b\n"),
+                (text.len()..text.len(), "  c: hunter3\n"),
+            ],
+        );
+        assert!(
+            !told.contains("hunter")
+                && told.contains("+# x␛\n")
+                && told.contains("+  c: <redacted>\n"),
+            "{told}"
+        );
     }
 }

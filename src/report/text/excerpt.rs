@@ -1,4 +1,5 @@
-//! The lines of a file that a finding speaks of, with what is marked in them and what would be added.
+//! The lines of a file that a finding speaks of, with what is marked in them and what would be
+//! added.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -13,10 +14,11 @@ use crate::text::source::Source;
 
 /// A tab in a source line.
 const TAB: usize = 4;
-/// Bytes of the longest line that is searched for what to show. Beyond, the place alone must do: with thousands of findings in one line
-/// the search would take longer than finding them did.
+/// Bytes of the longest line that is searched for what to show. Beyond, the place alone must do:
+/// with thousands of findings in one line the search would take longer than finding them did.
 const LONGEST_LINE: usize = 256 << 10;
-/// Characters before and after a mark that are looked at in a line that is longer than both: more than any terminal shows.
+/// Characters before and after a mark that are looked at in a line that is longer than both: more
+/// than any terminal shows.
 const AROUND: usize = 4096;
 /// A line is trimmed to no less than this, however narrow the terminal is.
 const LEAST_WIDTH: usize = 20;
@@ -45,17 +47,33 @@ struct Mark {
 
 impl<'a> Excerpt<'a> {
     /// An excerpt of a file; without its text only added lines are shown.
-    pub(super) fn new(source: Option<&'a Source>, sources: &'a Sources, severity: Severity) -> Self {
-        Excerpt { source, sources, severity, marks: Vec::new(), insertion: None }
+    pub(super) fn new(
+        source: Option<&'a Source>,
+        sources: &'a Sources,
+        severity: Severity,
+    ) -> Self {
+        Excerpt {
+            source,
+            sources,
+            severity,
+            marks: Vec::new(),
+            insertion: None,
+        }
     }
 
-    /// Marks a stretch of text. Of one that runs over several lines the first is marked: it says what is meant, as the key of a mapping or the
-    /// first words of a block do.
+    /// Marks a stretch of text. Of one that runs over several lines the first is marked: it says
+    /// what is meant, as the key of a mapping or the first words of a block do.
     pub(super) fn mark(&mut self, span: Span, label: &str, is_primary: bool) {
         let (line, last) = (span.start.line, span.end.line);
         let from = span.start.column.max(1) as usize - 1;
         let to = (last <= line).then(|| span.end.column.max(1) as usize - 1);
-        self.marks.push(Mark { line, from, to, label: label.to_owned(), is_primary });
+        self.marks.push(Mark {
+            line,
+            from,
+            to,
+            label: label.to_owned(),
+            is_primary,
+        });
     }
 
     /// Shows lines to add after a line.
@@ -72,21 +90,35 @@ impl<'a> Excerpt<'a> {
         self.lines().last().map_or(0, |line| line.to_string().len())
     }
 
-    /// The lines that are shown: those with a mark, the one before an insertion, and single lines between them.
+    /// The lines that are shown: those with a mark, the one before an insertion, and single lines
+    /// between them.
     fn lines(&self) -> BTreeSet<u32> {
-        let marked = self.marks.iter().map(|mark| mark.line).chain(self.insertion.as_ref().map(|(after, _)| *after));
+        let marked = self
+            .marks
+            .iter()
+            .map(|mark| mark.line)
+            .chain(self.insertion.as_ref().map(|(after, _)| *after));
         let mut lines: BTreeSet<u32> = marked.filter(|line| self.line(*line).is_some()).collect();
-        let gaps: Vec<u32> = lines.iter().zip(lines.iter().skip(1)).filter(|(a, b)| **b == **a + 2).map(|(a, _)| a + 1).collect();
+        let gaps: Vec<u32> = lines
+            .iter()
+            .zip(lines.iter().skip(1))
+            .filter(|(a, b)| **b == **a + 2)
+            .map(|(a, _)| a + 1)
+            .collect();
         lines.extend(gaps);
         lines
     }
 
     fn line(&self, line: u32) -> Option<&'a str> {
-        self.source?.line(line).filter(|text| text.len() <= LONGEST_LINE)
+        self.source?
+            .line(line)
+            .filter(|text| text.len() <= LONGEST_LINE)
     }
 
     fn secrets(&self, line: u32) -> Vec<Range<usize>> {
-        self.source.map_or(Vec::new(), |source| self.sources.secrets_of_line(source.name(), line))
+        self.source.map_or(Vec::new(), |source| {
+            self.sources.secrets_of_line(source.name(), line)
+        })
     }
 
     /// Writes the lines, without the empty gutter lines around them.
@@ -95,7 +127,9 @@ impl<'a> Excerpt<'a> {
         let mut previous: Option<u32> = None;
         let mut pending = self.insertion.as_ref();
         let mut marks: BTreeMap<u32, Vec<&Mark>> = BTreeMap::new();
-        self.marks.iter().for_each(|mark| marks.entry(mark.line).or_default().push(mark));
+        self.marks
+            .iter()
+            .for_each(|mark| marks.entry(mark.line).or_default().push(mark));
         for line in self.lines() {
             if previous.is_some_and(|previous| previous + 1 < line) {
                 out.push_str("...\n");
@@ -103,7 +137,14 @@ impl<'a> Excerpt<'a> {
             if pending.is_some_and(|(after, _)| *after < line) {
                 added(pending.take(), style, gutter, out);
             }
-            self.render_line(line, marks.get(&line).map(Vec::as_slice).unwrap_or_default(), style, gutter, width, out);
+            self.render_line(
+                line,
+                marks.get(&line).map(Vec::as_slice).unwrap_or_default(),
+                style,
+                gutter,
+                width,
+                out,
+            );
             if pending.is_some_and(|(after, _)| *after == line) {
                 added(pending.take(), style, gutter, out);
             }
@@ -112,9 +153,20 @@ impl<'a> Excerpt<'a> {
         added(pending, style, gutter, out);
     }
 
-    /// One source line and the rows of its marks. When a mark is outside the part of a long line that fits, the line is shown again.
-    fn render_line(&self, number: u32, marks: &[&Mark], style: Style, gutter: usize, width: usize, out: &mut String) {
-        let Some(line) = self.line(number) else { return };
+    /// One source line and the rows of its marks. When a mark is outside the part of a long line
+    /// that fits, the line is shown again.
+    fn render_line(
+        &self,
+        number: u32,
+        marks: &[&Mark],
+        style: Style,
+        gutter: usize,
+        width: usize,
+        out: &mut String,
+    ) {
+        let Some(line) = self.line(number) else {
+            return;
+        };
         let mut marks: Vec<Mark> = marks.iter().map(|mark| (*mark).clone()).collect();
         marks.sort_by_key(|mark| mark.from);
         for stretch in Stretch::of(line, self.secrets(number), marks) {
@@ -122,10 +174,22 @@ impl<'a> Excerpt<'a> {
         }
     }
 
-    fn render_stretch(&self, number: u32, stretch: Stretch<'_>, style: Style, gutter: usize, width: usize, out: &mut String) {
+    fn render_stretch(
+        &self,
+        number: u32,
+        stretch: Stretch<'_>,
+        style: Style,
+        gutter: usize,
+        width: usize,
+        out: &mut String,
+    ) {
         let masked = MaskedLine::new(stretch.text, stretch.secrets);
         let text = visible_lines(&masked.text);
-        let marks: Vec<Mark> = stretch.marks.iter().map(|mark| masked.moved(mark)).collect();
+        let marks: Vec<Mark> = stretch
+            .marks
+            .iter()
+            .map(|mark| masked.moved(mark))
+            .collect();
         let mut shown: Option<Window> = None;
         let row = |out: &mut String, window: &Window| {
             out.push_str(format!("{number:>gutter$} | {}", window.text).trim_end());
@@ -141,10 +205,19 @@ impl<'a> Excerpt<'a> {
                 }
             };
             let (before, length) = window.underline(mark.from, mark.to);
-            let (sign, paint) = if mark.is_primary { ("^", Some(Paint::Severity(self.severity))) } else { ("-", None) };
-            let label = if mark.label.is_empty() { String::new() } else { format!(" {}", visible(&mark.label)) };
+            let (sign, paint) = if mark.is_primary {
+                ("^", Some(Paint::Severity(self.severity)))
+            } else {
+                ("-", None)
+            };
+            let label = if mark.label.is_empty() {
+                String::new()
+            } else {
+                format!(" {}", visible(&mark.label))
+            };
             let underline = format!("{}{label}", sign.repeat(length));
-            let underline = paint.map_or_else(|| underline.clone(), |paint| style.paint(paint, &underline));
+            let underline =
+                paint.map_or_else(|| underline.clone(), |paint| style.paint(paint, &underline));
             out.push_str(&format!("{:gutter$} | {:before$}{underline}\n", "", ""));
             shown = Some(window);
         }
@@ -169,10 +242,15 @@ struct Stretch<'l> {
 }
 
 impl<'l> Stretch<'l> {
-    /// The line as it is, or, of one that is long, what is around each mark: what a finding costs does not grow with its line.
+    /// The line as it is, or, of one that is long, what is around each mark: what a finding costs
+    /// does not grow with its line.
     fn of(line: &'l str, secrets: Vec<Range<usize>>, marks: Vec<Mark>) -> Vec<Self> {
         if line.len() <= 2 * AROUND {
-            return vec![Stretch { text: line, secrets, marks }];
+            return vec![Stretch {
+                text: line,
+                secrets,
+                marks,
+            }];
         }
         if marks.is_empty() {
             return vec![Stretch::between(line, &secrets, 0..AROUND, None)];
@@ -180,41 +258,71 @@ impl<'l> Stretch<'l> {
         let around = |mark: Mark| {
             let first = mark.from.saturating_sub(AROUND);
             let to = mark.to.map(|to| to.min(mark.from + AROUND) - first);
-            let moved = Mark { from: mark.from - first, to, ..mark };
+            let moved = Mark {
+                from: mark.from - first,
+                to,
+                ..mark
+            };
             Stretch::between(line, &secrets, first..mark.from + AROUND, Some(moved))
         };
         marks.into_iter().map(around).collect()
     }
 
     /// These characters of the line.
-    fn between(line: &'l str, secrets: &[Range<usize>], characters: Range<usize>, mark: Option<Mark>) -> Self {
-        let byte_of = |text: &str, characters: usize| text.char_indices().nth(characters).map_or(text.len(), |(at, _)| at);
+    fn between(
+        line: &'l str,
+        secrets: &[Range<usize>],
+        characters: Range<usize>,
+        mark: Option<Mark>,
+    ) -> Self {
+        let byte_of = |text: &str, characters: usize| {
+            text.char_indices()
+                .nth(characters)
+                .map_or(text.len(), |(at, _)| at)
+        };
         let start = byte_of(line, characters.start);
         let end = start + byte_of(&line[start..], characters.len());
-        let within = |secret: &Range<usize>| secret.start.max(start) - start..secret.end.min(end) - start;
-        let touching = secrets.iter().filter(|secret| secret.start < end && secret.end > start);
-        Stretch { text: &line[start..end], secrets: touching.map(within).collect(), marks: mark.into_iter().collect() }
+        let within =
+            |secret: &Range<usize>| secret.start.max(start) - start..secret.end.min(end) - start;
+        let touching = secrets
+            .iter()
+            .filter(|secret| secret.start < end && secret.end > start);
+        Stretch {
+            text: &line[start..end],
+            secrets: touching.map(within).collect(),
+            marks: mark.into_iter().collect(),
+        }
     }
 }
 
 /// A line with `<redacted>` in place of its secrets.
 pub(super) struct MaskedLine {
     pub(super) text: String,
-    /// The secrets: characters before each and before its end, and the characters before what stands for it.
+    /// The secrets: characters before each and before its end, and the characters before what
+    /// stands for it.
     secrets: Vec<(Range<usize>, usize)>,
 }
 
 impl MaskedLine {
     pub(super) fn new(line: &str, secrets: Vec<Range<usize>>) -> Self {
-        let mut masked = MaskedLine { text: String::new(), secrets: Vec::new() };
+        let mut masked = MaskedLine {
+            text: String::new(),
+            secrets: Vec::new(),
+        };
         let (mut at, mut before, mut written) = (0, 0, 0);
         for secret in secrets {
             let gap = line[at..secret.start].chars().count();
             let length = line[secret.clone()].chars().count();
             masked.text.push_str(&line[at..secret.start]);
             masked.text.push_str(REDACTED);
-            masked.secrets.push((before + gap..before + gap + length, written + gap));
-            (at, before, written) = (secret.end, before + gap + length, written + gap + REDACTED.len());
+            masked
+                .secrets
+                .push((before + gap..before + gap + length, written + gap));
+            (at, before, written) = (
+                secret.end,
+                before + gap + length,
+                written + gap + REDACTED.len(),
+            );
         }
         masked.text.push_str(&line[at..]);
         masked
@@ -222,12 +330,21 @@ impl MaskedLine {
 
     /// The mark where it stands now; in a secret it marks what stands for it.
     fn moved(&self, mark: &Mark) -> Mark {
-        let place = |at: usize, in_secret: usize| match self.secrets.iter().rev().find(|(secret, _)| secret.start <= at) {
+        let place = |at: usize, in_secret: usize| match self
+            .secrets
+            .iter()
+            .rev()
+            .find(|(secret, _)| secret.start <= at)
+        {
             Some((secret, start)) if at < secret.end => start + in_secret,
             Some((secret, start)) => at - secret.end + start + REDACTED.len(),
             None => at,
         };
-        Mark { from: place(mark.from, 0), to: mark.to.map(|to| place(to, REDACTED.len())), ..mark.clone() }
+        Mark {
+            from: place(mark.from, 0),
+            to: mark.to.map(|to| place(to, REDACTED.len())),
+            ..mark.clone()
+        }
     }
 }
 
@@ -245,12 +362,23 @@ struct Window {
 }
 
 impl Window {
-    /// The whole line when it fits; else the part around the character `focus`, a third of it before.
+    /// The whole line when it fits; else the part around the character `focus`, a third of it
+    /// before.
     fn new(line: &str, focus: usize, width: usize) -> Self {
         let fits = columns(line, width).is_some();
-        let first = if fits { 0 } else { focus.saturating_sub(width / 3) };
+        let first = if fits {
+            0
+        } else {
+            focus.saturating_sub(width / 3)
+        };
         let lead = usize::from(first > 0);
-        let mut window = Window { text: "…".repeat(lead), first, widths: Vec::new(), lead, is_cut_after: false };
+        let mut window = Window {
+            text: "…".repeat(lead),
+            first,
+            widths: Vec::new(),
+            lead,
+            is_cut_after: false,
+        };
         let mut used = lead;
         for c in line.chars().skip(first) {
             let columns = columns_of(c);
@@ -272,7 +400,8 @@ impl Window {
     }
 
     fn holds(&self, character: usize) -> bool {
-        character >= self.first && (character < self.first + self.widths.len() || !self.is_cut_after)
+        character >= self.first
+            && (character < self.first + self.widths.len() || !self.is_cut_after)
     }
 
     /// Columns before a mark and its own columns, at least one.
@@ -302,5 +431,8 @@ fn columns_of(c: char) -> usize {
     if c == '\t' {
         return TAB;
     }
-    visible(c.encode_utf8(&mut [0; 4])).chars().map(|c| c.width().unwrap_or(1)).sum()
+    visible(c.encode_utf8(&mut [0; 4]))
+        .chars()
+        .map(|c| c.width().unwrap_or(1))
+        .sum()
 }

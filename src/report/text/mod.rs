@@ -1,4 +1,5 @@
-//! Findings as people read them, in the manner of rustc: message, place, the line with carets, what to do.
+//! Findings as people read them, in the manner of rustc: message, place, the line with carets, what
+//! to do.
 
 mod diff;
 mod excerpt;
@@ -27,7 +28,10 @@ pub struct Style {
 impl Default for Style {
     /// No colours, 100 columns.
     fn default() -> Self {
-        Style { colour: false, width: 100 }
+        Style {
+            colour: false,
+            width: 100,
+        }
     }
 }
 
@@ -68,7 +72,11 @@ impl Style {
 
     /// A failure that is no finding: ``error: out cannot be written`` and its help.
     pub fn failure(&self, message: &str, help: Option<&str>) -> String {
-        let mut text = format!("{}: {}\n", self.paint(Paint::Severity(Severity::Error), "error"), visible(message));
+        let mut text = format!(
+            "{}: {}\n",
+            self.paint(Paint::Severity(Severity::Error), "error"),
+            visible(message)
+        );
         if let Some(help) = help {
             text.push_str(&format!("  help: {}\n", visible(help)));
         }
@@ -78,7 +86,11 @@ impl Style {
 
 /// All findings that count, one after the other; empty when there are none.
 pub fn render(report: &Report, sources: &Sources, style: Style) -> String {
-    let mut renderer = Renderer { sources, style, text: String::new() };
+    let mut renderer = Renderer {
+        sources,
+        style,
+        text: String::new(),
+    };
     for finding in report.unwaived() {
         renderer.finding(finding);
     }
@@ -87,36 +99,65 @@ pub fn render(report: &Report, sources: &Sources, style: Style) -> String {
 
 /// `2 errors, 1 warning, 1 waived`; `None` when nothing was found.
 pub(crate) fn counts(summary: Summary) -> Option<String> {
-    let parts = [(summary.errors, "error"), (summary.warnings, "warning"), (summary.infos, "info")];
-    let mut parts: Vec<String> = parts.into_iter().filter(|(count, _)| *count > 0).map(|(count, noun)| plural(count, noun)).collect();
-    parts.extend(Some(summary.waived).filter(|count| *count > 0).map(|count| format!("{count} waived")));
+    let parts = [
+        (summary.errors, "error"),
+        (summary.warnings, "warning"),
+        (summary.infos, "info"),
+    ];
+    let mut parts: Vec<String> = parts
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, noun)| plural(count, noun))
+        .collect();
+    parts.extend(
+        Some(summary.waived)
+            .filter(|count| *count > 0)
+            .map(|count| format!("{count} waived")),
+    );
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// `1 file`, `2 files`.
 pub fn plural(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+    if count == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{count} {noun}s")
+    }
 }
 
-/// The last line of a run: what was done, what was found, what follows; empty parts are left out. `2 errors, 1 warning; nothing written`.
+/// The last line of a run: what was done, what was found, what follows; empty parts are left out.
+/// `2 errors, 1 warning; nothing written`.
 pub fn summary_line(done: &str, summary: Summary, follows: &str) -> String {
     let counts = counts(summary).unwrap_or_default();
-    [done, &counts, follows].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ")
+    [done, &counts, follows]
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
-/// A place as people read it: `file:line:column`, as much of it as is known. Not yet fit for a terminal.
+/// A place as people read it: `file:line:column`, as much of it as is known. Not yet fit for a
+/// terminal.
 pub(crate) fn place_words(place: &Place) -> Option<String> {
     match (&place.file, &place.span, &place.object) {
-        (Some(file), Some(span), _) => Some(format!("{file}:{}:{}", span.start.line, span.start.column)),
+        (Some(file), Some(span), _) => {
+            Some(format!("{file}:{}:{}", span.start.line, span.start.column))
+        }
         (Some(file), None, _) => Some(file.to_string()),
         (None, _, Some(object)) => Some(object.clone()),
         (None, _, None) => None,
     }
 }
 
-/// The lines that a finding speaks of, as [`render`] shows them below its place; empty when none can be shown.
+/// The lines that a finding speaks of, as [`render`] shows them below its place; empty when none
+/// can be shown.
 pub(crate) fn excerpt(finding: &Diagnostic, sources: &Sources) -> String {
-    let mut renderer = Renderer { sources, style: Style::default(), text: String::new() };
+    let mut renderer = Renderer {
+        sources,
+        style: Style::default(),
+        text: String::new(),
+    };
     let shown = renderer.shown(finding);
     renderer.excerpts(&shown, false);
     renderer.text
@@ -144,7 +185,11 @@ impl<'a> Renderer<'a> {
         self.place("-->", &finding.place, "", shown.gutter);
         self.excerpts(&shown, follows);
         let help = finding.help.as_ref().map(ToString::to_string);
-        for (word, text) in help.iter().map(|help| ("help", help)).chain(finding.notes.iter().map(|note| ("note", note))) {
+        for (word, text) in help
+            .iter()
+            .map(|help| ("help", help))
+            .chain(finding.notes.iter().map(|note| ("note", note)))
+        {
             self.remark(word, text, shown.gutter);
         }
     }
@@ -152,36 +197,76 @@ impl<'a> Renderer<'a> {
     /// What is shown of the files that a finding speaks of.
     fn shown(&self, finding: &'a Diagnostic) -> Shown<'a> {
         let (same_file, elsewhere): (Vec<&Related>, Vec<&Related>) =
-            finding.related.iter().partition(|related| related.place.span.is_some() && related.place.file == finding.place.file);
+            finding.related.iter().partition(|related| {
+                related.place.span.is_some() && related.place.file == finding.place.file
+            });
         let excerpt = self.excerpt_of_finding(finding, &same_file);
-        let others: Vec<(&Related, Option<Excerpt<'a>>)> = elsewhere.into_iter().map(|r| (r, self.excerpt_of_related(r))).collect();
-        let numbers = others.iter().filter_map(|(_, excerpt)| excerpt.as_ref()).chain(&excerpt);
-        let gutter = numbers.map(Excerpt::widest_number).max().unwrap_or(0).max(2);
-        Shown { excerpt, others, gutter }
+        let others: Vec<(&Related, Option<Excerpt<'a>>)> = elsewhere
+            .into_iter()
+            .map(|r| (r, self.excerpt_of_related(r)))
+            .collect();
+        let numbers = others
+            .iter()
+            .filter_map(|(_, excerpt)| excerpt.as_ref())
+            .chain(&excerpt);
+        let gutter = numbers
+            .map(Excerpt::widest_number)
+            .max()
+            .unwrap_or(0)
+            .max(2);
+        Shown {
+            excerpt,
+            others,
+            gutter,
+        }
     }
 
-    /// The lines of the finding's file, then the other places with theirs. `follows`: something stands below.
+    /// The lines of the finding's file, then the other places with theirs. `follows`: something
+    /// stands below.
     fn excerpts(&mut self, shown: &Shown<'a>, follows: bool) {
-        let Shown { excerpt, others, gutter } = shown;
+        let Shown {
+            excerpt,
+            others,
+            gutter,
+        } = shown;
         self.push_excerpt(excerpt.as_ref(), *gutter, follows || !others.is_empty());
         for (at, (related, excerpt)) in others.iter().enumerate() {
-            let label = if excerpt.is_some() { "" } else { related.label.as_str() };
+            let label = if excerpt.is_some() {
+                ""
+            } else {
+                related.label.as_str()
+            };
             self.place(":::", &related.place, label, *gutter);
             self.push_excerpt(excerpt.as_ref(), *gutter, follows || at + 1 < others.len());
         }
     }
 
     fn header(&mut self, finding: &Diagnostic) {
-        let severity = self.style.paint(Paint::Severity(finding.rule.severity), finding.rule.severity.as_str());
-        let rule = self.style.paint(Paint::Bold, &format!("[{}]", finding.rule.id));
-        self.text.push_str(&format!("{severity}{rule}: {}\n", visible(&finding.message)));
+        let severity = self.style.paint(
+            Paint::Severity(finding.rule.severity),
+            finding.rule.severity.as_str(),
+        );
+        let rule = self
+            .style
+            .paint(Paint::Bold, &format!("[{}]", finding.rule.id));
+        self.text.push_str(&format!(
+            "{severity}{rule}: {}\n",
+            visible(&finding.message)
+        ));
     }
 
     fn place(&mut self, arrow: &str, place: &Place, label: &str, gutter: usize) {
-        let Some(shown) = place_words(place) else { return };
+        let Some(shown) = place_words(place) else {
+            return;
+        };
         let shown = self.style.paint(Paint::Bold, &visible(&shown));
-        let label = if label.is_empty() { String::new() } else { format!(" {}", visible(label)) };
-        self.text.push_str(&format!("{:gutter$}{arrow} {shown}{label}\n", ""));
+        let label = if label.is_empty() {
+            String::new()
+        } else {
+            format!(" {}", visible(label))
+        };
+        self.text
+            .push_str(&format!("{:gutter$}{arrow} {shown}{label}\n", ""));
     }
 
     /// Help and notes; further lines of one stand under its first.
@@ -206,7 +291,11 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    fn excerpt_of_finding(&self, finding: &Diagnostic, same_file: &[&Related]) -> Option<Excerpt<'a>> {
+    fn excerpt_of_finding(
+        &self,
+        finding: &Diagnostic,
+        same_file: &[&Related],
+    ) -> Option<Excerpt<'a>> {
         let source = self.source(&finding.place);
         let insertion = finding.insertion.as_ref();
         if source.is_none() && insertion.is_none() {
@@ -214,8 +303,10 @@ impl<'a> Renderer<'a> {
         }
         let mut excerpt = Excerpt::new(source, self.sources, finding.rule.severity);
         if let Some(span) = finding.place.span {
-            // New lines say where they go by themselves: carets would only point at their neighbour.
-            let shown_by_insertion = finding.label.is_empty() && insertion.is_some_and(|i| i.after_line == span.start.line);
+            // New lines say where they go by themselves: carets would only point at their
+            // neighbour.
+            let shown_by_insertion = finding.label.is_empty()
+                && insertion.is_some_and(|i| i.after_line == span.start.line);
             if !shown_by_insertion {
                 excerpt.mark(span, &finding.label, true);
             }
@@ -233,7 +324,11 @@ impl<'a> Renderer<'a> {
 
     fn excerpt_of_related(&self, related: &Related) -> Option<Excerpt<'a>> {
         let span = related.place.span.filter(|_| !related.label.is_empty())?;
-        let mut excerpt = Excerpt::new(Some(self.source(&related.place)?), self.sources, Severity::Info);
+        let mut excerpt = Excerpt::new(
+            Some(self.source(&related.place)?),
+            self.sources,
+            Severity::Info,
+        );
         excerpt.mark(span, &related.label, false);
         Some(excerpt).filter(|excerpt| !excerpt.is_empty())
     }

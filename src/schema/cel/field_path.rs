@@ -1,4 +1,5 @@
-//! The `fieldPath` of a rule: a JSON path of fields and map keys below the value that the rule judges.
+//! The `fieldPath` of a rule: a JSON path of fields and map keys below the value that the rule
+//! judges.
 
 use crate::diag::FieldPath;
 use crate::schema::node::{Additional, Node};
@@ -12,7 +13,10 @@ pub(in crate::schema) fn parse(path: &str, node: &Node) -> Option<FieldPath> {
         let (name, after) = match rest.strip_prefix("['") {
             Some(quoted) => {
                 let end = closing_quote(quoted)?;
-                (unescaped(&quoted[..end])?, quoted[end + 1..].strip_prefix(']')?)
+                (
+                    unescaped(&quoted[..end])?,
+                    quoted[end + 1..].strip_prefix(']')?,
+                )
             }
             None => {
                 let name = rest.strip_prefix('.')?;
@@ -22,7 +26,11 @@ pub(in crate::schema) fn parse(path: &str, node: &Node) -> Option<FieldPath> {
         };
         let current = schema?;
         if current.properties.is_empty() {
-            if !matches!(current.additional, Some(Additional::Anything | Additional::Values(_))) || name.is_empty() {
+            if !matches!(
+                current.additional,
+                Some(Additional::Anything | Additional::Values(_))
+            ) || name.is_empty()
+            {
                 return None;
             }
             found = found.key(name);
@@ -76,8 +84,13 @@ mod tests {
             "a": {"type": "object", "properties": {"b.c": string}}, "m": {"type": "object", "additionalProperties": string},
         }});
         let node = Schema::from_json(&schema).unwrap().root;
-        let check =
-            |path: &str, expected: Option<&str>| assert_eq!(parse(path, &node).map(|p| p.to_string()).as_deref(), expected, "{path}");
+        let check = |path: &str, expected: Option<&str>| {
+            assert_eq!(
+                parse(path, &node).map(|p| p.to_string()).as_deref(),
+                expected,
+                "{path}"
+            )
+        };
         check(".a", Some("a"));
         check(".a['b.c']", Some("a.b.c"));
         check(".m['x\\'y']", Some("m[x'y]"));

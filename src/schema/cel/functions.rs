@@ -1,4 +1,5 @@
-//! The functions that rules may call: our library's, and our own where it differs from the API server's.
+//! The functions that rules may call: our library's, and our own where it differs from the API
+//! server's.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,7 +17,17 @@ use crate::text::go;
 pub(super) const GO_WORDS: &str = "go";
 
 /// The names of types, which `type(x)` is compared with.
-const TYPES: [&str; 9] = ["bool", "bytes", "double", "int", "list", "map", "null_type", "string", "uint"];
+const TYPES: [&str; 9] = [
+    "bool",
+    "bytes",
+    "double",
+    "int",
+    "list",
+    "map",
+    "null_type",
+    "string",
+    "uint",
+];
 
 /// All functions of the standard library and of Kubernetes' that our library has.
 pub(super) fn context(meter: &Arc<Meter>) -> Context<'static> {
@@ -26,17 +37,26 @@ pub(super) fn context(meter: &Arc<Meter>) -> Context<'static> {
     context.add_function("int", int);
     context.add_function("bool", boolean);
     context.add_function("dyn", |value: Value| -> ResolveResult { Ok(value) });
-    context.add_function("type", |value: Value| -> ResolveResult { Ok(type_of(type_name(&value))) });
+    context.add_function("type", |value: Value| -> ResolveResult {
+        Ok(type_of(type_name(&value)))
+    });
     for name in TYPES {
         context.add_variable_from_value(name, type_of(name));
     }
     // Ours reads Go's syntax of regular expressions.
     let patterns = Arc::new(Mutex::new(PatternCache::default()));
-    context.add_function("matches", move |This(text): This<Arc<String>>, pattern: Arc<String>| -> ResolveResult {
-        let mut patterns = patterns.lock().map_err(|_| ExecutionError::function_error("matches", "the cache of patterns is broken"))?;
-        let pattern = patterns.get(&pattern).map_err(|error| ExecutionError::function_error("matches", error))?;
-        Ok(Value::Bool(pattern.matches(&text)))
-    });
+    context.add_function(
+        "matches",
+        move |This(text): This<Arc<String>>, pattern: Arc<String>| -> ResolveResult {
+            let mut patterns = patterns.lock().map_err(|_| {
+                ExecutionError::function_error("matches", "the cache of patterns is broken")
+            })?;
+            let pattern = patterns
+                .get(&pattern)
+                .map_err(|error| ExecutionError::function_error("matches", error))?;
+            Ok(Value::Bool(pattern.matches(&text)))
+        },
+    );
     meter::register(&mut context, meter);
     context
 }
@@ -86,13 +106,15 @@ fn string(value: Value) -> ResolveResult {
         Value::Int(int) => int.to_string(),
         Value::UInt(int) => int.to_string(),
         Value::Float(float) => go::float(*float),
-        Value::Bytes(bytes) => {
-            String::from_utf8(bytes.to_vec()).map_err(|_| in_go_words("invalid UTF-8 in bytes, cannot convert to string"))?
-        }
+        Value::Bytes(bytes) => String::from_utf8(bytes.to_vec())
+            .map_err(|_| in_go_words("invalid UTF-8 in bytes, cannot convert to string"))?,
         Value::Timestamp(time) => time.to_rfc3339_opts(SecondsFormat::AutoSi, true),
         Value::Duration(duration) => {
             let seconds = duration.num_microseconds().ok_or_else(no_overload)?;
-            #[expect(clippy::cast_precision_loss, reason = "Go prints seconds as a float too")]
+            #[expect(
+                clippy::cast_precision_loss,
+                reason = "Go prints seconds as a float too"
+            )]
             let seconds = seconds as f64 / 1e6;
             format!("{seconds}s")
         }
@@ -110,7 +132,9 @@ fn int(Arguments(arguments): Arguments) -> ResolveResult {
         Value::Float(float) if float.abs() < 9_223_372_036_854_775_807.0 => *float as i64,
         Value::Float(_) => return Err(overflow()),
         Value::Timestamp(time) => time.timestamp(),
-        Value::String(text) => text.parse().map_err(|_| in_go_words("type conversion error from 'string' to 'int'"))?,
+        Value::String(text) => text
+            .parse()
+            .map_err(|_| in_go_words("type conversion error from 'string' to 'int'"))?,
         _ => return Err(no_overload()),
     };
     Ok(Value::Int(number))

@@ -1,12 +1,16 @@
-//! What an evaluation may cost: steps are counted while it runs, by calls that are woven into the parsed expression.
+//! What an evaluation may cost: steps are counted while it runs, by calls that are woven into the
+//! parsed expression.
 //!
-//! Our CEL library counts nothing itself. A step is about one node that is evaluated or one value that is copied, so that the limits are
-//! the API server's (`pkg/apis/cel/config.go` of k8s.io/apiserver 0.36), which counts nearly the same.
+//! Our CEL library counts nothing itself. A step is about one node that is evaluated or one value
+//! that is copied, so that the limits are the API server's (`pkg/apis/cel/config.go` of
+//! k8s.io/apiserver 0.36), which counts nearly the same.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use kube_cel::cel::common::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, operators};
+use kube_cel::cel::common::ast::{
+    CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, operators,
+};
 use kube_cel::cel::extractors::{Arguments, This};
 use kube_cel::cel::objects::Key;
 use kube_cel::cel::{Context, ExecutionError, ResolveResult, Value};
@@ -19,7 +23,8 @@ pub(super) const PER_CALL: u64 = 1_000_000;
 /// What all evaluations for one object may cost (`RuntimeCELCostBudget`).
 pub(super) const PER_OBJECT: u64 = 10_000_000;
 
-/// Charges its second argument, and the size of what a loop has built, which is its third; gives the first.
+/// Charges its second argument, and the size of what a loop has built, which is its third; gives
+/// the first.
 const STEP: &str = "@step";
 /// Charges the size of its argument, and gives it.
 const SIZED: &str = "@sized";
@@ -59,11 +64,16 @@ impl Meter {
         })
     }
 
-    /// Takes from the run what the object took. An object that was ended because the run has nothing left takes all of it.
+    /// Takes from the run what the object took. An object that was ended because the run has
+    /// nothing left takes all of it.
     pub(in crate::schema) fn settle(&self, budget: &Budget) {
-        let taken = self.most - self.object.load(Ordering::Relaxed) + u64::from(self.ends_run().is_some());
+        let taken =
+            self.most - self.object.load(Ordering::Relaxed) + u64::from(self.ends_run().is_some());
         // Who takes the last steps is told by the rule that was ended.
-        let _ = budget.take(Resource::Rules, usize::try_from(taken).unwrap_or(usize::MAX));
+        let _ = budget.take(
+            Resource::Rules,
+            usize::try_from(taken).unwrap_or(usize::MAX),
+        );
     }
 
     /// Whether nothing is left for the object because nothing is left for the run.
@@ -87,14 +97,19 @@ impl Meter {
         self.object.load(Ordering::Relaxed) == 0
     }
 
-    /// Takes steps; once there are too few, nothing is left. What one evaluation cannot pay does not ruin the others.
+    /// Takes steps; once there are too few, nothing is left. What one evaluation cannot pay does
+    /// not ruin the others.
     pub(super) fn charge(&self, steps: u64) -> Result<(), ExecutionError> {
         let left = self.call.load(Ordering::Relaxed);
         let steps = steps.max(1).min(left);
         self.call.store(left - steps, Ordering::Relaxed);
         let object = self.object.load(Ordering::Relaxed).saturating_sub(steps);
         self.object.store(object, Ordering::Relaxed);
-        if self.is_spent() { Err(ExecutionError::function_error(STEP, "it costs too much")) } else { Ok(()) }
+        if self.is_spent() {
+            Err(ExecutionError::function_error(STEP, "it costs too much"))
+        } else {
+            Ok(())
+        }
     }
 
     /// The price of nodes, some of which reach into `self`.
@@ -111,14 +126,25 @@ pub(super) fn size(value: &Value) -> u64 {
         Value::Bytes(data) => bytes(data.len()),
         Value::List(items) => items.iter().map(size).fold(1, u64::saturating_add),
         Value::Map(entries) => {
-            let key = |key: &Key| if let Key::String(text) = key { bytes(text.len()) } else { 1 };
-            entries.map.iter().map(|(name, value)| key(name) + size(value)).fold(1, u64::saturating_add)
+            let key = |key: &Key| {
+                if let Key::String(text) = key {
+                    bytes(text.len())
+                } else {
+                    1
+                }
+            };
+            entries
+                .map
+                .iter()
+                .map(|(name, value)| key(name) + size(value))
+                .fold(1, u64::saturating_add)
         }
         _ => 1,
     }
 }
 
-/// Adds the calls that [`woven`] writes, and those functions of the library that build more than they are given.
+/// Adds the calls that [`woven`] writes, and those functions of the library that build more than
+/// they are given.
 pub(super) fn register(context: &mut Context<'_>, meter: &Arc<Meter>) {
     let charging = |price: fn(&Meter, &[Value]) -> u64| {
         let meter = Arc::clone(meter);
@@ -130,43 +156,87 @@ pub(super) fn register(context: &mut Context<'_>, meter: &Arc<Meter>) {
     context.add_function(
         STEP,
         charging(|meter, arguments| {
-            let number =
-                |index: usize| arguments.get(index).and_then(|value| if let Value::UInt(number) = value { Some(*number) } else { None });
+            let number = |index: usize| {
+                arguments.get(index).and_then(|value| {
+                    if let Value::UInt(number) = value {
+                        Some(*number)
+                    } else {
+                        None
+                    }
+                })
+            };
             let built = arguments.get(3).map_or(0, |built| size(built) / 16);
-            meter.nodes(number(1).unwrap_or(1), number(2).unwrap_or(0)).saturating_add(built)
+            meter
+                .nodes(number(1).unwrap_or(1), number(2).unwrap_or(0))
+                .saturating_add(built)
         }),
     );
-    context.add_function(SIZED, charging(|_, arguments| arguments.first().map_or(1, size)));
-    context.add_function(CROSSED, charging(|_, arguments| arguments.iter().map(size).fold(1, u64::saturating_mul) / 16));
+    context.add_function(
+        SIZED,
+        charging(|_, arguments| arguments.first().map_or(1, size)),
+    );
+    context.add_function(
+        CROSSED,
+        charging(|_, arguments| arguments.iter().map(size).fold(1, u64::saturating_mul) / 16),
+    );
     context.add_function(
         SPREAD,
-        charging(|_, arguments| if let Some(Value::String(text)) = arguments.first() { text.len() as u64 } else { 1 }),
+        charging(|_, arguments| {
+            if let Some(Value::String(text)) = arguments.first() {
+                text.len() as u64
+            } else {
+                1
+            }
+        }),
     );
     context.add_function(
         PRECISE,
-        charging(|_, arguments| if let Some(Value::String(format)) = arguments.first() { precision(format) } else { 1 }),
+        charging(|_, arguments| {
+            if let Some(Value::String(format)) = arguments.first() {
+                precision(format)
+            } else {
+                1
+            }
+        }),
     );
     let own = Arc::clone(meter);
     context.add_function("lists.range", move |count: i64| -> ResolveResult {
-        let count = u64::try_from(count).map_err(|_| ExecutionError::function_error("lists.range", "the count is negative"))?;
+        let count = u64::try_from(count)
+            .map_err(|_| ExecutionError::function_error("lists.range", "the count is negative"))?;
         own.charge(count)?;
-        Ok(Value::List(Arc::new((0..count.cast_signed()).map(Value::Int).collect())))
+        Ok(Value::List(Arc::new(
+            (0..count.cast_signed()).map(Value::Int).collect(),
+        )))
     });
     let own = Arc::clone(meter);
-    context.add_function("replace", move |This(text): This<Arc<String>>, Arguments(arguments): Arguments| {
-        replace(&own, &text, &arguments)
-    });
+    context.add_function(
+        "replace",
+        move |This(text): This<Arc<String>>, Arguments(arguments): Arguments| {
+            replace(&own, &text, &arguments)
+        },
+    );
     let own = Arc::clone(meter);
-    context.add_function("join", move |This(items): This<Arc<Vec<Value>>>, Arguments(arguments): Arguments| {
-        join(&own, &items, &arguments)
-    });
+    context.add_function(
+        "join",
+        move |This(items): This<Arc<Vec<Value>>>, Arguments(arguments): Arguments| {
+            join(&own, &items, &arguments)
+        },
+    );
 }
 
 /// The price of a format: all that is left, when it asks for more digits than our library prints.
 fn precision(format: &str) -> u64 {
     let digits = |clause: &str| clause.bytes().take_while(u8::is_ascii_digit).count();
-    let mut clauses = format.split("%.").skip(1).map(|clause| clause[..digits(clause)].parse::<usize>().unwrap_or(usize::MAX));
-    if clauses.any(|digits| digits > MAX_PRECISION) { u64::MAX } else { 1 + format.len() as u64 }
+    let mut clauses = format.split("%.").skip(1).map(|clause| {
+        clause[..digits(clause)]
+            .parse::<usize>()
+            .unwrap_or(usize::MAX)
+    });
+    if clauses.any(|digits| digits > MAX_PRECISION) {
+        u64::MAX
+    } else {
+        1 + format.len() as u64
+    }
 }
 
 fn replace(meter: &Meter, text: &str, arguments: &[Value]) -> ResolveResult {
@@ -187,7 +257,13 @@ fn join(meter: &Meter, items: &[Value], arguments: &[Value]) -> ResolveResult {
         [Value::String(separator)] => separator.as_str(),
         _ => return Err(ExecutionError::NoSuchOverload),
     };
-    let text = |item: &Value| if let Value::String(text) = item { Ok(Arc::clone(text)) } else { Err(ExecutionError::NoSuchOverload) };
+    let text = |item: &Value| {
+        if let Value::String(text) = item {
+            Ok(Arc::clone(text))
+        } else {
+            Err(ExecutionError::NoSuchOverload)
+        }
+    };
     let parts = items.iter().map(text).collect::<Result<Vec<_>, _>>()?;
     let length = parts.iter().map(|part| part.len()).sum::<usize>() + parts.len() * separator.len();
     meter.charge(length as u64 / 8)?;
@@ -195,10 +271,14 @@ fn join(meter: &Meter, items: &[Value], arguments: &[Value]) -> ResolveResult {
     Ok(parts.join(separator).into())
 }
 
-/// The expression with calls that charge: at its begin, at each step of a loop, for what is copied, built or searched.
+/// The expression with calls that charge: at its begin, at each step of a loop, for what is copied,
+/// built or searched.
 pub(super) fn woven(expression: IdedExpr) -> IdedExpr {
     let (nodes, reaching) = count(&expression);
-    call(STEP, vec![weave(expression), number(nodes), number(reaching)])
+    call(
+        STEP,
+        vec![weave(expression), number(nodes), number(reaching)],
+    )
 }
 
 fn weave(expression: IdedExpr) -> IdedExpr {
@@ -209,7 +289,11 @@ fn weave(expression: IdedExpr) -> IdedExpr {
         Expr::Call(inner) => {
             let builds = is_addition_of_values(&inner) || !is_operator(&inner.func_name);
             let woven = whole(Expr::Call(weave_call(inner)));
-            if builds { call(SIZED, vec![woven]) } else { woven }
+            if builds {
+                call(SIZED, vec![woven])
+            } else {
+                woven
+            }
         }
         Expr::Select(mut select) => {
             select.operand = Box::new(weave(*select.operand));
@@ -237,7 +321,10 @@ fn weave_loop(inner: ComprehensionExpr) -> ComprehensionExpr {
     let (nodes, reaching) = (parts[0].0 + parts[1].0, parts[0].1 + parts[1].1);
     let mut charged = vec![weave(inner.loop_cond), number(nodes), number(reaching)];
     if matches!(inner.accu_init.expr, Expr::List(_) | Expr::Map(_)) {
-        charged.push(IdedExpr { id: 0, expr: Expr::Ident(inner.accu_var.clone()) });
+        charged.push(IdedExpr {
+            id: 0,
+            expr: Expr::Ident(inner.accu_var.clone()),
+        });
     }
     ComprehensionExpr {
         iter_range: copied(inner.iter_range),
@@ -250,15 +337,24 @@ fn weave_loop(inner: ComprehensionExpr) -> ComprehensionExpr {
 }
 
 fn weave_call(mut inner: CallExpr) -> CallExpr {
-    let is_method = inner.target.as_ref().is_some_and(|target| !is_library(target));
+    let is_method = inner
+        .target
+        .as_ref()
+        .is_some_and(|target| !is_library(target));
     let searched = match inner.func_name.as_str() {
-        "indexOf" | "lastIndexOf" | "contains" | "matches" | "find" | "findAll" | "intersects" | "equivalent" => {
-            inner.args.first().cloned()
-        }
+        "indexOf" | "lastIndexOf" | "contains" | "matches" | "find" | "findAll" | "intersects"
+        | "equivalent" => inner.args.first().cloned(),
         _ => None,
     };
-    let compares = matches!(inner.func_name.as_str(), operators::IN | operators::EQUALS | operators::NOT_EQUALS);
-    inner.args = inner.args.into_iter().map(if compares { copied } else { weave }).collect();
+    let compares = matches!(
+        inner.func_name.as_str(),
+        operators::IN | operators::EQUALS | operators::NOT_EQUALS
+    );
+    inner.args = inner
+        .args
+        .into_iter()
+        .map(if compares { copied } else { weave })
+        .collect();
     if let (false, Some(searched), [_, second]) = (is_method, &searched, &inner.args[..]) {
         let crossed = call(CROSSED, vec![weave(searched.clone()), second.clone()]);
         inner.args[0] = crossed;
@@ -300,27 +396,41 @@ fn is_operator(name: &str) -> bool {
     name.contains('_') && !name.starts_with(char::is_alphabetic) || name.starts_with('@')
 }
 
-/// Whether what stands before the point is no value but a part of the name of the function: `sets.contains`.
+/// Whether what stands before the point is no value but a part of the name of the function:
+/// `sets.contains`.
 fn is_library(target: &IdedExpr) -> bool {
     matches!(&target.expr, Expr::Ident(name) if matches!(name.as_str(), "lists" | "sets" | "strings" | "math" | "optional" | "format" | "ip" | "cidr" | "jsonpatch" | "base64"))
 }
 
 fn call(name: &str, args: Vec<IdedExpr>) -> IdedExpr {
-    IdedExpr { id: 0, expr: Expr::Call(CallExpr { func_name: name.to_owned(), target: None, args }) }
+    IdedExpr {
+        id: 0,
+        expr: Expr::Call(CallExpr {
+            func_name: name.to_owned(),
+            target: None,
+            args,
+        }),
+    }
 }
 
 fn number(number: u64) -> IdedExpr {
-    IdedExpr { id: 0, expr: Expr::Literal(LiteralValue::UInt(number.into())) }
+    IdedExpr {
+        id: 0,
+        expr: Expr::Literal(LiteralValue::UInt(number.into())),
+    }
 }
 
-/// The nodes of an expression, without what its loops repeat, and how many of them reach into `self`.
+/// The nodes of an expression, without what its loops repeat, and how many of them reach into
+/// `self`.
 fn count(expression: &IdedExpr) -> (u64, u64) {
     let (mut nodes, mut reaching) = (0, 0);
     let mut open = vec![expression];
     while let Some(expression) = open.pop() {
         nodes += 1;
         match &expression.expr {
-            Expr::Comprehension(inner) => open.extend([&inner.iter_range, &inner.accu_init, &inner.result]),
+            Expr::Comprehension(inner) => {
+                open.extend([&inner.iter_range, &inner.accu_init, &inner.result])
+            }
             Expr::Select(select) => {
                 let is_deep = matches!(&select.operand.expr, Expr::Select(_));
                 reaching += u64::from(is_deep);

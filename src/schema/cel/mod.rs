@@ -1,7 +1,8 @@
 //! `x-kubernetes-validations`: the rules that a schema adds in CEL.
 //!
-//! The words are those of apiextensions-apiserver 0.36 (`pkg/apiserver/schema/cel`). What our CEL library cannot evaluate is reported as
-//! not evaluable; it never passes in silence. So is what costs more than the API server spends.
+//! The words are those of apiextensions-apiserver 0.36 (`pkg/apiserver/schema/cel`). What our CEL
+//! library cannot evaluate is reported as not evaluable; it never passes in silence. So is what
+//! costs more than the API server spends.
 
 mod cost;
 mod field_path;
@@ -60,29 +61,53 @@ pub struct Verdict {
 }
 
 impl Schema {
-    /// The API server's whole answer to a create (`old` is `None`) or an update: the schema, then the rules.
+    /// The API server's whole answer to a create (`old` is `None`) or an update: the schema, then
+    /// the rules.
     ///
-    /// As on the server the rules are not looked at when the object has an error that could make them misleading; the answer then says so.
-    /// An update is judged as a whole: that the server overlooks old errors in values that did not change is not considered.
+    /// As on the server the rules are not looked at when the object has an error that could make
+    /// them misleading; the answer then says so. An update is judged as a whole: that the
+    /// server overlooks old errors in values that did not change is not considered.
     pub fn judge(&self, object: &Value, old: Option<&Value>, budget: &Budget) -> Verdict {
         let mut violations = self.validate(object);
         if !self.root.has_rules {
-            return Verdict { violations, not_evaluable: Vec::new() };
+            return Verdict {
+                violations,
+                not_evaluable: Vec::new(),
+            };
         }
-        if violations.iter().any(|violation| violation.kind.blocks_rules()) {
-            let detail =
-                "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
-            violations.push(Violation::new(ViolationKind::Invalid, FieldPath::root(), Some("null"), detail));
-            return Verdict { violations, not_evaluable: Vec::new() };
+        if violations
+            .iter()
+            .any(|violation| violation.kind.blocks_rules())
+        {
+            let detail = "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation";
+            violations.push(Violation::new(
+                ViolationKind::Invalid,
+                FieldPath::root(),
+                Some("null"),
+                detail,
+            ));
+            return Verdict {
+                violations,
+                not_evaluable: Vec::new(),
+            };
         }
         let rules = self.evaluate_rules(object, old, budget);
         violations.extend(rules.violations);
-        Verdict { violations, not_evaluable: rules.not_evaluable }
+        Verdict {
+            violations,
+            not_evaluable: rules.not_evaluable,
+        }
     }
 
-    /// The CEL rules alone, for an object that the schema accepts. Rules that use `oldSelf` are skipped where there is no old value,
-    /// unless they say `optionalOldSelf`. Once the run has no steps left, no rule is judged; the one that took the last says so.
-    pub(crate) fn evaluate_rules(&self, object: &Value, old: Option<&Value>, budget: &Budget) -> Verdict {
+    /// The CEL rules alone, for an object that the schema accepts. Rules that use `oldSelf` are
+    /// skipped where there is no old value, unless they say `optionalOldSelf`. Once the run has
+    /// no steps left, no rule is judged; the one that took the last says so.
+    pub(crate) fn evaluate_rules(
+        &self,
+        object: &Value,
+        old: Option<&Value>,
+        budget: &Budget,
+    ) -> Verdict {
         let meter = Meter::within(budget);
         let verdict = self.evaluate_metered(object, old, &meter);
         meter.settle(budget);
@@ -90,8 +115,18 @@ impl Schema {
     }
 
     /// The same within what a meter has left.
-    pub(super) fn evaluate_metered(&self, object: &Value, old: Option<&Value>, meter: &Arc<Meter>) -> Verdict {
-        let mut walk = Walk { trail: Trail::default(), context: None, meter: Arc::clone(meter), verdict: Verdict::default() };
+    pub(super) fn evaluate_metered(
+        &self,
+        object: &Value,
+        old: Option<&Value>,
+        meter: &Arc<Meter>,
+    ) -> Verdict {
+        let mut walk = Walk {
+            trail: Trail::default(),
+            context: None,
+            meter: Arc::clone(meter),
+            verdict: Verdict::default(),
+        };
         walk.node(&self.root, object, old, true);
         walk.verdict
     }
@@ -118,9 +153,14 @@ impl<'a> Walk<'a> {
             Value::Object(entries) => self.entries(node, entries, old.and_then(Value::as_object)),
             Value::Array(items) => {
                 let Some(schema) = &node.items else { return };
-                let old_items = old.and_then(Value::as_array).filter(|_| node.list_type == Some(ListType::Map));
+                let old_items = old
+                    .and_then(Value::as_array)
+                    .filter(|_| node.list_type == Some(ListType::Map));
                 for (index, item) in items.iter().enumerate() {
-                    let old_item = old_items.and_then(|old| old.iter().find(|old| same_key(&node.list_map_keys, item, old)));
+                    let old_item = old_items.and_then(|old| {
+                        old.iter()
+                            .find(|old| same_key(&node.list_map_keys, item, old))
+                    });
                     self.trail.push_index(index);
                     self.node(schema, item, old_item, schema.embedded_resource);
                     self.trail.pop();
@@ -130,7 +170,12 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn entries(&mut self, node: &'a Node, entries: &'a Map<String, Value>, old: Option<&'a Map<String, Value>>) {
+    fn entries(
+        &mut self,
+        node: &'a Node,
+        entries: &'a Map<String, Value>,
+        old: Option<&'a Map<String, Value>>,
+    ) {
         for (key, entry) in entries {
             let old = old.and_then(|old| old.get(key));
             if let Some(schema) = node.properties.get(key) {
@@ -147,7 +192,10 @@ impl<'a> Walk<'a> {
 
     /// The rules of one schema on one value.
     fn rules(&mut self, node: &'a Node, value: &Value, old: Option<&Value>, resource: bool) {
-        let root = self.context.take().unwrap_or_else(|| functions::context(&self.meter));
+        let root = self
+            .context
+            .take()
+            .unwrap_or_else(|| functions::context(&self.meter));
         {
             let mut context = root.new_inner_scope();
             let current = value::value(node, value, resource);
@@ -155,7 +203,11 @@ impl<'a> Walk<'a> {
             let scope = meter::size(&current) + old_self.as_ref().map_or(0, meter::size);
             context.add_variable_from_value("self", current);
             let reordered = old.is_some_and(|old| value::is_reordered(node, value, old));
-            for rule in node.rules.iter().filter(|rule| !rule.rule.trim().is_empty()) {
+            for rule in node
+                .rules
+                .iter()
+                .filter(|rule| !rule.rule.trim().is_empty())
+            {
                 let program = match rule.program() {
                     Ok(program) => program,
                     Err(reason) => {
@@ -175,10 +227,17 @@ impl<'a> Walk<'a> {
                     continue;
                 }
                 if program.compares_unordered(node) {
-                    self.give_up(rule, "it compares a set or map list, whose order matters to our CEL library");
+                    self.give_up(
+                        rule,
+                        "it compares a set or map list, whose order matters to our CEL library",
+                    );
                     continue;
                 }
-                let old_self = if optional { Some(optional_of(old_self.clone())) } else { old_self.clone() };
+                let old_self = if optional {
+                    Some(optional_of(old_self.clone()))
+                } else {
+                    old_self.clone()
+                };
                 if let Some(old_self) = old_self {
                     context.add_variable_from_value("oldSelf", old_self);
                 }
@@ -188,18 +247,31 @@ impl<'a> Walk<'a> {
         self.context = Some(root);
     }
 
-    fn rule(&mut self, node: &Node, rule: &Rule, program: &Program, context: &Context<'_>, value: &Value, scope: u64) {
+    fn rule(
+        &mut self,
+        node: &Node,
+        rule: &Rule,
+        program: &Program,
+        context: &Context<'_>,
+        value: &Value,
+        scope: u64,
+    ) {
         match program.evaluate(context, &self.meter, scope) {
             Ok(Cel::Bool(true)) => {}
             Ok(Cel::Bool(false)) => {
-                let detail = message(rule, context, &self.meter, scope).unwrap_or_else(|| rule.refusal());
+                let detail =
+                    message(rule, context, &self.meter, scope).unwrap_or_else(|| rule.refusal());
                 let violation = self.refused(node, rule, value, &detail);
                 self.verdict.violations.push(violation);
             }
             Ok(_) => self.give_up(rule, "the rule gives no boolean"),
-            // Types are checked when a CRD is created, so that operands cannot differ, except where the schema leaves the type open.
+            // Types are checked when a CRD is created, so that operands cannot differ, except where
+            // the schema leaves the type open.
             Err(Fault::Runtime(error)) if error == "no such overload" && !has_open_type(node) => {
-                self.give_up(rule, "our CEL library has no such operator or function for these types");
+                self.give_up(
+                    rule,
+                    "our CEL library has no such operator or function for these types",
+                );
             }
             Err(Fault::Runtime(error)) => {
                 let detail = if error == "no such overload" {
@@ -211,7 +283,12 @@ impl<'a> Walk<'a> {
                     format!("{error} evaluating rule: {}", rule.name())
                 };
                 let shown = shown(&Value::from(type_name(node)));
-                self.verdict.violations.push(Violation::new(ViolationKind::Invalid, self.trail.path(), Some(&shown), &detail));
+                self.verdict.violations.push(Violation::new(
+                    ViolationKind::Invalid,
+                    self.trail.path(),
+                    Some(&shown),
+                    &detail,
+                ));
             }
             Err(Fault::Unsupported(reason)) => self.give_up(rule, &reason),
             Err(Fault::Ended(cause)) => self.end(rule, cause),
@@ -219,25 +296,45 @@ impl<'a> Walk<'a> {
     }
 
     fn give_up(&mut self, rule: &Rule, reason: &str) {
-        let (path, rule, reason) = (self.trail.path(), rule.rule.trim().to_owned(), reason.to_owned());
-        self.verdict.not_evaluable.push(NotEvaluable { path, rule, reason, ended: false });
+        let (path, rule, reason) = (
+            self.trail.path(),
+            rule.rule.trim().to_owned(),
+            reason.to_owned(),
+        );
+        self.verdict.not_evaluable.push(NotEvaluable {
+            path,
+            rule,
+            reason,
+            ended: false,
+        });
     }
 
-    /// A rule that was begun and could not be brought to an end. Where nothing is left for the object, no further rule of it is judged.
+    /// A rule that was begun and could not be brought to an end. Where nothing is left for the
+    /// object, no further rule of it is judged.
     fn end(&mut self, rule: &Rule, cause: Ended) {
         let reason = match (cause, self.meter.ends_run()) {
             (Ended::Panicked, _) => "our CEL library fails on it".to_owned(),
-            (Ended::TooDear, Some(spent)) => format!("with it there are {spent}, so that neither this rule nor any after it is judged"),
+            (Ended::TooDear, Some(spent)) => format!(
+                "with it there are {spent}, so that neither this rule nor any after it is judged"
+            ),
             (Ended::TooDear, None) if self.meter.is_object_spent() => {
-                format!("the rules of the object take more than {PER_OBJECT} steps, so that neither this one nor those after it are judged")
+                format!(
+                    "the rules of the object take more than {PER_OBJECT} steps, so that neither this one nor those after it are judged"
+                )
             }
             (Ended::TooDear, None) => format!("it takes more than {PER_CALL} steps"),
         };
         let (path, rule) = (self.trail.path(), rule.rule.trim().to_owned());
-        self.verdict.not_evaluable.push(NotEvaluable { path, rule, reason, ended: true });
+        self.verdict.not_evaluable.push(NotEvaluable {
+            path,
+            rule,
+            reason,
+            ended: true,
+        });
     }
 
-    /// The error of a rule that does not hold: at its `fieldPath`, of its `reason`. Objects and lists are not printed.
+    /// The error of a rule that does not hold: at its `fieldPath`, of its `reason`. Objects and
+    /// lists are not printed.
     fn refused(&self, node: &Node, rule: &Rule, value: &Value, detail: &str) -> Violation {
         let below = parse_field_path(&rule.field_path, node).unwrap_or_default();
         let path = self.trail.path().join(&below);
@@ -260,14 +357,21 @@ fn type_name(node: &Node) -> &'static str {
     }
 }
 
-/// Whether a value below has no fixed type, so that operators can meet operands that they do not take.
+/// Whether a value below has no fixed type, so that operators can meet operands that they do not
+/// take.
 fn has_open_type(node: &Node) -> bool {
-    let mut below = node.properties.values().chain(node.items.as_deref()).chain(node.values());
+    let mut below = node
+        .properties
+        .values()
+        .chain(node.items.as_deref())
+        .chain(node.values());
     node.int_or_string || below.any(has_open_type)
 }
 
 fn optional_of(value: Option<Cel>) -> Cel {
-    Cel::Opaque(Arc::new(value.map_or_else(OptionalValue::none, OptionalValue::of)))
+    Cel::Opaque(Arc::new(
+        value.map_or_else(OptionalValue::none, OptionalValue::of),
+    ))
 }
 
 /// Whether two items of a map list have the same key.
@@ -280,7 +384,9 @@ fn message(rule: &Rule, context: &Context<'_>, meter: &Meter, scope: u64) -> Opt
     if rule.message_expression.trim().is_empty() {
         return None;
     }
-    let Ok(Cel::String(text)) = rule.message_program().ok()?.evaluate(context, meter, scope) else { return None };
+    let Ok(Cel::String(text)) = rule.message_program().ok()?.evaluate(context, meter, scope) else {
+        return None;
+    };
     let text = text.trim();
     (!text.is_empty() && text.len() <= MAX_MESSAGE && !text.contains('\n')).then(|| text.to_owned())
 }

@@ -1,12 +1,13 @@
-//! Expressions that this process has parsed: the versions of a CRD repeat each other's rules, and parsing is most of what a rule costs.
+//! Expressions that this process has parsed: the versions of a CRD repeat each other's rules, and
+//! parsing is most of what a rule costs.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::program::{Program, Uncompiled};
 
-/// How much text of expressions is remembered, in bytes; what comes later is parsed each time. A program takes a few hundred times the memory of
-/// its text.
+/// How much text of expressions is remembered, in bytes; what comes later is parsed each time. A
+/// program takes a few hundred times the memory of its text.
 const ROOM: usize = 64 * 1024;
 
 /// Programs by their text.
@@ -35,17 +36,22 @@ fn program_of(parsed: &Mutex<Parsed>, source: &str) -> Result<Arc<Program>, Unco
 
 impl Parsed {
     const fn with_room(room: usize) -> Self {
-        Parsed { programs: BTreeMap::new(), room }
+        Parsed {
+            programs: BTreeMap::new(),
+            room,
+        }
     }
 
-    /// The program, kept where there is room for its text, or the one that another thread parsed meanwhile.
+    /// The program, kept where there is room for its text, or the one that another thread parsed
+    /// meanwhile.
     fn kept(&mut self, source: &str, program: Program) -> Arc<Program> {
         if let Some(program) = self.programs.get(source) {
             return Arc::clone(program);
         }
         let program = Arc::new(program);
         if let Some(room) = self.room.checked_sub(source.len()) {
-            self.programs.insert(source.to_owned(), Arc::clone(&program));
+            self.programs
+                .insert(source.to_owned(), Arc::clone(&program));
             self.room = room;
         }
         program
@@ -63,7 +69,10 @@ mod tests {
         let once = of("1 == 1");
         assert!(Arc::ptr_eq(&once, &of("1 == 1")) && !Arc::ptr_eq(&once, &of("1 == 2")));
         let meanwhile = Program::compile("1 == 1").unwrap();
-        assert!(Arc::ptr_eq(&once, &parsed.lock().unwrap().kept("1 == 1", meanwhile)));
+        assert!(Arc::ptr_eq(
+            &once,
+            &parsed.lock().unwrap().kept("1 == 1", meanwhile)
+        ));
     }
 
     #[test]
@@ -79,6 +88,9 @@ mod tests {
         for source in ["1 == 1", "1 == 1", "2 == 2", "true", "1"] {
             program_of(&parsed, source).unwrap();
         }
-        assert_eq!(parsed.lock().unwrap().programs.keys().collect::<Vec<_>>(), ["1 == 1", "true"]);
+        assert_eq!(
+            parsed.lock().unwrap().programs.keys().collect::<Vec<_>>(),
+            ["1 == 1", "true"]
+        );
     }
 }

@@ -35,8 +35,18 @@ impl Costs {
         }
         self.dear.sort_by_key(|(cost, _)| std::cmp::Reverse(*cost));
         let part = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema";
-        let named = self.dear.drain(..).take(NAMED).map(|(_, path)| Violation::forbidden(path, part));
-        let whole = exceeded("x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema", self.total, PER_SCHEMA);
-        named.chain([Violation::forbidden(path.clone(), &whole)]).collect()
+        let named = self
+            .dear
+            .drain(..)
+            .take(NAMED)
+            .map(|(_, path)| Violation::forbidden(path, part));
+        let whole = exceeded(
+            "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema",
+            self.total,
+            PER_SCHEMA,
+        );
+        named
+            .chain([Violation::forbidden(path.clone(), &whole)])
+            .collect()
     }
 }

@@ -12,33 +12,68 @@ use crate::schema::prune::META_FIELDS;
 use crate::schema::{Schema, Verdict};
 use crate::text::budget::Budget;
 
-/// Checks all defaults of a schema, by its rules too where these may be evaluated. Those of map values are never used, and so not looked at.
-pub(super) fn check(root: &Node, by_rules: bool, path: &FieldPath, budget: &Budget) -> Vec<Violation> {
+/// Checks all defaults of a schema, by its rules too where these may be evaluated. Those of map
+/// values are never used, and so not looked at.
+pub(super) fn check(
+    root: &Node,
+    by_rules: bool,
+    path: &FieldPath,
+    budget: &Budget,
+) -> Vec<Violation> {
     let mut violations = Vec::new();
     let meter = by_rules.then(|| Meter::within(budget));
-    visit(root, true, &Descent::of(path), meter.as_ref(), &mut violations);
+    visit(
+        root,
+        true,
+        &Descent::of(path),
+        meter.as_ref(),
+        &mut violations,
+    );
     if let Some(meter) = meter {
         meter.settle(budget);
     }
     violations
 }
 
-fn visit(node: &Node, resource: bool, path: &Descent<'_>, meter: Option<&Arc<Meter>>, out: &mut Vec<Violation>) {
+fn visit(
+    node: &Node,
+    resource: bool,
+    path: &Descent<'_>,
+    meter: Option<&Arc<Meter>>,
+    out: &mut Vec<Violation>,
+) {
     if let Some(default) = &node.default {
-        out.extend(one(node, resource, default, meter, &path.field("default").path()));
+        out.extend(one(
+            node,
+            resource,
+            default,
+            meter,
+            &path.field("default").path(),
+        ));
     }
     if let Some(items) = &node.items {
         visit(items, false, &path.field("items"), meter, out);
     }
-    // What the root says about its own type and metadata may have no defaults at all, which is told elsewhere.
+    // What the root says about its own type and metadata may have no defaults at all, which is told
+    // elsewhere.
     let own = |name: &&String| !(resource && META_FIELDS.contains(&name.as_str()));
     for (name, property) in node.properties.iter().filter(|(name, _)| own(name)) {
         visit(property, false, &path.property(name.as_str()), meter, out);
     }
 }
 
-fn one(node: &Node, resource: bool, default: &Value, meter: Option<&Arc<Meter>>, path: &FieldPath) -> Vec<Violation> {
-    let mut root = Node { default: None, embedded_resource: node.embedded_resource || resource, ..node.clone() };
+fn one(
+    node: &Node,
+    resource: bool,
+    default: &Value,
+    meter: Option<&Arc<Meter>>,
+    path: &FieldPath,
+) -> Vec<Violation> {
+    let mut root = Node {
+        default: None,
+        embedded_resource: node.embedded_resource || resource,
+        ..node.clone()
+    };
     // The API server forgets the types of int-or-string here; what is left of it are the junctors.
     if root.int_or_string {
         root.types.clear();
@@ -48,7 +83,11 @@ fn one(node: &Node, resource: bool, default: &Value, meter: Option<&Arc<Meter>>,
     let mut pruned = default.clone();
     schema.prune_embedded(&mut pruned);
     if pruned != *default {
-        violations.push(Violation::invalid(path.clone(), default, "must not have unknown fields"));
+        violations.push(Violation::invalid(
+            path.clone(),
+            default,
+            "must not have unknown fields",
+        ));
     }
     let mut found = Vec::new();
     schema.check_embedded(default, &mut found);
@@ -67,20 +106,33 @@ fn one(node: &Node, resource: bool, default: &Value, meter: Option<&Arc<Meter>>,
 /// What rules say of a default. One that could not be brought to an end is refused.
 fn judged(verdict: Verdict) -> Vec<Violation> {
     let ended = verdict.not_evaluable.into_iter().filter(|rule| rule.ended);
-    let refused = ended.map(|rule| Violation::forbidden(rule.path, &format!("the rule `{}` cannot be judged: {}", rule.rule, rule.reason)));
+    let refused = ended.map(|rule| {
+        Violation::forbidden(
+            rule.path,
+            &format!("the rule `{}` cannot be judged: {}", rule.rule, rule.reason),
+        )
+    });
     verdict.violations.into_iter().chain(refused).collect()
 }
 
 /// An error of the default alone, at its place in the schema.
 fn moved(violation: Violation, path: &FieldPath) -> Violation {
-    let below = violation.path.segments().iter().fold(path.clone(), |at, segment| match segment {
-        Segment::Field(name) => at.field(name.as_str()),
-        other => at.with(other.clone()),
-    });
+    let below = violation
+        .path
+        .segments()
+        .iter()
+        .fold(path.clone(), |at, segment| match segment {
+            Segment::Field(name) => at.field(name.as_str()),
+            other => at.with(other.clone()),
+        });
     let field = match violation.field.as_str() {
         "<nil>" => path.to_string(),
         field if field.starts_with('[') => format!("{path}{field}"),
         field => format!("{path}.{field}"),
     };
-    Violation { path: below, field, ..violation }
+    Violation {
+        path: below,
+        field,
+        ..violation
+    }
 }

@@ -18,10 +18,16 @@ impl<'a> Keywords<'a> {
         self.0.get(keyword).filter(|value| !value.is_null())
     }
 
-    /// Whether the keyword has a value that is not Go's zero value. Of pointers, such as those to a default, only null is.
+    /// Whether the keyword has a value that is not Go's zero value. Of pointers, such as those to a
+    /// default, only null is.
     pub(super) fn is_set(self, keyword: &str) -> bool {
-        let pointer = matches!(keyword, "default" | "example" | "additionalProperties" | "additionalItems");
-        self.get(keyword).is_some_and(|value| pointer || (*value != Value::Bool(false) && value.as_str() != Some("")))
+        let pointer = matches!(
+            keyword,
+            "default" | "example" | "additionalProperties" | "additionalItems"
+        );
+        self.get(keyword).is_some_and(|value| {
+            pointer || (*value != Value::Bool(false) && value.as_str() != Some(""))
+        })
     }
 
     /// Whether the keyword has a map or list with something in it.
@@ -34,7 +40,9 @@ impl<'a> Keywords<'a> {
     }
 
     pub(super) fn text(self, keyword: &str) -> &'a str {
-        self.get(keyword).and_then(Value::as_str).unwrap_or_default()
+        self.get(keyword)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
     }
 
     pub(super) fn flag(self, keyword: &str) -> bool {
@@ -42,11 +50,17 @@ impl<'a> Keywords<'a> {
     }
 
     pub(super) fn list(self, keyword: &str) -> &'a [Value] {
-        self.get(keyword).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+        self.get(keyword)
+            .and_then(Value::as_array)
+            .map(Vec::as_slice)
+            .unwrap_or_default()
     }
 
     pub(super) fn strings(self, keyword: &str) -> Vec<&'a str> {
-        self.list(keyword).iter().filter_map(Value::as_str).collect()
+        self.list(keyword)
+            .iter()
+            .filter_map(Value::as_str)
+            .collect()
     }
 
     /// The schema under a keyword, when there is one and no list or boolean.
@@ -56,13 +70,19 @@ impl<'a> Keywords<'a> {
 
     /// The schemas of a junctor, with their indexes.
     pub(super) fn branches(self, keyword: &str) -> impl Iterator<Item = (usize, Keywords<'a>)> {
-        self.list(keyword).iter().enumerate().filter_map(|(index, branch)| Some((index, Keywords::of(branch)?)))
+        self.list(keyword)
+            .iter()
+            .enumerate()
+            .filter_map(|(index, branch)| Some((index, Keywords::of(branch)?)))
     }
 
     /// The named properties, in the order of their names.
     pub(super) fn properties(self) -> impl Iterator<Item = (&'a str, Keywords<'a>)> {
         let properties = self.get("properties").and_then(Value::as_object);
-        properties.into_iter().flatten().filter_map(|(name, schema)| Some((name.as_str(), Keywords::of(schema)?)))
+        properties
+            .into_iter()
+            .flatten()
+            .filter_map(|(name, schema)| Some((name.as_str(), Keywords::of(schema)?)))
     }
 
     pub(super) fn property(self, name: &str) -> Option<Keywords<'a>> {
@@ -75,7 +95,10 @@ impl<'a> Keywords<'a> {
 
     /// All keywords that have a value.
     pub(super) fn names(self) -> impl Iterator<Item = &'a str> {
-        self.0.keys().map(String::as_str).filter(move |name| self.is_set(name))
+        self.0
+            .keys()
+            .map(String::as_str)
+            .filter(move |name| self.is_set(name))
     }
 
     pub(super) fn to_value(self) -> Value {
@@ -155,8 +178,8 @@ const KEYWORDS: [(&str, Wanted); 50] = [
     ("optionalOldSelf", Wanted::Flag),
 ];
 
-/// Keywords whose values Go's decoder could not read, and schemas nested too deeply. The words are ours: the API server answers with
-/// its decoder's error before it validates.
+/// Keywords whose values Go's decoder could not read, and schemas nested too deeply. The words are
+/// ours: the API server answers with its decoder's error before it validates.
 pub(super) fn malformed(schema: &Value, path: &FieldPath) -> Vec<Violation> {
     let mut violations = Vec::new();
     visit(schema, &Descent::of(path), 0, &mut violations);
@@ -165,7 +188,10 @@ pub(super) fn malformed(schema: &Value, path: &FieldPath) -> Vec<Violation> {
 
 fn visit(schema: &Value, path: &Descent<'_>, depth: usize, violations: &mut Vec<Violation>) {
     if depth > MAX_DEPTH {
-        violations.push(Violation::forbidden(*path, &format!("must not be nested more than {MAX_DEPTH} levels")));
+        violations.push(Violation::forbidden(
+            *path,
+            &format!("must not be nested more than {MAX_DEPTH} levels"),
+        ));
         return;
     }
     let Value::Object(entries) = schema else {
@@ -173,13 +199,31 @@ fn visit(schema: &Value, path: &Descent<'_>, depth: usize, violations: &mut Vec<
         return;
     };
     for (keyword, value) in entries.iter().filter(|(_, value)| !value.is_null()) {
-        let Some((_, wanted)) = KEYWORDS.iter().find(|(known, _)| known == keyword) else { continue };
-        keyword_value(*wanted, value, &path.field(keyword.as_str()), depth + 1, violations);
+        let Some((_, wanted)) = KEYWORDS.iter().find(|(known, _)| known == keyword) else {
+            continue;
+        };
+        keyword_value(
+            *wanted,
+            value,
+            &path.field(keyword.as_str()),
+            depth + 1,
+            violations,
+        );
     }
 }
 
-fn keyword_value(wanted: Wanted, value: &Value, path: &Descent<'_>, depth: usize, violations: &mut Vec<Violation>) {
-    let strings = |value: &Value| value.as_array().is_some_and(|items| items.iter().all(Value::is_string));
+fn keyword_value(
+    wanted: Wanted,
+    value: &Value,
+    path: &Descent<'_>,
+    depth: usize,
+    violations: &mut Vec<Violation>,
+) {
+    let strings = |value: &Value| {
+        value
+            .as_array()
+            .is_some_and(|items| items.iter().all(Value::is_string))
+    };
     let expected = match (wanted, value) {
         (Wanted::Text, value) if !value.is_string() => "a string",
         (Wanted::Flag, value) if !value.is_boolean() => "a boolean",
@@ -189,16 +233,25 @@ fn keyword_value(wanted: Wanted, value: &Value, path: &Descent<'_>, depth: usize
         (Wanted::List | Wanted::Schemas, value) if !value.is_array() => "a list",
         (Wanted::Map | Wanted::NamedSchemas, value) if !value.is_object() => "an object",
         (Wanted::SchemaOrFlag, Value::Bool(_)) => return,
-        (Wanted::Schema | Wanted::SchemaOrFlag, schema) => return visit(schema, path, depth, violations),
+        (Wanted::Schema | Wanted::SchemaOrFlag, schema) => {
+            return visit(schema, path, depth, violations);
+        }
         (Wanted::Schemas | Wanted::SchemaOrList, Value::Array(schemas)) => {
             let each = schemas.iter().enumerate();
-            return each.for_each(|(index, schema)| visit(schema, &path.index(index), depth, violations));
+            return each
+                .for_each(|(index, schema)| visit(schema, &path.index(index), depth, violations));
         }
         (Wanted::SchemaOrList, schema) => return visit(schema, path, depth, violations),
         (Wanted::NamedSchemas, Value::Object(schemas)) => {
-            return schemas.iter().for_each(|(name, schema)| visit(schema, &path.key(name.as_str()), depth, violations));
+            return schemas.iter().for_each(|(name, schema)| {
+                visit(schema, &path.key(name.as_str()), depth, violations)
+            });
         }
         _ => return,
     };
-    violations.push(Violation::invalid(*path, value, &format!("must be {expected}")));
+    violations.push(Violation::invalid(
+        *path,
+        value,
+        &format!("must be {expected}"),
+    ));
 }

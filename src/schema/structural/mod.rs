@@ -1,7 +1,9 @@
-//! The schemas of a CustomResourceDefinition, judged as the API server judges them when the CRD is created.
+//! The schemas of a CustomResourceDefinition, judged as the API server judges them when the CRD is
+//! created.
 //!
-//! Source: `pkg/apis/apiextensions/validation` and `pkg/apiserver/schema` of apiextensions-apiserver 0.36. The types of CEL
-//! rules are checked only as far as the existence of fields goes.
+//! Source: `pkg/apis/apiextensions/validation` and `pkg/apiserver/schema` of
+//! apiextensions-apiserver 0.36. The types of CEL rules are checked only as far as the existence of
+//! fields goes.
 
 mod costs;
 mod defaults;
@@ -36,27 +38,74 @@ pub fn check(crd: &Value, budget: &Budget) -> Vec<Violation> {
     judge(crd, budget).0
 }
 
-/// What the API server says about the schemas of a CRD (`apiextensions.k8s.io/v1`), and the rules of which we cannot tell.
+/// What the API server says about the schemas of a CRD (`apiextensions.k8s.io/v1`), and the rules
+/// of which we cannot tell.
 ///
-/// Paths lead to the versions as they are written. The API server first moves a schema that all versions share (or that of the only
-/// version) to the top, so its messages say `spec.validation` then.
+/// Paths lead to the versions as they are written. The API server first moves a schema that all
+/// versions share (or that of the only version) to the top, so its messages say `spec.validation`
+/// then.
 pub fn judge(crd: &Value, budget: &Budget) -> (Vec<Violation>, Vec<Gap>) {
-    let versions = crd.pointer("/spec/versions").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let schemas: Vec<_> =
-        versions.iter().map(|version| version.pointer("/schema/openAPIV3Schema").filter(|schema| !schema.is_null())).collect();
-    let at = |index: usize| FieldPath::root().field("spec").field("versions").index(index).field("schema").field("openAPIV3Schema");
+    let versions = crd
+        .pointer("/spec/versions")
+        .and_then(Value::as_array)
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    let schemas: Vec<_> = versions
+        .iter()
+        .map(|version| {
+            version
+                .pointer("/schema/openAPIV3Schema")
+                .filter(|schema| !schema.is_null())
+        })
+        .collect();
+    let at = |index: usize| {
+        FieldPath::root()
+            .field("spec")
+            .field("versions")
+            .index(index)
+            .field("schema")
+            .field("openAPIV3Schema")
+    };
     let missing = |index: usize| Violation::required(at(index), "");
-    let has_status = |version: &Value| version.pointer("/subresources/status").is_some_and(|status| !status.is_null());
-    let Some(first) = schemas.first() else { return Default::default() };
+    let has_status = |version: &Value| {
+        version
+            .pointer("/subresources/status")
+            .is_some_and(|status| !status.is_null())
+    };
+    let Some(first) = schemas.first() else {
+        return Default::default();
+    };
     let (mut patterns, mut gaps) = (PatternCache::default(), Vec::new());
     if schemas.iter().all(|schema| schema == first) {
-        let Some(schema) = first else { return ((0..schemas.len()).map(missing).collect(), gaps) };
-        let found = check_schema(schema, versions.iter().any(has_status), &at(0), &mut patterns, &mut gaps, budget);
-        return (found.into_iter().map(|violation| respelt(violation, &at(0).to_string())).collect(), gaps);
+        let Some(schema) = first else {
+            return ((0..schemas.len()).map(missing).collect(), gaps);
+        };
+        let found = check_schema(
+            schema,
+            versions.iter().any(has_status),
+            &at(0),
+            &mut patterns,
+            &mut gaps,
+            budget,
+        );
+        return (
+            found
+                .into_iter()
+                .map(|violation| respelt(violation, &at(0).to_string()))
+                .collect(),
+            gaps,
+        );
     }
     let one = |(index, schema): (usize, &Option<&Value>)| match schema {
         None => vec![missing(index)],
-        Some(schema) => check_schema(schema, has_status(&versions[index]), &at(index), &mut patterns, &mut gaps, budget),
+        Some(schema) => check_schema(
+            schema,
+            has_status(&versions[index]),
+            &at(index),
+            &mut patterns,
+            &mut gaps,
+            budget,
+        ),
     };
     let violations = schemas.iter().enumerate().flat_map(one).collect();
     (violations, gaps)
@@ -70,7 +119,11 @@ fn respelt(violation: Violation, prefix: &str) -> Violation {
         Fault::Words(words) => Fault::Words(words.replace(prefix, SHARED)),
         fault => fault,
     };
-    Violation { field, fault, ..violation }
+    Violation {
+        field,
+        fault,
+        ..violation
+    }
 }
 
 /// Versions have most of their `patterns` in common.
@@ -86,25 +139,41 @@ fn check_schema(
     if !malformed.is_empty() {
         return malformed;
     }
-    let Some(root) = Keywords::of(schema) else { return Vec::new() };
+    let Some(root) = Keywords::of(schema) else {
+        return Vec::new();
+    };
     let mut violations = Vec::new();
     if has_status {
         violations.extend(status_root(root, path));
     }
     if root.flag("nullable") {
-        violations.push(Violation::forbidden(path.field("nullable"), "nullable cannot be true at the root"));
+        violations.push(Violation::forbidden(
+            path.field("nullable"),
+            "nullable cannot be true at the root",
+        ));
     }
     let unsupported = shape::unsupported(root);
     let compiled = compile(schema, patterns).ok();
-    let misshapen = if unsupported.is_none() { shape::check(root, path, patterns) } else { Vec::new() };
+    let misshapen = if unsupported.is_none() {
+        shape::check(root, path, patterns)
+    } else {
+        Vec::new()
+    };
     let is_shaped = unsupported.is_none() && misshapen.is_empty();
     violations.extend(misshapen);
     // Rules that cost too much are known before any of them is tried on a default.
     let found = openapi::check(root, compiled.as_ref(), is_shaped, path);
-    let defaults =
-        compiled.as_ref().filter(|_| is_shaped).map(|node| defaults::check(node, !found.costs_too_much, path, budget)).unwrap_or_default();
+    let defaults = compiled
+        .as_ref()
+        .filter(|_| is_shaped)
+        .map(|node| defaults::check(node, !found.costs_too_much, path, budget))
+        .unwrap_or_default();
     gaps.extend(found.gaps);
-    let rules = if is_shaped && compiled.is_some() && defaults.is_empty() { found.rules } else { Vec::new() };
+    let rules = if is_shaped && compiled.is_some() && defaults.is_empty() {
+        found.rules
+    } else {
+        Vec::new()
+    };
     violations.extend(defaults.into_iter().chain(found.schema).chain(rules));
     if violations.is_empty()
         && let Some(reason) = unsupported
@@ -114,7 +183,8 @@ fn check_schema(
     violations
 }
 
-/// With a status subresource the root may hold nothing that could judge the status from outside of it.
+/// With a status subresource the root may hold nothing that could judge the status from outside of
+/// it.
 fn status_root(root: Keywords<'_>, path: &FieldPath) -> Option<Violation> {
     // The Go names of the keywords, in the order in which upstream lists them.
     const ALLOWED: &str = "[Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems \
@@ -145,9 +215,14 @@ fn status_root(root: Keywords<'_>, path: &FieldPath) -> Option<Violation> {
     let kind = root.text("type");
     if !kind.is_empty() && kind != "object" {
         let detail = "only \"object\" is allowed as the type at the root of the schema if the status subresource is enabled";
-        return Some(Violation::invalid(path.field("type"), &Value::from(kind), detail));
+        return Some(Violation::invalid(
+            path.field("type"),
+            &Value::from(kind),
+            detail,
+        ));
     }
-    let refused = REFUSED.iter().any(|keyword| root.is_set(keyword)) || root.is_set("x-kubernetes-list-map-keys");
+    let refused = REFUSED.iter().any(|keyword| root.is_set(keyword))
+        || root.is_set("x-kubernetes-list-map-keys");
     refused.then(|| {
         let detail = format!("only {ALLOWED} fields are allowed at the root of the schema if the status subresource is enabled");
         Violation::new(ViolationKind::Invalid, path.clone(), Some(&shown(&root.to_value())), &detail)

@@ -1,4 +1,5 @@
-//! What a schema may say at all: unsupported keywords, misplaced defaults, properties beside additionalProperties.
+//! What a schema may say at all: unsupported keywords, misplaced defaults, properties beside
+//! additionalProperties.
 
 use std::rc::Rc;
 
@@ -34,7 +35,15 @@ impl<'p> Place<'p> {
     where
         'p: 'q,
     {
-        let Place { path: _, root: _, inside_meta, no_defaults, uncorrelatable, rules, cardinality } = self;
+        let Place {
+            path: _,
+            root: _,
+            inside_meta,
+            no_defaults,
+            uncorrelatable,
+            rules,
+            cardinality,
+        } = self;
         Place {
             path,
             root: false,
@@ -49,7 +58,10 @@ impl<'p> Place<'p> {
     /// Below a list or map with at most so many entries.
     fn repeated(mut self, most: Option<i64>) -> Self {
         let most = most.map(|most| u64::try_from(most).unwrap_or(0));
-        self.cardinality = self.cardinality.zip(most).map(|(outer, most)| outer.saturating_mul(most));
+        self.cardinality = self
+            .cardinality
+            .zip(most)
+            .map(|(outer, most)| outer.saturating_mul(most));
         self
     }
 
@@ -62,12 +74,21 @@ impl<'p> Place<'p> {
     where
         'p: 'q,
     {
-        Place { rules: false, ..self.below(path) }
+        Place {
+            rules: false,
+            ..self.below(path)
+        }
     }
 }
 
-/// Checks a whole schema; `node` is its compiled form, `with_rules` whether CEL rules are looked at.
-pub(super) fn check(root: Keywords<'_>, node: Option<&Node>, with_rules: bool, path: &FieldPath) -> Found {
+/// Checks a whole schema; `node` is its compiled form, `with_rules` whether CEL rules are looked
+/// at.
+pub(super) fn check(
+    root: Keywords<'_>,
+    node: Option<&Node>,
+    with_rules: bool,
+    path: &FieldPath,
+) -> Found {
     let place = Place {
         path: Descent::of(path),
         root: true,
@@ -98,7 +119,11 @@ fn schema(schema: Keywords<'_>, node: Option<&Node>, place: &Place) -> Found {
         && let Some(node) = node
     {
         let resource = place.root || schema.flag("x-kubernetes-embedded-resource");
-        let context = Context { resource, uncorrelatable: place.uncorrelatable, cardinality: place.cardinality };
+        let context = Context {
+            resource,
+            uncorrelatable: place.uncorrelatable,
+            cardinality: place.cardinality,
+        };
         rules::check_expressions(node, &context, &place.path, &mut found);
     }
     found
@@ -117,10 +142,17 @@ fn keywords(schema: Keywords<'_>, place: &Place, out: &mut Vec<Violation>) {
     let path = &place.path;
     let kind = schema.text("type");
     if !kind.is_empty() && !TYPES.contains(&kind) {
-        out.push(Violation::not_supported(path.field("type"), &Value::from(kind), &TYPES.map(str::to_owned)));
+        out.push(Violation::not_supported(
+            path.field("type"),
+            &Value::from(kind),
+            &TYPES.map(str::to_owned),
+        ));
     }
     if let (Some(reason), Some(_)) = (&place.no_defaults, schema.get("default")) {
-        out.push(Violation::forbidden(path.field("default"), &format!("must not be set {reason}")));
+        out.push(Violation::forbidden(
+            path.field("default"),
+            &format!("must not be set {reason}"),
+        ));
     }
     let refused = |(keyword, _): &&(&str, &str)| match *keyword {
         "patternProperties" | "definitions" => schema.is_filled(keyword),
@@ -130,27 +162,43 @@ fn keywords(schema: Keywords<'_>, place: &Place, out: &mut Vec<Violation>) {
         out.push(Violation::forbidden(path.field(keyword), *detail));
     }
     if kind == "null" {
-        out.push(Violation::forbidden(path.field("type"), "type cannot be set to null, use nullable as an alternative"));
+        out.push(Violation::forbidden(
+            path.field("type"),
+            "type cannot be set to null, use nullable as an alternative",
+        ));
     }
     if !schema.list("items").is_empty() {
-        out.push(Violation::forbidden(path.field("items"), "items must be a schema object and not an array"));
+        out.push(Violation::forbidden(
+            path.field("items"),
+            "items must be a schema object and not an array",
+        ));
     }
     if place.inside_meta && schema.flag("x-kubernetes-embedded-resource") {
-        out.push(Violation::forbidden(path.field("x-kubernetes-embedded-resource"), "must not be used inside of resource meta"));
+        out.push(Violation::forbidden(
+            path.field("x-kubernetes-embedded-resource"),
+            "must not be used inside of resource meta",
+        ));
     }
     if schema.flag("uniqueItems") {
-        let detail = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
+        let detail =
+            "uniqueItems cannot be set to true since the runtime complexity becomes quadratic";
         out.push(Violation::forbidden(path.field("uniqueItems"), detail));
     }
     if schema.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(false)) {
         let at = path.field("x-kubernetes-preserve-unknown-fields");
-        out.push(Violation::invalid(at, &Value::Bool(false), "must be true or undefined"));
+        out.push(Violation::invalid(
+            at,
+            &Value::Bool(false),
+            "must be true or undefined",
+        ));
     }
 }
 
 fn values_of_map(keywords: Keywords<'_>, node: Option<&Node>, place: &Place) -> Found {
     let mut found = Found::default();
-    let Some(additional) = keywords.get("additionalProperties") else { return found };
+    let Some(additional) = keywords.get("additionalProperties") else {
+        return found;
+    };
     let path = place.path.field("additionalProperties");
     if keywords.has_properties() && *additional != Value::Bool(true) {
         let detail = "additionalProperties and properties are mutual exclusive";
@@ -170,7 +218,10 @@ fn values_of_map(keywords: Keywords<'_>, node: Option<&Node>, place: &Place) -> 
 fn properties(keywords: Keywords<'_>, node: Option<&Node>, place: &Place) -> Found {
     let mut found = Found::default();
     let resource = place.root || keywords.flag("x-kubernetes-embedded-resource");
-    let correlatable = matches!(keywords.text("x-kubernetes-map-type"), "" | "granular" | "atomic");
+    let correlatable = matches!(
+        keywords.text("x-kubernetes-map-type"),
+        "" | "granular" | "atomic"
+    );
     for (name, property) in keywords.properties() {
         let mut below = place.below(place.path.property(name));
         if !correlatable {
@@ -182,14 +233,22 @@ fn properties(keywords: Keywords<'_>, node: Option<&Node>, place: &Place) -> Fou
                 below.no_defaults = Some(format!("in top-level {name}").into());
             }
         }
-        found.add(schema(property, node.and_then(|node| node.properties.get(name)), &below));
+        found.add(schema(
+            property,
+            node.and_then(|node| node.properties.get(name)),
+            &below,
+        ));
     }
     found
 }
 
 fn junctors(keywords: Keywords<'_>, place: &Place, found: &mut Found) {
     if let Some(not) = keywords.schema("not") {
-        found.add(schema(not, None, &place.in_junctor(place.path.field("not"))));
+        found.add(schema(
+            not,
+            None,
+            &place.in_junctor(place.path.field("not")),
+        ));
     }
     for junctor in ["allOf", "oneOf", "anyOf"] {
         for (index, branch) in keywords.branches(junctor) {

@@ -7,9 +7,13 @@ use crate::schema::node::Node;
 use crate::text::go::quote;
 
 impl<'a> Walk<'a> {
-    /// All junctors of a schema. They report without a field, and beside it the failures of the branch that came furthest.
+    /// All junctors of a schema. They report without a field, and beside it the failures of the
+    /// branch that came furthest.
     pub(super) fn junctors(&mut self, node: &'a Node, value: &'a Value) -> Outcome {
-        let mut outcome = Outcome { passed: 1, ..Outcome::default() };
+        let mut outcome = Outcome {
+            passed: 1,
+            ..Outcome::default()
+        };
         if !node.any_of.is_empty() {
             outcome.merge(self.any_of(&node.any_of, value));
         }
@@ -19,8 +23,14 @@ impl<'a> Walk<'a> {
         if !node.all_of.is_empty() {
             outcome.merge(self.all_of(&node.all_of, value));
         }
-        if node.not.as_ref().is_some_and(|not| self.node(not, value).is_valid()) {
-            outcome.violations.push(self.junctor_fails("must not validate the schema (not)"));
+        if node
+            .not
+            .as_ref()
+            .is_some_and(|not| self.node(not, value).is_valid())
+        {
+            outcome
+                .violations
+                .push(self.junctor_fails("must not validate the schema (not)"));
         }
         outcome
     }
@@ -36,7 +46,10 @@ impl<'a> Walk<'a> {
                 best = Some(result);
             }
         }
-        let mut outcome = Outcome { violations: vec![self.junctor_fails("must validate at least one schema (anyOf)")], passed: 0 };
+        let mut outcome = Outcome {
+            violations: vec![self.junctor_fails("must validate at least one schema (anyOf)")],
+            passed: 0,
+        };
         outcome.merge(best.unwrap_or_default());
         outcome
     }
@@ -58,9 +71,16 @@ impl<'a> Walk<'a> {
         if valid == 1 {
             return first.unwrap_or_default();
         }
-        let found = if valid == 0 { "Found none valid".to_owned() } else { format!("Found {valid} valid alternatives") };
+        let found = if valid == 0 {
+            "Found none valid".to_owned()
+        } else {
+            format!("Found {valid} valid alternatives")
+        };
         let message = format!("must validate one and only one schema (oneOf). {found}");
-        let mut outcome = Outcome { violations: vec![self.junctor_fails(&message)], passed: 0 };
+        let mut outcome = Outcome {
+            violations: vec![self.junctor_fails(&message)],
+            passed: 0,
+        };
         outcome.merge(best.unwrap_or_default());
         outcome
     }
@@ -75,12 +95,15 @@ impl<'a> Walk<'a> {
         }
         if valid < branches.len() {
             let none = if valid == 0 { ". None validated" } else { "" };
-            outcome.violations.push(self.junctor_fails(&format!("must validate all the schemas (allOf){none}")));
+            outcome
+                .violations
+                .push(self.junctor_fails(&format!("must validate all the schemas (allOf){none}")));
         }
         outcome
     }
 
     fn junctor_fails(&self, message: &str) -> crate::schema::Violation {
-        self.trail.nameless(&format!("{} {message}", quote(&self.trail.text())))
+        self.trail
+            .nameless(&format!("{} {message}", quote(&self.trail.text())))
     }
 }

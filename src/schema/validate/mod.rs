@@ -1,7 +1,8 @@
 //! The schema check of an object, value by value, with the API server's words.
 //!
-//! The order of the checks, what each says, and which failures of a junctor are shown follow kube-openapi's `pkg/validation/validate`.
-//! Where that package has a quirk that users can see, it is kept and named here.
+//! The order of the checks, what each says, and which failures of a junctor are shown follow
+//! kube-openapi's `pkg/validation/validate`. Where that package has a quirk that users can see, it
+//! is kept and named here.
 
 mod junctor;
 mod number;
@@ -16,10 +17,12 @@ use number::Number;
 pub(super) use trail::Trail;
 
 impl Schema {
-    /// What the API server says about an object, CEL rules aside: the schema, then embedded resources, then lists that are sets or maps.
+    /// What the API server says about an object, CEL rules aside: the schema, then embedded
+    /// resources, then lists that are sets or maps.
     ///
-    /// The object is taken as it is: [`Schema::prune`] and [`Schema::apply_defaults`] come first, as on the server. The server's order is
-    /// random where maps are concerned; here it is the order of the keys.
+    /// The object is taken as it is: [`Schema::prune`] and [`Schema::apply_defaults`] come first,
+    /// as on the server. The server's order is random where maps are concerned; here it is the
+    /// order of the keys.
     pub fn validate(&self, object: &Value) -> Vec<Violation> {
         let mut violations = self.validate_values(object);
         self.check_embedded(object, &mut violations);
@@ -29,13 +32,21 @@ impl Schema {
 
     /// The schema alone: neither embedded resources nor lists that are sets or maps.
     pub(super) fn validate_values(&self, object: &Value) -> Vec<Violation> {
-        let outcome = Walk { trail: Trail::default() }.node(&self.root, object);
+        let outcome = Walk {
+            trail: Trail::default(),
+        }
+        .node(&self.root, object);
         let mut seen = std::collections::BTreeSet::new();
-        outcome.violations.into_iter().filter(|found| seen.insert(found.to_string())).collect()
+        outcome
+            .violations
+            .into_iter()
+            .filter(|found| seen.insert(found.to_string()))
+            .collect()
     }
 }
 
-/// What a check found, and how many checks passed: junctors show the failures of the branch that came furthest.
+/// What a check found, and how many checks passed: junctors show the failures of the branch that
+/// came furthest.
 #[derive(Debug, Default)]
 struct Outcome {
     violations: Vec<Violation>,
@@ -82,10 +93,16 @@ impl<'a> Walk<'a> {
             Value::String(text) => {
                 outcome.violations.extend(self.string(node, text));
                 outcome.violations.extend(self.format(node, text));
-                outcome.passed += 1 + usize::from(node.format.as_ref().is_some_and(|format| format.check.is_some()));
+                outcome.passed += 1 + usize::from(
+                    node.format
+                        .as_ref()
+                        .is_some_and(|format| format.check.is_some()),
+                );
             }
             Value::Number(number) => {
-                outcome.violations.extend(number::check(node, Number::of(number), &self.trail));
+                outcome
+                    .violations
+                    .extend(number::check(node, Number::of(number), &self.trail));
                 outcome.passed += 2;
             }
             Value::Array(items) => {
@@ -119,7 +136,9 @@ impl<'a> Walk<'a> {
         };
         let has = |wanted: Type| node.types.contains(&wanted);
         let whole = matches!(value, Value::Number(number) if Number::of(number).is_whole_float());
-        let fits = has(given) || (whole && has(Type::Integer)) || (given == Type::Integer && has(Type::Number));
+        let fits = has(given)
+            || (whole && has(Type::Integer))
+            || (given == Type::Integer && has(Type::Number));
         let textual = matches!(given, Type::String | Type::Array);
         if !textual && !format.is_empty() && !fits && given_format != format {
             return Some(self.wrong_type(format, given_format));
@@ -136,22 +155,40 @@ impl<'a> Walk<'a> {
 
     /// `given` as messages show it.
     fn not_of_type(&self, expected: &str, given: &str) -> Violation {
-        let fault = Fault::Type { at: self.trail.text(), expected: expected.to_owned(), given: given.to_owned() };
-        self.trail.violation(ViolationKind::TypeInvalid, Some(given), fault)
+        let fault = Fault::Type {
+            at: self.trail.text(),
+            expected: expected.to_owned(),
+            given: given.to_owned(),
+        };
+        self.trail
+            .violation(ViolationKind::TypeInvalid, Some(given), fault)
     }
 
     /// Length and pattern: the first that fails is the only one told.
     fn string(&self, node: &Node, text: &str) -> Option<Violation> {
         let limits = node.max_length.is_some() || node.min_length.is_some();
-        let length = if limits { i64::try_from(text.chars().count()).unwrap_or(i64::MAX) } else { 0 };
+        let length = if limits {
+            i64::try_from(text.chars().count()).unwrap_or(i64::MAX)
+        } else {
+            0
+        };
         if let Some(limit) = node.max_length.filter(|limit| length > *limit) {
             return Some(Violation::too_long(self.trail.path(), limit).spelt(self.trail.field()));
         }
         if let Some(limit) = node.min_length.filter(|limit| length < *limit) {
-            return Some(self.invalid(&Value::from(text), &format!("should be at least {limit} chars long")));
+            return Some(self.invalid(
+                &Value::from(text),
+                &format!("should be at least {limit} chars long"),
+            ));
         }
-        let pattern = node.pattern.as_ref().filter(|pattern| !pattern.matches(text))?;
-        Some(self.invalid(&Value::from(text), &format!("should match '{}'", pattern.source)))
+        let pattern = node
+            .pattern
+            .as_ref()
+            .filter(|pattern| !pattern.matches(text))?;
+        Some(self.invalid(
+            &Value::from(text),
+            &format!("should match '{}'", pattern.source),
+        ))
     }
 
     fn format(&self, node: &Node, text: &str) -> Option<Violation> {
@@ -161,12 +198,24 @@ impl<'a> Walk<'a> {
     }
 
     fn enumeration(&self, node: &Node, value: &Value) -> Option<Violation> {
-        if node.enumeration.is_empty() || node.enumeration.iter().any(|allowed| number::converts_to(value, allowed)) {
+        if node.enumeration.is_empty()
+            || node
+                .enumeration
+                .iter()
+                .any(|allowed| number::converts_to(value, allowed))
+        {
             return None;
         }
-        let plain = |allowed: &Value| allowed.as_str().map_or_else(|| crate::text::go::json(allowed), str::to_owned);
+        let plain = |allowed: &Value| {
+            allowed
+                .as_str()
+                .map_or_else(|| crate::text::go::json(allowed), str::to_owned)
+        };
         let supported: Vec<_> = node.enumeration.iter().map(plain).collect();
-        Some(Violation::not_supported(self.trail.path(), value, &supported).spelt(self.trail.field()))
+        Some(
+            Violation::not_supported(self.trail.path(), value, &supported)
+                .spelt(self.trail.field()),
+        )
     }
 
     fn items(&mut self, node: &'a Node, items: &'a [Value]) -> Outcome {
@@ -180,16 +229,28 @@ impl<'a> Walk<'a> {
         }
         let count = i64::try_from(items.len()).unwrap_or(i64::MAX);
         if let Some(limit) = node.min_items.filter(|limit| count < *limit) {
-            let fault = Fault::TooFewItems { at: self.trail.text(), least: limit };
-            outcome.violations.push(self.trail.violation(ViolationKind::Invalid, Some(&count.to_string()), fault));
+            let fault = Fault::TooFewItems {
+                at: self.trail.text(),
+                least: limit,
+            };
+            outcome.violations.push(self.trail.violation(
+                ViolationKind::Invalid,
+                Some(&count.to_string()),
+                fault,
+            ));
         }
         if let Some(limit) = node.max_items.filter(|limit| count > *limit) {
-            outcome.violations.push(Violation::too_many(self.trail.path(), items.len(), limit).spelt(self.trail.field()));
+            outcome.violations.push(
+                Violation::too_many(self.trail.path(), items.len(), limit)
+                    .spelt(self.trail.field()),
+            );
         }
         if node.unique_items {
             let mut seen = std::collections::BTreeSet::new();
             if !items.iter().all(|item| seen.insert(item.to_string())) {
-                outcome.violations.push(self.invalid(&Value::from(""), "shouldn't contain duplicates"));
+                outcome
+                    .violations
+                    .push(self.invalid(&Value::from(""), "shouldn't contain duplicates"));
             }
         }
         outcome
@@ -199,10 +260,16 @@ impl<'a> Walk<'a> {
         let mut outcome = Outcome::default();
         let count = i64::try_from(entries.len()).unwrap_or(i64::MAX);
         if let Some(limit) = node.min_properties.filter(|limit| count < *limit) {
-            outcome.violations.push(self.invalid(&Value::from(count), &format!("should have at least {limit} properties")));
+            outcome.violations.push(self.invalid(
+                &Value::from(count),
+                &format!("should have at least {limit} properties"),
+            ));
         }
         if let Some(limit) = node.max_properties.filter(|limit| count > *limit) {
-            outcome.violations.push(Violation::too_many(self.trail.path(), entries.len(), limit).spelt(self.trail.field()));
+            outcome.violations.push(
+                Violation::too_many(self.trail.path(), entries.len(), limit)
+                    .spelt(self.trail.field()),
+            );
         }
         for (key, value) in entries {
             match (node.properties.get(key), &node.additional) {
@@ -218,16 +285,29 @@ impl<'a> Walk<'a> {
                     self.trail.pop();
                 }
                 (None, Some(Additional::Nothing)) => {
-                    let detail = format!("{}.{key} in body is a forbidden property", self.trail.text());
+                    let detail = format!(
+                        "{}.{key} in body is a forbidden property",
+                        self.trail.text()
+                    );
                     let value = shown(&Value::from(key.as_str()));
-                    outcome.violations.push(self.trail.violation(ViolationKind::Invalid, Some(&value), &detail));
+                    outcome.violations.push(self.trail.violation(
+                        ViolationKind::Invalid,
+                        Some(&value),
+                        &detail,
+                    ));
                 }
                 (None, Some(Additional::Anything) | None) => {}
             }
         }
-        for name in node.required.iter().filter(|name| !entries.contains_key(*name)) {
+        for name in node
+            .required
+            .iter()
+            .filter(|name| !entries.contains_key(*name))
+        {
             self.trail.push_field(name);
-            outcome.violations.push(Violation::required(self.trail.path(), "").spelt(self.trail.field()));
+            outcome
+                .violations
+                .push(Violation::required(self.trail.path(), "").spelt(self.trail.field()));
             self.trail.pop();
         }
         outcome
@@ -235,11 +315,19 @@ impl<'a> Walk<'a> {
 
     /// `spec.x: Invalid value: <value>: spec.x in body <rest>`.
     fn invalid(&self, value: &Value, rest: &str) -> Violation {
-        self.trail.violation(ViolationKind::Invalid, Some(&shown(value)), self.trail.rule(rest.to_owned()))
+        self.trail.violation(
+            ViolationKind::Invalid,
+            Some(&shown(value)),
+            self.trail.rule(rest.to_owned()),
+        )
     }
 }
 
 /// The types that a schema allows, as messages list them.
 fn demanded(node: &Node) -> String {
-    node.types.iter().map(|wanted| wanted.as_str()).collect::<Vec<_>>().join(",")
+    node.types
+        .iter()
+        .map(|wanted| wanted.as_str())
+        .collect::<Vec<_>>()
+        .join(",")
 }

@@ -45,13 +45,18 @@ impl<'a> Trail<'a> {
         self.0.iter().map(segment).collect()
     }
 
-    /// The place as the schema check spells it: map keys are `.key` too, also where they come first; the root is empty.
+    /// The place as the schema check spells it: map keys are `.key` too, also where they come
+    /// first; the root is empty.
     pub(in crate::schema) fn text(&self) -> String {
         let mut text = String::new();
         for (position, step) in self.0.iter().enumerate() {
             match step {
                 Step::Field(name) | Step::Key(name) => {
-                    text.push_str(if position == 0 && matches!(step, Step::Field(_)) { "" } else { "." });
+                    text.push_str(if position == 0 && matches!(step, Step::Field(_)) {
+                        ""
+                    } else {
+                        "."
+                    });
                     text.push_str(name);
                 }
                 Step::Index(index) => text.push_str(&format!("[{index}]")),
@@ -71,11 +76,19 @@ impl<'a> Trail<'a> {
 
     /// A rule of the schema that a value here breaks.
     pub(in crate::schema) fn rule(&self, rule: String) -> Fault {
-        Fault::Rule { at: self.text(), rule }
+        Fault::Rule {
+            at: self.text(),
+            rule,
+        }
     }
 
     /// An error here.
-    pub(in crate::schema) fn violation(&self, kind: ViolationKind, value: Option<&str>, fault: impl Into<Fault>) -> Violation {
+    pub(in crate::schema) fn violation(
+        &self,
+        kind: ViolationKind,
+        value: Option<&str>,
+        fault: impl Into<Fault>,
+    ) -> Violation {
         Violation::new(kind, self.path(), value, fault).spelt(self.field())
     }
 

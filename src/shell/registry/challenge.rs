@@ -1,4 +1,5 @@
-//! What a registry asks for with `WWW-Authenticate` (RFC 9110, section 11; distribution's "Token Authentication Specification").
+//! What a registry asks for with `WWW-Authenticate` (RFC 9110, section 11; distribution's "Token
+//! Authentication Specification").
 
 /// How a registry wants to be told who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +26,10 @@ fn one(header: &str) -> Option<Challenge> {
     let (scheme, rest) = header.trim().split_once(' ').unwrap_or((header.trim(), ""));
     match scheme.to_ascii_lowercase().as_str() {
         "basic" => Some(Challenge::Basic),
-        "bearer" => Some(Challenge::Bearer { realm: parameter(rest, "realm")?, service: parameter(rest, "service") }),
+        "bearer" => Some(Challenge::Bearer {
+            realm: parameter(rest, "realm")?,
+            service: parameter(rest, "service"),
+        }),
         _ => None,
     }
 }
@@ -68,7 +72,10 @@ mod tests {
     use super::*;
 
     fn bearer(realm: &str, service: Option<&str>) -> Option<Challenge> {
-        Some(Challenge::Bearer { realm: realm.to_owned(), service: service.map(str::to_owned) })
+        Some(Challenge::Bearer {
+            realm: realm.to_owned(),
+            service: service.map(str::to_owned),
+        })
     }
 
     #[test]
@@ -78,15 +85,28 @@ mod tests {
         assert_eq!(read([of_docker].into_iter()), expected);
         assert_eq!(read(["Basic realm=\"x\"", of_docker].into_iter()), expected);
         assert_eq!(read(["basic"].into_iter()), Some(Challenge::Basic));
-        assert_eq!(read([r#"bearer service=a, realm="h\"t""#].into_iter()), bearer("h\"t", Some("a")));
-        assert_eq!(read(["Bearer scope=\"realm=x\", realm=y"].into_iter()), bearer("y", None));
+        assert_eq!(
+            read([r#"bearer service=a, realm="h\"t""#].into_iter()),
+            bearer("h\"t", Some("a"))
+        );
+        assert_eq!(
+            read(["Bearer scope=\"realm=x\", realm=y"].into_iter()),
+            bearer("y", None)
+        );
     }
 
     #[test]
     fn what_is_no_challenge_is_none() {
-        for header in
-            ["", "Bearer", "Bearer realm", "Bearer realm=\"x", "Digest realm=\"x\"", "Bearer =,=,=", "Bearer \"\"\"\"", "Bearer realm=\"\\"]
-        {
+        for header in [
+            "",
+            "Bearer",
+            "Bearer realm",
+            "Bearer realm=\"x",
+            "Digest realm=\"x\"",
+            "Bearer =,=,=",
+            "Bearer \"\"\"\"",
+            "Bearer realm=\"\\",
+        ] {
             assert_eq!(read([header].into_iter()), None, "{header}");
         }
     }

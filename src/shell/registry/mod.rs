@@ -1,5 +1,6 @@
-//! A registry (OCI distribution-spec 1.1) that the user named: manifests and blobs there and back, over HTTPS with bounds. What it answers is
-//! not trusted, and what it may know of us goes to no other host.
+//! A registry (OCI distribution-spec 1.1) that the user named: manifests and blobs there and back,
+//! over HTTPS with bounds. What it answers is not trusted, and what it may know of us goes to no
+//! other host.
 
 mod challenge;
 mod credentials;
@@ -52,7 +53,10 @@ pub struct RegistryFault {
 
 impl RegistryFault {
     fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
-        RegistryFault { message: message.into(), help: help.into() }
+        RegistryFault {
+            message: message.into(),
+            help: help.into(),
+        }
     }
 }
 
@@ -72,7 +76,8 @@ pub struct Registry {
     visible: Visible,
     clock: MachineClock,
     deadline: Deadline,
-    /// The value of `Authorization`, once the registry has asked for one. It goes to the registry's host alone.
+    /// The value of `Authorization`, once the registry has asked for one. It goes to the
+    /// registry's host alone.
     authorization: RefCell<Option<String>>,
     is_named: Cell<bool>,
 }
@@ -95,12 +100,26 @@ struct Content<'a> {
 
 impl Registry {
     /// A connection on behalf of somebody, or of nobody.
-    pub fn new(endpoint: Endpoint, access: Access, credentials: Option<Credentials>, bounds: Bounds, visible: Visible) -> Self {
+    pub fn new(
+        endpoint: Endpoint,
+        access: Access,
+        credentials: Option<Credentials>,
+        bounds: Bounds,
+        visible: Visible,
+    ) -> Self {
         // A proxy is for hosts of the world.
         let transport = Transport::of_process();
-        let proxy = if endpoint.plain_http { None } else { transport.proxy.clone() };
+        let proxy = if endpoint.plain_http {
+            None
+        } else {
+            transport.proxy.clone()
+        };
         Registry {
-            agent: agent(&Transport { proxy, ..transport }, bounds, !endpoint.plain_http),
+            agent: agent(
+                &Transport { proxy, ..transport },
+                bounds,
+                !endpoint.plain_http,
+            ),
             endpoint,
             access,
             credentials,
@@ -115,8 +134,16 @@ impl Registry {
 
     /// The scheme and host of the registry's API.
     fn base(&self) -> String {
-        let scheme = if self.endpoint.plain_http { "http" } else { "https" };
-        let host = if self.endpoint.host == credentials::DOCKER_HUB { "registry-1.docker.io" } else { &self.endpoint.host };
+        let scheme = if self.endpoint.plain_http {
+            "http"
+        } else {
+            "https"
+        };
+        let host = if self.endpoint.host == credentials::DOCKER_HUB {
+            "registry-1.docker.io"
+        } else {
+            &self.endpoint.host
+        };
         format!("{scheme}://{host}")
     }
 
@@ -144,8 +171,13 @@ impl Registry {
         Ok(again)
     }
 
-    /// Makes a request and follows redirects, up to an answer that is none. An answer of another host is never a question who we are.
-    fn follow(&self, call: &Call<'_>, authorization: Option<&str>) -> Result<Response<Body>, RegistryFault> {
+    /// Makes a request and follows redirects, up to an answer that is none. An answer of another
+    /// host is never a question who we are.
+    fn follow(
+        &self,
+        call: &Call<'_>,
+        authorization: Option<&str>,
+    ) -> Result<Response<Body>, RegistryFault> {
         let own = self.base();
         let mut url = call.url.clone();
         for _ in 0..=self.bounds.redirects {
@@ -154,20 +186,33 @@ impl Registry {
             let status = response.status();
             if status == StatusCode::UNAUTHORIZED && !is_own {
                 let other = origin(&url).unwrap_or_default();
-                return Err(RegistryFault::new(format!("{own} leads to {other}, which wants credentials"), "ask the registry's operator"));
+                return Err(RegistryFault::new(
+                    format!("{own} leads to {other}, which wants credentials"),
+                    "ask the registry's operator",
+                ));
             }
             let may_follow = call.method == Method::GET || call.method == Method::HEAD;
             if !status.is_redirection() || !may_follow {
                 return Ok(response);
             }
-            let location = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
+            let location = response
+                .headers()
+                .get(header::LOCATION)
+                .and_then(|value| value.to_str().ok())
+                .unwrap_or_default();
             url = self.led_to(&url, location)?;
         }
         Err(self.broken(&format!("more than {} redirects", self.bounds.redirects)))
     }
 
-    /// One exchange, and some more where the registry is busy or the connection breaks: every call of ours may be made twice.
-    fn once(&self, call: &Call<'_>, url: &str, authorization: Option<&str>) -> Result<Response<Body>, RegistryFault> {
+    /// One exchange, and some more where the registry is busy or the connection breaks: every call
+    /// of ours may be made twice.
+    fn once(
+        &self,
+        call: &Call<'_>,
+        url: &str,
+        authorization: Option<&str>,
+    ) -> Result<Response<Body>, RegistryFault> {
         let mut attempts = Attempts::new(&self.clock);
         loop {
             let (answer, missed) = match self.exchange(call, url, authorization)? {
@@ -181,13 +226,27 @@ impl Registry {
                 }
                 Err(error) => return Err(self.unreachable(url, &error)),
             };
-            let pause = attempts.pause_after(&missed, &self.clock).filter(|_| attempts.made < MOST_ATTEMPTS);
-            let Some(pause) = pause.filter(|pause| self.deadline.left(&self.clock).is_ok_and(|left| left > *pause)) else {
+            let pause = attempts
+                .pause_after(&missed, &self.clock)
+                .filter(|_| attempts.made < MOST_ATTEMPTS);
+            let Some(pause) = pause.filter(|pause| {
+                self.deadline
+                    .left(&self.clock)
+                    .is_ok_and(|left| left > *pause)
+            }) else {
                 return answer.map_err(|error| self.unreachable(url, &error));
             };
             if self.visible.hosts {
-                let said = answer.map_or_else(|error| error.to_string(), |answer| format!("answers {}", answer.status().as_u16()));
-                let _ = writeln!(io::stderr(), "{}: {said}; asking again in {} s", origin(url).unwrap_or_default(), pause.as_secs());
+                let said = answer.map_or_else(
+                    |error| error.to_string(),
+                    |answer| format!("answers {}", answer.status().as_u16()),
+                );
+                let _ = writeln!(
+                    io::stderr(),
+                    "{}: {said}; asking again in {} s",
+                    origin(url).unwrap_or_default(),
+                    pause.as_secs()
+                );
             }
             self.clock.wait(pause);
         }
@@ -198,7 +257,10 @@ impl Registry {
             true => "see that the registry runs there",
             false => "see that the registry runs there; one without TLS needs `--plain-http`",
         };
-        RegistryFault::new(format!("{}: {error}", origin(url).unwrap_or_default()), help)
+        RegistryFault::new(
+            format!("{}: {error}", origin(url).unwrap_or_default()),
+            help,
+        )
     }
 
     /// One request and its answer.
@@ -211,7 +273,10 @@ impl Registry {
         url: &str,
         authorization: Option<&str>,
     ) -> Result<Result<Response<Body>, ureq::Error>, RegistryFault> {
-        let left = self.deadline.left(&self.clock).map_err(|fault| self.broken(&fault.to_string()))?;
+        let left = self
+            .deadline
+            .left(&self.clock)
+            .map_err(|fault| self.broken(&fault.to_string()))?;
         let mut request = Request::builder().method(call.method.clone()).uri(url);
         if let Some(accept) = call.accept {
             request = request.header(header::ACCEPT, accept);
@@ -223,96 +288,198 @@ impl Registry {
         Ok(match call.content {
             Some(Content { kind, bytes, name }) => {
                 let size = bytes.len() as u64;
-                let mut body = Watched::new(bytes, Progress::new(self.visible.progress, &self.clock, Way::There, name, Some(size)));
+                let mut body = Watched::new(
+                    bytes,
+                    Progress::new(
+                        self.visible.progress,
+                        &self.clock,
+                        Way::There,
+                        name,
+                        Some(size),
+                    ),
+                );
                 // With its length said, a body goes in one piece, as registries want it.
-                let request = request.header(header::CONTENT_TYPE, kind).header(header::CONTENT_LENGTH, size);
-                let request = request.body(SendBody::from_reader(&mut body)).map_err(|_| self.broken("a URL that is none"))?;
-                self.agent.run(self.agent.configure_request(request).timeout_global(timeout).build())
+                let request = request
+                    .header(header::CONTENT_TYPE, kind)
+                    .header(header::CONTENT_LENGTH, size);
+                let request = request
+                    .body(SendBody::from_reader(&mut body))
+                    .map_err(|_| self.broken("a URL that is none"))?;
+                self.agent.run(
+                    self.agent
+                        .configure_request(request)
+                        .timeout_global(timeout)
+                        .build(),
+                )
             }
             None => {
-                let request = request.body(()).map_err(|_| self.broken("a URL that is none"))?;
-                self.agent.run(self.agent.configure_request(request).timeout_global(timeout).build())
+                let request = request
+                    .body(())
+                    .map_err(|_| self.broken("a URL that is none"))?;
+                self.agent.run(
+                    self.agent
+                        .configure_request(request)
+                        .timeout_global(timeout)
+                        .build(),
+                )
             }
         })
     }
 
     /// The value of `Authorization` that a challenge asks for.
     fn authorize(&self, challenge: Option<Challenge>) -> Result<String, RegistryFault> {
-        let basic = |username: &str, password: &str| format!("Basic {}", STANDARD.encode(format!("{username}:{password}")));
+        let basic = |username: &str, password: &str| {
+            format!(
+                "Basic {}",
+                STANDARD.encode(format!("{username}:{password}"))
+            )
+        };
         match (challenge, &self.credentials) {
             (None, _) => Err(self.refused("it asks for credentials of a kind that is not known")),
             (Some(_), Some(Credentials::Token(token))) => Ok(format!("Bearer {token}")),
-            (Some(Challenge::Basic), Some(Credentials::Password { username, password })) => Ok(basic(username, password)),
-            (Some(Challenge::Basic), None) => Err(self.refused("it asks for a name and a password")),
+            (Some(Challenge::Basic), Some(Credentials::Password { username, password })) => {
+                Ok(basic(username, password))
+            }
+            (Some(Challenge::Basic), None) => {
+                Err(self.refused("it asks for a name and a password"))
+            }
             (Some(Challenge::Bearer { realm, service }), credentials) => {
                 let known = match credentials {
-                    Some(Credentials::Password { username, password }) => Some(basic(username, password)),
+                    Some(Credentials::Password { username, password }) => {
+                        Some(basic(username, password))
+                    }
                     _ => None,
                 };
-                self.token(&realm, service.as_deref(), known.as_deref()).map(|token| format!("Bearer {token}"))
+                self.token(&realm, service.as_deref(), known.as_deref())
+                    .map(|token| format!("Bearer {token}"))
             }
         }
     }
 
-    /// Asks the registry's server of tokens for one, for this repository alone, whatever scope the registry names.
-    fn token(&self, realm: &str, service: Option<&str>, authorization: Option<&str>) -> Result<String, RegistryFault> {
+    /// Asks the registry's server of tokens for one, for this repository alone, whatever scope the
+    /// registry names.
+    fn token(
+        &self,
+        realm: &str,
+        service: Option<&str>,
+        authorization: Option<&str>,
+    ) -> Result<String, RegistryFault> {
         if !self.is_allowed(realm) {
             return Err(self.refused("its tokens come from a place without TLS"));
         }
-        let actions = if self.access == Access::Push { "pull,push" } else { "pull" };
+        let actions = if self.access == Access::Push {
+            "pull,push"
+        } else {
+            "pull"
+        };
         let scope = format!("repository:{}:{actions}", self.endpoint.repository);
         let mut query = format!("scope={}", escaped(&scope));
-        service.iter().for_each(|service| query.push_str(&format!("&service={}", escaped(service))));
+        service
+            .iter()
+            .for_each(|service| query.push_str(&format!("&service={}", escaped(service))));
         let joint = if realm.contains('?') { '&' } else { '?' };
-        let call = Call { method: Method::GET, url: format!("{realm}{joint}{query}"), accept: None, content: None };
+        let call = Call {
+            method: Method::GET,
+            url: format!("{realm}{joint}{query}"),
+            accept: None,
+            content: None,
+        };
         // Not `follow`: a redirect would take the password elsewhere.
         let response = self.once(&call, &call.url, authorization)?;
         if response.status() != StatusCode::OK {
             let asked = origin(realm).unwrap_or_default();
-            return Err(self.refused(&format!("{asked} gives no token ({})", response.status().as_u16())));
+            return Err(self.refused(&format!(
+                "{asked} gives no token ({})",
+                response.status().as_u16()
+            )));
         }
         let bytes = self.body(response, MOST_TALK, "token")?;
-        let answer: Value = serde_json::from_slice(&bytes).map_err(|_| self.broken("an answer with no token in it"))?;
-        let token = answer["token"].as_str().or_else(|| answer["access_token"].as_str()).filter(|token| !token.is_empty());
+        let answer: Value = serde_json::from_slice(&bytes)
+            .map_err(|_| self.broken("an answer with no token in it"))?;
+        let token = answer["token"]
+            .as_str()
+            .or_else(|| answer["access_token"].as_str())
+            .filter(|token| !token.is_empty());
         let token = token.filter(|token| token.bytes().all(|byte| byte.is_ascii_graphic()));
-        token.map(str::to_owned).ok_or_else(|| self.broken("an answer with no token in it"))
+        token
+            .map(str::to_owned)
+            .ok_or_else(|| self.broken("an answer with no token in it"))
     }
 
-    /// Whether a URL may be asked: it has TLS, or the registry has none either and it is that host, or both are this machine.
+    /// Whether a URL may be asked: it has TLS, or the registry has none either and it is that host,
+    /// or both are this machine.
     fn is_allowed(&self, url: &str) -> bool {
-        let Some(origin) = origin(url) else { return false };
+        let Some(origin) = origin(url) else {
+            return false;
+        };
         let plain = origin.strip_prefix("http://");
-        let is_near = |host: &str| host == self.endpoint.host || (is_loopback(host) && is_loopback(&self.endpoint.host));
+        let is_near = |host: &str| {
+            host == self.endpoint.host || (is_loopback(host) && is_loopback(&self.endpoint.host))
+        };
         plain.is_none_or(|host| self.endpoint.plain_http && is_near(host))
     }
 
     /// Where the registry leads: a path of the same host, or a URL that may be asked.
     fn led_to(&self, from: &str, location: &str) -> Result<String, RegistryFault> {
         let url = match origin(from) {
-            Some(origin) if location.starts_with('/') && !location.starts_with("//") => format!("{origin}{location}"),
+            Some(origin) if location.starts_with('/') && !location.starts_with("//") => {
+                format!("{origin}{location}")
+            }
             _ => location.to_owned(),
         };
-        if self.is_allowed(&url) { Ok(url) } else { Err(self.broken("a redirect to what is no https URL")) }
+        if self.is_allowed(&url) {
+            Ok(url)
+        } else {
+            Err(self.broken("a redirect to what is no https URL"))
+        }
     }
 
     /// The body of an answer, up to a limit of bytes.
-    fn body(&self, response: Response<Body>, limit: u64, name: &str) -> Result<Vec<u8>, RegistryFault> {
-        let announced = response.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-        let too_large = || self.broken(&format!("{name} is larger than the {limit} bytes that were promised or are allowed"));
+    fn body(
+        &self,
+        response: Response<Body>,
+        limit: u64,
+        name: &str,
+    ) -> Result<Vec<u8>, RegistryFault> {
+        let announced = response
+            .headers()
+            .get(header::CONTENT_LENGTH)
+            .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+        let too_large = || {
+            self.broken(&format!(
+                "{name} is larger than the {limit} bytes that were promised or are allowed"
+            ))
+        };
         if announced.is_some_and(|bytes| bytes > limit) {
             return Err(too_large());
         }
-        let progress = Progress::new(self.visible.progress, &self.clock, Way::Here, name, announced);
+        let progress = Progress::new(
+            self.visible.progress,
+            &self.clock,
+            Way::Here,
+            name,
+            announced,
+        );
         let mut reader = Watched::new(response.into_body().into_reader().take(limit + 1), progress);
         let mut bytes = Vec::new();
-        reader.read_to_end(&mut bytes).map_err(|error| self.broken(&format!("{name}: {error}")))?;
-        if bytes.len() as u64 > limit { Err(too_large()) } else { Ok(bytes) }
+        reader
+            .read_to_end(&mut bytes)
+            .map_err(|error| self.broken(&format!("{name}: {error}")))?;
+        if bytes.len() as u64 > limit {
+            Err(too_large())
+        } else {
+            Ok(bytes)
+        }
     }
 
     /// Says which host is asked, before the first byte.
     fn name_host(&self) {
         if self.visible.hosts && !self.is_named.replace(true) {
-            let what = if self.access == Access::Push { "pushing to" } else { "pulling from" };
+            let what = if self.access == Access::Push {
+                "pushing to"
+            } else {
+                "pulling from"
+            };
             // A terminal that went away is no reason to stop.
             let _ = writeln!(io::stderr(), "{what} {}", self.base());
         }
@@ -340,17 +507,29 @@ fn is_broken(error: &ureq::Error) -> bool {
 /// Whether a host with or without a port is this machine.
 pub fn is_loopback(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
-        Some((name, port)) if !host.ends_with(']') && port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        Some((name, port))
+            if !host.ends_with(']') && port.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            name
+        }
         _ => host,
     };
-    let address = name.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    let address = name
+        .trim_start_matches('[')
+        .trim_end_matches(']')
+        .parse::<std::net::IpAddr>();
     name == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// `https://host:port` of a URL without user; `None` where it has another scheme.
 fn origin(url: &str) -> Option<&str> {
-    let begin = ["https://", "http://"].iter().find(|scheme| url.starts_with(**scheme))?.len();
-    let end = url[begin..].find(['/', '?', '#']).map_or(url.len(), |at| begin + at);
+    let begin = ["https://", "http://"]
+        .iter()
+        .find(|scheme| url.starts_with(**scheme))?
+        .len();
+    let end = url[begin..]
+        .find(['/', '?', '#'])
+        .map_or(url.len(), |at| begin + at);
     let host = &url[begin..end];
     (!host.is_empty() && !host.contains(['@', '\\'])).then(|| &url[..end])
 }
@@ -358,7 +537,16 @@ fn origin(url: &str) -> Option<&str> {
 /// A value of a query.
 fn escaped(value: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    value.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+    value
+        .bytes()
+        .map(|byte| {
+            if plain(byte) {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -367,42 +555,108 @@ mod tests {
 
     #[test]
     fn this_machine_is_known() {
-        for host in ["localhost", "localhost:5000", "127.0.0.1", "127.8.0.1:80", "[::1]", "[::1]:5000"] {
+        for host in [
+            "localhost",
+            "localhost:5000",
+            "127.0.0.1",
+            "127.8.0.1:80",
+            "[::1]",
+            "[::1]:5000",
+        ] {
             assert!(is_loopback(host), "{host}");
         }
-        for host in ["localhost.example.com", "127.0.0.1.example.com:80", "10.0.0.1:5000", "example.com", "", "[::2]:1"] {
+        for host in [
+            "localhost.example.com",
+            "127.0.0.1.example.com:80",
+            "10.0.0.1:5000",
+            "example.com",
+            "",
+            "[::2]:1",
+        ] {
             assert!(!is_loopback(host), "{host}");
         }
     }
 
     fn registry(host: &str, plain_http: bool) -> Registry {
-        let endpoint = Endpoint { host: host.to_owned(), repository: "x".to_owned(), plain_http };
-        Registry::new(endpoint, Access::Pull, None, Bounds::default(), Visible::default())
+        let endpoint = Endpoint {
+            host: host.to_owned(),
+            repository: "x".to_owned(),
+            plain_http,
+        };
+        Registry::new(
+            endpoint,
+            Access::Pull,
+            None,
+            Bounds::default(),
+            Visible::default(),
+        )
     }
 
     #[test]
     fn only_tls_leads_elsewhere() {
         let secure = registry("h", false);
-        assert_eq!(secure.led_to("https://h/a", "https://cdn/b"), Ok("https://cdn/b".to_owned()));
-        assert_eq!(secure.led_to("https://h/a", "/b"), Ok("https://h/b".to_owned()));
-        for location in ["http://h/b", "http://127.0.0.1/b", "//cdn/b", "b", "", "file:///b", "https://u:p@cdn/b", "https://a\\@b/"] {
-            assert!(secure.led_to("https://h/a", location).is_err(), "{location}");
+        assert_eq!(
+            secure.led_to("https://h/a", "https://cdn/b"),
+            Ok("https://cdn/b".to_owned())
+        );
+        assert_eq!(
+            secure.led_to("https://h/a", "/b"),
+            Ok("https://h/b".to_owned())
+        );
+        for location in [
+            "http://h/b",
+            "http://127.0.0.1/b",
+            "//cdn/b",
+            "b",
+            "",
+            "file:///b",
+            "https://u:p@cdn/b",
+            "https://a\\@b/",
+        ] {
+            assert!(
+                secure.led_to("https://h/a", location).is_err(),
+                "{location}"
+            );
         }
         let plain = registry("127.0.0.1:5000", true);
-        assert!(plain.led_to("http://127.0.0.1:5000/a", "http://127.0.0.1:6000/b").is_ok());
-        assert!(plain.led_to("http://127.0.0.1:5000/a", "https://cdn/b").is_ok());
-        assert!(plain.led_to("http://127.0.0.1:5000/a", "http://example.com/b").is_err());
-        let elsewhere = registry("registry.example:5000", true);
-        assert!(elsewhere.led_to("http://registry.example:5000/a", "http://registry.example:5000/b").is_ok());
         assert!(
-            elsewhere.led_to("http://registry.example:5000/a", "http://localhost:6000/b").is_err(),
+            plain
+                .led_to("http://127.0.0.1:5000/a", "http://127.0.0.1:6000/b")
+                .is_ok()
+        );
+        assert!(
+            plain
+                .led_to("http://127.0.0.1:5000/a", "https://cdn/b")
+                .is_ok()
+        );
+        assert!(
+            plain
+                .led_to("http://127.0.0.1:5000/a", "http://example.com/b")
+                .is_err()
+        );
+        let elsewhere = registry("registry.example:5000", true);
+        assert!(
+            elsewhere
+                .led_to(
+                    "http://registry.example:5000/a",
+                    "http://registry.example:5000/b"
+                )
+                .is_ok()
+        );
+        assert!(
+            elsewhere
+                .led_to("http://registry.example:5000/a", "http://localhost:6000/b")
+                .is_err(),
             "a service of this machine"
         );
     }
 
     #[test]
     fn values_cannot_end_a_query() {
-        assert_eq!(escaped("repository:a/b:pull,push&x=é"), "repository%3Aa%2Fb%3Apull%2Cpush%26x%3D%C3%A9");
+        assert_eq!(
+            escaped("repository:a/b:pull,push&x=é"),
+            "repository%3Aa%2Fb%3Apull%2Cpush%26x%3D%C3%A9"
+        );
     }
 
     #[test]
@@ -410,7 +664,13 @@ mod tests {
         for host in ["localhost:", "localhost:0", "[::1]:", "127.0.0.1:"] {
             assert!(is_loopback(host), "{host}");
         }
-        for host in ["localhost:80x", "localhost:x", "127.0.0.1:8o", "[::1]x:80", "localhost:80]"] {
+        for host in [
+            "localhost:80x",
+            "localhost:x",
+            "127.0.0.1:8o",
+            "[::1]x:80",
+            "localhost:80]",
+        ] {
             assert!(!is_loopback(host), "{host}");
         }
     }
@@ -419,9 +679,17 @@ mod tests {
     #[test]
     fn a_registry_is_asked_where_it_is() {
         for (host, plain_http, expected) in [
-            ("docker.io", false, "https://registry-1.docker.io/v2/x/manifests/v1"),
+            (
+                "docker.io",
+                false,
+                "https://registry-1.docker.io/v2/x/manifests/v1",
+            ),
             ("ghcr.io", false, "https://ghcr.io/v2/x/manifests/v1"),
-            ("127.0.0.1:5000", true, "http://127.0.0.1:5000/v2/x/manifests/v1"),
+            (
+                "127.0.0.1:5000",
+                true,
+                "http://127.0.0.1:5000/v2/x/manifests/v1",
+            ),
         ] {
             assert_eq!(registry(host, plain_http).url("manifests/v1"), expected);
         }
@@ -429,8 +697,16 @@ mod tests {
 
     #[test]
     fn a_connection_that_ended_in_the_middle_is_made_again() {
-        use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, InvalidData, TimedOut, UnexpectedEof};
-        for kind in [BrokenPipe, ConnectionAborted, ConnectionReset, UnexpectedEof] {
+        use io::ErrorKind::{
+            BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, InvalidData,
+            TimedOut, UnexpectedEof,
+        };
+        for kind in [
+            BrokenPipe,
+            ConnectionAborted,
+            ConnectionReset,
+            UnexpectedEof,
+        ] {
             assert!(is_broken(&ureq::Error::Io(kind.into())), "{kind:?}");
         }
         for kind in [ConnectionRefused, InvalidData, TimedOut] {
@@ -459,9 +735,14 @@ mod tests {
     /// Where there may be no TLS it is said how to do without.
     #[test]
     fn who_is_not_reached_is_named_with_what_to_do() {
-        let told = |plain_http| registry("h", plain_http).unreachable("https://h:5000/v2/", &ureq::Error::HostNotFound);
+        let told = |plain_http| {
+            registry("h", plain_http).unreachable("https://h:5000/v2/", &ureq::Error::HostNotFound)
+        };
         let message = format!("https://h:5000: {}", ureq::Error::HostNotFound);
-        assert_eq!(told(true), RegistryFault::new(message.clone(), "see that the registry runs there"));
+        assert_eq!(
+            told(true),
+            RegistryFault::new(message.clone(), "see that the registry runs there")
+        );
         let help = "see that the registry runs there; one without TLS needs `--plain-http`";
         assert_eq!(told(false), RegistryFault::new(message, help));
     }

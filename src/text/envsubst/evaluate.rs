@@ -1,5 +1,6 @@
-//! Evaluation of a parsed template. References within arguments are evaluated before the one they are in, used or not, as in the
-//! reference; the text of a default is never copied into an intermediate result, so nesting does not cost more than its length.
+//! Evaluation of a parsed template. References within arguments are evaluated before the one they
+//! are in, used or not, as in the reference; the text of a default is never copied into an
+//! intermediate result, so nesting does not cost more than its length.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -34,9 +35,17 @@ pub(super) fn evaluate<V: Into<Vec<u8>>>(
     let mut values = BTreeMap::new();
     for reference in &template.references {
         let name = template.name(reference);
-        values.entry(name).or_insert_with(|| value(name).map_or_else(Vec::new, Into::into));
+        values
+            .entry(name)
+            .or_insert_with(|| value(name).map_or_else(Vec::new, Into::into));
     }
-    let mut evaluation = Evaluation { template, values: &values, results: Vec::new(), first: 0, budget };
+    let mut evaluation = Evaluation {
+        template,
+        values: &values,
+        results: Vec::new(),
+        first: 0,
+        budget,
+    };
     let source = &template.source.bytes;
     let mut bytes = Vec::with_capacity(source.len());
     let mut map = OffsetMap::new(template.source.gaps());
@@ -56,7 +65,9 @@ pub(super) fn evaluate<V: Into<Vec<u8>>>(
                     if bytes.len() + value.len() > MAX_OUTPUT {
                         return Err(template.fault(reference, SubstErrorKind::TooLarge));
                     }
-                    budget.charge(value.len()).map_err(|_| template.fault(reference, SubstErrorKind::TooLong))?;
+                    budget
+                        .charge(value.len())
+                        .map_err(|_| template.fault(reference, SubstErrorKind::TooLong))?;
                     map.replaced(bytes.len(), value.len(), reference.span.clone());
                     bytes.extend_from_slice(value);
                 }
@@ -68,7 +79,8 @@ pub(super) fn evaluate<V: Into<Vec<u8>>>(
 }
 
 impl<'t, 'v> Evaluation<'t, 'v> {
-    /// Evaluates one reference of the top level and those within it, which stand directly before it.
+    /// Evaluates one reference of the top level and those within it, which stand directly before
+    /// it.
     fn resolve_up_to(&mut self, last: usize) -> Result<(), SubstError> {
         self.first += self.results.len();
         self.results.clear();
@@ -81,22 +93,42 @@ impl<'t, 'v> Evaluation<'t, 'v> {
 
     fn resolve(&mut self, reference: &'t Reference) -> Result<Value<'v>, SubstError> {
         let template = self.template;
-        let value = self.values.get(template.name(reference)).map_or(&[][..], Vec::as_slice);
+        let value = self
+            .values
+            .get(template.name(reference))
+            .map_or(&[][..], Vec::as_slice);
         match reference.function {
             Function::Default if value.is_empty() => return Ok(Value::Arguments),
             Function::Default | Function::Value => return Ok(Value::Bytes(Cow::Borrowed(value))),
             _ => {}
         }
-        let arguments: Vec<_> = reference.arguments.iter().map(|argument| self.flatten(argument)).collect();
+        let arguments: Vec<_> = reference
+            .arguments
+            .iter()
+            .map(|argument| self.flatten(argument))
+            .collect();
         let input = value.len() + arguments.iter().map(Vec::len).sum::<usize>();
-        let charge = |steps| self.budget.charge(steps).map_err(|_| template.fault(reference, SubstErrorKind::TooLong));
+        let charge = |steps| {
+            self.budget
+                .charge(steps)
+                .map_err(|_| template.fault(reference, SubstErrorKind::TooLong))
+        };
         charge(input)?;
-        let result = reference.function.apply(value, &arguments, MAX_OUTPUT, self.budget).map_err(|fault| match fault {
-            FunctionFault::NegativeLength => template.fault(reference, SubstErrorKind::NegativeLength),
-            FunctionFault::TooLarge => template.fault(reference, SubstErrorKind::TooLarge),
-            FunctionFault::TooLong => template.fault(reference, SubstErrorKind::TooLong),
+        let result = reference
+            .function
+            .apply(value, &arguments, MAX_OUTPUT, self.budget)
+            .map_err(|fault| match fault {
+                FunctionFault::NegativeLength => {
+                    template.fault(reference, SubstErrorKind::NegativeLength)
+                }
+                FunctionFault::TooLarge => template.fault(reference, SubstErrorKind::TooLarge),
+                FunctionFault::TooLong => template.fault(reference, SubstErrorKind::TooLong),
+            })?;
+        charge(if let Cow::Owned(owned) = &result {
+            owned.len()
+        } else {
+            0
         })?;
-        charge(if let Cow::Owned(owned) = &result { owned.len() } else { 0 })?;
         Ok(Value::Bytes(result))
     }
 
@@ -105,7 +137,10 @@ impl<'t, 'v> Evaluation<'t, 'v> {
         let mut bytes = Vec::new();
         for leaf in self.leaves(argument) {
             match leaf {
-                Leaf::Text(text) => self.template.pieces(text).for_each(|piece| bytes.extend_from_slice(&source[piece])),
+                Leaf::Text(text) => self
+                    .template
+                    .pieces(text)
+                    .for_each(|piece| bytes.extend_from_slice(&source[piece])),
                 Leaf::Value(value, _) => bytes.extend_from_slice(value),
             }
         }
@@ -114,7 +149,10 @@ impl<'t, 'v> Evaluation<'t, 'v> {
 
     /// What a part consists of once defaults that apply are replaced by their arguments.
     fn leaves(&self, part: &'t Part) -> Leaves<'_, 't, 'v> {
-        Leaves { evaluation: self, stack: vec![part] }
+        Leaves {
+            evaluation: self,
+            stack: vec![part],
+        }
     }
 }
 
@@ -149,6 +187,10 @@ impl<'e, 't> Iterator for Leaves<'e, 't, '_> {
 impl Template<'_> {
     fn fault(&self, reference: &Reference, kind: fn(String) -> SubstErrorKind) -> SubstError {
         let start = self.source.original(reference.span.start);
-        SubstError { kind: kind(self.name(reference).to_owned()), start, stopped: start }
+        SubstError {
+            kind: kind(self.name(reference).to_owned()),
+            start,
+            stopped: start,
+        }
     }
 }

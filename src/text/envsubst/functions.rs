@@ -1,4 +1,5 @@
-//! What the functions of the grammar do to a value. Ports of the reference's functions, with Go's notion of characters.
+//! What the functions of the grammar do to a value. Ports of the reference's functions, with Go's
+//! notion of characters.
 
 use std::borrow::Cow;
 
@@ -71,8 +72,8 @@ impl Function {
         })
     }
 
-    /// The function that counts, now that the number of arguments is known: a default without text, and the replacement of a prefix
-    /// or suffix by nothing, leave the value alone.
+    /// The function that counts, now that the number of arguments is known: a default without text,
+    /// and the replacement of a prefix or suffix by nothing, leave the value alone.
     pub(super) fn with_arguments(self, count: usize) -> Self {
         match self {
             Function::Default if count == 0 => Function::Value,
@@ -81,7 +82,8 @@ impl Function {
         }
     }
 
-    /// The result for a value. A result never grows beyond `limit` bytes. Patterns take steps of the budget; all else is linear.
+    /// The result for a value. A result never grows beyond `limit` bytes. Patterns take steps of
+    /// the budget; all else is linear.
     pub(super) fn apply<'v>(
         self,
         value: &'v [u8],
@@ -97,16 +99,28 @@ impl Function {
             Function::UpperFirst => first(value, rune::to_upper),
             Function::Lower => Cow::Owned(all(value, rune::to_lower)),
             Function::Upper => Cow::Owned(all(value, rune::to_upper)),
-            Function::Substring => Cow::Borrowed(substring(value, argument(0), arguments.get(1).map(Vec::as_slice))?),
-            Function::RemovePrefix { longest } => Cow::Borrowed(&value[glob::prefix(argument(0), value, longest, budget)?..]),
+            Function::Substring => Cow::Borrowed(substring(
+                value,
+                argument(0),
+                arguments.get(1).map(Vec::as_slice),
+            )?),
+            Function::RemovePrefix { longest } => {
+                Cow::Borrowed(&value[glob::prefix(argument(0), value, longest, budget)?..])
+            }
             Function::RemoveSuffix { longest } => {
                 let turned = reversed(value);
                 let cut = glob::prefix(&reversed(argument(0)), &turned, longest, budget)?;
                 Cow::Owned(reversed(&turned[cut..]))
             }
-            Function::ReplaceFirst => Cow::Owned(replace(value, argument(0), argument(1), 1, limit)?),
-            Function::ReplaceAll => Cow::Owned(replace(value, argument(0), argument(1), usize::MAX, limit)?),
-            Function::ReplacePrefix if value.starts_with(argument(0)) => Cow::Owned(replace(value, argument(0), argument(1), 1, limit)?),
+            Function::ReplaceFirst => {
+                Cow::Owned(replace(value, argument(0), argument(1), 1, limit)?)
+            }
+            Function::ReplaceAll => {
+                Cow::Owned(replace(value, argument(0), argument(1), usize::MAX, limit)?)
+            }
+            Function::ReplacePrefix if value.starts_with(argument(0)) => {
+                Cow::Owned(replace(value, argument(0), argument(1), 1, limit)?)
+            }
             Function::ReplaceSuffix if value.ends_with(argument(0)) => {
                 Cow::Owned([&value[..value.len() - argument(0).len()], argument(1)].concat())
             }
@@ -126,7 +140,10 @@ fn first(value: &[u8], map: fn(char) -> char) -> Cow<'_, [u8]> {
 }
 
 fn all(value: &[u8], map: fn(char) -> char) -> Vec<u8> {
-    runes(value).map(|(rune, _)| map(rune)).collect::<String>().into_bytes()
+    runes(value)
+        .map(|(rune, _)| map(rune))
+        .collect::<String>()
+        .into_bytes()
 }
 
 /// The characters back to front; bytes that are no character become U+FFFD.
@@ -141,21 +158,47 @@ fn number(text: &[u8]) -> Option<i64> {
 }
 
 /// A substring by bytes; what is no number leaves the value as it is.
-fn substring<'v>(value: &'v [u8], position: &[u8], length: Option<&[u8]>) -> Result<&'v [u8], FunctionFault> {
-    let Some(position) = number(position) else { return Ok(value) };
+fn substring<'v>(
+    value: &'v [u8],
+    position: &[u8],
+    length: Option<&[u8]>,
+) -> Result<&'v [u8], FunctionFault> {
+    let Some(position) = number(position) else {
+        return Ok(value);
+    };
     let size = i64::try_from(value.len()).unwrap_or(i64::MAX);
-    let position = if position < 0 { (size + position).max(0) } else { position };
-    let rest = usize::try_from(position).ok().and_then(|at| value.get(at..)).unwrap_or_default();
-    let Some(length) = length else { return Ok(rest) };
-    let Some(length) = number(length) else { return Ok(value) };
+    let position = if position < 0 {
+        (size + position).max(0)
+    } else {
+        position
+    };
+    let rest = usize::try_from(position)
+        .ok()
+        .and_then(|at| value.get(at..))
+        .unwrap_or_default();
+    let Some(length) = length else {
+        return Ok(rest);
+    };
+    let Some(length) = number(length) else {
+        return Ok(value);
+    };
     if position.wrapping_add(length) >= size {
         return Ok(rest);
     }
-    usize::try_from(length).ok().and_then(|length| rest.get(..length)).ok_or(FunctionFault::NegativeLength)
+    usize::try_from(length)
+        .ok()
+        .and_then(|length| rest.get(..length))
+        .ok_or(FunctionFault::NegativeLength)
 }
 
 /// `strings.Replace`: an empty search text matches before every character and at the end.
-fn replace(value: &[u8], search: &[u8], replacement: &[u8], most: usize, limit: usize) -> Result<Vec<u8>, FunctionFault> {
+fn replace(
+    value: &[u8],
+    search: &[u8],
+    replacement: &[u8],
+    most: usize,
+    limit: usize,
+) -> Result<Vec<u8>, FunctionFault> {
     let mut result = Vec::with_capacity(value.len());
     let mut rest = value;
     let finder = Finder::new(search);

@@ -1,5 +1,6 @@
-//! Shell patterns as the reference matches them: a copy of Go's `path.Match` in which `*` crosses `/`. `[…]`, `?` and `\c` work by
-//! characters, literals and `*` by bytes. A malformed pattern matches nothing.
+//! Shell patterns as the reference matches them: a copy of Go's `path.Match` in which `*` crosses
+//! `/`. `[…]`, `?` and `\c` work by characters, literals and `*` by bytes. A malformed pattern
+//! matches nothing.
 
 use std::ops::RangeInclusive;
 
@@ -8,17 +9,30 @@ use memchr::memmem;
 use crate::text::budget::{Budget, Exceeded};
 use crate::text::go::rune;
 
-/// How many bytes at the front of a value match the pattern; 0 when no prefix of at least one byte does.
+/// How many bytes at the front of a value match the pattern; 0 when no prefix of at least one byte
+/// does.
 ///
 /// # Errors
-/// The budget does not suffice. A piece of the pattern without `?`, `[…]` is found in linear time, any other by trying each place.
-pub(super) fn prefix(pattern: &[u8], value: &[u8], longest: bool, budget: &Budget) -> Result<usize, Exceeded> {
-    let Some(pattern) = Pattern::parse(pattern) else { return Ok(0) };
+/// The budget does not suffice. A piece of the pattern without `?`, `[…]` is found in linear time,
+/// any other by trying each place.
+pub(super) fn prefix(
+    pattern: &[u8],
+    value: &[u8],
+    longest: bool,
+    budget: &Budget,
+) -> Result<usize, Exceeded> {
+    let Some(pattern) = Pattern::parse(pattern) else {
+        return Ok(0);
+    };
     if value.is_ascii() {
         return pattern.prefix_of_ascii(value, longest, budget);
     }
-    // A cut within a character changes what `?` sees, so each length is tried, as the reference does.
-    first(1..=value.len(), longest, |length| pattern.matches(&value[..length], budget)).map(Option::unwrap_or_default)
+    // A cut within a character changes what `?` sees, so each length is tried, as the reference
+    // does.
+    first(1..=value.len(), longest, |length| {
+        pattern.matches(&value[..length], budget)
+    })
+    .map(Option::unwrap_or_default)
 }
 
 /// One step of a pattern.
@@ -26,7 +40,10 @@ pub(super) fn prefix(pattern: &[u8], value: &[u8], longest: bool, budget: &Budge
 enum Step {
     Byte(u8),
     Any,
-    Class { negated: bool, ranges: Vec<(char, char)> },
+    Class {
+        negated: bool,
+        ranges: Vec<(char, char)>,
+    },
 }
 
 /// Steps without a star between them; `star` says whether one stands before.
@@ -46,13 +63,17 @@ impl Pattern {
         while !text.is_empty() {
             let stars = text.iter().take_while(|b| **b == b'*').count();
             let (chunk, rest) = text[stars..].split_at(chunk_length(&text[stars..]));
-            chunks.push(Chunk { star: stars > 0, steps: steps(chunk)? });
+            chunks.push(Chunk {
+                star: stars > 0,
+                steps: steps(chunk)?,
+            });
             text = rest;
         }
         Some(Pattern(chunks))
     }
 
-    /// The reference's walk: each chunk takes the first place where it fits, the last one must reach the end.
+    /// The reference's walk: each chunk takes the first place where it fits, the last one must
+    /// reach the end.
     fn matches(&self, mut name: &[u8], budget: &Budget) -> Result<bool, Exceeded> {
         for (index, chunk) in self.0.iter().enumerate() {
             let last = index + 1 == self.0.len();
@@ -62,7 +83,9 @@ impl Pattern {
             let most = if chunk.star { name.len() } else { 0 };
             let mut rest = None;
             for at in 0..=most {
-                rest = chunk.matches(&name[at..], budget)?.filter(|rest| !last || rest.is_empty());
+                rest = chunk
+                    .matches(&name[at..], budget)?
+                    .filter(|rest| !last || rest.is_empty());
                 if rest.is_some() {
                     break;
                 }
@@ -73,16 +96,30 @@ impl Pattern {
         Ok(name.is_empty())
     }
 
-    /// The shortest or longest matching prefix of an ASCII value: there each step takes one byte, so one pass finds it.
-    fn prefix_of_ascii(&self, value: &[u8], longest: bool, budget: &Budget) -> Result<usize, Exceeded> {
-        let Some((last, chunks)) = self.0.split_last() else { return Ok(0) };
+    /// The shortest or longest matching prefix of an ASCII value: there each step takes one byte,
+    /// so one pass finds it.
+    fn prefix_of_ascii(
+        &self,
+        value: &[u8],
+        longest: bool,
+        budget: &Budget,
+    ) -> Result<usize, Exceeded> {
+        let Some((last, chunks)) = self.0.split_last() else {
+            return Ok(0);
+        };
         let mut at = 0;
         for chunk in chunks {
-            let Some(start) = chunk.find(&value[at..], false, budget)? else { return Ok(0) };
+            let Some(start) = chunk.find(&value[at..], false, budget)? else {
+                return Ok(0);
+            };
             at += start + chunk.steps.len();
         }
         if last.steps.is_empty() {
-            return Ok(if longest { value.len() } else { at.max(1).min(value.len()) });
+            return Ok(if longest {
+                value.len()
+            } else {
+                at.max(1).min(value.len())
+            });
         }
         let start = last.find(&value[at..], longest, budget)?;
         Ok(start.map_or(0, |start| at + start + last.steps.len()))
@@ -97,7 +134,11 @@ fn first(
 ) -> Result<Option<usize>, Exceeded> {
     let (start, end) = range.into_inner();
     for step in 0..(end + 1).saturating_sub(start) {
-        let number = if from_behind { end - step } else { start + step };
+        let number = if from_behind {
+            end - step
+        } else {
+            start + step
+        };
         if holds(number)? {
             return Ok(Some(number));
         }
@@ -106,24 +147,41 @@ fn first(
 }
 
 impl Chunk {
-    /// Where the chunk stands first, or last, in ASCII text: only at its start when no star is before.
+    /// Where the chunk stands first, or last, in ASCII text: only at its start when no star is
+    /// before.
     fn find(&self, text: &[u8], last: bool, budget: &Budget) -> Result<Option<usize>, Exceeded> {
         let most = if self.star { text.len() } else { 0 };
         match self.bytes() {
             Some(bytes) if self.star => {
                 budget.charge(text.len() + bytes.len())?;
-                Ok(if last { memmem::rfind(text, &bytes) } else { memmem::find(text, &bytes) })
+                Ok(if last {
+                    memmem::rfind(text, &bytes)
+                } else {
+                    memmem::find(text, &bytes)
+                })
             }
-            _ => first(0..=most, last, |start| Ok(self.matches(&text[start..], budget)?.is_some())),
+            _ => first(0..=most, last, |start| {
+                Ok(self.matches(&text[start..], budget)?.is_some())
+            }),
         }
     }
 
     /// The bytes that the chunk stands for when none of its steps leaves a choice.
     fn bytes(&self) -> Option<Vec<u8>> {
-        self.steps.iter().map(|step| if let Step::Byte(byte) = step { Some(*byte) } else { None }).collect()
+        self.steps
+            .iter()
+            .map(|step| {
+                if let Step::Byte(byte) = step {
+                    Some(*byte)
+                } else {
+                    None
+                }
+            })
+            .collect()
     }
 
-    /// What is left of a text of which the front matches. A chunk matches nothing at the end of the text.
+    /// What is left of a text of which the front matches. A chunk matches nothing at the end of the
+    /// text.
     fn matches<'n>(&self, name: &'n [u8], budget: &Budget) -> Result<Option<&'n [u8]>, Exceeded> {
         let (mut rest, mut steps) = (name, 1);
         let matches = self.steps.iter().all(|step| {
@@ -148,7 +206,9 @@ impl Step {
             Step::Class { negated, ranges } => {
                 text.first()?;
                 let (rune, width) = rune::decode(text);
-                let within = ranges.iter().any(|(low, high)| *low <= rune && rune <= *high);
+                let within = ranges
+                    .iter()
+                    .any(|(low, high)| *low <= rune && rune <= *high);
                 (within != *negated).then_some(width)
             }
         }

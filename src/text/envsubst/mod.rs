@@ -1,10 +1,13 @@
-//! Variable substitution as clusterctl does it, bug for bug: the grammar of drone/envsubst v2 at commit 179042472c46, behind
-//! clusterctl's "simple processor", which squeezes blanks out of `${ VAR }` first and refuses templates with unset variables.
+//! Variable substitution as clusterctl does it, bug for bug: the grammar of drone/envsubst v2 at
+//! commit 179042472c46, behind clusterctl's "simple processor", which squeezes blanks out of `${
+//! VAR }` first and refuses templates with unset variables.
 //!
-//! Differences from the reference are deliberate and few: errors have a place, time and memory are linear in the template (the
-//! reference copies the whole text at every `$$` and recurses once a token), and where the reference crashes this returns an error.
+//! Differences from the reference are deliberate and few: errors have a place, time and memory are
+//! linear in the template (the reference copies the whole text at every `$$` and recurses once a
+//! token), and where the reference crashes this returns an error.
 //!
-//! Works on bytes: a template or a value need not be UTF-8, and a substring may cut a character in two.
+//! Works on bytes: a template or a value need not be UTF-8, and a substring may cut a character in
+//! two.
 
 mod evaluate;
 mod functions;
@@ -62,26 +65,38 @@ pub struct Use<'a> {
     pub name: &'a str,
     /// The bytes of the template from `${` to `}`.
     pub span: Range<usize>,
-    /// What inspection takes for the default at this place; `None` when there is none, or an empty one.
+    /// What inspection takes for the default at this place; `None` when there is none, or an empty
+    /// one.
     pub default: Option<String>,
-    /// Whether the place is within an argument of another reference. clusterctl does not see those: the variable is neither
-    /// listed nor required.
+    /// Whether the place is within an argument of another reference. clusterctl does not see
+    /// those: the variable is neither listed nor required.
     pub nested: bool,
 }
 
 impl Use<'_> {
-    /// What follows the name of the variable in the template, up to its argument: `:=`, `#`, nothing.
+    /// What follows the name of the variable in the template, up to its argument: `:=`, `#`,
+    /// nothing.
     pub(crate) fn operator<'t>(&self, template: &'t str) -> &'t str {
-        let rest = template[self.span.clone()].strip_prefix("${").unwrap_or_default().trim_start();
-        let rest = rest.strip_prefix(self.name).unwrap_or("").trim_end_matches('}');
-        let end = rest.find(|c: char| !":=-?+#%/^,".contains(c)).unwrap_or(rest.len()).min(2);
+        let rest = template[self.span.clone()]
+            .strip_prefix("${")
+            .unwrap_or_default()
+            .trim_start();
+        let rest = rest
+            .strip_prefix(self.name)
+            .unwrap_or("")
+            .trim_end_matches('}');
+        let end = rest
+            .find(|c: char| !":=-?+#%/^,".contains(c))
+            .unwrap_or(rest.len())
+            .min(2);
         match &rest[..end] {
             sign if sign.starts_with('=') => &sign[..1],
             sign => sign,
         }
     }
 
-    /// Whether the operator is one of those that give a default, and look so. The default may be empty.
+    /// Whether the operator is one of those that give a default, and look so. The default may be
+    /// empty.
     pub(crate) fn gives_default(&self, template: &str) -> bool {
         matches!(self.operator(template), "=" | ":=" | ":-")
     }
@@ -90,7 +105,8 @@ impl Use<'_> {
 /// A template in which the variables were replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Substituted {
-    /// The text. Not UTF-8 when the template or a value is not, or when a substring cut a character.
+    /// The text. Not UTF-8 when the template or a value is not, or when a substring cut a
+    /// character.
     pub bytes: Vec<u8>,
     /// From offsets in `bytes` back to offsets in the template.
     pub map: OffsetMap,
@@ -116,7 +132,8 @@ pub struct SubstError {
     pub kind: SubstErrorKind,
     /// The byte of the template where the innermost `${` at fault begins.
     pub start: usize,
-    /// The byte of the template where reading stopped; `start` when the fault is not one of grammar.
+    /// The byte of the template where reading stopped; `start` when the fault is not one of
+    /// grammar.
     pub stopped: usize,
 }
 
@@ -149,11 +166,23 @@ impl fmt::Display for SubstError {
             SubstErrorKind::BadSubstitution => f.write_str("bad substitution"),
             SubstErrorKind::MissingClosingBrace => f.write_str("missing closing brace"),
             SubstErrorKind::VariableName => f.write_str("unable to parse variable name"),
-            SubstErrorKind::FunctionArgument => f.write_str("unable to parse substitution within function"),
+            SubstErrorKind::FunctionArgument => {
+                f.write_str("unable to parse substitution within function")
+            }
             SubstErrorKind::DefaultFunction => f.write_str("unable to parse default function"),
-            SubstErrorKind::NegativeLength(name) => write!(f, "negative length in a substring of variable {name}"),
-            SubstErrorKind::TooLarge(name) => write!(f, "substitution of variable {name} grows beyond {} MiB", MAX_OUTPUT >> 20),
-            SubstErrorKind::TooLong(name) => write!(f, "substitution of variable {name} takes {}", super::budget::Exceeded::STEPS),
+            SubstErrorKind::NegativeLength(name) => {
+                write!(f, "negative length in a substring of variable {name}")
+            }
+            SubstErrorKind::TooLarge(name) => write!(
+                f,
+                "substitution of variable {name} grows beyond {} MiB",
+                MAX_OUTPUT >> 20
+            ),
+            SubstErrorKind::TooLong(name) => write!(
+                f,
+                "substitution of variable {name} takes {}",
+                super::budget::Exceeded::STEPS
+            ),
             SubstErrorKind::Missing(names) => write!(
                 f,
                 "value for variables [{}] is not set. Please set the value using os environment variables or the clusterctl config file",
@@ -174,7 +203,8 @@ pub fn parse<T: AsRef<[u8]> + ?Sized>(template: &T) -> Result<Template<'_>, Subs
     parser::parse(source)
 }
 
-/// Parses a text in which `${ NAME }` with blanks is a fault: the library alone, as clusterctl uses it for paths and URLs.
+/// Parses a text in which `${ NAME }` with blanks is a fault: the library alone, as clusterctl uses
+/// it for paths and URLs.
 ///
 /// # Errors
 /// As [`parse`].
@@ -183,9 +213,10 @@ pub(crate) fn parse_exact<T: AsRef<[u8]> + ?Sized>(text: &T) -> Result<Template<
 }
 
 impl Template<'_> {
-    /// What clusterctl's inspection finds: each variable of the top level, with the default of its first use. An empty default is
-    /// none, and the arguments of every function count as default (`${V:0:3}` has the default `03`). References within arguments are
-    /// not looked into; a default shows them as `${NAME}`. Bytes that are not UTF-8 are shown as U+FFFD.
+    /// What clusterctl's inspection finds: each variable of the top level, with the default of its
+    /// first use. An empty default is none, and the arguments of every function count as
+    /// default (`${V:0:3}` has the default `03`). References within arguments are not looked
+    /// into; a default shows them as `${NAME}`. Bytes that are not UTF-8 are shown as U+FFFD.
     pub fn variables(&self) -> BTreeMap<String, Option<String>> {
         let mut found = BTreeMap::new();
         for reference in self.top_level() {
@@ -197,7 +228,8 @@ impl Template<'_> {
         found
     }
 
-    /// Every use of a variable, in the order of the template; a nested use comes after the one that it is in.
+    /// Every use of a variable, in the order of the template; a nested use comes after the one that
+    /// it is in.
     pub fn uses(&self) -> Vec<Use<'_>> {
         let mut nested = vec![true; self.references.len()];
         for part in &self.parts {
@@ -223,8 +255,13 @@ impl Template<'_> {
     /// The template with every variable replaced, as clusterctl does it.
     ///
     /// # Errors
-    /// [`SubstErrorKind::Missing`] when a required variable has no value; else as [`Template::expand`].
-    pub fn substitute<V: Into<Vec<u8>>>(&self, value: impl Fn(&str) -> Option<V>, budget: &Budget) -> Result<Substituted, SubstError> {
+    /// [`SubstErrorKind::Missing`] when a required variable has no value; else as
+    /// [`Template::expand`].
+    pub fn substitute<V: Into<Vec<u8>>>(
+        &self,
+        value: impl Fn(&str) -> Option<V>,
+        budget: &Budget,
+    ) -> Result<Substituted, SubstError> {
         let missing: Vec<String> = self
             .variables()
             .into_iter()
@@ -234,16 +271,27 @@ impl Template<'_> {
         let Some(first) = missing.first() else {
             return self.expand(value, budget);
         };
-        let reference = self.top_level().find(|reference| self.name(reference) == first);
+        let reference = self
+            .top_level()
+            .find(|reference| self.name(reference) == first);
         let start = reference.map_or(0, |reference| self.source.original(reference.span.start));
-        Err(SubstError { kind: SubstErrorKind::Missing(missing), start, stopped: start })
+        Err(SubstError {
+            kind: SubstErrorKind::Missing(missing),
+            start,
+            stopped: start,
+        })
     }
 
     /// The template with every variable replaced; a variable without a value counts as empty.
     ///
     /// # Errors
-    /// [`SubstErrorKind::NegativeLength`], [`SubstErrorKind::TooLarge`], [`SubstErrorKind::TooLong`].
-    pub fn expand<V: Into<Vec<u8>>>(&self, value: impl Fn(&str) -> Option<V>, budget: &Budget) -> Result<Substituted, SubstError> {
+    /// [`SubstErrorKind::NegativeLength`], [`SubstErrorKind::TooLarge`],
+    /// [`SubstErrorKind::TooLong`].
+    pub fn expand<V: Into<Vec<u8>>>(
+        &self,
+        value: impl Fn(&str) -> Option<V>,
+        budget: &Budget,
+    ) -> Result<Substituted, SubstError> {
         evaluate::evaluate(self, value, budget)
     }
 
@@ -256,14 +304,17 @@ impl Template<'_> {
 
     /// Names consist of letters, digits and `_`, so they are UTF-8 whatever surrounds them.
     fn name(&self, reference: &Reference) -> &str {
-        std::str::from_utf8(&self.source.bytes[reference.name.clone()]).expect("internal error: a name holds only letters and digits")
+        std::str::from_utf8(&self.source.bytes[reference.name.clone()])
+            .expect("internal error: a name holds only letters and digits")
     }
 
     fn default_of(&self, reference: &Reference) -> Option<String> {
         let mut default = Vec::new();
         for argument in &reference.arguments {
             match argument {
-                Part::Text(text) => self.pieces(text).for_each(|piece| default.extend_from_slice(&self.source.bytes[piece])),
+                Part::Text(text) => self
+                    .pieces(text)
+                    .for_each(|piece| default.extend_from_slice(&self.source.bytes[piece])),
                 Part::Reference(index) => {
                     default.extend_from_slice(b"${");
                     default.extend_from_slice(self.name(&self.references[*index]).as_bytes());

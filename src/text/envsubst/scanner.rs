@@ -1,5 +1,6 @@
-//! The tokens of the substitution grammar. A port of the reference's scanner with its quirks: what is accepted depends on a mode and
-//! a predicate that the parser sets, `unread` goes back by the width of the last character looked at, and NUL ends the input.
+//! The tokens of the substitution grammar. A port of the reference's scanner with its quirks: what
+//! is accepted depends on a mode and a predicate that the parser sets, `unread` goes back by the
+//! width of the last character looked at, and NUL ends the input.
 
 use std::ops::Range;
 
@@ -21,7 +22,8 @@ pub(super) const ESCAPED_BACKSLASH: Mode = 16;
 pub(super) enum Accept {
     /// Everything.
     All,
-    /// Characters of which this holds; the number counts the bytes of the token up to and with the character.
+    /// Characters of which this holds; the number counts the bytes of the token up to and with the
+    /// character.
     If(fn(char, usize) -> bool),
 }
 
@@ -53,7 +55,14 @@ pub(super) struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     pub(super) fn new(text: &'a [u8]) -> Self {
-        Scanner { text, at: 0, start: 0, width: 0, dropped: Vec::new(), dropped_before: 0 }
+        Scanner {
+            text,
+            at: 0,
+            start: 0,
+            width: 0,
+            dropped: Vec::new(),
+            dropped_before: 0,
+        }
     }
 
     /// Where the last token begins.
@@ -73,7 +82,10 @@ impl<'a> Scanner<'a> {
 
     /// The last token as a text.
     pub(super) fn token_text(&self) -> Text {
-        Text { range: self.start..self.at, dropped: self.dropped_before..self.dropped.len() }
+        Text {
+            range: self.start..self.at,
+            dropped: self.dropped_before..self.dropped.len(),
+        }
     }
 
     /// The offsets of all bytes that escapes dropped.
@@ -147,7 +159,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Goes on to what can end a token that takes everything, or is an escape in it. Nearly all of a template is skipped so.
+    /// Goes on to what can end a token that takes everything, or is an escape in it. Nearly all of
+    /// a template is skipped so.
     fn skip_plain(&mut self) {
         let rest = &self.text[self.at..];
         self.at += memchr::memchr3(b'$', b'\\', b'\0', rest).unwrap_or(rest.len());

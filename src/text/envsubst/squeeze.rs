@@ -1,4 +1,5 @@
-//! clusterctl's legacy blanks: `${ VAR }`, `${VAR }` and `${ VAR}` become `${VAR}` before anything else is read.
+//! clusterctl's legacy blanks: `${ VAR }`, `${VAR }` and `${ VAR}` become `${VAR}` before anything
+//! else is read.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,7 +11,8 @@ use memchr::memmem;
 pub(super) struct Squeezed<'t> {
     /// The text without them.
     pub(super) bytes: Cow<'t, [u8]>,
-    /// For each run of blanks, ascending: the offset in `bytes` from which on it is missing, and how many bytes are missing in all by then.
+    /// For each run of blanks, ascending: the offset in `bytes` from which on it is missing, and
+    /// how many bytes are missing in all by then.
     gaps: Vec<(usize, usize)>,
 }
 
@@ -36,12 +38,18 @@ impl<'t> Squeezed<'t> {
             return Squeezed::without_gaps(text);
         }
         bytes.extend_from_slice(&text[rest..]);
-        Squeezed { bytes: bytes.into(), gaps }
+        Squeezed {
+            bytes: bytes.into(),
+            gaps,
+        }
     }
 
     /// The text as it is.
     pub(super) fn without_gaps(text: &'t [u8]) -> Self {
-        Squeezed { bytes: text.into(), gaps: Vec::new() }
+        Squeezed {
+            bytes: text.into(),
+            gaps: Vec::new(),
+        }
     }
 
     /// The offset in the text as it was.
@@ -75,11 +83,16 @@ pub(super) fn original(gaps: &[(usize, usize)], offset: usize) -> usize {
 /// The range before blanks were squeezed out, without blanks that follow it.
 pub(super) fn original_range(gaps: &[(usize, usize)], range: &Range<usize>) -> Range<usize> {
     let start = original(gaps, range.start);
-    let end = if range.is_empty() { start } else { original(gaps, range.end - 1) + 1 };
+    let end = if range.is_empty() {
+        start
+    } else {
+        original(gaps, range.end - 1) + 1
+    };
     start..end
 }
 
-/// After `${` at `from`: the name and the offset of `}`, when at least one side of the name has blanks and nothing else is there.
+/// After `${` at `from`: the name and the offset of `}`, when at least one side of the name has
+/// blanks and nothing else is there.
 fn legacy_reference(text: &[u8], from: usize) -> Option<(Range<usize>, usize)> {
     let skip = |mut at: usize, accept: fn(u8) -> bool| {
         while text.get(at).copied().is_some_and(accept) {
@@ -88,7 +101,9 @@ fn legacy_reference(text: &[u8], from: usize) -> Option<(Range<usize>, usize)> {
         at
     };
     let start = skip(from, is_blank);
-    let end = skip(start, |b| b.is_ascii_alphanumeric() || b == b'_' || b == b'$');
+    let end = skip(start, |b| {
+        b.is_ascii_alphanumeric() || b == b'_' || b == b'$'
+    });
     let close = skip(end, is_blank);
     let blanks = start > from || close > end;
     (blanks && end > start && text.get(close) == Some(&b'}')).then_some((start..end, close))
@@ -104,7 +119,11 @@ mod tests {
     use super::*;
 
     fn check(input: &str, expected: &str) {
-        assert_eq!(String::from_utf8_lossy(&Squeezed::new(input.as_bytes()).bytes), expected, "{input:?}");
+        assert_eq!(
+            String::from_utf8_lossy(&Squeezed::new(input.as_bytes()).bytes),
+            expected,
+            "{input:?}"
+        );
     }
 
     #[test]
@@ -117,7 +136,14 @@ mod tests {
 
     #[test]
     fn anything_else_is_left_alone() {
-        for text in ["${ A:=x }", "${ }", "${ A B }", "${ ${ A}", "${\u{b}A}", "${ A"] {
+        for text in [
+            "${ A:=x }",
+            "${ }",
+            "${ A B }",
+            "${ ${ A}",
+            "${\u{b}A}",
+            "${ A",
+        ] {
             let expected = text.replace("${ A}", "${A}");
             check(text, &expected);
         }
@@ -128,7 +154,11 @@ mod tests {
         let text = "x${  A } y${B\t}z";
         let squeezed = Squeezed::new(text.as_bytes());
         for (offset, byte) in squeezed.bytes.iter().enumerate() {
-            assert_eq!(text.as_bytes()[squeezed.original(offset)], *byte, "offset {offset}");
+            assert_eq!(
+                text.as_bytes()[squeezed.original(offset)],
+                *byte,
+                "offset {offset}"
+            );
         }
         assert_eq!(squeezed.original_range(&(1..5)), 1..8);
     }

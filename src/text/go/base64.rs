@@ -1,4 +1,5 @@
-//! Base64 as Go's package `encoding/base64` reads it: the standard alphabet with padding, line breaks skipped, spare bits ignored.
+//! Base64 as Go's package `encoding/base64` reads it: the standard alphabet with padding, line
+//! breaks skipped, spare bits ignored.
 
 use base64::Engine as _;
 use base64::alphabet;
@@ -7,7 +8,9 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 /// Padding is required, and what the last symbol holds too much is ignored.
 const GO: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
-    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::RequireCanonical).with_decode_allow_trailing_bits(true),
+    GeneralPurposeConfig::new()
+        .with_decode_padding_mode(DecodePaddingMode::RequireCanonical)
+        .with_decode_allow_trailing_bits(true),
 );
 
 /// Decodes base64.
@@ -15,7 +18,11 @@ const GO: GeneralPurpose = GeneralPurpose::new(
 /// # Errors
 /// The offset of the byte that Go names ("illegal base64 data at input byte 3").
 pub(crate) fn decode(text: &str) -> Result<Vec<u8>, usize> {
-    let decoded = if text.contains(['\n', '\r']) { GO.decode(text.replace(['\n', '\r'], "")) } else { GO.decode(text) };
+    let decoded = if text.contains(['\n', '\r']) {
+        GO.decode(text.replace(['\n', '\r'], ""))
+    } else {
+        GO.decode(text)
+    };
     decoded.map_err(|_| fault(text))
 }
 
@@ -38,11 +45,13 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
     GO.encode(bytes)
 }
 
-/// Where Go stops: a group that ends too early is named by where it would begin, were it as long as what was read of it.
+/// Where Go stops: a group that ends too early is named by where it would begin, were it as long as
+/// what was read of it.
 fn fault(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_break = |byte: &u8| matches!(byte, b'\r' | b'\n');
-    let behind_breaks = |at: usize| at + bytes[at..].iter().take_while(|byte| is_break(byte)).count();
+    let behind_breaks =
+        |at: usize| at + bytes[at..].iter().take_while(|byte| is_break(byte)).count();
     let mut in_group = 0;
     for (at, byte) in bytes.iter().enumerate() {
         match byte {
@@ -71,7 +80,14 @@ mod tests {
     /// Observed of `base64.StdEncoding`.
     #[test]
     fn base64_is_read_as_go_reads_it() {
-        for (text, bytes) in [("", &b""[..]), ("Cg==", b"\n"), ("YWI=", b"ab"), ("YWJj", b"abc"), ("YW\nJj\r\n", b"abc"), ("Ch==", b"\n")] {
+        for (text, bytes) in [
+            ("", &b""[..]),
+            ("Cg==", b"\n"),
+            ("YWI=", b"ab"),
+            ("YWJj", b"abc"),
+            ("YW\nJj\r\n", b"abc"),
+            ("Ch==", b"\n"),
+        ] {
             assert_eq!(decode(text).as_deref(), Ok(bytes), "{text}");
         }
         for (text, at) in [
@@ -92,7 +108,13 @@ mod tests {
         ] {
             assert_eq!(decode(text), Err(at), "{text:?}");
         }
-        assert_eq!((decode_url("-_8="), decode_url("+/8="), decode_url("aGk")), (Ok(vec![0xfb, 0xff]), Err(0), Err(0)));
-        assert_eq!(["", "a", "ab", "abc"].map(|text| encode(text.as_bytes())), ["", "YQ==", "YWI=", "YWJj"]);
+        assert_eq!(
+            (decode_url("-_8="), decode_url("+/8="), decode_url("aGk")),
+            (Ok(vec![0xfb, 0xff]), Err(0), Err(0))
+        );
+        assert_eq!(
+            ["", "a", "ab", "abc"].map(|text| encode(text.as_bytes())),
+            ["", "YQ==", "YWI=", "YWJj"]
+        );
     }
 }

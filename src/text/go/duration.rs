@@ -8,7 +8,8 @@ const SECOND: u64 = 1_000_000_000;
 const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 
-/// `time.ParseDuration`, in nanoseconds: a sign, then numbers with units `ns us µs ms s m h`, or `0`.
+/// `time.ParseDuration`, in nanoseconds: a sign, then numbers with units `ns us µs ms s m h`, or
+/// `0`.
 ///
 /// # Errors
 /// In Go's words.
@@ -26,12 +27,23 @@ pub(crate) fn parse(text: &str) -> Result<i64, String> {
         let (part, after) = part(rest).map_err(|fault| match fault {
             PartFault::Invalid => invalid(),
             PartFault::NoUnit => format!("time: missing unit in duration {}", quote(text)),
-            PartFault::UnknownUnit(unit) => format!("time: unknown unit {} in duration {}", quote(unit), quote(text)),
+            PartFault::UnknownUnit(unit) => format!(
+                "time: unknown unit {} in duration {}",
+                quote(unit),
+                quote(text)
+            ),
         })?;
-        total = total.checked_add(part).filter(|sum| *sum <= 1 << 63).ok_or_else(invalid)?;
+        total = total
+            .checked_add(part)
+            .filter(|sum| *sum <= 1 << 63)
+            .ok_or_else(invalid)?;
         rest = after;
     }
-    let nanoseconds = if text.starts_with('-') { 0i64.checked_sub_unsigned(total) } else { i64::try_from(total).ok() };
+    let nanoseconds = if text.starts_with('-') {
+        0i64.checked_sub_unsigned(total)
+    } else {
+        i64::try_from(total).ok()
+    };
     nanoseconds.ok_or_else(invalid)
 }
 
@@ -44,11 +56,17 @@ enum PartFault<'a> {
 /// One number with its unit, in nanoseconds, and what follows it.
 fn part(text: &str) -> Result<(u64, &str), PartFault<'_>> {
     let (whole, rest) = split_while(text, |c| c.is_ascii_digit());
-    let (fraction, rest) = rest.strip_prefix('.').map_or(("", rest), |rest| split_while(rest, |c| c.is_ascii_digit()));
+    let (fraction, rest) = rest
+        .strip_prefix('.')
+        .map_or(("", rest), |rest| split_while(rest, |c| c.is_ascii_digit()));
     if whole.is_empty() && fraction.is_empty() {
         return Err(PartFault::Invalid);
     }
-    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| PartFault::Invalid)? };
+    let whole: u64 = if whole.is_empty() {
+        0
+    } else {
+        whole.parse().map_err(|_| PartFault::Invalid)?
+    };
     let (name, rest) = split_while(rest, |c| c != '.' && !c.is_ascii_digit());
     let unit = match name {
         "" => return Err(PartFault::NoUnit),
@@ -61,17 +79,32 @@ fn part(text: &str) -> Result<(u64, &str), PartFault<'_>> {
         _ => return Err(PartFault::UnknownUnit(name)),
     };
     let fits = |length: &u64| *length <= 1 << 63;
-    let length = whole.checked_mul(unit).filter(fits).and_then(|length| length.checked_add(fraction_of(unit, fraction))).filter(fits);
+    let length = whole
+        .checked_mul(unit)
+        .filter(fits)
+        .and_then(|length| length.checked_add(fraction_of(unit, fraction)))
+        .filter(fits);
     Ok((length.ok_or(PartFault::Invalid)?, rest))
 }
 
 /// `0.DIGITS` of a unit, truncated; with Go's float arithmetic, so that the last digit agrees.
-#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "Go computes in the same way")]
+#[allow(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "Go computes in the same way"
+)]
 fn fraction_of(unit: u64, digits: &str) -> u64 {
     let mut value: u64 = 0;
     let mut scale = 1.0_f64;
     for digit in digits.bytes().map(|b| u64::from(b - b'0')) {
-        let Some(next) = value.checked_mul(10).and_then(|v| v.checked_add(digit)).filter(|v| *v <= 1 << 63) else { break };
+        let Some(next) = value
+            .checked_mul(10)
+            .and_then(|v| v.checked_add(digit))
+            .filter(|v| *v <= 1 << 63)
+        else {
+            break;
+        };
         value = next;
         scale *= 10.0;
     }
@@ -118,7 +151,13 @@ mod tests {
     /// Go's documentation of `time.ParseDuration` and `Duration.String`.
     #[test]
     fn durations_read_and_print_as_in_go() {
-        let check = |written: &str, expected: &str| assert_eq!(parse(written).map(text).as_deref(), Ok(expected), "{written}");
+        let check = |written: &str, expected: &str| {
+            assert_eq!(
+                parse(written).map(text).as_deref(),
+                Ok(expected),
+                "{written}"
+            )
+        };
         check("0", "0s");
         check("+5s", "5s");
         check("20m", "20m0s");
@@ -139,8 +178,23 @@ mod tests {
     /// Observed of `time.ParseDuration`.
     #[test]
     fn what_go_refuses_is_refused_in_its_words() {
-        for written in ["", "-", "+", "s", ".", "-.", ".s", "+.s", "é", "9223372036854775808ns", "3000000h"] {
-            assert_eq!(parse(written), Err(format!("time: invalid duration {written:?}")));
+        for written in [
+            "",
+            "-",
+            "+",
+            "s",
+            ".",
+            "-.",
+            ".s",
+            "+.s",
+            "é",
+            "9223372036854775808ns",
+            "3000000h",
+        ] {
+            assert_eq!(
+                parse(written),
+                Err(format!("time: invalid duration {written:?}"))
+            );
         }
         for (written, fault) in [
             ("3", "missing unit in duration \"3\""),

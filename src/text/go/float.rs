@@ -1,7 +1,7 @@
 //! Doubles as Go's packages `strconv` and `encoding/json` write them.
 
-/// `strconv.FormatFloat(value, format, precision, 64)` for the formats `e E f g G x X b`. No precision means the shortest digits that read
-/// back as the value.
+/// `strconv.FormatFloat(value, format, precision, 64)` for the formats `e E f g G x X b`. No
+/// precision means the shortest digits that read back as the value.
 pub(crate) fn format_float(value: f64, format: char, precision: Option<usize>) -> String {
     if value.is_nan() {
         return "NaN".to_owned();
@@ -16,17 +16,26 @@ pub(crate) fn format_float(value: f64, format: char, precision: Option<usize>) -
             filled(format!("{:.exact$}", value.abs()), precision - exact)
         }
         ('e' | 'E', None) => Digits::shortest(value).exponential(None, format),
-        ('e' | 'E', Some(precision)) => Digits::rounded(value, precision + 1).exponential(Some(precision), format),
+        ('e' | 'E', Some(precision)) => {
+            Digits::rounded(value, precision + 1).exponential(Some(precision), format)
+        }
         ('g' | 'G', None) => Digits::shortest(value).general(None, format),
-        ('g' | 'G', Some(precision)) => Digits::rounded(value, precision.max(1)).general(Some(precision.max(1)), format),
+        ('g' | 'G', Some(precision)) => {
+            Digits::rounded(value, precision.max(1)).general(Some(precision.max(1)), format)
+        }
         ('b', _) => binary(value),
         ('X', precision) => hexadecimal(value, precision).to_uppercase(),
         (_, precision) => hexadecimal(value, precision),
     };
-    if value.is_sign_negative() { format!("-{text}") } else { text }
+    if value.is_sign_negative() {
+        format!("-{text}")
+    } else {
+        text
+    }
 }
 
-/// No double has more digits than these, before the point or behind it. Rust's own formatting takes at most 65,535, Go's a million.
+/// No double has more digits than these, before the point or behind it. Rust's own formatting takes
+/// at most 65,535, Go's a million.
 const MOST_DIGITS: usize = 1100;
 
 /// A number with so many zeros more at its end.
@@ -57,7 +66,8 @@ pub(crate) fn json_float(value: f64) -> String {
     }
 }
 
-/// The decimal digits of a double without zeros at the end, and how many of them stand before the point. Zero has none.
+/// The decimal digits of a double without zeros at the end, and how many of them stand before the
+/// point. Zero has none.
 struct Digits {
     digits: String,
     point: i32,
@@ -69,7 +79,11 @@ impl Digits {
     }
 
     fn rounded(value: f64, count: usize) -> Self {
-        Digits::of(&format!("{:.*e}", (count - 1).min(MOST_DIGITS), value.abs()))
+        Digits::of(&format!(
+            "{:.*e}",
+            (count - 1).min(MOST_DIGITS),
+            value.abs()
+        ))
     }
 
     /// Of Rust's `1.50e7`.
@@ -77,7 +91,11 @@ impl Digits {
         let (mantissa, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
         let digits = mantissa.replace('.', "");
         let digits = digits.trim_end_matches('0').to_owned();
-        let point = if digits.is_empty() { 0 } else { exponent.parse::<i32>().unwrap_or(0) + 1 };
+        let point = if digits.is_empty() {
+            0
+        } else {
+            exponent.parse::<i32>().unwrap_or(0) + 1
+        };
         Digits { digits, point }
     }
 
@@ -87,7 +105,11 @@ impl Digits {
 
     /// `d.ddde±dd`, with so many digits behind the point, or all that there are.
     fn exponential(&self, precision: Option<usize>, letter: char) -> String {
-        let digits = if self.digits.is_empty() { "0" } else { &self.digits };
+        let digits = if self.digits.is_empty() {
+            "0"
+        } else {
+            &self.digits
+        };
         let precision = precision.unwrap_or(digits.len() - 1);
         let mut out = digits[..1].to_owned();
         if precision > 0 {
@@ -95,7 +117,11 @@ impl Digits {
             out.push('.');
             out = filled(out + behind, precision.saturating_sub(behind.len()));
         }
-        let exponent = if self.digits.is_empty() { 0 } else { self.point - 1 };
+        let exponent = if self.digits.is_empty() {
+            0
+        } else {
+            self.point - 1
+        };
         let sign = if exponent < 0 { '-' } else { '+' };
         out.push_str(&format!("{letter}{sign}{:02}", exponent.abs()));
         out
@@ -103,7 +129,9 @@ impl Digits {
 
     /// `%g` with so many digits, or the shortest.
     fn general(&self, precision: Option<usize>, format: char) -> String {
-        let wanted = precision.map_or(self.count(), |precision| i32::try_from(precision).unwrap_or(i32::MAX));
+        let wanted = precision.map_or(self.count(), |precision| {
+            i32::try_from(precision).unwrap_or(i32::MAX)
+        });
         let limit = match precision {
             None => 6,
             Some(_) if wanted > self.count() && self.count() >= self.point => self.count(),
@@ -123,16 +151,24 @@ impl Digits {
             Ok(0) | Err(_) if digits.is_empty() => "0".to_owned(),
             Ok(before) if before >= digits.len() => format!("{digits:0<before$}"),
             Ok(before) if before > 0 => format!("{}.{}", &digits[..before], &digits[before..]),
-            _ => format!("0.{}{digits}", "0".repeat(self.point.unsigned_abs() as usize)),
+            _ => format!(
+                "0.{}{digits}",
+                "0".repeat(self.point.unsigned_abs() as usize)
+            ),
         }
     }
 }
 
-/// The mantissa as a whole number, and the exponent of two that goes with it. The mantissa of a normal number has 53 bits.
+/// The mantissa as a whole number, and the exponent of two that goes with it. The mantissa of a
+/// normal number has 53 bits.
 fn parts(value: f64) -> (u64, i32) {
     let bits = value.abs().to_bits();
     let (exponent, fraction) = ((bits >> 52) as i32, bits & ((1 << 52) - 1));
-    if exponent == 0 { (fraction, -1074) } else { (fraction | 1 << 52, exponent - 1075) }
+    if exponent == 0 {
+        (fraction, -1074)
+    } else {
+        (fraction | 1 << 52, exponent - 1075)
+    }
 }
 
 /// `%b`: `4503599627370496p-52`.
@@ -147,7 +183,11 @@ fn hexadecimal(value: f64, precision: Option<usize>) -> String {
     // The leading one is moved to bit 60, so that 15 digits follow it.
     let shift = mantissa.leading_zeros().saturating_sub(3);
     let mut mantissa = if mantissa == 0 { 0 } else { mantissa << shift };
-    let mut exponent = if mantissa == 0 { 0 } else { exponent + 60 - i32::try_from(shift).unwrap_or_default() };
+    let mut exponent = if mantissa == 0 {
+        0
+    } else {
+        exponent + 60 - i32::try_from(shift).unwrap_or_default()
+    };
     if let Some(precision) = precision.filter(|precision| *precision < 15) {
         let shift = u32::try_from(precision * 4).unwrap_or_default();
         let extra = (mantissa << shift) & ((1 << 60) - 1);
@@ -162,11 +202,18 @@ fn hexadecimal(value: f64, precision: Option<usize>) -> String {
     let digits = format!("{:015x}", mantissa & ((1 << 60) - 1));
     let fraction = match precision {
         None => digits.trim_end_matches('0').to_owned(),
-        Some(precision) => filled(digits[..precision.min(15)].to_owned(), precision.saturating_sub(15)),
+        Some(precision) => filled(
+            digits[..precision.min(15)].to_owned(),
+            precision.saturating_sub(15),
+        ),
     };
     let point = if fraction.is_empty() { "" } else { "." };
     let sign = if exponent < 0 { '-' } else { '+' };
-    format!("0x{}{point}{fraction}p{sign}{:02}", mantissa >> 60 & 1, exponent.abs())
+    format!(
+        "0x{}{point}{fraction}p{sign}{:02}",
+        mantissa >> 60 & 1,
+        exponent.abs()
+    )
 }
 
 #[cfg(test)]
@@ -175,7 +222,12 @@ mod tests {
 
     #[test]
     fn floats_switch_to_exponents_as_go_does() {
-        let check = |value: f64, fmt: &str, json: &str| assert_eq!((float(value).as_str(), json_float(value).as_str()), (fmt, json));
+        let check = |value: f64, fmt: &str, json: &str| {
+            assert_eq!(
+                (float(value).as_str(), json_float(value).as_str()),
+                (fmt, json)
+            )
+        };
         check(1.5, "1.5", "1.5");
         check(1e6, "1e+06", "1000000");
         check(123_456_789.0, "1.23456789e+08", "123456789");
@@ -192,7 +244,11 @@ mod tests {
     #[test]
     fn formats_are_strconvs() {
         let check = |value: f64, format: char, precision: Option<usize>, expected: &str| {
-            assert_eq!(format_float(value, format, precision), expected, "{value} {format} {precision:?}");
+            assert_eq!(
+                format_float(value, format, precision),
+                expected,
+                "{value} {format} {precision:?}"
+            );
         };
         check(100.0, 'g', Some(3), "100");
         check(100.0, 'g', Some(2), "1e+02");
@@ -217,16 +273,26 @@ mod tests {
     #[test]
     fn precisions_are_as_large_as_gos() {
         let zeros = |count: usize| "0".repeat(count);
-        let check = |value: f64, format: char, expected: String| assert_eq!(format_float(value, format, Some(70_000)), expected);
+        let check = |value: f64, format: char, expected: String| {
+            assert_eq!(format_float(value, format, Some(70_000)), expected)
+        };
         check(1.5, 'f', format!("1.5{}", zeros(69_999)));
-        check(0.1, 'f', format!("0.1000000000000000055511151231257827021181583404541015625{}", zeros(70_000 - 55)));
+        check(
+            0.1,
+            'f',
+            format!(
+                "0.1000000000000000055511151231257827021181583404541015625{}",
+                zeros(70_000 - 55)
+            ),
+        );
         check(1.5, 'e', format!("1.5{}e+00", zeros(69_999)));
         check(0.25, 'g', "0.25".to_owned());
         check(1.5, 'x', format!("0x1.8{}p+00", zeros(69_999)));
         // The smallest double has its last digit at place 1,074.
         let smallest = format_float(5e-324, 'f', Some(1_100));
         assert!(
-            smallest.trim_end_matches('0').len() == "0.".len() + 1_074 && smallest.len() == "0.".len() + 1_100,
+            smallest.trim_end_matches('0').len() == "0.".len() + 1_074
+                && smallest.len() == "0.".len() + 1_100,
             "{smallest}"
         );
     }

@@ -1,4 +1,5 @@
-//! Printing as Go's package `fmt` does: `Sprint`, `Sprintln` and `Sprintf` with all their verbs and complaints.
+//! Printing as Go's package `fmt` does: `Sprint`, `Sprintln` and `Sprintf` with all their verbs and
+//! complaints.
 
 use std::borrow::Cow;
 
@@ -52,8 +53,19 @@ pub(crate) fn sprintln(arguments: &[Value], limit: usize) -> Result<Vec<u8>, Too
 ///
 /// # Errors
 /// The text has more than `limit` bytes.
-pub(crate) fn sprintf(format: &[u8], arguments: &[Value], limit: usize) -> Result<Vec<u8>, TooLarge> {
-    let mut scanner = Scanner { format, at: 0, arguments, next: 0, reordered: false, index_is_good: true };
+pub(crate) fn sprintf(
+    format: &[u8],
+    arguments: &[Value],
+    limit: usize,
+) -> Result<Vec<u8>, TooLarge> {
+    let mut scanner = Scanner {
+        format,
+        at: 0,
+        arguments,
+        next: 0,
+        reordered: false,
+        index_is_good: true,
+    };
     let mut printer = Printer::new(limit);
     while scanner.directive(&mut printer)? {}
     if !scanner.reordered && scanner.next < arguments.len() {
@@ -87,7 +99,10 @@ impl Scanner<'_> {
     /// Prints up to and with the next directive; says whether there may be another.
     fn directive(&mut self, printer: &mut Printer) -> Result<bool, TooLarge> {
         let rest = &self.format[self.at..];
-        let text = rest.iter().position(|byte| *byte == b'%').unwrap_or(rest.len());
+        let text = rest
+            .iter()
+            .position(|byte| *byte == b'%')
+            .unwrap_or(rest.len());
         printer.out.extend_from_slice(&rest[..text]);
         self.at += text;
         if !self.skip(b'%') {
@@ -100,7 +115,10 @@ impl Scanner<'_> {
             self.at += 1;
         }
         // The common case: a verb in lower case right behind the flags.
-        if let Some(verb) = self.peek().filter(|byte| byte.is_ascii_lowercase() && self.next < self.arguments.len()) {
+        if let Some(verb) = self
+            .peek()
+            .filter(|byte| byte.is_ascii_lowercase() && self.next < self.arguments.len())
+        {
             self.at += 1;
             return self.print(printer, char::from(verb)).map(|()| true);
         }
@@ -127,7 +145,10 @@ impl Scanner<'_> {
     fn print(&mut self, printer: &mut Printer, verb: char) -> Result<(), TooLarge> {
         if matches!(verb, 'v' | 'w') {
             let flags = &mut printer.flags;
-            (flags.sharp_v, flags.plus_v) = (std::mem::take(&mut flags.sharp), std::mem::take(&mut flags.plus));
+            (flags.sharp_v, flags.plus_v) = (
+                std::mem::take(&mut flags.sharp),
+                std::mem::take(&mut flags.plus),
+            );
         }
         let argument = &self.arguments[self.next];
         self.next += 1;
@@ -203,15 +224,26 @@ impl Scanner<'_> {
         }
         self.reordered = true;
         let rest = &self.format[self.at..];
-        let Some(close) = rest.iter().position(|byte| *byte == b']').filter(|_| rest.len() >= 3) else {
+        let Some(close) = rest
+            .iter()
+            .position(|byte| *byte == b']')
+            .filter(|_| rest.len() >= 3)
+        else {
             self.index_is_good = false;
             self.at += 1;
             return false;
         };
-        let number = std::str::from_utf8(&rest[1..close]).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
-        let number: Option<usize> = number.and_then(|text| text.parse().ok()).filter(|number| *number <= WIDEST as usize);
+        let number = std::str::from_utf8(&rest[1..close])
+            .ok()
+            .filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+        let number: Option<usize> = number
+            .and_then(|text| text.parse().ok())
+            .filter(|number| *number <= WIDEST as usize);
         self.at += close + 1;
-        match number.and_then(|number| number.checked_sub(1)).filter(|index| *index < self.arguments.len()) {
+        match number
+            .and_then(|number| number.checked_sub(1))
+            .filter(|index| *index < self.arguments.len())
+        {
             Some(index) => self.next = index,
             None => self.index_is_good = false,
         }
@@ -253,16 +285,25 @@ struct Printer {
 
 impl Printer {
     fn new(limit: usize) -> Self {
-        Printer { out: Vec::new(), limit, flags: Flags::default() }
+        Printer {
+            out: Vec::new(),
+            limit,
+            flags: Flags::default(),
+        }
     }
 
     fn checked(&self) -> Result<(), TooLarge> {
-        if self.out.len() > self.limit { Err(TooLarge) } else { Ok(()) }
+        if self.out.len() > self.limit {
+            Err(TooLarge)
+        } else {
+            Ok(())
+        }
     }
 
     /// `%!d` and a reason.
     fn complain(&mut self, verb: char, reason: &str) {
-        self.out.extend_from_slice(format!("%!{verb}{reason}").as_bytes());
+        self.out
+            .extend_from_slice(format!("%!{verb}{reason}").as_bytes());
     }
 
     fn extra(&mut self, arguments: &[Value]) -> Result<(), TooLarge> {
@@ -270,7 +311,8 @@ impl Printer {
         for (at, argument) in arguments.iter().enumerate() {
             self.out.extend_from_slice(if at > 0 { b", " } else { b"" });
             if *argument != Value::Nil {
-                self.out.extend_from_slice(format!("{}=", argument.type_name()).as_bytes());
+                self.out
+                    .extend_from_slice(format!("{}=", argument.type_name()).as_bytes());
             }
             self.argument(argument, 'v')?;
         }
@@ -281,7 +323,8 @@ impl Printer {
     fn bad_verb(&mut self, verb: char, argument: &Value) -> Result<(), TooLarge> {
         self.complain(verb, "(");
         if *argument != Value::Nil {
-            self.out.extend_from_slice(format!("{}=", argument.type_name()).as_bytes());
+            self.out
+                .extend_from_slice(format!("{}=", argument.type_name()).as_bytes());
         }
         self.value(argument, 'v', 1)?;
         self.out.push(b')');
@@ -302,17 +345,25 @@ impl Printer {
     fn value(&mut self, value: &Value, verb: char, depth: usize) -> Result<(), TooLarge> {
         self.checked()?;
         match value {
-            Value::Nil if depth > 0 && self.flags.sharp_v => self.out.extend_from_slice(b"interface {}(nil)"),
+            Value::Nil if depth > 0 && self.flags.sharp_v => {
+                self.out.extend_from_slice(b"interface {}(nil)")
+            }
             Value::Nil if depth > 0 => self.out.extend_from_slice(b"<nil>"),
-            Value::Bool(bool) if matches!(verb, 't' | 'v') => self.pad(if *bool { b"true" } else { b"false" }),
-            Value::Int(int) if "vdboOxXcqU".contains(verb) => self.integer(int.unsigned_abs(), *int < 0, verb),
+            Value::Bool(bool) if matches!(verb, 't' | 'v') => {
+                self.pad(if *bool { b"true" } else { b"false" })
+            }
+            Value::Int(int) if "vdboOxXcqU".contains(verb) => {
+                self.integer(int.unsigned_abs(), *int < 0, verb)
+            }
             Value::Byte(byte) if verb == 'v' && self.flags.sharp_v => {
                 let flags = self.flags;
                 self.flags.sharp = true;
                 self.integer(u64::from(*byte), false, 'x');
                 self.flags = flags;
             }
-            Value::Byte(byte) if "vdboOxXcqU".contains(verb) => self.integer(u64::from(*byte), false, verb),
+            Value::Byte(byte) if "vdboOxXcqU".contains(verb) => {
+                self.integer(u64::from(*byte), false, verb)
+            }
             Value::Float(float) if "vbgGxXfeEF".contains(verb) => self.float(*float, verb),
             Value::Complex(real, imaginary) if "vbgGxXfeEF".contains(verb) => {
                 let plus = self.flags.plus;
@@ -323,7 +374,11 @@ impl Printer {
                 self.out.extend_from_slice(b"i)");
                 self.flags.plus = plus;
             }
-            Value::Text(text) if matches!(verb, 'v' | 's') && !(verb == 'v' && self.flags.sharp_v) => self.text(text),
+            Value::Text(text)
+                if matches!(verb, 'v' | 's') && !(verb == 'v' && self.flags.sharp_v) =>
+            {
+                self.text(text)
+            }
             Value::Text(text) if matches!(verb, 'v' | 'q') => self.quoted(text),
             Value::Text(text) if matches!(verb, 'x' | 'X') => self.hex(text, verb),
             Value::List(_) | Value::Map(_) if verb == 'w' => return self.bad_verb(verb, value),
@@ -331,7 +386,8 @@ impl Printer {
                 let (open, between, close) = self.brackets(value, "[");
                 self.out.extend_from_slice(open.as_bytes());
                 for (at, item) in items.iter().enumerate() {
-                    self.out.extend_from_slice(if at > 0 { between } else { b"" });
+                    self.out
+                        .extend_from_slice(if at > 0 { between } else { b"" });
                     self.value(item, verb, depth + 1)?;
                 }
                 self.out.push(close);
@@ -340,7 +396,8 @@ impl Printer {
                 let (open, between, close) = self.brackets(value, "map[");
                 self.out.extend_from_slice(open.as_bytes());
                 for (at, (key, entry)) in entries.iter().enumerate() {
-                    self.out.extend_from_slice(if at > 0 { between } else { b"" });
+                    self.out
+                        .extend_from_slice(if at > 0 { between } else { b"" });
                     self.value(&Value::text(key), verb, depth + 1)?;
                     self.out.push(b':');
                     self.value(entry, verb, depth + 1)?;
@@ -355,7 +412,11 @@ impl Printer {
     }
 
     /// What stands before, between and behind the items of a collection.
-    fn brackets(&self, value: &Value, plain: &'static str) -> (Cow<'static, str>, &'static [u8], u8) {
+    fn brackets(
+        &self,
+        value: &Value,
+        plain: &'static str,
+    ) -> (Cow<'static, str>, &'static [u8], u8) {
         match self.flags.sharp_v {
             true => (format!("{}{{", value.type_name()).into(), b", ", b'}'),
             false => (plain.into(), b" ", b']'),
@@ -364,8 +425,15 @@ impl Printer {
 
     /// Appends a text in its width.
     fn pad(&mut self, text: &[u8]) {
-        let missing = self.flags.width.map_or(0, |width| width.saturating_sub(runes(text).count()));
-        let filler = if self.flags.zero && !self.flags.minus { b'0' } else { b' ' };
+        let missing = self
+            .flags
+            .width
+            .map_or(0, |width| width.saturating_sub(runes(text).count()));
+        let filler = if self.flags.zero && !self.flags.minus {
+            b'0'
+        } else {
+            b' '
+        };
         if self.flags.minus {
             self.out.extend_from_slice(text);
         }
@@ -383,8 +451,13 @@ impl Printer {
     }
 
     fn truncated<'t>(&self, text: &'t [u8]) -> &'t [u8] {
-        let Some(precision) = self.flags.precision else { return text };
-        let width: usize = runes(text).take(precision).map(|(_, bytes)| bytes.len()).sum();
+        let Some(precision) = self.flags.precision else {
+            return text;
+        };
+        let width: usize = runes(text)
+            .take(precision)
+            .map(|(_, bytes)| bytes.len())
+            .sum();
         &text[..width]
     }
 
@@ -402,26 +475,52 @@ impl Printer {
     }
 
     fn hex(&mut self, text: &[u8], verb: char) {
-        let text = &text[..self.flags.precision.map_or(text.len(), |precision| precision.min(text.len()))];
-        let prefix = if self.flags.sharp { format!("0{verb}") } else { String::new() };
-        let mut digits = if text.is_empty() { String::new() } else { prefix.clone() };
+        let text = &text[..self
+            .flags
+            .precision
+            .map_or(text.len(), |precision| precision.min(text.len()))];
+        let prefix = if self.flags.sharp {
+            format!("0{verb}")
+        } else {
+            String::new()
+        };
+        let mut digits = if text.is_empty() {
+            String::new()
+        } else {
+            prefix.clone()
+        };
         for (at, byte) in text.iter().enumerate() {
             if self.flags.space && at > 0 {
                 digits.push(' ');
                 digits.push_str(&prefix);
             }
-            digits.push_str(&if verb == 'x' { format!("{byte:02x}") } else { format!("{byte:02X}") });
+            digits.push_str(&if verb == 'x' {
+                format!("{byte:02x}")
+            } else {
+                format!("{byte:02X}")
+            });
         }
         self.pad(digits.as_bytes());
     }
 
     fn integer(&mut self, magnitude: u64, negative: bool, verb: char) {
-        let character =
-            || u32::try_from(magnitude).ok().filter(|_| !negative).and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER);
+        let character = || {
+            u32::try_from(magnitude)
+                .ok()
+                .filter(|_| !negative)
+                .and_then(char::from_u32)
+                .unwrap_or(char::REPLACEMENT_CHARACTER)
+        };
         let digits = match verb {
             'c' => return self.pad(character().encode_utf8(&mut [0; 4]).as_bytes()),
             'q' => return self.pad(quote_rune(character(), self.flags.plus).as_bytes()),
-            'U' => return self.unicode(if negative { magnitude.wrapping_neg() } else { magnitude }),
+            'U' => {
+                return self.unicode(if negative {
+                    magnitude.wrapping_neg()
+                } else {
+                    magnitude
+                });
+            }
             'b' => format!("{magnitude:b}"),
             'o' | 'O' => format!("{magnitude:o}"),
             'x' => format!("{magnitude:x}"),
@@ -434,7 +533,9 @@ impl Printer {
         }
         let least = match (flags.precision, flags.width) {
             (Some(precision), _) => precision,
-            (None, Some(width)) if flags.zero && !flags.minus => width - usize::from((negative || flags.plus || flags.space) && width > 0),
+            (None, Some(width)) if flags.zero && !flags.minus => {
+                width - usize::from((negative || flags.plus || flags.space) && width > 0)
+            }
             _ => 0,
         };
         let digits = "0".repeat(least.saturating_sub(digits.len())) + &digits;
@@ -458,7 +559,10 @@ impl Printer {
 
     fn unicode(&mut self, code: u64) {
         let least = self.flags.precision.unwrap_or(0).max(4);
-        let character = u32::try_from(code).ok().and_then(char::from_u32).filter(|c| self.flags.sharp && is_printable(*c));
+        let character = u32::try_from(code)
+            .ok()
+            .and_then(char::from_u32)
+            .filter(|c| self.flags.sharp && is_printable(*c));
         let shown = character.map(|c| format!(" '{c}'")).unwrap_or_default();
         self.pad_with_blanks(format!("U+{code:0>least$X}{shown}").as_bytes());
     }
@@ -476,18 +580,41 @@ impl Printer {
             b'-' | b'+' => text.split_at(1),
             _ => ("+", text.as_str()),
         };
-        let sign = if self.flags.space && sign == "+" && !self.flags.plus { " " } else { sign };
+        let sign = if self.flags.space && sign == "+" && !self.flags.plus {
+            " "
+        } else {
+            sign
+        };
         let shows_sign = self.flags.plus || sign != "+";
         if !value.is_finite() {
-            let sign = if value.is_nan() && !self.flags.space && !self.flags.plus { "" } else { sign };
+            let sign = if value.is_nan() && !self.flags.space && !self.flags.plus {
+                ""
+            } else {
+                sign
+            };
             // An infinity always has its sign.
-            return self.pad_with_blanks(format!("{}{digits}", if value.is_infinite() || shows_sign { sign } else { "" }).as_bytes());
+            return self.pad_with_blanks(
+                format!(
+                    "{}{digits}",
+                    if value.is_infinite() || shows_sign {
+                        sign
+                    } else {
+                        ""
+                    }
+                )
+                .as_bytes(),
+            );
         }
-        let digits = if self.flags.sharp && verb != 'b' { with_point(digits, verb, precision) } else { digits.to_owned() };
+        let digits = if self.flags.sharp && verb != 'b' {
+            with_point(digits, verb, precision)
+        } else {
+            digits.to_owned()
+        };
         let width = self.flags.width.unwrap_or(0);
         if shows_sign && self.flags.zero && !self.flags.minus && width > digits.len() + 1 {
             self.out.extend_from_slice(sign.as_bytes());
-            self.out.extend(std::iter::repeat_n(b'0', width - digits.len() - 1));
+            self.out
+                .extend(std::iter::repeat_n(b'0', width - digits.len() - 1));
             self.out.extend_from_slice(digits.as_bytes());
         } else {
             self.pad(format!("{}{digits}", if shows_sign { sign } else { "" }).as_bytes());
@@ -497,13 +624,21 @@ impl Printer {
 
 /// `%#g`: a point always, and zeros up to the precision.
 fn with_point(digits: &str, verb: char, precision: Option<usize>) -> String {
-    let mut wanted = if matches!(verb, 'v' | 'g' | 'G' | 'x') { precision.unwrap_or(6) } else { 0 };
+    let mut wanted = if matches!(verb, 'v' | 'g' | 'G' | 'x') {
+        precision.unwrap_or(6)
+    } else {
+        0
+    };
     let tail_at = match verb {
         'x' | 'X' => digits.find(['p', 'P']),
         _ => digits.find(['e', 'E', 'p', 'P']),
     };
     let (number, tail) = digits.split_at(tail_at.unwrap_or(digits.len()));
-    let significant = number.trim_start_matches(['0', '.']).bytes().filter(|byte| *byte != b'.').count();
+    let significant = number
+        .trim_start_matches(['0', '.'])
+        .bytes()
+        .filter(|byte| *byte != b'.')
+        .count();
     wanted = wanted.saturating_sub(significant);
     let mut out = number.to_owned();
     if !number.contains('.') {

@@ -1,5 +1,6 @@
-//! Which characters beyond ASCII are letters or decimal digits (Unicode 15, categories L and Nd), as Go's `unicode` package has them.
-//! Data; the standard library's `char::is_alphanumeric` holds marks and letter-like numbers too.
+//! Which characters beyond ASCII are letters or decimal digits (Unicode 15, categories L and Nd),
+//! as Go's `unicode` package has them. Data; the standard library's `char::is_alphanumeric` holds
+//! marks and letter-like numbers too.
 
 /// First and last code point of each range, ascending.
 #[rustfmt::skip]

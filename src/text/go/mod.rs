@@ -1,5 +1,6 @@
-//! What programs written in Go make of texts and values: the parts of its standard library that clusterctl, Cluster API and the API server
-//! let users see. Each file is named for the package that it stands for, or for what it holds of `strconv`; all are compared with Go itself.
+//! What programs written in Go make of texts and values: the parts of its standard library that
+//! clusterctl, Cluster API and the API server let users see. Each file is named for the package
+//! that it stands for, or for what it holds of `strconv`; all are compared with Go itself.
 
 pub(crate) mod base64;
 pub(crate) mod duration;
@@ -18,5 +19,7 @@ pub(crate) mod url;
 pub mod value;
 
 pub(crate) use float::float;
-pub(crate) use json::{json, json_kind, number, push_json, push_json_string, push_plain_json_string};
+pub(crate) use json::{
+    json, json_kind, number, push_json, push_json_string, push_plain_json_string,
+};
 pub(crate) use quote::quote;

@@ -20,7 +20,8 @@ impl fmt::Display for NumberFault {
     }
 }
 
-/// `strconv.ParseInt(text, base, 64)`. Base 0 takes the prefixes `0x`, `0o`, `0b`, `0`, and `_` between digits.
+/// `strconv.ParseInt(text, base, 64)`. Base 0 takes the prefixes `0x`, `0o`, `0b`, `0`, and `_`
+/// between digits.
 ///
 /// # Errors
 /// See [`NumberFault`].
@@ -31,7 +32,11 @@ pub(crate) fn parse_int(text: &str, base: u32) -> Result<i64, NumberFault> {
         _ => (false, text),
     };
     let magnitude = parse_uint(digits, base)?;
-    let int = if negative { 0i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() };
+    let int = if negative {
+        0i64.checked_sub_unsigned(magnitude)
+    } else {
+        i64::try_from(magnitude).ok()
+    };
     int.ok_or(NumberFault::Range)
 }
 
@@ -55,11 +60,16 @@ pub(crate) fn parse_uint(text: &str, base: u32) -> Result<u64, NumberFault> {
             continue;
         }
         let digit = c.to_digit(radix).ok_or(NumberFault::Syntax)?;
-        value = value.and_then(|value| value.checked_mul(u64::from(radix))?.checked_add(u64::from(digit)));
+        value = value.and_then(|value| {
+            value
+                .checked_mul(u64::from(radix))?
+                .checked_add(u64::from(digit))
+        });
         any = true;
     }
     // The digits of `0_` are the `0` that was taken for a prefix.
-    let any = any || (base == 0 && text.starts_with('0') && radix == 8 && digits.len() + 1 == text.len());
+    let any =
+        any || (base == 0 && text.starts_with('0') && radix == 8 && digits.len() + 1 == text.len());
     if !any || (base == 0 && digits.contains('_') && !underscores_are_right(text)) {
         return Err(NumberFault::Syntax);
     }
@@ -97,7 +107,8 @@ fn underscores_are_right(text: &str) -> bool {
     last != b'_'
 }
 
-/// `strconv.ParseFloat(text, 64)`: decimal, hexadecimal with an exponent, `inf`, `nan`, and `_` between digits.
+/// `strconv.ParseFloat(text, 64)`: decimal, hexadecimal with an exponent, `inf`, `nan`, and `_`
+/// between digits.
 ///
 /// # Errors
 /// See [`NumberFault`].
@@ -124,7 +135,11 @@ pub(crate) fn parse_float(text: &str) -> Result<f64, NumberFault> {
         return Err(NumberFault::Syntax);
     }
     let value: f64 = unsigned.parse().map_err(|_| NumberFault::Syntax)?;
-    if value.is_infinite() { Err(NumberFault::Range) } else { Ok(signed(value)) }
+    if value.is_infinite() {
+        Err(NumberFault::Range)
+    } else {
+        Ok(signed(value))
+    }
 }
 
 /// `(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?`
@@ -149,10 +164,19 @@ fn hexadecimal(text: &str) -> Result<f64, NumberFault> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(NumberFault::Syntax);
     }
-    let mut exponent: i64 = exponent.parse().unwrap_or(if exponent.starts_with('-') { -100_000 } else { 100_000 });
+    let mut exponent: i64 = exponent.parse().unwrap_or(if exponent.starts_with('-') {
+        -100_000
+    } else {
+        100_000
+    });
     exponent = exponent.clamp(-100_000, 100_000);
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    if whole.len() + fraction.len() == 0 || !whole.chars().chain(fraction.chars()).all(|c| c.is_ascii_hexdigit()) {
+    if whole.len() + fraction.len() == 0
+        || !whole
+            .chars()
+            .chain(fraction.chars())
+            .all(|c| c.is_ascii_hexdigit())
+    {
         return Err(NumberFault::Syntax);
     }
     // 64 bits of the digits, of which the last says whether anything follows: enough to round once.
@@ -169,7 +193,11 @@ fn hexadecimal(text: &str) -> Result<f64, NumberFault> {
         }
     }
     let value = scaled(bits, exponent);
-    if value.is_infinite() { Err(NumberFault::Range) } else { Ok(value) }
+    if value.is_infinite() {
+        Err(NumberFault::Range)
+    } else {
+        Ok(value)
+    }
 }
 
 /// `bits * 2^exponent`, rounded to the nearest double, ties to even.
@@ -180,12 +208,20 @@ fn scaled(bits: u64, exponent: i64) -> f64 {
     let width = 64 - i64::from(bits.leading_zeros());
     // The exponent of the leading bit, and how many bits a double of that size holds.
     let leading = exponent + width - 1;
-    let held = if leading < -1022 { 53 - (-1022 - leading) } else { 53 };
+    let held = if leading < -1022 {
+        53 - (-1022 - leading)
+    } else {
+        53
+    };
     let drop = width - held.clamp(0, 64);
     let (mut mantissa, mut exponent) = (bits, exponent);
     if drop > 0 {
         let kept = if drop >= 64 { 0 } else { bits >> drop };
-        let rest = if drop >= 64 { bits } else { bits & ((1 << drop) - 1) };
+        let rest = if drop >= 64 {
+            bits
+        } else {
+            bits & ((1 << drop) - 1)
+        };
         let half = 1u64 << (drop.min(64) - 1);
         mantissa = kept + u64::from(rest > half || rest == half && kept & 1 == 1);
         exponent += drop;
@@ -195,7 +231,10 @@ fn scaled(bits: u64, exponent: i64) -> f64 {
     }
     // Both factors of two are exact.
     let half = exponent / 2;
-    #[allow(clippy::cast_possible_truncation, reason = "the exponent is small here")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "the exponent is small here"
+    )]
     let power = |exponent: i64| 2f64.powi(exponent as i32);
     #[allow(clippy::cast_precision_loss, reason = "53 bits are left")]
     let mantissa = mantissa as f64;
@@ -238,8 +277,14 @@ mod tests {
             assert_eq!(parse_int(text, 0), int, "{text}");
         }
         assert_eq!(parse_uint("18446744073709551615", 0), Ok(u64::MAX));
-        assert_eq!((parse_uint("-1", 0), parse_uint("+1", 0)), (Err(Syntax), Err(Syntax)));
-        assert_eq!((atoi("010"), atoi("1_0"), atoi("+7")), (Ok(10), Err(Syntax), Ok(7)));
+        assert_eq!(
+            (parse_uint("-1", 0), parse_uint("+1", 0)),
+            (Err(Syntax), Err(Syntax))
+        );
+        assert_eq!(
+            (atoi("010"), atoi("1_0"), atoi("+7")),
+            (Ok(10), Err(Syntax), Ok(7))
+        );
     }
 
     /// Observed of `strconv.ParseFloat`.

@@ -1,4 +1,5 @@
-//! Texts in quotes, as Go's package `strconv` writes and reads them: `%q`, `strconv.Quote`, `strconv.Unquote`.
+//! Texts in quotes, as Go's package `strconv` writes and reads them: `%q`, `strconv.Quote`,
+//! `strconv.Unquote`.
 
 use std::sync::LazyLock;
 
@@ -7,8 +8,10 @@ use regex::Regex;
 use super::rune::runes;
 
 /// What Go calls printable beyond ASCII: letters, marks, numbers, punctuation, symbols.
-static PRINTABLE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"^[\p{L}\p{M}\p{N}\p{P}\p{S}]$").expect("internal error: the class of printable characters is valid"));
+static PRINTABLE: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"^[\p{L}\p{M}\p{N}\p{P}\p{S}]$")
+        .expect("internal error: the class of printable characters is valid")
+});
 
 /// `strconv.IsPrint`
 pub(crate) fn is_printable(c: char) -> bool {
@@ -24,7 +27,8 @@ pub(crate) fn quote(text: &str) -> String {
     quote_bytes(text.as_bytes(), false)
 }
 
-/// A string in double quotes, of bytes that need not be UTF-8; with `ascii` all beyond ASCII is escaped (`%+q`).
+/// A string in double quotes, of bytes that need not be UTF-8; with `ascii` all beyond ASCII is
+/// escaped (`%+q`).
 pub(crate) fn quote_bytes(text: &[u8], ascii: bool) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -74,7 +78,8 @@ pub(crate) fn can_backquote(text: &[u8]) -> bool {
     })
 }
 
-/// `strconv.Unquote`: the text of a literal in `"…"`, `` `…` `` or `'…'`, which holds one character. `None` is Go's "invalid syntax".
+/// `strconv.Unquote`: the text of a literal in `"…"`, `` `…` `` or `'…'`, which holds one
+/// character. `None` is Go's "invalid syntax".
 pub(crate) fn unquote(literal: &str) -> Option<Vec<u8>> {
     let quote = literal.chars().next()?;
     let inner = literal.get(1..)?.strip_suffix(quote)?;
@@ -87,7 +92,9 @@ pub(crate) fn unquote(literal: &str) -> Option<Vec<u8>> {
                 let (unit, after) = unquote_char(rest, quote)?;
                 match unit {
                     Unquoted::Byte(byte) => text.push(byte),
-                    Unquoted::Rune(c) => text.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+                    Unquoted::Rune(c) => {
+                        text.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes())
+                    }
                 }
                 (rest, count) = (after, count + 1);
             }
@@ -116,7 +123,8 @@ impl Unquoted {
     }
 }
 
-/// `strconv.UnquoteChar`: the first character of a literal in these quotes, and what follows it. `None` is Go's "invalid syntax".
+/// `strconv.UnquoteChar`: the first character of a literal in these quotes, and what follows it.
+/// `None` is Go's "invalid syntax".
 pub(crate) fn unquote_char(text: &str, quote: char) -> Option<(Unquoted, &str)> {
     let mut chars = text.chars();
     match chars.next()? {
@@ -127,7 +135,9 @@ pub(crate) fn unquote_char(text: &str, quote: char) -> Option<(Unquoted, &str)> 
     let escape = chars.next()?;
     let rest = chars.as_str();
     let number = |text: &str, digits: usize, radix: u32| {
-        let digits = text.get(..digits).filter(|text| text.chars().all(|c| c.is_digit(radix)))?;
+        let digits = text
+            .get(..digits)
+            .filter(|text| text.chars().all(|c| c.is_digit(radix)))?;
         u32::from_str_radix(digits, radix).ok()
     };
     let rune = |c| Some((Unquoted::Rune(c), rest));
@@ -141,12 +151,24 @@ pub(crate) fn unquote_char(text: &str, quote: char) -> Option<(Unquoted, &str)> 
         'v' => rune('\u{b}'),
         '\\' => rune('\\'),
         '\'' | '"' if escape == quote => rune(quote),
-        'x' => Some((Unquoted::Byte(u8::try_from(number(rest, 2, 16)?).ok()?), &rest[2..])),
-        'u' => Some((Unquoted::Rune(char::from_u32(number(rest, 4, 16)?)?), &rest[4..])),
-        'U' => Some((Unquoted::Rune(char::from_u32(number(rest, 8, 16)?)?), &rest[8..])),
+        'x' => Some((
+            Unquoted::Byte(u8::try_from(number(rest, 2, 16)?).ok()?),
+            &rest[2..],
+        )),
+        'u' => Some((
+            Unquoted::Rune(char::from_u32(number(rest, 4, 16)?)?),
+            &rest[4..],
+        )),
+        'U' => Some((
+            Unquoted::Rune(char::from_u32(number(rest, 8, 16)?)?),
+            &rest[8..],
+        )),
         '0'..='7' => {
             let digits = &text[1..];
-            Some((Unquoted::Byte(u8::try_from(number(digits, 3, 8)?).ok()?), &digits[3..]))
+            Some((
+                Unquoted::Byte(u8::try_from(number(digits, 3, 8)?).ok()?),
+                &digits[3..],
+            ))
         }
         _ => None,
     }
@@ -163,15 +185,27 @@ mod tests {
         check("\u{0}\u{1b}\u{7f}\t\n", r#""\x00\x1b\x7f\t\n""#);
         check("é日\u{a0}\u{200b}\u{feff}", r#""é日\u00a0\u200b\ufeff""#);
         check("e\u{301}😀\u{e0001}'", "\"e\u{301}😀\\U000e0001'\"");
-        assert_eq!(quote_bytes(b"a\xff\xef\xbf\xbd", false), "\"a\\xff\u{fffd}\"");
+        assert_eq!(
+            quote_bytes(b"a\xff\xef\xbf\xbd", false),
+            "\"a\\xff\u{fffd}\""
+        );
         assert_eq!(quote_bytes("é😀".as_bytes(), true), r#""\u00e9\U0001f600""#);
-        assert_eq!([quote_rune('\'', false), quote_rune('"', false), quote_rune('é', true)], [r"'\''", "'\"'", r"'\u00e9'"]);
+        assert_eq!(
+            [
+                quote_rune('\'', false),
+                quote_rune('"', false),
+                quote_rune('é', true)
+            ],
+            [r"'\''", "'\"'", r"'\u00e9'"]
+        );
     }
 
     /// Observed of `strconv.Unquote`.
     #[test]
     fn literals_are_read_as_strconv_does() {
-        let check = |literal: &str, expected: Option<&[u8]>| assert_eq!(unquote(literal).as_deref(), expected, "{literal}");
+        let check = |literal: &str, expected: Option<&[u8]>| {
+            assert_eq!(unquote(literal).as_deref(), expected, "{literal}")
+        };
         check(r#""a\x41\101\u00e9\n\"'""#, Some("aAAé\n\"'".as_bytes()));
         check(r#""\xff""#, Some(b"\xff"));
         check("`a\r\\n`", Some(b"a\\n"));

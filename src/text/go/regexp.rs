@@ -1,7 +1,8 @@
 //! Go's package `regexp` on Rust's engine.
 //!
-//! Both engines come from RE2 and are linear; they differ in details that users write: in Go `\d`, `\w`, `\s` and `\b` are ASCII, a `[`
-//! inside a class is a plain character, and there are no set operations. Source: the documentation of Go's `regexp/syntax`.
+//! Both engines come from RE2 and are linear; they differ in details that users write: in Go `\d`,
+//! `\w`, `\s` and `\b` are ASCII, a `[` inside a class is a plain character, and there are no set
+//! operations. Source: the documentation of Go's `regexp/syntax`.
 
 use regex::Regex;
 
@@ -16,14 +17,20 @@ pub(crate) fn compile(source: &str) -> Result<Regex, String> {
 /// The last line of a regex error: the rest draws a caret.
 fn reason(error: &regex::Error) -> String {
     let text = error.to_string();
-    text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
+    text.lines()
+        .last()
+        .unwrap_or_default()
+        .trim_start_matches("error: ")
+        .to_owned()
 }
 
-/// Rewrites what the two syntaxes read differently; everything else stays as it is, faults included.
+/// Rewrites what the two syntaxes read differently; everything else stays as it is, faults
+/// included.
 fn translate(source: &str) -> String {
     let mut out = String::with_capacity(source.len() + 16);
     let mut chars = source.chars().peekable();
-    // Inside a class: how many characters of it were read. `]` as the first one is a plain character.
+    // Inside a class: how many characters of it were read. `]` as the first one is a plain
+    // character.
     let mut class: Option<usize> = None;
     while let Some(c) = chars.next() {
         match (c, class) {
@@ -43,7 +50,11 @@ fn translate(source: &str) -> String {
                 class = None;
             }
             ('[', Some(read)) => {
-                out.push_str(if chars.peek() == Some(&':') { "[" } else { "\\[" });
+                out.push_str(if chars.peek() == Some(&':') {
+                    "["
+                } else {
+                    "\\["
+                });
                 if chars.peek() == Some(&':') {
                     push_named_class(&mut out, &mut chars);
                 }
@@ -73,7 +84,12 @@ fn push_named_class(out: &mut String, chars: &mut std::iter::Peekable<std::str::
 }
 
 /// An escape sequence, of which the backslash was read.
-fn push_escape(out: &mut String, escaped: Option<char>, in_class: bool, chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+fn push_escape(
+    out: &mut String,
+    escaped: Option<char>,
+    in_class: bool,
+    chars: &mut std::iter::Peekable<std::str::Chars<'_>>,
+) {
     const SPACE: &str = r"\t\n\f\r ";
     let Some(c) = escaped else {
         out.push('\\');

@@ -2,7 +2,8 @@
 
 use super::letters::LETTERS_AND_DIGITS;
 
-/// The first character and its width in bytes. A byte that begins no valid character is U+FFFD of width 1; at the end, NUL of width 0.
+/// The first character and its width in bytes. A byte that begins no valid character is U+FFFD of
+/// width 1; at the end, NUL of width 0.
 pub(crate) fn decode(bytes: &[u8]) -> (char, usize) {
     let Some(&first) = bytes.first() else {
         return ('\0', 0);
@@ -14,7 +15,10 @@ pub(crate) fn decode(bytes: &[u8]) -> (char, usize) {
         0xf0..0xf5 => 4,
         _ => return (char::REPLACEMENT_CHARACTER, 1),
     };
-    let valid = bytes.get(..width).and_then(|head| std::str::from_utf8(head).ok()).and_then(|head| head.chars().next());
+    let valid = bytes
+        .get(..width)
+        .and_then(|head| std::str::from_utf8(head).ok())
+        .and_then(|head| head.chars().next());
     valid.map_or((char::REPLACEMENT_CHARACTER, 1), |c| (c, width))
 }
 
@@ -28,14 +32,17 @@ pub(crate) fn runes(mut bytes: &[u8]) -> impl Iterator<Item = (char, &[u8])> {
     })
 }
 
-/// Whether a character may stand in a variable's name: `unicode.IsLetter`, `unicode.IsDigit` or `_`.
+/// Whether a character may stand in a variable's name: `unicode.IsLetter`, `unicode.IsDigit` or
+/// `_`.
 pub(crate) fn is_name(rune: char) -> bool {
     if rune.is_ascii() {
         return rune.is_ascii_alphanumeric() || rune == '_';
     }
     let code = u32::from(rune);
     let after = LETTERS_AND_DIGITS.partition_point(|(first, _)| *first <= code);
-    after.checked_sub(1).is_some_and(|i| code <= LETTERS_AND_DIGITS[i].1)
+    after
+        .checked_sub(1)
+        .is_some_and(|i| code <= LETTERS_AND_DIGITS[i].1)
 }
 
 /// `unicode.ToUpper`: one character for one, never two.
@@ -43,9 +50,12 @@ pub(crate) fn to_upper(rune: char) -> char {
     let mut full = rune.to_uppercase();
     match (full.next(), full.next()) {
         (Some(upper), None) => upper,
-        // Greek letters with iota subscript: their full mapping is two letters, their simple one the titlecase letter.
+        // Greek letters with iota subscript: their full mapping is two letters, their simple one
+        // the titlecase letter.
         _ => match u32::from(rune) {
-            code @ (0x1f80..=0x1f87 | 0x1f90..=0x1f97 | 0x1fa0..=0x1fa7) => char::from_u32(code + 8).unwrap_or(rune),
+            code @ (0x1f80..=0x1f87 | 0x1f90..=0x1f97 | 0x1fa0..=0x1fa7) => {
+                char::from_u32(code + 8).unwrap_or(rune)
+            }
             code @ (0x1fb3 | 0x1fc3 | 0x1ff3) => char::from_u32(code + 9).unwrap_or(rune),
             _ => rune,
         },
@@ -96,7 +106,10 @@ mod tests {
 
     #[test]
     fn case_mapping_is_simple() {
-        assert_eq!(['ß', 'ŉ', 'ᾀ', 'ῳ', 'é', 'a'].map(to_upper), ['ß', 'ŉ', 'ᾈ', 'ῼ', 'É', 'A']);
+        assert_eq!(
+            ['ß', 'ŉ', 'ᾀ', 'ῳ', 'é', 'a'].map(to_upper),
+            ['ß', 'ŉ', 'ᾈ', 'ῼ', 'É', 'A']
+        );
         assert_eq!(['İ', 'É', 'Σ'].map(to_lower), ['i', 'é', 'σ']);
     }
 }

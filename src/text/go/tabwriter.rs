@@ -1,5 +1,6 @@
-//! Columns of text as Go's `text/tabwriter` aligns them, with blanks: cells end with a tab, and a column is as wide as its widest cell in
-//! adjacent lines. The last cell of a line belongs to no column.
+//! Columns of text as Go's `text/tabwriter` aligns them, with blanks: cells end with a tab, and a
+//! column is as wide as its widest cell in adjacent lines. The last cell of a line belongs to no
+//! column.
 
 /// How columns are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -8,7 +9,8 @@ pub(crate) struct Columns {
     pub(crate) min_width: usize,
     /// Blanks after the widest cell.
     pub(crate) padding: usize,
-    /// Go's `FilterHTML`: from `<` to `>` nothing counts, from `&` to `;` one character, and tabs and line ends in between are text.
+    /// Go's `FilterHTML`: from `<` to `>` nothing counts, from `&` to `;` one character, and tabs
+    /// and line ends in between are text.
     pub(crate) html: bool,
 }
 
@@ -30,7 +32,10 @@ impl Columns {
 
     fn cells(self, text: &str) -> Vec<Vec<Cell>> {
         let mut lines = vec![Vec::new()];
-        let mut cell = Cell { text: String::new(), width: 0 };
+        let mut cell = Cell {
+            text: String::new(),
+            width: 0,
+        };
         let mut until = None;
         for c in text.chars() {
             if let Some(end) = until {
@@ -43,7 +48,13 @@ impl Columns {
             }
             match c {
                 '\t' | '\n' => {
-                    let ended = std::mem::replace(&mut cell, Cell { text: String::new(), width: 0 });
+                    let ended = std::mem::replace(
+                        &mut cell,
+                        Cell {
+                            text: String::new(),
+                            width: 0,
+                        },
+                    );
                     if let Some(line) = lines.last_mut() {
                         line.push(ended);
                     }
@@ -64,19 +75,26 @@ impl Columns {
         lines
     }
 
-    /// Writes the lines. A column reaches as far as adjacent lines have it; within those lines the next one is laid out. A stack holds what
-    /// is left of each: there are as many columns as a line has tabs.
+    /// Writes the lines. A column reaches as far as adjacent lines have it; within those lines the
+    /// next one is laid out. A stack holds what is left of each: there are as many columns as a
+    /// line has tabs.
     fn block(self, lines: &[Vec<Cell>], out: &mut String) {
         let mut widths: Vec<usize> = Vec::new();
         let mut open = vec![lines];
         while let Some(rest) = open.last_mut() {
             let column = widths.len();
             let has_column = |line: &Vec<Cell>| line.len() > column + 1;
-            let (plain, others) = rest.split_at(rest.iter().take_while(|line| !has_column(line)).count());
+            let (plain, others) =
+                rest.split_at(rest.iter().take_while(|line| !has_column(line)).count());
             plain.iter().for_each(|line| write_line(line, &widths, out));
-            let (run, after) = others.split_at(others.iter().take_while(|line| has_column(line)).count());
+            let (run, after) =
+                others.split_at(others.iter().take_while(|line| has_column(line)).count());
             *rest = after;
-            match run.iter().map(|line| line[column].width + self.padding).max() {
+            match run
+                .iter()
+                .map(|line| line[column].width + self.padding)
+                .max()
+            {
                 Some(widest) => {
                     widths.push(widest.max(self.min_width));
                     open.push(run);
@@ -107,13 +125,29 @@ mod tests {
         assert_eq!(columns.align(text), expected, "{text:?}");
     }
 
-    const PLAIN: Columns = Columns { min_width: 0, padding: 2, html: false };
+    const PLAIN: Columns = Columns {
+        min_width: 0,
+        padding: 2,
+        html: false,
+    };
 
     /// Observed of Go.
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
-        check(PLAIN, "a\tb\tc\nlonger\té\tx\n", "a       b  c\nlonger  é  x\n");
-        check(Columns { min_width: 10, padding: 3, html: false }, "NAME\tTYPE\nx\ty\n", "NAME      TYPE\nx         y\n");
+        check(
+            PLAIN,
+            "a\tb\tc\nlonger\té\tx\n",
+            "a       b  c\nlonger  é  x\n",
+        );
+        check(
+            Columns {
+                min_width: 10,
+                padding: 3,
+                html: false,
+            },
+            "NAME\tTYPE\nx\ty\n",
+            "NAME      TYPE\nx         y\n",
+        );
         check(PLAIN, "a\t\tb\n", "a    b\n");
         check(PLAIN, "", "");
         check(PLAIN, "no cells\n", "no cells\n");
@@ -121,7 +155,11 @@ mod tests {
 
     #[test]
     fn a_column_ends_with_the_lines_that_have_it() {
-        check(PLAIN, "a\tb\nmiddle\nlonger\tb\n", "a  b\nmiddle\nlonger  b\n");
+        check(
+            PLAIN,
+            "a\tb\nmiddle\nlonger\tb\n",
+            "a  b\nmiddle\nlonger  b\n",
+        );
         check(PLAIN, "a\tb\tc\naaa\tb\n", "a    b  c\naaa  b\n");
     }
 
@@ -133,7 +171,10 @@ mod tests {
 
     #[test]
     fn html_is_no_text() {
-        let html = Columns { html: true, ..PLAIN };
+        let html = Columns {
+            html: true,
+            ..PLAIN
+        };
         check(html, "a&amp;b\tc\nd\te\n", "a&amp;b  c\nd    e\n");
         check(html, "a<b\tc\nd>\te\n", "a<b\tc\nd>  e\n");
     }

@@ -1,4 +1,5 @@
-//! Points in time as Go's `time.Parse` reads them: RFC 3339, and the layouts in which go-yaml looks for them.
+//! Points in time as Go's `time.Parse` reads them: RFC 3339, and the layouts in which go-yaml looks
+//! for them.
 
 use std::fmt;
 
@@ -38,7 +39,20 @@ enum Digits {
 const RFC_3339: &[Part] = {
     use Digits::Two;
     use Part::{Day, Hour, Minute, Month, Second, Text, Year, Zone};
-    &[Year, Text("-"), Month(Two), Text("-"), Day(Two), Text("T"), Hour, Text(":"), Minute(Two), Text(":"), Second(Two), Zone]
+    &[
+        Year,
+        Text("-"),
+        Month(Two),
+        Text("-"),
+        Day(Two),
+        Text("T"),
+        Hour,
+        Text(":"),
+        Minute(Two),
+        Text(":"),
+        Second(Two),
+        Zone,
+    ]
 };
 
 /// How errors name it.
@@ -49,9 +63,47 @@ const OF_YAML: [&[Part]; 4] = {
     use Digits::One;
     use Part::{Day, Hour, Minute, Month, Second, Text, Year, Zone};
     [
-        &[Year, Text("-"), Month(One), Text("-"), Day(One), Text("T"), Hour, Text(":"), Minute(One), Text(":"), Second(One), Zone],
-        &[Year, Text("-"), Month(One), Text("-"), Day(One), Text("t"), Hour, Text(":"), Minute(One), Text(":"), Second(One), Zone],
-        &[Year, Text("-"), Month(One), Text("-"), Day(One), Text(" "), Hour, Text(":"), Minute(One), Text(":"), Second(One)],
+        &[
+            Year,
+            Text("-"),
+            Month(One),
+            Text("-"),
+            Day(One),
+            Text("T"),
+            Hour,
+            Text(":"),
+            Minute(One),
+            Text(":"),
+            Second(One),
+            Zone,
+        ],
+        &[
+            Year,
+            Text("-"),
+            Month(One),
+            Text("-"),
+            Day(One),
+            Text("t"),
+            Hour,
+            Text(":"),
+            Minute(One),
+            Text(":"),
+            Second(One),
+            Zone,
+        ],
+        &[
+            Year,
+            Text("-"),
+            Month(One),
+            Text("-"),
+            Day(One),
+            Text(" "),
+            Hour,
+            Text(":"),
+            Minute(One),
+            Text(":"),
+            Second(One),
+        ],
         &[Year, Text("-"), Month(One), Text("-"), Day(One)],
     ]
 };
@@ -62,11 +114,21 @@ const OF_YAML: [&[Part]; 4] = {
 /// In Go's words.
 pub(crate) fn rfc3339(text: &str) -> Result<Time, String> {
     parse(RFC_3339, text.as_bytes()).map_err(|fault| match fault {
-        Fault::Range(what) => format!("parsing time {}: {what} out of range", quote(text.as_bytes())),
-        Fault::Rest(rest) => format!("parsing time {}: extra text: {}", quote(text.as_bytes()), quote(rest)),
+        Fault::Range(what) => format!(
+            "parsing time {}: {what} out of range",
+            quote(text.as_bytes())
+        ),
+        Fault::Rest(rest) => format!(
+            "parsing time {}: extra text: {}",
+            quote(text.as_bytes()),
+            quote(rest)
+        ),
         Fault::Part(part, rest) => {
             let (text, rest) = (quote(text.as_bytes()), quote(rest));
-            format!("parsing time {text} as \"{RFC_3339_SHOWN}\": cannot parse {rest} as \"{}\"", part.shown())
+            format!(
+                "parsing time {text} as \"{RFC_3339_SHOWN}\": cannot parse {rest} as \"{}\"",
+                part.shown()
+            )
         }
     })
 }
@@ -75,13 +137,18 @@ pub(crate) fn rfc3339(text: &str) -> Result<Time, String> {
 pub(crate) fn of_yaml(text: &str) -> Option<Time> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let is_promising = digits == 4 && text.as_bytes().get(4) == Some(&b'-');
-    OF_YAML.iter().filter(|_| is_promising).find_map(|layout| parse(layout, text.as_bytes()).ok())
+    OF_YAML
+        .iter()
+        .filter(|_| is_promising)
+        .find_map(|layout| parse(layout, text.as_bytes()).ok())
 }
 
 impl Time {
     /// The same in UTC; `None` where it is in no year up to 9999 there.
     pub(crate) fn utc(self) -> Option<DateTime> {
-        self.local.checked_sub(SignedDuration::from_secs(self.offset)).ok()
+        self.local
+            .checked_sub(SignedDuration::from_secs(self.offset))
+            .ok()
     }
 }
 
@@ -89,7 +156,13 @@ impl Time {
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (date, time) = (self.local.date(), self.local.time());
-        write!(f, "{date} {:02}:{:02}:{:02}", time.hour(), time.minute(), time.second())?;
+        write!(
+            f,
+            "{date} {:02}:{:02}:{:02}",
+            time.hour(),
+            time.minute(),
+            time.second()
+        )?;
         let fraction = format!("{:09}", time.subsec_nanosecond());
         let fraction = fraction.trim_end_matches('0');
         if !fraction.is_empty() {
@@ -98,7 +171,10 @@ impl fmt::Display for Time {
         if self.offset == 0 {
             return f.write_str(" +0000 UTC");
         }
-        let (sign, minutes) = (if self.offset < 0 { '-' } else { '+' }, self.offset.abs() / 60);
+        let (sign, minutes) = (
+            if self.offset < 0 { '-' } else { '+' },
+            self.offset.abs() / 60,
+        );
         let zone = format!("{sign}{:02}{:02}", minutes / 60, minutes % 60);
         write!(f, " {zone} {zone}")
     }
@@ -107,7 +183,13 @@ impl fmt::Display for Time {
 impl Part {
     /// As layouts have it.
     fn shown(self) -> &'static str {
-        let digits = |digits: Digits, two: &'static str| if digits == Digits::Two { two } else { &two[1..] };
+        let digits = |digits: Digits, two: &'static str| {
+            if digits == Digits::Two {
+                two
+            } else {
+                &two[1..]
+            }
+        };
         match self {
             Part::Text(text) => text,
             Part::Year => "2006",
@@ -156,8 +238,12 @@ fn parse<'t>(layout: &[Part], text: &'t [u8]) -> Result<Time, Fault<'t>> {
     }
     let date = Date::new(read.year, read.month, read.day).map_err(|_| Fault::Range("day"))?;
     // Each was judged where it was read.
-    let clock = Clock::new(read.hour, read.minute, read.second, read.nanosecond).map_err(|_| Fault::Range("second"))?;
-    Ok(Time { local: date.to_datetime(clock), offset: read.offset })
+    let clock = Clock::new(read.hour, read.minute, read.second, read.nanosecond)
+        .map_err(|_| Fault::Range("second"))?;
+    Ok(Time {
+        local: date.to_datetime(clock),
+        offset: read.offset,
+    })
 }
 
 impl Read {
@@ -165,7 +251,11 @@ impl Read {
     fn part<'t>(&mut self, part: Part, text: &'t [u8]) -> Result<&'t [u8], Fault<'t>> {
         let within = |name: &'static str, range: std::ops::RangeInclusive<i8>, digits: Digits| {
             let (number, rest) = number(text, digits).ok_or(Fault::Part(part, text))?;
-            if range.contains(&number) { Ok((number, rest)) } else { Err(Fault::Range(name)) }
+            if range.contains(&number) {
+                Ok((number, rest))
+            } else {
+                Err(Fault::Range(name))
+            }
         };
         let rest;
         match part {
@@ -173,10 +263,19 @@ impl Read {
             Part::Text(" ") if text.first().is_none_or(|byte| *byte == b' ') => {
                 rest = &text[text.iter().take_while(|byte| **byte == b' ').count()..];
             }
-            Part::Text(wanted) => rest = text.strip_prefix(wanted.as_bytes()).ok_or(Fault::Part(part, text))?,
+            Part::Text(wanted) => {
+                rest = text
+                    .strip_prefix(wanted.as_bytes())
+                    .ok_or(Fault::Part(part, text))?
+            }
             Part::Year => {
-                let year = text.first_chunk::<4>().filter(|year| year.iter().all(u8::is_ascii_digit)).ok_or(Fault::Part(part, text))?;
-                self.year = year.iter().fold(0, |number, digit| number * 10 + i16::from(digit - b'0'));
+                let year = text
+                    .first_chunk::<4>()
+                    .filter(|year| year.iter().all(u8::is_ascii_digit))
+                    .ok_or(Fault::Part(part, text))?;
+                self.year = year
+                    .iter()
+                    .fold(0, |number, digit| number * 10 + i16::from(digit - b'0'));
                 rest = &text[4..];
             }
             Part::Month(digits) => (self.month, rest) = within("month", 1..=12, digits)?,
@@ -198,7 +297,11 @@ impl Read {
 
 /// One or two digits.
 fn number(text: &[u8], digits: Digits) -> Option<(i8, &[u8])> {
-    let digit = |at: usize| text.get(at).filter(|byte| byte.is_ascii_digit()).map(|byte| (byte - b'0').cast_signed());
+    let digit = |at: usize| {
+        text.get(at)
+            .filter(|byte| byte.is_ascii_digit())
+            .map(|byte| (byte - b'0').cast_signed())
+    };
     match (digit(0)?, digit(1)) {
         (first, Some(second)) => Some((first * 10 + second, &text[2..])),
         (first, None) if digits == Digits::One => Some((first, &text[1..])),
@@ -208,21 +311,41 @@ fn number(text: &[u8], digits: Digits) -> Option<(i8, &[u8])> {
 
 /// The nanoseconds of a fraction, behind a period or a comma. Digits beyond the ninth are dropped.
 fn fraction(text: &[u8]) -> (i32, &[u8]) {
-    let [b'.' | b',', digits @ ..] = text else { return (0, text) };
-    let count = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let [b'.' | b',', digits @ ..] = text else {
+        return (0, text);
+    };
+    let count = digits
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
     if count == 0 {
         return (0, text);
     }
-    let padded = digits[..count].iter().copied().chain(std::iter::repeat(b'0')).take(9);
-    (padded.fold(0, |number, digit| number * 10 + i32::from(digit - b'0')), &digits[count..])
+    let padded = digits[..count]
+        .iter()
+        .copied()
+        .chain(std::iter::repeat(b'0'))
+        .take(9);
+    (
+        padded.fold(0, |number, digit| number * 10 + i32::from(digit - b'0')),
+        &digits[count..],
+    )
 }
 
 /// `+07:00`. Go lets an offset of 24 hours and 60 minutes pass.
 fn offset(text: &[u8]) -> Result<(i64, &[u8]), Fault<'_>> {
     let fault = || Fault::Part(Part::Zone, text);
-    let [sign, zone @ ..] = text else { return Err(fault()) };
-    let [_, _, b':', _, _, rest @ ..] = zone else { return Err(fault()) };
-    let two = |text| number(text, Digits::Two).filter(|(_, rest): &(i8, &[u8])| rest.is_empty()).map(|(number, _)| number);
+    let [sign, zone @ ..] = text else {
+        return Err(fault());
+    };
+    let [_, _, b':', _, _, rest @ ..] = zone else {
+        return Err(fault());
+    };
+    let two = |text| {
+        number(text, Digits::Two)
+            .filter(|(_, rest): &(i8, &[u8])| rest.is_empty())
+            .map(|(number, _)| number)
+    };
     let (hours, minutes) = two(&zone[..2]).zip(two(&zone[3..5])).ok_or_else(fault)?;
     if minutes > 60 {
         return Err(Fault::Range("time zone offset minute"));
@@ -252,20 +375,35 @@ fn quote(text: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// What Go 1.26 prints for a text with the layout `time.RFC3339`: the time in UTC, or the error behind its begin.
+    /// What Go 1.26 prints for a text with the layout `time.RFC3339`: the time in UTC, or the error
+    /// behind its begin.
     #[test]
     fn rfc3339_is_read_as_go_reads_it() {
         let check = |text: &str, expected: Result<&str, &str>| {
-            let read = rfc3339(text).map(|time| time.utc().map_or_else(|| "beyond 9999".to_owned(), |utc| format!("{utc}Z")));
+            let read = rfc3339(text).map(|time| {
+                time.utc()
+                    .map_or_else(|| "beyond 9999".to_owned(), |utc| format!("{utc}Z"))
+            });
             let begin = format!("parsing time {}", quote(text.as_bytes()));
-            let read = read.map_err(|error| error.strip_prefix(&begin).unwrap_or(&error).replace(&format!(" as \"{RFC_3339_SHOWN}\""), ""));
+            let read = read.map_err(|error| {
+                error
+                    .strip_prefix(&begin)
+                    .unwrap_or(&error)
+                    .replace(&format!(" as \"{RFC_3339_SHOWN}\""), "")
+            });
             assert_eq!(read.as_deref().map_err(String::as_str), expected, "{text}");
         };
         check("2024-01-02T03:04:05Z", Ok("2024-01-02T03:04:05Z"));
-        check("2024-01-02T03:04:05.678+02:00", Ok("2024-01-02T01:04:05.678Z"));
+        check(
+            "2024-01-02T03:04:05.678+02:00",
+            Ok("2024-01-02T01:04:05.678Z"),
+        );
         check("2024-01-02T3:04:05Z", Ok("2024-01-02T03:04:05Z"));
         check("2024-01-02T03:04:05,5Z", Ok("2024-01-02T03:04:05.5Z"));
-        check("2024-01-02T03:04:05.1234567891Z", Ok("2024-01-02T03:04:05.123456789Z"));
+        check(
+            "2024-01-02T03:04:05.1234567891Z",
+            Ok("2024-01-02T03:04:05.123456789Z"),
+        );
         check("0000-01-01T00:00:00Z", Ok("0000-01-01T00:00:00Z"));
         check("2024-02-29T23:59:59-00:30", Ok("2024-03-01T00:29:59Z"));
         // Go has a year 10000.
@@ -290,7 +428,10 @@ mod tests {
             ("2024-01-02T\"03\\\n", r#"\"03\\\x0a"#, "15"),
             ("-024-01-02T03:04:05Z", "-024-01-02T03:04:05Z", "2006"),
         ] {
-            check(text, Err(&format!(": cannot parse \"{rest}\" as \"{part}\"")));
+            check(
+                text,
+                Err(&format!(": cannot parse \"{rest}\" as \"{part}\"")),
+            );
         }
         check("2024-13-02T03:04:05Z", Err(": month out of range"));
         check("2024-00-02T03:04:05Z", Err(": month out of range"));
@@ -299,13 +440,20 @@ mod tests {
         check("2024-01-02T24:04:05Z", Err(": hour out of range"));
         check("2024-01-02T03:60:05Z", Err(": minute out of range"));
         check("2024-01-02T03:04:60Z", Err(": second out of range"));
-        check("2024-01-02T03:04:05+25:00", Err(": time zone offset hour out of range"));
-        check("2024-01-02T03:04:05+02:61", Err(": time zone offset minute out of range"));
+        check(
+            "2024-01-02T03:04:05+25:00",
+            Err(": time zone offset hour out of range"),
+        );
+        check(
+            "2024-01-02T03:04:05+02:61",
+            Err(": time zone offset minute out of range"),
+        );
         check("2024-01-02T03:04:05Zx", Err(": extra text: \"x\""));
         check("2024-01-02T03:04:05Z ", Err(": extra text: \" \""));
     }
 
-    /// What Go 1.26 prints of a time that go-yaml finds, in UTC's zone; nothing, where it finds none.
+    /// What Go 1.26 prints of a time that go-yaml finds, in UTC's zone; nothing, where it finds
+    /// none.
     #[test]
     fn times_of_yaml_are_those_of_go_yaml() {
         for (text, expected) in [
@@ -316,14 +464,27 @@ mod tests {
             ("2024-01-02 03:04:05.50", "2024-01-02 03:04:05.5 +0000 UTC"),
             ("2024-01-02   1:2:3", "2024-01-02 01:02:03 +0000 UTC"),
             ("2024-01-02 1:2:3,5", "2024-01-02 01:02:03.5 +0000 UTC"),
-            ("2024-01-02T03:04:05+02:00", "2024-01-02 03:04:05 +0200 +0200"),
-            ("2024-01-02T03:04:05.250-00:30", "2024-01-02 03:04:05.25 -0030 -0030"),
+            (
+                "2024-01-02T03:04:05+02:00",
+                "2024-01-02 03:04:05 +0200 +0200",
+            ),
+            (
+                "2024-01-02T03:04:05.250-00:30",
+                "2024-01-02 03:04:05.25 -0030 -0030",
+            ),
             ("2024-01-02T03:04:05+00:00", "2024-01-02 03:04:05 +0000 UTC"),
             ("2024-01-02T03:04:05-00:00", "2024-01-02 03:04:05 +0000 UTC"),
-            ("2024-01-02T03:04:05,123456789012-24:60", "2024-01-02 03:04:05.123456789 -2500 -2500"),
+            (
+                "2024-01-02T03:04:05,123456789012-24:60",
+                "2024-01-02 03:04:05.123456789 -2500 -2500",
+            ),
             ("0000-01-01", "0000-01-01 00:00:00 +0000 UTC"),
         ] {
-            assert_eq!(of_yaml(text).map(|time| time.to_string()).as_deref(), Some(expected), "{text}");
+            assert_eq!(
+                of_yaml(text).map(|time| time.to_string()).as_deref(),
+                Some(expected),
+                "{text}"
+            );
         }
         for text in [
             "2024-02-30",

@@ -24,24 +24,37 @@ impl Url {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let fault = |message: String| format!("parse {}: {message}", go::quote(text));
         if text.bytes().any(|b| b < b' ' || b == 0x7f) {
-            return Err(fault("net/url: invalid control character in URL".to_owned()));
+            return Err(fault(
+                "net/url: invalid control character in URL".to_owned(),
+            ));
         }
         let text = text.split('#').next().unwrap_or_default();
         let (scheme, rest) = scheme(text).map_err(|message| fault(message.to_owned()))?;
         let rest = rest.split('?').next().unwrap_or_default();
-        let mut url = Url { scheme: scheme.to_ascii_lowercase(), ..Url::default() };
+        let mut url = Url {
+            scheme: scheme.to_ascii_lowercase(),
+            ..Url::default()
+        };
         if !rest.starts_with('/') {
             if !url.scheme.is_empty() {
                 // `mailto:x`: opaque, without a path.
                 return Ok(url);
             }
-            if rest.split('/').next().is_some_and(|first| first.contains(':')) {
-                return Err(fault("first path segment in URL cannot contain colon".to_owned()));
+            if rest
+                .split('/')
+                .next()
+                .is_some_and(|first| first.contains(':'))
+            {
+                return Err(fault(
+                    "first path segment in URL cannot contain colon".to_owned(),
+                ));
             }
         }
-        let has_authority = rest.starts_with("//") && (!url.scheme.is_empty() || !rest.starts_with("///"));
+        let has_authority =
+            rest.starts_with("//") && (!url.scheme.is_empty() || !rest.starts_with("///"));
         let path = if has_authority {
-            let (authority, path) = rest[2..].split_at(rest[2..].find('/').unwrap_or(rest.len() - 2));
+            let (authority, path) =
+                rest[2..].split_at(rest[2..].find('/').unwrap_or(rest.len() - 2));
             let host = authority.rsplit('@').next().unwrap_or_default();
             url.host = unescape(host).and_then(checked_host).map_err(fault)?;
             path
@@ -54,40 +67,64 @@ impl Url {
     }
 }
 
-/// A URL as Go writes it after it read it: the scheme in lower case, and a path with characters that a URL does not hold escaped.
+/// A URL as Go writes it after it read it: the scheme in lower case, and a path with characters
+/// that a URL does not hold escaped.
 ///
 /// # Errors
 ///
 /// As for [`Url::parse`].
 pub(crate) fn normalised(text: &str) -> Result<String, String> {
     let url = Url::parse(text)?;
-    let rest = &text[if url.scheme.is_empty() { 0 } else { url.scheme.len() + 1 }..];
-    let scheme = if url.scheme.is_empty() { String::new() } else { format!("{}:", url.scheme) };
-    let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@!'()*[]%".contains(&byte);
+    let rest = &text[if url.scheme.is_empty() {
+        0
+    } else {
+        url.scheme.len() + 1
+    }..];
+    let scheme = if url.scheme.is_empty() {
+        String::new()
+    } else {
+        format!("{}:", url.scheme)
+    };
+    let is_valid =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@!'()*[]%".contains(&byte);
     if url.escaped_path.bytes().all(is_valid) {
         return Ok(format!("{scheme}{rest}"));
     }
     let mut escaped = String::with_capacity(url.path.len());
     for byte in url.path.bytes() {
         match byte {
-            _ if byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@".contains(&byte) => escaped.push(char::from(byte)),
+            _ if byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@".contains(&byte) => {
+                escaped.push(char::from(byte))
+            }
             _ => escaped.push_str(&format!("%{byte:02X}")),
         }
     }
-    Ok(format!("{scheme}{}", rest.replacen(&url.escaped_path, &escaped, 1)))
+    Ok(format!(
+        "{scheme}{}",
+        rest.replacen(&url.escaped_path, &escaped, 1)
+    ))
 }
 
 /// The host, if its characters and its port are what Go takes.
 fn checked_host(host: String) -> Result<String, String> {
-    let refused = |c: &char| c.is_ascii() && !c.is_ascii_alphanumeric() && !"-_.~!$&'()*+,;=:[]<>\"%".contains(*c);
+    let refused = |c: &char| {
+        c.is_ascii() && !c.is_ascii_alphanumeric() && !"-_.~!$&'()*+,;=:[]<>\"%".contains(*c)
+    };
     if let Some(c) = host.chars().find(refused) {
-        return Err(format!("invalid character {} in host name", go::quote(&c.to_string())));
+        return Err(format!(
+            "invalid character {} in host name",
+            go::quote(&c.to_string())
+        ));
     }
     let port = match host.rfind(']') {
         Some(end) => &host[end + 1..],
         None => host.find(':').map_or("", |at| &host[at..]),
     };
-    if !port.is_empty() && !port.strip_prefix(':').is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit())) {
+    if !port.is_empty()
+        && !port
+            .strip_prefix(':')
+            .is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
+    {
         return Err(format!("invalid port {} after host", go::quote(port)));
     }
     Ok(host)
@@ -116,16 +153,26 @@ fn unescape(text: &str) -> Result<String, String> {
             bytes.push(first);
             continue;
         }
-        let digits = tail.get(..2).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
-        let value = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        let digits = tail
+            .get(..2)
+            .filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+        let value = digits
+            .and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
         let Some(value) = value else {
-            let shown: Vec<u8> = std::iter::once(b'%').chain(tail.iter().copied()).take(3).collect();
-            return Err(format!("invalid URL escape {}", go::quote(&String::from_utf8_lossy(&shown))));
+            let shown: Vec<u8> = std::iter::once(b'%')
+                .chain(tail.iter().copied())
+                .take(3)
+                .collect();
+            return Err(format!(
+                "invalid URL escape {}",
+                go::quote(&String::from_utf8_lossy(&shown))
+            ));
         };
         bytes.push(value);
         rest = &tail[2..];
     }
-    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
+    Ok(String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 #[cfg(test)]
@@ -147,7 +194,11 @@ mod tests {
             ("", "", "", ""),
         ] {
             let url = Url::parse(text).unwrap();
-            assert_eq!((url.scheme.as_str(), url.host.as_str(), url.path.as_str()), (scheme, host, path), "{text}");
+            assert_eq!(
+                (url.scheme.as_str(), url.host.as_str(), url.path.as_str()),
+                (scheme, host, path),
+                "{text}"
+            );
         }
     }
 
@@ -169,10 +220,22 @@ mod tests {
             ("%zz", "parse \"%zz\": invalid URL escape \"%zz\""),
             ("/a/%2", "parse \"/a/%2\": invalid URL escape \"%2\""),
             (":x", "parse \":x\": missing protocol scheme"),
-            ("1:x", "parse \"1:x\": first path segment in URL cannot contain colon"),
-            ("http://h:x/", "parse \"http://h:x/\": invalid port \":x\" after host"),
-            ("http://a b/", "parse \"http://a b/\": invalid character \" \" in host name"),
-            ("a\nb", "parse \"a\\nb\": net/url: invalid control character in URL"),
+            (
+                "1:x",
+                "parse \"1:x\": first path segment in URL cannot contain colon",
+            ),
+            (
+                "http://h:x/",
+                "parse \"http://h:x/\": invalid port \":x\" after host",
+            ),
+            (
+                "http://a b/",
+                "parse \"http://a b/\": invalid character \" \" in host name",
+            ),
+            (
+                "a\nb",
+                "parse \"a\\nb\": net/url: invalid control character in URL",
+            ),
         ] {
             assert_eq!(Url::parse(text), Err(message.to_owned()), "{text}");
         }

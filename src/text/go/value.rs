@@ -1,4 +1,5 @@
-//! Values of a program in Go, as far as documents can hold them: what templates compute with and `fmt` prints.
+//! Values of a program in Go, as far as documents can hold them: what templates compute with and
+//! `fmt` prints.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -59,8 +60,14 @@ impl Value {
             serde_json::Value::Bool(bool) => Value::Bool(*bool),
             serde_json::Value::Number(number) => Value::Float(number.as_f64().unwrap_or(f64::NAN)),
             serde_json::Value::String(text) => Value::text(text),
-            serde_json::Value::Array(items) => Value::List(items.iter().map(Value::of_json).collect()),
-            serde_json::Value::Object(entries) => Value::map(entries.iter().map(|(key, value)| (key.clone(), Value::of_json(value)))),
+            serde_json::Value::Array(items) => {
+                Value::List(items.iter().map(Value::of_json).collect())
+            }
+            serde_json::Value::Object(entries) => Value::map(
+                entries
+                    .iter()
+                    .map(|(key, value)| (key.clone(), Value::of_json(value))),
+            ),
         }
     }
 

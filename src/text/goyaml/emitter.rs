@@ -1,4 +1,5 @@
-//! The emitter of go-yaml v2 for block style: what `yaml_emitter_emit_*` and `yaml_emitter_write_*` do, without events.
+//! The emitter of go-yaml v2 for block style: what `yaml_emitter_emit_*` and `yaml_emitter_write_*`
+//! do, without events.
 
 use std::borrow::Cow;
 
@@ -52,7 +53,16 @@ pub(super) struct Emitter<'a> {
 impl<'a> Emitter<'a> {
     pub(super) fn new(text: &'a mut String) -> Self {
         let (quoting, path) = (VariableQuoting::Never, FieldPath::root());
-        Emitter { text, column: 0, indent: None, whitespace: true, indention: true, depth: 0, quoting, path }
+        Emitter {
+            text,
+            column: 0,
+            indent: None,
+            whitespace: true,
+            indention: true,
+            depth: 0,
+            quoting,
+            path,
+        }
     }
 
     /// Sets which strings with variables are quoted.
@@ -71,7 +81,12 @@ impl<'a> Emitter<'a> {
     }
 
     /// Writes a node one step down.
-    fn child(&mut self, step: impl FnOnce() -> Segment, value: &Value, context: Context) -> Result<(), EmitError> {
+    fn child(
+        &mut self,
+        step: impl FnOnce() -> Segment,
+        value: &Value,
+        context: Context,
+    ) -> Result<(), EmitError> {
         if !matches!(self.quoting, VariableQuoting::At(_)) {
             return self.node(value, context);
         }
@@ -110,7 +125,10 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    fn nested(&mut self, write: impl FnOnce(&mut Self) -> Result<(), EmitError>) -> Result<(), EmitError> {
+    fn nested(
+        &mut self,
+        write: impl FnOnce(&mut Self) -> Result<(), EmitError>,
+    ) -> Result<(), EmitError> {
         if self.depth == DEPTH {
             return Err(EmitError::Depth);
         }
@@ -140,7 +158,10 @@ impl<'a> Emitter<'a> {
 
     fn mapping(&mut self, fields: &Map<String, Value>) -> Result<(), EmitError> {
         self.indent = Some(self.indent.map_or(0, |indent| indent + INDENT));
-        let mut entries: Vec<(&str, &Value)> = fields.iter().map(|(key, value)| (key.as_str(), value)).collect();
+        let mut entries: Vec<(&str, &Value)> = fields
+            .iter()
+            .map(|(key, value)| (key.as_str(), value))
+            .collect();
         order::sort(&mut entries);
         for (name, value) in entries {
             self.write_indent();
@@ -173,7 +194,11 @@ impl<'a> Emitter<'a> {
 
     fn number(&mut self, number: &Number) {
         // A double goes through JSON, where 1.0 is 1.
-        let written = match number.as_f64().filter(|_| number.is_f64()).and_then(json_number) {
+        let written = match number
+            .as_f64()
+            .filter(|_| number.is_f64())
+            .and_then(json_number)
+        {
             Some(read) => match read.as_f64().filter(|_| read.is_f64()) {
                 Some(float) => go::float(float),
                 None => read.to_string(),
@@ -201,7 +226,11 @@ impl<'a> Emitter<'a> {
         self.separate();
         if !fold || self.column + text.len() <= WIDTH {
             self.text.push_str(text);
-            self.column += if analysis.ascii { text.len() } else { text.chars().count() };
+            self.column += if analysis.ascii {
+                text.len()
+            } else {
+                text.chars().count()
+            };
         } else {
             self.folded_at_spaces(text);
         }
@@ -209,7 +238,8 @@ impl<'a> Emitter<'a> {
         self.indention = false;
     }
 
-    /// Writes words and the spaces between them; the first single space beyond the width becomes a line break.
+    /// Writes words and the spaces between them; the first single space beyond the width becomes a
+    /// line break.
     fn folded_at_spaces(&mut self, text: &str) {
         let mut words = text.split(' ');
         self.put(words.next().unwrap_or_default());
@@ -253,7 +283,9 @@ impl<'a> Emitter<'a> {
                 if breaks {
                     self.write_indent();
                 }
-                let run = run(bytes, at, |bytes, at| bytes[at] != b' ' && bytes[at] != b'\'' && !is_break(bytes, at));
+                let run = run(bytes, at, |bytes, at| {
+                    bytes[at] != b' ' && bytes[at] != b'\'' && !is_break(bytes, at)
+                });
                 if run == at {
                     self.put("''");
                     at += 1;
@@ -293,7 +325,9 @@ impl<'a> Emitter<'a> {
                 at += 1;
                 spaces = true;
             } else {
-                let run = run(bytes, at, |bytes, at| bytes[at] != b' ' && !is_escaped(bytes, at));
+                let run = run(bytes, at, |bytes, at| {
+                    bytes[at] != b' ' && !is_escaped(bytes, at)
+                });
                 self.put(&text[at..run]);
                 at = run;
                 spaces = false;
@@ -379,7 +413,11 @@ impl<'a> Emitter<'a> {
 
     fn put(&mut self, text: &str) {
         self.text.push_str(text);
-        self.column += if text.is_ascii() { text.len() } else { text.chars().count() };
+        self.column += if text.is_ascii() {
+            text.len()
+        } else {
+            text.chars().count()
+        };
     }
 
     fn line_break(&mut self) {
@@ -410,7 +448,8 @@ impl<'a> Emitter<'a> {
         self.indention = true;
     }
 
-    /// Writes a character of the syntax. `separated`: a space goes before it where none is; `indents`: more may stand on this line.
+    /// Writes a character of the syntax. `separated`: a space goes before it where none is;
+    /// `indents`: more may stand on this line.
     fn indicator(&mut self, indicator: &str, separated: bool, indents: bool) {
         if separated {
             self.separate();
@@ -424,7 +463,9 @@ impl<'a> Emitter<'a> {
 
 /// Where the run of characters that begins at `at` ends.
 fn run(bytes: &[u8], at: usize, belongs: impl Fn(&[u8], usize) -> bool) -> usize {
-    (at..bytes.len()).find(|at| !belongs(bytes, *at)).unwrap_or(bytes.len())
+    (at..bytes.len())
+        .find(|at| !belongs(bytes, *at))
+        .unwrap_or(bytes.len())
 }
 
 /// Whether the character at `at` needs an escape in double quotes; never inside a character.
@@ -438,8 +479,13 @@ fn is_escaped(bytes: &[u8], at: usize) -> bool {
 
 /// How a block says which line breaks at its end belong to it.
 fn chomping(bytes: &[u8]) -> &'static str {
-    let before =
-        |end: usize| if end >= 3 && is_break(bytes, end - 3) && bytes[end - 3] > 0x7f { Some(end - 3) } else { end.checked_sub(1) };
+    let before = |end: usize| {
+        if end >= 3 && is_break(bytes, end - 3) && bytes[end - 3] > 0x7f {
+            Some(end - 3)
+        } else {
+            end.checked_sub(1)
+        }
+    };
     let last = before(bytes.len()).filter(|at| is_break(bytes, *at));
     match last {
         None => "-",
@@ -449,11 +495,15 @@ fn chomping(bytes: &[u8]) -> &'static str {
     }
 }
 
-/// The text as Go has it when it has written it to JSON and read that as YAML: U+0085, which JSON does not escape, is folded like a line
-/// break in quotes.
+/// The text as Go has it when it has written it to JSON and read that as YAML: U+0085, which JSON
+/// does not escape, is folded like a line break in quotes.
 fn as_read_from_json(text: &str) -> Result<Cow<'_, str>, EmitError> {
     if text.is_ascii() {
-        return if text.contains('\x7f') { Err(EmitError::Character('\x7f')) } else { Ok(Cow::Borrowed(text)) };
+        return if text.contains('\x7f') {
+            Err(EmitError::Character('\x7f'))
+        } else {
+            Ok(Cow::Borrowed(text))
+        };
     }
     if let Some(refused) = text.chars().find(|c| *c > '\x1f' && is_refused(*c)) {
         return Err(EmitError::Character(refused));
@@ -470,8 +520,16 @@ fn as_read_from_json(text: &str) -> Result<Cow<'_, str>, EmitError> {
         if !first && is_document_mark(line, last) {
             return Err(EmitError::NextLine);
         }
-        let line = if first { line } else { line.trim_start_matches(' ') };
-        let line = if last { line } else { line.trim_end_matches(' ') };
+        let line = if first {
+            line
+        } else {
+            line.trim_start_matches(' ')
+        };
+        let line = if last {
+            line
+        } else {
+            line.trim_end_matches(' ')
+        };
         if !first {
             breaks += 1;
         }
@@ -491,6 +549,8 @@ fn as_read_from_json(text: &str) -> Result<Cow<'_, str>, EmitError> {
 
 /// Whether a line would end the document in Go's reader.
 fn is_document_mark(line: &str, last: bool) -> bool {
-    let rest = line.strip_prefix("---").or_else(|| line.strip_prefix("..."));
+    let rest = line
+        .strip_prefix("---")
+        .or_else(|| line.strip_prefix("..."));
     rest.is_some_and(|rest| rest.starts_with(' ') || rest.is_empty() && !last)
 }

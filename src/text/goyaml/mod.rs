@@ -1,7 +1,8 @@
-//! YAML with the bytes that Go writes: `sigs.k8s.io/yaml` v1.6 (`Marshal`, which goes through JSON and the emitter of go-yaml v2), as
-//! controller-gen, kubectl, clusterctl and Cluster API do.
+//! YAML with the bytes that Go writes: `sigs.k8s.io/yaml` v1.6 (`Marshal`, which goes through JSON
+//! and the emitter of go-yaml v2), as controller-gen, kubectl, clusterctl and Cluster API do.
 //!
-//! Mappings in natural key order, lists not indented under their key, folding after column 80, quotes exactly where Go puts them.
+//! Mappings in natural key order, lists not indented under their key, folding after column 80,
+//! quotes exactly where Go puts them.
 
 mod emitter;
 mod order;
@@ -21,9 +22,11 @@ const DEPTH: usize = 512;
 /// Why a value cannot be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EmitError {
-    /// A text or key holds a character that YAML does not allow (controls from U+007F on, U+FFFE, U+FFFF). Go fails in the same way.
+    /// A text or key holds a character that YAML does not allow (controls from U+007F on, U+FFFE,
+    /// U+FFFF). Go fails in the same way.
     Character(char),
-    /// A key holds U+0085, or a text a line `---` or `...` after it, on which Go's own reader trips.
+    /// A key holds U+0085, or a text a line `---` or `...` after it, on which Go's own reader
+    /// trips.
     NextLine,
     /// Lists and mappings lie too deep in one another.
     Depth,
@@ -32,7 +35,11 @@ pub enum EmitError {
 impl std::fmt::Display for EmitError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            EmitError::Character(c) => write!(f, "the character U+{:04X} is not allowed in YAML", u32::from(*c)),
+            EmitError::Character(c) => write!(
+                f,
+                "the character U+{:04X} is not allowed in YAML",
+                u32::from(*c)
+            ),
             EmitError::NextLine => f.write_str("the character U+0085 is not allowed here in YAML"),
             EmitError::Depth => write!(f, "values are nested more than {DEPTH} deep"),
         }
@@ -43,8 +50,9 @@ impl std::error::Error for EmitError {}
 
 /// The bytes of Go's `yaml.Marshal(value)`, with the line break at the end.
 ///
-/// Where Go loses something, this does too: U+0085 in a text is a line break that is folded, and a bare key `<<` is written without quotes.
-/// Keys of more than 1024 characters, on which Go fails, are written.
+/// Where Go loses something, this does too: U+0085 in a text is a line break that is folded, and a
+/// bare key `<<` is written without quotes. Keys of more than 1024 characters, on which Go fails,
+/// are written.
 ///
 /// # Errors
 ///
@@ -64,8 +72,8 @@ pub(crate) fn write_to(text: &mut String, value: &Value) -> Result<(), EmitError
     Emitter::new(text).document(value)
 }
 
-/// Which strings with a variable of clusterctl (`${…}`) stand in double quotes, so that what replaces the variable stays text. Go quotes
-/// none of them.
+/// Which strings with a variable of clusterctl (`${…}`) stand in double quotes, so that what
+/// replaces the variable stays text. Go quotes none of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VariableQuoting<'a> {
     /// None.
@@ -81,20 +89,26 @@ pub(crate) enum VariableQuoting<'a> {
 /// # Errors
 ///
 /// As [`to_string`].
-pub(crate) fn template_to_string(value: &Value, quoting: VariableQuoting<'_>) -> Result<String, EmitError> {
+pub(crate) fn template_to_string(
+    value: &Value,
+    quoting: VariableQuoting<'_>,
+) -> Result<String, EmitError> {
     let mut text = String::new();
     Emitter::new(&mut text).quoting(quoting).document(value)?;
     Ok(text)
 }
 
-/// Whether a text can stand as a value on one line without quotes and is read back as this text, by Go and by other readers of YAML 1.1.
+/// Whether a text can stand as a value on one line without quotes and is read back as this text, by
+/// Go and by other readers of YAML 1.1.
 pub(crate) fn is_plain(text: &str) -> bool {
     let is_control = |c: char| c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}');
-    !matches!(text, "=" | "<<") && !text.contains(is_control) && scalar::analyze(text).style(text, true) == scalar::Style::Plain
+    !matches!(text, "=" | "<<")
+        && !text.contains(is_control)
+        && scalar::analyze(text).style(text, true) == scalar::Style::Plain
 }
 
-/// Documents joined by lines `---`, as clusterctl joins them; no line `---` before the first one. Many documents are written on all cores,
-/// and each gives back its memory as soon as it is text.
+/// Documents joined by lines `---`, as clusterctl joins them; no line `---` before the first one.
+/// Many documents are written on all cores, and each gives back its memory as soon as it is text.
 ///
 /// # Errors
 ///
@@ -104,7 +118,13 @@ pub fn documents_to_string(documents: Vec<Value>) -> Result<String, Value> {
     let texts: Vec<String> = if documents.len() < WORTHWHILE {
         documents.into_iter().map(write).collect::<Result<_, _>>()?
     } else {
-        documents.into_par_iter().with_max_len(1).map(write).collect::<Vec<_>>().into_iter().collect::<Result<_, _>>()?
+        documents
+            .into_par_iter()
+            .with_max_len(1)
+            .map(write)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .collect::<Result<_, _>>()?
     };
     Ok(texts.join("---\n"))
 }
@@ -126,7 +146,11 @@ mod tests {
 
     /// Checks how a text is written as a key with the value 1.
     fn check_key(text: &str, expected: &str) {
-        assert_eq!(to_string(&json!({ text: 1 })).unwrap(), format!("{expected}\n"), "{text:?}");
+        assert_eq!(
+            to_string(&json!({ text: 1 })).unwrap(),
+            format!("{expected}\n"),
+            "{text:?}"
+        );
     }
 
     fn check_value(value: serde_json::Value, expected: &str) {
@@ -229,8 +253,9 @@ mod tests {
     #[test]
     fn words_that_the_syntax_does_not_let_stand_are_in_single_quotes() {
         for word in [
-            "-", "- a", "---", "...x", "a: b", "a:", "::", "? a", "?", ":", "a #b", "#a", " a", "a ", " ", ",a", "[a", "]", "{a", "}",
-            "&a", "*a", "!a", "|", ">", "\"a", "%a", "@a", "`a", "{{ x }}",
+            "-", "- a", "---", "...x", "a: b", "a:", "::", "? a", "?", ":", "a #b", "#a", " a",
+            "a ", " ", ",a", "[a", "]", "{a", "}", "&a", "*a", "!a", "|", ">", "\"a", "%a", "@a",
+            "`a", "{{ x }}",
         ] {
             check(word, &format!("'{word}'"));
         }
@@ -269,9 +294,16 @@ mod tests {
             ("a\n  b\n", "k: |\n  a\n    b\n"),
             ("a\u{2028}b\n", "k: |\n  a\u{2028}  b\n"),
         ] {
-            assert_eq!(to_string(&json!({ "k": text })).unwrap(), expected, "{text:?}");
+            assert_eq!(
+                to_string(&json!({ "k": text })).unwrap(),
+                expected,
+                "{text:?}"
+            );
         }
-        check_value(json!({ "a": { "b": ["x\ny\n", "z"] } }), "a:\n  b:\n  - |\n    x\n    y\n  - z\n");
+        check_value(
+            json!({ "a": { "b": ["x\ny\n", "z"] } }),
+            "a:\n  b:\n  - |\n    x\n    y\n  - z\n",
+        );
         check_value(json!("a\nb"), "|-\n  a\n  b\n");
     }
 
@@ -295,7 +327,10 @@ mod tests {
         check(&unbroken, &unbroken);
         let double = format!("{}  b c", "a".repeat(90));
         check(&double, &format!("{}  b\n  c", "a".repeat(90)));
-        check(&format!("\t{double}"), &format!("\"\\t{}\n  \\ b c\"", "a".repeat(90)));
+        check(
+            &format!("\t{double}"),
+            &format!("\"\\t{}\n  \\ b c\"", "a".repeat(90)),
+        );
         let key = format!("{} b", "a".repeat(100));
         check_key(&key, &format!("{key}: 1"));
     }
@@ -308,17 +343,32 @@ mod tests {
         check_key(&long, &format!("? {long}\n: 1"));
         check_key("a\nb", "? |-\n  a\n  b\n: 1");
         check_key("\u{2028}", "? '\u{2028}'\n: 1");
-        check_value(json!({ &long: ["a", { "b": 1 }] }), &format!("? {long}\n: - a\n  - b: 1\n"));
-        check_value(json!({ &long: { "a": 1, "b": [2] } }), &format!("? {long}\n: a: 1\n  b:\n  - 2\n"));
+        check_value(
+            json!({ &long: ["a", { "b": 1 }] }),
+            &format!("? {long}\n: - a\n  - b: 1\n"),
+        );
+        check_value(
+            json!({ &long: { "a": 1, "b": [2] } }),
+            &format!("? {long}\n: a: 1\n  b:\n  - 2\n"),
+        );
     }
 
     #[test]
     fn collections_are_in_block_style() {
         check_value(json!({}), "{}\n");
         check_value(json!([]), "[]\n");
-        check_value(json!({ "a": {}, "b": [], "c": null }), "a: {}\nb: []\nc: null\n");
-        check_value(json!([["a", ["b"]], { "c": [1] }, {}]), "- - a\n  - - b\n- c:\n  - 1\n- {}\n");
-        check_value(json!({ "v10": 1, "v2": [{ "b": 1, "a": { "x": 2 } }] }), "v2:\n- a:\n    x: 2\n  b: 1\nv10: 1\n");
+        check_value(
+            json!({ "a": {}, "b": [], "c": null }),
+            "a: {}\nb: []\nc: null\n",
+        );
+        check_value(
+            json!([["a", ["b"]], { "c": [1] }, {}]),
+            "- - a\n  - - b\n- c:\n  - 1\n- {}\n",
+        );
+        check_value(
+            json!({ "v10": 1, "v2": [{ "b": 1, "a": { "x": 2 } }] }),
+            "v2:\n- a:\n    x: 2\n  b: 1\nv10: 1\n",
+        );
     }
 
     #[test]
@@ -370,7 +420,10 @@ mod tests {
     #[test]
     fn documents_are_joined_by_markers() {
         assert_eq!(documents_to_string(Vec::new()).unwrap(), "");
-        assert_eq!(documents_to_string(vec![json!({ "a": 1 }), json!(2)]).unwrap(), "a: 1\n---\n2\n");
+        assert_eq!(
+            documents_to_string(vec![json!({ "a": 1 }), json!(2)]).unwrap(),
+            "a: 1\n---\n2\n"
+        );
         let many: Vec<_> = (0..100).map(|n| json!({ "n": n })).collect();
         let one_by_one: Vec<_> = many.iter().map(|value| to_string(value).unwrap()).collect();
         assert_eq!(documents_to_string(many).unwrap(), one_by_one.join("---\n"));
@@ -386,9 +439,17 @@ mod tests {
     fn variables_are_quoted_as_asked() {
         let bare = "args:\n- --v=${LEVEL:=2}\n- plain\nreplicas: ${N:=1}\nscript: |\n  a\n  ${B}\nvalue: ${FLAG:=\"on\"}\n";
         assert_eq!(written(VariableQuoting::Never), bare);
-        let always = bare.replace("--v=${LEVEL:=2}", "\"--v=${LEVEL:=2}\"").replace("${N:=1}", "\"${N:=1}\"");
-        assert_eq!(written(VariableQuoting::Always), always.replace("${FLAG:=\"on\"}", "\"${FLAG:=\\\"on\\\"}\""));
+        let always = bare
+            .replace("--v=${LEVEL:=2}", "\"--v=${LEVEL:=2}\"")
+            .replace("${N:=1}", "\"${N:=1}\"");
+        assert_eq!(
+            written(VariableQuoting::Always),
+            always.replace("${FLAG:=\"on\"}", "\"${FLAG:=\\\"on\\\"}\"")
+        );
         let at = BTreeSet::from([FieldPath::root().field("args").index(0)]);
-        assert_eq!(written(VariableQuoting::At(&at)), bare.replace("--v=${LEVEL:=2}", "\"--v=${LEVEL:=2}\""));
+        assert_eq!(
+            written(VariableQuoting::At(&at)),
+            bare.replace("--v=${LEVEL:=2}", "\"--v=${LEVEL:=2}\"")
+        );
     }
 }

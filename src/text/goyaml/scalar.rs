@@ -31,14 +31,23 @@ pub(super) struct Analysis {
 pub(super) fn analyze(text: &str) -> Analysis {
     let bytes = text.as_bytes();
     let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else {
-        return Analysis { multiline: false, ascii: true, plain_allowed: true, single_allowed: true, block_allowed: false };
+        return Analysis {
+            multiline: false,
+            ascii: true,
+            plain_allowed: true,
+            single_allowed: true,
+            block_allowed: false,
+        };
     };
     let (mut indicators, mut special, mut ascii) = (starts_like_syntax(bytes), false, true);
     let (mut multiline, mut space_break, mut break_space) = (false, false, false);
     let (mut after_space, mut after_break) = (false, false);
     let mut at = 0;
     while at < bytes.len() {
-        let ordinary = bytes[at..].iter().take_while(|b| ORDINARY[usize::from(**b)]).count();
+        let ordinary = bytes[at..]
+            .iter()
+            .take_while(|b| ORDINARY[usize::from(**b)])
+            .count();
         if ordinary > 0 {
             (after_space, after_break) = (false, false);
             at += ordinary;
@@ -51,7 +60,9 @@ pub(super) fn analyze(text: &str) -> Analysis {
         multiline |= is_break;
         space_break |= is_break && after_space;
         break_space |= byte == b' ' && after_break;
-        indicators |= at > 0 && (byte == b':' && is_blank_or_end(bytes, at + 1) || byte == b'#' && is_blank_or_break_before(bytes, at));
+        indicators |= at > 0
+            && (byte == b':' && is_blank_or_end(bytes, at + 1)
+                || byte == b'#' && is_blank_or_break_before(bytes, at));
         (after_space, after_break) = (byte == b' ', is_break);
         at += width;
     }
@@ -97,7 +108,8 @@ fn starts_like_syntax(bytes: &[u8]) -> bool {
         return true;
     }
     match bytes[0] {
-        b'#' | b',' | b'[' | b']' | b'{' | b'}' | b'&' | b'*' | b'!' | b'|' | b'>' | b'\'' | b'"' | b'%' | b'@' | b'`' => true,
+        b'#' | b',' | b'[' | b']' | b'{' | b'}' | b'&' | b'*' | b'!' | b'|' | b'>' | b'\''
+        | b'"' | b'%' | b'@' | b'`' => true,
         b'?' | b':' | b'-' => is_blank_or_end(bytes, 1),
         _ => false,
     }
@@ -109,7 +121,8 @@ fn is_blank_or_end(bytes: &[u8], at: usize) -> bool {
 
 /// Whether a blank, a break or NUL stands before `at`.
 fn is_blank_or_break_before(bytes: &[u8], at: usize) -> bool {
-    matches!(bytes[at - 1], b' ' | b'\t' | b'\n' | b'\r' | 0) || at >= 3 && is_line_separator(&bytes[at - 3..])
+    matches!(bytes[at - 1], b' ' | b'\t' | b'\n' | b'\r' | 0)
+        || at >= 3 && is_line_separator(&bytes[at - 3..])
 }
 
 /// What a character beyond ASCII is to the emitter.
@@ -165,9 +178,12 @@ impl Analysis {
     }
 }
 
-/// Whether YAML 1.1 takes the text for a number of base 60: `^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$`. Go does not, but quotes it.
+/// Whether YAML 1.1 takes the text for a number of base 60:
+/// `^[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$`. Go does not, but quotes it.
 fn is_base_60(text: &str) -> bool {
-    if !text.starts_with(['-', '+', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']) || !text.contains(':') {
+    if !text.starts_with(['-', '+', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
+        || !text.contains(':')
+    {
         return false;
     }
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);

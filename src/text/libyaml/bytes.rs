@@ -24,7 +24,11 @@ const fn classes() -> [u8; 256] {
     classes = mark(classes, b":", COLON);
     classes = mark(classes, b",?[]{}", FLOW);
     classes = mark(classes, b"-?:,[]{}#&*!|>'\"%@`", INDICATOR);
-    classes = mark(classes, b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", WORD);
+    classes = mark(
+        classes,
+        b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-",
+        WORD,
+    );
     mark(classes, b";/?:@&=+$,.!~*'()[]%", URI)
 }
 

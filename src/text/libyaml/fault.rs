@@ -22,7 +22,10 @@ impl Fault {
     pub(in crate::text) fn words(&self, version: Version) -> String {
         let (first, second) = match version {
             Version::V2 => ((self.at.line, self.of_scanner), (self.context.line, false)),
-            Version::V3 => ((self.context.line, self.of_scanner), (self.at.line, self.of_scanner)),
+            Version::V3 => (
+                (self.context.line, self.of_scanner),
+                (self.at.line, self.of_scanner),
+            ),
         };
         let (line, counts_from_0) = if first.0 != 0 { first } else { second };
         let problem = self.problem.words();
@@ -127,12 +130,16 @@ impl Problem {
             Problem::TooDeep(most) => return Cow::Owned(format!("exceeded max depth of {most}")),
             Problem::TokenStart => "found character that cannot start any token",
             Problem::ColonMissing => "could not find expected ':'",
-            Problem::BlockEntryMisplaced => "block sequence entries are not allowed in this context",
+            Problem::BlockEntryMisplaced => {
+                "block sequence entries are not allowed in this context"
+            }
             Problem::KeyMisplaced => "mapping keys are not allowed in this context",
             Problem::ValueMisplaced => "mapping values are not allowed in this context",
             Problem::AnchorName => "did not find expected alphabetic or numeric character",
             Problem::BlockIndentZero => "found an indentation indicator equal to 0",
-            Problem::BlockHeader | Problem::DirectiveEnd => "did not find expected comment or line break",
+            Problem::BlockHeader | Problem::DirectiveEnd => {
+                "did not find expected comment or line break"
+            }
             Problem::BlockTab => "found a tab character where an indentation space is expected",
             Problem::QuoteAtDocument => "found unexpected document indicator",
             Problem::QuoteAtEnd => "found unexpected end of stream",

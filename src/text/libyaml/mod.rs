@@ -1,8 +1,10 @@
-//! libyaml as go-yaml carries it: text to tokens to events, exactly as Go's programs cut it. Both readers stand on it: [`super::yaml`]
-//! (go-yaml v2, through sigs.k8s.io/yaml) and [`super::yaml_v3`] (gopkg.in/yaml.v3).
+//! libyaml as go-yaml carries it: text to tokens to events, exactly as Go's programs cut it. Both
+//! readers stand on it: [`super::yaml`] (go-yaml v2, through sigs.k8s.io/yaml) and
+//! [`super::yaml_v3`] (gopkg.in/yaml.v3).
 //!
-//! Places are byte offsets; texts are borrowed where they stand in the source as they are. Sources: `scannerc.go` and `parserc.go` of
-//! go.yaml.in/yaml/v2 v2.4.2 and gopkg.in/yaml.v3 v3.0.1, which differ in how they look for comments alone.
+//! Places are byte offsets; texts are borrowed where they stand in the source as they are. Sources:
+//! `scannerc.go` and `parserc.go` of go.yaml.in/yaml/v2 v2.4.2 and gopkg.in/yaml.v3 v3.0.1, which
+//! differ in how they look for comments alone.
 
 mod bytes;
 mod fault;

@@ -12,7 +12,8 @@ pub(in crate::text) struct Event<'a> {
     pub(in crate::text) kind: EventKind<'a>,
     /// Where it starts, without its anchor and tag.
     pub(in crate::text) start: Mark,
-    /// Where it ends: for lists and mappings in block style, which have no sign of their own, where it starts.
+    /// Where it ends: for lists and mappings in block style, which have no sign of their own,
+    /// where it starts.
     pub(in crate::text) end: Mark,
 }
 
@@ -23,7 +24,11 @@ pub(in crate::text) enum EventKind<'a> {
     DocumentStart,
     DocumentEnd,
     Alias(&'a str),
-    Scalar { text: Cow<'a, str>, style: Style, properties: Option<Box<Properties<'a>>> },
+    Scalar {
+        text: Cow<'a, str>,
+        style: Style,
+        properties: Option<Box<Properties<'a>>>,
+    },
     SequenceStart(Option<Box<Properties<'a>>>),
     SequenceEnd,
     MappingStart(Option<Box<Properties<'a>>>),
@@ -98,7 +103,13 @@ impl<'a> Parser<'a> {
     /// For a stretch of a text.
     pub(in crate::text) fn new(text: &'a str, settings: Settings) -> Self {
         let scanner = Scanner::new(text, settings);
-        Parser { scanner, state: State::ImplicitDocumentStart, states: Vec::new(), marks: Vec::new(), tags: BTreeMap::new() }
+        Parser {
+            scanner,
+            state: State::ImplicitDocumentStart,
+            states: Vec::new(),
+            marks: Vec::new(),
+            tags: BTreeMap::new(),
+        }
     }
 
     /// Where the innermost list or mapping starts that is open.
@@ -129,7 +140,11 @@ impl<'a> Parser<'a> {
             State::FlowMapping => self.flow_mapping_key(false),
             State::FlowMappingValue => self.flow_mapping_value(false),
             State::FlowMappingEmptyValue => self.flow_mapping_value(true),
-            State::End => Ok(event(EventKind::StreamEnd, self.scanner.mark, self.scanner.mark)),
+            State::End => Ok(event(
+                EventKind::StreamEnd,
+                self.scanner.mark,
+                self.scanner.mark,
+            )),
         }
     }
 
@@ -150,7 +165,12 @@ impl<'a> Parser<'a> {
 
     fn fault<T>(&mut self, context: Option<Mark>, problem: Problem) -> Result<T, Fault> {
         let at = self.start()?;
-        Err(Fault { problem, context: context.unwrap_or_default(), at, of_scanner: false })
+        Err(Fault {
+            problem,
+            context: context.unwrap_or_default(),
+            at,
+            of_scanner: false,
+        })
     }
 
     fn pop(&mut self) {
@@ -175,7 +195,10 @@ impl<'a> Parser<'a> {
         }
         let Token { kind, start, .. } = self.peek()?;
         let start = *start;
-        let is_explicit = matches!(kind, TokenKind::VersionDirective(..) | TokenKind::TagDirective(_) | TokenKind::DocumentStart);
+        let is_explicit = matches!(
+            kind,
+            TokenKind::VersionDirective(..) | TokenKind::TagDirective(_) | TokenKind::DocumentStart
+        );
         if *kind == TokenKind::StreamEnd {
             self.state = State::End;
             return Ok(event(EventKind::StreamEnd, start, start));
@@ -198,7 +221,9 @@ impl<'a> Parser<'a> {
         let mut has_version = false;
         loop {
             match &self.peek()?.kind {
-                TokenKind::VersionDirective(..) if has_version => return self.fault(None, Problem::VersionRepeated),
+                TokenKind::VersionDirective(..) if has_version => {
+                    return self.fault(None, Problem::VersionRepeated);
+                }
                 TokenKind::VersionDirective(1, 1) => has_version = true,
                 TokenKind::VersionDirective(..) => return self.fault(None, Problem::VersionOther),
                 TokenKind::TagDirective(tag) => {
@@ -212,8 +237,12 @@ impl<'a> Parser<'a> {
             }
             self.skip()?;
         }
-        self.tags.entry("!".to_owned()).or_insert_with(|| "!".to_owned());
-        self.tags.entry("!!".to_owned()).or_insert_with(|| "tag:yaml.org,2002:".to_owned());
+        self.tags
+            .entry("!".to_owned())
+            .or_insert_with(|| "!".to_owned());
+        self.tags
+            .entry("!!".to_owned())
+            .or_insert_with(|| "tag:yaml.org,2002:".to_owned());
         Ok(())
     }
 
@@ -249,7 +278,11 @@ impl<'a> Parser<'a> {
         if !matches!(kind, TokenKind::Anchor(_) | TokenKind::Tag(_)) {
             return Ok(None);
         }
-        let mut found = Properties { anchor: None, tag: String::new(), start: *start };
+        let mut found = Properties {
+            anchor: None,
+            tag: String::new(),
+            start: *start,
+        };
         let mut tag = None;
         for _ in 0..2 {
             match &self.peek()?.kind {
@@ -271,7 +304,14 @@ impl<'a> Parser<'a> {
             found.tag = match self.tags.get(tag.handle) {
                 _ if tag.handle.is_empty() => tag.suffix,
                 Some(prefix) => format!("{prefix}{}", tag.suffix),
-                None => return Err(Fault { problem: Problem::TagHandle, context: found.start, at: mark, of_scanner: false }),
+                None => {
+                    return Err(Fault {
+                        problem: Problem::TagHandle,
+                        context: found.start,
+                        at: mark,
+                        of_scanner: false,
+                    });
+                }
             };
         }
         Ok(Some(Box::new(found)))
@@ -280,7 +320,12 @@ impl<'a> Parser<'a> {
     fn node(&mut self, context: Context) -> Result<Event<'a>, Fault> {
         if matches!(self.peek()?.kind, TokenKind::Alias(_)) {
             self.pop();
-            let Token { kind: TokenKind::Alias(name), start, end } = self.scanner.take() else {
+            let Token {
+                kind: TokenKind::Alias(name),
+                start,
+                end,
+            } = self.scanner.take()
+            else {
                 unreachable!("internal error: the token is an alias")
             };
             return Ok(event(EventKind::Alias(name), start, end));
@@ -291,7 +336,9 @@ impl<'a> Parser<'a> {
         let (start, end) = (*start, *end);
         let (made, state) = match kind {
             TokenKind::Scalar(..) => (Made::Scalar, State::End),
-            TokenKind::BlockEntry if context == Context::BlockOrIndentless => (Made::Sequence, State::IndentlessSequence),
+            TokenKind::BlockEntry if context == Context::BlockOrIndentless => {
+                (Made::Sequence, State::IndentlessSequence)
+            }
             TokenKind::FlowSequenceStart => (Made::Sequence, State::FlowSequenceFirst),
             TokenKind::FlowMappingStart => (Made::Mapping, State::FlowMappingFirst),
             TokenKind::BlockSequenceStart if block => (Made::Sequence, State::BlockSequenceFirst),
@@ -301,7 +348,11 @@ impl<'a> Parser<'a> {
                     return self.fault(Some(start), Problem::NodeContent);
                 };
                 self.pop();
-                let kind = EventKind::Scalar { text: Cow::Borrowed(""), style: Style::Plain, properties: Some(properties) };
+                let kind = EventKind::Scalar {
+                    text: Cow::Borrowed(""),
+                    style: Style::Plain,
+                    properties: Some(properties),
+                };
                 return Ok(event(kind, start, start));
             }
         };
@@ -311,7 +362,15 @@ impl<'a> Parser<'a> {
                 let TokenKind::Scalar(text, style) = self.scanner.take().kind else {
                     unreachable!("internal error: the token is a scalar")
                 };
-                Ok(event(EventKind::Scalar { text, style, properties }, start, end))
+                Ok(event(
+                    EventKind::Scalar {
+                        text,
+                        style,
+                        properties,
+                    },
+                    start,
+                    end,
+                ))
             }
             Made::Sequence => {
                 self.state = state;
@@ -348,7 +407,9 @@ impl<'a> Parser<'a> {
             TokenKind::BlockEntry => {
                 self.skip()?;
                 match self.peek()?.kind {
-                    TokenKind::BlockEntry | TokenKind::BlockEnd => Ok(self.empty_then(State::BlockSequence, end)),
+                    TokenKind::BlockEntry | TokenKind::BlockEnd => {
+                        Ok(self.empty_then(State::BlockSequence, end))
+                    }
                     _ => self.node_then(State::BlockSequence, Context::Block),
                 }
             }
@@ -404,7 +465,9 @@ impl<'a> Parser<'a> {
     fn block_mapping_node(&mut self, then: State) -> Result<Event<'a>, Fault> {
         let end = self.scanner.take().end;
         match self.peek()?.kind {
-            TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => Ok(self.empty_then(then, end)),
+            TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => {
+                Ok(self.empty_then(then, end))
+            }
             _ => self.node_then(then, Context::BlockOrIndentless),
         }
     }
@@ -460,7 +523,10 @@ impl<'a> Parser<'a> {
         let start = token.start;
         if token.kind == TokenKind::Value {
             self.skip()?;
-            if !matches!(self.peek()?.kind, TokenKind::FlowEntry | TokenKind::FlowSequenceEnd) {
+            if !matches!(
+                self.peek()?.kind,
+                TokenKind::FlowEntry | TokenKind::FlowSequenceEnd
+            ) {
                 return self.node_then(State::FlowPairEnd, Context::Flow);
             }
         }
@@ -486,7 +552,9 @@ impl<'a> Parser<'a> {
                 TokenKind::Key => {
                     self.skip()?;
                     let Token { kind, start, .. } = self.peek()?;
-                    if let TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowMappingEnd = kind {
+                    if let TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowMappingEnd =
+                        kind
+                    {
                         let start = *start;
                         return Ok(self.empty_then(State::FlowMappingValue, start));
                     }
@@ -502,7 +570,10 @@ impl<'a> Parser<'a> {
     fn flow_mapping_value(&mut self, empty: bool) -> Result<Event<'a>, Fault> {
         if !empty && self.peek()?.kind == TokenKind::Value {
             self.skip()?;
-            if !matches!(self.peek()?.kind, TokenKind::FlowEntry | TokenKind::FlowMappingEnd) {
+            if !matches!(
+                self.peek()?.kind,
+                TokenKind::FlowEntry | TokenKind::FlowMappingEnd
+            ) {
                 return self.node_then(State::FlowMapping, Context::Flow);
             }
         }
@@ -517,5 +588,13 @@ fn event<'a>(kind: EventKind<'a>, start: Mark, end: Mark) -> Event<'a> {
 
 /// A null that is not written.
 fn empty<'a>(mark: Mark) -> Event<'a> {
-    event(EventKind::Scalar { text: Cow::Borrowed(""), style: Style::Plain, properties: None }, mark, mark)
+    event(
+        EventKind::Scalar {
+            text: Cow::Borrowed(""),
+            style: Style::Plain,
+            properties: None,
+        },
+        mark,
+        mark,
+    )
 }

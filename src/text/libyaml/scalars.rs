@@ -40,7 +40,9 @@ impl Gap {
 
     /// Takes a line break.
     fn take_break(&mut self, scanner: &mut Scanner<'_>) -> bool {
-        let Some(taken) = scanner.take_break() else { return false };
+        let Some(taken) = scanner.take_break() else {
+            return false;
+        };
         if self.new_line {
             self.others.push(taken);
         } else {
@@ -57,7 +59,8 @@ impl<'a> Scanner<'a> {
         &self.text[start..self.mark.offset]
     }
 
-    /// The signs behind `|` or `>`: what becomes of the end, and how much deeper the text is indented, 0 when that is not said.
+    /// The signs behind `|` or `>`: what becomes of the end, and how much deeper the text is
+    /// indented, 0 when that is not said.
     fn block_header(&mut self, start: Mark) -> Result<(Chomping, usize), Fault> {
         let (mut chomping, mut increment) = (None, None);
         for _ in 0..2 {
@@ -65,7 +68,9 @@ impl<'a> Scanner<'a> {
                 b'+' if chomping.is_none() => chomping = Some(Chomping::Keep),
                 b'-' if chomping.is_none() => chomping = Some(Chomping::Strip),
                 b'0' if increment.is_none() => return self.fault(start, Problem::BlockIndentZero),
-                digit @ b'1'..=b'9' if increment.is_none() => increment = Some(usize::from(digit - b'0')),
+                digit @ b'1'..=b'9' if increment.is_none() => {
+                    increment = Some(usize::from(digit - b'0'))
+                }
                 _ => break,
             }
             self.skip(1);
@@ -78,7 +83,10 @@ impl<'a> Scanner<'a> {
             return self.fault(start, Problem::BlockHeader);
         }
         self.take_break();
-        Ok((chomping.unwrap_or(Chomping::Clip), increment.unwrap_or_default()))
+        Ok((
+            chomping.unwrap_or(Chomping::Clip),
+            increment.unwrap_or_default(),
+        ))
     }
 
     pub(super) fn block_scalar(&mut self, literal: bool) -> Result<(), Fault> {
@@ -87,13 +95,16 @@ impl<'a> Scanner<'a> {
         let (chomping, increment) = self.block_header(start)?;
         let parent = usize::try_from(self.indent).unwrap_or_default();
         let mut indent = if increment > 0 { parent + increment } else { 0 };
-        let (mut text, mut leading_break, mut trailing_breaks) = (String::new(), None, String::new());
+        let (mut text, mut leading_break, mut trailing_breaks) =
+            (String::new(), None, String::new());
         let mut end = self.block_breaks(&mut indent, &mut trailing_breaks, start)?;
         let mut leading_blank = false;
         while self.column() == indent && !self.is_end() {
             let trailing_blank = self.is_blank();
             match leading_break.take() {
-                Some('\n') if !literal && !leading_blank && !trailing_blank => text.extend(trailing_breaks.is_empty().then_some(' ')),
+                Some('\n') if !literal && !leading_blank && !trailing_blank => {
+                    text.extend(trailing_breaks.is_empty().then_some(' '))
+                }
                 Some(first) => text.push(first),
                 None => {}
             }
@@ -110,27 +121,50 @@ impl<'a> Scanner<'a> {
         if chomping == Chomping::Keep {
             text.push_str(&trailing_breaks);
         }
-        self.push_to(TokenKind::Scalar(Cow::Owned(text), Style::Block), start, end);
+        self.push_to(
+            TokenKind::Scalar(Cow::Owned(text), Style::Block),
+            start,
+            end,
+        );
         Ok(())
     }
 
-    /// Eats empty lines and indentation, and finds out the indentation with the first of them. Gives where the last line break ends.
-    fn block_breaks(&mut self, indent: &mut usize, breaks: &mut String, start: Mark) -> Result<Mark, Fault> {
+    /// Eats empty lines and indentation, and finds out the indentation with the first of them.
+    /// Gives where the last line break ends.
+    fn block_breaks(
+        &mut self,
+        indent: &mut usize,
+        breaks: &mut String,
+        start: Mark,
+    ) -> Result<Mark, Fault> {
         let mut end = self.mark;
         let mut deepest = 0;
         loop {
-            let most = if *indent == 0 { usize::MAX } else { indent.saturating_sub(self.column()) };
-            self.mark.offset += self.rest().iter().take(most).take_while(|byte| **byte == b' ').count();
+            let most = if *indent == 0 {
+                usize::MAX
+            } else {
+                indent.saturating_sub(self.column())
+            };
+            self.mark.offset += self
+                .rest()
+                .iter()
+                .take(most)
+                .take_while(|byte| **byte == b' ')
+                .count();
             deepest = deepest.max(self.column());
             if self.at(0) == b'\t' && (*indent == 0 || self.column() < *indent) {
                 return self.fault(start, Problem::BlockTab);
             }
-            let Some(taken) = self.take_break() else { break };
+            let Some(taken) = self.take_break() else {
+                break;
+            };
             breaks.push(taken);
             end = self.mark;
         }
         if *indent == 0 {
-            *indent = deepest.max(usize::try_from(self.indent + 1).unwrap_or_default()).max(1);
+            *indent = deepest
+                .max(usize::try_from(self.indent + 1).unwrap_or_default())
+                .max(1);
         }
         Ok(end)
     }
@@ -148,9 +182,11 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// A text in quotes that stands on one line as it is read; the scanner then is at the closing quote.
+    /// A text in quotes that stands on one line as it is read; the scanner then is at the closing
+    /// quote.
     fn simply_quoted(&mut self, quote: u8) -> Option<&'a str> {
-        let is_special = |byte: &u8| *byte == quote || *byte == b'\\' && quote == b'"' || is(*byte, BREAK);
+        let is_special =
+            |byte: &u8| *byte == quote || *byte == b'\\' && quote == b'"' || is(*byte, BREAK);
         let rest = self.rest();
         let mut end = rest.iter().position(is_special)?;
         // Some characters begin like a line break.
@@ -196,10 +232,17 @@ impl<'a> Scanner<'a> {
     }
 
     /// A line of a text in quotes, up to its last word.
-    fn quoted_line(&mut self, quote: u8, start: Mark, text: &mut String, gap: &mut Gap) -> Result<(), Fault> {
+    fn quoted_line(
+        &mut self,
+        quote: u8,
+        start: Mark,
+        text: &mut String,
+        gap: &mut Gap,
+    ) -> Result<(), Fault> {
         loop {
             let from = self.mark.offset;
-            let is_special = |byte: u8| byte == quote || byte == b'\\' && quote == b'"' || is(byte, BREAK);
+            let is_special =
+                |byte: u8| byte == quote || byte == b'\\' && quote == b'"' || is(byte, BREAK);
             while !is_special(self.at(0)) || matches!(self.at(0), 0xc2 | 0xe2) && !self.is_break() {
                 self.skip(1);
             }
@@ -306,10 +349,13 @@ impl<'a> Scanner<'a> {
     /// Whether a plain word ends here, or the text does.
     fn ends_plain(&self) -> bool {
         let byte = self.at(0);
-        byte == 0 || byte == b':' && self.is_blank_or_end_at(1) || self.flow_level > 0 && is(byte, FLOW)
+        byte == 0
+            || byte == b':' && self.is_blank_or_end_at(1)
+            || self.flow_level > 0 && is(byte, FLOW)
     }
 
-    /// The words of a line: gives the end of the last one, and leaves the scanner behind the blanks after it.
+    /// The words of a line: gives the end of the last one, and leaves the scanner behind the blanks
+    /// after it.
     fn plain_line(&mut self) -> Mark {
         let stops = BREAK | BLANK | COLON | if self.flow_level > 0 { FLOW } else { 0 };
         let bytes = self.bytes;

@@ -109,7 +109,11 @@ impl<'a> Scanner<'a> {
         Scanner {
             text,
             bytes: text.as_bytes(),
-            mark: Mark { offset: start, line: 0, line_start: start },
+            mark: Mark {
+                offset: start,
+                line: 0,
+                line_start: start,
+            },
             settings,
             tokens: VecDeque::with_capacity(8),
             is_head_known: false,
@@ -128,7 +132,11 @@ impl<'a> Scanner<'a> {
         if self.is_head_known {
             return Ok(&self.tokens[0]);
         }
-        let ahead = if self.settings.version == Version::V3 { 2 } else { 0 };
+        let ahead = if self.settings.version == Version::V3 {
+            2
+        } else {
+            0
+        };
         while self.tokens.len() <= ahead || self.head_may_be_key()? {
             self.fetch()?;
         }
@@ -140,21 +148,32 @@ impl<'a> Scanner<'a> {
     pub(super) fn take(&mut self) -> Token<'a> {
         self.taken += 1;
         self.is_head_known = false;
-        self.tokens.pop_front().expect("internal error: a token that was peeked at is there")
+        self.tokens
+            .pop_front()
+            .expect("internal error: a token that was peeked at is there")
     }
 
     fn head_may_be_key(&mut self) -> Result<bool, Fault> {
         let taken = self.taken;
-        let key = if self.simple_keys.len() == 1 { 0 } else { self.simple_keys.partition_point(|key| key.token < taken) };
+        let key = if self.simple_keys.len() == 1 {
+            0
+        } else {
+            self.simple_keys.partition_point(|key| key.token < taken)
+        };
         match self.simple_keys.get(key) {
-            Some(found) if found.possible && found.awaited && found.token == taken => self.is_valid(key),
+            Some(found) if found.possible && found.awaited && found.token == taken => {
+                self.is_valid(key)
+            }
             _ => Ok(false),
         }
     }
 
     /// A byte from here on; 0 behind the end.
     pub(super) fn at(&self, ahead: usize) -> u8 {
-        self.bytes.get(self.mark.offset + ahead).copied().unwrap_or_default()
+        self.bytes
+            .get(self.mark.offset + ahead)
+            .copied()
+            .unwrap_or_default()
     }
 
     /// The bytes from here on.
@@ -204,7 +223,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Takes a line break, and gives what the library makes of it: all but U+2028 and U+2029 become `\n`.
+    /// Takes a line break, and gives what the library makes of it: all but U+2028 and U+2029 become
+    /// `\n`.
     pub(super) fn take_break(&mut self) -> Option<char> {
         let width = break_width(self.rest());
         if width == 0 {
@@ -231,7 +251,12 @@ impl<'a> Scanner<'a> {
     }
 
     pub(super) fn fault<T>(&self, context: Mark, problem: Problem) -> Result<T, Fault> {
-        Err(Fault { problem, context, at: self.mark, of_scanner: true })
+        Err(Fault {
+            problem,
+            context,
+            at: self.mark,
+            of_scanner: true,
+        })
     }
 
     pub(super) fn push(&mut self, kind: TokenKind<'a>, start: Mark) {
@@ -252,7 +277,11 @@ impl<'a> Scanner<'a> {
     fn fetch(&mut self) -> Result<(), Fault> {
         let before = self.mark;
         self.skip_to_token();
-        let blocks_end = if self.settings.version == Version::V3 { before } else { self.mark };
+        let blocks_end = if self.settings.version == Version::V3 {
+            before
+        } else {
+            self.mark
+        };
         self.unroll(self.column().cast_signed(), blocks_end);
         let byte = self.at(0);
         if byte == 0 {
@@ -265,12 +294,27 @@ impl<'a> Scanner<'a> {
             }
             if self.at_document_mark() {
                 self.reset_block()?;
-                self.indicator(if byte == b'-' { TokenKind::DocumentStart } else { TokenKind::DocumentEnd }, 3);
+                self.indicator(
+                    if byte == b'-' {
+                        TokenKind::DocumentStart
+                    } else {
+                        TokenKind::DocumentEnd
+                    },
+                    3,
+                );
                 return Ok(());
             }
         }
         self.fetch_content(byte)?;
-        let is_entry = || matches!(self.tokens.back(), Some(Token { kind: TokenKind::BlockEntry, .. }));
+        let is_entry = || {
+            matches!(
+                self.tokens.back(),
+                Some(Token {
+                    kind: TokenKind::BlockEntry,
+                    ..
+                })
+            )
+        };
         if self.settings.version == Version::V3 && !is_entry() {
             self.skip_line_comment();
         }
@@ -314,7 +358,9 @@ impl<'a> Scanner<'a> {
 
     /// Whether `---` or `...` stands here, at the start of a line.
     pub(super) fn at_document_mark(&self) -> bool {
-        self.column() == 0 && matches!(self.rest(), [b'-', b'-', b'-', ..] | [b'.', b'.', b'.', ..]) && self.is_blank_or_end_at(3)
+        self.column() == 0
+            && matches!(self.rest(), [b'-', b'-', b'-', ..] | [b'.', b'.', b'.', ..])
+            && self.is_blank_or_end_at(3)
     }
 
     /// Eats blanks, comments and line breaks.
@@ -382,7 +428,12 @@ impl<'a> Scanner<'a> {
     }
 
     fn is_valid(&mut self, key: usize) -> Result<bool, Fault> {
-        let SimpleKey { possible, required, mark, .. } = self.simple_keys[key];
+        let SimpleKey {
+            possible,
+            required,
+            mark,
+            ..
+        } = self.simple_keys[key];
         if !possible {
             return Ok(false);
         }
@@ -398,13 +449,23 @@ impl<'a> Scanner<'a> {
 
     /// Whether a key that begins there is too long.
     fn is_far_from(&self, start: usize) -> bool {
-        self.mark.offset - start > LONGEST_KEY && self.text[start..self.mark.offset].chars().nth(LONGEST_KEY).is_some()
+        self.mark.offset - start > LONGEST_KEY
+            && self.text[start..self.mark.offset]
+                .chars()
+                .nth(LONGEST_KEY)
+                .is_some()
     }
 
     fn save_simple_key(&mut self) -> Result<(), Fault> {
         if self.simple_key_allowed {
             let required = self.flow_level == 0 && self.indent == self.column().cast_signed();
-            let key = SimpleKey { possible: true, awaited: true, required, token: self.taken + self.tokens.len(), mark: self.mark };
+            let key = SimpleKey {
+                possible: true,
+                awaited: true,
+                required,
+                token: self.taken + self.tokens.len(),
+                mark: self.mark,
+            };
             self.remove_simple_key()?;
             *self.simple_key() = key;
         }
@@ -412,7 +473,9 @@ impl<'a> Scanner<'a> {
     }
 
     fn simple_key(&mut self) -> &mut SimpleKey {
-        self.simple_keys.last_mut().expect("internal error: there is a key for the level outside of brackets")
+        self.simple_keys
+            .last_mut()
+            .expect("internal error: there is a key for the level outside of brackets")
     }
 
     fn remove_simple_key(&mut self) -> Result<(), Fault> {
@@ -426,8 +489,14 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Opens a block at a column, if it is deeper than the last; its token goes before the token of that number, or to the end.
-    fn roll(&mut self, mark: Mark, before: Option<usize>, kind: TokenKind<'a>) -> Result<(), Fault> {
+    /// Opens a block at a column, if it is deeper than the last; its token goes before the token of
+    /// that number, or to the end.
+    fn roll(
+        &mut self,
+        mark: Mark,
+        before: Option<usize>,
+        kind: TokenKind<'a>,
+    ) -> Result<(), Fault> {
         let column = (mark.offset - mark.line_start).cast_signed();
         if self.flow_level > 0 || self.indent >= column {
             return Ok(());
@@ -438,13 +507,22 @@ impl<'a> Scanner<'a> {
             let context = self.simple_key().mark;
             return self.fault(context, Problem::TooDeep(self.settings.depth));
         }
-        self.insert(before, Token { kind, start: mark, end: mark });
+        self.insert(
+            before,
+            Token {
+                kind,
+                start: mark,
+                end: mark,
+            },
+        );
         Ok(())
     }
 
     /// Puts a token before that of a number, or to the end, also when that one was taken already.
     fn insert(&mut self, before: Option<usize>, token: Token<'a>) {
-        let at = before.and_then(|number| number.checked_sub(self.taken)).unwrap_or(self.tokens.len());
+        let at = before
+            .and_then(|number| number.checked_sub(self.taken))
+            .unwrap_or(self.tokens.len());
         self.tokens.insert(at.min(self.tokens.len()), token);
     }
 
@@ -454,7 +532,11 @@ impl<'a> Scanner<'a> {
             return;
         }
         while self.indent > column {
-            self.tokens.push_back(Token { kind: TokenKind::BlockEnd, start: mark, end: mark });
+            self.tokens.push_back(Token {
+                kind: TokenKind::BlockEnd,
+                start: mark,
+                end: mark,
+            });
             self.indent = self.indents.pop().unwrap_or(-1);
         }
     }
@@ -478,7 +560,10 @@ impl<'a> Scanner<'a> {
 
     fn fetch_flow_start(&mut self, kind: TokenKind<'a>) -> Result<(), Fault> {
         self.save_simple_key()?;
-        self.simple_keys.push(SimpleKey { token: self.taken + self.tokens.len(), ..SimpleKey::default() });
+        self.simple_keys.push(SimpleKey {
+            token: self.taken + self.tokens.len(),
+            ..SimpleKey::default()
+        });
         self.flow_level += 1;
         if self.flow_level > self.settings.depth {
             return self.fault(self.mark, Problem::TooDeep(self.settings.depth));
@@ -493,7 +578,8 @@ impl<'a> Scanner<'a> {
         if self.flow_level > 0 {
             self.flow_level -= 1;
             let closed = self.simple_keys.pop();
-            // The library forgets by the number of the token, which empty brackets share with the level around them.
+            // The library forgets by the number of the token, which empty brackets share with the
+            // level around them.
             let around = self.simple_key();
             around.awaited &= closed.is_none_or(|closed| closed.token != around.token);
         }
@@ -532,7 +618,14 @@ impl<'a> Scanner<'a> {
         let last = self.simple_keys.len() - 1;
         if self.is_valid(last)? {
             let key = self.simple_keys[last];
-            self.insert(Some(key.token), Token { kind: TokenKind::Key, start: key.mark, end: key.mark });
+            self.insert(
+                Some(key.token),
+                Token {
+                    kind: TokenKind::Key,
+                    start: key.mark,
+                    end: key.mark,
+                },
+            );
             self.roll(key.mark, Some(key.token), TokenKind::BlockMappingStart)?;
             self.simple_key().possible = false;
             self.simple_key_allowed = false;

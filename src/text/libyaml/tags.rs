@@ -23,7 +23,14 @@ impl<'a> Scanner<'a> {
         if name.is_empty() || !(self.is_blank_or_end_at(0) || b"?:,]}%@`".contains(&self.at(0))) {
             return self.fault(start, Problem::AnchorName);
         }
-        self.push(if is_alias { TokenKind::Alias(name) } else { TokenKind::Anchor(name) }, start);
+        self.push(
+            if is_alias {
+                TokenKind::Alias(name)
+            } else {
+                TokenKind::Anchor(name)
+            },
+            start,
+        );
         Ok(())
     }
 
@@ -85,7 +92,11 @@ impl<'a> Scanner<'a> {
             }
             found = true;
         }
-        if found { Ok(uri) } else { self.fault(start, Problem::TagUri) }
+        if found {
+            Ok(uri)
+        } else {
+            self.fault(start, Problem::TagUri)
+        }
     }
 
     /// One character of a URI, written as `%XX` for each of its bytes.
@@ -94,8 +105,11 @@ impl<'a> Scanner<'a> {
         let mut width = 1;
         while bytes.len() < width {
             let digit = |ahead| char::from(self.at(ahead)).to_digit(16);
-            let digits = (self.at(0) == b'%').then(|| digit(1).zip(digit(2))).flatten();
-            let Some(byte) = digits.and_then(|(high, low)| u8::try_from(high << 4 | low).ok()) else {
+            let digits = (self.at(0) == b'%')
+                .then(|| digit(1).zip(digit(2)))
+                .flatten();
+            let Some(byte) = digits.and_then(|(high, low)| u8::try_from(high << 4 | low).ok())
+            else {
                 return self.fault(start, Problem::TagEscape);
             };
             if bytes.is_empty() {
@@ -150,7 +164,10 @@ impl<'a> Scanner<'a> {
             return self.fault(start, Problem::VersionSeparator);
         }
         self.skip(1);
-        Ok(TokenKind::VersionDirective(major, self.version_number(start)?))
+        Ok(TokenKind::VersionDirective(
+            major,
+            self.version_number(start)?,
+        ))
     }
 
     fn version_number(&mut self, start: Mark) -> Result<u32, Fault> {

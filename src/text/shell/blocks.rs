@@ -1,4 +1,5 @@
-//! Words that open and close blocks: `if`, `while`, `for`, `case`, `{`, `(`, functions. A word is one of them only where a command may begin.
+//! Words that open and close blocks: `if`, `while`, `for`, `case`, `{`, `(`, functions. A word is
+//! one of them only where a command may begin.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -20,7 +21,10 @@ pub(super) struct Block {
 impl Block {
     /// What is said when nothing closes it.
     pub(super) fn unclosed(&self) -> Unclosed {
-        Unclosed { opener: self.opener, line: self.line }
+        Unclosed {
+            opener: self.opener,
+            line: self.line,
+        }
     }
 }
 
@@ -51,7 +55,9 @@ impl<'t> Blocks<'t> {
 
     /// Whether what is read stands in a branch of `case`.
     pub(super) fn is_in_branch(&self) -> bool {
-        self.open.last().is_some_and(|block| block.shape == Shape::Case && block.part == Part::Body)
+        self.open
+            .last()
+            .is_some_and(|block| block.shape == Shape::Case && block.part == Part::Body)
     }
 
     /// Goes on to the next pattern of `case`.
@@ -89,7 +95,9 @@ impl<'t> Blocks<'t> {
         }
         let at = self.commands.len();
         let block = self.open.last();
-        let (parent, part) = block.map_or((None, Part::Body), |block| (Some(block.command), block.part));
+        let (parent, part) = block.map_or((None, Part::Body), |block| {
+            (Some(block.command), block.part)
+        });
         let previous = block.map_or(self.previous, |block| block.previous);
         if let Some(previous) = previous.map(|previous| &mut self.commands[previous])
             && previous.joint.is_some_and(Joint::goes_on)
@@ -117,7 +125,9 @@ impl<'t> Blocks<'t> {
     /// Ends the command that is being read.
     pub(super) fn join(&mut self, joint: Joint) {
         self.awaits_body = None;
-        let Some(current) = self.current.take() else { return };
+        let Some(current) = self.current.take() else {
+            return;
+        };
         self.commands[current].joint = Some(joint);
         match self.open.last_mut() {
             Some(block) => block.previous = Some(current),
@@ -125,7 +135,8 @@ impl<'t> Blocks<'t> {
         }
     }
 
-    /// The end of a line ends a command, unless the body of a function or the end of `[[` is to come.
+    /// The end of a line ends a command, unless the body of a function or the end of `[[` is to
+    /// come.
     pub(super) fn end_line(&mut self) {
         if self.awaits_body.is_none() && !self.in_test {
             self.join(Joint::End);
@@ -134,31 +145,47 @@ impl<'t> Blocks<'t> {
 
     /// Whether a word that opens or closes a block is one here.
     fn takes_keyword(&self) -> bool {
-        self.current.is_none_or(|current| self.commands[current].words.is_empty())
-            || self.open.last().is_some_and(|block| block.part == Part::Header)
+        self.current
+            .is_none_or(|current| self.commands[current].words.is_empty())
+            || self
+                .open
+                .last()
+                .is_some_and(|block| block.part == Part::Header)
     }
 
     /// What a word opens, closes or goes on to. Whether it is one that does.
     fn keyword(&mut self, word: &str, range: &Range<usize>, line: u32) -> bool {
         let top = self.open.last().map(|block| (block.shape, block.part));
-        let words = self.current.map_or(0, |current| self.commands[current].words.len());
+        let words = self
+            .current
+            .map_or(0, |current| self.commands[current].words.len());
         match (top, word) {
             (Some((Shape::For, Part::Header)), "do") if words < 2 => self.enter(Part::Body),
             (Some((Shape::For, Part::Header)), _) => return false,
             (Some((Shape::Case, Part::Header)), "in") if words == 1 => self.enter(Part::Header),
-            (Some((Shape::Case, Part::Header)), "esac") if words == 0 => self.close(range.end, line),
+            (Some((Shape::Case, Part::Header)), "esac") if words == 0 => {
+                self.close(range.end, line)
+            }
             (Some((Shape::Case, Part::Header)), _) => return false,
-            (Some((Shape::If, _)), "then" | "else") | (Some((Shape::While, _)), "do") => self.enter(Part::Body),
+            (Some((Shape::If, _)), "then" | "else") | (Some((Shape::While, _)), "do") => {
+                self.enter(Part::Body)
+            }
             (Some((Shape::If, _)), "elif") => self.enter(Part::Condition),
             (Some((Shape::If, _)), "fi")
             | (Some((Shape::While | Shape::For, _)), "done")
             | (Some((Shape::Case, _)), "esac")
             | (Some((Shape::Group, _)), "}") => self.close(range.end, line),
             (_, "if") => return self.open(Shape::If, "if", Part::Condition, range.start, line),
-            (_, "while") => return self.open(Shape::While, "while", Part::Condition, range.start, line),
-            (_, "until") => return self.open(Shape::While, "until", Part::Condition, range.start, line),
+            (_, "while") => {
+                return self.open(Shape::While, "while", Part::Condition, range.start, line);
+            }
+            (_, "until") => {
+                return self.open(Shape::While, "until", Part::Condition, range.start, line);
+            }
             (_, "for") => return self.open(Shape::For, "for", Part::Header, range.start, line),
-            (_, "select") => return self.open(Shape::For, "select", Part::Header, range.start, line),
+            (_, "select") => {
+                return self.open(Shape::For, "select", Part::Header, range.start, line);
+            }
             (_, "case") => return self.open(Shape::Case, "case", Part::Header, range.start, line),
             (_, "{") => return self.open(Shape::Group, "{", Part::Body, range.start, line),
             (_, "!") => {
@@ -173,13 +200,20 @@ impl<'t> Blocks<'t> {
 
     /// `name()` and `function name`. Whether the word belongs to one.
     fn function(&mut self, word: &str, range: &Range<usize>, line: u32) -> bool {
-        let words = self.current.map_or(&[][..], |current| &self.commands[current].words);
+        let words = self
+            .current
+            .map_or(&[][..], |current| &self.commands[current].words);
         let is_function = match words {
             [] => word.len() > 2 && word.ends_with("()"),
             [name] => word == "()" || *name == "function",
             _ => false,
         };
-        if is_function && self.open.last().is_none_or(|block| block.part != Part::Header) {
+        if is_function
+            && self
+                .open
+                .last()
+                .is_none_or(|block| block.part != Part::Header)
+        {
             let at = self.begun(range.start, line);
             (self.commands[at].shape, self.commands[at].end) = (Shape::Function, range.end);
             self.commands[at].words.clear();
@@ -191,8 +225,17 @@ impl<'t> Blocks<'t> {
     }
 
     /// Opens a block where none has just been closed.
-    fn open(&mut self, shape: Shape, opener: &'static str, part: Part, start: usize, line: u32) -> bool {
-        let has_body = self.current.is_some_and(|current| self.commands[current].shape != Shape::Simple);
+    fn open(
+        &mut self,
+        shape: Shape,
+        opener: &'static str,
+        part: Part,
+        start: usize,
+        line: u32,
+    ) -> bool {
+        let has_body = self
+            .current
+            .is_some_and(|current| self.commands[current].shape != Shape::Simple);
         if has_body && self.awaits_body.is_none() {
             return false;
         }
@@ -202,7 +245,14 @@ impl<'t> Blocks<'t> {
             self.commands[command].shape = shape;
         }
         self.current = None;
-        self.open.push(Block { command, shape, opener, part, line, previous: None });
+        self.open.push(Block {
+            command,
+            shape,
+            opener,
+            part,
+            line,
+            previous: None,
+        });
         true
     }
 
@@ -214,7 +264,10 @@ impl<'t> Blocks<'t> {
 
     /// The commands, when nothing more comes.
     pub(super) fn finished(mut self) -> Vec<Command<'t>> {
-        let last = self.current.filter(|_| self.open.is_empty()).or(self.previous);
+        let last = self
+            .current
+            .filter(|_| self.open.is_empty())
+            .or(self.previous);
         self.mark_last(last);
         self.commands
     }
@@ -242,22 +295,40 @@ impl<'t> Blocks<'t> {
 
     /// `(` where a command may begin. Whether it opens a block, or begins a pattern.
     pub(super) fn open_parenthesis(&mut self, at: usize, line: u32) -> bool {
-        let is_header = self.open.last().is_some_and(|block| block.part == Part::Header);
-        let is_begin = self.current.is_none_or(|current| self.commands[current].words.is_empty());
+        let is_header = self
+            .open
+            .last()
+            .is_some_and(|block| block.part == Part::Header);
+        let is_begin = self
+            .current
+            .is_none_or(|current| self.commands[current].words.is_empty());
         match is_header {
-            true => self.open.last().is_some_and(|block| block.shape == Shape::Case) && self.current.is_none(),
+            true => {
+                self.open
+                    .last()
+                    .is_some_and(|block| block.shape == Shape::Case)
+                    && self.current.is_none()
+            }
             false => is_begin && self.open(Shape::Subshell, "(", Part::Body, at, line),
         }
     }
 
     /// `)`. Whether it closes a block, or ends a pattern.
     pub(super) fn close_parenthesis(&mut self, end: usize, line: u32) -> bool {
-        let Some(block) = self.open.last() else { return false };
+        let Some(block) = self.open.last() else {
+            return false;
+        };
         if block.shape == Shape::Case && block.part == Part::Header {
             self.enter(Part::Body);
             return true;
         }
-        let Some(at) = self.open.iter().rposition(|block| block.shape == Shape::Subshell) else { return false };
+        let Some(at) = self
+            .open
+            .iter()
+            .rposition(|block| block.shape == Shape::Subshell)
+        else {
+            return false;
+        };
         self.open.truncate(at + 1);
         self.close(end, line);
         true
@@ -273,13 +344,26 @@ mod tests {
     fn shown(text: &'static str) -> Vec<(String, Option<Shape>)> {
         let script = read(text);
         assert_eq!(script.unclosed, None, "{text}");
-        let commands = script.commands.iter().filter(|command| command.part != Part::Header && command.shape == Shape::Simple);
-        commands.map(|command| (command.words.join(" "), command.parent.map(|parent| script.commands[parent].shape))).collect()
+        let commands = script
+            .commands
+            .iter()
+            .filter(|command| command.part != Part::Header && command.shape == Shape::Simple);
+        commands
+            .map(|command| {
+                (
+                    command.words.join(" "),
+                    command.parent.map(|parent| script.commands[parent].shape),
+                )
+            })
+            .collect()
     }
 
     #[track_caller]
     fn check(text: &'static str, expected: &[(&str, Option<Shape>)]) {
-        let expected: Vec<_> = expected.iter().map(|(words, shape)| ((*words).to_owned(), *shape)).collect();
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|(words, shape)| ((*words).to_owned(), *shape))
+            .collect();
         assert_eq!(shown(text), expected, "{text}");
     }
 
@@ -298,24 +382,55 @@ mod tests {
         );
         check(
             "while a; do { b; (c) } done < f",
-            &[("a", Some(Shape::While)), ("b", Some(Shape::Group)), ("c", Some(Shape::Subshell))],
+            &[
+                ("a", Some(Shape::While)),
+                ("b", Some(Shape::Group)),
+                ("c", Some(Shape::Subshell)),
+            ],
         );
         check(
             "for x in if do; do a; done; for y do b; done; for ((i=0;i<3;i++)); do c; done",
-            &[("a", Some(Shape::For)), ("b", Some(Shape::For)), ("c", Some(Shape::For))],
+            &[
+                ("a", Some(Shape::For)),
+                ("b", Some(Shape::For)),
+                ("c", Some(Shape::For)),
+            ],
         );
         check(
             "case $x in if|b) a;; (fi) b ;& *) c\nesac\nd",
-            &[("a", Some(Shape::Case)), ("b", Some(Shape::Case)), ("c", Some(Shape::Case)), ("d", None)],
+            &[
+                ("a", Some(Shape::Case)),
+                ("b", Some(Shape::Case)),
+                ("c", Some(Shape::Case)),
+                ("d", None),
+            ],
         );
     }
 
     #[test]
     fn functions_have_a_body() {
-        for text in ["f() { a; }\nb", "f()\n{\n a\n}\nb", "function f { a; }; b", "function f() { a; }\nb", "f () ( a )\nb"] {
+        for text in [
+            "f() { a; }\nb",
+            "f()\n{\n a\n}\nb",
+            "function f { a; }; b",
+            "function f() { a; }\nb",
+            "f () ( a )\nb",
+        ] {
             let script = read(text);
-            let shapes: Vec<_> = script.commands.iter().map(|command| (command.shape, command.parent)).collect();
-            assert_eq!(shapes, [(Shape::Function, None), (Shape::Simple, Some(0)), (Shape::Simple, None)], "{text}");
+            let shapes: Vec<_> = script
+                .commands
+                .iter()
+                .map(|command| (command.shape, command.parent))
+                .collect();
+            assert_eq!(
+                shapes,
+                [
+                    (Shape::Function, None),
+                    (Shape::Simple, Some(0)),
+                    (Shape::Simple, None)
+                ],
+                "{text}"
+            );
         }
     }
 
@@ -346,7 +461,11 @@ mod tests {
             ("if a; then b; fi\n(c", "(", 2),
             ("until a; do if b; then c; done", "if", 1),
         ] {
-            assert_eq!(read(text).unclosed, Some(Unclosed { opener, line }), "{text}");
+            assert_eq!(
+                read(text).unclosed,
+                Some(Unclosed { opener, line }),
+                "{text}"
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What follows when a command fails (POSIX.1-2024, "Shell Command Language", 2.8.1, 2.9 and `set -e`).
+//! What follows when a command fails (POSIX.1-2024, "Shell Command Language", 2.8.1, 2.9 and `set
+//! -e`).
 
 use std::collections::BTreeMap;
 
@@ -35,7 +36,12 @@ impl Strictness {
     fn after(mut self, words: &[&str]) -> Self {
         let mut words = words.iter().skip_while(|word| **word != "set").skip(1);
         while let Some(word) = words.next() {
-            let Some((sign, flags)) = word.split_at_checked(1).filter(|(sign, _)| ["-", "+"].contains(sign)) else { break };
+            let Some((sign, flags)) = word
+                .split_at_checked(1)
+                .filter(|(sign, _)| ["-", "+"].contains(sign))
+            else {
+                break;
+            };
             let is_on = sign == "-";
             if flags.contains('e') {
                 self.ends = is_on;
@@ -70,12 +76,23 @@ impl Script<'_> {
         let mut is_exempt: Vec<bool> = Vec::with_capacity(self.commands.len());
         let mut judged: Vec<Judged> = Vec::with_capacity(self.commands.len());
         for (at, command) in self.commands.iter().enumerate() {
-            let scope = command.parent.and_then(|parent| if self.commands[parent].is_scope() { Some(parent) } else { scopes[parent] });
+            let scope = command.parent.and_then(|parent| {
+                if self.commands[parent].is_scope() {
+                    Some(parent)
+                } else {
+                    scopes[parent]
+                }
+            });
             scopes.push(scope);
-            let outer = scope.and_then(|block| strictness.get(&scopes[block])).copied();
+            let outer = scope
+                .and_then(|block| strictness.get(&scopes[block]))
+                .copied();
             let strict = *strictness.entry(scope).or_insert(outer.unwrap_or(begin));
-            is_exempt.push(command.is_asked() || command.parent.is_some_and(|parent| is_exempt[parent]));
-            let outer = command.parent.map(|parent| (self.commands[parent].shape, judged[parent].fate));
+            is_exempt
+                .push(command.is_asked() || command.parent.is_some_and(|parent| is_exempt[parent]));
+            let outer = command
+                .parent
+                .map(|parent| (self.commands[parent].shape, judged[parent].fate));
             let is_answer = command.part != Part::Body || command.is_negated;
             let fate = match (answers[at], outer) {
                 (_, Some((Shape::Function, _) | (_, Fate::Answer))) => Fate::Answer,
@@ -86,7 +103,10 @@ impl Script<'_> {
                 (None, None) => Fate::Last,
                 (None, Some((_, fate))) => fate,
             };
-            judged.push(Judged { fate, is_piped_away: command.joint == Some(Joint::Pipe) && !strict.pipes });
+            judged.push(Judged {
+                fate,
+                is_piped_away: command.joint == Some(Joint::Pipe) && !strict.pipes,
+            });
             if command.shape == Shape::Simple && command.program() == Some("set") {
                 strictness.insert(scope, strict.after(&command.words));
             }
@@ -94,13 +114,16 @@ impl Script<'_> {
         judged
     }
 
-    /// What becomes of a failure inside of the list of each command; nothing when it is the failure of the list.
+    /// What becomes of a failure inside of the list of each command; nothing when it is the failure
+    /// of the list.
     fn answers(&self) -> Vec<Option<Fate>> {
         let mut answers: Vec<Option<Fate>> = vec![None; self.commands.len()];
         for (at, command) in self.commands.iter().enumerate().rev() {
             answers[at] = match (command.joint, command.next) {
                 (Some(Joint::Background), _) => Some(Fate::Background),
-                (Some(Joint::Or), Some(next)) if self.commands[next].always_succeeds() => Some(Fate::Excused),
+                (Some(Joint::Or), Some(next)) if self.commands[next].always_succeeds() => {
+                    Some(Fate::Excused)
+                }
                 (Some(Joint::Or), Some(next)) if self.leaves(next) => Some(Fate::EndsScript),
                 (Some(Joint::Or), Some(_)) => Some(Fate::GoesOn),
                 (Some(Joint::And | Joint::Pipe), Some(next)) => answers[next],
@@ -110,17 +133,30 @@ impl Script<'_> {
         answers
     }
 
-    /// Whether a command ends the script, as `exit 1` and `{ echo no; exit 1; }` do; of a block the first commands are looked at.
+    /// Whether a command ends the script, as `exit 1` and `{ echo no; exit 1; }` do; of a block the
+    /// first commands are looked at.
     fn leaves(&self, at: usize) -> bool {
         let command = &self.commands[at];
-        let leaves = |command: &Command<'_>| matches!(command.words.first(), Some(&("exit" | "return")));
-        let inside = self.commands[at + 1..].iter().take(20).take_while(|inside| inside.start < command.end);
-        leaves(command) || (command.shape == Shape::Group && inside.filter(|inside| inside.parent == Some(at)).any(leaves))
+        let leaves =
+            |command: &Command<'_>| matches!(command.words.first(), Some(&("exit" | "return")));
+        let inside = self.commands[at + 1..]
+            .iter()
+            .take(20)
+            .take_while(|inside| inside.start < command.end);
+        leaves(command)
+            || (command.shape == Shape::Group
+                && inside
+                    .filter(|inside| inside.parent == Some(at))
+                    .any(leaves))
     }
 
     /// Of each command, whether nothing follows its list in its part of a block, or in the script.
     fn lasts(&self) -> Vec<bool> {
-        let mut lasts: Vec<bool> = self.commands.iter().map(|command| command.is_last).collect();
+        let mut lasts: Vec<bool> = self
+            .commands
+            .iter()
+            .map(|command| command.is_last)
+            .collect();
         for (at, command) in self.commands.iter().enumerate().rev() {
             lasts[at] = command.next.map_or(command.is_last, |next| lasts[next]);
         }
@@ -150,9 +186,16 @@ mod tests {
     fn check(text: &str, expected: &[Fate]) {
         let script = read(text);
         let judged = script.judged(Strictness::default());
-        let is_wanted = |command: &Command<'_>| command.shape == Shape::Simple && command.words.first() == Some(&"a");
-        let fates: Vec<Fate> =
-            script.commands.iter().zip(judged).filter(|(command, _)| is_wanted(command)).map(|(_, judged)| judged.fate).collect();
+        let is_wanted = |command: &Command<'_>| {
+            command.shape == Shape::Simple && command.words.first() == Some(&"a")
+        };
+        let fates: Vec<Fate> = script
+            .commands
+            .iter()
+            .zip(judged)
+            .filter(|(command, _)| is_wanted(command))
+            .map(|(_, judged)| judged.fate)
+            .collect();
         assert_eq!(fates, expected, "{text}");
     }
 
@@ -178,7 +221,10 @@ mod tests {
     #[test]
     fn set_e_ends_the_script_where_nothing_asks() {
         use Fate::{EndsScript, Excused, GoesOn, Last};
-        check("a\nset -e\na\na && b\na || true\nset +e\na\nb", &[GoesOn, EndsScript, GoesOn, Excused, GoesOn]);
+        check(
+            "a\nset -e\na\na && b\na || true\nset +e\na\nb",
+            &[GoesOn, EndsScript, GoesOn, Excused, GoesOn],
+        );
         check("set -euo pipefail; a; b", &[EndsScript]);
         check("set -o errexit; a; b", &[EndsScript]);
         check("echo set -e; a; b", &[GoesOn]);
@@ -191,7 +237,19 @@ mod tests {
 
     #[test]
     fn a_pipe_loses_the_code_unless_pipefail_holds() {
-        let lost = |text| read(text).judged(Strictness::default())[..].iter().filter(|judged| judged.is_piped_away).count();
-        assert_eq!([lost("a | b | c"), lost("set -o pipefail; a | b"), lost("a || b")], [2, 0, 0]);
+        let lost = |text| {
+            read(text).judged(Strictness::default())[..]
+                .iter()
+                .filter(|judged| judged.is_piped_away)
+                .count()
+        };
+        assert_eq!(
+            [
+                lost("a | b | c"),
+                lost("set -o pipefail; a | b"),
+                lost("a || b")
+            ],
+            [2, 0, 0]
+        );
     }
 }

@@ -1,8 +1,10 @@
-//! A shell script read as far as `sh -n` looks at it: commands with their words, how they are joined, in which blocks they stand, and what does
-//! not end (POSIX.1-2024, "Shell Command Language", 2.2, 2.3, 2.9 and 2.10; bash's `$'…'`, `<<<`, `[[ … ]]` and `function`).
+//! A shell script read as far as `sh -n` looks at it: commands with their words, how they are
+//! joined, in which blocks they stand, and what does not end (POSIX.1-2024, "Shell Command
+//! Language", 2.2, 2.3, 2.9 and 2.10; bash's `$'…'`, `<<<`, `[[ … ]]` and `function`).
 //!
-//! `reader` takes signs and words apart, `blocks` knows the words that open and close (`if`, `{`, `case` …), and `fate` tells what follows when a
-//! command fails. What stands in `$(…)` and backquotes is skipped as part of its word. In doubt nothing is said.
+//! `reader` takes signs and words apart, `blocks` knows the words that open and close (`if`, `{`,
+//! `case` …), and `fate` tells what follows when a command fails. What stands in `$(…)` and
+//! backquotes is skipped as part of its word. In doubt nothing is said.
 
 mod blocks;
 mod fate;
@@ -89,7 +91,8 @@ pub(crate) struct Command<'t> {
     pub(crate) joint: Option<Joint>,
     /// The next command of the same list.
     pub(crate) next: Option<usize>,
-    /// Whether its list is the last in its part of the block, or in the script; said of the last command of a list.
+    /// Whether its list is the last in its part of the block, or in the script; said of the last
+    /// command of a list.
     is_last: bool,
     /// Whether `!` stands before it.
     pub(crate) is_negated: bool,
@@ -113,7 +116,10 @@ impl Unclosed {
     pub(crate) fn help(self) -> String {
         match self.opener {
             "<<" => "write the word that ends the here-document on a line of its own".to_owned(),
-            "'" | "\"" | "`" => format!("write the closing `{0}`, or `\\{0}` for the sign itself", self.opener),
+            "'" | "\"" | "`" => format!(
+                "write the closing `{0}`, or `\\{0}` for the sign itself",
+                self.opener
+            ),
             opener => format!("close `{opener}`"),
         }
     }
@@ -132,18 +138,30 @@ impl<'t> Script<'t> {
     /// The first commands of all lists, in their order.
     pub(crate) fn firsts(&self) -> Vec<usize> {
         let mut is_next = vec![false; self.commands.len()];
-        self.commands.iter().filter_map(|command| command.next).for_each(|next| is_next[next] = true);
-        is_next.iter().enumerate().filter(|(_, is_next)| !**is_next).map(|(at, _)| at).collect()
+        self.commands
+            .iter()
+            .filter_map(|command| command.next)
+            .for_each(|next| is_next[next] = true);
+        is_next
+            .iter()
+            .enumerate()
+            .filter(|(_, is_next)| !**is_next)
+            .map(|(at, _)| at)
+            .collect()
     }
 
     /// The last command, when an operator stands behind it and nothing follows.
     pub(crate) fn trailing(&self) -> Option<&Command<'t>> {
-        self.commands.last().filter(|command| command.next.is_none() && command.joint.is_some_and(Joint::goes_on))
+        self.commands
+            .last()
+            .filter(|command| command.next.is_none() && command.joint.is_some_and(Joint::goes_on))
     }
 
     /// The commands of a list from this one on.
     pub(crate) fn list(&self, first: usize) -> impl Iterator<Item = (usize, &Command<'t>)> {
         let from = |at: usize| (at, &self.commands[at]);
-        std::iter::successors(Some(from(first)), move |(_, command)| command.next.map(from))
+        std::iter::successors(Some(from(first)), move |(_, command)| {
+            command.next.map(from)
+        })
     }
 }

@@ -1,4 +1,5 @@
-//! The signs of a script: quotes, substitutions, here-documents, comments and operators. Where words begin and end is told to `blocks`.
+//! The signs of a script: quotes, substitutions, here-documents, comments and operators. Where
+//! words begin and end is told to `blocks`.
 
 use super::blocks::{Block, Blocks};
 use super::{Joint, Script, Unclosed};
@@ -35,8 +36,16 @@ struct HereDocument {
 
 /// Reads a script.
 pub(crate) fn read(text: &str) -> Script<'_> {
-    let mut reader =
-        Reader { text, at: 0, line: 1, open: Vec::new(), pending: Vec::new(), word: None, blocks: Blocks::default(), unclosed: None };
+    let mut reader = Reader {
+        text,
+        at: 0,
+        line: 1,
+        open: Vec::new(),
+        pending: Vec::new(),
+        word: None,
+        blocks: Blocks::default(),
+        unclosed: None,
+    };
     while reader.at < text.len() && reader.unclosed.is_none() {
         reader.step();
     }
@@ -75,13 +84,15 @@ impl<'t> Reader<'t> {
         if self.word.is_none() && self.open.is_empty() {
             self.word = Some((self.at, self.line));
         }
-        self.line += u32::try_from(self.text[self.at..end].matches('\n').count()).unwrap_or(u32::MAX);
+        self.line +=
+            u32::try_from(self.text[self.at..end].matches('\n').count()).unwrap_or(u32::MAX);
         self.at = end;
     }
 
     fn end_word(&mut self) {
         if let Some((start, line)) = self.word.take() {
-            self.blocks.word(self.text, start..self.at, line..=self.line);
+            self.blocks
+                .word(self.text, start..self.at, line..=self.line);
         }
     }
 
@@ -94,7 +105,9 @@ impl<'t> Reader<'t> {
 
     fn step(&mut self) {
         let rest = self.rest();
-        let Some(first) = rest.chars().next() else { return };
+        let Some(first) = rest.chars().next() else {
+            return;
+        };
         if rest.starts_with("\\\n") {
             // The line goes on, and a word does with it.
             self.at += 2;
@@ -169,7 +182,12 @@ impl<'t> Reader<'t> {
     fn in_commands(&mut self, first: char, rest: &'t str) {
         let is_arithmetic = self.top() == Some(Open::Arithmetic);
         // What stands behind the end of a test joins commands again.
-        if ";&|)".contains(first) && self.blocks.is_in_test() && self.word.is_some_and(|(start, _)| &self.text[start..self.at] == "]]") {
+        if ";&|)".contains(first)
+            && self.blocks.is_in_test()
+            && self
+                .word
+                .is_some_and(|(start, _)| &self.text[start..self.at] == "]]")
+        {
             self.end_word();
         }
         match first {
@@ -190,7 +208,9 @@ impl<'t> Reader<'t> {
                 self.open.pop();
                 self.close(1);
             }
-            '#' if !is_arithmetic && self.word.is_none() && self.begins_word() => self.at += rest.find('\n').unwrap_or(rest.len()),
+            '#' if !is_arithmetic && self.word.is_none() && self.begins_word() => {
+                self.at += rest.find('\n').unwrap_or(rest.len())
+            }
             '<' if rest.starts_with("<<<") => self.take(3),
             '<' if rest.starts_with("<<") && !is_arithmetic => self.here_document(),
             '\n' => self.line_end(),
@@ -210,7 +230,9 @@ impl<'t> Reader<'t> {
             return false;
         }
         if sign == '(' {
-            return self.word.is_none() && !self.rest().starts_with("((") && self.blocks.open_parenthesis(self.at, self.line);
+            return self.word.is_none()
+                && !self.rest().starts_with("((")
+                && self.blocks.open_parenthesis(self.at, self.line);
         }
         self.end_word();
         self.blocks.close_parenthesis(self.at + 1, self.line)
@@ -218,7 +240,10 @@ impl<'t> Reader<'t> {
 
     /// Whether a word may begin here.
     fn begins_word(&self) -> bool {
-        self.text[..self.at].chars().next_back().is_none_or(|before| before.is_whitespace() || ";&|()".contains(before))
+        self.text[..self.at]
+            .chars()
+            .next_back()
+            .is_none_or(|before| before.is_whitespace() || ";&|()".contains(before))
     }
 
     /// Blanks, operators and letters outside of everything.
@@ -232,7 +257,9 @@ impl<'t> Reader<'t> {
             _ if self.blocks.is_in_test() => self.take(first.len_utf8()),
             '&' if rest.starts_with("&&") => self.join(Joint::And, 2),
             '|' if rest.starts_with("||") => self.join(Joint::Or, 2),
-            '|' if !is_redirection => self.join(Joint::Pipe, if rest.starts_with("|&") { 2 } else { 1 }),
+            '|' if !is_redirection => {
+                self.join(Joint::Pipe, if rest.starts_with("|&") { 2 } else { 1 })
+            }
             ';' => self.semicolon(rest),
             '&' if !is_redirection => self.join(Joint::Background, 1),
             _ => self.take(first.len_utf8()),
@@ -241,7 +268,9 @@ impl<'t> Reader<'t> {
 
     /// `;`, and the signs that end a branch of `case`.
     fn semicolon(&mut self, rest: &str) {
-        let ends_branch = [";;&", ";;", ";&"].into_iter().find(|sign| rest.starts_with(sign));
+        let ends_branch = [";;&", ";;", ";&"]
+            .into_iter()
+            .find(|sign| rest.starts_with(sign));
         match ends_branch.filter(|_| self.blocks.is_in_branch()) {
             Some(sign) => {
                 self.join(Joint::End, sign.len());
@@ -287,7 +316,9 @@ impl<'t> Reader<'t> {
         let mut end = self.rest().len();
         while let Some((at, letter)) = letters.next() {
             match (quote, letter) {
-                (None, letter) if [' ', '\t', '\n'].contains(&letter) || ";&|<>()".contains(letter) => {
+                (None, letter)
+                    if [' ', '\t', '\n'].contains(&letter) || ";&|<>()".contains(letter) =>
+                {
                     end = at;
                     break;
                 }
@@ -299,7 +330,11 @@ impl<'t> Reader<'t> {
         }
         self.take(end);
         if !delimiter.is_empty() {
-            self.pending.push(HereDocument { delimiter, strips_tabs, line });
+            self.pending.push(HereDocument {
+                delimiter,
+                strips_tabs,
+                line,
+            });
         }
     }
 
@@ -313,7 +348,10 @@ impl<'t> Reader<'t> {
         self.line += 1;
         for document in std::mem::take(&mut self.pending) {
             if !self.skip(&document) {
-                self.unclosed = Some(Unclosed { opener: "<<", line: document.line });
+                self.unclosed = Some(Unclosed {
+                    opener: "<<",
+                    line: document.line,
+                });
                 return;
             }
             self.blocks.reach(self.line - 1);
@@ -326,7 +364,11 @@ impl<'t> Reader<'t> {
             let rest = self.rest();
             let end = rest.find('\n').map_or(rest.len(), |end| end + 1);
             let line = rest[..end].trim_end_matches('\n');
-            let line = if document.strips_tabs { line.trim_start_matches('\t') } else { line };
+            let line = if document.strips_tabs {
+                line.trim_start_matches('\t')
+            } else {
+                line
+            };
             self.at += end;
             self.line += 1;
             if line == document.delimiter {
@@ -338,11 +380,20 @@ impl<'t> Reader<'t> {
 
     fn finish(mut self) -> Script<'t> {
         self.end_word();
-        let open = self.open.last().map(|(open, line)| Unclosed { opener: open.opener(), line: *line });
-        let pending = self.pending.first().map(|document| Unclosed { opener: "<<", line: document.line });
+        let open = self.open.last().map(|(open, line)| Unclosed {
+            opener: open.opener(),
+            line: *line,
+        });
+        let pending = self.pending.first().map(|document| Unclosed {
+            opener: "<<",
+            line: document.line,
+        });
         let block = self.blocks.innermost().map(Block::unclosed);
         let unclosed = self.unclosed.or(open).or(pending).or(block);
-        Script { commands: self.blocks.finished(), unclosed }
+        Script {
+            commands: self.blocks.finished(),
+            unclosed,
+        }
     }
 }
 
@@ -352,7 +403,11 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, expected: Option<(&'static str, u32)>) {
-        assert_eq!(read(text).unclosed.map(|found| (found.opener, found.line)), expected, "{text}");
+        assert_eq!(
+            read(text).unclosed.map(|found| (found.opener, found.line)),
+            expected,
+            "{text}"
+        );
     }
 
     /// What `bash -n` says of them (`tests/it/validate.rs` asks it).
@@ -389,7 +444,11 @@ mod tests {
     #[test]
     fn commands_and_their_joints_are_told_apart() {
         let of = |text: &'static str| -> Vec<(Vec<&str>, Option<Joint>)> {
-            read(text).commands.into_iter().map(|command| (command.words, command.joint)).collect()
+            read(text)
+                .commands
+                .into_iter()
+                .map(|command| (command.words, command.joint))
+                .collect()
         };
         assert_eq!(
             of("a 'x;y' && b 2>&1 | c || true; d &> /e\nf &"),
@@ -402,6 +461,9 @@ mod tests {
                 (vec!["f"], Some(Joint::Background)),
             ]
         );
-        assert_eq!(of("a &&\n  b $(c | d)"), [(vec!["a"], Some(Joint::And)), (vec!["b", "$(c | d)"], None)]);
+        assert_eq!(
+            of("a &&\n  b $(c | d)"),
+            [(vec!["a"], Some(Joint::And)), (vec!["b", "$(c | d)"], None)]
+        );
     }
 }

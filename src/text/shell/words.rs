@@ -7,14 +7,15 @@ use super::Command;
 
 /// Programs that ask others, which may not answer.
 const ASKING: [&str; 16] = [
-    "aws", "az", "crictl", "ctr", "curl", "docker", "gcloud", "gsutil", "kubectl", "nerdctl", "oras", "scp", "skopeo", "ssh", "vault",
-    "wget",
+    "aws", "az", "crictl", "ctr", "curl", "docker", "gcloud", "gsutil", "kubectl", "nerdctl",
+    "oras", "scp", "skopeo", "ssh", "vault", "wget",
 ];
 
 impl<'t> Command<'t> {
     /// The name of the program that the command runs, without its folder.
     pub(crate) fn program(&self) -> Option<&'t str> {
-        let is_before = |word: &&&str| matches!(**word, "sudo" | "exec" | "-E") || is_assignment(word);
+        let is_before =
+            |word: &&&str| matches!(**word, "sudo" | "exec" | "-E") || is_assignment(word);
         let word = self.words.iter().find(|word| !is_before(word))?;
         word.rsplit('/').next()
     }
@@ -26,12 +27,18 @@ impl<'t> Command<'t> {
 
     /// Whether the command only asks a question.
     pub(crate) fn is_test(&self) -> bool {
-        matches!(self.program(), Some("[" | "[[" | "test" | "command" | "grep" | "which" | "type"))
+        matches!(
+            self.program(),
+            Some("[" | "[[" | "test" | "command" | "grep" | "which" | "type")
+        )
     }
 
     /// Whether the command succeeds whatever happened before it.
     pub(crate) fn always_succeeds(&self) -> bool {
-        matches!(self.words.as_slice(), ["true" | ":" | "/bin/true" | "/usr/bin/true"] | ["exit", "0"])
+        matches!(
+            self.words.as_slice(),
+            ["true" | ":" | "/bin/true" | "/usr/bin/true"] | ["exit", "0"]
+        )
     }
 
     /// Whether the command is a shell that reads its script from its input.
@@ -39,16 +46,21 @@ impl<'t> Command<'t> {
         matches!(self.program(), Some("sh" | "bash" | "dash"))
     }
 
-    /// Whether the command gives variables what another one prints, and succeeds when that one fails (2.14, "export"; shellcheck's SC2155).
+    /// Whether the command gives variables what another one prints, and succeeds when that one
+    /// fails (2.14, "export"; shellcheck's SC2155).
     pub(crate) fn assigns_what_runs(&self) -> bool {
-        matches!(self.program(), Some("export" | "readonly" | "local" | "declare" | "typeset")) && self.words.iter().any(|word| runs(word))
+        matches!(
+            self.program(),
+            Some("export" | "readonly" | "local" | "declare" | "typeset")
+        ) && self.words.iter().any(|word| runs(word))
     }
 
     /// The script behind `-c`, when the command is a shell that runs one, without its quotes.
     pub(crate) fn inner_script(&self) -> Option<String> {
         let mut words = self.words.iter().map(|word| unquoted(word));
         words.find(|word| matches!(word.rsplit('/').next(), Some("sh" | "bash" | "dash")))?;
-        words.find(|word| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c'))?;
+        words
+            .find(|word| word.starts_with('-') && !word.starts_with("--") && word.ends_with('c'))?;
         words.next()
     }
 }
@@ -62,7 +74,12 @@ fn runs(word: &str) -> bool {
             '\'' => is_single = !is_single,
             '\\' if !is_single => drop(letters.next()),
             '`' if !is_single => return true,
-            '$' if !is_single && letters.next_if_eq(&'(').is_some() && letters.peek() != Some(&'(') => return true,
+            '$' if !is_single
+                && letters.next_if_eq(&'(').is_some()
+                && letters.peek() != Some(&'(') =>
+            {
+                return true;
+            }
             _ => {}
         }
     }
@@ -84,7 +101,9 @@ fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         !name.is_empty()
             && !name.starts_with(|c: char| c.is_ascii_digit())
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     })
 }
 
@@ -97,7 +116,9 @@ fn unquoted(word: &str) -> String {
         match (quote, letter) {
             (None, '\'' | '"') => quote = Some(letter),
             (Some(open), letter) if letter == open => quote = None,
-            (Some('"'), '\\') if !letters.peek().is_some_and(|next| "$`\"\\".contains(*next)) => out.push('\\'),
+            (Some('"'), '\\') if !letters.peek().is_some_and(|next| "$`\"\\".contains(*next)) => {
+                out.push('\\')
+            }
             (None | Some('"'), '\\') => out.extend(letters.next()),
             (_, letter) => out.push(letter),
         }
@@ -111,17 +132,25 @@ mod tests {
 
     #[test]
     fn the_program_is_found_behind_what_goes_before_it() {
-        for (text, expected) in
-            [("sudo -E curl x", Some("curl")), ("A=b /usr/bin/wget x", Some("wget")), ("exec ssh x", Some("ssh")), ("modprobe a", None)]
-        {
+        for (text, expected) in [
+            ("sudo -E curl x", Some("curl")),
+            ("A=b /usr/bin/wget x", Some("wget")),
+            ("exec ssh x", Some("ssh")),
+            ("modprobe a", None),
+        ] {
             assert_eq!(read(text).commands[0].asking(), expected, "{text}");
         }
     }
 
     #[test]
     fn words_are_quoted_where_a_shell_would_take_them_apart() {
-        for (word, expected) in [("out/v0.1.0", "out/v0.1.0"), ("a b", "'a b'"), ("a'b;id", r"'a'\''b;id'"), ("", "''"), ("$(x)", "'$(x)'")]
-        {
+        for (word, expected) in [
+            ("out/v0.1.0", "out/v0.1.0"),
+            ("a b", "'a b'"),
+            ("a'b;id", r"'a'\''b;id'"),
+            ("", "''"),
+            ("$(x)", "'$(x)'"),
+        ] {
             assert_eq!(super::quoted(word), expected);
         }
     }
@@ -134,7 +163,11 @@ mod tests {
             ("bash --rcfile c", None),
             ("echo -c a", None),
         ] {
-            assert_eq!(read(text).commands[0].inner_script().as_deref(), expected, "{text}");
+            assert_eq!(
+                read(text).commands[0].inner_script().as_deref(),
+                expected,
+                "{text}"
+            );
         }
     }
 }

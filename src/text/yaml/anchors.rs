@@ -1,4 +1,5 @@
-//! Anchored values: the events that say them, so that an alias can say them again. Nothing is copied for an anchor that no alias names.
+//! Anchored values: the events that say them, so that an alias can say them again. Nothing is
+//! copied for an anchor that no alias names.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +52,11 @@ impl<'a> Anchors<'a> {
     /// Opens an anchor before its first event; `before` is what was counted so far.
     pub(super) fn open(&mut self, name: &'a str, before: Size) -> usize {
         let number = self.all.len();
-        self.all.push(Anchor { start: self.tape.len(), end: None, size: before });
+        self.all.push(Anchor {
+            start: self.tape.len(),
+            end: None,
+            size: before,
+        });
         self.by_name.insert(name, number);
         self.open += 1;
         number
@@ -78,7 +83,9 @@ impl<'a> Anchors<'a> {
 
     /// The anchor of a name.
     pub(super) fn find(&self, name: &str) -> Option<(usize, Anchor)> {
-        self.by_name.get(name).map(|number| (*number, self.all[*number]))
+        self.by_name
+            .get(name)
+            .map(|number| (*number, self.all[*number]))
     }
 
     /// The events of an anchor, as places on the tape.

@@ -96,7 +96,8 @@ pub(super) struct Builder<'a, T> {
     counted: Size,
     /// What of it aliases stand for.
     aliased: usize,
-    /// While events come from the tape, how many collections were open before: what lies within them was judged before.
+    /// While events come from the tape, how many collections were open before: what lies within
+    /// them was judged before.
     replays: Option<usize>,
     root: Option<T>,
     /// How far a finding speaks of its line.
@@ -128,7 +129,10 @@ impl<'a, T: Tree> Builder<'a, T> {
         self.open.clear();
         self.anchors = Anchors::default();
         // Go counts the document too.
-        self.counted = Size { decoded: 1, ..Size::default() };
+        self.counted = Size {
+            decoded: 1,
+            ..Size::default()
+        };
         self.aliased = 0;
         self.replays = None;
         self.root = None;
@@ -136,8 +140,15 @@ impl<'a, T: Tree> Builder<'a, T> {
 
     /// The document, once its last event was taken; `end` is where an empty one stands.
     pub(super) fn finish(&mut self, end: usize) -> Document<T> {
-        let root = self.root.take().unwrap_or_else(|| T::scalar(TextRange::new(end, end), Scalar::Null));
-        Document { index: self.document, range: TextRange::new(self.begin.min(end), end), root }
+        let root = self
+            .root
+            .take()
+            .unwrap_or_else(|| T::scalar(TextRange::new(end, end), Scalar::Null));
+        Document {
+            index: self.document,
+            range: TextRange::new(self.begin.min(end), end),
+            root,
+        }
     }
 
     /// Drops the document, of which something is refused.
@@ -150,24 +161,33 @@ impl<'a, T: Tree> Builder<'a, T> {
     /// What was found, once nothing more is read.
     pub(super) fn into_report(mut self) -> Report {
         if let Err(exceeded) = self.tally.settle() {
-            let place = self.source.place_at(self.begin..self.begin).in_document(self.document);
+            let place = self
+                .source
+                .place_at(self.begin..self.begin)
+                .in_document(self.document);
             self.tally.exceeded(exceeded, place);
         }
         self.tally.report
     }
 
-    /// The whole value of a line in quotes when words stand behind what it begins with; the fault that follows in this line is told with it.
+    /// The whole value of a line in quotes when words stand behind what it begins with; the fault
+    /// that follows in this line is told with it.
     fn whole_in_quotes(&mut self, begins: TextRange) -> Option<Option<String>> {
         let text = self.source.text();
         if !is_followed(text, begins) {
             return None;
         }
-        self.told_to = Some(text[begins.end()..].find('\n').map_or(text.len(), |end| begins.end() + end));
+        self.told_to = Some(
+            text[begins.end()..]
+                .find('\n')
+                .map_or(text.len(), |end| begins.end() + end),
+        );
         Some(LineValue::at(text, begins.start()).and_then(|value| value.in_quotes()))
     }
 
-    /// Whether a fault at this place was told with what the value of its line begins with. Go's words about it are then those of that finding,
-    /// if it has none: Go reads the whole document before it looks at its values.
+    /// Whether a fault at this place was told with what the value of its line begins with. Go's
+    /// words about it are then those of that finding, if it has none: Go reads the whole
+    /// document before it looks at its values.
     pub(super) fn has_told(&mut self, at: usize, upstream: Option<String>) -> bool {
         let has_told = self.told_to.is_some_and(|end| at <= end);
         if has_told && let Some(told) = self.tally.report.last_mut() {
@@ -179,7 +199,11 @@ impl<'a, T: Tree> Builder<'a, T> {
     /// Adds a finding about the current document.
     pub(super) fn find(&mut self, finding: Diagnostic, span: TextRange) {
         if self.replays.is_none_or(|before| self.open.len() <= before) {
-            let place = self.source.place_at(span).in_document(self.document).at_path(self.path());
+            let place = self
+                .source
+                .place_at(span)
+                .in_document(self.document)
+                .at_path(self.path());
             self.tally.find(finding.at(place));
         }
     }
@@ -206,9 +230,9 @@ impl<'a, T: Tree> Builder<'a, T> {
             return self.alias(name, span);
         }
         let properties = match &event.kind {
-            EventKind::Scalar { properties, .. } | EventKind::SequenceStart(properties) | EventKind::MappingStart(properties) => {
-                properties.as_deref()
-            }
+            EventKind::Scalar { properties, .. }
+            | EventKind::SequenceStart(properties)
+            | EventKind::MappingStart(properties) => properties.as_deref(),
             _ => None,
         };
         if let Some(properties) = properties {
@@ -220,30 +244,69 @@ impl<'a, T: Tree> Builder<'a, T> {
             self.anchors.tape.push(Taped::Event(event.clone()));
         }
         if !matches!(event.kind, EventKind::SequenceEnd | EventKind::MappingEnd) {
-            self.charge(Size { nodes: 1, bytes: 0, decoded: 1, depth: 0 }, span)?;
+            self.charge(
+                Size {
+                    nodes: 1,
+                    bytes: 0,
+                    decoded: 1,
+                    depth: 0,
+                },
+                span,
+            )?;
         }
         self.take(event, anchor, None)
     }
 
-    /// Speaks of a tag that nobody looks at: in a command `! test` it may have been meant as its first word.
+    /// Speaks of a tag that nobody looks at: in a command `! test` it may have been meant as its
+    /// first word.
     fn dropped_tag(&mut self, properties: &Properties<'_>, value: TextRange) {
         if properties.tag.is_empty() || properties.tag.starts_with(CORE_TAG) {
             return;
         }
         let start = properties.start.offset;
         let written = self.source.slice(start..value.start()).trim_end();
-        let finding = Diagnostic::of(&TAG_DROPPED, format!("Go's reader drops `{}`, which is a tag in YAML", shown(written)));
-        let quoted = LineValue::at(self.source.text(), start).filter(|line| line.start == start).and_then(|line| line.in_quotes());
+        let finding = Diagnostic::of(
+            &TAG_DROPPED,
+            format!(
+                "Go's reader drops `{}`, which is a tag in YAML",
+                shown(written)
+            ),
+        );
+        let quoted = LineValue::at(self.source.text(), start)
+            .filter(|line| line.start == start)
+            .and_then(|line| line.in_quotes());
         let span = TextRange::new(start, start + written.len());
-        self.find(finding.help(put_in_quotes("remove it, or put the value in quotes: ", quoted)), span);
+        self.find(
+            finding.help(put_in_quotes(
+                "remove it, or put the value in quotes: ",
+                quoted,
+            )),
+            span,
+        );
     }
 
-    /// Takes an event, from the text or from the tape; `alias` is where the alias stands that it begins.
-    fn take(&mut self, event: Event<'a>, anchor: Option<usize>, alias: Option<TextRange>) -> Result<(), Stop> {
+    /// Takes an event, from the text or from the tape; `alias` is where the alias stands that it
+    /// begins.
+    fn take(
+        &mut self,
+        event: Event<'a>,
+        anchor: Option<usize>,
+        alias: Option<TextRange>,
+    ) -> Result<(), Stop> {
         let span = TextRange::new(event.start.offset, event.end.offset);
         match event.kind {
-            EventKind::Scalar { text, style, properties } => {
-                let span = alias.unwrap_or_else(|| if style == Style::Block { self.words_of_block(span) } else { span });
+            EventKind::Scalar {
+                text,
+                style,
+                properties,
+            } => {
+                let span = alias.unwrap_or_else(|| {
+                    if style == Style::Block {
+                        self.words_of_block(span)
+                    } else {
+                        span
+                    }
+                });
                 self.scalar(text, style, properties.as_deref(), span, alias.is_some());
                 if let Some(anchor) = anchor {
                     self.anchors.close(anchor, self.counted, 0);
@@ -253,10 +316,19 @@ impl<'a, T: Tree> Builder<'a, T> {
             EventKind::SequenceStart(_) => {
                 // Go merges a list of mappings only where it is written out.
                 let merges = alias.is_none() && self.merges();
-                let content = if merges { Content::Merged(Some(Vec::new())) } else { Content::Sequence(Vec::new()) };
+                let content = if merges {
+                    Content::Merged(Some(Vec::new()))
+                } else {
+                    Content::Sequence(Vec::new())
+                };
                 self.open(content, span, anchor, alias)
             }
-            EventKind::MappingStart(_) => self.open(Content::Mapping(Entries::new(), Key::Expected), span, anchor, alias),
+            EventKind::MappingStart(_) => self.open(
+                Content::Mapping(Entries::new(), Key::Expected),
+                span,
+                anchor,
+                alias,
+            ),
             EventKind::SequenceEnd | EventKind::MappingEnd => {
                 self.close(span);
                 Ok(())
@@ -277,17 +349,38 @@ impl<'a, T: Tree> Builder<'a, T> {
         }
     }
 
-    fn open(&mut self, content: Content<T>, span: TextRange, anchor: Option<usize>, alias: Option<TextRange>) -> Result<(), Stop> {
+    fn open(
+        &mut self,
+        content: Content<T>,
+        span: TextRange,
+        anchor: Option<usize>,
+        alias: Option<TextRange>,
+    ) -> Result<(), Stop> {
         if self.open.len() >= self.tally.limits.depth {
             return self.too_deep(span);
         }
         // In block style nothing is written where it begins.
         let in_brackets = span.end() > span.start();
-        self.open.push(Open { start: span.start(), in_brackets, end: span.end(), alias, anchor, depth: 0, content });
+        self.open.push(Open {
+            start: span.start(),
+            in_brackets,
+            end: span.end(),
+            alias,
+            anchor,
+            depth: 0,
+            content,
+        });
         Ok(())
     }
 
-    fn scalar(&mut self, text: Cow<'_, str>, style: Style, properties: Option<&Properties<'_>>, span: TextRange, is_alias: bool) {
+    fn scalar(
+        &mut self,
+        text: Cow<'_, str>,
+        style: Style,
+        properties: Option<&Properties<'_>>,
+        span: TextRange,
+        is_alias: bool,
+    ) {
         let plain = style == Style::Plain;
         let tag = properties.map_or("", |properties| properties.tag.as_str());
         if !is_alias && self.expects_key() && is_merge(&text, plain, tag) {
@@ -296,7 +389,14 @@ impl<'a, T: Tree> Builder<'a, T> {
             return self.set_key(Key::Merge { span });
         }
         let meaning = meaning(&text, plain, tag).unwrap_or_else(|wrong| {
-            let finding = Diagnostic::of(&TAG_MISMATCHED, format!("tag `!!{}` does not fit the value `{}`", wrong.tag, shown(&text)));
+            let finding = Diagnostic::of(
+                &TAG_MISMATCHED,
+                format!(
+                    "tag `!!{}` does not fit the value `{}`",
+                    wrong.tag,
+                    shown(&text)
+                ),
+            );
             self.find(finding.help(wrong.help).upstream(wrong.upstream), span);
             Meaning::Word(Resolved::Null)
         });
@@ -320,7 +420,10 @@ impl<'a, T: Tree> Builder<'a, T> {
             Meaning::Word(Resolved::Uint(int)) => Scalar::Number(int.into()),
             Meaning::Word(Resolved::Float(float)) => json_number(float).map_or_else(
                 || {
-                    let finding = Diagnostic::of(&NUMBER_INFINITE, format!("`{}` is a number that JSON cannot hold", shown(&text)));
+                    let finding = Diagnostic::of(
+                        &NUMBER_INFINITE,
+                        format!("`{}` is a number that JSON cannot hold", shown(&text)),
+                    );
                     let sign = if float.is_nan() {
                         "NaN"
                     } else if float > 0.0 {
@@ -329,7 +432,10 @@ impl<'a, T: Tree> Builder<'a, T> {
                         "-Inf"
                     };
                     let finding = finding.upstream(format!("json: unsupported value: {sign}"));
-                    self.find(finding.help(format!("write `\"{}\"` if a text is meant", shown(&text))), span);
+                    self.find(
+                        finding.help(format!("write `\"{}\"` if a text is meant", shown(&text))),
+                        span,
+                    );
                     Scalar::Null
                 },
                 Scalar::Number,
@@ -358,7 +464,11 @@ impl<'a, T: Tree> Builder<'a, T> {
             Meaning::Word(Resolved::Timestamp | Resolved::Str) => text.into_owned(),
             Meaning::Word(Resolved::Null | Resolved::Uint(_)) => {
                 let word = shown(&text);
-                let subject = if text.is_empty() { "an empty word".to_owned() } else { format!("`{word}`") };
+                let subject = if text.is_empty() {
+                    "an empty word".to_owned()
+                } else {
+                    format!("`{word}`")
+                };
                 let finding = Diagnostic::of(&KEY_INVALID, format!("{subject} cannot be a key"));
                 self.find(finding.help(format!("write `\"{word}\"`")), span);
                 return Key::Invalid;
@@ -369,12 +479,26 @@ impl<'a, T: Tree> Builder<'a, T> {
     }
 
     fn alias(&mut self, name: &'a str, span: TextRange) -> Result<(), Stop> {
-        self.charge(Size { nodes: 0, bytes: 0, decoded: 1, depth: 0 }, span)?;
+        self.charge(
+            Size {
+                nodes: 0,
+                bytes: 0,
+                decoded: 1,
+                depth: 0,
+            },
+            span,
+        )?;
         let Some((number, anchor)) = self.anchors.find(name) else {
             let upstream = format!("yaml: unknown anchor '{name}' referenced");
             let name = shown(name);
-            let finding = Diagnostic::of(&ALIAS_UNDEFINED, format!("alias `*{name}` has no anchor in this document")).upstream(upstream);
-            let help = format!("write `&{name}` before the value that is meant, or `\"*{name}\"` for a text");
+            let finding = Diagnostic::of(
+                &ALIAS_UNDEFINED,
+                format!("alias `*{name}` has no anchor in this document"),
+            )
+            .upstream(upstream);
+            let help = format!(
+                "write `&{name}` before the value that is meant, or `\"*{name}\"` for a text"
+            );
             match self.whole_in_quotes(span) {
                 Some(quoted) => self.find(finding.help(put_in_quotes(THE_WHOLE, quoted)), span),
                 None => self.find(finding.help(help), span),
@@ -382,16 +506,24 @@ impl<'a, T: Tree> Builder<'a, T> {
             return self.null(span);
         };
         if anchor.end.is_none() {
-            let finding = Diagnostic::of(&ALIAS_RECURSIVE, format!("alias `*{}` stands inside its own anchor", shown(name)));
+            let finding = Diagnostic::of(
+                &ALIAS_RECURSIVE,
+                format!("alias `*{}` stands inside its own anchor", shown(name)),
+            );
             let finding = finding.upstream(format!("yaml: anchor '{name}' value contains itself"));
-            self.find(finding.help("write the value out instead of the alias"), span);
+            self.find(
+                finding.help("write the value out instead of the alias"),
+                span,
+            );
             return self.null(span);
         }
         if self.open.len() + anchor.size.depth > self.tally.limits.depth {
             return self.too_deep(span);
         }
         self.charge(anchor.size, span)?;
-        self.tally.charge_copy(anchor.size.nodes, anchor.size.bytes).map_err(|exceeded| self.exceeded(exceeded, span))?;
+        self.tally
+            .charge_copy(anchor.size.nodes, anchor.size.bytes)
+            .map_err(|exceeded| self.exceeded(exceeded, span))?;
         self.aliased += anchor.size.decoded;
         if limits::is_excessive(self.aliased, self.counted.decoded) {
             self.find(limits::excessive(), span);
@@ -416,7 +548,9 @@ impl<'a, T: Tree> Builder<'a, T> {
             *next += 1;
             let alias = alias.take();
             match taped {
-                Taped::Alias(number, span) => places.push((self.anchors.events(number), Some(alias.unwrap_or(span)))),
+                Taped::Alias(number, span) => {
+                    places.push((self.anchors.events(number), Some(alias.unwrap_or(span))))
+                }
                 Taped::Event(event) => self.take(event, None, alias)?,
             }
         }
@@ -435,15 +569,31 @@ impl<'a, T: Tree> Builder<'a, T> {
     }
 
     fn expects_key(&self) -> bool {
-        matches!(self.open.last(), Some(Open { content: Content::Mapping(_, Key::Expected), .. }))
+        matches!(
+            self.open.last(),
+            Some(Open {
+                content: Content::Mapping(_, Key::Expected),
+                ..
+            })
+        )
     }
 
     fn merges(&self) -> bool {
-        matches!(self.open.last(), Some(Open { content: Content::Mapping(_, Key::Merge { .. }), .. }))
+        matches!(
+            self.open.last(),
+            Some(Open {
+                content: Content::Mapping(_, Key::Merge { .. }),
+                ..
+            })
+        )
     }
 
     fn set_key(&mut self, read: Key) {
-        if let Some(Open { content: Content::Mapping(_, key), .. }) = self.open.last_mut() {
+        if let Some(Open {
+            content: Content::Mapping(_, key),
+            ..
+        }) = self.open.last_mut()
+        {
             *key = read;
         }
     }
@@ -471,41 +621,70 @@ impl<'a, T: Tree> Builder<'a, T> {
                 (_, items) => *items = None,
             },
             Content::Mapping(entries, key) => match (std::mem::replace(key, Key::Expected), made) {
-                (Key::Read { text, span: key_span }, made) => {
-                    entries.all.push(Entry { key: text, key_span, value: made.into_tree(span) });
+                (
+                    Key::Read {
+                        text,
+                        span: key_span,
+                    },
+                    made,
+                ) => {
+                    entries.all.push(Entry {
+                        key: text,
+                        key_span,
+                        value: made.into_tree(span),
+                    });
                 }
                 (Key::Merge { .. }, Made::Mapping(merged)) => entries.merge(merged),
                 // The first of them has the last word.
-                (Key::Merge { .. }, Made::Merged(Some(lists))) => lists.into_iter().rev().for_each(|merged| entries.merge(merged)),
+                (Key::Merge { .. }, Made::Merged(Some(lists))) => lists
+                    .into_iter()
+                    .rev()
+                    .for_each(|merged| entries.merge(merged)),
                 (Key::Merge { span }, _) => no_merge = Some(span),
                 (Key::Expected | Key::Invalid, _) => {}
             },
         }
         if let Some(span) = no_merge {
-            let finding = Diagnostic::of(&MERGE_INVALID, "`<<` takes a mapping or a list of mappings");
-            let finding = finding.upstream("yaml: map merge requires map or sequence of maps as the value");
-            self.find(finding.help("write `<<: *name` with the anchor of a mapping, or `\"<<\"` for a plain key"), span);
+            let finding =
+                Diagnostic::of(&MERGE_INVALID, "`<<` takes a mapping or a list of mappings");
+            let finding =
+                finding.upstream("yaml: map merge requires map or sequence of maps as the value");
+            self.find(
+                finding.help(
+                    "write `<<: *name` with the anchor of a mapping, or `\"<<\"` for a plain key",
+                ),
+                span,
+            );
         }
     }
 
     /// Whether the innermost mapping is written `{{…`.
     fn begins_expression(&self) -> bool {
-        self.open.last().is_some_and(|open| open.in_brackets && self.source.text()[open.start..].starts_with("{{"))
+        self.open.last().is_some_and(|open| {
+            open.in_brackets && self.source.text()[open.start..].starts_with("{{")
+        })
     }
 
-    /// A mapping that is written `{{…`: an expression of jinja without quotes becomes the text that was meant, and is told.
+    /// A mapping that is written `{{…`: an expression of jinja without quotes becomes the text that
+    /// was meant, and is told.
     fn expression(&mut self, written: TextRange, entries: Vec<Entry<T>>) -> Made<T> {
         let text = self.source.slice(written);
         if !(text.ends_with("}}") && entries.is_empty()) {
             self.find(no_key(), written);
             return Made::Mapping(entries);
         }
-        let message = format!("`{{{{` starts a mapping in YAML, not an expression: `{}` needs quotes", shown(text));
+        let message = format!(
+            "`{{{{` starts a mapping in YAML, not an expression: `{}` needs quotes",
+            shown(text)
+        );
         let (help, upstream) = match self.whole_in_quotes(written) {
             Some(quoted) => (put_in_quotes(THE_WHOLE, quoted), None),
             None => (put_in_quotes(THE_VALUE, in_quotes(text)), go_words_of(text)),
         };
-        let finding = Diagnostic { upstream, ..Diagnostic::of(&KEY_INVALID, message).help(help) };
+        let finding = Diagnostic {
+            upstream,
+            ..Diagnostic::of(&KEY_INVALID, message).help(help)
+        };
         self.find(finding, written);
         let text = self.text(text.to_owned());
         Made::Tree(T::scalar(written, text))
@@ -513,9 +692,24 @@ impl<'a, T: Tree> Builder<'a, T> {
 
     fn close(&mut self, end: TextRange) {
         let is_expression = self.begins_expression();
-        let Some(Open { start, end: last, alias, anchor, depth, content, .. }) = self.open.pop() else { return };
+        let Some(Open {
+            start,
+            end: last,
+            alias,
+            anchor,
+            depth,
+            content,
+            ..
+        }) = self.open.pop()
+        else {
+            return;
+        };
         // In block style the end shows only at the next word.
-        let end = if end.start() == end.end() { last } else { end.end() };
+        let end = if end.start() == end.end() {
+            last
+        } else {
+            end.end()
+        };
         let written = TextRange::new(start, end);
         let span = alias.unwrap_or(written);
         let made = match content {
@@ -526,7 +720,11 @@ impl<'a, T: Tree> Builder<'a, T> {
                 if self.replays.is_none() {
                     overridden.iter().for_each(|lost| self.overridden(lost));
                 }
-                if is_expression && !self.expects_key() { self.expression(written, entries) } else { Made::Mapping(entries) }
+                if is_expression && !self.expects_key() {
+                    self.expression(written, entries)
+                } else {
+                    Made::Mapping(entries)
+                }
             }
         };
         if let Some(anchor) = anchor {
@@ -540,10 +738,13 @@ impl<'a, T: Tree> Builder<'a, T> {
         let key = shown(&entry.key);
         let place = self.source.place_at(entry.won).in_document(self.document);
         let finding = if entry.by_merge {
-            Diagnostic::of(&MERGE_OVERRIDING, format!("a later `<<` overrides the key `{key}`"))
-                .help("move the `<<` line before the keys that are to win")
-                .note("Go's reader applies `<<` where it stands; other readers let the written key win")
-                .related(place, "the value that wins")
+            Diagnostic::of(
+                &MERGE_OVERRIDING,
+                format!("a later `<<` overrides the key `{key}`"),
+            )
+            .help("move the `<<` line before the keys that are to win")
+            .note("Go's reader applies `<<` where it stands; other readers let the written key win")
+            .related(place, "the value that wins")
         } else {
             Diagnostic::of(&KEY_DUPLICATED, format!("the key `{key}` is written twice"))
                 .help(format!("remove one of the two `{key}` lines"))
@@ -555,7 +756,10 @@ impl<'a, T: Tree> Builder<'a, T> {
 
     fn too_deep(&mut self, span: TextRange) -> Result<(), Stop> {
         let most = self.tally.limits.depth;
-        let finding = Diagnostic::of(&DEPTH_EXCEEDED, format!("values are nested more than {most} deep"));
+        let finding = Diagnostic::of(
+            &DEPTH_EXCEEDED,
+            format!("values are nested more than {most} deep"),
+        );
         self.find(finding.help("nest lists and mappings less deeply"), span);
         Err(Stop::Document)
     }
@@ -564,11 +768,17 @@ impl<'a, T: Tree> Builder<'a, T> {
         self.counted.nodes += size.nodes;
         self.counted.bytes += size.bytes;
         self.counted.decoded += size.decoded;
-        self.tally.charge(size.nodes).map_err(|exceeded| self.exceeded(exceeded, span))
+        self.tally
+            .charge(size.nodes)
+            .map_err(|exceeded| self.exceeded(exceeded, span))
     }
 
     fn exceeded(&mut self, exceeded: limits::Exceeded, span: TextRange) -> Stop {
-        let place = self.source.place_at(span).in_document(self.document).at_path(self.path());
+        let place = self
+            .source
+            .place_at(span)
+            .in_document(self.document)
+            .at_path(self.path());
         self.tally.exceeded(exceeded, place);
         Stop::Stream
     }
@@ -577,15 +787,21 @@ impl<'a, T: Tree> Builder<'a, T> {
 /// Go's words about `{{ x }}`, when its key is one plain word.
 fn go_words_of(expression: &str) -> Option<String> {
     let word = expression.strip_prefix("{{")?.strip_suffix("}}")?.trim();
-    let is_plain =
-        word.starts_with(|c: char| c.is_ascii_alphabetic()) && word.chars().all(|c| c.is_ascii_alphanumeric() || "._- |".contains(c));
-    let is_text = matches!(meaning(&Cow::Borrowed(word), true, ""), Ok(Meaning::Word(Resolved::Str)));
+    let is_plain = word.starts_with(|c: char| c.is_ascii_alphabetic())
+        && word
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || "._- |".contains(c));
+    let is_text = matches!(
+        meaning(&Cow::Borrowed(word), true, ""),
+        Ok(Meaning::Word(Resolved::Str))
+    );
     (is_plain && is_text).then(|| format!("yaml: invalid map key: map[interface {{}}]interface {{}}{{\"{word}\":interface {{}}(nil)}}"))
 }
 
 /// The finding about a key that is a list or a mapping, without its place.
 fn no_key() -> Diagnostic {
-    Diagnostic::of(&KEY_INVALID, "a list or a mapping cannot be a key").help("write a word before the `:`")
+    Diagnostic::of(&KEY_INVALID, "a list or a mapping cannot be a key")
+        .help("write a word before the `:`")
 }
 
 impl<T: Tree> Made<T> {

@@ -1,20 +1,36 @@
-//! Characters that Go's reader refuses or takes for line breaks, wherever they stand, comments included.
+//! Characters that Go's reader refuses or takes for line breaks, wherever they stand, comments
+//! included.
 
 use super::syntax;
 use crate::diag::Report;
 use crate::text::source::Source;
 
-/// Finds the first character that Go's reader refuses, the first that it takes for a line break while other readers do not, and the first byte
-/// order mark within the text.
+/// Finds the first character that Go's reader refuses, the first that it takes for a line break
+/// while other readers do not, and the first byte order mark within the text.
 pub(super) fn judge(source: &Source, report: &mut Report) {
-    let Found { refused, unusual_break, byte_order_mark } = find(source.text());
+    let Found {
+        refused,
+        unusual_break,
+        byte_order_mark,
+    } = find(source.text());
     let at = |offset: usize| source.text()[offset..].chars().next().map(|c| (offset, c));
-    let refused = refused.and_then(at).map(|(at, c)| (at, c, syntax::refused(c)));
-    let unusual = unusual_break.and_then(at).map(|(at, c)| (at, c, syntax::unusual_break(c)));
-    let is_second = |at: usize| at == '\u{feff}'.len_utf8() && source.text().starts_with('\u{feff}');
-    let mark = byte_order_mark.and_then(at).map(|(at, c)| (at, c, syntax::byte_order_mark(is_second(at))));
+    let refused = refused
+        .and_then(at)
+        .map(|(at, c)| (at, c, syntax::refused(c)));
+    let unusual = unusual_break
+        .and_then(at)
+        .map(|(at, c)| (at, c, syntax::unusual_break(c)));
+    let is_second =
+        |at: usize| at == '\u{feff}'.len_utf8() && source.text().starts_with('\u{feff}');
+    let mark = byte_order_mark
+        .and_then(at)
+        .map(|(at, c)| (at, c, syntax::byte_order_mark(is_second(at))));
     for (at, c, finding) in refused.into_iter().chain(unusual).chain(mark) {
-        if !report.findings().iter().any(|known| known.rule.id == finding.rule.id) {
+        if !report
+            .findings()
+            .iter()
+            .any(|known| known.rule.id == finding.rule.id)
+        {
             report.push(finding.at(source.place_at(at..at + c.len_utf8())));
         }
     }
@@ -37,16 +53,24 @@ fn find(text: &str) -> Found {
     let mut found = Found::default();
     for (number, chunk) in bytes.chunks(CHUNK).enumerate() {
         // Without branches, so that it is done for many bytes at once.
-        let is_odd = |byte: u8| (byte < b' ') & (byte != b'\n') & (byte != b'\t') & (byte != b'\r') | (byte >= 0x7f);
+        let is_odd = |byte: u8| {
+            (byte < b' ') & (byte != b'\n') & (byte != b'\t') & (byte != b'\r') | (byte >= 0x7f)
+        };
         if !chunk.iter().fold(false, |odd, byte| odd | is_odd(*byte)) {
             continue;
         }
         for at in number * CHUNK..number * CHUNK + chunk.len() {
             match bytes[at..] {
                 [b'\t' | b'\n' | b'\r', ..] => {}
-                [0xc2, 0x85, ..] | [0xe2, 0x80, 0xa8 | 0xa9, ..] => found.unusual_break = found.unusual_break.or(Some(at)),
-                [0xef, 0xbb, 0xbf, ..] if at > 0 => found.byte_order_mark = found.byte_order_mark.or(Some(at)),
-                [..b' ' | 0x7f, ..] | [0xc2, 0x80..=0x9f, ..] | [0xef, 0xbf, 0xbe | 0xbf, ..] => found.refused = found.refused.or(Some(at)),
+                [0xc2, 0x85, ..] | [0xe2, 0x80, 0xa8 | 0xa9, ..] => {
+                    found.unusual_break = found.unusual_break.or(Some(at))
+                }
+                [0xef, 0xbb, 0xbf, ..] if at > 0 => {
+                    found.byte_order_mark = found.byte_order_mark.or(Some(at))
+                }
+                [..b' ' | 0x7f, ..] | [0xc2, 0x80..=0x9f, ..] | [0xef, 0xbf, 0xbe | 0xbf, ..] => {
+                    found.refused = found.refused.or(Some(at))
+                }
                 _ => {}
             }
         }

@@ -26,17 +26,21 @@ const SMALL: usize = 8;
 
 impl<T> Entries<T> {
     pub(super) fn new() -> Self {
-        Entries { all: Vec::new(), merged: Vec::new() }
+        Entries {
+            all: Vec::new(),
+            merged: Vec::new(),
+        }
     }
 
     /// Adds what `<<` brings.
     pub(super) fn merge(&mut self, entries: Vec<Entry<T>>) {
-        self.merged.extend(self.all.len()..self.all.len() + entries.len());
+        self.merged
+            .extend(self.all.len()..self.all.len() + entries.len());
         self.all.extend(entries);
     }
 
-    /// The entries, each key once: of equal keys the last one wins, at its own place. Those that lose are told, but for what `<<` brought:
-    /// overriding it is what merging is for.
+    /// The entries, each key once: of equal keys the last one wins, at its own place. Those that
+    /// lose are told, but for what `<<` brought: overriding it is what merging is for.
     pub(super) fn close(self) -> (Vec<Entry<T>>, Vec<Overridden>) {
         let Entries { mut all, merged } = self;
         if all.is_sorted_by(|a, b| a.key < b.key) {
@@ -44,16 +48,22 @@ impl<T> Entries<T> {
         }
         let lost = lost(&all);
         let is_merged = |at: &usize| merged.binary_search(at).is_ok();
-        let told = lost.iter().filter(|(lost, _)| !is_merged(lost)).map(|(lost, won)| Overridden {
-            key: all[*lost].key.clone(),
-            lost: all[*lost].key_span,
-            won: all[*won].key_span,
-            by_merge: is_merged(won),
-        });
+        let told = lost
+            .iter()
+            .filter(|(lost, _)| !is_merged(lost))
+            .map(|(lost, won)| Overridden {
+                key: all[*lost].key.clone(),
+                lost: all[*lost].key_span,
+                won: all[*won].key_span,
+                by_merge: is_merged(won),
+            });
         let told = told.collect();
         if !lost.is_empty() {
             let mut at = 0..;
-            all.retain(|_| at.next().is_some_and(|at| lost.binary_search_by_key(&at, |(lost, _)| *lost).is_err()));
+            all.retain(|_| {
+                at.next()
+                    .is_some_and(|at| lost.binary_search_by_key(&at, |(lost, _)| *lost).is_err())
+            });
         }
         (all, told)
     }
@@ -64,7 +74,9 @@ fn lost<T>(entries: &[Entry<T>]) -> Vec<(usize, usize)> {
     let mut lost: Vec<(usize, usize)> = Vec::new();
     if entries.len() <= SMALL {
         for at in 0..entries.len() {
-            let winner = (at + 1..entries.len()).rev().find(|later| entries[*later].key == entries[at].key);
+            let winner = (at + 1..entries.len())
+                .rev()
+                .find(|later| entries[*later].key == entries[at].key);
             lost.extend(winner.map(|winner| (at, winner)));
         }
         return lost;

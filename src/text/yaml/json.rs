@@ -1,6 +1,7 @@
-//! JSON as kubectl takes it: a stream that begins with `{` is JSON, object after object, without `---` between them. In its texts no character
-//! ends a line, and two escapes stand for one character beyond U+FFFF; read as YAML, they would become something else
-//! (`k8s.io/apimachinery/pkg/util/yaml`: `YAMLOrJSONDecoder`).
+//! JSON as kubectl takes it: a stream that begins with `{` is JSON, object after object, without
+//! `---` between them. In its texts no character ends a line, and two escapes stand for one
+//! character beyond U+FFFF; read as YAML, they would become something else (`k8s.io/apimachinery/
+//! pkg/util/yaml`: `YAMLOrJSONDecoder`).
 
 use std::borrow::Cow;
 
@@ -18,8 +19,14 @@ const LOOKED_AT: usize = 4096;
 /// How deep Go's decoder goes.
 const DEEPEST: usize = 10_000;
 
-/// Reads a stream that is JSON at its beginning; `None` when it is YAML. Where JSON ends after one object, YAML may follow.
-pub(super) fn read<T: Tree>(source: &Source, range: TextRange, limits: &Limits, budget: &Budget) -> Option<Parsed<T>> {
+/// Reads a stream that is JSON at its beginning; `None` when it is YAML. Where JSON ends after one
+/// object, YAML may follow.
+pub(super) fn read<T: Tree>(
+    source: &Source,
+    range: TextRange,
+    limits: &Limits,
+    budget: &Budget,
+) -> Option<Parsed<T>> {
     let text = &source.text()[..range.end()];
     let first = skip_space(text, range.start());
     if first - range.start() >= LOOKED_AT || !text[first..].starts_with('{') {
@@ -29,7 +36,12 @@ pub(super) fn read<T: Tree>(source: &Source, range: TextRange, limits: &Limits, 
     let mut documents = Vec::new();
     let mut at = first;
     while at < text.len() {
-        let mut reader = Reader { text, at, events: Vec::new(), open: Vec::new() };
+        let mut reader = Reader {
+            text,
+            at,
+            events: Vec::new(),
+            open: Vec::new(),
+        };
         let read = reader.value();
         if let Err(fault) = read {
             match documents.len() {
@@ -37,20 +49,32 @@ pub(super) fn read<T: Tree>(source: &Source, range: TextRange, limits: &Limits, 
                 1 => {
                     // Space is eaten up to the end of the line.
                     let blank = text[at..].len() - text[at..].trim_start().len();
-                    let from = text[end(&documents)..at + blank].find('\n').map_or(at, |line| end(&documents) + line + 1);
+                    let from = text[end(&documents)..at + blank]
+                        .find('\n')
+                        .map_or(at, |line| end(&documents) + line + 1);
                     read_on(source, from..text.len(), &mut builder, &mut documents);
                 }
                 _ => {
                     builder.start(mark(at));
-                    let finding = Diagnostic::of(&syntax::SYNTAX, "the text is no JSON from here on, although two objects before it are");
+                    let finding = Diagnostic::of(
+                        &syntax::SYNTAX,
+                        "the text is no JSON from here on, although two objects before it are",
+                    );
                     let finding = finding.help("correct it; streams of JSON hold one object after the other, without `---`");
                     builder.find(finding, TextRange::new(fault, fault));
                 }
             }
-            return Some(Parsed { documents, report: builder.into_report() });
+            return Some(Parsed {
+                documents,
+                report: builder.into_report(),
+            });
         }
         builder.start(mark(at));
-        let stopped = reader.events.into_iter().try_for_each(|event| builder.event(event)).err();
+        let stopped = reader
+            .events
+            .into_iter()
+            .try_for_each(|event| builder.event(event))
+            .err();
         if stopped.is_some() {
             builder.refuse();
         }
@@ -60,7 +84,10 @@ pub(super) fn read<T: Tree>(source: &Source, range: TextRange, limits: &Limits, 
         }
         at = skip_space(text, reader.at);
     }
-    Some(Parsed { documents, report: builder.into_report() })
+    Some(Parsed {
+        documents,
+        report: builder.into_report(),
+    })
 }
 
 /// Where the last document ends.
@@ -69,13 +96,20 @@ fn end<T>(documents: &[super::Document<T>]) -> usize {
 }
 
 fn mark(offset: usize) -> Mark {
-    Mark { offset, line: 0, line_start: offset }
+    Mark {
+        offset,
+        line: 0,
+        line_start: offset,
+    }
 }
 
 /// What JSON takes for space.
 fn skip_space(text: &str, from: usize) -> usize {
     let rest = &text[from..];
-    from + rest.bytes().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count()
+    from + rest
+        .bytes()
+        .take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'))
+        .count()
 }
 
 /// Reads the events of one value, without recursion.
@@ -114,7 +148,15 @@ impl<'a> Reader<'a> {
         if self.open.len() >= DEEPEST {
             return Err(self.at);
         }
-        self.push(self.at, self.at + 1, if is_object { EventKind::MappingStart(None) } else { EventKind::SequenceStart(None) });
+        self.push(
+            self.at,
+            self.at + 1,
+            if is_object {
+                EventKind::MappingStart(None)
+            } else {
+                EventKind::SequenceStart(None)
+            },
+        );
         self.at += 1;
         self.open.push(is_object);
         self.skip_space();
@@ -129,7 +171,11 @@ impl<'a> Reader<'a> {
     }
 
     fn close(&mut self) {
-        let kind = if self.open.pop() == Some(true) { EventKind::MappingEnd } else { EventKind::SequenceEnd };
+        let kind = if self.open.pop() == Some(true) {
+            EventKind::MappingEnd
+        } else {
+            EventKind::SequenceEnd
+        };
         self.push(self.at, self.at + 1, kind);
         self.at += 1;
     }
@@ -171,14 +217,24 @@ impl<'a> Reader<'a> {
             return self.string();
         }
         let start = self.at;
-        let length =
-            self.text[start..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')).count();
+        let length = self.text[start..]
+            .bytes()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.'))
+            .count();
         let word = &self.text[start..start + length];
         if !matches!(word, "null" | "true" | "false") && !is_number(word) {
             return Err(start);
         }
         self.at += length;
-        self.push(start, self.at, EventKind::Scalar { text: Cow::Borrowed(word), style: Style::Plain, properties: None });
+        self.push(
+            start,
+            self.at,
+            EventKind::Scalar {
+                text: Cow::Borrowed(word),
+                style: Style::Plain,
+                properties: None,
+            },
+        );
         Ok(())
     }
 
@@ -202,9 +258,21 @@ impl<'a> Reader<'a> {
             }
         }
         let last = &self.text[from..self.at];
-        let text = if text.is_empty() { Cow::Borrowed(last) } else { Cow::Owned(text + last) };
+        let text = if text.is_empty() {
+            Cow::Borrowed(last)
+        } else {
+            Cow::Owned(text + last)
+        };
         self.at += 1;
-        self.push(start, self.at, EventKind::Scalar { text, style: Style::Quoted, properties: None });
+        self.push(
+            start,
+            self.at,
+            EventKind::Scalar {
+                text,
+                style: Style::Quoted,
+                properties: None,
+            },
+        );
         Ok(())
     }
 
@@ -223,10 +291,19 @@ impl<'a> Reader<'a> {
             b'u' => {
                 let first = self.unit(self.at).ok_or(at)?;
                 self.at += 4;
-                let second = self.text[self.at..].starts_with("\\u").then(|| self.unit(self.at + 2)).flatten();
-                let pair = second.and_then(|second| char::decode_utf16([first, second]).next()?.ok().filter(|c| c.len_utf16() == 2));
+                let second = self.text[self.at..]
+                    .starts_with("\\u")
+                    .then(|| self.unit(self.at + 2))
+                    .flatten();
+                let pair = second.and_then(|second| {
+                    char::decode_utf16([first, second])
+                        .next()?
+                        .ok()
+                        .filter(|c| c.len_utf16() == 2)
+                });
                 self.at += if pair.is_some() { 6 } else { 0 };
-                pair.or_else(|| char::from_u32(first.into())).unwrap_or(char::REPLACEMENT_CHARACTER)
+                pair.or_else(|| char::from_u32(first.into()))
+                    .unwrap_or(char::REPLACEMENT_CHARACTER)
             }
             _ => return Err(at),
         };
@@ -235,12 +312,19 @@ impl<'a> Reader<'a> {
 
     /// Four digits.
     fn unit(&self, at: usize) -> Option<u16> {
-        let digits = self.text.get(at..at + 4).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+        let digits = self
+            .text
+            .get(at..at + 4)
+            .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
         u16::from_str_radix(digits, 16).ok()
     }
 
     fn push(&mut self, start: usize, end: usize, kind: EventKind<'a>) {
-        self.events.push(Event { kind, start: mark(start), end: mark(end) });
+        self.events.push(Event {
+            kind,
+            start: mark(start),
+            end: mark(end),
+        });
     }
 
     fn peek(&self) -> Option<u8> {
@@ -288,7 +372,10 @@ mod tests {
         match value {
             Value::Number(number) => number.as_f64().into(),
             Value::Array(items) => items.iter().map(plain).collect(),
-            Value::Object(map) => map.iter().map(|(key, value)| (key.clone(), plain(value))).collect(),
+            Value::Object(map) => map
+                .iter()
+                .map(|(key, value)| (key.clone(), plain(value)))
+                .collect(),
             other => other.clone(),
         }
     }
@@ -296,35 +383,58 @@ mod tests {
     /// What Go's programs read; the file says which.
     #[test]
     fn streams_are_read_as_kubectl_and_clusterctl_read_them() {
-        let recorded: Value = serde_json::from_str(include_str!("../../../tests/it/json_streams.json")).unwrap();
+        let recorded: Value =
+            serde_json::from_str(include_str!("../../../tests/it/json_streams.json")).unwrap();
         let cases = recorded["cases"].as_array().unwrap();
         assert!(cases.len() > 35, "{}", cases.len());
         for case in cases {
-            let (name, text) = (case["name"].as_str().unwrap(), case["text"].as_str().unwrap());
+            let (name, text) = (
+                case["name"].as_str().unwrap(),
+                case["text"].as_str().unwrap(),
+            );
             let read = values(&Source::new("x.json", text), &Budget::default());
-            let documents: Vec<Value> =
-                read.documents.iter().map(|document| plain(&document.value)).filter(|value| !value.is_null()).collect();
+            let documents: Vec<Value> = read
+                .documents
+                .iter()
+                .map(|document| plain(&document.value))
+                .filter(|value| !value.is_null())
+                .collect();
             assert_eq!(Value::from(documents), plain(&case["kubectl"]), "{name}");
-            assert_eq!(read.report.has_errors(), case.get("refused").is_some(), "{name}: {:?}", read.report);
+            assert_eq!(
+                read.report.has_errors(),
+                case.get("refused").is_some(),
+                "{name}: {:?}",
+                read.report
+            );
             match (first(text.as_bytes(), &Budget::default()), case.get("sigs")) {
                 (Ok(value), Some(expected)) => assert_eq!(plain(&value), plain(expected), "{name}"),
-                (read, expected) => assert_eq!(read.is_err(), expected.is_none(), "{name}: {read:?}"),
+                (read, expected) => {
+                    assert_eq!(read.is_err(), expected.is_none(), "{name}: {read:?}")
+                }
             }
         }
     }
 
-    /// `NewYAMLOrJSONDecoder(reader, 4096)`: what begins behind so many bytes is YAML, where U+0085 ends a line.
+    /// `NewYAMLOrJSONDecoder(reader, 4096)`: what begins behind so many bytes is YAML, where U+0085
+    /// ends a line.
     #[test]
     fn streams_that_begin_far_behind_are_yaml() {
         for (spaces, expected) in [(4095, "x\u{85}y"), (4096, "x y")] {
             let text = format!("{}{{\"a\": \"x\u{85}y\"}}", " ".repeat(spaces));
-            assert_eq!(values(&Source::new("x.json", text), &Budget::default()).documents[0].value["a"], expected, "{spaces}");
+            assert_eq!(
+                values(&Source::new("x.json", text), &Budget::default()).documents[0].value["a"],
+                expected,
+                "{spaces}"
+            );
         }
     }
 
     #[test]
     fn values_have_their_places() {
-        let source = Source::new("x.json", " {\"a\": 1}{\"b\":\n [\"x\u{85}y\", {\"c\": \"\\u00e9\"}]}");
+        let source = Source::new(
+            "x.json",
+            " {\"a\": 1}{\"b\":\n [\"x\u{85}y\", {\"c\": \"\\u00e9\"}]}",
+        );
         let read = values(&source, &Budget::default());
         let place = |document: usize, path: FieldPath| {
             let span = read.documents[document].origin.place(&path).span.unwrap();
@@ -339,14 +449,37 @@ mod tests {
     #[test]
     fn hostile_streams_end() {
         let deep = format!("{}{}", "{\"a\":".repeat(200_000), "}".repeat(200_000));
-        assert!(values(&Source::new("x.json", deep), &Budget::default()).report.has_errors());
+        assert!(
+            values(&Source::new("x.json", deep), &Budget::default())
+                .report
+                .has_errors()
+        );
         let budget = Budget::default().with(crate::text::budget::Resource::Values, 1000);
         let many = "{\"a\":[1,1,1]}".repeat(1000);
-        assert!(values(&Source::new("x.json", many), &budget).report.has_errors());
-        for broken in
-            ["{", "{\"", "{\"a", "{\"a\\", "{\"a\\u12", "{\"a\":", "{\"a\":-", "{\"a\":1.", "{\"a\":1e", "{\"a\":[1}", "{\"a\":1]"]
-        {
-            assert!(values(&Source::new("x.json", broken), &Budget::default()).report.has_errors(), "{broken}");
+        assert!(
+            values(&Source::new("x.json", many), &budget)
+                .report
+                .has_errors()
+        );
+        for broken in [
+            "{",
+            "{\"",
+            "{\"a",
+            "{\"a\\",
+            "{\"a\\u12",
+            "{\"a\":",
+            "{\"a\":-",
+            "{\"a\":1.",
+            "{\"a\":1e",
+            "{\"a\":[1}",
+            "{\"a\":1]",
+        ] {
+            assert!(
+                values(&Source::new("x.json", broken), &Budget::default())
+                    .report
+                    .has_errors(),
+                "{broken}"
+            );
         }
     }
 }

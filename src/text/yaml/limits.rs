@@ -1,4 +1,5 @@
-//! How much a stream may hold. Files come from anywhere; what is read of them must not fill the memory.
+//! How much a stream may hold. Files come from anywhere; what is read of them must not fill the
+//! memory.
 
 use crate::diag::{Diagnostic, Place, Report, rules};
 use crate::text::budget::{self, Budget, Resource};
@@ -30,12 +31,17 @@ pub struct Limits {
 impl Default for Limits {
     /// Room for a bundle of several hundred CRDs (some 40 MB); Go itself allows a depth of 10 000.
     fn default() -> Self {
-        Limits { depth: 200, nodes: 2_000_000, bytes: 64 << 20, findings: 1000 }
+        Limits {
+            depth: 200,
+            nodes: 2_000_000,
+            bytes: 64 << 20,
+            findings: 1000,
+        }
     }
 }
 
-/// Whether go-yaml refuses a document because too much of it comes from aliases: of what it decodes at most 99 % up to 400,000 values, and
-/// from there on less, down to 10 % from 4,000,000 on.
+/// Whether go-yaml refuses a document because too much of it comes from aliases: of what it decodes
+/// at most 99 % up to 400,000 values, and from there on less, down to 10 % from 4,000,000 on.
 #[allow(clippy::cast_precision_loss, reason = "Go converts in the same way")]
 pub(super) fn is_excessive(aliased: usize, decoded: usize) -> bool {
     const LOW: f64 = 400_000.0;
@@ -47,9 +53,12 @@ pub(super) fn is_excessive(aliased: usize, decoded: usize) -> bool {
 
 /// The finding about such a document, without its place.
 pub(super) fn excessive() -> Diagnostic {
-    Diagnostic::of(&NODES_EXCEEDED, "nearly all of the document comes from aliases, which Go's reader refuses")
-        .help("write out what the aliases multiply")
-        .upstream("yaml: document contains excessive aliasing")
+    Diagnostic::of(
+        &NODES_EXCEEDED,
+        "nearly all of the document comes from aliases, which Go's reader refuses",
+    )
+    .help("write out what the aliases multiply")
+    .upstream("yaml: document contains excessive aliasing")
 }
 
 /// Why reading stops before the end.
@@ -61,7 +70,8 @@ pub(super) enum Stop {
     Stream,
 }
 
-/// How many bytes of memory a value takes that an alias stands for, its text aside. A mapping with one entry takes the most.
+/// How many bytes of memory a value takes that an alias stands for, its text aside. A mapping with
+/// one entry takes the most.
 const VALUE: usize = 128;
 
 /// So many values are taken from the run at once.
@@ -84,7 +94,16 @@ pub(super) struct Tally<'b> {
 
 impl<'b> Tally<'b> {
     pub(super) fn new(limits: Limits, run: &'b Budget) -> Self {
-        Tally { limits, report: Report::new(), run, nodes: 0, pending: 0, copies: 0, copied: 0, is_told: false }
+        Tally {
+            limits,
+            report: Report::new(),
+            run,
+            nodes: 0,
+            pending: 0,
+            copies: 0,
+            copied: 0,
+            is_told: false,
+        }
     }
 
     /// Takes nodes.
@@ -94,12 +113,18 @@ impl<'b> Tally<'b> {
             return Err(Exceeded::Nodes(self.limits.nodes));
         }
         self.pending += nodes;
-        if self.pending < BATCH { Ok(()) } else { self.settle() }
+        if self.pending < BATCH {
+            Ok(())
+        } else {
+            self.settle()
+        }
     }
 
     /// Takes from the run what was read since the last time.
     pub(super) fn settle(&mut self) -> Result<(), Exceeded> {
-        self.run.take(Resource::Values, std::mem::take(&mut self.pending)).map_err(Exceeded::Run)
+        self.run
+            .take(Resource::Values, std::mem::take(&mut self.pending))
+            .map_err(Exceeded::Run)
     }
 
     /// Takes what an alias copies: values, and the bytes of their texts.
@@ -110,7 +135,9 @@ impl<'b> Tally<'b> {
             return Err(Exceeded::Copies(self.limits.bytes));
         }
         self.copied += memory;
-        self.run.take(Resource::Copies, memory).map_err(Exceeded::Run)
+        self.run
+            .take(Resource::Copies, memory)
+            .map_err(Exceeded::Run)
     }
 
     /// A document begins.
@@ -133,11 +160,16 @@ impl<'b> Tally<'b> {
         } else if found == self.limits.findings {
             let message = format!("more than {found} findings; the rest is not shown");
             let place = finding.place;
-            self.report.push(Diagnostic::of(&FINDINGS_EXCEEDED, message).at(place).help("correct those above first"));
+            self.report.push(
+                Diagnostic::of(&FINDINGS_EXCEEDED, message)
+                    .at(place)
+                    .help("correct those above first"),
+            );
         }
     }
 
-    /// Says what was exceeded, and where. Of a run that has nothing left only the first place is told, whoever reads on.
+    /// Says what was exceeded, and where. Of a run that has nothing left only the first place is
+    /// told, whoever reads on.
     pub(super) fn exceeded(&mut self, exceeded: Exceeded, place: Place) {
         if std::mem::replace(&mut self.is_told, true) {
             return;
@@ -153,11 +185,17 @@ impl<'b> Tally<'b> {
 /// The finding about the source that took the last of what a run has, without its place.
 pub(super) fn exhausted(spent: budget::Exceeded) -> Diagnostic {
     let (rule, help) = match spent.resource() {
-        Resource::Bytes | Resource::Steps | Resource::Rules => (&SIZE_EXCEEDED, "give fewer or smaller files to one run"),
+        Resource::Bytes | Resource::Steps | Resource::Rules => {
+            (&SIZE_EXCEEDED, "give fewer or smaller files to one run")
+        }
         Resource::Values => (&NODES_EXCEEDED, "give fewer or smaller files to one run"),
         Resource::Copies => (&NODES_EXCEEDED, "write out what the aliases multiply"),
     };
-    Diagnostic::of(rule, format!("with this document there are {spent}; the rest is not read")).help(help)
+    Diagnostic::of(
+        rule,
+        format!("with this document there are {spent}; the rest is not read"),
+    )
+    .help(help)
 }
 
 /// A limit that the stream exceeds.
@@ -173,14 +211,16 @@ impl Exceeded {
     /// The finding, without its place.
     fn finding(self) -> Diagnostic {
         match self {
-            Exceeded::Nodes(most) => {
-                Diagnostic::of(&NODES_EXCEEDED, format!("the file holds more than {most} values; the rest is not read"))
-                    .help("split the file, or write out what its aliases multiply")
-            }
-            Exceeded::Copies(most) => {
-                Diagnostic::of(&NODES_EXCEEDED, format!("aliases stand for more than {most} bytes; the rest is not read"))
-                    .help("write out what the aliases multiply")
-            }
+            Exceeded::Nodes(most) => Diagnostic::of(
+                &NODES_EXCEEDED,
+                format!("the file holds more than {most} values; the rest is not read"),
+            )
+            .help("split the file, or write out what its aliases multiply"),
+            Exceeded::Copies(most) => Diagnostic::of(
+                &NODES_EXCEEDED,
+                format!("aliases stand for more than {most} bytes; the rest is not read"),
+            )
+            .help("write out what the aliases multiply"),
             Exceeded::Run(spent) => exhausted(spent),
         }
     }

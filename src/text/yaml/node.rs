@@ -70,11 +70,17 @@ impl Mapping {
     /// Puts entries together, in their order; each key stands once.
     pub(super) fn new(entries: Vec<Entry>) -> Self {
         let mut sorted = Vec::new();
-        if let Some(count) = u32::try_from(entries.len()).ok().filter(|count| *count > SMALL) {
+        if let Some(count) = u32::try_from(entries.len())
+            .ok()
+            .filter(|count| *count > SMALL)
+        {
             sorted.extend(0..count);
             sorted.sort_unstable_by(|a, b| entries[*a as usize].key.cmp(&entries[*b as usize].key));
         }
-        Mapping { entries, sorted: sorted.into() }
+        Mapping {
+            entries,
+            sorted: sorted.into(),
+        }
     }
 
     /// The entry of a key.
@@ -82,7 +88,10 @@ impl Mapping {
         if self.sorted.is_empty() {
             return self.entries.iter().find(|entry| entry.key == key);
         }
-        let at = self.sorted.binary_search_by(|at| self.entries[*at as usize].key.as_str().cmp(key)).ok()?;
+        let at = self
+            .sorted
+            .binary_search_by(|at| self.entries[*at as usize].key.as_str().cmp(key))
+            .ok()?;
         Some(&self.entries[self.sorted[at] as usize])
     }
 
@@ -104,8 +113,9 @@ impl<'a> IntoIterator for &'a Mapping {
 /// Where a field path leads to in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Located {
-    /// The value at the path, when it is there. Otherwise the key of the deepest ancestor that is, or where there is no key (an item of a
-    /// list, the root) the first key within it, or the ancestor itself.
+    /// The value at the path, when it is there. Otherwise the key of the deepest ancestor that is,
+    /// or where there is no key (an item of a list, the root) the first key within it, or the
+    /// ancestor itself.
     pub(crate) span: TextRange,
     /// The key at the path or of the deepest ancestor; `None` for the root and for items of lists.
     pub(crate) key: Option<TextRange>,
@@ -122,7 +132,10 @@ impl Node {
             Value::Number(number) => number.clone().into(),
             Value::String(text) => text.as_str().into(),
             Value::Sequence(items) => items.iter().map(Node::to_json).collect(),
-            Value::Mapping(mapping) => mapping.iter().map(|entry| (entry.key.clone(), entry.value.to_json())).collect(),
+            Value::Mapping(mapping) => mapping
+                .iter()
+                .map(|entry| (entry.key.clone(), entry.value.to_json()))
+                .collect(),
         }
     }
 
@@ -134,13 +147,19 @@ impl Node {
             Value::Number(number) => number.into(),
             Value::String(text) => text.into(),
             Value::Sequence(items) => items.into_iter().map(Node::into_json).collect(),
-            Value::Mapping(mapping) => mapping.entries.into_iter().map(|entry| (entry.key, entry.value.into_json())).collect(),
+            Value::Mapping(mapping) => mapping
+                .entries
+                .into_iter()
+                .map(|entry| (entry.key, entry.value.into_json()))
+                .collect(),
         }
     }
 
     /// The value at a path; `None` when it is not there.
     pub(crate) fn at(&self, path: &FieldPath) -> Option<&Node> {
-        path.segments().iter().try_fold(self, |node, segment| node.step(segment).map(|(_, child)| child))
+        path.segments().iter().try_fold(self, |node, segment| {
+            node.step(segment).map(|(_, child)| child)
+        })
     }
 
     /// The place of a path, or of the deepest ancestor that exists.
@@ -149,12 +168,20 @@ impl Node {
         let mut key = None;
         for segment in path.segments() {
             let Some((child_key, child)) = node.step(segment) else {
-                return Located { span: key.unwrap_or_else(|| node.first_key_or_all()), key, exact: false };
+                return Located {
+                    span: key.unwrap_or_else(|| node.first_key_or_all()),
+                    key,
+                    exact: false,
+                };
             };
             key = child_key;
             node = child;
         }
-        Located { span: node.span, key, exact: true }
+        Located {
+            span: node.span,
+            key,
+            exact: true,
+        }
     }
 
     /// The text of the value, when it is one.
@@ -188,15 +215,19 @@ impl Node {
 
     fn step(&self, segment: &Segment) -> Option<(Option<TextRange>, &Node)> {
         match (&self.value, segment) {
-            (Value::Mapping(mapping), Segment::Field(name) | Segment::Key(name)) => {
-                mapping.get(name).map(|entry| (Some(entry.key_span), &entry.value))
+            (Value::Mapping(mapping), Segment::Field(name) | Segment::Key(name)) => mapping
+                .get(name)
+                .map(|entry| (Some(entry.key_span), &entry.value)),
+            (Value::Sequence(items), Segment::Index(index)) => {
+                items.get(*index).map(|item| (None, item))
             }
-            (Value::Sequence(items), Segment::Index(index)) => items.get(*index).map(|item| (None, item)),
             _ => None,
         }
     }
 
     fn first_key_or_all(&self) -> TextRange {
-        self.as_mapping().and_then(|mapping| mapping.entries.first()).map_or(self.span, |entry| entry.key_span)
+        self.as_mapping()
+            .and_then(|mapping| mapping.entries.first())
+            .map_or(self.span, |entry| entry.key_span)
     }
 }

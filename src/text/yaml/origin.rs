@@ -1,4 +1,5 @@
-//! Documents as plain values, and where they came from: places are found when they are asked for, by reading the document again.
+//! Documents as plain values, and where they came from: places are found when they are asked for,
+//! by reading the document again.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -36,7 +37,12 @@ pub(crate) struct Origin {
 
 impl Origin {
     pub(super) fn new(source: &Source, document: usize, range: TextRange) -> Self {
-        Origin { source: source.clone(), document, range, root: Arc::default() }
+        Origin {
+            source: source.clone(),
+            document,
+            range,
+            root: Arc::default(),
+        }
     }
 
     /// The source.
@@ -56,7 +62,8 @@ impl Origin {
 
     /// The document with its places, read again at the first question.
     pub(crate) fn root(&self) -> &Node {
-        self.root.get_or_init(|| super::reread(&self.source, self.range))
+        self.root
+            .get_or_init(|| super::reread(&self.source, self.range))
     }
 
     /// The place of a field, or of the nearest thing that exists.
@@ -71,13 +78,21 @@ impl Origin {
     }
 
     fn place_at(&self, range: TextRange, path: &FieldPath) -> Place {
-        self.source.place_at(range).in_document(self.document).at_path(path.clone())
+        self.source
+            .place_at(range)
+            .in_document(self.document)
+            .at_path(path.clone())
     }
 }
 
 /// The text may hold secrets.
 impl fmt::Debug for Origin {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Origin({:?}, document {})", self.source.name(), self.document)
+        write!(
+            formatter,
+            "Origin({:?}, document {})",
+            self.source.name(),
+            self.document
+        )
     }
 }

@@ -36,8 +36,8 @@ impl<'t> LineValue<'t> {
         (!value.is_empty()).then_some(LineValue { start, text: value })
     }
 
-    /// Where the brackets, the quotes or the alias are over that it begins with, in bytes of the text; `None` when they are not, or when it
-    /// begins with another word.
+    /// Where the brackets, the quotes or the alias are over that it begins with, in bytes of the
+    /// text; `None` when they are not, or when it begins with another word.
     pub(super) fn first_ends(&self) -> Option<usize> {
         let ends = match self.text.as_bytes().first()? {
             quote @ (b'"' | b'\'') => closing_quote(self.text, *quote),
@@ -48,39 +48,66 @@ impl<'t> LineValue<'t> {
         ends.map(|ends| self.start + ends)
     }
 
-    /// The value in quotes. One that was cut short by a quote within it keeps what was meant as its text.
+    /// The value in quotes. One that was cut short by a quote within it keeps what was meant as its
+    /// text.
     pub(super) fn in_quotes(&self) -> Option<String> {
-        let cut = self.text.chars().next().filter(|quote| matches!(quote, '"' | '\'')).and_then(|quote| {
-            let inner = self.text.strip_prefix(quote)?.strip_suffix(quote)?;
-            let behind = &self.text[self.first_ends()? - self.start..];
-            (!behind.starts_with([' ', '\t'])).then_some(inner)
-        });
+        let cut = self
+            .text
+            .chars()
+            .next()
+            .filter(|quote| matches!(quote, '"' | '\''))
+            .and_then(|quote| {
+                let inner = self.text.strip_prefix(quote)?.strip_suffix(quote)?;
+                let behind = &self.text[self.first_ends()? - self.start..];
+                (!behind.starts_with([' ', '\t'])).then_some(inner)
+            });
         in_quotes(cut.unwrap_or(self.text))
     }
 
-    /// What of it belongs in quotes where a place within its brackets cannot be read: an expression of jinja, else the word there.
+    /// What of it belongs in quotes where a place within its brackets cannot be read: an expression
+    /// of jinja, else the word there.
     pub(super) fn word_in_quotes(&self, at: usize) -> Option<String> {
-        let at = at.checked_sub(self.start).filter(|at| *at <= self.text.len())?;
+        let at = at
+            .checked_sub(self.start)
+            .filter(|at| *at <= self.text.len())?;
         let (before, behind) = self.text.split_at(at);
         for (opens, closes) in [("{{", "}}"), ("{%", "%}")] {
             // The place may be the second of the two signs.
-            let Some(open) = self.text[..behind.chars().next().map_or(at, |c| at + c.len_utf8())].rfind(opens) else { continue };
-            if before.get(open..).is_none_or(|within| !within.contains(closes)) {
-                let end = behind.find(closes).map_or(self.text.len(), |end| at + end + closes.len());
-                return in_quotes(if open == 0 { self.text } else { &self.text[open..end] });
+            let Some(open) =
+                self.text[..behind.chars().next().map_or(at, |c| at + c.len_utf8())].rfind(opens)
+            else {
+                continue;
+            };
+            if before
+                .get(open..)
+                .is_none_or(|within| !within.contains(closes))
+            {
+                let end = behind
+                    .find(closes)
+                    .map_or(self.text.len(), |end| at + end + closes.len());
+                return in_quotes(if open == 0 {
+                    self.text
+                } else {
+                    &self.text[open..end]
+                });
             }
         }
         let separates = |c: char| matches!(c, ',' | '[' | ']' | '{' | '}');
         let start = before.rfind(separates).map_or(0, |before| before + 1);
-        let start = before[start..].rfind(": ").map_or(start, |key| start + key + ": ".len());
-        let end = behind.find(separates).map_or(self.text.len(), |end| at + end);
+        let start = before[start..]
+            .rfind(": ")
+            .map_or(start, |key| start + key + ": ".len());
+        let end = behind
+            .find(separates)
+            .map_or(self.text.len(), |end| at + end);
         in_quotes(self.text[start..end].trim())
     }
 }
 
 /// A text in single quotes, unless it is long.
 pub(super) fn in_quotes(text: &str) -> Option<String> {
-    (!text.is_empty() && text.len() <= LONGEST && !text.contains('\n')).then(|| format!("'{}'", text.replace('\'', "''")))
+    (!text.is_empty() && text.len() <= LONGEST && !text.contains('\n'))
+        .then(|| format!("'{}'", text.replace('\'', "''")))
 }
 
 /// A text of the user as a message repeats it: not all of it, when it is long.
@@ -101,7 +128,9 @@ pub(super) fn is_followed(text: &str, value: TextRange) -> bool {
 
 /// Whether a word reads as a key: commands have blanks.
 fn is_key(word: &str) -> bool {
-    !word.is_empty() && !word.starts_with(['"', '\'', '[', '{', '&', '*', '!']) && !word.contains([' ', '\t'])
+    !word.is_empty()
+        && !word.starts_with(['"', '\'', '[', '{', '&', '*', '!'])
+        && !word.contains([' ', '\t'])
 }
 
 /// A value up to the ` #` that is in no quotes.
@@ -127,7 +156,9 @@ fn closing_quote(text: &str, quote: u8) -> Option<usize> {
     while at < bytes.len() {
         match bytes[at] {
             b'\\' if quote == b'"' => at += 2,
-            found if found == quote && quote == b'\'' && bytes.get(at + 1) == Some(&quote) => at += 2,
+            found if found == quote && quote == b'\'' && bytes.get(at + 1) == Some(&quote) => {
+                at += 2
+            }
             found if found == quote => return Some(at + 1),
             _ => at += 1,
         }
@@ -142,7 +173,10 @@ fn closing_bracket(text: &str) -> Option<usize> {
     while at < bytes.len() {
         let found = bytes[at];
         match found {
-            b'"' | b'\'' if previous.is_ascii_whitespace() || matches!(previous, b'[' | b'{' | b',' | b':') => {
+            b'"' | b'\''
+                if previous.is_ascii_whitespace()
+                    || matches!(previous, b'[' | b'{' | b',' | b':') =>
+            {
                 at += closing_quote(&text[at..], found)?;
                 previous = found;
                 continue;
@@ -182,7 +216,10 @@ mod tests {
             assert_eq!(value.in_quotes().as_deref(), Some(expected), "{line}");
         }
         assert_eq!(LineValue::at("a:\n- \n", 4), None);
-        assert_eq!(LineValue::at(&"x".repeat(200), 3).unwrap().in_quotes(), None);
+        assert_eq!(
+            LineValue::at(&"x".repeat(200), 3).unwrap().in_quotes(),
+            None
+        );
     }
 
     #[test]
@@ -198,7 +235,11 @@ mod tests {
             ("*a b", Some(2)),
             ("a b", None),
         ] {
-            assert_eq!(LineValue::at(text, 0).unwrap().first_ends(), expected, "{text}");
+            assert_eq!(
+                LineValue::at(text, 0).unwrap().first_ends(),
+                expected,
+                "{text}"
+            );
         }
     }
 
@@ -213,7 +254,14 @@ mod tests {
             ("a: [b, {% if x %}]", "%", "'{% if x %}'"),
         ] {
             let at = text.find(word).unwrap();
-            assert_eq!(LineValue::at(text, at).unwrap().word_in_quotes(at).as_deref(), Some(expected), "{text}");
+            assert_eq!(
+                LineValue::at(text, at)
+                    .unwrap()
+                    .word_in_quotes(at)
+                    .as_deref(),
+                Some(expected),
+                "{text}"
+            );
         }
     }
 }

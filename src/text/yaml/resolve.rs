@@ -1,7 +1,9 @@
-//! What an unquoted word means to Go: the resolve table of go-yaml v2 (YAML 1.1 without base 60), which sigs.k8s.io/yaml, kubectl, the
-//! API server and clusterctl read with. `on` is a boolean, `0755` is 493, `1_000` is 1000, `1e400` is a string.
+//! What an unquoted word means to Go: the resolve table of go-yaml v2 (YAML 1.1 without base 60),
+//! which sigs.k8s.io/yaml, kubectl, the API server and clusterctl read with. `on` is a boolean,
+//! `0755` is 493, `1_000` is 1000, `1e400` is a string.
 //!
-//! Reader and emitter share this table: a string is written in quotes exactly when reading it back would not give a string.
+//! Reader and emitter share this table: a string is written in quotes exactly when reading it back
+//! would not give a string.
 
 use serde_json::Number;
 
@@ -21,7 +23,8 @@ pub(crate) enum Resolved {
     Uint(u64),
     /// Any other number; also the infinities and NaN, which JSON cannot hold.
     Float(f64),
-    /// A date or a time. Go keeps the text as a string, but quotes such strings when it writes them.
+    /// A date or a time. Go keeps the text as a string, but quotes such strings when it writes
+    /// them.
     Timestamp,
     /// Everything else.
     Str,
@@ -31,7 +34,9 @@ pub(crate) enum Resolved {
 pub(crate) fn resolve(word: &str) -> Resolved {
     match word.bytes().next() {
         None => Resolved::Null,
-        Some(b'y' | b'Y' | b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'o' | b'O' | b'~') => named(word),
+        Some(b'y' | b'Y' | b'n' | b'N' | b't' | b'T' | b'f' | b'F' | b'o' | b'O' | b'~') => {
+            named(word)
+        }
         Some(b'.') => dotted(word),
         Some(b'0'..=b'9' | b'+' | b'-') => number(word),
         Some(_) => Resolved::Str,
@@ -40,8 +45,12 @@ pub(crate) fn resolve(word: &str) -> Resolved {
 
 fn named(word: &str) -> Resolved {
     match word {
-        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => Resolved::Bool(true),
-        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => Resolved::Bool(false),
+        "y" | "Y" | "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => {
+            Resolved::Bool(true)
+        }
+        "n" | "N" | "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => {
+            Resolved::Bool(false)
+        }
         "~" | "null" | "Null" | "NULL" => Resolved::Null,
         _ => Resolved::Str,
     }
@@ -54,12 +63,13 @@ fn dotted(word: &str) -> Resolved {
         ".inf" | ".Inf" | ".INF" => Resolved::Float(f64::INFINITY),
         _ if !word.contains('_') => float(word).map_or(Resolved::Str, Resolved::Float),
         _ => {
-            let digits_around = word
-                .split('_')
-                .collect::<Vec<_>>()
-                .windows(2)
-                .all(|parts| parts[0].ends_with(|c: char| c.is_ascii_digit()) && parts[1].starts_with(|c: char| c.is_ascii_digit()));
-            float(&word.replace('_', "")).filter(|_| digits_around).map_or(Resolved::Str, Resolved::Float)
+            let digits_around = word.split('_').collect::<Vec<_>>().windows(2).all(|parts| {
+                parts[0].ends_with(|c: char| c.is_ascii_digit())
+                    && parts[1].starts_with(|c: char| c.is_ascii_digit())
+            });
+            float(&word.replace('_', ""))
+                .filter(|_| digits_around)
+                .map_or(Resolved::Str, Resolved::Float)
         }
     }
 }
@@ -74,11 +84,18 @@ fn number(word: &str) -> Resolved {
     if go::time::of_yaml(word).is_some() {
         return Resolved::Timestamp;
     }
-    // Every number is made of these; most strings that start with a digit are told apart here, without a copy.
-    if !word.bytes().all(|b| b.is_ascii_hexdigit() || matches!(b, b'_' | b'+' | b'-' | b'.' | b'x' | b'X' | b'o' | b'O')) {
+    // Every number is made of these; most strings that start with a digit are told apart here,
+    // without a copy.
+    if !word.bytes().all(|b| {
+        b.is_ascii_hexdigit() || matches!(b, b'_' | b'+' | b'-' | b'.' | b'x' | b'X' | b'o' | b'O')
+    }) {
         return Resolved::Str;
     }
-    if word.contains('_') { plain_number(&word.replace('_', "")) } else { plain_number(word) }
+    if word.contains('_') {
+        plain_number(&word.replace('_', ""))
+    } else {
+        plain_number(word)
+    }
 }
 
 fn plain_number(word: &str) -> Resolved {
@@ -89,22 +106,31 @@ fn plain_number(word: &str) -> Resolved {
         return Resolved::Float(float);
     }
     // Go tries binary once more after the prefix, which lets a sign through (`0b-1`).
-    if let Some(digits) = word.strip_prefix("0b") { parse_int(digits, 2).map_or(Resolved::Str, Resolved::Int) } else { Resolved::Str }
+    if let Some(digits) = word.strip_prefix("0b") {
+        parse_int(digits, 2).map_or(Resolved::Str, Resolved::Int)
+    } else {
+        Resolved::Str
+    }
 }
 
 /// Go's `strconv.ParseInt(word, 0, 64)` and then `ParseUint`.
 fn whole(word: &str) -> Option<Resolved> {
-    parse_int(word, 0).map(Resolved::Int).or_else(|_| parse_uint(word, 0).map(Resolved::Uint)).ok()
+    parse_int(word, 0)
+        .map(Resolved::Int)
+        .or_else(|_| parse_uint(word, 0).map(Resolved::Uint))
+        .ok()
 }
 
 /// A decimal number within the range of a double: beyond it Go leaves a string.
 fn float(word: &str) -> Option<f64> {
     let unsigned = word.strip_prefix(['-', '+']).unwrap_or(word);
-    is_decimal(unsigned).then(|| parse_float(word).ok()).flatten()
+    is_decimal(unsigned)
+        .then(|| parse_float(word).ok())
+        .flatten()
 }
 
-/// The number that a double is once Go has written it to JSON and read it again: `1.0` is the integer 1, 1e15 too; `None` for the
-/// infinities and NaN, which Go refuses to write.
+/// The number that a double is once Go has written it to JSON and read it again: `1.0` is the
+/// integer 1, 1e15 too; `None` for the infinities and NaN, which Go refuses to write.
 pub(crate) fn json_number(float: f64) -> Option<Number> {
     if !float.is_finite() {
         return None;
@@ -123,7 +149,10 @@ pub(crate) fn json_number(float: f64) -> Option<Number> {
 }
 
 /// A double that is a mapping key, which sigs.k8s.io/yaml writes with the precision of 32 bits.
-#[allow(clippy::cast_possible_truncation, reason = "Go narrows here too; beyond the range it writes an infinity")]
+#[allow(
+    clippy::cast_possible_truncation,
+    reason = "Go narrows here too; beyond the range it writes an infinity"
+)]
 pub(crate) fn shortest_g32(double: f64) -> String {
     let narrow = double as f32;
     if narrow.is_nan() {
@@ -133,7 +162,9 @@ pub(crate) fn shortest_g32(double: f64) -> String {
         return if narrow > 0.0 { ".inf" } else { "-.inf" }.to_owned();
     }
     // The shortest digits of 32 bits read as 64 bits have the same shortest digits.
-    format!("{narrow}").parse().map_or_else(|_| ".nan".to_owned(), go::float)
+    format!("{narrow}")
+        .parse()
+        .map_or_else(|_| ".nan".to_owned(), go::float)
 }
 
 #[cfg(test)]
@@ -148,44 +179,80 @@ mod tests {
 
     #[test]
     fn booleans_and_nulls_have_the_spellings_of_yaml_1_1() {
-        check(&["y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "true", "True", "TRUE"], Resolved::Bool(true));
-        check(&["n", "N", "no", "No", "NO", "off", "Off", "OFF", "false", "False", "FALSE"], Resolved::Bool(false));
+        check(
+            &[
+                "y", "Y", "yes", "Yes", "YES", "on", "On", "ON", "true", "True", "TRUE",
+            ],
+            Resolved::Bool(true),
+        );
+        check(
+            &[
+                "n", "N", "no", "No", "NO", "off", "Off", "OFF", "false", "False", "FALSE",
+            ],
+            Resolved::Bool(false),
+        );
         check(&["", "~", "null", "Null", "NULL"], Resolved::Null);
-        check(&["yES", "oN", "tRUE", "nULL", "~x", "yes ", "<<", "="], Resolved::Str);
+        check(
+            &["yES", "oN", "tRUE", "nULL", "~x", "yes ", "<<", "="],
+            Resolved::Str,
+        );
     }
 
     #[test]
     fn whole_numbers_follow_go_base_zero() {
         check(
-            &["15", "+15", "0xf", "0XF", "0o17", "0O17", "017", "0b1111", "0B1111", "1_5", "0x_f", "1__5_"],
+            &[
+                "15", "+15", "0xf", "0XF", "0o17", "0O17", "017", "0b1111", "0B1111", "1_5",
+                "0x_f", "1__5_",
+            ],
             Resolved::Int(15),
         );
         check(&["0", "-0", "+0", "00", "0_"], Resolved::Int(0));
         check(&["-15", "-0xf", "-017", "-0b1111"], Resolved::Int(-15));
         check(&["0755"], Resolved::Int(493));
         check(&["0b-1"], Resolved::Int(-1));
-        check(&["9223372036854775807", "0x7fffffffffffffff"], Resolved::Int(i64::MAX));
-        check(&["-9223372036854775808"], Resolved::Int(i64::MIN));
-        check(&["18446744073709551615", "0xffffffffffffffff"], Resolved::Uint(u64::MAX));
         check(
-            &["-", "+", "--1", "-+1", "0x", "0b", "0b2", "0xg", "1:20", "12:30:45", "1a", "0x-1", "-0b-1", "_1"],
+            &["9223372036854775807", "0x7fffffffffffffff"],
+            Resolved::Int(i64::MAX),
+        );
+        check(&["-9223372036854775808"], Resolved::Int(i64::MIN));
+        check(
+            &["18446744073709551615", "0xffffffffffffffff"],
+            Resolved::Uint(u64::MAX),
+        );
+        check(
+            &[
+                "-", "+", "--1", "-+1", "0x", "0b", "0b2", "0xg", "1:20", "12:30:45", "1a", "0x-1",
+                "-0b-1", "_1",
+            ],
             Resolved::Str,
         );
     }
 
     #[test]
     fn floats_follow_go_pattern_and_range() {
-        check(&["1.5", "+1.5", "1.50", "15e-1", "1_.5", "0001.5", "1.5e0", "1.5E+0"], Resolved::Float(1.5));
-        check(&[".5", "0.5", "5e-1", ".5_0", ".0_5e0_1"], Resolved::Float(0.5));
+        check(
+            &[
+                "1.5", "+1.5", "1.50", "15e-1", "1_.5", "0001.5", "1.5e0", "1.5E+0",
+            ],
+            Resolved::Float(1.5),
+        );
+        check(
+            &[".5", "0.5", "5e-1", ".5_0", ".0_5e0_1"],
+            Resolved::Float(0.5),
+        );
         check(&["1.", "1e0", "01.", "1.e0"], Resolved::Float(1.0));
         check(&["08", "8.", "8e0"], Resolved::Float(8.0));
-        check(&["18446744073709551616", "+18446744073709551616"], Resolved::Float(18_446_744_073_709_551_616.0));
+        check(
+            &["18446744073709551616", "+18446744073709551616"],
+            Resolved::Float(18_446_744_073_709_551_616.0),
+        );
         check(&[".inf", ".Inf", "+.INF"], Resolved::Float(f64::INFINITY));
         check(&["-.inf"], Resolved::Float(f64::NEG_INFINITY));
         check(
             &[
-                "1e400", ".", "..", ".e5", "1e", "1e+", "1.2.3", "._5", ".5_", ".5__0", ".5_e1", "NaN", "inf", "-inf", "e5", "0x1p4",
-                "..5", "+-1.5",
+                "1e400", ".", "..", ".e5", "1e", "1e+", "1.2.3", "._5", ".5_", ".5__0", ".5_e1",
+                "NaN", "inf", "-inf", "e5", "0x1p4", "..5", "+-1.5",
             ],
             Resolved::Str,
         );
@@ -203,7 +270,11 @@ mod tests {
             (-9_223_372_036_854_775_808.0, "-9.223372036854776e+18"),
             (0.1, "0.1"),
         ] {
-            assert_eq!(json_number(float).map(|n| n.to_string()), Some(expected.to_owned()), "{float}");
+            assert_eq!(
+                json_number(float).map(|n| n.to_string()),
+                Some(expected.to_owned()),
+                "{float}"
+            );
         }
         assert_eq!(json_number(f64::INFINITY), None);
         assert_eq!(json_number(f64::NAN), None);
@@ -211,7 +282,13 @@ mod tests {
 
     #[test]
     fn keys_are_written_as_go_writes_them() {
-        for (float, expected) in [(1.10, "1.1"), (1e6, "1e+06"), (1.5e300, ".inf"), (16_777_217.0, "1.6777216e+07"), (f64::NAN, ".nan")] {
+        for (float, expected) in [
+            (1.10, "1.1"),
+            (1e6, "1e+06"),
+            (1.5e300, ".inf"),
+            (16_777_217.0, "1.6777216e+07"),
+            (f64::NAN, ".nan"),
+        ] {
             assert_eq!(shortest_g32(float), expected);
         }
     }

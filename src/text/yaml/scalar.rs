@@ -31,12 +31,19 @@ pub(super) fn is_merge(text: &str, plain: bool, tag: &str) -> bool {
     text == "<<" && (plain && tag.is_empty() || tag == "!" || core_name(tag) == Some("merge"))
 }
 
-/// The meaning of a scalar; `plain` says that it stands without quotes, `tag` is its whole tag or `""`.
+/// The meaning of a scalar; `plain` says that it stands without quotes, `tag` is its whole tag or
+/// `""`.
 pub(super) fn meaning(text: &str, plain: bool, tag: &str) -> Result<Meaning, Mismatch> {
     if tag.is_empty() {
-        return Ok(Meaning::Word(if plain { resolve(text) } else { Resolved::Str }));
+        return Ok(Meaning::Word(if plain {
+            resolve(text)
+        } else {
+            Resolved::Str
+        }));
     }
-    let Some(name) = core_name(tag) else { return Ok(Meaning::Word(Resolved::Str)) };
+    let Some(name) = core_name(tag) else {
+        return Ok(Meaning::Word(Resolved::Str));
+    };
     let found = resolve(text);
     let fitting = match (name, found) {
         ("binary", _) => {
@@ -45,7 +52,9 @@ pub(super) fn meaning(text: &str, plain: bool, tag: &str) -> Result<Meaning, Mis
                 help: "write the value in standard base64 with padding".to_owned(),
                 upstream: "yaml: !!binary value contains invalid base64 data".to_owned(),
             })?;
-            return Ok(Meaning::Decoded(String::from_utf8_lossy(&bytes).into_owned()));
+            return Ok(Meaning::Decoded(
+                String::from_utf8_lossy(&bytes).into_owned(),
+            ));
         }
         ("null", Resolved::Null)
         | ("bool", Resolved::Bool(_))
@@ -59,7 +68,10 @@ pub(super) fn meaning(text: &str, plain: bool, tag: &str) -> Result<Meaning, Mis
             return Err(Mismatch {
                 tag: name.to_owned(),
                 help,
-                upstream: format!("yaml: cannot decode {} `{text}` as a !!{name}", short_tag(found)),
+                upstream: format!(
+                    "yaml: cannot decode {} `{text}` as a !!{name}",
+                    short_tag(found)
+                ),
             });
         }
         _ => Resolved::Str,

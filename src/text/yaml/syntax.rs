@@ -50,7 +50,8 @@ data:
     BYTE_ORDER_MARK = warning("yaml-byte-order-mark");
 }
 
-/// The characters outside YAML 1.1's printable set, which go-yaml refuses to read: controls, U+FFFE and U+FFFF.
+/// The characters outside YAML 1.1's printable set, which go-yaml refuses to read: controls, U+FFFE
+/// and U+FFFF.
 pub(crate) fn is_refused(c: char) -> bool {
     match c {
         '\t' | '\n' | '\r' | '\u{85}' => false,
@@ -67,9 +68,14 @@ const NO_ENTRY: &str = "a line of a mapping has no `key: value`";
 const CLOSE_LIST: &str = "close the list with `]`";
 const CLOSE_MAPPING: &str = "close the mapping with `}`";
 
-/// The finding for a fault, without its own place, and where it stands; `innermost` is where the list or mapping starts that is open there, and
-/// `end` where reading ends.
-pub(super) fn finding(fault: &Fault, innermost: Option<Mark>, source: &Source, end: usize) -> (Diagnostic, TextRange) {
+/// The finding for a fault, without its own place, and where it stands; `innermost` is where the
+/// list or mapping starts that is open there, and `end` where reading ends.
+pub(super) fn finding(
+    fault: &Fault,
+    innermost: Option<Mark>,
+    source: &Source,
+    end: usize,
+) -> (Diagnostic, TextRange) {
     let text = &source.text()[..end];
     let at = fault.at.offset;
     let found = text[at..].chars().next();
@@ -77,55 +83,92 @@ pub(super) fn finding(fault: &Fault, innermost: Option<Mark>, source: &Source, e
     if let Some(character) = found.filter(|character| is_refused(*character)) {
         return (refused(character), place);
     }
-    let judged = Judged { fault, innermost, text };
+    let judged = Judged {
+        fault,
+        innermost,
+        text,
+    };
     if let Some(found) = judged.followed() {
         return found;
     }
     if let Some(misplaced) = judged.misplaced() {
         return said(misplaced, source);
     }
-    let is_open = |mark: &Mark| text[mark.offset..].starts_with(['[', '{']) && judged.is_document_end();
+    let is_open =
+        |mark: &Mark| text[mark.offset..].starts_with(['[', '{']) && judged.is_document_end();
     match fault.problem {
         Problem::TooDeep(_) => (
-            Diagnostic::of(&DEPTH_EXCEEDED, "values are nested too deep").help("nest lists and mappings less deeply"),
+            Diagnostic::of(&DEPTH_EXCEEDED, "values are nested too deep")
+                .help("nest lists and mappings less deeply"),
             place,
         ),
-        Problem::AnchorName if at > fault.context.offset + 1 => (judged.anchor_name(), TextRange::new(fault.context.offset, at)),
+        Problem::AnchorName if at > fault.context.offset + 1 => (
+            judged.anchor_name(),
+            TextRange::new(fault.context.offset, at),
+        ),
         Problem::SequenceOpen | Problem::MappingOpen if judged.expression().is_some() => {
             let message = "`{{` starts a mapping in YAML, not an expression";
-            (Diagnostic::of(&SYNTAX, message).help(put_in_quotes(THE_VALUE, judged.expression())), place)
+            (
+                Diagnostic::of(&SYNTAX, message)
+                    .help(put_in_quotes(THE_VALUE, judged.expression())),
+                place,
+            )
         }
-        Problem::SequenceOpen | Problem::MappingOpen | Problem::NodeContent if judged.broken_word().is_some() => {
+        Problem::SequenceOpen | Problem::MappingOpen | Problem::NodeContent
+            if judged.broken_word().is_some() =>
+        {
             let word = judged.broken_word().unwrap_or(place);
             (broken_word(&text[word.start()..word.end()]), word)
         }
-        Problem::NodeContent if innermost.as_ref().is_some_and(is_open) => judged.never_closed(innermost.unwrap_or_default()),
+        Problem::NodeContent if innermost.as_ref().is_some_and(is_open) => {
+            judged.never_closed(innermost.unwrap_or_default())
+        }
         Problem::SequenceOpen | Problem::MappingOpen => judged.brackets(),
         problem => {
             let (message, help) = judged.words(problem);
-            let started =
-                matches!(problem, Problem::ColonMissing | Problem::QuoteAtDocument | Problem::QuoteAtEnd | Problem::EscapeUnknown);
+            let started = matches!(
+                problem,
+                Problem::ColonMissing
+                    | Problem::QuoteAtDocument
+                    | Problem::QuoteAtEnd
+                    | Problem::EscapeUnknown
+            );
             let start = if started { fault.context.offset } else { at };
-            (Diagnostic::of(&SYNTAX, message).help(help), TextRange::new(start, start))
+            (
+                Diagnostic::of(&SYNTAX, message).help(help),
+                TextRange::new(start, start),
+            )
         }
     }
 }
 
 /// The finding about a line that is not indented as its neighbours are.
 fn said(misplaced: Misplaced, source: &Source) -> (Diagnostic, TextRange) {
-    let Misplaced { message, help, or, word, beside } = misplaced;
+    let Misplaced {
+        message,
+        help,
+        or,
+        word,
+        beside,
+    } = misplaced;
     let finding = Diagnostic::of(&SYNTAX, message);
     let finding = match beside {
         None => finding.help(help.then(or)),
         Some(beside) => {
-            let help = help.then(format!(", like line {}{or}", source.position(beside.start()).line));
-            finding.help(help).related(source.place_at(beside), "its sibling")
+            let help = help.then(format!(
+                ", like line {}{or}",
+                source.position(beside.start()).line
+            ));
+            finding
+                .help(help)
+                .related(source.place_at(beside), "its sibling")
         }
     };
     (finding, word)
 }
 
-/// What to do with a value that is no word of YAML: the value as it is to be written, as far as it is known.
+/// What to do with a value that is no word of YAML: the value as it is to be written, as far as it
+/// is known.
 pub(super) fn put_in_quotes(words: impl Into<String>, value: Option<String>) -> Remedy {
     Remedy::new(words).quoted(value.as_deref().unwrap_or("'…'"))
 }
@@ -137,21 +180,33 @@ pub(super) const THE_WHOLE: &str = "put the whole value in one pair of quotes: "
 
 /// The finding for a character that YAML does not allow, without its place.
 pub(super) fn refused(character: char) -> Diagnostic {
-    let message = format!("the character U+{:04X} is not allowed in YAML", u32::from(character));
+    let message = format!(
+        "the character U+{:04X} is not allowed in YAML",
+        u32::from(character)
+    );
     Diagnostic::of(&CHARACTER_REFUSED, message)
-        .help(format!("write it as `\\u{:04x}` in double quotes, or remove it", u32::from(character)))
+        .help(format!(
+            "write it as `\\u{:04x}` in double quotes, or remove it",
+            u32::from(character)
+        ))
         .upstream("yaml: control characters are not allowed")
 }
 
 /// The finding for a line break that only YAML 1.1 knows, without its place.
 pub(super) fn unusual_break(character: char) -> Diagnostic {
     let code = u32::from(character);
-    Diagnostic::of(&LINE_BREAK_UNUSUAL, format!("the character U+{code:04X} is a line break for Go's reader"))
-        .help(format!("write it as `\\u{code:04x}` in double quotes, or start a new line"))
+    Diagnostic::of(
+        &LINE_BREAK_UNUSUAL,
+        format!("the character U+{code:04X} is a line break for Go's reader"),
+    )
+    .help(format!(
+        "write it as `\\u{code:04x}` in double quotes, or start a new line"
+    ))
 }
 
-/// The finding for a byte order mark that does not begin the text, without its place. Of a second one at the start Go's reader (go-yaml v2.4.2,
-/// `is_bom`) finds one again in every line, and takes it away: another character.
+/// The finding for a byte order mark that does not begin the text, without its place. Of a second
+/// one at the start Go's reader (go-yaml v2.4.2, `is_bom`) finds one again in every line, and takes
+/// it away: another character.
 pub(super) fn byte_order_mark(is_second: bool) -> Diagnostic {
     if is_second {
         let message = "the text starts with two byte order marks (U+FEFF), which makes Go's reader lose the first character of other lines";
@@ -161,7 +216,8 @@ pub(super) fn byte_order_mark(is_second: bool) -> Diagnostic {
         .help("remove it, or write it as `\\ufeff` in double quotes")
 }
 
-/// The finding for a word in brackets that only Go's reader refuses, without its place: there `?` and a leading `:` end the word.
+/// The finding for a word in brackets that only Go's reader refuses, without its place: there `?`
+/// and a leading `:` end the word.
 fn broken_word(word: &str) -> Diagnostic {
     let word = shown(word);
     let message = format!("Go's reader does not take `{word}` in brackets without quotes");
@@ -190,8 +246,13 @@ impl<'a> Judged<'a> {
     /// The value of the line, unless it lies in brackets that an earlier line opens.
     fn value(&self) -> Option<LineValue<'a>> {
         let line = self.fault.at.offset - self.before().len();
-        let is_within = |mark: Mark| mark.offset < line && self.text[mark.offset..].starts_with(['[', '{']);
-        if self.innermost.is_some_and(is_within) { None } else { LineValue::at(self.text, self.fault.at.offset) }
+        let is_within =
+            |mark: Mark| mark.offset < line && self.text[mark.offset..].starts_with(['[', '{']);
+        if self.innermost.is_some_and(is_within) {
+            None
+        } else {
+            LineValue::at(self.text, self.fault.at.offset)
+        }
     }
 
     /// Words behind what a value begins with: brackets, quotes, an alias.
@@ -200,7 +261,10 @@ impl<'a> Judged<'a> {
         let ends = value.first_ends()?;
         let rest = &value.text[ends - value.start..];
         let start = ends + (rest.len() - rest.trim_start().len());
-        if rest.trim().is_empty() || self.fault.at.offset < ends || rest.trim_start().starts_with(':') {
+        if rest.trim().is_empty()
+            || self.fault.at.offset < ends
+            || rest.trim_start().starts_with(':')
+        {
             return None;
         }
         let message = match value.text.as_bytes()[0] {
@@ -218,7 +282,9 @@ impl<'a> Judged<'a> {
     fn misplaced(&self) -> Option<Misplaced> {
         let at = self.fault.at.offset;
         match self.fault.problem {
-            Problem::KeyMissing | Problem::DashMissing | Problem::DocumentStart if self.before().trim().is_empty() => {
+            Problem::KeyMissing | Problem::DashMissing | Problem::DocumentStart
+                if self.before().trim().is_empty() =>
+            {
                 indentation::of_line(self.text, at)
             }
             Problem::ValueMisplaced => indentation::of_continuation(self.text, at),
@@ -235,7 +301,11 @@ impl<'a> Judged<'a> {
         if self.text[line..value.start].trim().is_empty() {
             return None;
         }
-        if value.text.starts_with(['[', '{']) { value.word_in_quotes(self.fault.at.offset) } else { value.in_quotes() }
+        if value.text.starts_with(['[', '{']) {
+            value.word_in_quotes(self.fault.at.offset)
+        } else {
+            value.in_quotes()
+        }
     }
 
     /// An expression of jinja without quotes that holds the fault, in quotes.
@@ -243,7 +313,11 @@ impl<'a> Judged<'a> {
         let (at, value) = (self.fault.at.offset, self.value()?);
         let before = self.text.get(value.start..at)?;
         let open = before.rfind("{{")?;
-        if before[open..].contains("}}") { None } else { value.word_in_quotes(at) }
+        if before[open..].contains("}}") {
+            None
+        } else {
+            value.word_in_quotes(at)
+        }
     }
 
     /// The word in brackets around a `?` within it, or behind a `:` at its start.
@@ -259,16 +333,29 @@ impl<'a> Judged<'a> {
 
     fn anchor_name(&self) -> Diagnostic {
         let start = self.fault.context.offset;
-        let name = self.text[start..].split(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}')).next();
-        let kind = if self.text[start..].starts_with('*') { "alias" } else { "anchor" };
-        let message = format!("the name of the {kind} `{}` is more than Go's reader takes", shown(name.unwrap_or_default()));
+        let name = self.text[start..]
+            .split(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}'))
+            .next();
+        let kind = if self.text[start..].starts_with('*') {
+            "alias"
+        } else {
+            "anchor"
+        };
+        let message = format!(
+            "the name of the {kind} `{}` is more than Go's reader takes",
+            shown(name.unwrap_or_default())
+        );
         Diagnostic::of(&ANCHOR_INVALID, message).help("use letters, digits, `-` and `_` only")
     }
 
     /// A bracket that the document ends in.
     fn never_closed(&self, open: Mark) -> (Diagnostic, TextRange) {
         let is_list = self.text[open.offset..].starts_with('[');
-        let (open_with, close) = if is_list { ('[', CLOSE_LIST) } else { ('{', CLOSE_MAPPING) };
+        let (open_with, close) = if is_list {
+            ('[', CLOSE_LIST)
+        } else {
+            ('{', CLOSE_MAPPING)
+        };
         let finding = Diagnostic::of(&SYNTAX, format!("`{open_with}` is never closed")).help(close);
         (finding, TextRange::new(open.offset, open.offset))
     }
@@ -279,9 +366,17 @@ impl<'a> Judged<'a> {
             return self.never_closed(self.fault.context);
         }
         let is_list = self.fault.problem == Problem::SequenceOpen;
-        let (open, close) = if is_list { ('[', CLOSE_LIST) } else { ('{', CLOSE_MAPPING) };
+        let (open, close) = if is_list {
+            ('[', CLOSE_LIST)
+        } else {
+            ('{', CLOSE_MAPPING)
+        };
         let (message, help, at) = match self.after().chars().next() {
-            Some(wrong @ (']' | '}')) => (format!("`{open}` is closed with `{wrong}`"), close, self.fault.at),
+            Some(wrong @ (']' | '}')) => (
+                format!("`{open}` is closed with `{wrong}`"),
+                close,
+                self.fault.at,
+            ),
             _ if is_list => (
                 "a list in brackets lacks a `,` or its `]`".to_owned(),
                 "separate the items with `,` and close the list with `]`",
@@ -293,7 +388,10 @@ impl<'a> Judged<'a> {
                 self.fault.at,
             ),
         };
-        (Diagnostic::of(&SYNTAX, message).help(help), TextRange::new(at.offset, at.offset))
+        (
+            Diagnostic::of(&SYNTAX, message).help(help),
+            TextRange::new(at.offset, at.offset),
+        )
     }
 
     fn is_document_end(&self) -> bool {
@@ -302,16 +400,26 @@ impl<'a> Judged<'a> {
 
     fn words(&self, problem: Problem) -> (Cow<'static, str>, Remedy) {
         let in_quotes = || put_in_quotes(THE_VALUE, self.in_quotes());
-        let or_in_quotes = |help: &str| put_in_quotes(format!("{help}, or {THE_VALUE}"), self.in_quotes());
+        let or_in_quotes =
+            |help: &str| put_in_quotes(format!("{help}, or {THE_VALUE}"), self.in_quotes());
         let (message, help) = match problem {
             Problem::TokenStart if self.after().starts_with('\t') => (TAB, self.without_tab()),
             Problem::TokenStart => {
                 let start = self.after().chars().next().unwrap_or_default();
-                return (format!("a word cannot start with `{start}`").into(), in_quotes());
+                return (
+                    format!("a word cannot start with `{start}`").into(),
+                    in_quotes(),
+                );
             }
             Problem::BlockTab | Problem::PlainTab => (TAB, self.without_tab()),
-            Problem::QuoteAtEnd => ("a quote is never closed", "close the text with the quote it starts with".into()),
-            Problem::QuoteAtDocument => ("a quoted text runs into the next document", "close the quote before the line `---`".into()),
+            Problem::QuoteAtEnd => (
+                "a quote is never closed",
+                "close the text with the quote it starts with".into(),
+            ),
+            Problem::QuoteAtDocument => (
+                "a quoted text runs into the next document",
+                "close the quote before the line `---`".into(),
+            ),
             Problem::EscapeUnknown => (
                 "a text in double quotes has an unknown escape",
                 "write `\\\\` for a backslash, or use single quotes: `'…'`".into(),
@@ -320,22 +428,38 @@ impl<'a> Judged<'a> {
                 "an escape in double quotes names no character",
                 "write `\\\\` for a backslash, or four hexadecimal digits behind `\\u`".into(),
             ),
-            Problem::KeyMissing | Problem::DashMissing | Problem::DocumentStart => self.something_follows(problem),
-            Problem::ColonMissing => (NO_ENTRY, "write `key: value`, indented as its neighbours are".into()),
-            Problem::ValueMisplaced => ("a `: ` stands inside a value", in_quotes().then("; a nested mapping starts on its own line")),
+            Problem::KeyMissing | Problem::DashMissing | Problem::DocumentStart => {
+                self.something_follows(problem)
+            }
+            Problem::ColonMissing => (
+                NO_ENTRY,
+                "write `key: value`, indented as its neighbours are".into(),
+            ),
+            Problem::ValueMisplaced => (
+                "a `: ` stands inside a value",
+                in_quotes().then("; a nested mapping starts on its own line"),
+            ),
             Problem::KeyMisplaced => ("a `? ` stands inside a value", in_quotes()),
-            Problem::BlockEntryMisplaced => ("a `- ` stands where no list can start", or_in_quotes("start the list on its own line")),
-            Problem::BlockIndentZero | Problem::BlockHeader => {
-                ("the line after `|` or `>` has a word too much", or_in_quotes("start the text on the next line"))
-            }
-            Problem::NodeContent if self.is_item_in_brackets() => {
-                ("a `- ` stands in a list in brackets", "separate the items with `,` instead: `[a, b]`".into())
-            }
+            Problem::BlockEntryMisplaced => (
+                "a `- ` stands where no list can start",
+                or_in_quotes("start the list on its own line"),
+            ),
+            Problem::BlockIndentZero | Problem::BlockHeader => (
+                "the line after `|` or `>` has a word too much",
+                or_in_quotes("start the text on the next line"),
+            ),
+            Problem::NodeContent if self.is_item_in_brackets() => (
+                "a `- ` stands in a list in brackets",
+                "separate the items with `,` instead: `[a, b]`".into(),
+            ),
             Problem::NodeContent => (
                 "a value is missing, or the text before it does not end here",
                 "put the value in quotes if it starts with one of `,[]{}&*!|>'\"%@`".into(),
             ),
-            Problem::AnchorName => ("a word that starts with `&` or `*` has no name", in_quotes()),
+            Problem::AnchorName => (
+                "a word that starts with `&` or `*` has no name",
+                in_quotes(),
+            ),
             Problem::TagBang
             | Problem::TagBlank
             | Problem::TagEnd
@@ -354,7 +478,10 @@ impl<'a> Judged<'a> {
             | Problem::VersionMissing
             | Problem::VersionRepeated
             | Problem::VersionOther
-            | Problem::TagRepeated => ("a line that starts with `%` is no directive Go's reader takes", or_in_quotes("remove it")),
+            | Problem::TagRepeated => (
+                "a line that starts with `%` is no directive Go's reader takes",
+                or_in_quotes("remove it"),
+            ),
             Problem::TooDeep(_) | Problem::SequenceOpen | Problem::MappingOpen => {
                 return (problem.words(), or_in_quotes("correct the line above"));
             }
@@ -364,27 +491,45 @@ impl<'a> Judged<'a> {
 
     /// What to do about a tab: the line to write, when the tab indents it.
     fn without_tab(&self) -> Remedy {
-        let line = self.before().trim().is_empty().then(|| indentation::without_tab(self.text, self.fault.at.offset)).flatten();
-        line.map_or("indent with spaces".into(), |line| Remedy::new("indent with spaces: ").quoted(line))
+        let line = self
+            .before()
+            .trim()
+            .is_empty()
+            .then(|| indentation::without_tab(self.text, self.fault.at.offset))
+            .flatten();
+        line.map_or("indent with spaces".into(), |line| {
+            Remedy::new("indent with spaces: ").quoted(line)
+        })
     }
 
     /// Whether `- ` is meant as the sign of an item within brackets.
     fn is_item_in_brackets(&self) -> bool {
-        self.after().starts_with("- ") && self.innermost.is_some_and(|mark| self.text[mark.offset..].starts_with('['))
+        self.after().starts_with("- ")
+            && self
+                .innermost
+                .is_some_and(|mark| self.text[mark.offset..].starts_with('['))
     }
 
     /// Something stands behind a value, or in a line that belongs to nothing.
     fn something_follows(&self, problem: Problem) -> (&'static str, Remedy) {
         let whole = || put_in_quotes(THE_WHOLE, None);
         match (self.before().trim_end().chars().next_back(), problem) {
-            (None, Problem::KeyMissing) if self.before().is_empty() => {
-                (NO_ENTRY, "write `key: value`, indented as its neighbours are".into())
-            }
-            (None, Problem::DashMissing) if !self.after().starts_with(['-', '?']) => {
-                ("a line of a list does not start with `- `", "write `- `, indented as its neighbours are".into())
-            }
-            (None, _) => ("a line is not indented like the lines it belongs to", "indent it as its neighbours are".into()),
-            (Some('"' | '\''), _) => ("something follows a quoted text", whole().then("; inside of them a `'` is written `''`")),
+            (None, Problem::KeyMissing) if self.before().is_empty() => (
+                NO_ENTRY,
+                "write `key: value`, indented as its neighbours are".into(),
+            ),
+            (None, Problem::DashMissing) if !self.after().starts_with(['-', '?']) => (
+                "a line of a list does not start with `- `",
+                "write `- `, indented as its neighbours are".into(),
+            ),
+            (None, _) => (
+                "a line is not indented like the lines it belongs to",
+                "indent it as its neighbours are".into(),
+            ),
+            (Some('"' | '\''), _) => (
+                "something follows a quoted text",
+                whole().then("; inside of them a `'` is written `''`"),
+            ),
             (Some(']' | '}'), _) => ("something follows a value in brackets", whole()),
             (Some(_), _) => ("something follows a value", whole()),
         }

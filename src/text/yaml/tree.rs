@@ -14,7 +14,8 @@ pub(super) enum Scalar {
     String(String),
 }
 
-/// The values of a document. The entries of a mapping come in the order of the document, each key once.
+/// The values of a document. The entries of a mapping come in the order of the document, each key
+/// once.
 pub(super) trait Tree: Sized {
     fn scalar(span: TextRange, value: Scalar) -> Self;
     fn sequence(span: TextRange, items: Vec<Self>) -> Self;
@@ -33,11 +34,17 @@ impl Tree for Node {
     }
 
     fn sequence(span: TextRange, items: Vec<Self>) -> Self {
-        Node { span, value: Value::Sequence(items) }
+        Node {
+            span,
+            value: Value::Sequence(items),
+        }
     }
 
     fn mapping(span: TextRange, entries: Vec<Entry<Self>>) -> Self {
-        Node { span, value: Value::Mapping(Mapping::new(entries)) }
+        Node {
+            span,
+            value: Value::Mapping(Mapping::new(entries)),
+        }
     }
 }
 
@@ -56,6 +63,9 @@ impl Tree for serde_json::Value {
     }
 
     fn mapping(_: TextRange, entries: Vec<Entry<Self>>) -> Self {
-        entries.into_iter().map(|entry| (entry.key, entry.value)).collect()
+        entries
+            .into_iter()
+            .map(|entry| (entry.key, entry.value))
+            .collect()
     }
 }

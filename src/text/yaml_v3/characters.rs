@@ -12,12 +12,19 @@ pub(super) fn read(bytes: &[u8]) -> Result<&str, Fault> {
             (std::str::from_utf8(valid).unwrap_or_default(), Some(rest))
         }
     };
-    let line = |at: usize| u32::try_from(text[..at].matches('\n').count()).unwrap_or(u32::MAX - 1) + 1;
+    let line =
+        |at: usize| u32::try_from(text[..at].matches('\n').count()).unwrap_or(u32::MAX - 1) + 1;
     if let Some((at, _)) = text.char_indices().find(|(_, c)| is_refused(*c)) {
-        return Err(Fault { message: "control characters are not allowed".to_owned(), line: line(at) });
+        return Err(Fault {
+            message: "control characters are not allowed".to_owned(),
+            line: line(at),
+        });
     }
     match rest {
-        Some(rest) => Err(Fault { message: broken(rest).to_owned(), line: line(text.len()) }),
+        Some(rest) => Err(Fault {
+            message: broken(rest).to_owned(),
+            line: line(text.len()),
+        }),
         None => Ok(text),
     }
 }
@@ -37,7 +44,9 @@ fn broken(bytes: &[u8]) -> &'static str {
         return "invalid trailing UTF-8 octet";
     }
     match bytes {
-        [0xed, 0xa0..=0xff, ..] | [0xf4, 0x90..=0xff, ..] | [0xf5..=0xff, ..] => "invalid Unicode character",
+        [0xed, 0xa0..=0xff, ..] | [0xf4, 0x90..=0xff, ..] | [0xf5..=0xff, ..] => {
+            "invalid Unicode character"
+        }
         _ => "invalid length of a UTF-8 sequence",
     }
 }
@@ -48,7 +57,12 @@ mod tests {
 
     #[test]
     fn bytes_that_are_no_text_are_named() {
-        let check = |bytes: &[u8], expected: &str| assert_eq!(read(bytes).map_err(|fault| fault.message), Err(expected.to_owned()));
+        let check = |bytes: &[u8], expected: &str| {
+            assert_eq!(
+                read(bytes).map_err(|fault| fault.message),
+                Err(expected.to_owned())
+            )
+        };
         check(b"a\xff", "invalid leading UTF-8 octet");
         check(b"\x80", "invalid leading UTF-8 octet");
         check(b"\xc3", "incomplete UTF-8 octet sequence");

@@ -1,8 +1,9 @@
-//! YAML as gopkg.in/yaml.v3 reads it: scalars as they are written, with the line and column of each node, and a
-//! refusal in its words.
+//! YAML as gopkg.in/yaml.v3 reads it: scalars as they are written, with the line and column of each
+//! node, and a refusal in its words.
 //!
-//! [`super::yaml`] reads documents of users for what they mean, and tells more; this one tells what a program with that library makes of a
-//! text, also of one that is no proper YAML. Comments are not kept. Source: yaml.v3 v3.0.1, `decode.go`, on [`super::libyaml`].
+//! [`super::yaml`] reads documents of users for what they mean, and tells more; this one tells what
+//! a program with that library makes of a text, also of one that is no proper YAML. Comments are
+//! not kept. Source: yaml.v3 v3.0.1, `decode.go`, on [`super::libyaml`].
 
 mod characters;
 mod compose;
@@ -113,8 +114,13 @@ impl Document {
 
     /// The value of the first key of that text in a mapping.
     pub(crate) fn get(&self, id: NodeId, key: &str) -> Option<NodeId> {
-        let Content::Mapping(entries) = &self.node(id).content else { return None };
-        entries.iter().find(|(name, _)| self.text(*name) == key).map(|(_, value)| *value)
+        let Content::Mapping(entries) = &self.node(id).content else {
+            return None;
+        };
+        entries
+            .iter()
+            .find(|(name, _)| self.text(*name) == key)
+            .map(|(_, value)| *value)
     }
 
     fn push(&mut self, node: Node) -> NodeId {
@@ -132,9 +138,18 @@ mod tests {
         let node = document.node(id);
         match &node.content {
             Content::Scalar { text, .. } => format!("{}{text:?}", node.tag.trim_start_matches('!')),
-            Content::Sequence(items) => format!("[{}]", items.iter().map(|item| shown(document, *item)).collect::<Vec<_>>().join(",")),
+            Content::Sequence(items) => format!(
+                "[{}]",
+                items
+                    .iter()
+                    .map(|item| shown(document, *item))
+                    .collect::<Vec<_>>()
+                    .join(",")
+            ),
             Content::Mapping(entries) => {
-                let entries = entries.iter().map(|(key, value)| format!("{}:{}", shown(document, *key), shown(document, *value)));
+                let entries = entries.iter().map(|(key, value)| {
+                    format!("{}:{}", shown(document, *key), shown(document, *value))
+                });
                 format!("{{{}}}", entries.collect::<Vec<_>>().join(","))
             }
             Content::Alias(target) => format!("*{}", shown(document, *target)),
@@ -156,12 +171,21 @@ mod tests {
             "a: yes\nb: 0755\nc: ~\nd: 'x'\ne: 1.5\nf: 2020-01-01\n",
             "{str\"a\":str\"yes\",str\"b\":int\"0755\",str\"c\":null\"~\",str\"d\":str\"x\",str\"e\":float\"1.5\",str\"f\":timestamp\"2020-01-01\"}",
         );
-        check("- a\n- [b, {c: d}]\n", "[str\"a\",[str\"b\",{str\"c\":str\"d\"}]]");
+        check(
+            "- a\n- [b, {c: d}]\n",
+            "[str\"a\",[str\"b\",{str\"c\":str\"d\"}]]",
+        );
         check("a: &x 1\nb: *x\n", "{str\"a\":int\"1\",str\"b\":*int\"1\"}");
-        check("a: |\n  x\n\n   y\n\n\nb: >-\n  p\n  q\n", "{str\"a\":str\"x\\n\\n y\\n\",str\"b\":str\"p q\"}");
+        check(
+            "a: |\n  x\n\n   y\n\n\nb: >-\n  p\n  q\n",
+            "{str\"a\":str\"x\\n\\n y\\n\",str\"b\":str\"p q\"}",
+        );
         check("a: \"x\\ty\\u00e9\\\n  z\"\n", "{str\"a\":str\"x\\tyéz\"}");
         check("a:\n- b\n-\n", "{str\"a\":[str\"b\",null\"\"]}");
-        check("a: !!binary aGk=\nb: !x y\n", "{str\"a\":binary\"aGk=\",str\"b\":x\"y\"}");
+        check(
+            "a: !!binary aGk=\nb: !x y\n",
+            "{str\"a\":binary\"aGk=\",str\"b\":x\"y\"}",
+        );
     }
 
     #[test]
@@ -175,10 +199,19 @@ mod tests {
     // The words are those of yaml.v3 v3.0.1 for these texts.
     #[test]
     fn refusals_are_in_the_librarys_words() {
-        check("a:\n  b: c: d\n", "line 2: mapping values are not allowed in this context");
-        check("a: - x\n", "block sequence entries are not allowed in this context");
+        check(
+            "a:\n  b: c: d\n",
+            "line 2: mapping values are not allowed in this context",
+        );
+        check(
+            "a: - x\n",
+            "block sequence entries are not allowed in this context",
+        );
         check("x: 1\na: *b\n", "unknown anchor 'b' referenced");
-        check("x: 1\na: |\n\tb\n", "line 2: found a tab character where an indentation space is expected");
+        check(
+            "x: 1\na: |\n\tb\n",
+            "line 2: found a tab character where an indentation space is expected",
+        );
         check("a: 1\nb\nc: 2\n", "line 2: could not find expected ':'");
         check("a: \u{1}\n", "control characters are not allowed");
         check("a: 'b\n", "line 2: found unexpected end of stream");
@@ -225,13 +258,17 @@ mod tests {
             "é",
             "<<: ",
         ];
-        let text = proptest::collection::vec(prop::sample::select(PARTS.to_vec()), 0..30).prop_map(|parts| parts.concat());
+        let text = proptest::collection::vec(prop::sample::select(PARTS.to_vec()), 0..30)
+            .prop_map(|parts| parts.concat());
         proptest!(|(text in text)| {
             if let Ok(Some(document)) = parse(text.as_bytes()) {
                 prop_assert!(document.nodes.iter().all(|node| node.line > 0 && node.column > 0));
             }
         });
         let deep = "[".repeat(100_000);
-        assert_eq!(parse(deep.as_bytes()).map_err(|fault| fault.message), Err("exceeded max depth of 400".to_owned()));
+        assert_eq!(
+            parse(deep.as_bytes()).map_err(|fault| fault.message),
+            Err("exceeded max depth of 400".to_owned())
+        );
     }
 }

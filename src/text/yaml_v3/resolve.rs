@@ -26,7 +26,8 @@ pub(crate) enum Resolved {
 
 /// The short form of a tag: `!!str`.
 pub(crate) fn short_tag(tag: &str) -> String {
-    tag.strip_prefix(LONG_PREFIX).map_or_else(|| tag.to_owned(), |name| format!("!!{name}"))
+    tag.strip_prefix(LONG_PREFIX)
+        .map_or_else(|| tag.to_owned(), |name| format!("!!{name}"))
 }
 
 /// The tag and the value of a scalar, given its tag, `""` when it has none.
@@ -56,7 +57,9 @@ fn plain(tag: &str, text: &str) -> (&'static str, Resolved) {
         "false" | "False" | "FALSE" => return ("!!bool", Resolved::Bool(false)),
         "" | "~" | "null" | "Null" | "NULL" => return ("!!null", Resolved::Null),
         ".nan" | ".NaN" | ".NAN" => return ("!!float", Resolved::Float(f64::NAN)),
-        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => return ("!!float", Resolved::Float(f64::INFINITY)),
+        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => {
+            return ("!!float", Resolved::Float(f64::INFINITY));
+        }
         "-.inf" | "-.Inf" | "-.INF" => return ("!!float", Resolved::Float(f64::NEG_INFINITY)),
         "<<" => return ("!!merge", Resolved::Text),
         _ => {}
@@ -78,10 +81,14 @@ fn plain(tag: &str, text: &str) -> (&'static str, Resolved) {
     }
 }
 
-/// A number without its `_`: whole, with Go's prefixes and a leading zero for octal, or a float that fits.
+/// A number without its `_`: whole, with Go's prefixes and a leading zero for octal, or a float
+/// that fits.
 fn number(text: &str) -> Option<Resolved> {
-    let whole = parse_int(text, 0).map(Resolved::Int).or_else(|_| parse_uint(text, 0).map(Resolved::Uint));
-    // The library tries binary and octal once more behind the prefix, which lets a sign through: `0b-1`.
+    let whole = parse_int(text, 0)
+        .map(Resolved::Int)
+        .or_else(|_| parse_uint(text, 0).map(Resolved::Uint));
+    // The library tries binary and octal once more behind the prefix, which lets a sign through:
+    // `0b-1`.
     let again = || {
         let (prefix, digits) = text.split_at_checked(2)?;
         match prefix {
@@ -95,7 +102,10 @@ fn number(text: &str) -> Option<Resolved> {
 
 fn decimal(text: &str) -> Option<Resolved> {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-    is_decimal(unsigned).then(|| parse_float(text).ok()).flatten().map(Resolved::Float)
+    is_decimal(unsigned)
+        .then(|| parse_float(text).ok())
+        .flatten()
+        .map(Resolved::Float)
 }
 
 #[cfg(test)]
@@ -104,7 +114,9 @@ mod tests {
 
     #[test]
     fn plain_words_are_what_the_library_takes_them_for() {
-        let check = |text: &str, tag: &str, value: Resolved| assert_eq!(resolve("", text), Ok((tag.to_owned(), value)), "{text}");
+        let check = |text: &str, tag: &str, value: Resolved| {
+            assert_eq!(resolve("", text), Ok((tag.to_owned(), value)), "{text}")
+        };
         check("0644", "!!int", Resolved::Int(0o644));
         check("0o644", "!!int", Resolved::Int(0o644));
         check("644", "!!int", Resolved::Int(644));
@@ -118,7 +130,13 @@ mod tests {
         check("yes", "!!str", Resolved::Text);
         check("+", "!!str", Resolved::Text);
         check("2020-01-02", "!!timestamp", Resolved::Timestamp);
-        assert_eq!(resolve("!!int", "x"), Err("cannot decode !!str `x` as a !!int".to_owned()));
-        assert_eq!(resolve("!!binary", "x"), Ok(("!!binary".to_owned(), Resolved::Text)));
+        assert_eq!(
+            resolve("!!int", "x"),
+            Err("cannot decode !!str `x` as a !!int".to_owned())
+        );
+        assert_eq!(
+            resolve("!!binary", "x"),
+            Ok(("!!binary".to_owned(), Resolved::Text))
+        );
     }
 }

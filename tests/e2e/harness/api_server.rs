@@ -52,22 +52,32 @@ impl Refusal {
         self.status["message"].as_str().unwrap_or_default()
     }
 
-    /// Whether the server only is not ready yet: it does not serve the kind, or has not found a webhook.
+    /// Whether the server only is not ready yet: it does not serve the kind, or has not found a
+    /// webhook.
     pub(crate) fn passes(&self) -> bool {
         let message = self.message();
         match self.code {
             // Of an unknown group the answer is a page without a `Status`.
             404 => message.is_empty() || message.contains("could not find the requested resource"),
-            500 => message.contains("failed calling webhook") || message.contains("conversion webhook for"),
+            500 => {
+                message.contains("failed calling webhook")
+                    || message.contains("conversion webhook for")
+            }
             _ => false,
         }
     }
 
     /// Each cause as field and message; empty where the refusal is not about fields.
     pub(crate) fn causes(&self) -> Vec<(String, String)> {
-        let causes = self.status["details"]["causes"].as_array().cloned().unwrap_or_default();
+        let causes = self.status["details"]["causes"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
         let text = |cause: &Value, key: &str| cause[key].as_str().unwrap_or_default().to_owned();
-        causes.iter().map(|cause| (text(cause, "field"), text(cause, "message"))).collect()
+        causes
+            .iter()
+            .map(|cause| (text(cause, "field"), text(cause, "message")))
+            .collect()
     }
 }
 
@@ -85,14 +95,27 @@ impl ApiServer {
     pub(crate) fn of_kubeconfig(runtime: &Handle, path: &Path) -> ApiServer {
         let client = runtime.block_on(async {
             let kubeconfig = Kubeconfig::read_from(path).expect("we wrote the kubeconfig");
-            let config = kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await;
-            kube::Client::try_from(config.expect("we wrote the kubeconfig")).expect("a client can be made of it")
+            let config =
+                kube::Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
+                    .await;
+            kube::Client::try_from(config.expect("we wrote the kubeconfig"))
+                .expect("a client can be made of it")
         });
-        ApiServer { runtime: runtime.clone(), client, resources: Mutex::default() }
+        ApiServer {
+            runtime: runtime.clone(),
+            client,
+            resources: Mutex::default(),
+        }
     }
 
     /// Any request. The answer is the body where it is JSON, a string where it is not.
-    pub(crate) fn request(&self, method: &str, path: &str, content_type: &str, body: Option<&Value>) -> Answer {
+    pub(crate) fn request(
+        &self,
+        method: &str,
+        path: &str,
+        content_type: &str,
+        body: Option<&Value>,
+    ) -> Answer {
         self.exchange(method, path, content_type, body).0
     }
 
@@ -100,32 +123,83 @@ impl ApiServer {
     pub(crate) fn warnings_of_create(&self, object: &Value) -> (Answer, Vec<String>) {
         self.exchange(
             "POST",
-            &format!("{}?fieldValidation=Strict&dryRun=All", self.collection_of(object)),
+            &format!(
+                "{}?fieldValidation=Strict&dryRun=All",
+                self.collection_of(object)
+            ),
             "application/json",
             Some(object),
         )
     }
 
     /// Any request, and the warnings in the header of the answer.
-    fn exchange(&self, method: &str, path: &str, content_type: &str, body: Option<&Value>) -> (Answer, Vec<String>) {
-        let body = body.map(|value| Body::from(value.to_string().into_bytes())).unwrap_or_else(Body::empty);
-        let request = Request::builder().method(method).uri(path).header("Content-Type", content_type).header("Accept", "application/json");
+    fn exchange(
+        &self,
+        method: &str,
+        path: &str,
+        content_type: &str,
+        body: Option<&Value>,
+    ) -> (Answer, Vec<String>) {
+        let body = body
+            .map(|value| Body::from(value.to_string().into_bytes()))
+            .unwrap_or_else(Body::empty);
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("Content-Type", content_type)
+            .header("Accept", "application/json");
         let request = request.body(body).expect("method and path are well-formed");
         let exchange = async {
-            let response = self.client.send(request).await.map_err(|error| format!("{error:#}"))?;
+            let response = self
+                .client
+                .send(request)
+                .await
+                .map_err(|error| format!("{error:#}"))?;
             let code = response.status().as_u16();
-            let warnings = response.headers().get_all("Warning").iter().map(warning).collect();
-            let bytes = response.into_body().collect().await.map_err(|error| format!("{error:#}"))?.to_bytes();
+            let warnings = response
+                .headers()
+                .get_all("Warning")
+                .iter()
+                .map(warning)
+                .collect();
+            let bytes = response
+                .into_body()
+                .collect()
+                .await
+                .map_err(|error| format!("{error:#}"))?
+                .to_bytes();
             Ok::<_, String>((code, warnings, bytes))
         };
-        let answer = self.runtime.block_on(async { tokio::time::timeout(LIMIT, exchange).await });
+        let answer = self
+            .runtime
+            .block_on(async { tokio::time::timeout(LIMIT, exchange).await });
         let (code, warnings, bytes) = match answer {
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => return (Err(unreachable(method, path, error)), Vec::new()),
-            Err(_) => return (Err(unreachable(method, path, format!("no answer in {} s", LIMIT.as_secs()))), Vec::new()),
+            Err(_) => {
+                return (
+                    Err(unreachable(
+                        method,
+                        path,
+                        format!("no answer in {} s", LIMIT.as_secs()),
+                    )),
+                    Vec::new(),
+                );
+            }
         };
-        let value = serde_json::from_slice(&bytes).unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&bytes).into_owned()));
-        (if (200..300).contains(&code) { Ok(value) } else { Err(Refusal { code, status: value }) }, warnings)
+        let value = serde_json::from_slice(&bytes)
+            .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&bytes).into_owned()));
+        (
+            if (200..300).contains(&code) {
+                Ok(value)
+            } else {
+                Err(Refusal {
+                    code,
+                    status: value,
+                })
+            },
+            warnings,
+        )
     }
 
     /// Reads a path.
@@ -134,44 +208,93 @@ impl ApiServer {
     }
 
     /// The path of a kind in a namespace (of all namespaces, or cluster-wide, without one).
-    pub(crate) fn collection(&self, api_version: &str, kind: &str, namespace: Option<&str>) -> String {
+    pub(crate) fn collection(
+        &self,
+        api_version: &str,
+        kind: &str,
+        namespace: Option<&str>,
+    ) -> String {
         let resource = self.resource(api_version, kind);
         match namespace {
-            Some(namespace) if resource.namespaced => format!("{}/namespaces/{namespace}/{}", root(api_version), resource.plural),
+            Some(namespace) if resource.namespaced => format!(
+                "{}/namespaces/{namespace}/{}",
+                root(api_version),
+                resource.plural
+            ),
             _ => format!("{}/{}", root(api_version), resource.plural),
         }
     }
 
     /// The path of an object; without a namespace of its own it is in `default`.
     pub(crate) fn path_of(&self, object: &Value) -> String {
-        format!("{}/{}", self.collection_of(object), object["metadata"]["name"].as_str().expect("the object has a name"))
+        format!(
+            "{}/{}",
+            self.collection_of(object),
+            object["metadata"]["name"]
+                .as_str()
+                .expect("the object has a name")
+        )
     }
 
     fn collection_of(&self, object: &Value) -> String {
-        let text = |value: &Value| value.as_str().expect("an object has apiVersion and kind").to_owned();
-        let namespace = object["metadata"]["namespace"].as_str().unwrap_or("default");
-        self.collection(&text(&object["apiVersion"]), &text(&object["kind"]), Some(namespace))
+        let text = |value: &Value| {
+            value
+                .as_str()
+                .expect("an object has apiVersion and kind")
+                .to_owned()
+        };
+        let namespace = object["metadata"]["namespace"]
+            .as_str()
+            .unwrap_or("default");
+        self.collection(
+            &text(&object["apiVersion"]),
+            &text(&object["kind"]),
+            Some(namespace),
+        )
     }
 
     /// One object.
-    pub(crate) fn get(&self, api_version: &str, kind: &str, namespace: Option<&str>, name: &str) -> Answer {
-        self.read(&format!("{}/{name}", self.collection(api_version, kind, namespace)))
+    pub(crate) fn get(
+        &self,
+        api_version: &str,
+        kind: &str,
+        namespace: Option<&str>,
+        name: &str,
+    ) -> Answer {
+        self.read(&format!(
+            "{}/{name}",
+            self.collection(api_version, kind, namespace)
+        ))
     }
 
     /// All objects of a kind.
-    pub(crate) fn list(&self, api_version: &str, kind: &str, namespace: Option<&str>) -> Vec<Value> {
-        let list =
-            self.read(&self.collection(api_version, kind, namespace)).unwrap_or_else(|refusal| panic!("cannot list {kind}: {refusal}"));
+    pub(crate) fn list(
+        &self,
+        api_version: &str,
+        kind: &str,
+        namespace: Option<&str>,
+    ) -> Vec<Value> {
+        let list = self
+            .read(&self.collection(api_version, kind, namespace))
+            .unwrap_or_else(|refusal| panic!("cannot list {kind}: {refusal}"));
         let items = list["items"].as_array().expect("a list has items").clone();
-        items.into_iter().map(|item| complete(item, api_version, kind)).collect()
+        items
+            .into_iter()
+            .map(|item| complete(item, api_version, kind))
+            .collect()
     }
 
-    /// Every kind that the server lists: apiVersion, kind, whether it is namespaced, its verbs, its subresources.
+    /// Every kind that the server lists: apiVersion, kind, whether it is namespaced, its verbs, its
+    /// subresources.
     pub(crate) fn kinds(&self) -> Vec<Kind> {
-        let groups = self.read("/apis").unwrap_or_else(|refusal| panic!("cannot list groups: {refusal}"));
+        let groups = self
+            .read("/apis")
+            .unwrap_or_else(|refusal| panic!("cannot list groups: {refusal}"));
         let groups = groups["groups"].as_array().cloned().unwrap_or_default();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let versions = groups.iter().map(|group| text(&group["preferredVersion"]["groupVersion"]));
+        let versions = groups
+            .iter()
+            .map(|group| text(&group["preferredVersion"]["groupVersion"]));
         std::iter::once("v1".to_owned())
             .chain(versions)
             .flat_map(|api_version| {
@@ -186,7 +309,12 @@ impl ApiServer {
                     api_version: api_version.clone(),
                     kind: text(&resource["kind"]),
                     resource: text(&resource["name"]),
-                    verbs: resource["verbs"].as_array().into_iter().flatten().map(text).collect(),
+                    verbs: resource["verbs"]
+                        .as_array()
+                        .into_iter()
+                        .flatten()
+                        .map(text)
+                        .collect(),
                 })
             })
             .collect()
@@ -194,27 +322,42 @@ impl ApiServer {
 
     /// Every object of every kind.
     pub(crate) fn everything(&self) -> Vec<Value> {
-        let listable = self.kinds().into_iter().filter(|kind| kind.verbs.iter().any(|verb| verb == "list"));
+        let listable = self
+            .kinds()
+            .into_iter()
+            .filter(|kind| kind.verbs.iter().any(|verb| verb == "list"));
         listable
             .flat_map(|kind| {
                 // A kind may be deleted between the two questions.
-                let list = self.read(&format!("{}/{}", root(&kind.api_version), kind.resource)).unwrap_or_default();
+                let list = self
+                    .read(&format!("{}/{}", root(&kind.api_version), kind.resource))
+                    .unwrap_or_default();
                 let items = list["items"].as_array().cloned().unwrap_or_default();
-                items.into_iter().map(move |item| complete(item, &kind.api_version, &kind.kind))
+                items
+                    .into_iter()
+                    .map(move |item| complete(item, &kind.api_version, &kind.kind))
             })
             .collect()
     }
 
     /// Creates, with strict field validation.
     pub(crate) fn create(&self, object: &Value) -> Answer {
-        self.request("POST", &format!("{}?fieldValidation=Strict", self.collection_of(object)), "application/json", Some(object))
+        self.request(
+            "POST",
+            &format!("{}?fieldValidation=Strict", self.collection_of(object)),
+            "application/json",
+            Some(object),
+        )
     }
 
     /// Goes through everything that `create` goes through, admission included, and stores nothing.
     pub(crate) fn try_create(&self, object: &Value) -> Answer {
         self.request(
             "POST",
-            &format!("{}?fieldValidation=Strict&dryRun=All", self.collection_of(object)),
+            &format!(
+                "{}?fieldValidation=Strict&dryRun=All",
+                self.collection_of(object)
+            ),
             "application/json",
             Some(object),
         )
@@ -231,19 +374,32 @@ impl ApiServer {
     }
 
     fn patch_apply(&self, object: &Value, more: &str) -> Answer {
-        let path = format!("{}?fieldManager={MANAGER}&fieldValidation=Strict&force=true{more}", self.path_of(object));
+        let path = format!(
+            "{}?fieldManager={MANAGER}&fieldValidation=Strict&force=true{more}",
+            self.path_of(object)
+        );
         self.request("PATCH", &path, "application/apply-patch+yaml", Some(object))
     }
 
     /// Changes the status as a merge patch says.
     pub(crate) fn merge_status(&self, object: &Value, status: &Value) -> Answer {
         let patch = serde_json::json!({ "status": status });
-        self.request("PATCH", &format!("{}/status", self.path_of(object)), "application/merge-patch+json", Some(&patch))
+        self.request(
+            "PATCH",
+            &format!("{}/status", self.path_of(object)),
+            "application/merge-patch+json",
+            Some(&patch),
+        )
     }
 
     /// Changes the object as a merge patch says.
     pub(crate) fn merge(&self, object: &Value, patch: &Value) -> Answer {
-        self.request("PATCH", &self.path_of(object), "application/merge-patch+json", Some(patch))
+        self.request(
+            "PATCH",
+            &self.path_of(object),
+            "application/merge-patch+json",
+            Some(patch),
+        )
     }
 
     /// Deletes.
@@ -253,22 +409,46 @@ impl ApiServer {
 
     /// Replaces an object by one with the same `resourceVersion`.
     pub(crate) fn replace(&self, object: &Value) -> Answer {
-        self.request("PUT", &self.path_of(object), "application/json", Some(object))
+        self.request(
+            "PUT",
+            &self.path_of(object),
+            "application/json",
+            Some(object),
+        )
     }
 
     fn resource(&self, api_version: &str, kind: &str) -> Resource {
         let key = (api_version.to_owned(), kind.to_owned());
-        let known = self.resources.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get(&key).cloned();
+        let known = self
+            .resources
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .get(&key)
+            .cloned();
         known.unwrap_or_else(|| {
             // A kind that was created a moment ago may not be in discovery yet.
-            let found = super::wait::until(&format!("{kind} of {api_version} in discovery"), Duration::from_secs(20), || {
-                let listed = self.read(&root(api_version)).map_err(|refusal| refusal.to_string())?;
-                let resources = listed["resources"].as_array().cloned().unwrap_or_default();
-                let found = resources.iter().find(|r| r["kind"] == kind && !r["name"].as_str().unwrap_or("/").contains('/'));
-                let found = found.ok_or_else(|| "not served".to_owned())?;
-                Ok(Resource { plural: found["name"].as_str().unwrap_or_default().to_owned(), namespaced: found["namespaced"] == true })
-            });
-            self.resources.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(key, found.clone());
+            let found = super::wait::until(
+                &format!("{kind} of {api_version} in discovery"),
+                Duration::from_secs(20),
+                || {
+                    let listed = self
+                        .read(&root(api_version))
+                        .map_err(|refusal| refusal.to_string())?;
+                    let resources = listed["resources"].as_array().cloned().unwrap_or_default();
+                    let found = resources.iter().find(|r| {
+                        r["kind"] == kind && !r["name"].as_str().unwrap_or("/").contains('/')
+                    });
+                    let found = found.ok_or_else(|| "not served".to_owned())?;
+                    Ok(Resource {
+                        plural: found["name"].as_str().unwrap_or_default().to_owned(),
+                        namespaced: found["namespaced"] == true,
+                    })
+                },
+            );
+            self.resources
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner())
+                .insert(key, found.clone());
             found
         })
     }
@@ -282,17 +462,26 @@ fn complete(mut item: Value, api_version: &str, kind: &str) -> Value {
 }
 
 fn root(api_version: &str) -> String {
-    if api_version.contains('/') { format!("/apis/{api_version}") } else { format!("/api/{api_version}") }
+    if api_version.contains('/') {
+        format!("/apis/{api_version}")
+    } else {
+        format!("/api/{api_version}")
+    }
 }
 
 /// The text of `299 - "…"` (RFC 7234, section 5.5).
 fn warning(header: &http::HeaderValue) -> String {
     let text = String::from_utf8_lossy(header.as_bytes()).into_owned();
-    let quoted = text.split_once('"').map_or(text.as_str(), |(_, rest)| rest.strip_suffix('"').unwrap_or(rest));
+    let quoted = text.split_once('"').map_or(text.as_str(), |(_, rest)| {
+        rest.strip_suffix('"').unwrap_or(rest)
+    });
     quoted.replace("\\\"", "\"").replace("\\\\", "\\")
 }
 
 /// The server did not answer at all: code 0.
 fn unreachable(method: &str, path: &str, error: String) -> Refusal {
-    Refusal { code: 0, status: serde_json::json!({ "message": format!("{method} {path}: {error}") }) }
+    Refusal {
+        code: 0,
+        status: serde_json::json!({ "message": format!("{method} {path}: {error}") }),
+    }
 }

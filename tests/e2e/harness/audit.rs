@@ -32,12 +32,19 @@ pub(crate) fn ours() -> String {
 }
 
 /// All service accounts.
-#[allow(dead_code, reason = "benches/versus counts the requests of all managers")]
+#[allow(
+    dead_code,
+    reason = "benches/versus counts the requests of all managers"
+)]
 pub(crate) const ALL: &str = "system:serviceaccounts";
 
-/// The arguments with which an API server writes what the accounts of a group ask into a log in a folder.
+/// The arguments with which an API server writes what the accounts of a group ask into a log in a
+/// folder.
 pub(crate) fn arguments(folder: &Path, group: &str) -> [String; 2] {
-    let mut rules = vec![json!({"level": "Metadata", "userGroups": [group]}), json!({"level": "None"})];
+    let mut rules = vec![
+        json!({"level": "Metadata", "userGroups": [group]}),
+        json!({"level": "None"}),
+    ];
     if group == ours() {
         // What is written, with what is there then.
         let resources = json!([{"group": "", "resources": ["secrets", "configmaps"]}, {"group": GROUP}, {"group": KUBEADM_GROUP}]);
@@ -50,7 +57,10 @@ pub(crate) fn arguments(folder: &Path, group: &str) -> [String; 2] {
     });
     let file = folder.join(POLICY);
     std::fs::write(&file, policy.to_string()).expect("the folder can be written");
-    [format!("--audit-policy-file={}", file.display()), format!("--audit-log-path={}", folder.join(LOG).display())]
+    [
+        format!("--audit-policy-file={}", file.display()),
+        format!("--audit-log-path={}", folder.join(LOG).display()),
+    ]
 }
 
 /// All different requests for resources so far. Discovery is free for everybody.
@@ -60,7 +70,12 @@ pub(crate) fn asked(plane: &ControlPlane) -> BTreeSet<Asked> {
 
 /// The time of the newest request. Times order as texts.
 pub(crate) fn newest(plane: &ControlPlane) -> String {
-    events(plane).iter().filter_map(time).max().expect("there were requests").to_owned()
+    events(plane)
+        .iter()
+        .filter_map(time)
+        .max()
+        .expect("there were requests")
+        .to_owned()
 }
 
 fn time(event: &Value) -> Option<&str> {
@@ -77,52 +92,107 @@ pub(crate) fn mark(plane: &ControlPlane) -> usize {
     lines(plane).len()
 }
 
-/// The writes that were done in a namespace since a mark, in the order of the versions that they made: verb, resource, and what was there then.
-pub(crate) fn written(plane: &ControlPlane, namespace: &str, since: usize) -> Vec<(String, String, Value)> {
+/// The writes that were done in a namespace since a mark, in the order of the versions that they
+/// made: verb, resource, and what was there then.
+pub(crate) fn written(
+    plane: &ControlPlane,
+    namespace: &str,
+    since: usize,
+) -> Vec<(String, String, Value)> {
     let is_done = |event: &Value| {
         event["objectRef"]["namespace"] == namespace
             && event["responseObject"].is_object()
-            && event["responseStatus"]["code"].as_u64().is_some_and(|code| (200..300).contains(&code))
+            && event["responseStatus"]["code"]
+                .as_u64()
+                .is_some_and(|code| (200..300).contains(&code))
     };
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let mut all: Vec<Value> = events_since(plane, since).into_iter().filter(is_done).collect();
+    let mut all: Vec<Value> = events_since(plane, since)
+        .into_iter()
+        .filter(is_done)
+        .collect();
     // What is deleted has none.
-    all.sort_by_key(|event| text(&event["responseObject"]["metadata"]["resourceVersion"]).parse::<u64>().unwrap_or_default());
-    all.into_iter().map(|event| (text(&event["verb"]), text(&event["objectRef"]["resource"]), event["responseObject"].clone())).collect()
+    all.sort_by_key(|event| {
+        text(&event["responseObject"]["metadata"]["resourceVersion"])
+            .parse::<u64>()
+            .unwrap_or_default()
+    });
+    all.into_iter()
+        .map(|event| {
+            (
+                text(&event["verb"]),
+                text(&event["objectRef"]["resource"]),
+                event["responseObject"].clone(),
+            )
+        })
+        .collect()
 }
 
 fn events_since(plane: &ControlPlane, mark: usize) -> Vec<Value> {
-    lines(plane).iter().skip(mark).filter_map(|line| serde_json::from_str(line).ok()).collect()
+    lines(plane)
+        .iter()
+        .skip(mark)
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect()
 }
 
 fn lines(plane: &ControlPlane) -> Vec<String> {
-    let files = std::fs::read_dir(plane.folder()).expect("the folder of the control plane can be read").flatten();
+    let files = std::fs::read_dir(plane.folder())
+        .expect("the folder of the control plane can be read")
+        .flatten();
     // What was full has the time of that in its name.
     let is_log = |name: &str| name.starts_with("audit") && name.ends_with(".log");
-    let mut files: Vec<_> =
-        files.map(|file| file.path()).filter(|path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_log)).collect();
+    let mut files: Vec<_> = files
+        .map(|file| file.path())
+        .filter(|path| {
+            path.file_name()
+                .and_then(|name| name.to_str())
+                .is_some_and(is_log)
+        })
+        .collect();
     files.sort();
-    let texts = files.iter().map(|path| std::fs::read_to_string(path).unwrap_or_default());
-    texts.flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
+    let texts = files
+        .iter()
+        .map(|path| std::fs::read_to_string(path).unwrap_or_default());
+    texts
+        .flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
+        .collect()
 }
 
-/// Who wrote anything but Leases and events since a time: a credential of ours is a token, and each start of a manager has one of its own.
+/// Who wrote anything but Leases and events since a time: a credential of ours is a token, and each
+/// start of a manager has one of its own.
 pub(crate) fn writers(plane: &ControlPlane, since: &str) -> BTreeSet<String> {
-    write_requests(plane).iter().filter(|event| time(event).is_some_and(|time| time > since)).map(credential).collect()
+    write_requests(plane)
+        .iter()
+        .filter(|event| time(event).is_some_and(|time| time > since))
+        .map(credential)
+        .collect()
 }
 
 /// Who wrote anything but Leases and events in a namespace.
 pub(crate) fn writers_in(plane: &ControlPlane, namespace: &str) -> BTreeSet<String> {
-    write_requests(plane).iter().filter(|event| event["objectRef"]["namespace"] == namespace).map(credential).collect()
+    write_requests(plane)
+        .iter()
+        .filter(|event| event["objectRef"]["namespace"] == namespace)
+        .map(credential)
+        .collect()
 }
 
 /// How often each object of a kind was made, by its namespace and name.
 pub(crate) fn made(plane: &ControlPlane, resource: &str) -> BTreeMap<(String, String), usize> {
-    let is_made =
-        |event: &&Value| event["verb"] == "create" && event["objectRef"]["resource"] == resource && event["responseStatus"]["code"] == 201;
+    let is_made = |event: &&Value| {
+        event["verb"] == "create"
+            && event["objectRef"]["resource"] == resource
+            && event["responseStatus"]["code"] == 201
+    };
     let mut made = BTreeMap::new();
     for event in write_requests(plane).iter().filter(is_made) {
-        let text = |field: &str| event["objectRef"][field].as_str().unwrap_or_default().to_owned();
+        let text = |field: &str| {
+            event["objectRef"][field]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned()
+        };
         *made.entry((text("namespace"), text("name"))).or_default() += 1;
     }
     made
@@ -132,7 +202,9 @@ pub(crate) fn made(plane: &ControlPlane, resource: &str) -> BTreeMap<(String, St
 fn write_requests(plane: &ControlPlane) -> Vec<Value> {
     let is_write = |event: &Value| {
         let resource = event["objectRef"]["resource"].as_str().unwrap_or_default();
-        ["create", "update", "patch", "delete"].iter().any(|verb| event["verb"] == *verb)
+        ["create", "update", "patch", "delete"]
+            .iter()
+            .any(|verb| event["verb"] == *verb)
             && !["leases", "events", "subjectaccessreviews", "tokenreviews"].contains(&resource)
     };
     events(plane).into_iter().filter(is_write).collect()
@@ -145,11 +217,20 @@ fn credential(event: &Value) -> String {
 
 fn request(event: &Value) -> Option<Asked> {
     let object = event["objectRef"].as_object()?;
-    let text = |field: &str| object.get(field).and_then(Value::as_str).unwrap_or_default();
+    let text = |field: &str| {
+        object
+            .get(field)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
     let subresource = text("subresource");
     let slash = if subresource.is_empty() { "" } else { "/" };
     Some(Asked {
-        account: event["user"]["username"].as_str()?.rsplit(':').next()?.to_owned(),
+        account: event["user"]["username"]
+            .as_str()?
+            .rsplit(':')
+            .next()?
+            .to_owned(),
         namespace: text("namespace").to_owned(),
         verb: event["verb"].as_str()?.to_owned(),
         group: text("apiGroup").to_owned(),

@@ -1,4 +1,5 @@
-//! A headless Chromium, driven through chromedriver on loopback (W3C WebDriver, and Chromium's own commands for what WebDriver lacks).
+//! A headless Chromium, driven through chromedriver on loopback (W3C WebDriver, and Chromium's own
+//! commands for what WebDriver lacks).
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -20,7 +21,9 @@ pub(crate) const PROGRAMS: [&str; 2] = ["chromium", "chromedriver"];
 /// Where a program of the search path is.
 pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+    std::env::split_paths(&path)
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
 }
 
 /// A browser with one page. Dropping it ends it.
@@ -33,21 +36,48 @@ pub(crate) struct Browser {
 impl Browser {
     /// A new browser whose files are in a folder.
     pub(crate) fn start(folder: &Path) -> Browser {
-        let [chromium, chromedriver] = PROGRAMS.map(|name| on_path(name).expect("the suite looked for it"));
+        let [chromium, chromedriver] =
+            PROGRAMS.map(|name| on_path(name).expect("the suite looked for it"));
         let port = ports::free();
         let arguments = vec![format!("--port={port}")];
-        let driver = Start { name: "chromedriver", program: &chromedriver, arguments, environment: Vec::new(), folder }.spawn();
+        let driver = Start {
+            name: "chromedriver",
+            program: &chromedriver,
+            arguments,
+            environment: Vec::new(),
+            folder,
+        }
+        .spawn();
         let profile = format!("--user-data-dir={}", folder.join("profile").display());
         // Chromium's own sandbox is not to be had in every container; the pages are ours.
-        let arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", &profile];
+        let arguments = [
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--no-first-run",
+            &profile,
+        ];
         let options = json!({"binary": chromium, "args": arguments});
         let logs = json!({"performance": "ALL", "browser": "ALL"});
         let wanted = json!({"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": logs});
         let session = wait::until("chromedriver to start a browser", SOON, || {
-            call(port, "POST", "/session", &json!({"capabilities": {"alwaysMatch": wanted}}))
+            call(
+                port,
+                "POST",
+                "/session",
+                &json!({"capabilities": {"alwaysMatch": wanted}}),
+            )
         });
-        let session = session["sessionId"].as_str().expect("a session has an id").to_owned();
-        Browser { port, session, _driver: driver }
+        let session = session["sessionId"]
+            .as_str()
+            .expect("a session has an id")
+            .to_owned();
+        Browser {
+            port,
+            session,
+            _driver: driver,
+        }
     }
 
     /// Shows a file.
@@ -62,24 +92,39 @@ impl Browser {
 
     /// A command of Chromium's DevTools protocol.
     pub(crate) fn devtools(&self, command: &str, parameters: &Value) -> Value {
-        self.ask("goog/cdp/execute", &json!({"cmd": command, "params": parameters}))
+        self.ask(
+            "goog/cdp/execute",
+            &json!({"cmd": command, "params": parameters}),
+        )
     }
 
     /// Presses a key of WebDriver's table of keys.
     pub(crate) fn press(&self, key: &str) {
         let actions = ["keyDown", "keyUp"].map(|action| json!({"type": action, "value": key}));
-        self.ask("actions", &json!({"actions": [{"type": "key", "id": "keyboard", "actions": actions}]}));
+        self.ask(
+            "actions",
+            &json!({"actions": [{"type": "key", "id": "keyboard", "actions": actions}]}),
+        );
     }
 
-    /// The lines of a log since it was asked for the last time: `browser` is the console, `performance` what the DevTools protocol tells.
+    /// The lines of a log since it was asked for the last time: `browser` is the console,
+    /// `performance` what the DevTools protocol tells.
     pub(crate) fn log(&self, kind: &str) -> Vec<Value> {
-        self.ask("se/log", &json!({"type": kind})).as_array().cloned().unwrap_or_default()
+        self.ask("se/log", &json!({"type": kind}))
+            .as_array()
+            .cloned()
+            .unwrap_or_default()
     }
 
     /// The whole page as a picture, in a file.
     pub(crate) fn picture(&self, file: &Path) {
-        let picture = self.devtools("Page.captureScreenshot", &json!({"captureBeyondViewport": true}));
-        let bytes = STANDARD.decode(picture["data"].as_str().expect("a picture has data")).expect("it is base64");
+        let picture = self.devtools(
+            "Page.captureScreenshot",
+            &json!({"captureBeyondViewport": true}),
+        );
+        let bytes = STANDARD
+            .decode(picture["data"].as_str().expect("a picture has data"))
+            .expect("it is base64");
         std::fs::write(file, bytes).expect("the folder can be written");
     }
 
@@ -92,7 +137,12 @@ impl Browser {
 impl Drop for Browser {
     fn drop(&mut self) {
         // The driver ends the browser's processes. Without an answer there is none to end.
-        let _ = call(self.port, "DELETE", &format!("/session/{}", self.session), &json!({}));
+        let _ = call(
+            self.port,
+            "DELETE",
+            &format!("/session/{}", self.session),
+            &json!({}),
+        );
     }
 }
 
@@ -103,8 +153,10 @@ pub(crate) fn address(file: &Path) -> String {
 
 /// One request of WebDriver, and the value of its answer.
 fn call(port: u16, method: &str, path: &str, body: &Value) -> Result<Value, String> {
-    let answer = exchange(port, method, path, &body.to_string()).map_err(|error| error.to_string())?;
-    let answer: Value = serde_json::from_slice(&answer).map_err(|error| format!("{error}: {}", String::from_utf8_lossy(&answer)))?;
+    let answer =
+        exchange(port, method, path, &body.to_string()).map_err(|error| error.to_string())?;
+    let answer: Value = serde_json::from_slice(&answer)
+        .map_err(|error| format!("{error}: {}", String::from_utf8_lossy(&answer)))?;
     let value = answer["value"].clone();
     match value.get("error") {
         Some(error) => Err(format!("{error}: {}", value["message"])),
@@ -112,11 +164,15 @@ fn call(port: u16, method: &str, path: &str, body: &Value) -> Result<Value, Stri
     }
 }
 
-/// The body of the answer to a request. The driver keeps its side open, so that the length is what counts.
+/// The body of the answer to a request. The driver keeps its side open, so that the length is what
+/// counts.
 fn exchange(port: u16, method: &str, path: &str, body: &str) -> std::io::Result<Vec<u8>> {
     let mut stream = TcpStream::connect(("127.0.0.1", port))?;
     stream.set_read_timeout(Some(SOON))?;
-    let head = format!("{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: {}\r\n\r\n", body.len());
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
     stream.write_all(format!("{head}{body}").as_bytes())?;
     let mut reader = BufReader::new(stream);
     let mut length = 0;
@@ -124,7 +180,9 @@ fn exchange(port: u16, method: &str, path: &str, body: &str) -> std::io::Result<
         let mut line = String::new();
         reader.read_line(&mut line)?;
         match line.trim_end().split_once(':') {
-            Some((name, value)) if name.eq_ignore_ascii_case("content-length") => length = value.trim().parse().unwrap_or(0),
+            Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
+                length = value.trim().parse().unwrap_or(0)
+            }
             None if line.trim_end().is_empty() => break,
             _ => {}
         }

@@ -1,9 +1,11 @@
-//! The certificates of one control plane: an authority, a serving certificate for loopback, a client that may do everything.
+//! The certificates of one control plane: an authority, a serving certificate for loopback, a
+//! client that may do everything.
 
 use std::path::{Path, PathBuf};
 
 use rcgen::{
-    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair, KeyUsagePurpose,
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa,
+    Issuer, KeyPair, KeyUsagePurpose,
 };
 
 /// A certificate and its key, PEM.
@@ -30,15 +32,27 @@ impl Certificates {
         let key = key();
         let mut parameters = named("windlass-e2e", None);
         parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        parameters.key_usages = vec![KeyUsagePurpose::DigitalSignature, KeyUsagePurpose::KeyCertSign];
-        let authority = parameters.self_signed(&key).expect("the authority can sign itself").pem();
+        parameters.key_usages = vec![
+            KeyUsagePurpose::DigitalSignature,
+            KeyUsagePurpose::KeyCertSign,
+        ];
+        let authority = parameters
+            .self_signed(&key)
+            .expect("the authority can sign itself")
+            .pem();
         let issuer = Issuer::new(parameters, key);
 
         let mut client = named("windlass-e2e-admin", Some("system:masters"));
         client.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
 
         let (serving, client) = (sign(serving(), &issuer), sign(client, &issuer));
-        let made = Certificates { authority, serving, client, issuer, folder: folder.to_path_buf() };
+        let made = Certificates {
+            authority,
+            serving,
+            client,
+            issuer,
+            folder: folder.to_path_buf(),
+        };
         made.write();
         made
     }
@@ -54,7 +68,8 @@ impl Certificates {
     }
 
     fn write(&self) {
-        // `tls.crt` and `tls.key` are the names that controller-runtime looks for in a webhook certificate folder.
+        // `tls.crt` and `tls.key` are the names that controller-runtime looks for in a webhook
+        // certificate folder.
         let token_key = key();
         let files = [
             ("ca.crt", &self.authority),
@@ -68,7 +83,8 @@ impl Certificates {
         }
     }
 
-    /// One of the files `ca.crt`, `tls.crt`, `tls.key`, `service-account.key`, `service-account.pub`.
+    /// One of the files `ca.crt`, `tls.crt`, `tls.key`, `service-account.key`,
+    /// `service-account.pub`.
     pub(crate) fn file(&self, name: &str) -> String {
         self.folder.join(name).display().to_string()
     }
@@ -86,7 +102,9 @@ fn key() -> KeyPair {
 fn serving() -> CertificateParams {
     let mut serving = named("loopback", None);
     serving.subject_alt_names =
-        CertificateParams::new(["localhost".to_owned(), "127.0.0.1".to_owned()]).expect("two names").subject_alt_names;
+        CertificateParams::new(["localhost".to_owned(), "127.0.0.1".to_owned()])
+            .expect("two names")
+            .subject_alt_names;
     serving.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     serving
 }
@@ -94,15 +112,25 @@ fn serving() -> CertificateParams {
 fn named(common_name: &str, organization: Option<&str>) -> CertificateParams {
     let mut parameters = CertificateParams::default();
     parameters.distinguished_name = DistinguishedName::new();
-    parameters.distinguished_name.push(DnType::CommonName, common_name);
+    parameters
+        .distinguished_name
+        .push(DnType::CommonName, common_name);
     if let Some(organization) = organization {
-        parameters.distinguished_name.push(DnType::OrganizationName, organization);
+        parameters
+            .distinguished_name
+            .push(DnType::OrganizationName, organization);
     }
     parameters
 }
 
 fn sign(parameters: CertificateParams, issuer: &Issuer<'_, KeyPair>) -> Pair {
     let key = key();
-    let certificate = parameters.signed_by(&key, issuer).expect("the authority can sign").pem();
-    Pair { certificate, key: key.serialize_pem() }
+    let certificate = parameters
+        .signed_by(&key, issuer)
+        .expect("the authority can sign")
+        .pem();
+    Pair {
+        certificate,
+        key: key.serialize_pem(),
+    }
 }

@@ -1,4 +1,5 @@
-//! Components applied without clusterctl, for releases of Cluster API that no clusterctl of today installs beside ours.
+//! Components applied without clusterctl, for releases of Cluster API that no clusterctl of today
+//! installs beside ours.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,13 +16,19 @@ use super::wait;
 
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// Applies a components file with the defaults of its variables. What is for cert-manager is left out: the harness plays that part.
+/// Applies a components file with the defaults of its variables. What is for cert-manager is left
+/// out: the harness plays that part.
 pub(crate) fn apply(plane: &ControlPlane, file: &Path) {
-    let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let template = envsubst::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let substituted =
-        template.substitute(|_| None::<String>, &Budget::default()).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let text = substituted.text().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let text =
+        std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let template =
+        envsubst::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let substituted = template
+        .substitute(|_| None::<String>, &Budget::default())
+        .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let text = substituted
+        .text()
+        .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
     for object in documents(&file.display().to_string(), text.to_owned()) {
         if object["apiVersion"] == "cert-manager.io/v1" {
             continue;
@@ -31,12 +38,19 @@ pub(crate) fn apply(plane: &ControlPlane, file: &Path) {
 }
 
 /// Applies an object; waits for a server that is not ready, and for what else is expected to pass.
-pub(crate) fn give(plane: &ControlPlane, object: &Value, limit: Duration, passes: impl Fn(&Refusal) -> bool) {
+pub(crate) fn give(
+    plane: &ControlPlane,
+    object: &Value,
+    limit: Duration,
+    passes: impl Fn(&Refusal) -> bool,
+) {
     let shown = format!("{} {}", object["kind"], object["metadata"]["name"]);
-    wait::until(&format!("{shown} to be taken"), limit, || match plane.api.apply(object) {
-        Ok(_) => Ok(()),
-        Err(refusal) if refusal.passes() || passes(&refusal) => Err(refusal.to_string()),
-        Err(refusal) => panic!("{shown}: {refusal}"),
+    wait::until(&format!("{shown} to be taken"), limit, || {
+        match plane.api.apply(object) {
+            Ok(_) => Ok(()),
+            Err(refusal) if refusal.passes() || passes(&refusal) => Err(refusal.to_string()),
+            Err(refusal) => panic!("{shown}: {refusal}"),
+        }
     });
 }
 
@@ -44,5 +58,10 @@ pub(crate) fn give(plane: &ControlPlane, object: &Value, limit: Duration, passes
 pub(crate) fn documents(name: &str, text: String) -> Vec<Value> {
     let parsed = yaml::parse(&Source::new(name, text), &Budget::default());
     assert!(!parsed.report.has_errors(), "{name} is no YAML");
-    parsed.documents.iter().map(|document| document.root.to_json()).filter(|value| !value.is_null()).collect()
+    parsed
+        .documents
+        .iter()
+        .map(|document| document.root.to_json())
+        .filter(|value| !value.is_null())
+        .collect()
 }

@@ -1,4 +1,5 @@
-//! A control plane on loopback: etcd, API server, controller manager, scheduler, and kwok in place of kubelets.
+//! A control plane on loopback: etcd, API server, controller manager, scheduler, and kwok in place
+//! of kubelets.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
@@ -18,8 +19,8 @@ const API_SERVER: &str = "kube-apiserver";
 const STORAGE: &str = "etcd";
 const START_LIMIT: Duration = Duration::from_secs(60);
 
-/// A running control plane, with all that scenarios started beside it. Dropping it ends everything, the last started first;
-/// so the API server ends before etcd.
+/// A running control plane, with all that scenarios started beside it. Dropping it ends everything,
+/// the last started first; so the API server ends before etcd.
 pub(crate) struct ControlPlane {
     pub(crate) api: ApiServer,
     pub(crate) certificates: Certificates,
@@ -33,7 +34,8 @@ pub(crate) struct ControlPlane {
 }
 
 impl ControlPlane {
-    /// Starts one whose files, logs included, are in a folder that exists and is empty. Returns when pods can run.
+    /// Starts one whose files, logs included, are in a folder that exists and is empty. Returns
+    /// when pods can run.
     pub(crate) fn start(folder: &Path, runtime: &Handle) -> ControlPlane {
         ControlPlane::start_with(folder, runtime, &[])
     }
@@ -41,15 +43,25 @@ impl ControlPlane {
     /// The same, with further arguments of the API server.
     pub(crate) fn start_with(folder: &Path, runtime: &Handle, arguments: &[&str]) -> ControlPlane {
         let plane = ControlPlane::start_servers(folder, runtime, &audit::ours(), arguments);
-        plane.adopt(start_controller_manager(folder, &plane.certificates, &plane.kubeconfig));
+        plane.adopt(start_controller_manager(
+            folder,
+            &plane.certificates,
+            &plane.kubeconfig,
+        ));
         plane.adopt(start_scheduler(folder, &plane.kubeconfig));
         plane.adopt(start_kwok(folder, &plane.kubeconfig));
         plane.add_node("worker");
         plane
     }
 
-    /// Etcd and the API server alone, with further arguments: nobody works there. The accounts of a group are in the audit log.
-    pub(crate) fn start_servers(folder: &Path, runtime: &Handle, audited: &str, arguments: &[&str]) -> ControlPlane {
+    /// Etcd and the API server alone, with further arguments: nobody works there. The accounts of a
+    /// group are in the audit log.
+    pub(crate) fn start_servers(
+        folder: &Path,
+        runtime: &Handle,
+        audited: &str,
+        arguments: &[&str],
+    ) -> ControlPlane {
         let certificates = Certificates::make(folder);
         let url = format!("https://127.0.0.1:{}", ports::free());
         let kubeconfig = folder.join("kubeconfig");
@@ -58,7 +70,10 @@ impl ControlPlane {
 
         let etcd_url = format!("http://127.0.0.1:{}", ports::free());
         let etcd = start_etcd(folder, &etcd_url);
-        let mut started = vec![etcd, start_api_server(folder, &certificates, [&etcd_url, &url], audited, arguments)];
+        let mut started = vec![
+            etcd,
+            start_api_server(folder, &certificates, [&etcd_url, &url], audited, arguments),
+        ];
         let api = ApiServer::of_kubeconfig(runtime, &kubeconfig);
         wait::until("the API server", START_LIMIT, || {
             started.iter_mut().for_each(Process::assert_running);
@@ -78,7 +93,12 @@ impl ControlPlane {
 
     /// An address of this machine that no other control plane has.
     pub(crate) fn loopback_address(&self) -> String {
-        let port = self.url.rsplit(':').next().and_then(|port| port.parse::<u16>().ok()).expect("the URL ends with the port");
+        let port = self
+            .url
+            .rsplit(':')
+            .next()
+            .and_then(|port| port.parse::<u16>().ok())
+            .expect("the URL ends with the port");
         let [high, low] = port.to_be_bytes();
         format!("127.{high}.{low}.1")
     }
@@ -95,14 +115,20 @@ impl ControlPlane {
 
     /// Panics when one of the programs has ended.
     pub(crate) fn assert_running(&self) {
-        lock(&self.processes).iter_mut().for_each(Process::assert_running);
+        lock(&self.processes)
+            .iter_mut()
+            .for_each(Process::assert_running);
     }
 
-    /// The API server and etcd end where they stand, something is done meanwhile, and both come back.
+    /// The API server and etcd end where they stand, something is done meanwhile, and both come
+    /// back.
     pub(crate) fn outage(&self, meanwhile: impl FnOnce()) {
         let mut processes = lock(&self.processes);
         let mut each = |name: &str, act: fn(&mut Process)| {
-            processes.iter_mut().filter(|process| process.name() == name).for_each(act);
+            processes
+                .iter_mut()
+                .filter(|process| process.name() == name)
+                .for_each(act);
         };
         each(API_SERVER, Process::kill);
         each(STORAGE, Process::kill);
@@ -110,7 +136,11 @@ impl ControlPlane {
         each(STORAGE, Process::start_again);
         each(API_SERVER, Process::start_again);
         drop(processes);
-        wait::until("the API server", START_LIMIT, || self.api.read("/readyz").map_err(|refusal| refusal.to_string()));
+        wait::until("the API server", START_LIMIT, || {
+            self.api
+                .read("/readyz")
+                .map_err(|refusal| refusal.to_string())
+        });
     }
 
     /// Serves functions over TLS with this control plane's serving certificate; gives the port.
@@ -136,12 +166,24 @@ impl ControlPlane {
     pub(crate) fn service_account_at(&self, url: &str, namespace: &str, name: &str) -> PathBuf {
         let request = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 7200}});
         let path = format!("/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token");
-        let answer = self.api.request("POST", &path, "application/json", Some(&request));
-        let answer = answer.unwrap_or_else(|refusal| panic!("no token for {namespace}/{name}: {refusal}"));
-        let token = answer["status"]["token"].as_str().expect("a TokenRequest is answered with a token");
+        let answer = self
+            .api
+            .request("POST", &path, "application/json", Some(&request));
+        let answer =
+            answer.unwrap_or_else(|refusal| panic!("no token for {namespace}/{name}: {refusal}"));
+        let token = answer["status"]["token"]
+            .as_str()
+            .expect("a TokenRequest is answered with a token");
         let port = url.rsplit(':').next().expect("a URL has a port");
-        let file = self.folder.join(format!("kubeconfig-{namespace}-{name}-{port}"));
-        kubeconfig::write(&file, url, &self.certificates.authority, &kubeconfig::User::Token(token));
+        let file = self
+            .folder
+            .join(format!("kubeconfig-{namespace}-{name}-{port}"));
+        kubeconfig::write(
+            &file,
+            url,
+            &self.certificates.authority,
+            &kubeconfig::User::Token(token),
+        );
         file
     }
 
@@ -153,17 +195,32 @@ impl ControlPlane {
     /// A Node, which kwok makes ready.
     pub(crate) fn add_node(&self, name: &str) {
         let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "annotations": {"kwok.x-k8s.io/node": "fake"}}});
-        self.api.create(&node).unwrap_or_else(|refusal| panic!("cannot create a Node: {refusal}"));
+        self.api
+            .create(&node)
+            .unwrap_or_else(|refusal| panic!("cannot create a Node: {refusal}"));
         wait::until("the Node to be ready", START_LIMIT, || {
             self.assert_running();
-            let node = self.api.get("v1", "Node", None, name).map_err(|refusal| refusal.to_string())?;
-            let conditions = node["status"]["conditions"].as_array().cloned().unwrap_or_default();
-            let ready = conditions.iter().any(|c| c["type"] == "Ready" && c["status"] == "True");
-            if ready { Ok(()) } else { Err(node["status"].to_string()) }
+            let node = self
+                .api
+                .get("v1", "Node", None, name)
+                .map_err(|refusal| refusal.to_string())?;
+            let conditions = node["status"]["conditions"]
+                .as_array()
+                .cloned()
+                .unwrap_or_default();
+            let ready = conditions
+                .iter()
+                .any(|c| c["type"] == "Ready" && c["status"] == "True");
+            if ready {
+                Ok(())
+            } else {
+                Err(node["status"].to_string())
+            }
         });
     }
 
-    /// For people: says where everything is, and waits for Enter, or without a terminal for the end of this process.
+    /// For people: says where everything is, and waits for Enter, or without a terminal for the end
+    /// of this process.
     fn keep(&self) {
         let kubectl = peers::program(peers::KUBECTL);
         eprintln!(
@@ -173,7 +230,10 @@ impl ControlPlane {
             self.kubeconfig.display()
         );
         if !matches!(std::io::stdin().read_line(&mut String::new()), Ok(length) if length > 0) {
-            eprintln!("(stdin is closed: ends when this process, {}, is ended)", std::process::id());
+            eprintln!(
+                "(stdin is closed: ends when this process, {}, is ended)",
+                std::process::id()
+            );
             loop {
                 std::thread::park();
             }
@@ -194,12 +254,21 @@ impl Drop for ControlPlane {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    mutex
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 fn start(folder: &Path, name: &str, program: &str, arguments: &[String]) -> Process {
     let program = peers::program(program);
-    Start { name, program: &program, arguments: arguments.to_vec(), environment: Vec::new(), folder }.spawn()
+    Start {
+        name,
+        program: &program,
+        arguments: arguments.to_vec(),
+        environment: Vec::new(),
+        folder,
+    }
+    .spawn()
 }
 
 fn start_etcd(folder: &Path, url: &str) -> Process {
@@ -217,7 +286,13 @@ fn start_etcd(folder: &Path, url: &str) -> Process {
     start(folder, STORAGE, peers::ETCD, &arguments)
 }
 
-fn start_api_server(folder: &Path, certificates: &Certificates, [etcd_url, url]: [&str; 2], audited: &str, more: &[&str]) -> Process {
+fn start_api_server(
+    folder: &Path,
+    certificates: &Certificates,
+    [etcd_url, url]: [&str; 2],
+    audited: &str,
+    more: &[&str],
+) -> Process {
     let port = url.rsplit(':').next().expect("the URL ends with the port");
     let mut arguments = vec![
         format!("--etcd-servers={etcd_url}"),
@@ -226,8 +301,14 @@ fn start_api_server(folder: &Path, certificates: &Certificates, [etcd_url, url]:
         format!("--tls-cert-file={}", certificates.file("tls.crt")),
         format!("--tls-private-key-file={}", certificates.file("tls.key")),
         format!("--client-ca-file={}", certificates.file("ca.crt")),
-        format!("--service-account-key-file={}", certificates.file("service-account.pub")),
-        format!("--service-account-signing-key-file={}", certificates.file("service-account.key")),
+        format!(
+            "--service-account-key-file={}",
+            certificates.file("service-account.pub")
+        ),
+        format!(
+            "--service-account-signing-key-file={}",
+            certificates.file("service-account.key")
+        ),
         "--service-account-issuer=https://kubernetes.default.svc".to_owned(),
         "--service-cluster-ip-range=10.0.0.0/24".to_owned(),
         "--authorization-mode=RBAC".to_owned(),
@@ -238,15 +319,32 @@ fn start_api_server(folder: &Path, certificates: &Certificates, [etcd_url, url]:
     start(folder, API_SERVER, peers::KUBE_APISERVER, &arguments)
 }
 
-fn start_controller_manager(folder: &Path, certificates: &Certificates, kubeconfig: &Path) -> Process {
+fn start_controller_manager(
+    folder: &Path,
+    certificates: &Certificates,
+    kubeconfig: &Path,
+) -> Process {
     let mut arguments = component_arguments(kubeconfig);
-    arguments.push(format!("--service-account-private-key-file={}", certificates.file("service-account.key")));
+    arguments.push(format!(
+        "--service-account-private-key-file={}",
+        certificates.file("service-account.key")
+    ));
     arguments.push(format!("--root-ca-file={}", certificates.file("ca.crt")));
-    start(folder, "kube-controller-manager", peers::KUBE_CONTROLLER_MANAGER, &arguments)
+    start(
+        folder,
+        "kube-controller-manager",
+        peers::KUBE_CONTROLLER_MANAGER,
+        &arguments,
+    )
 }
 
 fn start_scheduler(folder: &Path, kubeconfig: &Path) -> Process {
-    start(folder, "kube-scheduler", peers::KUBE_SCHEDULER, &component_arguments(kubeconfig))
+    start(
+        folder,
+        "kube-scheduler",
+        peers::KUBE_SCHEDULER,
+        &component_arguments(kubeconfig),
+    )
 }
 
 fn component_arguments(kubeconfig: &Path) -> Vec<String> {

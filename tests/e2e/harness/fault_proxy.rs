@@ -1,5 +1,5 @@
-//! Stands between a manager and the API server: counts requests, and has go wrong what a plan says. TLS on both sides; credentials are passed
-//! through, so they must be bearer tokens.
+//! Stands between a manager and the API server: counts requests, and has go wrong what a plan says.
+//! TLS on both sides; credentials are passed through, so they must be bearer tokens.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -31,7 +31,8 @@ use super::{ports, tls};
 pub(crate) struct Asked {
     /// Path and query.
     pub(crate) target: String,
-    /// Which write it is, counted from 1 since the plan is followed. Leases, events and reviews do not count.
+    /// Which write it is, counted from 1 since the plan is followed. Leases, events and reviews do
+    /// not count.
     pub(crate) write: Option<usize>,
 }
 
@@ -52,8 +53,8 @@ pub(crate) enum Fate {
     Delay(Duration),
     /// The proxy answers in the place of the server: 409, 410, 429 (with Retry-After), 500 or 503.
     Answer(u16),
-    /// Nothing comes through any more, this request included, until [`FaultProxy::release`]. Without that it never does, also when another plan
-    /// is followed.
+    /// Nothing comes through any more, this request included, until [`FaultProxy::release`].
+    /// Without that it never does, also when another plan is followed.
     StopBefore,
     /// The server does it; its answer and all else stays here.
     StopAfter,
@@ -65,7 +66,8 @@ pub(crate) enum EventFate {
     Pass,
     /// It comes twice.
     Repeat,
-    /// Neither it nor what follows comes any more: after a moment the connection is cut. (A server never leaves out one event of several.)
+    /// Neither it nor what follows comes any more: after a moment the connection is cut. (A server
+    /// never leaves out one event of several.)
     Lose,
     /// It comes later, and so does what follows.
     Hold(Duration),
@@ -137,7 +139,8 @@ impl Gate {
 /// Where a request would stand.
 struct Stand {
     gate: Arc<Gate>,
-    /// Told by the one that the plan has stopped, once it stands there; all others come to a gate that is shut already.
+    /// Told by the one that the plan has stopped, once it stands there; all others come to a gate
+    /// that is shut already.
     stopped: Option<Sender<()>>,
 }
 
@@ -157,15 +160,33 @@ impl FaultProxy {
     /// Begins to listen, with no faults.
     pub(crate) fn start(runtime: &Handle, certificates: &Certificates, server: &str) -> FaultProxy {
         let port = ports::free();
-        let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", port))).expect("the port was free a moment ago");
+        let listener = runtime
+            .block_on(TcpListener::bind(("127.0.0.1", port)))
+            .expect("the port was free a moment ago");
         let state = State::new(Box::new(NoFault), None);
-        let server = server.strip_prefix("https://").expect("an API server has a URL").to_owned();
-        let inner = Arc::new(Inner { server, connector: tls::connector(&certificates.authority), state: Mutex::new(state) });
-        let task = runtime.spawn(accept(listener, tls::acceptor(&certificates.serving), inner.clone()));
-        FaultProxy { url: format!("https://127.0.0.1:{port}"), inner, task }
+        let server = server
+            .strip_prefix("https://")
+            .expect("an API server has a URL")
+            .to_owned();
+        let inner = Arc::new(Inner {
+            server,
+            connector: tls::connector(&certificates.authority),
+            state: Mutex::new(state),
+        });
+        let task = runtime.spawn(accept(
+            listener,
+            tls::acceptor(&certificates.serving),
+            inner.clone(),
+        ));
+        FaultProxy {
+            url: format!("https://127.0.0.1:{port}"),
+            inner,
+            task,
+        }
     }
 
-    /// Follows another plan from now on, and counts anew. What is received tells that the plan has stopped everything.
+    /// Follows another plan from now on, and counts anew. What is received tells that the plan has
+    /// stopped everything.
     pub(crate) fn follow(&self, plan: impl Plan + 'static) -> Receiver<()> {
         let (sender, receiver) = channel();
         *self.inner.lock() = State::new(Box::new(plan), Some(sender));
@@ -205,8 +226,14 @@ impl Inner {
         let mut state = self.lock();
         let is_write = is_write(method, target) && !state.is_stopped;
         state.writes += usize::from(is_write);
-        let asked = Asked { target: target.to_owned(), write: is_write.then_some(state.writes) };
-        let mut stand = Stand { gate: state.gate.clone(), stopped: None };
+        let asked = Asked {
+            target: target.to_owned(),
+            write: is_write.then_some(state.writes),
+        };
+        let mut stand = Stand {
+            gate: state.gate.clone(),
+            stopped: None,
+        };
         if state.is_stopped {
             return (asked, Fate::StopBefore, stand);
         }
@@ -241,7 +268,9 @@ impl Inner {
 
     async fn connect(&self) -> io::Result<SendRequest<Full<Bytes>>> {
         let stream = tls::connect(&self.connector, &self.server).await?;
-        let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
+        let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
+            .await
+            .map_err(io::Error::other)?;
         tokio::spawn(connection);
         Ok(sender)
     }
@@ -249,7 +278,14 @@ impl Inner {
 
 impl State {
     fn new(plan: Box<dyn Plan>, stopped: Option<Sender<()>>) -> State {
-        State { plan, writes: 0, is_stopped: false, stopped, gate: Arc::default(), counts: BTreeMap::new() }
+        State {
+            plan,
+            writes: 0,
+            is_stopped: false,
+            stopped,
+            gate: Arc::default(),
+            counts: BTreeMap::new(),
+        }
     }
 
     fn count(&mut self, what: &str) {
@@ -258,7 +294,9 @@ impl State {
 }
 
 fn is_write(method: &Method, target: &str) -> bool {
-    let is_apart = ["/leases", "/events", "reviews"].iter().any(|apart| target.contains(apart));
+    let is_apart = ["/leases", "/events", "reviews"]
+        .iter()
+        .any(|apart| target.contains(apart));
     method != Method::GET && !is_apart
 }
 
@@ -277,17 +315,28 @@ async fn accept(listener: TcpListener, acceptor: TlsAcceptor, inner: Arc<Inner>)
 
 /// One connection of the manager's, and one to the server for it.
 async fn serve(stream: TcpStream, acceptor: TlsAcceptor, inner: Arc<Inner>) {
-    let Ok(stream) = acceptor.accept(stream).await else { return };
+    let Ok(stream) = acceptor.accept(stream).await else {
+        return;
+    };
     let upstream = Arc::new(tokio::sync::Mutex::new(None));
     let service = service_fn(move |request| answer(request, inner.clone(), upstream.clone()));
     // Its end, by error or not, is what a cut is.
-    let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+    let _ = hyper::server::conn::http1::Builder::new()
+        .serve_connection(TokioIo::new(stream), service)
+        .await;
 }
 
 type Upstream = Arc<tokio::sync::Mutex<Option<SendRequest<Full<Bytes>>>>>;
 
-async fn answer(request: Request<Incoming>, inner: Arc<Inner>, upstream: Upstream) -> io::Result<Response<Body>> {
-    let target = request.uri().path_and_query().map_or_else(String::new, ToString::to_string);
+async fn answer(
+    request: Request<Incoming>,
+    inner: Arc<Inner>,
+    upstream: Upstream,
+) -> io::Result<Response<Body>> {
+    let target = request
+        .uri()
+        .path_and_query()
+        .map_or_else(String::new, ToString::to_string);
     let (asked, fate, mut stand) = inner.fate(request.method(), &target);
     let (mut head, body) = request.into_parts();
     // What is compressed has no lines.
@@ -306,7 +355,10 @@ async fn answer(request: Request<Incoming>, inner: Arc<Inner>, upstream: Upstrea
         _ => inner.connect().await?,
     };
     sender.ready().await.map_err(io::Error::other)?;
-    let answer = sender.send_request(Request::from_parts(head, Full::new(body))).await.map_err(io::Error::other)?;
+    let answer = sender
+        .send_request(Request::from_parts(head, Full::new(body)))
+        .await
+        .map_err(io::Error::other)?;
     *upstream = Some(sender);
     let (mut head, body) = answer.into_parts();
     if asked.is_watch() && head.status == StatusCode::OK && fate != Fate::CutAfter {
@@ -329,10 +381,17 @@ async fn answer(request: Request<Incoming>, inner: Arc<Inner>, upstream: Upstrea
 }
 
 /// The events of a watch, one after the other.
-async fn relay(mut body: Incoming, mut sender: BodySender<Bytes, io::Error>, inner: Arc<Inner>, watch: Asked) {
+async fn relay(
+    mut body: Incoming,
+    mut sender: BodySender<Bytes, io::Error>,
+    inner: Arc<Inner>,
+    watch: Asked,
+) {
     let mut pending: Vec<u8> = Vec::new();
     while let Some(frame) = body.frame().await {
-        let Ok(frame) = frame else { return sender.abort(cut()) };
+        let Ok(frame) = frame else {
+            return sender.abort(cut());
+        };
         pending.extend(frame.into_data().unwrap_or_default());
         while let Some(end) = pending.iter().position(|byte| *byte == b'\n') {
             let line = Bytes::from(pending.drain(..=end).collect::<Vec<u8>>());
@@ -384,7 +443,15 @@ fn refusal(code: u16) -> Response<Body> {
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": format!("a fault for the test: {reason}"),
         "reason": reason, "code": code,
     });
-    let response = Response::builder().status(code).header(CONTENT_TYPE, "application/json");
-    let response = if code == 429 { response.header(RETRY_AFTER, "1") } else { response };
-    response.body(Either::Left(Full::new(Bytes::from(status.to_string())))).expect("a code and a header are well-formed")
+    let response = Response::builder()
+        .status(code)
+        .header(CONTENT_TYPE, "application/json");
+    let response = if code == 429 {
+        response.header(RETRY_AFTER, "1")
+    } else {
+        response
+    };
+    response
+        .body(Either::Left(Full::new(Bytes::from(status.to_string()))))
+        .expect("a code and a header are well-formed")
 }

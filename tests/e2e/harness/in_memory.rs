@@ -1,4 +1,5 @@
-//! Clusters whose machines are in memory, by Cluster API's docker provider: they become nodes of an API server that is in memory as well.
+//! Clusters whose machines are in memory, by Cluster API's docker provider: they become nodes of an
+//! API server that is in memory as well.
 
 use std::time::Duration;
 
@@ -13,9 +14,14 @@ pub(crate) const VERSION: &str = "v1.34.1";
 const SOON: Duration = Duration::from_secs(60);
 const LONG: Duration = Duration::from_secs(180);
 
-/// Makes a Cluster of so many machines of a kubeadm control plane and so many workers with a template of that group and kind, in a namespace of its
-/// name.
-pub(crate) fn create(plane: &ControlPlane, name: &str, [control_planes, workers]: [u32; 2], templates: &[&str; 2]) {
+/// Makes a Cluster of so many machines of a kubeadm control plane and so many workers with a
+/// template of that group and kind, in a namespace of its name.
+pub(crate) fn create(
+    plane: &ControlPlane,
+    name: &str,
+    [control_planes, workers]: [u32; 2],
+    templates: &[&str; 2],
+) {
     plane
         .api
         .apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}))
@@ -47,8 +53,7 @@ pub(crate) fn cluster(name: &str, control_plane: Option<&str>) -> Value {
         },
     });
     if let Some(name) = control_plane {
-        cluster["spec"]["controlPlaneRef"] =
-            json!({"apiGroup": "controlplane.cluster.x-k8s.io", "kind": "KubeadmControlPlane", "name": name});
+        cluster["spec"]["controlPlaneRef"] = json!({"apiGroup": "controlplane.cluster.x-k8s.io", "kind": "KubeadmControlPlane", "name": name});
     }
     cluster
 }
@@ -96,7 +101,12 @@ pub(crate) fn node() -> Value {
 }
 
 /// Workers of the Cluster of that name and namespace, with a template of that group and kind.
-pub(crate) fn deployment(cluster: &str, replicas: u32, [group, kind]: &[&str; 2], template: &str) -> Value {
+pub(crate) fn deployment(
+    cluster: &str,
+    replicas: u32,
+    [group, kind]: &[&str; 2],
+    template: &str,
+) -> Value {
     let spec = json!({
         "clusterName": cluster, "version": VERSION,
         "bootstrap": {"configRef": {"apiGroup": group, "kind": kind, "name": template}},
@@ -117,17 +127,31 @@ pub(crate) fn expect_nodes(plane: &ControlPlane, namespace: &str, count: usize) 
     wait::until(&format!("{count} nodes of {namespace}"), LONG, || {
         plane.assert_running();
         let machines = plane.api.list(CORE, "Machine", Some(namespace));
-        let joined = machines.iter().filter(|machine| machine["status"]["nodeRef"]["name"].is_string()).count();
-        if joined == count && machines.len() == count { Ok(()) } else { Err(state(&machines)) }
+        let joined = machines
+            .iter()
+            .filter(|machine| machine["status"]["nodeRef"]["name"].is_string())
+            .count();
+        if joined == count && machines.len() == count {
+            Ok(())
+        } else {
+            Err(state(&machines))
+        }
     });
 }
 
 fn state(machines: &[Value]) -> String {
     let of = |machine: &Value| {
-        let conditions = machine["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        let conditions = machine["status"]["conditions"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
         let open: Vec<String> = conditions
             .iter()
-            .filter(|condition| condition["status"] != "True" && condition["type"] != "Deleting" && condition["type"] != "Paused")
+            .filter(|condition| {
+                condition["status"] != "True"
+                    && condition["type"] != "Deleting"
+                    && condition["type"] != "Paused"
+            })
             .map(|condition| format!("{} {}", condition["type"], condition["message"]))
             .collect();
         format!("{}: {}", machine["metadata"]["name"], open.join(", "))

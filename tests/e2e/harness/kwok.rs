@@ -1,4 +1,5 @@
-//! What kwok plays: nodes that become ready, pods that run at once and vanish when they are deleted.
+//! What kwok plays: nodes that become ready, pods that run at once and vanish when they are
+//! deleted.
 
 /// The Stages, which kwok does not run without.
 pub(crate) const STAGES: &str = r#"

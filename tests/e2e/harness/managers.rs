@@ -1,4 +1,5 @@
-//! Cluster API's own managers as processes of this machine, each as the service account that its release gives it.
+//! Cluster API's own managers as processes of this machine, each as the service account that its
+//! release gives it.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -12,7 +13,8 @@ use super::{peers, ports, redirect, wait};
 
 const START_LIMIT: Duration = Duration::from_secs(60);
 
-/// A manager of an installed provider: what `clusterctl init` created for it, and the program that plays its Deployment.
+/// A manager of an installed provider: what `clusterctl init` created for it, and the program that
+/// plays its Deployment.
 pub(crate) struct Manager {
     /// For logs.
     name: &'static str,
@@ -64,30 +66,51 @@ pub(crate) const DOCKER: Manager = Manager {
     feature_gates: "MachinePool=true,ClusterTopology=true",
 };
 
-/// Starts the managers of a version, waits until they are ready, and points their webhooks and conversions to them.
+/// Starts the managers of a version, waits until they are ready, and points their webhooks and
+/// conversions to them.
 pub(crate) fn start(plane: &ControlPlane, version: &str, managers: &[Manager]) {
     let started: Vec<(&Manager, u16, u16)> = managers
         .iter()
         .map(|manager| {
             let (webhook_port, health_port) = (ports::free(), ports::free());
             let program = manager.program(version);
-            plane.adopt(spawn(plane, version, manager, &program, [webhook_port, health_port], &["--leader-elect=false"]));
+            plane.adopt(spawn(
+                plane,
+                version,
+                manager,
+                &program,
+                [webhook_port, health_port],
+                &["--leader-elect=false"],
+            ));
             (manager, webhook_port, health_port)
         })
         .collect();
     for (manager, _, health_port) in &started {
-        wait::until(&format!("the manager {}", manager.name), START_LIMIT, || {
-            plane.assert_running();
-            healthy(*health_port)
-        });
+        wait::until(
+            &format!("the manager {}", manager.name),
+            START_LIMIT,
+            || {
+                plane.assert_running();
+                healthy(*health_port)
+            },
+        );
     }
-    redirect(plane, &started.iter().map(|(manager, webhook_port, _)| (*manager, *webhook_port)).collect::<Vec<_>>());
+    redirect(
+        plane,
+        &started
+            .iter()
+            .map(|(manager, webhook_port, _)| (*manager, *webhook_port))
+            .collect::<Vec<_>>(),
+    );
 }
 
 /// Points the webhooks and conversions of managers to ports.
 pub(crate) fn redirect(plane: &ControlPlane, managers: &[(&Manager, u16)]) {
     let service = |manager: &Manager| (manager.namespace.to_owned(), manager.service.to_owned());
-    let ports: BTreeMap<_, _> = managers.iter().map(|(manager, port)| (service(manager), *port)).collect();
+    let ports: BTreeMap<_, _> = managers
+        .iter()
+        .map(|(manager, port)| (service(manager), *port))
+        .collect();
     let count = redirect::services(plane, &ports);
     assert!(
         count >= managers.len(),
@@ -116,7 +139,10 @@ pub(crate) fn spawn(
     let mut arguments = vec![
         format!("--kubeconfig={}", kubeconfig.display()),
         format!("--webhook-port={webhook_port}"),
-        format!("--webhook-cert-dir={}", plane.certificates.folder().display()),
+        format!(
+            "--webhook-cert-dir={}",
+            plane.certificates.folder().display()
+        ),
         format!("--health-addr=127.0.0.1:{health_port}"),
         format!("--diagnostics-address=127.0.0.1:{}", ports::free()),
         "--insecure-diagnostics".to_owned(),
@@ -126,20 +152,45 @@ pub(crate) fn spawn(
         "-v=4".to_owned(),
     ];
     arguments.extend(more.iter().map(|argument| (*argument).to_owned()));
-    // As the downward API gives them; the in-memory API servers of the docker provider listen on POD_IP, at ports that are always the same.
+    // As the downward API gives them; the in-memory API servers of the docker provider listen on
+    // POD_IP, at ports that are always the same.
     let address = plane.loopback_address();
-    let environment = [("POD_IP", address.as_str()), ("POD_NAMESPACE", manager.namespace), ("POD_NAME", manager.name), ("POD_UID", "e2e")];
-    let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    let environment = [
+        ("POD_IP", address.as_str()),
+        ("POD_NAMESPACE", manager.namespace),
+        ("POD_NAME", manager.name),
+        ("POD_UID", "e2e"),
+    ];
+    let environment = environment
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .to_vec();
     let name = format!("manager-{}-{version}", manager.name);
-    Start { name: &name, program, arguments, environment, folder: plane.folder() }.spawn()
+    Start {
+        name: &name,
+        program,
+        arguments,
+        environment,
+        folder: plane.folder(),
+    }
+    .spawn()
 }
 
 /// Asks `/readyz`, which says ok when the webhook server listens.
 pub(crate) fn healthy(port: u16) -> Result<(), String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).map_err(|error| error.to_string())?;
-    stream.set_read_timeout(Some(Duration::from_secs(5))).map_err(|error| error.to_string())?;
-    stream.write_all(b"GET /readyz HTTP/1.0\r\n\r\n").map_err(|error| error.to_string())?;
+    stream
+        .set_read_timeout(Some(Duration::from_secs(5)))
+        .map_err(|error| error.to_string())?;
+    stream
+        .write_all(b"GET /readyz HTTP/1.0\r\n\r\n")
+        .map_err(|error| error.to_string())?;
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).map_err(|error| error.to_string())?;
-    if answer.starts_with("HTTP/1.0 200") { Ok(()) } else { Err(answer) }
+    stream
+        .read_to_string(&mut answer)
+        .map_err(|error| error.to_string())?;
+    if answer.starts_with("HTTP/1.0 200") {
+        Ok(())
+    } else {
+        Err(answer)
+    }
 }

@@ -1,4 +1,5 @@
-//! What scenarios stand on: the real programs as processes of this machine, on loopback, in folders that are their own.
+//! What scenarios stand on: the real programs as processes of this machine, on loopback, in folders
+//! that are their own.
 
 pub(crate) mod api_server;
 pub(crate) mod audit;

@@ -1,27 +1,58 @@
-//! Where the real programs are. They are built by `tests/peers/build`; a missing one fails the suite, it never skips.
+//! Where the real programs are. They are built by `tests/peers/build`; a missing one fails the
+//! suite, it never skips.
 
 use std::path::{Path, PathBuf};
 
 use super::browser;
 
-/// Each peer that scenarios use: folder of `tests/peers`, which is also the folder in the cache, and its programs.
+/// Each peer that scenarios use: folder of `tests/peers`, which is also the folder in the cache,
+/// and its programs.
 const NEEDED: &[(&str, &[&str])] = &[
-    ("bootstrap-data-v1.10.10", &["bootstrap-data", "kubeadmconfigs.yaml"]),
-    ("bootstrap-data-v1.11.7", &["bootstrap-data", "kubeadmconfigs.yaml"]),
-    ("bootstrap-data-v1.12.10", &["bootstrap-data", "kubeadmconfigs.yaml"]),
-    ("bootstrap-data-v1.13.6", &["bootstrap-data", "kubeadmconfigs.yaml"]),
-    ("bootstrap-data-v1.14.2", &["bootstrap-data", "kubeadmconfigs.yaml"]),
+    (
+        "bootstrap-data-v1.10.10",
+        &["bootstrap-data", "kubeadmconfigs.yaml"],
+    ),
+    (
+        "bootstrap-data-v1.11.7",
+        &["bootstrap-data", "kubeadmconfigs.yaml"],
+    ),
+    (
+        "bootstrap-data-v1.12.10",
+        &["bootstrap-data", "kubeadmconfigs.yaml"],
+    ),
+    (
+        "bootstrap-data-v1.13.6",
+        &["bootstrap-data", "kubeadmconfigs.yaml"],
+    ),
+    (
+        "bootstrap-data-v1.14.2",
+        &["bootstrap-data", "kubeadmconfigs.yaml"],
+    ),
     ("cluster-api-docker-v1.12.0", &["docker"]),
     ("cluster-api-operator-v0.28.0", &["capioperator"]),
     ("cluster-api-v1.10.10", &["core"]),
-    ("cluster-api-v1.12.0", &["core", "kubeadm-bootstrap", "kubeadm-control-plane"]),
-    ("cluster-api-v1.14.0", &["core", "kubeadm-bootstrap", "kubeadm-control-plane"]),
+    (
+        "cluster-api-v1.12.0",
+        &["core", "kubeadm-bootstrap", "kubeadm-control-plane"],
+    ),
+    (
+        "cluster-api-v1.14.0",
+        &["core", "kubeadm-bootstrap", "kubeadm-control-plane"],
+    ),
     ("clusterctl-v1.12.0", &["clusterctl"]),
     ("clusterctl-v1.14.2", &["clusterctl"]),
     ("cosign-v3.1.3", &["cosign"]),
     ("etcd-v3.6.5", &["etcd"]),
     ("ignition-v2.20.0", &["ignition-validate"]),
-    ("kubernetes-v1.34.4", &["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"]),
+    (
+        "kubernetes-v1.34.4",
+        &[
+            "kube-apiserver",
+            "kube-controller-manager",
+            "kube-scheduler",
+            "kubectl",
+        ],
+    ),
     ("kustomize-v5.8.1", &["kustomize"]),
     ("kwok-v0.7.0", &["kwok"]),
     ("operator-phases-v0.28.0", &["operator-phases"]),
@@ -39,14 +70,17 @@ pub(crate) const KUSTOMIZE: &str = "kustomize-v5.8.1/kustomize";
 pub(crate) const KWOK: &str = "kwok-v0.7.0/kwok";
 pub(crate) const REGISTRY: &str = "registry-v0.22.1/registry";
 
-/// The cache that `tests/peers/build` fills: `WINDLASS_PEERS`, else `windlass-peers` in the user's cache folder.
+/// The cache that `tests/peers/build` fills: `WINDLASS_PEERS`, else `windlass-peers` in the user's
+/// cache folder.
 fn cache() -> PathBuf {
     if let Some(folder) = std::env::var_os("WINDLASS_PEERS") {
         return PathBuf::from(folder);
     }
     let base = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
-    let base = base.or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")));
-    base.expect("one of WINDLASS_PEERS, XDG_CACHE_HOME, HOME is set").join("windlass-peers")
+    let base =
+        base.or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")));
+    base.expect("one of WINDLASS_PEERS, XDG_CACHE_HOME, HOME is set")
+        .join("windlass-peers")
 }
 
 /// The program `PEER-VERSION/NAME`.
@@ -58,7 +92,11 @@ pub(crate) fn program(name: &str) -> PathBuf {
 pub(crate) fn missing() -> Option<String> {
     let absent: Vec<String> = NEEDED
         .iter()
-        .flat_map(|(peer, programs)| programs.iter().map(move |program| format!("{peer}/{program}")))
+        .flat_map(|(peer, programs)| {
+            programs
+                .iter()
+                .map(move |program| format!("{peer}/{program}"))
+        })
         .filter(|name| !program(name).is_file())
         .collect();
     let built = (!absent.is_empty()).then(|| {
@@ -68,8 +106,18 @@ pub(crate) fn missing() -> Option<String> {
             absent.join(", ")
         )
     });
-    let absent: Vec<&str> = browser::PROGRAMS.into_iter().filter(|name| browser::on_path(name).is_none()).collect();
-    let installed = (!absent.is_empty())
-        .then(|| format!("not on the PATH: {}\nDebian has them as: apt-get install chromium chromium-driver", absent.join(", ")));
-    built.into_iter().chain(installed).reduce(|one, other| format!("{one}\n{other}"))
+    let absent: Vec<&str> = browser::PROGRAMS
+        .into_iter()
+        .filter(|name| browser::on_path(name).is_none())
+        .collect();
+    let installed = (!absent.is_empty()).then(|| {
+        format!(
+            "not on the PATH: {}\nDebian has them as: apt-get install chromium chromium-driver",
+            absent.join(", ")
+        )
+    });
+    built
+        .into_iter()
+        .chain(installed)
+        .reduce(|one, other| format!("{one}\n{other}"))
 }

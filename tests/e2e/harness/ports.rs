@@ -3,11 +3,13 @@
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-/// Below the ports that systems hand out for outgoing connections, so that none of those takes one between the look and the use.
+/// Below the ports that systems hand out for outgoing connections, so that none of those takes one
+/// between the look and the use.
 const FIRST: u16 = 20_000;
 const COUNT: u16 = 10_000;
 
-/// Counts up, so that no port is given twice; starts where the process id says, so that two runs beside each other seldom meet.
+/// Counts up, so that no port is given twice; starts where the process id says, so that two runs
+/// beside each other seldom meet.
 static NEXT: AtomicU16 = AtomicU16::new(0);
 
 /// A port that nobody listens on and that this run has not given away yet.

@@ -1,4 +1,5 @@
-//! Whose turn it is: scenarios run in the order of their list, but for those that what runs already keeps waiting.
+//! Whose turn it is: scenarios run in the order of their list, but for those that what runs already
+//! keeps waiting.
 
 use std::sync::{Condvar, Mutex};
 
@@ -23,7 +24,13 @@ pub(super) struct Turn<'a> {
 
 impl<'a> Queue<'a> {
     pub(super) fn new(scenarios: &[&'a Scenario]) -> Self {
-        Queue { state: Mutex::new(State { waiting: scenarios.to_vec(), running: Vec::new() }), changed: Condvar::new() }
+        Queue {
+            state: Mutex::new(State {
+                waiting: scenarios.to_vec(),
+                running: Vec::new(),
+            }),
+            changed: Condvar::new(),
+        }
     }
 
     /// The next one that may run, when it may. None when nothing waits.
@@ -33,12 +40,22 @@ impl<'a> Queue<'a> {
             if state.waiting.is_empty() {
                 return None;
             }
-            if let Some(place) = state.waiting.iter().position(|scenario| state.allows(scenario.company)) {
+            if let Some(place) = state
+                .waiting
+                .iter()
+                .position(|scenario| state.allows(scenario.company))
+            {
                 let scenario = state.waiting.remove(place);
                 state.running.push(scenario.company);
-                return Some(Turn { scenario, queue: self });
+                return Some(Turn {
+                    scenario,
+                    queue: self,
+                });
             }
-            state = self.changed.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
         }
     }
 }
@@ -57,15 +74,24 @@ impl Turn<'_> {
     /// Whether nobody will use the shared control planes any more.
     pub(super) fn is_last_of_shared(&self) -> bool {
         let is_of_shared = |company| company != Company::Any;
-        is_of_shared(self.scenario.company) && !lock(&self.queue.state).waiting.iter().any(|scenario| is_of_shared(scenario.company))
+        is_of_shared(self.scenario.company)
+            && !lock(&self.queue.state)
+                .waiting
+                .iter()
+                .any(|scenario| is_of_shared(scenario.company))
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let mut state = lock(&self.queue.state);
-        let place = state.running.iter().position(|company| *company == self.scenario.company);
-        state.running.remove(place.expect("internal error: it runs until now"));
+        let place = state
+            .running
+            .iter()
+            .position(|company| *company == self.scenario.company);
+        state
+            .running
+            .remove(place.expect("internal error: it runs until now"));
         drop(state);
         self.queue.changed.notify_all();
     }

@@ -2,7 +2,8 @@
 
 /// The environment variable that sets the seed.
 const SEED: &str = "WINDLASS_E2E_SEED";
-/// The seed without it: the same in each run, so that a change that fails is the change that broke it. Other numbers search further.
+/// The seed without it: the same in each run, so that a change that fails is the change that broke
+/// it. Other numbers search further.
 const USUAL: u64 = 1;
 
 /// Texts that one writer or another treats in its own way.
@@ -65,7 +66,10 @@ pub(crate) struct Random {
 impl Random {
     /// With the seed of the environment, or the usual one; says which.
     pub(crate) fn announced() -> Random {
-        let given = std::env::var(SEED).ok().map(|seed| seed.parse().unwrap_or_else(|_| panic!("{SEED}={seed} is not a number")));
+        let given = std::env::var(SEED).ok().map(|seed| {
+            seed.parse()
+                .unwrap_or_else(|_| panic!("{SEED}={seed} is not a number"))
+        });
         let seed = given.unwrap_or(USUAL);
         println!("  random with {SEED}={seed}");
         Random { state: seed }

@@ -17,7 +17,8 @@ use super::{audit, installation, peers};
 pub(crate) struct Scenario {
     /// `subject::what_holds`
     pub(crate) name: &'static str,
-    /// After this time it has failed. Everything in it waits with shorter deadlines, so this is for hangs only.
+    /// After this time it has failed. Everything in it waits with shorter deadlines, so this is
+    /// for hangs only.
     pub(crate) limit: Duration,
     pub(crate) company: Company,
     pub(crate) run: fn(&Context),
@@ -53,7 +54,10 @@ struct Shared {
 
 impl Shared {
     fn at(folder: PathBuf) -> Shared {
-        Shared { folder, plane: Arc::default() }
+        Shared {
+            folder,
+            plane: Arc::default(),
+        }
     }
 
     /// The control plane; a new one is prepared before anybody gets it.
@@ -113,28 +117,40 @@ impl Context {
         self.plain.get(&self.runtime, |_| ())
     }
 
-    /// The management cluster, Cluster API and windlass installed and running, of all scenarios that leave nothing behind.
+    /// The management cluster, Cluster API and windlass installed and running, of all scenarios
+    /// that leave nothing behind.
     pub(crate) fn installed(&self) -> Arc<ControlPlane> {
         self.assert_alone_there();
         self.installed.get(&self.runtime, installation::install)
     }
 
-    /// The kinds of Cluster API and windlass, and our webhooks, with no manager, of all scenarios that keep to namespaces of their own.
+    /// The kinds of Cluster API and windlass, and our webhooks, with no manager, of all scenarios
+    /// that keep to namespaces of their own.
     pub(crate) fn kinds(&self) -> Arc<ControlPlane> {
         self.assert_alone_there();
-        self.kinds.get(&self.runtime, installation::kinds_and_webhooks)
+        self.kinds
+            .get(&self.runtime, installation::kinds_and_webhooks)
     }
 
     fn assert_alone_there(&self) {
-        assert!(self.company != Company::Any, "a scenario that uses the shared control planes says so in the list");
+        assert!(
+            self.company != Company::Any,
+            "a scenario that uses the shared control planes says so in the list"
+        );
     }
 }
 
-/// Runs every scenario whose name contains one of the arguments (all without arguments). Prints their number; none is a failure.
+/// Runs every scenario whose name contains one of the arguments (all without arguments). Prints
+/// their number; none is a failure.
 pub(crate) fn main(scenarios: &[Scenario]) -> ExitCode {
-    let filters: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--nocapture").collect();
+    let filters: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--nocapture")
+        .collect();
     if filters.iter().any(|filter| filter == "--list") {
-        scenarios.iter().for_each(|scenario| println!("{}: test", scenario.name));
+        scenarios
+            .iter()
+            .for_each(|scenario| println!("{}: test", scenario.name));
         return ExitCode::SUCCESS;
     }
     if let Some(filter) = filters.iter().find(|filter| filter.starts_with('-')) {
@@ -145,24 +161,44 @@ pub(crate) fn main(scenarios: &[Scenario]) -> ExitCode {
         eprintln!("error: {missing}");
         return ExitCode::FAILURE;
     }
-    let is_named = |scenario: &Scenario| filters.iter().any(|filter| scenario.name.contains(filter.as_str()));
-    let is_meant = |scenario: &&Scenario| is_named(scenario) || (filters.is_empty() && (whole() || !measures(scenario)));
+    let is_named = |scenario: &Scenario| {
+        filters
+            .iter()
+            .any(|filter| scenario.name.contains(filter.as_str()))
+    };
+    let is_meant = |scenario: &&Scenario| {
+        is_named(scenario) || (filters.is_empty() && (whole() || !measures(scenario)))
+    };
     let chosen: Vec<&Scenario> = scenarios.iter().filter(is_meant).collect();
     if filters.is_empty() && !whole() {
-        let left: Vec<&str> = scenarios.iter().filter(|scenario| measures(scenario)).map(|scenario| scenario.name).collect();
-        println!("not run, because they measure time: {}; WINDLASS_E2E_FAULTS=full runs them, or their names", left.join(", "));
+        let left: Vec<&str> = scenarios
+            .iter()
+            .filter(|scenario| measures(scenario))
+            .map(|scenario| scenario.name)
+            .collect();
+        println!(
+            "not run, because they measure time: {}; WINDLASS_E2E_FAULTS=full runs them, or their names",
+            left.join(", ")
+        );
     }
     if chosen.is_empty() {
-        eprintln!("error: no scenario has {} in its name; --list shows them", filters.join(" or "));
+        eprintln!(
+            "error: no scenario has {} in its name; --list shows them",
+            filters.join(" or ")
+        );
         return ExitCode::FAILURE;
     }
     run(&chosen)
 }
 
 fn run(scenarios: &[&Scenario]) -> ExitCode {
-    let root = tempfile::Builder::new().prefix("windlass-e2e-").tempdir().expect("the system has a folder for temporary files");
+    let root = tempfile::Builder::new()
+        .prefix("windlass-e2e-")
+        .tempdir()
+        .expect("the system has a folder for temporary files");
     let runtime = Runtime::new().expect("threads can be started");
-    let [plain, installed, kinds] = ["shared", "installed", "kinds"].map(|name| Shared::at(root.path().join(name)));
+    let [plain, installed, kinds] =
+        ["shared", "installed", "kinds"].map(|name| Shared::at(root.path().join(name)));
     let started = Instant::now();
     let queue = Queue::new(scenarios);
     let failed = Mutex::new(Vec::new());
@@ -171,13 +207,21 @@ fn run(scenarios: &[&Scenario]) -> ExitCode {
             let folder = root.path().join(turn.scenario.name.replace("::", "-"));
             create(&folder);
             let (company, runtime) = (turn.scenario.company, runtime.handle().clone());
-            let context = Context { folder, runtime, company, plain: plain.clone(), installed: installed.clone(), kinds: kinds.clone() };
+            let context = Context {
+                folder,
+                runtime,
+                company,
+                plain: plain.clone(),
+                installed: installed.clone(),
+                kinds: kinds.clone(),
+            };
             let outcome = judge(turn.scenario, context, root.path());
             if let Outcome::Failed = outcome {
                 lock(&failed).push(turn.scenario.name);
             }
             if let Outcome::Hung = outcome {
-                // Its thread cannot be ended, but this process can; the folder stays, and the watchdog ends the children.
+                // Its thread cannot be ended, but this process can; the folder stays, and the
+                // watchdog ends the children.
                 std::process::exit(1);
             }
             if turn.is_last_of_shared() {
@@ -188,19 +232,36 @@ fn run(scenarios: &[&Scenario]) -> ExitCode {
         }
     };
     std::thread::scope(|threads| (0..at_once()).for_each(|_| drop(threads.spawn(work))));
-    let failed = failed.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    println!("{} scenarios in {:.0} s", scenarios.len(), started.elapsed().as_secs_f32());
-    println!("{} passed, {} failed", scenarios.len() - failed.len(), failed.len());
+    let failed = failed
+        .into_inner()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    println!(
+        "{} scenarios in {:.0} s",
+        scenarios.len(),
+        started.elapsed().as_secs_f32()
+    );
+    println!(
+        "{} passed, {} failed",
+        scenarios.len() - failed.len(),
+        failed.len()
+    );
     if failed.is_empty() {
         return ExitCode::SUCCESS;
     }
-    println!("failed: {}; logs are kept in {}", failed.join(", "), root.keep().display());
+    println!(
+        "failed: {}; logs are kept in {}",
+        failed.join(", "),
+        root.keep().display()
+    );
     ExitCode::FAILURE
 }
 
-/// How many scenarios run beside each other: much of each is waiting. Somebody who looks around wants one.
+/// How many scenarios run beside each other: much of each is waiting. Somebody who looks around
+/// wants one.
 fn at_once() -> usize {
-    let wanted = std::env::var("WINDLASS_E2E_AT_ONCE").ok().map(|value| value.parse().expect("WINDLASS_E2E_AT_ONCE is a number"));
+    let wanted = std::env::var("WINDLASS_E2E_AT_ONCE")
+        .ok()
+        .map(|value| value.parse().expect("WINDLASS_E2E_AT_ONCE is a number"));
     wanted.unwrap_or(if kept() { 1 } else { 2 })
 }
 
@@ -229,8 +290,14 @@ fn judge(scenario: &Scenario, context: Context, root: &Path) -> Outcome {
             // What cannot be removed now is removed with the root.
             let _ = std::fs::remove_dir_all(&folder);
         }
-        Outcome::Failed => println!("scenario {name} ... FAILED ({took:.1} s), logs in {}", root.display()),
-        Outcome::Hung => println!("scenario {name} ... FAILED: still runs after {took:.0} s, logs: {}", folder.display()),
+        Outcome::Failed => println!(
+            "scenario {name} ... FAILED ({took:.1} s), logs in {}",
+            root.display()
+        ),
+        Outcome::Hung => println!(
+            "scenario {name} ... FAILED: still runs after {took:.0} s, logs: {}",
+            folder.display()
+        ),
     }
     outcome
 }
@@ -250,9 +317,16 @@ fn run_one(scenario: &Scenario, context: Context) -> Outcome {
         // The receiver is gone only when the scenario was given up.
         let _ = sender.send(result.is_ok());
     };
-    std::thread::Builder::new().name(scenario.name.to_owned()).spawn(body).expect("threads can be started");
+    std::thread::Builder::new()
+        .name(scenario.name.to_owned())
+        .spawn(body)
+        .expect("threads can be started");
     // A person who looks around may take any time.
-    match receiver.recv_timeout(if kept() { Duration::from_secs(86_400) } else { scenario.limit }) {
+    match receiver.recv_timeout(if kept() {
+        Duration::from_secs(86_400)
+    } else {
+        scenario.limit
+    }) {
         Ok(true) => Outcome::Passed,
         Ok(false) => Outcome::Failed,
         Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Outcome::Hung,
@@ -264,5 +338,7 @@ fn create(folder: &Path) {
 }
 
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    mutex
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
 }

@@ -1,12 +1,20 @@
-//! Test data beside the checkout, which the project does not hold: the components of Cluster API and of other providers.
+//! Test data beside the checkout, which the project does not hold: the components of Cluster API
+//! and of other providers.
 
 use std::path::{Path, PathBuf};
 
-/// A file or folder of the shared data: below `WINDLASS_SHARED`, else `../shared` beside the checkout.
+/// A file or folder of the shared data: below `WINDLASS_SHARED`, else `../shared` beside the
+/// checkout.
 pub(crate) fn path(relative: &str) -> PathBuf {
-    let root = std::env::var_os("WINDLASS_SHARED").map(PathBuf::from).unwrap_or_else(|| checkout().join("../shared"));
+    let root = std::env::var_os("WINDLASS_SHARED")
+        .map(PathBuf::from)
+        .unwrap_or_else(|| checkout().join("../shared"));
     let path = root.join(relative);
-    assert!(path.exists(), "shared data not found: {} (set WINDLASS_SHARED to its folder)", path.display());
+    assert!(
+        path.exists(),
+        "shared data not found: {} (set WINDLASS_SHARED to its folder)",
+        path.display()
+    );
     path.canonicalize().expect("the path exists")
 }
 
@@ -17,7 +25,9 @@ pub(crate) fn checkout() -> &'static Path {
 
 /// The components of a release of Cluster API, for example of `v1.12.0`.
 pub(crate) fn cluster_api(version: &str) -> PathBuf {
-    path(&format!("corpus/rendered/kubernetes-sigs+cluster-api@{version}"))
+    path(&format!(
+        "corpus/rendered/kubernetes-sigs+cluster-api@{version}"
+    ))
 }
 
 /// All YAML files below a folder, in order.
@@ -27,10 +37,17 @@ pub(crate) fn yaml_files(folder: &Path) -> Vec<PathBuf> {
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).expect("the corpus can be read") {
             let path = entry.expect("the corpus can be read").path();
-            if path.is_dir() { folders.push(path) } else { found.push(path) }
+            if path.is_dir() {
+                folders.push(path)
+            } else {
+                found.push(path)
+            }
         }
     }
-    found.retain(|path| path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml"));
+    found.retain(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "yaml" || extension == "yml")
+    });
     found.sort();
     found
 }

@@ -1,4 +1,5 @@
-//! Webhooks before there is a manager: serves functions over TLS on loopback, as an API server calls them.
+//! Webhooks before there is a manager: serves functions over TLS on loopback, as an API server
+//! calls them.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -34,7 +35,9 @@ impl WebhookServer {
     pub(crate) fn start(runtime: &Handle, serving: &Pair, routes: Routes) -> WebhookServer {
         let acceptor = tls::acceptor(serving);
         let port = ports::free();
-        let listener = runtime.block_on(TcpListener::bind(("127.0.0.1", port))).expect("the port was free a moment ago");
+        let listener = runtime
+            .block_on(TcpListener::bind(("127.0.0.1", port)))
+            .expect("the port was free a moment ago");
         let task = runtime.spawn(accept(listener, acceptor, Arc::new(routes)));
         WebhookServer { port, task }
     }
@@ -63,19 +66,34 @@ async fn accept(listener: TcpListener, acceptor: TlsAcceptor, routes: Arc<Routes
 async fn serve(stream: TcpStream, acceptor: TlsAcceptor, routes: Arc<Routes>) {
     if let Ok(stream) = acceptor.accept(stream).await {
         let service = service_fn(move |request| answer(request, routes.clone()));
-        let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
+        let _ = hyper::server::conn::http1::Builder::new()
+            .serve_connection(TokioIo::new(stream), service)
+            .await;
     }
 }
 
-async fn answer(request: Request<Incoming>, routes: Arc<Routes>) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn answer(
+    request: Request<Incoming>,
+    routes: Arc<Routes>,
+) -> Result<Response<Full<Bytes>>, Infallible> {
     let function = routes.get(request.uri().path()).cloned();
-    let body = request.into_body().collect().await.map(|body| body.to_bytes());
-    let review = body.ok().and_then(|body| serde_json::from_slice::<Value>(&body).ok());
+    let body = request
+        .into_body()
+        .collect()
+        .await
+        .map(|body| body.to_bytes());
+    let review = body
+        .ok()
+        .and_then(|body| serde_json::from_slice::<Value>(&body).ok());
     let (code, text) = match (function, review) {
         (Some(function), Some(review)) => (StatusCode::OK, function(&review).to_string()),
         (None, _) => (StatusCode::NOT_FOUND, "no such webhook".to_owned()),
         (_, None) => (StatusCode::BAD_REQUEST, "the body is not JSON".to_owned()),
     };
-    let response = Response::builder().status(code).header("Content-Type", "application/json");
-    Ok(response.body(Full::new(Bytes::from(text))).expect("a code and a header are well-formed"))
+    let response = Response::builder()
+        .status(code)
+        .header("Content-Type", "application/json");
+    Ok(response
+        .body(Full::new(Bytes::from(text)))
+        .expect("a code and a header are well-formed"))
 }

@@ -12,17 +12,25 @@ use crate::harness::{components, peers, shared, windlass};
 const LIMIT: Duration = Duration::from_secs(60);
 const VALIDATE: &str = "ignition-v2.20.0/ignition-validate";
 
-/// The one thing that the validator may warn of: two of the inputs ask for a file system over a whole disk that they also partition.
+/// The one thing that the validator may warn of: two of the inputs ask for a file system over a
+/// whole disk that they also partition.
 const ASKED_FOR: &str = "filesystem overwrites partitioned device";
 
-/// Every input of the rendering vectors, as it is where its format is ignition, and all as a WindlassConfig of that format: what we give
-/// for version 3.4 is accepted, and without a warning but for what the input asks for.
+/// Every input of the rendering vectors, as it is where its format is ignition, and all as a
+/// WindlassConfig of that format: what we give for version 3.4 is accepted, and without a warning
+/// but for what the input asks for.
 pub(crate) fn version_3_4_is_accepted(context: &Context) {
     let vectors = shared::path("vectors/render");
-    let index: Value = serde_json::from_slice(&std::fs::read(vectors.join("index.json")).unwrap()).unwrap();
+    let index: Value =
+        serde_json::from_slice(&std::fs::read(vectors.join("index.json")).unwrap()).unwrap();
     let mut faults = Vec::new();
     let (mut accepted, mut refused) = ([0, 0], 0);
-    for case in index["cases"].as_array().unwrap().iter().filter(|case| case["expected"] != "expected.error.txt") {
+    for case in index["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|case| case["expected"] != "expected.error.txt")
+    {
         let name = case["name"].as_str().unwrap();
         let input = std::fs::read_to_string(vectors.join(name).join("input.yaml")).unwrap();
         let objects = components::documents(name, input);
@@ -36,26 +44,52 @@ pub(crate) fn version_3_4_is_accepted(context: &Context) {
                 continue;
             }
             accepted[index] += 1;
-            assert!(rendered.stdout.contains("\"version\":\"3.4.0\""), "{name}: {}", rendered.stdout);
-            faults
-                .extend(complaint(context.folder(), &rendered.stdout).map(|complaint| format!("{name}: {complaint}\n{}", rendered.stdout)));
+            assert!(
+                rendered.stdout.contains("\"version\":\"3.4.0\""),
+                "{name}: {}",
+                rendered.stdout
+            );
+            faults.extend(
+                complaint(context.folder(), &rendered.stdout)
+                    .map(|complaint| format!("{name}: {complaint}\n{}", rendered.stdout)),
+            );
         }
     }
     println!(
         "  {} as they are, {} as WindlassConfig; {refused} that cannot be said in Ignition 3.4",
         accepted[0], accepted[1]
     );
-    assert!(faults.is_empty(), "{} are not accepted:\n{}", faults.len(), faults.join("\n"));
-    assert!(accepted[0] > 50 && accepted[1] > 150, "too few were accepted");
+    assert!(
+        faults.is_empty(),
+        "{} are not accepted:\n{}",
+        faults.len(),
+        faults.join("\n")
+    );
+    assert!(
+        accepted[0] > 50 && accepted[1] > 150,
+        "too few were accepted"
+    );
 }
 
-/// A KubeadmConfig as a WindlassConfig for Ignition 3.4, and what refers to one refers to that; everything else as it is.
+/// A KubeadmConfig as a WindlassConfig for Ignition 3.4, and what refers to one refers to that;
+/// everything else as it is.
 fn as_windlass(object: &Value) -> Value {
     let mut object = object.clone();
-    for reference in ["/spec/bootstrap/configRef", "/spec/template/spec/bootstrap/configRef"] {
-        let Some(reference) = object.pointer_mut(reference).filter(|reference| reference["kind"] == "KubeadmConfig") else { continue };
+    for reference in [
+        "/spec/bootstrap/configRef",
+        "/spec/template/spec/bootstrap/configRef",
+    ] {
+        let Some(reference) = object
+            .pointer_mut(reference)
+            .filter(|reference| reference["kind"] == "KubeadmConfig")
+        else {
+            continue;
+        };
         reference["kind"] = json!("WindlassConfig");
-        for (field, written) in [("apiGroup", "bootstrap.windlass.dev"), ("apiVersion", "bootstrap.windlass.dev/v1beta1")] {
+        for (field, written) in [
+            ("apiGroup", "bootstrap.windlass.dev"),
+            ("apiVersion", "bootstrap.windlass.dev/v1beta1"),
+        ] {
             if reference.get(field).is_some() {
                 reference[field] = json!(written);
             }
@@ -64,7 +98,13 @@ fn as_windlass(object: &Value) -> Value {
     if object["kind"] != "KubeadmConfig" {
         return object;
     }
-    let version = object["apiVersion"].as_str().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned();
+    let version = object["apiVersion"]
+        .as_str()
+        .unwrap_or_default()
+        .rsplit('/')
+        .next()
+        .unwrap_or_default()
+        .to_owned();
     object["apiVersion"] = json!(format!("bootstrap.windlass.dev/{version}"));
     object["kind"] = json!("WindlassConfig");
     object["spec"]["format"] = json!("ignition");
@@ -74,10 +114,22 @@ fn as_windlass(object: &Value) -> Value {
 
 fn render(folder: &Path, objects: &[Value]) -> Finished {
     let file = folder.join("input.json");
-    std::fs::write(&file, json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string()).unwrap();
+    std::fs::write(
+        &file,
+        json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string(),
+    )
+    .unwrap();
     let file = file.display().to_string();
     let token = ["--token", "abcdef.0123456789abcdef"];
-    let arguments = ["render", &file, "--no-stand-ins", "--ignition", "3.4", "--feature-gates", "KubeadmBootstrapFormatIgnition=true"];
+    let arguments = [
+        "render",
+        &file,
+        "--no-stand-ins",
+        "--ignition",
+        "3.4",
+        "--feature-gates",
+        "KubeadmBootstrapFormatIgnition=true",
+    ];
     windlass::try_run(folder, &[&arguments[..], &token[..]].concat())
 }
 
@@ -87,8 +139,20 @@ fn complaint(folder: &Path, config: &str) -> Option<String> {
     std::fs::write(&file, config).unwrap();
     let program = peers::program(VALIDATE);
     let arguments = vec![file.display().to_string()];
-    let said = Start { name: "ignition-validate", program: &program, arguments, environment: Vec::new(), folder }.finish(LIMIT);
-    let mut lines = said.stdout.lines().chain(said.stderr.lines()).filter(|line| !line.is_empty());
-    let is_clean = said.code == Some(0) && lines.all(|line| line.starts_with("warning at ") && line.ends_with(ASKED_FOR));
+    let said = Start {
+        name: "ignition-validate",
+        program: &program,
+        arguments,
+        environment: Vec::new(),
+        folder,
+    }
+    .finish(LIMIT);
+    let mut lines = said
+        .stdout
+        .lines()
+        .chain(said.stderr.lines())
+        .filter(|line| !line.is_empty());
+    let is_clean = said.code == Some(0)
+        && lines.all(|line| line.starts_with("warning at ") && line.ends_with(ASKED_FOR));
     (!is_clean).then(|| format!("{:?} {}{}", said.code, said.stdout, said.stderr))
 }

@@ -1,4 +1,5 @@
-//! What `migrate` makes of real files: the API server takes it, with every webhook and conversion of Cluster API, and it makes the same machines.
+//! What `migrate` makes of real files: the API server takes it, with every webhook and conversion
+//! of Cluster API, and it makes the same machines.
 
 #[path = "../../migrate/corpus.rs"]
 mod corpus;
@@ -33,30 +34,68 @@ const WAYS: [Version; 2] = [Version::V1Beta2, Version::V1Beta1];
 /// The kinds to which Clusters and Machines refer are in groups that end so.
 const GROUPS: &str = "cluster.x-k8s.io";
 
-/// Each file of the corpus whose variables have values, migrated to v1beta2 and from there to v1beta1: the server takes every object that it
-/// took before, and the machines that can be rendered have the same data.
+/// Each file of the corpus whose variables have values, migrated to v1beta2 and from there to
+/// v1beta1: the server takes every object that it took before, and the machines that can be
+/// rendered have the same data.
 pub(crate) fn files_of_the_corpus_are_taken(context: &Context) {
     let plane = context.control_plane();
     for file in ["core", "bootstrap", "control-plane"] {
-        components::apply(&plane, &shared::cluster_api(CLUSTER_API).join(format!("{file}-components.yaml")));
+        components::apply(
+            &plane,
+            &shared::cluster_api(CLUSTER_API).join(format!("{file}-components.yaml")),
+        );
     }
     let files = File::all(&shared::path("corpus"));
     stand_ins::install_kinds(&plane, &foreign(&plane, &files));
-    let made: BTreeSet<&str> = files.iter().flat_map(|file| &file.objects).map(|object| text(&object["metadata"], "namespace")).collect();
+    let made: BTreeSet<&str> = files
+        .iter()
+        .flat_map(|file| &file.objects)
+        .map(|object| text(&object["metadata"], "namespace"))
+        .collect();
     for namespace in made.into_iter().filter(|name| !name.is_empty()) {
-        plane.api.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})).unwrap();
+        plane
+            .api
+            .apply(
+                &json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}),
+            )
+            .unwrap();
     }
-    managers::start(&plane, CLUSTER_API, &[managers::CORE, managers::KUBEADM_BOOTSTRAP, managers::KUBEADM_CONTROL_PLANE]);
+    managers::start(
+        &plane,
+        CLUSTER_API,
+        &[
+            managers::CORE,
+            managers::KUBEADM_BOOTSTRAP,
+            managers::KUBEADM_CONTROL_PLANE,
+        ],
+    );
     let by_hand = judged(
         &plane,
-        &[File { name: "by hand".to_owned(), text: BY_HAND.to_owned(), objects: objects("", BY_HAND).unwrap() }],
+        &[File {
+            name: "by hand".to_owned(),
+            text: BY_HAND.to_owned(),
+            objects: objects("", BY_HAND).unwrap(),
+        }],
     );
-    assert!(by_hand.faults.is_empty() && (by_hand.taken, by_hand.same) == ([3, 2], 1), "{by_hand:#?}");
+    assert!(
+        by_hand.faults.is_empty() && (by_hand.taken, by_hand.same) == ([3, 2], 1),
+        "{by_hand:#?}"
+    );
     let mut tally = judged(&plane, &files);
     let faults = std::mem::take(&mut tally.faults);
     println!("  {tally:?}");
-    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
-    assert!(tally.files >= 250 && tally.rendered >= 180 && tally.taken.iter().all(|taken| *taken >= 300), "{tally:?}");
+    assert!(
+        faults.is_empty(),
+        "{} faults:\n{}",
+        faults.len(),
+        faults.join("\n")
+    );
+    assert!(
+        tally.files >= 250
+            && tally.rendered >= 180
+            && tally.taken.iter().all(|taken| *taken >= 300),
+        "{tally:?}"
+    );
 }
 
 /// A file of the corpus.
@@ -68,13 +107,26 @@ struct File {
 }
 
 impl File {
-    /// All that hold something that is migrated, but those with variables that have no value, and those that are no YAML.
+    /// All that hold something that is migrated, but those with variables that have no value, and
+    /// those that are no YAML.
     fn all(corpus: &Path) -> Vec<File> {
-        let texts: Vec<(String, String)> = shared::yaml_files(corpus).iter().filter_map(|path| text_of(corpus, path)).collect();
+        let texts: Vec<(String, String)> = shared::yaml_files(corpus)
+            .iter()
+            .filter_map(|path| text_of(corpus, path))
+            .collect();
         let count = texts.len();
-        let of_text = |(name, text): (String, String)| Some(File { objects: objects(&name, &text)?, name, text });
+        let of_text = |(name, text): (String, String)| {
+            Some(File {
+                objects: objects(&name, &text)?,
+                name,
+                text,
+            })
+        };
         let files: Vec<File> = texts.into_iter().filter_map(of_text).collect();
-        println!("  {} of {count} files, whose variables have values", files.len());
+        println!(
+            "  {} of {count} files, whose variables have values",
+            files.len()
+        );
         files
     }
 }
@@ -82,10 +134,25 @@ impl File {
 /// The kinds of other providers that the files speak of.
 fn foreign(plane: &ControlPlane, files: &[File]) -> Kinds {
     let mut kinds = Kinds::new();
-    files.iter().flat_map(|file| &file.objects).for_each(|object| named(object, &mut kinds));
-    let crds = plane.api.list("apiextensions.k8s.io/v1", "CustomResourceDefinition", None);
-    let ours: BTreeSet<(&str, &str)> = crds.iter().map(|crd| (text(&crd["spec"], "group"), text(&crd["spec"]["names"], "kind"))).collect();
-    kinds.retain(|(group, kind), _| group.ends_with(GROUPS) && !ours.contains(&(group.as_str(), kind.as_str())));
+    files
+        .iter()
+        .flat_map(|file| &file.objects)
+        .for_each(|object| named(object, &mut kinds));
+    let crds = plane
+        .api
+        .list("apiextensions.k8s.io/v1", "CustomResourceDefinition", None);
+    let ours: BTreeSet<(&str, &str)> = crds
+        .iter()
+        .map(|crd| {
+            (
+                text(&crd["spec"], "group"),
+                text(&crd["spec"]["names"], "kind"),
+            )
+        })
+        .collect();
+    kinds.retain(|(group, kind), _| {
+        group.ends_with(GROUPS) && !ours.contains(&(group.as_str(), kind.as_str()))
+    });
     kinds
 }
 
@@ -93,12 +160,16 @@ fn foreign(plane: &ControlPlane, files: &[File]) -> Kinds {
 fn named(value: &Value, kinds: &mut Kinds) {
     match value {
         Value::Object(fields) => {
-            let is_word = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric());
+            let is_word =
+                |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric());
             if let Some((group, version)) = text(value, "apiVersion").split_once('/')
                 && is_word(text(value, "kind"))
                 && is_word(version)
             {
-                kinds.entry((group.to_owned(), text(value, "kind").to_owned())).or_default().insert(version.to_owned());
+                kinds
+                    .entry((group.to_owned(), text(value, "kind").to_owned()))
+                    .or_default()
+                    .insert(version.to_owned());
             }
             fields.values().for_each(|inner| named(inner, kinds));
         }
@@ -126,9 +197,14 @@ struct Tally {
     faults: Vec<String>,
 }
 
-/// Judges files, many at a time: the webhook of Clusters waits some seconds for a class that is not there.
+/// Judges files, many at a time: the webhook of Clusters waits some seconds for a class that is not
+/// there.
 fn judged(plane: &ControlPlane, files: &[File]) -> Tally {
-    let judge = Judge { plane, answers: Mutex::default(), tally: Mutex::default() };
+    let judge = Judge {
+        plane,
+        answers: Mutex::default(),
+        tally: Mutex::default(),
+    };
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..WORKERS {
@@ -160,7 +236,12 @@ impl Judge<'_> {
                 break;
             };
             let after = objects(&file.name, &migrated).unwrap_or_default();
-            assert_eq!(after.len(), file.objects.len(), "{}: objects in {version}", file.name);
+            assert_eq!(
+                after.len(),
+                file.objects.len(),
+                "{}: objects in {version}",
+                file.name
+            );
             for (old, new) in file.objects.iter().zip(&after) {
                 has_taken |= self.object(&file.name, old, new, way);
             }
@@ -168,14 +249,17 @@ impl Judge<'_> {
                 let is_same = rendered(&file.name, &migrated).is_some_and(|new| new == *data);
                 let mut tally = self.tally();
                 tally.rendered += usize::from(is_same);
-                tally.faults.extend((!is_same).then(|| format!("{}: other data in {version}", file.name)));
+                tally
+                    .faults
+                    .extend((!is_same).then(|| format!("{}: other data in {version}", file.name)));
             }
             now = migrated;
         }
         self.tally().files += usize::from(has_taken);
     }
 
-    /// Asks the server for an object that was migrated, if it takes the one that it was; whether it takes both.
+    /// Asks the server for an object that was migrated, if it takes the one that it was; whether it
+    /// takes both.
     fn object(&self, file: &str, old: &Value, new: &Value, way: usize) -> bool {
         if old == new {
             self.tally().same += 1;
@@ -189,7 +273,9 @@ impl Judge<'_> {
         let mut tally = self.tally();
         match &refusal {
             None => tally.taken[way] += 1,
-            Some(words) => tally.faults.push(format!("{file}: {words}\n  {old}\n  {new}")),
+            Some(words) => tally
+                .faults
+                .push(format!("{file}: {words}\n  {old}\n  {new}")),
         }
         refusal.is_none()
     }
@@ -200,14 +286,23 @@ impl Judge<'_> {
         if let Some(answer) = self.answers.lock().unwrap().get(&key) {
             return answer.clone();
         }
-        let answer = wait::until(&format!("a word about {} {}", object["kind"], object["metadata"]["name"]), SOON, || {
-            self.plane.assert_running();
-            match self.plane.api.try_create(object) {
-                Ok(_) => Ok(None),
-                Err(refusal) if refusal.passes() && is_early(&refusal) => Err(refusal.to_string()),
-                Err(refusal) => Ok(Some(refusal.to_string())),
-            }
-        });
+        let answer = wait::until(
+            &format!(
+                "a word about {} {}",
+                object["kind"], object["metadata"]["name"]
+            ),
+            SOON,
+            || {
+                self.plane.assert_running();
+                match self.plane.api.try_create(object) {
+                    Ok(_) => Ok(None),
+                    Err(refusal) if refusal.passes() && is_early(&refusal) => {
+                        Err(refusal.to_string())
+                    }
+                    Err(refusal) => Ok(Some(refusal.to_string())),
+                }
+            },
+        );
         self.answers.lock().unwrap().insert(key, answer.clone());
         answer
     }
@@ -217,9 +312,13 @@ impl Judge<'_> {
     }
 }
 
-/// Whether it is the connection that a webhook or a conversion lacks: what they say themselves against an object is an answer.
+/// Whether it is the connection that a webhook or a conversion lacks: what they say themselves
+/// against an object is an answer.
 fn is_early(refusal: &Refusal) -> bool {
-    refusal.code == 404 || ["dial tcp", "x509", "EOF"].iter().any(|fault| refusal.message().contains(fault))
+    refusal.code == 404
+        || ["dial tcp", "x509", "EOF"]
+            .iter()
+            .any(|fault| refusal.message().contains(fault))
 }
 
 /// Objects of v1beta1 that the server takes and whose parts v1beta2 wants absent.
@@ -256,17 +355,34 @@ spec: {template: {metadata: {labels: {a: b}}, spec: {kubeadmConfigSpec: {}}}}
 
 /// A text after its migration; `None` when it says that something cannot be carried.
 fn migrated(text: &str, others: &str, version: Version) -> Option<String> {
-    let sources = [Source::new("f.yaml", text), Source::new("others.yaml", others)];
-    let wanted = Wanted { version: Some(version), family: None };
+    let sources = [
+        Source::new("f.yaml", text),
+        Source::new("others.yaml", others),
+    ];
+    let wanted = Wanted {
+        version: Some(version),
+        family: None,
+    };
     let migration = migrate::run(&sources, &wanted, &Budget::default());
-    let is_whole = migration.report.findings().iter().all(|finding| finding.rule.severity != Severity::Error);
+    let is_whole = migration
+        .report
+        .findings()
+        .iter()
+        .all(|finding| finding.rule.severity != Severity::Error);
     is_whole.then(|| migration.sources[0].text().to_owned())
 }
 
-/// The objects of a template with its variables' defaults; `None` when one has none, or when it is no YAML.
+/// The objects of a template with its variables' defaults; `None` when one has none, or when it is
+/// no YAML.
 fn objects(name: &str, template: &str) -> Option<Vec<Value>> {
     let parsed = yaml::parse(&substituted(name, template)?, &Budget::default());
-    (!parsed.report.has_errors()).then(|| parsed.documents.iter().map(|document| document.root.to_json()).collect())
+    (!parsed.report.has_errors()).then(|| {
+        parsed
+            .documents
+            .iter()
+            .map(|document| document.root.to_json())
+            .collect()
+    })
 }
 
 fn text<'v>(value: &'v Value, field: &str) -> &'v str {

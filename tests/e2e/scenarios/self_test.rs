@@ -12,23 +12,55 @@ use crate::harness::wait;
 
 const SOON: Duration = Duration::from_secs(20);
 
-/// The webhook server is called by the API server, for admission and for conversion, and what it answers counts.
+/// The webhook server is called by the API server, for admission and for conversion, and what it
+/// answers counts.
 pub(crate) fn webhooks_are_called(context: &Context) {
     let plane = context.shared();
-    let port = plane.serve([("/refuse".to_owned(), Arc::new(refuse) as _), ("/convert".to_owned(), Arc::new(relabel) as _)].into());
-    plane.api.apply(&crd(port, &plane.certificates.authority)).unwrap();
+    let port = plane.serve(
+        [
+            ("/refuse".to_owned(), Arc::new(refuse) as _),
+            ("/convert".to_owned(), Arc::new(relabel) as _),
+        ]
+        .into(),
+    );
+    plane
+        .api
+        .apply(&crd(port, &plane.certificates.authority))
+        .unwrap();
     wait::until("a Buoy to be taken", SOON, || {
-        plane.api.apply(&buoy("good", &json!(3))).map_err(|refusal| refusal.to_string())
+        plane
+            .api
+            .apply(&buoy("good", &json!(3)))
+            .map_err(|refusal| refusal.to_string())
     });
-    assert_eq!(plane.api.get("e2e.windlass.dev/v2", "Buoy", Some("default"), "good").unwrap()["spec"]["size"], 3);
+    assert_eq!(
+        plane
+            .api
+            .get("e2e.windlass.dev/v2", "Buoy", Some("default"), "good")
+            .unwrap()["spec"]["size"],
+        3
+    );
 
     let refusal = plane.api.create(&buoy("typed", &json!("3"))).unwrap_err();
-    assert_eq!(refusal.causes().iter().map(|(field, _)| field.as_str()).collect::<Vec<_>>(), ["spec.size"], "{refusal}");
+    assert_eq!(
+        refusal
+            .causes()
+            .iter()
+            .map(|(field, _)| field.as_str())
+            .collect::<Vec<_>>(),
+        ["spec.size"],
+        "{refusal}"
+    );
 
-    plane.api.apply(&validating_webhook(port, &plane.certificates.authority)).unwrap();
-    wait::until("a bad Buoy to be refused", SOON, || match plane.api.try_create(&buoy("bad", &json!(3))) {
-        Err(refusal) if refusal.message().contains("not that name") => Ok(()),
-        other => Err(format!("{other:?}")),
+    plane
+        .api
+        .apply(&validating_webhook(port, &plane.certificates.authority))
+        .unwrap();
+    wait::until("a bad Buoy to be refused", SOON, || {
+        match plane.api.try_create(&buoy("bad", &json!(3))) {
+            Err(refusal) if refusal.message().contains("not that name") => Ok(()),
+            other => Err(format!("{other:?}")),
+        }
     });
     plane.api.try_create(&buoy("better", &json!(3))).unwrap();
 }
@@ -92,21 +124,28 @@ fn validating_webhook(port: u16, authority: &str) -> Value {
     })
 }
 
-/// clusterctl installs Cluster API's own four providers and ours, their Deployments become available, and the managers run as
-/// their service accounts and answer their webhooks.
+/// clusterctl installs Cluster API's own four providers and ours, their Deployments become
+/// available, and the managers run as their service accounts and answer their webhooks.
 pub(crate) fn cluster_api_comes_up(context: &Context) {
     let plane = context.installed();
     let cluster = json!({
         "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": {"name": "c", "namespace": "default"},
         "spec": {"paused": true, "infrastructureRef": {"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "DevCluster", "name": "c"}},
     });
-    wait::until("a Cluster to be taken", SOON, || plane.api.try_create(&cluster).map_err(|refusal| refusal.to_string()));
+    wait::until("a Cluster to be taken", SOON, || {
+        plane
+            .api
+            .try_create(&cluster)
+            .map_err(|refusal| refusal.to_string())
+    });
     let config = json!({
         "apiVersion": "bootstrap.cluster.x-k8s.io/v1beta2", "kind": "KubeadmConfig", "metadata": {"name": "k", "namespace": "default"},
         "spec": {"files": [{"path": "/a", "content": "x"}, {"path": "/a", "content": "y"}]},
     });
-    wait::until("a KubeadmConfig to be refused", SOON, || match plane.api.try_create(&config) {
-        Err(refusal) if refusal.message().contains("spec.files[1].path") => Ok(()),
-        other => Err(format!("{other:?}")),
+    wait::until("a KubeadmConfig to be refused", SOON, || {
+        match plane.api.try_create(&config) {
+            Err(refusal) if refusal.message().contains("spec.files[1].path") => Ok(()),
+            other => Err(format!("{other:?}")),
+        }
     });
 }

@@ -1,4 +1,5 @@
-//! The contract of Cluster API: what our release fulfils, rule by rule, and the table that says which test proves what.
+//! The contract of Cluster API: what our release fulfils, rule by rule, and the table that says
+//! which test proves what.
 //!
 //! Ids in comments (`BC-15`, `CC-13`, …) are those of `docs/contract.tsv`.
 
@@ -27,12 +28,17 @@ fn crds() -> [&'static Value; 2] {
 
 /// The objects of a kind in the components of our release.
 fn of_kind(kind: &str) -> Vec<&'static Value> {
-    OBJECTS.iter().filter(|object| object["kind"] == kind).collect()
+    OBJECTS
+        .iter()
+        .filter(|object| object["kind"] == kind)
+        .collect()
 }
 
 /// The only object of a kind.
 fn the(kind: &str) -> &'static Value {
-    let [only] = of_kind(kind)[..] else { panic!("{kind}: not one") };
+    let [only] = of_kind(kind)[..] else {
+        panic!("{kind}: not one")
+    };
     only
 }
 
@@ -43,5 +49,8 @@ fn items(list: &Value) -> &[Value] {
 
 /// The texts in a list.
 fn texts(list: &Value) -> Vec<&str> {
-    items(list).iter().map(|item| item.as_str().unwrap()).collect()
+    items(list)
+        .iter()
+        .map(|item| item.as_str().unwrap())
+        .collect()
 }

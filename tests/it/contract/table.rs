@@ -29,9 +29,15 @@ fn proof(text: &str) -> Result<Proof, String> {
     }
     let tests: Option<Vec<(String, String)>> = text
         .split("; ")
-        .map(|test| test.split_once("::").filter(|(path, _)| path.ends_with(".rs")).map(|(path, name)| (path.to_owned(), name.to_owned())))
+        .map(|test| {
+            test.split_once("::")
+                .filter(|(path, _)| path.ends_with(".rs"))
+                .map(|(path, name)| (path.to_owned(), name.to_owned()))
+        })
         .collect();
-    tests.map(Proof::Tests).ok_or_else(|| format!("`{text}` is no proof"))
+    tests
+        .map(Proof::Tests)
+        .ok_or_else(|| format!("`{text}` is no proof"))
 }
 
 fn rows() -> Vec<Row> {
@@ -40,9 +46,16 @@ fn rows() -> Vec<Row> {
     assert_eq!(lines.next(), Some(HEADER));
     lines
         .map(|line| {
-            let [id, level, fulfilled, written] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{TABLE}: four columns: {line}") };
+            let [id, level, fulfilled, written] = line.split('\t').collect::<Vec<_>>()[..] else {
+                panic!("{TABLE}: four columns: {line}")
+            };
             let proof = proof(written).unwrap_or_else(|fault| panic!("{TABLE}: {id}: {fault}"));
-            Row { id: id.to_owned(), level: level.to_owned(), fulfilled: fulfilled.to_owned(), proof }
+            Row {
+                id: id.to_owned(),
+                level: level.to_owned(),
+                fulfilled: fulfilled.to_owned(),
+                proof,
+            }
         })
         .collect()
 }
@@ -53,7 +66,10 @@ fn proofs_have_one_form() {
     for (text, expected) in [
         ("n/a: x", Some(Proof::NotApplicable("x".into()))),
         ("a.rs::b", Some(Proof::Tests(vec![test("a.rs", "b")]))),
-        ("a.rs::b; c.rs::d", Some(Proof::Tests(vec![test("a.rs", "b"), test("c.rs", "d")]))),
+        (
+            "a.rs::b; c.rs::d",
+            Some(Proof::Tests(vec![test("a.rs", "b"), test("c.rs", "d")])),
+        ),
         ("", None),
         ("manager", None),
         ("a.rs::b; n/a: x", None),
@@ -63,30 +79,49 @@ fn proofs_have_one_form() {
     }
 }
 
-/// Whether the file has the test: one with a test attribute, or a scenario of `tests/e2e`, which the list of scenarios names.
+/// Whether the file has the test: one with a test attribute, or a scenario of `tests/e2e`, which
+/// the list of scenarios names.
 fn has_test(path: &str, name: &str) -> bool {
     let read = |path: &str| std::fs::read_to_string(root().join(path)).unwrap_or_default();
     match path.strip_prefix("tests/e2e/scenarios/") {
-        Some(scenario) => is_scenario(&read("tests/e2e/scenarios/mod.rs"), &read(path), scenario, name),
+        Some(scenario) => is_scenario(
+            &read("tests/e2e/scenarios/mod.rs"),
+            &read(path),
+            scenario,
+            name,
+        ),
         None => has_attributed_test(&read(path), name),
     }
 }
 
-/// Whether a file has the function, and the list runs it under the module that is called after the file or its folder.
+/// Whether a file has the function, and the list runs it under the module that is called after the
+/// file or its folder.
 fn is_scenario(list: &str, text: &str, path: &str, name: &str) -> bool {
-    let module = path.split('/').next().unwrap_or_default().trim_end_matches(".rs");
-    let is_function = text.lines().any(|line| line.starts_with(&format!("pub(crate) fn {name}(")));
-    is_function && list.lines().any(|line| line.trim_end().ends_with(&format!(" {module}::{name}),")))
+    let module = path
+        .split('/')
+        .next()
+        .unwrap_or_default()
+        .trim_end_matches(".rs");
+    let is_function = text
+        .lines()
+        .any(|line| line.starts_with(&format!("pub(crate) fn {name}(")));
+    is_function && list.contains(&format!("\"{module}::{name}\","))
 }
 
 /// The name of a test and whether a test attribute stands above it.
 fn has_attributed_test(text: &str, name: &str) -> bool {
     let mut after_attribute = false;
     for line in text.lines().map(str::trim_start) {
-        if line.trim_start_matches("async ").starts_with(&format!("fn {name}(")) && after_attribute {
+        if line
+            .trim_start_matches("async ")
+            .starts_with(&format!("fn {name}("))
+            && after_attribute
+        {
             return true;
         }
-        after_attribute = line == "#[test]" || line.starts_with("#[tokio::test") || (after_attribute && line.starts_with("#["));
+        after_attribute = line == "#[test]"
+            || line.starts_with("#[tokio::test")
+            || (after_attribute && line.starts_with("#["));
     }
     false
 }
@@ -100,19 +135,28 @@ fn tests_are_found_by_name_and_attribute() {
 
 #[test]
 fn scenarios_are_found_by_function_and_list() {
-    let list = "    scenario(\"crds::hold\", crds::hold),\n    scenario(\"rbac::exact\", rbac::exact),\n";
+    let list = "    scenario(\"crds::hold\", crds::hold),\n    scenario(\n        \"rbac::exact\",\n        rbac::exact,\n    ),\n";
     let text = "pub(crate) fn hold(context: &Context) {\nfn exact() {\n";
     assert!(is_scenario(list, text, "crds/mod.rs", "hold"));
-    assert!(!is_scenario(list, text, "rbac.rs", "hold") && !is_scenario(list, text, "rbac.rs", "exact"));
+    assert!(
+        !is_scenario(list, text, "rbac.rs", "hold") && !is_scenario(list, text, "rbac.rs", "exact")
+    );
     assert!(!is_scenario("", text, "crds/mod.rs", "hold"));
 }
 
-/// Ids in order, once each; levels as the documents have them; files and tests that exist; nothing that waits.
+/// Ids in order, once each; levels as the documents have them; files and tests that exist; nothing
+/// that waits.
 #[test]
 fn table_is_sound() {
     let mut faults = Vec::new();
     let mut seen = BTreeSet::new();
-    for Row { id, level, fulfilled, proof } in rows() {
+    for Row {
+        id,
+        level,
+        fulfilled,
+        proof,
+    } in rows()
+    {
         if !seen.insert(id.clone()) {
             faults.push(format!("{id} stands there twice"));
         }
@@ -133,15 +177,18 @@ fn table_is_sound() {
                     }
                 }
             }
-            Proof::NotApplicable(reason) if reason.split(' ').count() < 4 => faults.push(format!("{id}: say why")),
+            Proof::NotApplicable(reason) if reason.split(' ').count() < 4 => {
+                faults.push(format!("{id}: say why"))
+            }
             _ => {}
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// `docs/upstream-tests.tsv`: what proves here what each test of Cluster API's own kubeadm provider (v1.14.2, `bootstrap/kubeadm`) proves there. They call its
-/// functions in Go and cannot be run against another program; what they expect of objects can.
+/// `docs/upstream-tests.tsv`: what proves here what each test of Cluster API's own kubeadm provider
+/// (v1.14.2, `bootstrap/kubeadm`) proves there. They call its functions in Go and cannot be run
+/// against another program; what they expect of objects can.
 #[test]
 fn tests_of_upstream_have_tests_here() {
     const UPSTREAM: &str = "docs/upstream-tests.tsv";
@@ -150,14 +197,25 @@ fn tests_of_upstream_have_tests_here() {
     assert_eq!(lines.next(), Some("folder\ttest\tproof"));
     let mut seen = BTreeSet::new();
     for line in lines {
-        let [folder, test, written] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{UPSTREAM}: three columns: {line}") };
-        assert!(test.starts_with("Test") && seen.insert((folder, test)), "{UPSTREAM}: {line}");
+        let [folder, test, written] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("{UPSTREAM}: three columns: {line}")
+        };
+        assert!(
+            test.starts_with("Test") && seen.insert((folder, test)),
+            "{UPSTREAM}: {line}"
+        );
         match proof(written) {
             Ok(Proof::Tests(tests)) => {
-                let missing: Vec<_> = tests.iter().filter(|(path, name)| !has_test(path, name)).collect();
+                let missing: Vec<_> = tests
+                    .iter()
+                    .filter(|(path, name)| !has_test(path, name))
+                    .collect();
                 assert!(missing.is_empty(), "{UPSTREAM}: {test}: {missing:?}");
             }
-            Ok(Proof::NotApplicable(reason)) => assert!(reason.split(' ').count() >= 4, "{UPSTREAM}: {test}: say why"),
+            Ok(Proof::NotApplicable(reason)) => assert!(
+                reason.split(' ').count() >= 4,
+                "{UPSTREAM}: {test}: say why"
+            ),
             other => panic!("{UPSTREAM}: {test}: {other:?}"),
         }
     }
@@ -168,15 +226,24 @@ fn tests_of_upstream_have_tests_here() {
 /// The rules of the checklist, with their levels.
 fn checklist() -> Option<BTreeMap<String, String>> {
     let text = std::fs::read_to_string(shared("contract/checklist.md")?).unwrap();
-    let is_id = |id: &str| ["BC-", "PK-", "CC-", "OP-"].iter().any(|prefix| id.starts_with(prefix));
+    let is_id = |id: &str| {
+        ["BC-", "PK-", "CC-", "OP-"]
+            .iter()
+            .any(|prefix| id.starts_with(prefix))
+    };
     let rules = text.lines().filter_map(|line| {
-        let cells: Vec<&str> = line.strip_prefix("| ")?.strip_suffix(" |")?.split(" | ").collect();
+        let cells: Vec<&str> = line
+            .strip_prefix("| ")?
+            .strip_suffix(" |")?
+            .split(" | ")
+            .collect();
         is_id(cells[0]).then(|| (cells[0].to_owned(), cells[1].to_owned()))
     });
     Some(rules.collect())
 }
 
-/// The table against the checklist: all rules, with their levels. Each is proven, or does not bind us, since the table has no other form.
+/// The table against the checklist: all rules, with their levels. Each is proven, or does not bind
+/// us, since the table has no other form.
 #[test]
 fn table_is_complete() {
     let Some(checklist) = checklist() else { return };

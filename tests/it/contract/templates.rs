@@ -19,18 +19,36 @@ const COMMON: [(&str, &str); 5] = [
 ];
 
 /// Those that AWS' template has no default for.
-const AWS: [(&str, &str); 3] = [("AWS_REGION", "eu-central-1"), ("AWS_SSH_KEY_NAME", "key"), ("AWS_S3_BUCKET_NAME", "bucket")];
+const AWS: [(&str, &str); 3] = [
+    ("AWS_REGION", "eu-central-1"),
+    ("AWS_SSH_KEY_NAME", "key"),
+    ("AWS_S3_BUCKET_NAME", "bucket"),
+];
 
 /// The text of each template or class of the release whose name begins so.
 fn files(prefix: &str) -> BTreeMap<String, String> {
-    let texts = RELEASE.files.iter().filter(|(path, _)| path.starts_with(prefix));
-    texts.map(|(path, bytes)| (path.clone(), String::from_utf8(bytes.clone()).unwrap())).collect()
+    let texts = RELEASE
+        .files
+        .iter()
+        .filter(|(path, _)| path.starts_with(prefix));
+    texts
+        .map(|(path, bytes)| (path.clone(), String::from_utf8(bytes.clone()).unwrap()))
+        .collect()
 }
 
 /// The objects of a template after substitution.
 fn substituted(text: &str) -> Vec<Value> {
-    let value = |name: &str| COMMON.iter().chain(&AWS).find(|(known, _)| *known == name).map(|(_, value)| *value);
-    let substituted = envsubst::parse(text).unwrap().substitute(value, &Budget::default()).unwrap();
+    let value = |name: &str| {
+        COMMON
+            .iter()
+            .chain(&AWS)
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| *value)
+    };
+    let substituted = envsubst::parse(text)
+        .unwrap()
+        .substitute(value, &Budget::default())
+        .unwrap();
     documents(substituted.text().unwrap().as_bytes())
 }
 
@@ -56,18 +74,28 @@ fn templates_take_the_namespace_as_given() {
     for (path, text) in files("cluster-template") {
         for object in substituted(&text) {
             assert_ne!(object["kind"], "Namespace", "{path}");
-            assert_eq!(object["metadata"]["namespace"], "given", "{path} {}", object["kind"]);
+            assert_eq!(
+                object["metadata"]["namespace"], "given",
+                "{path} {}",
+                object["kind"]
+            );
         }
     }
 }
 
-/// CC-37: each common variable is used, but for the one that a template without a control plane provider cannot use.
+/// CC-37: each common variable is used, but for the one that a template without a control plane
+/// provider cannot use.
 #[test]
 fn templates_use_the_common_variables() {
     for (path, text) in files("cluster-template") {
-        let used: BTreeSet<String> = envsubst::parse(&text).unwrap().variables().into_keys().collect();
+        let used: BTreeSet<String> = envsubst::parse(&text)
+            .unwrap()
+            .variables()
+            .into_keys()
+            .collect();
         for (name, _) in COMMON {
-            let unused = path == "cluster-template-standalone-control-plane.yaml" && name == "CONTROL_PLANE_MACHINE_COUNT";
+            let unused = path == "cluster-template-standalone-control-plane.yaml"
+                && name == "CONTROL_PLANE_MACHINE_COUNT";
             assert_eq!(used.contains(name), !unused, "{path} {name}");
         }
     }
@@ -100,7 +128,11 @@ fn each_reference(value: &Value, check: &mut dyn FnMut(&Value)) {
 }
 
 fn identity(object: &Value) -> (String, String, String) {
-    let group = object["apiVersion"].as_str().unwrap().split_once('/').map_or("", |(group, _)| group);
+    let group = object["apiVersion"]
+        .as_str()
+        .unwrap()
+        .split_once('/')
+        .map_or("", |(group, _)| group);
     (
         group.to_owned(),
         object["kind"].as_str().unwrap().to_owned(),
@@ -116,14 +148,17 @@ fn references_of_templates_lead_to_objects_of_the_file() {
         let there: BTreeSet<_> = objects.iter().map(identity).collect();
         for object in &objects {
             each_reference(object, &mut |reference| {
-                assert!(there.contains(&referred(reference)), "{path}: no {reference}");
+                assert!(
+                    there.contains(&referred(reference)),
+                    "{path}: no {reference}"
+                );
             });
         }
     }
 }
 
-/// CC-39 to CC-42: the class is called as its file and as the topology says, keeps its templates to itself, and names no namespace and no
-/// variable of clusterctl.
+/// CC-39 to CC-42: the class is called as its file and as the topology says, keeps its templates to
+/// itself, and names no namespace and no variable of clusterctl.
 #[test]
 fn class_stands_for_itself() {
     let classes = files("clusterclass-");
@@ -133,32 +168,63 @@ fn class_stands_for_itself() {
     let objects = documents(text.as_bytes());
     assert_eq!(class(&objects)["metadata"]["name"], "windlass");
     for object in &objects {
-        assert!(object["metadata"]["name"].as_str().unwrap().starts_with("windlass"), "{}", object["metadata"]["name"]);
+        assert!(
+            object["metadata"]["name"]
+                .as_str()
+                .unwrap()
+                .starts_with("windlass"),
+            "{}",
+            object["metadata"]["name"]
+        );
         assert_eq!(object["metadata"].get("namespace"), None);
-        each_reference(object, &mut |reference| assert_eq!(reference.get("namespace"), None, "{reference}"));
+        each_reference(object, &mut |reference| {
+            assert_eq!(reference.get("namespace"), None, "{reference}")
+        });
     }
-    let topology = substituted(&files("cluster-template-topology.yaml")["cluster-template-topology.yaml"]);
-    assert_eq!(topology[0]["spec"]["topology"]["classRef"]["name"], "windlass");
+    let topology =
+        substituted(&files("cluster-template-topology.yaml")["cluster-template-topology.yaml"]);
+    assert_eq!(
+        topology[0]["spec"]["topology"]["classRef"]["name"],
+        "windlass"
+    );
 }
 
 fn class(objects: &[Value]) -> &Value {
-    objects.iter().find(|object| object["kind"] == "ClusterClass").unwrap()
+    objects
+        .iter()
+        .find(|object| object["kind"] == "ClusterClass")
+        .unwrap()
 }
 
-/// CC-44, CC-45: patches use the variables that the class defines, each of them, and change only what the class's own templates have. What they
-/// make is shown by `tests/e2e` with the real topology controller.
+/// CC-44, CC-45: patches use the variables that the class defines, each of them, and change only
+/// what the class's own templates have. What they make is shown by `tests/e2e` with the real
+/// topology controller.
 #[test]
 fn patches_of_the_class_use_each_variable() {
     let objects = documents(files("clusterclass-")["clusterclass-windlass.yaml"].as_bytes());
     let spec = &class(&objects)["spec"];
-    let defined: BTreeSet<&str> = items(&spec["variables"]).iter().map(|variable| variable["name"].as_str().unwrap()).collect();
-    let kinds: BTreeSet<&str> = objects.iter().map(|object| object["kind"].as_str().unwrap()).collect();
+    let defined: BTreeSet<&str> = items(&spec["variables"])
+        .iter()
+        .map(|variable| variable["name"].as_str().unwrap())
+        .collect();
+    let kinds: BTreeSet<&str> = objects
+        .iter()
+        .map(|object| object["kind"].as_str().unwrap())
+        .collect();
     let mut used = BTreeSet::new();
     for patch in items(&spec["patches"]) {
         let enabled_if = patch["enabledIf"].as_str().unwrap();
-        used.insert(enabled_if.strip_prefix("{{ if .").and_then(|rest| rest.strip_suffix(" }}true{{ end }}")).unwrap());
+        used.insert(
+            enabled_if
+                .strip_prefix("{{ if .")
+                .and_then(|rest| rest.strip_suffix(" }}true{{ end }}"))
+                .unwrap(),
+        );
         for definition in items(&patch["definitions"]) {
-            assert!(kinds.contains(definition["selector"]["kind"].as_str().unwrap()), "{definition}");
+            assert!(
+                kinds.contains(definition["selector"]["kind"].as_str().unwrap()),
+                "{definition}"
+            );
         }
     }
     assert_eq!(used, defined);
@@ -169,14 +235,24 @@ fn patches_of_the_class_use_each_variable() {
 fn templates_of_classes_never_change_under_one_name() {
     let mut known: BTreeMap<(String, String), (String, Value)> = BTreeMap::new();
     let releases = files_below(&root().join("releases"));
-    let classes = releases.iter().filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("clusterclass-"));
+    let classes = releases.iter().filter(|path| {
+        path.file_name()
+            .unwrap()
+            .to_string_lossy()
+            .starts_with("clusterclass-")
+    });
     let mut count = 0;
     for path in classes {
         count += 1;
-        for object in documents(&std::fs::read(path).unwrap()).into_iter().filter(|object| object["kind"] != "ClusterClass") {
+        for object in documents(&std::fs::read(path).unwrap())
+            .into_iter()
+            .filter(|object| object["kind"] != "ClusterClass")
+        {
             let (_, kind, name) = identity(&object);
             let shown = path.display().to_string();
-            let first = known.entry((kind, name)).or_insert_with(|| (shown.clone(), object.clone()));
+            let first = known
+                .entry((kind, name))
+                .or_insert_with(|| (shown.clone(), object.clone()));
             assert_eq!(first.1, object, "{} and {shown}", first.0);
         }
     }
@@ -185,8 +261,12 @@ fn templates_of_classes_never_change_under_one_name() {
 
 /// Whether an object or anything in it is of our group.
 fn names_windlass(value: &Value) -> bool {
-    let mut found = value["apiVersion"].as_str().is_some_and(|version| version.starts_with("bootstrap.windlass.dev/"));
-    each_reference(value, &mut |reference| found |= referred(reference).0 == "bootstrap.windlass.dev");
+    let mut found = value["apiVersion"]
+        .as_str()
+        .is_some_and(|version| version.starts_with("bootstrap.windlass.dev/"));
+    each_reference(value, &mut |reference| {
+        found |= referred(reference).0 == "bootstrap.windlass.dev"
+    });
     found
 }
 
@@ -197,22 +277,41 @@ fn kubeadm_control_planes_get_no_windlass_configs() {
     for (path, text) in files("cluster") {
         let objects = substituted(&text);
         let is_control_plane = |object: &Value| {
-            object["kind"].as_str().unwrap().starts_with("KubeadmControlPlane")
-                || object["metadata"]["labels"].get("cluster.x-k8s.io/control-plane").is_some()
+            object["kind"]
+                .as_str()
+                .unwrap()
+                .starts_with("KubeadmControlPlane")
+                || object["metadata"]["labels"]
+                    .get("cluster.x-k8s.io/control-plane")
+                    .is_some()
         };
-        if !objects.iter().any(|object| object["kind"].as_str().unwrap().starts_with("KubeadmControlPlane")) {
+        if !objects.iter().any(|object| {
+            object["kind"]
+                .as_str()
+                .unwrap()
+                .starts_with("KubeadmControlPlane")
+        }) {
             continue;
         }
         with_kubeadm += 1;
         for object in objects.iter().filter(|object| is_control_plane(object)) {
             assert!(!names_windlass(object), "{path} {}", object["kind"]);
         }
-        for class in objects.iter().filter(|object| object["kind"] == "ClusterClass") {
+        for class in objects
+            .iter()
+            .filter(|object| object["kind"] == "ClusterClass")
+        {
             assert!(!names_windlass(&class["spec"]["controlPlane"]), "{path}");
-            assert_eq!(items(&class["spec"]["workers"]["machineDeployments"]).len(), 1);
+            assert_eq!(
+                items(&class["spec"]["workers"]["machineDeployments"]).len(),
+                1
+            );
         }
     }
-    assert_eq!(with_kubeadm, 5, "default, flatcar-aws, ignition, machinepool and the class");
+    assert_eq!(
+        with_kubeadm, 5,
+        "default, flatcar-aws, ignition, machinepool and the class"
+    );
 }
 
 /// CC-33: the classes.
@@ -220,6 +319,9 @@ fn kubeadm_control_planes_get_no_windlass_configs() {
 fn the_book_names_the_classes() {
     let page = std::fs::read_to_string(root().join("docs/book/src/bootstrap-provider.md")).unwrap();
     for path in files("clusterclass-").into_keys() {
-        assert!(page.contains(&format!("`{path}`")), "the book does not name {path}");
+        assert!(
+            page.contains(&format!("`{path}`")),
+            "the book does not name {path}"
+        );
     }
 }

@@ -1,6 +1,7 @@
-//! The commands of README and book do what their text says. A `sh` block is run as it stands, in a copy of the project's root folder that the blocks
-//! of one page share; no network, no cluster. A `console` block in which `windlass` alone is called and prints something is a transcript, of which
-//! every line has to be what is printed.
+//! The commands of README and book do what their text says. A `sh` block is run as it stands, in a
+//! copy of the project's root folder that the blocks of one page share; no network, no cluster. A
+//! `console` block in which `windlass` alone is called and prints something is a transcript, of
+//! which every line has to be what is printed.
 
 use crate::support::root;
 
@@ -26,23 +27,33 @@ fn run(page: &str, blocks: &[String]) {
     }
 }
 
-/// The commands of a transcript with what each printed. Nothing if other programs are called, or nothing is printed: that is a thing to type.
+/// The commands of a transcript with what each printed. Nothing if other programs are called, or
+/// nothing is printed: that is a thing to type.
 fn transcript(block: &str) -> Option<Vec<(String, String)>> {
     let mut steps: Vec<(String, String)> = Vec::new();
     for line in block.lines() {
         match (line.strip_prefix("$ "), steps.last_mut()) {
-            (Some(command), _) if command.starts_with("windlass ") && !command.contains(['|', '&', ';']) => {
+            (Some(command), _)
+                if command.starts_with("windlass ") && !command.contains(['|', '&', ';']) =>
+            {
                 steps.push((command.to_owned(), String::new()));
             }
             (None, Some((_, printed))) => printed.push_str(&format!("{line}\n")),
             _ => return None,
         }
     }
-    steps.iter().any(|(_, printed)| !printed.is_empty()).then_some(steps)
+    steps
+        .iter()
+        .any(|(_, printed)| !printed.is_empty())
+        .then_some(steps)
 }
 
 fn check_transcripts(page: &str, text: &str) {
-    let steps: Vec<_> = blocks(text, "console").iter().filter_map(|block| transcript(block)).flatten().collect();
+    let steps: Vec<_> = blocks(text, "console")
+        .iter()
+        .filter_map(|block| transcript(block))
+        .flatten()
+        .collect();
     if steps.is_empty() {
         return;
     }
@@ -50,7 +61,11 @@ fn check_transcripts(page: &str, text: &str) {
     for (command, printed) in steps {
         let output = playground.output(&format!("{command}\n"));
         let said = [output.stderr, output.stdout].concat();
-        assert_eq!(String::from_utf8_lossy(&said), printed, "{page}: `{command}`");
+        assert_eq!(
+            String::from_utf8_lossy(&said),
+            printed,
+            "{page}: `{command}`"
+        );
     }
 }
 
@@ -109,7 +124,9 @@ pages! {
 pub(super) fn listed() -> Vec<String> {
     let summary = std::fs::read_to_string(root().join(SRC).join("SUMMARY.md")).unwrap();
     let link = regex::Regex::new(r"\]\(([^)]+)\)").unwrap();
-    link.captures_iter(&summary).map(|found| found[1].to_owned()).collect()
+    link.captures_iter(&summary)
+        .map(|found| found[1].to_owned())
+        .collect()
 }
 
 /// The reference is printed from tables; its examples are those of the help.
@@ -118,49 +135,85 @@ fn every_page_is_listed_once_and_its_commands_run() {
     let mut listed = listed();
     let mut files: Vec<String> = crate::support::files_below(&root().join(SRC))
         .iter()
-        .map(|file| file.strip_prefix(root().join(SRC)).unwrap().to_str().unwrap().replace('\\', "/"))
+        .map(|file| {
+            file.strip_prefix(root().join(SRC))
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .replace('\\', "/")
+        })
         .filter(|file| file != "SUMMARY.md")
         .collect();
     listed.sort();
     files.sort();
     assert_eq!(listed, files, "SUMMARY.md and the files beside it");
-    let by_hand: Vec<&String> = listed.iter().filter(|file| !file.starts_with("reference/")).collect();
-    assert_eq!(by_hand, PAGES, "a page has a row in `pages!` of tests/it/docs/book.rs");
+    let by_hand: Vec<&String> = listed
+        .iter()
+        .filter(|file| !file.starts_with("reference/"))
+        .collect();
+    assert_eq!(
+        by_hand, PAGES,
+        "a page has a row in `pages!` of tests/it/docs/book.rs"
+    );
 }
 
 /// Pages by hand and README, with their texts.
 fn texts() -> Vec<(&'static str, String)> {
-    let pages = PAGES.iter().map(|page| (*page, root().join(SRC).join(page)));
+    let pages = PAGES
+        .iter()
+        .map(|page| (*page, root().join(SRC).join(page)));
     let texts = pages.chain([("README.md", root().join("README.md"))]);
-    texts.map(|(page, path)| (page, std::fs::read_to_string(path).unwrap())).collect()
+    texts
+        .map(|(page, path)| (page, std::fs::read_to_string(path).unwrap()))
+        .collect()
 }
 
 fn table() -> Vec<console::Row> {
     console::rows(&std::fs::read_to_string(root().join(console::TABLE)).unwrap())
 }
 
-/// What needs other programs is run by a scenario of `tests/e2e`, which has each of its rows; or it is said why nobody can.
+/// What needs other programs is run by a scenario of `tests/e2e`, which has each of its rows; or it
+/// is said why nobody can.
 #[test]
 fn commands_with_other_programs_are_run_or_it_is_said_why_not() {
     let (table, texts) = (table(), texts());
     let scenarios = std::fs::read_to_string(root().join("tests/e2e/scenarios/mod.rs")).unwrap();
     for (page, text) in &texts {
-        let others = blocks(text, "console").into_iter().filter(|block| transcript(block).is_none());
+        let others = blocks(text, "console")
+            .into_iter()
+            .filter(|block| transcript(block).is_none());
         for block in others.map(|block| typed(&block)) {
-            let count = table.iter().filter(|row| row.page == *page && block.starts_with(&row.first)).count();
-            assert_eq!(count, 1, "{page}: rows in {} for this block:\n{block}", console::TABLE);
+            let count = table
+                .iter()
+                .filter(|row| row.page == *page && block.starts_with(&row.first))
+                .count();
+            assert_eq!(
+                count,
+                1,
+                "{page}: rows in {} for this block:\n{block}",
+                console::TABLE
+            );
         }
     }
     for row in &table {
-        let text =
-            texts.iter().find(|(page, _)| *page == row.page).map(|(_, text)| text).unwrap_or_else(|| panic!("{row:?}: no such page"));
+        let text = texts
+            .iter()
+            .find(|(page, _)| *page == row.page)
+            .map(|(_, text)| text)
+            .unwrap_or_else(|| panic!("{row:?}: no such page"));
         assert_eq!(meant(row, text).len(), 1, "{row:?}: blocks that begin so");
         match &row.scenario {
-            Some(scenario) => assert!(scenarios.contains(&format!("scenario(\"{scenario}\", ")), "{row:?}: no such scenario"),
+            Some(scenario) => assert!(
+                scenarios.contains(&format!("\"{scenario}\",")),
+                "{row:?}: no such scenario"
+            ),
             None => assert!(!row.remark.is_empty(), "{row:?}: why does nobody run it?"),
         }
     }
-    assert!(table.iter().filter(|row| row.scenario.is_some()).count() > table.len() / 2, "most are run");
+    assert!(
+        table.iter().filter(|row| row.scenario.is_some()).count() > table.len() / 2,
+        "most are run"
+    );
 }
 
 /// What nobody runs has at least flags that there are: they are read before `--help` is.
@@ -168,14 +221,25 @@ fn commands_with_other_programs_are_run_or_it_is_said_why_not() {
 #[test]
 fn flags_of_what_nobody_runs_are_known() {
     let playground = Playground::new();
-    assert!(!playground.output("windlass release build v0.2.0 --nope --help").status.success());
+    assert!(
+        !playground
+            .output("windlass release build v0.2.0 --nope --help")
+            .status
+            .success()
+    );
     let mut count = 0;
     for (page, text) in texts() {
-        for row in table().into_iter().filter(|row| row.page == page && row.scenario.is_none()) {
+        for row in table()
+            .into_iter()
+            .filter(|row| row.page == page && row.scenario.is_none())
+        {
             let block = meant(&row, &text).concat().replace("\\\n", " ");
             for command in block.lines().filter(|line| line.starts_with("windlass ")) {
                 count += 1;
-                playground.run(&format!("{} --help > /dev/null", command.split(['>', '|', '&', ';', '#']).next().unwrap()));
+                playground.run(&format!(
+                    "{} --help > /dev/null",
+                    command.split(['>', '|', '&', ';', '#']).next().unwrap()
+                ));
             }
         }
     }
@@ -186,19 +250,34 @@ fn flags_of_what_nobody_runs_are_known() {
 #[test]
 fn readme_is_short() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
-    assert!(readme.lines().count() <= 200, "README.md has {} lines", readme.lines().count());
+    assert!(
+        readme.lines().count() <= 200,
+        "README.md has {} lines",
+        readme.lines().count()
+    );
 }
 
 #[test]
 fn readme_begins_with_the_two_commands_of_set_up() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let blocks = blocks(&readme, "sh");
-    assert!(blocks.len() >= 2, "README.md has {} `sh` blocks", blocks.len());
+    assert!(
+        blocks.len() >= 2,
+        "README.md has {} `sh` blocks",
+        blocks.len()
+    );
     for block in &blocks[..2] {
         assert_eq!(block.lines().count(), 1, "one command a block: {block}");
-        assert!(block.starts_with("cargo "), "nothing but Rust is needed: {block}");
+        assert!(
+            block.starts_with("cargo "),
+            "nothing but Rust is needed: {block}"
+        );
     }
-    assert!(blocks[0].contains("release build v") && blocks[0].contains("--to out"), "{}", blocks[0]);
+    assert!(
+        blocks[0].contains("release build v") && blocks[0].contains("--to out"),
+        "{}",
+        blocks[0]
+    );
     assert!(blocks[1].starts_with("cargo test"), "{}", blocks[1]);
 }
 
@@ -213,11 +292,32 @@ fn examples_of_the_readme_work() {
 
 #[test]
 fn readers_of_markdown_read_what_they_should() {
-    assert_eq!(blocks("a\n```sh\nx\n```\nb\n```json\n{}\n```\n```sh\ny\nz\n```\n", "sh"), ["x\n", "y\nz\n"]);
-    assert_eq!(blocks("```text\n```sh\n```\n", "sh"), [""; 0], "a fence within a block closes it");
+    assert_eq!(
+        blocks(
+            "a\n```sh\nx\n```\nb\n```json\n{}\n```\n```sh\ny\nz\n```\n",
+            "sh"
+        ),
+        ["x\n", "y\nz\n"]
+    );
+    assert_eq!(
+        blocks("```text\n```sh\n```\n", "sh"),
+        [""; 0],
+        "a fence within a block closes it"
+    );
     let steps = transcript("$ windlass a\nb\nc\n$ windlass d\n").unwrap();
-    assert_eq!(steps, [("windlass a".to_owned(), "b\nc\n".to_owned()), ("windlass d".to_owned(), String::new())]);
-    for other in ["$ windlass a\nb\n$ kubectl c\n", "export A=b\n", "$ windlass a\n", "$ windlass a | b\nc\n"] {
+    assert_eq!(
+        steps,
+        [
+            ("windlass a".to_owned(), "b\nc\n".to_owned()),
+            ("windlass d".to_owned(), String::new())
+        ]
+    );
+    for other in [
+        "$ windlass a\nb\n$ kubectl c\n",
+        "export A=b\n",
+        "$ windlass a\n",
+        "$ windlass a | b\nc\n",
+    ] {
         assert_eq!(transcript(other), None, "{other}");
     }
 }

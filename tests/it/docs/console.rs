@@ -1,4 +1,5 @@
-//! The blocks of commands in README and book, and who runs those that need other programs (`docs/book-commands.tsv`). `tests/e2e` reads them too.
+//! The blocks of commands in README and book, and who runs those that need other programs
+//! (`docs/book-commands.tsv`). `tests/e2e` reads them too.
 
 /// Where it is said of each such block who runs it.
 pub(crate) const TABLE: &str = "docs/book-commands.tsv";
@@ -11,7 +12,11 @@ pub(crate) fn blocks(text: &str, language: &str) -> Vec<String> {
     for line in text.lines() {
         match (&mut open, line.strip_prefix("```")) {
             (None, Some(fence)) => open = Some((fence == language, String::new())),
-            (Some(_), Some(_)) => found.extend(open.take().filter(|(is_wanted, _)| *is_wanted).map(|(_, block)| block)),
+            (Some(_), Some(_)) => found.extend(
+                open.take()
+                    .filter(|(is_wanted, _)| *is_wanted)
+                    .map(|(_, block)| block),
+            ),
             (Some((_, block)), None) => block.push_str(&format!("{line}\n")),
             (None, None) => {}
         }
@@ -21,7 +26,10 @@ pub(crate) fn blocks(text: &str, language: &str) -> Vec<String> {
 
 /// A block as one types it, without the prompt.
 pub(crate) fn typed(block: &str) -> String {
-    block.lines().map(|line| format!("{}\n", line.strip_prefix("$ ").unwrap_or(line))).collect()
+    block
+        .lines()
+        .map(|line| format!("{}\n", line.strip_prefix("$ ").unwrap_or(line)))
+        .collect()
 }
 
 /// A block of a page, and who runs it.
@@ -41,14 +49,25 @@ pub(crate) fn rows(table: &str) -> Vec<Row> {
     let mut lines = table.lines();
     assert_eq!(lines.next(), Some(HEADER), "{TABLE}");
     let row = |line: &str| {
-        let [page, first, run_by, remark] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{TABLE}: four columns: {line}") };
+        let [page, first, run_by, remark] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("{TABLE}: four columns: {line}")
+        };
         let scenario = (run_by != "nobody").then(|| run_by.to_owned());
-        Row { page: page.to_owned(), first: first.to_owned(), scenario, remark: remark.to_owned() }
+        Row {
+            page: page.to_owned(),
+            first: first.to_owned(),
+            scenario,
+            remark: remark.to_owned(),
+        }
     };
     lines.map(row).collect()
 }
 
 /// The blocks of the page's text that a row means, as one types them.
 pub(crate) fn meant(row: &Row, text: &str) -> Vec<String> {
-    blocks(text, "console").iter().map(|block| typed(block)).filter(|block| block.starts_with(&row.first)).collect()
+    blocks(text, "console")
+        .iter()
+        .map(|block| typed(block))
+        .filter(|block| block.starts_with(&row.first))
+        .collect()
 }

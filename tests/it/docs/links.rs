@@ -6,7 +6,10 @@ use std::path::{Component, Path, PathBuf};
 use crate::support::{files_below, root};
 
 /// Where the repository is to be read, for pages that stand elsewhere.
-const REPOSITORY: &[&str] = &["https://github.com/windlass-dev/windlass/blob/main/", "https://github.com/windlass-dev/windlass/tree/main/"];
+const REPOSITORY: &[&str] = &[
+    "https://github.com/windlass-dev/windlass/blob/main/",
+    "https://github.com/windlass-dev/windlass/tree/main/",
+];
 
 /// The text without blocks and code, in which nothing is a link.
 fn prose(text: &str) -> String {
@@ -25,8 +28,12 @@ fn prose(text: &str) -> String {
 /// The targets of the links of a Markdown text.
 fn targets(text: &str) -> Vec<String> {
     let prose = prose(text);
-    let ends = prose.match_indices("](").map(|(at, found)| &prose[at + found.len()..]);
-    ends.filter_map(|rest| rest.split_once(')')).map(|(target, _)| target.to_owned()).collect()
+    let ends = prose
+        .match_indices("](")
+        .map(|(at, found)| &prose[at + found.len()..]);
+    ends.filter_map(|rest| rest.split_once(')'))
+        .map(|(target, _)| target.to_owned())
+        .collect()
 }
 
 /// The anchor that GitHub and mdBook give a heading.
@@ -46,10 +53,19 @@ fn anchors(text: &str) -> BTreeSet<String> {
     let mut anchors = BTreeSet::new();
     for line in text.lines() {
         in_block ^= line.starts_with("```");
-        let Some(heading) = line.strip_prefix('#').filter(|_| !in_block) else { continue };
+        let Some(heading) = line.strip_prefix('#').filter(|_| !in_block) else {
+            continue;
+        };
         let name = anchor(heading.trim_start_matches('#'));
-        let count = seen.entry(name.clone()).and_modify(|count| *count += 1).or_insert(0);
-        anchors.insert(if *count == 0 { name } else { format!("{name}-{count}") });
+        let count = seen
+            .entry(name.clone())
+            .and_modify(|count| *count += 1)
+            .or_insert(0);
+        anchors.insert(if *count == 0 {
+            name
+        } else {
+            format!("{name}-{count}")
+        });
     }
     anchors
 }
@@ -69,7 +85,9 @@ fn plain(path: &Path) -> PathBuf {
 
 /// What is wrong with a link of a document, if anything.
 fn fault(document: &Path, target: &str, pages: &BTreeSet<PathBuf>) -> Option<String> {
-    let (path, fragment) = target.split_once('#').map_or((target, None), |(path, fragment)| (path, Some(fragment)));
+    let (path, fragment) = target
+        .split_once('#')
+        .map_or((target, None), |(path, fragment)| (path, Some(fragment)));
     let in_repository = REPOSITORY.iter().find_map(|begin| path.strip_prefix(begin));
     let file = match in_repository {
         Some(path) => root().join(path),
@@ -84,22 +102,35 @@ fn fault(document: &Path, target: &str, pages: &BTreeSet<PathBuf>) -> Option<Str
         return Some("the book has no such page: name it by its address on GitHub".to_owned());
     }
     let fragment = fragment?;
-    let has = file.extension().is_some_and(|of| of == "md") && anchors(&std::fs::read_to_string(&file).unwrap()).contains(fragment);
+    let has = file.extension().is_some_and(|of| of == "md")
+        && anchors(&std::fs::read_to_string(&file).unwrap()).contains(fragment);
     (!has).then(|| format!("no heading #{fragment}"))
 }
 
 #[test]
 fn links_lead_somewhere() {
     let src = root().join("docs/book/src");
-    let pages: BTreeSet<PathBuf> = super::book::listed().iter().map(|page| src.join(page)).collect();
-    let at_the_root = std::fs::read_dir(root()).unwrap().map(|entry| entry.unwrap().path());
-    let documents = at_the_root.chain(files_below(&root().join("docs"))).chain(files_below(&root().join("examples")));
+    let pages: BTreeSet<PathBuf> = super::book::listed()
+        .iter()
+        .map(|page| src.join(page))
+        .collect();
+    let at_the_root = std::fs::read_dir(root())
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let documents = at_the_root
+        .chain(files_below(&root().join("docs")))
+        .chain(files_below(&root().join("examples")));
     let (mut count, mut faults) = (0, Vec::new());
     for document in documents.filter(|path| path.extension().is_some_and(|of| of == "md")) {
         for target in targets(&std::fs::read_to_string(&document).unwrap()) {
             count += 1;
             let fault = fault(&document, &target, &pages);
-            faults.extend(fault.map(|fault| format!("{}: {target}: {fault}", document.strip_prefix(root()).unwrap().display())));
+            faults.extend(fault.map(|fault| {
+                format!(
+                    "{}: {target}: {fault}",
+                    document.strip_prefix(root()).unwrap().display()
+                )
+            }));
         }
     }
     assert!(count > 200, "only {count} links were found");
@@ -116,14 +147,29 @@ fn faulty_links_are_seen() {
     assert_eq!(of("size.md"), None);
     assert_eq!(of("no.md").as_deref(), Some("no such file"));
     assert_eq!(of("size.md#no").as_deref(), Some("no heading #no"));
-    assert!(of("../../../README.md").is_some_and(|fault| fault.starts_with("the book has no such page")));
-    assert_eq!(of("https://github.com/windlass-dev/windlass/blob/main/README.md#windlass"), None);
-    assert_eq!(of("https://github.com/windlass-dev/windlass/blob/main/no.md").as_deref(), Some("no such file"));
+    assert!(
+        of("../../../README.md")
+            .is_some_and(|fault| fault.starts_with("the book has no such page"))
+    );
+    assert_eq!(
+        of("https://github.com/windlass-dev/windlass/blob/main/README.md#windlass"),
+        None
+    );
+    assert_eq!(
+        of("https://github.com/windlass-dev/windlass/blob/main/no.md").as_deref(),
+        Some("no such file")
+    );
 }
 
 #[test]
 fn markdown_is_read_as_it_is_shown() {
-    assert_eq!(targets("[a](b.md) `[c](d)` [e\nf](g#h)\n```sh\n[i](j)\n```\n"), ["b.md", "g#h"]);
+    assert_eq!(
+        targets("[a](b.md) `[c](d)` [e\nf](g#h)\n```sh\n[i](j)\n```\n"),
+        ["b.md", "g#h"]
+    );
     let text = "# A b\n## `c d`: E, f-g_h\n```sh\n# no\n```\n## A b\n";
-    assert_eq!(anchors(text).into_iter().collect::<Vec<_>>(), ["a-b", "a-b-1", "c-d-e-f-g_h"]);
+    assert_eq!(
+        anchors(text).into_iter().collect::<Vec<_>>(),
+        ["a-b", "a-b-1", "c-d-e-f-g_h"]
+    );
 }

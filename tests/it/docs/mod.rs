@@ -1,4 +1,5 @@
-//! Documents and help say what the program does: the overview and the help of each verb here, the book, its reference and README below.
+//! Documents and help say what the program does: the overview and the help of each verb here, the
+//! book, its reference and README below.
 
 mod book;
 mod console;
@@ -17,13 +18,18 @@ use playground::Playground;
 fn commands_of(overview: &str) -> Vec<String> {
     let mut commands = Vec::new();
     for line in overview.lines().filter_map(|line| line.strip_prefix("  ")) {
-        // The clusterctl line lists several; other lines have their summary after at least three blanks.
+        // The clusterctl line lists several; other lines have their summary after at least three
+        // blanks.
         let name = line.split("   ").next().unwrap();
         for part in name.split(", ") {
-            let mut words = part.split(' ').filter(|word| word.chars().next().is_some_and(|c| c.is_ascii_lowercase()));
+            let mut words = part
+                .split(' ')
+                .filter(|word| word.chars().next().is_some_and(|c| c.is_ascii_lowercase()));
             let first = words.next().unwrap();
             match words.next() {
-                Some(seconds) => commands.extend(seconds.split('|').map(|second| format!("{first} {second}"))),
+                Some(seconds) => {
+                    commands.extend(seconds.split('|').map(|second| format!("{first} {second}")))
+                }
                 None => commands.push(first.to_owned()),
             }
         }
@@ -33,7 +39,11 @@ fn commands_of(overview: &str) -> Vec<String> {
 
 fn stdout(command: &mut Command) -> String {
     let output = command.output().unwrap();
-    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{command:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -51,12 +61,28 @@ fn every_verb_has_help_on_one_screen_and_in_full() {
     for verb in VERBS {
         let help = |flag| stdout(windlass(root()).args(verb.words).arg(flag));
         let (short, long) = (help("-h"), help("--help"));
-        assert!(short.lines().count() <= 40, "`{} -h` is longer than a screen:\n{short}", verb.name());
+        assert!(
+            short.lines().count() <= 40,
+            "`{} -h` is longer than a screen:\n{short}",
+            verb.name()
+        );
         for text in [&short, &long] {
-            assert!(text.contains(&format!("Usage: {}\n", verb.usage("windlass"))), "{text}");
+            assert!(
+                text.contains(&format!("Usage: {}\n", verb.usage("windlass"))),
+                "{text}"
+            );
         }
-        assert!(!verb.examples.is_empty(), "`{}` has no examples", verb.name());
-        assert!(verb.examples.iter().all(|example| long.contains(&format!("  windlass {example}\n"))), "{long}");
+        assert!(
+            !verb.examples.is_empty(),
+            "`{}` has no examples",
+            verb.name()
+        );
+        assert!(
+            verb.examples
+                .iter()
+                .all(|example| long.contains(&format!("  windlass {example}\n"))),
+            "{long}"
+        );
     }
 }
 
@@ -75,6 +101,13 @@ fn examples_of_the_help_work() {
 #[test]
 fn readers_of_the_tests_above_read_what_they_should() {
     let overview = "Title\n  release build VERSION   write\n  generate crds|rbac    print\n  generate yaml|cluster, version\nGlobal: x\n";
-    let expected = ["release build", "generate crds", "generate rbac", "generate yaml", "generate cluster", "version"];
+    let expected = [
+        "release build",
+        "generate crds",
+        "generate rbac",
+        "generate yaml",
+        "generate cluster",
+        "version",
+    ];
     assert_eq!(commands_of(overview), expected);
 }

@@ -18,7 +18,11 @@ impl Playground {
             if ["target", "out"].contains(&name) || name.starts_with('.') {
                 continue;
             }
-            let files = if from.is_dir() { files_below(&from) } else { vec![from.clone()] };
+            let files = if from.is_dir() {
+                files_below(&from)
+            } else {
+                vec![from.clone()]
+            };
             for file in files {
                 let to = folder.path().join(file.strip_prefix(root()).unwrap());
                 std::fs::create_dir_all(to.parent().unwrap()).unwrap();
@@ -41,7 +45,13 @@ impl Playground {
     pub(super) fn output(&self, script: &str) -> Output {
         let program = PathBuf::from(env!("CARGO_BIN_EXE_windlass"));
         let path = format!("{}:/usr/bin:/bin", program.parent().unwrap().display());
-        Command::new("sh").args(["-euc", script]).current_dir(self.path()).env_clear().env("PATH", path).output().unwrap()
+        Command::new("sh")
+            .args(["-euc", script])
+            .current_dir(self.path())
+            .env_clear()
+            .env("PATH", path)
+            .output()
+            .unwrap()
     }
 
     /// Runs a script that has to end well.

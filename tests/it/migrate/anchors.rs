@@ -6,22 +6,31 @@ use super::{NEW, OLD, migrated, told};
 
 /// What a text says with its aliases and merges written out.
 fn written_out(text: &str) -> Value {
-    let mut value: Value = serde_yaml::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let mut value: Value =
+        serde_yaml::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     value.apply_merge().unwrap();
     value
 }
 
-/// Either the text says what it says with all values written out, or it stays as it is, which is told.
+/// Either the text says what it says with all values written out, or it stays as it is, which is
+/// told.
 fn judged(text: &str, wanted: super::Wanted) -> bool {
     let (after, findings) = migrated(text, wanted);
     match told(&findings).as_slice() {
         [] => {
             let (plain, _) = migrated(&serde_yaml::to_string(&written_out(text)).unwrap(), wanted);
-            assert_eq!(written_out(&after), written_out(&plain), "{text}\nbecame\n{after}");
+            assert_eq!(
+                written_out(&after),
+                written_out(&plain),
+                "{text}\nbecame\n{after}"
+            );
             true
         }
         told => {
-            assert_eq!((after.as_str(), told), (text, &[("migrate-text-differs", 1)][..]));
+            assert_eq!(
+                (after.as_str(), told),
+                (text, &[("migrate-text-differs", 1)][..])
+            );
             false
         }
     }
@@ -36,8 +45,16 @@ fn config(arguments: &str, registration: &str, of_server: &str, of_scheduler: &s
 /// All ways in which arguments are shared, each beside each.
 #[test]
 fn shared_values_are_migrated_or_told() {
-    let arguments = ["&a {v: \"4\", w: x}", "&a\n        v: \"4\"\n        # why\n        w: x"];
-    let registrations = ["*n", "{<<: *n, name: q}", "\n      <<: *n\n      name: q", "\n      name: q\n      kubeletExtraArgs: *a"];
+    let arguments = [
+        "&a {v: \"4\", w: x}",
+        "&a\n        v: \"4\"\n        # why\n        w: x",
+    ];
+    let registrations = [
+        "*n",
+        "{<<: *n, name: q}",
+        "\n      <<: *n\n      name: q",
+        "\n      name: q\n      kubeletExtraArgs: *a",
+    ];
     let shared = [
         "*a",
         "{<<: *a, z: \"1\"}",
@@ -51,7 +68,10 @@ fn shared_values_are_migrated_or_told() {
         for registration in registrations {
             for of_server in shared {
                 for of_scheduler in shared {
-                    done += usize::from(judged(&config(arguments, registration, of_server, of_scheduler), NEW));
+                    done += usize::from(judged(
+                        &config(arguments, registration, of_server, of_scheduler),
+                        NEW,
+                    ));
                 }
             }
         }
@@ -73,8 +93,15 @@ fn arguments_that_are_shared_stay_shared() {
 /// Texts of one line are written out where they become something else.
 #[test]
 fn shared_texts_are_migrated_or_told() {
-    for join in ["{discovery: {timeout: &t 5m0s}}", "\n    discovery:\n      timeout: &t 5m0s"] {
-        for server in ["{timeoutForControlPlane: *t}", "\n      timeoutForControlPlane: *t", "\n      timeoutForControlPlane: 5m0s"] {
+    for join in [
+        "{discovery: {timeout: &t 5m0s}}",
+        "\n    discovery:\n      timeout: &t 5m0s",
+    ] {
+        for server in [
+            "{timeoutForControlPlane: *t}",
+            "\n      timeoutForControlPlane: *t",
+            "\n      timeoutForControlPlane: 5m0s",
+        ] {
             let text = format!(
                 "apiVersion: bootstrap.cluster.x-k8s.io/v1beta1\nkind: KubeadmConfig\nmetadata:\n  name: w\nspec:\n  joinConfiguration: {join}\n  clusterConfiguration:\n    apiServer: {server}\n"
             );
@@ -100,7 +127,10 @@ fn what_stands_beside_a_merge_is_migrated() {
     ] {
         let (after, findings) = migrated(&format!("{head}{init}{join}"), NEW);
         assert_eq!(told(&findings), []);
-        assert_eq!(after, format!("{}{init}{expected}", head.replace("v1beta1", "v1beta2")));
+        assert_eq!(
+            after,
+            format!("{}{init}{expected}", head.replace("v1beta1", "v1beta2"))
+        );
     }
 }
 

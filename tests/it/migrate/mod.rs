@@ -17,18 +17,33 @@ use windlass::ops::migrate::{self, Family, Wanted};
 use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 
-const NEW: Wanted = Wanted { version: Some(Version::V1Beta2), family: None };
-const OLD: Wanted = Wanted { version: Some(Version::V1Beta1), family: None };
+const NEW: Wanted = Wanted {
+    version: Some(Version::V1Beta2),
+    family: None,
+};
+const OLD: Wanted = Wanted {
+    version: Some(Version::V1Beta1),
+    family: None,
+};
 
 fn family(family: Family) -> Wanted {
-    Wanted { version: None, family: Some(family) }
+    Wanted {
+        version: None,
+        family: Some(family),
+    }
 }
 
 /// A text after its migration, beside others, and what is found.
 fn migrated_beside(text: &str, others: &str, wanted: Wanted) -> (String, Vec<Diagnostic>) {
-    let sources = [Source::new("f.yaml", text), Source::new("others.yaml", others)];
+    let sources = [
+        Source::new("f.yaml", text),
+        Source::new("others.yaml", others),
+    ];
     let migration = migrate::run(&sources, &wanted, &Budget::default());
-    (migration.sources[0].text().to_owned(), migration.report.into_findings())
+    (
+        migration.sources[0].text().to_owned(),
+        migration.report.into_findings(),
+    )
 }
 
 fn migrated(text: &str, wanted: Wanted) -> (String, Vec<Diagnostic>) {
@@ -37,5 +52,13 @@ fn migrated(text: &str, wanted: Wanted) -> (String, Vec<Diagnostic>) {
 
 /// The rules of findings with the lines at which they stand.
 fn told(findings: &[Diagnostic]) -> Vec<(&'static str, u32)> {
-    findings.iter().map(|finding| (finding.rule.id, finding.place.span.map_or(0, |span| span.start.line))).collect()
+    findings
+        .iter()
+        .map(|finding| {
+            (
+                finding.rule.id,
+                finding.place.span.map_or(0, |span| span.start.line),
+            )
+        })
+        .collect()
 }

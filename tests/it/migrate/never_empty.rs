@@ -1,4 +1,5 @@
-//! What v1beta2 refuses when it is empty is left out, and nothing else: derived from the CRDs of Cluster API v1.14.
+//! What v1beta2 refuses when it is empty is left out, and nothing else: derived from the CRDs of
+//! Cluster API v1.14.
 
 use std::collections::BTreeSet;
 
@@ -29,10 +30,21 @@ fn fields(kind: &str, schema: &Value, at: &str, found: &mut Vec<Field>) {
     if let Some(items) = schema.get("items") {
         return fields(kind, items, &format!("{at}[]"), found);
     }
-    let required: BTreeSet<&str> = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let required: BTreeSet<&str> = schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     for (name, inner) in schema["properties"].as_object().into_iter().flatten() {
-        let path = if at.is_empty() { name.clone() } else { format!("{at}.{name}") };
-        if ["apiVersion", "kind", "metadata", "status"].contains(&path.as_str()) || CONFIGS.contains(&format!("{kind} {path}").as_str()) {
+        let path = if at.is_empty() {
+            name.clone()
+        } else {
+            format!("{at}.{name}")
+        };
+        if ["apiVersion", "kind", "metadata", "status"].contains(&path.as_str())
+            || CONFIGS.contains(&format!("{kind} {path}").as_str())
+        {
             continue;
         }
         let empty = match inner["type"].as_str() {
@@ -41,10 +53,20 @@ fn fields(kind: &str, schema: &Value, at: &str, found: &mut Vec<Field>) {
             Some("string") => json!(""),
             _ => continue,
         };
-        let least = ["minProperties", "minItems", "minLength"].iter().filter_map(|bound| inner[*bound].as_u64()).max();
-        let is_reference = inner["required"].as_array().is_some_and(|names| names.contains(&json!("apiGroup")));
-        let is_never_empty = (is_reference || least.is_some_and(|least| least > 0)) && !required.contains(name.as_str());
-        found.push(Field { path: path.clone(), empty, is_never_empty });
+        let least = ["minProperties", "minItems", "minLength"]
+            .iter()
+            .filter_map(|bound| inner[*bound].as_u64())
+            .max();
+        let is_reference = inner["required"]
+            .as_array()
+            .is_some_and(|names| names.contains(&json!("apiGroup")));
+        let is_never_empty = (is_reference || least.is_some_and(|least| least > 0))
+            && !required.contains(name.as_str());
+        found.push(Field {
+            path: path.clone(),
+            empty,
+            is_never_empty,
+        });
         fields(kind, inner, &path, found);
     }
 }
@@ -58,21 +80,31 @@ fn holding(path: &str, value: Value) -> Value {
     })
 }
 
-/// What cannot be said in v1beta2, and is told: a reference that lacks a part, or that must be there, and a template that says nothing.
+/// What cannot be said in v1beta2, and is told: a reference that lacks a part, or that must be
+/// there, and a template that says nothing.
 fn is_told(kind: &str, path: &str) -> bool {
     let references = ["configRef", "controlPlaneRef", "infrastructureRef"];
     let mut above = path.rsplit('.').skip(1);
     // That of a control plane stands elsewhere in v1beta1.
     let is_part = kind != "KubeadmControlPlane" && above.any(|step| references.contains(&step));
-    let is_needed = path.ends_with("spec.infrastructureRef") && !["Cluster", "KubeadmControlPlane"].contains(&kind);
+    let is_needed = path.ends_with("spec.infrastructureRef")
+        && !["Cluster", "KubeadmControlPlane"].contains(&kind);
     let is_template = kind.starts_with("Kubeadm") && kind.ends_with("Template");
-    is_part || is_needed || is_template && ["spec.template", "spec.template.metadata"].contains(&path)
+    is_part
+        || is_needed
+        || is_template && ["spec.template", "spec.template.metadata"].contains(&path)
 }
 
 /// Something else in a template, which may not be left with nothing.
 fn fill(object: &mut Value) {
-    if let Some(template) = object.pointer_mut("/spec/template").and_then(Value::as_object_mut).filter(|template| !template.is_empty()) {
-        template.entry("metadata").or_insert(json!({"labels": {"a": "b"}}));
+    if let Some(template) = object
+        .pointer_mut("/spec/template")
+        .and_then(Value::as_object_mut)
+        .filter(|template| !template.is_empty())
+    {
+        template
+            .entry("metadata")
+            .or_insert(json!({"labels": {"a": "b"}}));
     }
 }
 
@@ -80,10 +112,18 @@ fn fill(object: &mut Value) {
 fn what_the_schemas_refuse_when_it_is_empty_is_left_out_and_nothing_else() {
     let Some(crds) = crds() else { return };
     let (mut left_out, mut faults) = (0, Vec::new());
-    for (api_version, kind, schema) in crds.iter().filter(|(api_version, ..)| api_version.ends_with("/v1beta2")) {
+    for (api_version, kind, schema) in crds
+        .iter()
+        .filter(|(api_version, ..)| api_version.ends_with("/v1beta2"))
+    {
         let mut found = Vec::new();
         fields(kind, schema, "", &mut found);
-        for Field { path, empty, is_never_empty } in found {
+        for Field {
+            path,
+            empty,
+            is_never_empty,
+        } in found
+        {
             let mut object = holding(&path, empty);
             fill(&mut object);
             object["apiVersion"] = api_version.replace("v1beta2", "v1beta1").into();
@@ -98,7 +138,9 @@ fn what_the_schemas_refuse_when_it_is_empty_is_left_out_and_nothing_else() {
             if rules.contains("migrate-not-converted") != is_told(kind, &path) {
                 faults.push(format!("{kind} {path}: {findings:?}"));
             } else if !is_told(kind, &path) && after.pointer(&pointer).is_none() != is_never_empty {
-                faults.push(format!("{kind} {path}: never empty {is_never_empty}, but {after}"));
+                faults.push(format!(
+                    "{kind} {path}: never empty {is_never_empty}, but {after}"
+                ));
             }
             left_out += usize::from(is_never_empty && after.pointer(&pointer).is_none());
         }

@@ -53,7 +53,13 @@ const NEW_PATCHES: &str = r#"      - op: add
 #[test]
 fn values_in_lines_stay_in_lines_with_their_comments() {
     let (text, findings) = migrated(&class("v1beta1", OLD_PATCHES), NEW);
-    assert_eq!((text, told(&findings)), (class("v1beta2", NEW_PATCHES), vec![]));
+    assert_eq!(
+        (text, told(&findings)),
+        (class("v1beta2", NEW_PATCHES), vec![])
+    );
     let (back, findings) = migrated(&class("v1beta2", NEW_PATCHES), OLD);
-    assert_eq!((back, told(&findings)), (class("v1beta1", OLD_PATCHES), vec![]));
+    assert_eq!(
+        (back, told(&findings)),
+        (class("v1beta1", OLD_PATCHES), vec![])
+    );
 }

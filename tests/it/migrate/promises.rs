@@ -151,7 +151,8 @@ spec:
 # the end
 "#;
 
-const DOCKER: &str = "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: DockerMachineTemplate\n";
+const DOCKER: &str =
+    "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: DockerMachineTemplate\n";
 
 /// Written by hand from the migration guide of Cluster API v1.11.
 #[test]
@@ -166,35 +167,63 @@ fn comments_order_and_quotes_stay() {
 fn line_ends_of_windows_stay() {
     let old = "apiVersion: cluster.x-k8s.io/v1beta1\r\nkind: Machine\r\nmetadata: {name: m}\r\nspec:\r\n  version: v1 # v\r\n";
     let (text, findings) = migrated(old, NEW);
-    assert_eq!((text, findings), (old.replace("v1beta1", "v1beta2"), vec![]));
+    assert_eq!(
+        (text, findings),
+        (old.replace("v1beta1", "v1beta2"), vec![])
+    );
 }
 
 /// Also of lines that are new, and of arguments that change places at the end of a file.
 #[test]
 fn new_lines_end_as_those_of_the_file() {
     let windows = |text: &str| text.replace('\n', "\r\n");
-    assert_eq!(migrated(&windows(OLD_TEXT), NEW), (windows(NEW_TEXT), vec![]));
-    assert_eq!(migrated_beside(&windows(NEW_TEXT), DOCKER, OLD), (windows(OLD_TEXT), vec![]));
+    assert_eq!(
+        migrated(&windows(OLD_TEXT), NEW),
+        (windows(NEW_TEXT), vec![])
+    );
+    assert_eq!(
+        migrated_beside(&windows(NEW_TEXT), DOCKER, OLD),
+        (windows(OLD_TEXT), vec![])
+    );
     let template = "      - op: add\n        path: PATH\n        valueFrom:\n          template: |- # why\n            ";
     let template = template.replace("PATH", ARGUMENTS);
-    let old = windows(&class("v1beta1", "ref", &format!("{template}a: x\n            b: y\n")));
-    let lines = "- name: a\n              value: x\n            - name: b\n              value: y\n";
-    let new = windows(&class("v1beta2", "templateRef", &format!("{template}{lines}")));
+    let old = windows(&class(
+        "v1beta1",
+        "ref",
+        &format!("{template}a: x\n            b: y\n"),
+    ));
+    let lines =
+        "- name: a\n              value: x\n            - name: b\n              value: y\n";
+    let new = windows(&class(
+        "v1beta2",
+        "templateRef",
+        &format!("{template}{lines}"),
+    ));
     assert_eq!(migrated(&old, NEW), (new.clone(), vec![]));
     assert_eq!(migrated(&new, OLD), (old, vec![]));
     let config = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta1\nkind: KubeadmConfig\nmetadata: {name: a}\nspec:\n  joinConfiguration:\n    nodeRegistration:\n      kubeletExtraArgs:\n        v: \"4\"\n        a: b";
     let start = config.find("        v:").unwrap();
     let arguments = "      - name: a\n        value: b\n      - name: v\n        value: \"4\"";
-    let expected = format!("{}{arguments}", config[..start].replace("v1beta1", "v1beta2"));
-    assert_eq!(migrated(&windows(config), NEW), (windows(&expected), vec![]));
+    let expected = format!(
+        "{}{arguments}",
+        config[..start].replace("v1beta1", "v1beta2")
+    );
+    assert_eq!(
+        migrated(&windows(config), NEW),
+        (windows(&expected), vec![])
+    );
 }
 
-/// Fields that move by themselves and with the object around them, in both versions; by hand from the types of Cluster API.
+/// Fields that move by themselves and with the object around them, in both versions; by hand from
+/// the types of Cluster API.
 #[test]
 fn what_moves_twice_keeps_its_text() {
     assert_eq!(migrated(NEW_CLASS, OLD), (OLD_CLASS.to_owned(), vec![]));
     // A comment stays above what takes the place of its field.
-    let new = NEW_CLASS.replace("        checks:\n          # time\n", "        # time\n        checks:\n");
+    let new = NEW_CLASS.replace(
+        "        checks:\n          # time\n",
+        "        # time\n        checks:\n",
+    );
     assert_eq!(migrated(OLD_CLASS, NEW), (new, vec![]));
     let old = "apiVersion: controlplane.cluster.x-k8s.io/v1beta1\nkind: KubeadmControlPlane\nspec:\n  # r\n  remediationStrategy:\n    # rp\n    retryPeriod: 1m0s # one\n    maxRetry: 3 # mr\n";
     let new = "apiVersion: controlplane.cluster.x-k8s.io/v1beta2\nkind: KubeadmControlPlane\nspec:\n  # r\n  remediation:\n    # rp\n    retryPeriodSeconds: 60 # one\n    maxRetry: 3 # mr\n";
@@ -216,8 +245,14 @@ fn configs_and_references_become_of_the_other_kind() {
         .replace("bootstrap.cluster.x-k8s.io", "bootstrap.windlass.dev")
         .replace("KubeadmConfigTemplate", "WindlassConfigTemplate")
         .replace("KubeadmConfig\"", "WindlassConfig\"");
-    assert_eq!(migrated(kubeadm, family(Family::Windlass)), (windlass.clone(), vec![]));
-    assert_eq!(migrated(&windlass, family(Family::Kubeadm)), (kubeadm.to_owned(), vec![]));
+    assert_eq!(
+        migrated(kubeadm, family(Family::Windlass)),
+        (windlass.clone(), vec![])
+    );
+    assert_eq!(
+        migrated(&windlass, family(Family::Kubeadm)),
+        (kubeadm.to_owned(), vec![])
+    );
 }
 
 /// What WindlassConfig adds is named field by field.
@@ -225,22 +260,40 @@ fn configs_and_references_become_of_the_other_kind() {
 fn what_kubeadm_configs_have_not_is_told() {
     let text = "apiVersion: bootstrap.windlass.dev/v1beta2\nkind: WindlassConfig\nmetadata: {name: w}\nspec:\n  compression: gzip\n  files:\n  - path: /a\n    contentFrom:\n      configMap: {name: c, key: k}\n  verbosity: 1\n";
     let (migrated, findings) = migrated(text, family(Family::Kubeadm));
-    assert_eq!(told(&findings), [("migrate-field-lost", 5), ("migrate-field-lost", 9)]);
-    assert!(!migrated.contains("gzip") && migrated.contains("  verbosity: 1\n"), "{migrated}");
+    assert_eq!(
+        told(&findings),
+        [("migrate-field-lost", 5), ("migrate-field-lost", 9)]
+    );
+    assert!(
+        !migrated.contains("gzip") && migrated.contains("  verbosity: 1\n"),
+        "{migrated}"
+    );
 }
 
 #[test]
 fn what_cannot_be_converted_leaves_its_document_as_it_is() {
     let machine = |timeout: &str| {
-        format!("apiVersion: cluster.x-k8s.io/v1beta1\nkind: Machine\nmetadata: {{name: m}}\nspec:\n  nodeDrainTimeout: {timeout}\n")
+        format!(
+            "apiVersion: cluster.x-k8s.io/v1beta1\nkind: Machine\nmetadata: {{name: m}}\nspec:\n  nodeDrainTimeout: {timeout}\n"
+        )
     };
     for timeout in ["${DRAIN}", "1.5s", "soon", "10"] {
         let (text, findings) = migrated(&machine(timeout), NEW);
-        assert_eq!((text, told(&findings)), (machine(timeout), vec![("migrate-not-converted", 5)]));
-        assert!(findings[0].message.contains(timeout) || timeout == "10", "{}", findings[0].message);
+        assert_eq!(
+            (text, told(&findings)),
+            (machine(timeout), vec![("migrate-not-converted", 5)])
+        );
+        assert!(
+            findings[0].message.contains(timeout) || timeout == "10",
+            "{}",
+            findings[0].message
+        );
     }
     let (text, findings) = migrated(NEW_TEXT, OLD);
-    assert_eq!((text.as_str(), told(&findings)), (NEW_TEXT, vec![("migrate-not-converted", 18)]));
+    assert_eq!(
+        (text.as_str(), told(&findings)),
+        (NEW_TEXT, vec![("migrate-not-converted", 18)])
+    );
 }
 
 #[test]
@@ -270,11 +323,19 @@ fn order_and_repetition_of_arguments_are_told() {
         )
     };
     let (text, findings) = migrated(
-        &config("      - name: b # of b\n        value: \"1\"\n      - {name: a, value: x}\n      - name: b\n        value: \"2\"\n"),
+        &config(
+            "      - name: b # of b\n        value: \"1\"\n      - {name: a, value: x}\n      - name: b\n        value: \"2\"\n",
+        ),
         OLD,
     );
-    assert_eq!(told(&findings), [("migrate-order-lost", 7), ("migrate-comment-dropped", 8)]);
-    assert!(text.ends_with("kubeletExtraArgs:\n        a: x\n        b: \"2\"\n"), "{text}");
+    assert_eq!(
+        told(&findings),
+        [("migrate-order-lost", 7), ("migrate-comment-dropped", 8)]
+    );
+    assert!(
+        text.ends_with("kubeletExtraArgs:\n        a: x\n        b: \"2\"\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -284,7 +345,12 @@ fn lists_of_one_kind_and_older_versions_are_told() {
     for text in [list, older] {
         let (migrated, findings) = migrated(text, NEW);
         assert_eq!(migrated, text);
-        assert!(told(&findings).iter().any(|(rule, _)| *rule == "migrate-document-skipped"), "{findings:?}");
+        assert!(
+            told(&findings)
+                .iter()
+                .any(|(rule, _)| *rule == "migrate-document-skipped"),
+            "{findings:?}"
+        );
     }
 }
 
@@ -294,7 +360,13 @@ fn json_stays_json() {
     let old = "{\n  \"apiVersion\": \"cluster.x-k8s.io/v1beta1\",\n  \"kind\": \"Machine\",\n  \"spec\": {\n    \"nodeDrainTimeout\": \"1m0s\",\n    \"version\": \"v1\"\n  }\n}\n";
     let (text, findings) = migrated(old, NEW);
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
-    assert_eq!((value["spec"]["deletion"]["nodeDrainTimeoutSeconds"].as_i64(), findings), (Some(60), vec![]));
+    assert_eq!(
+        (
+            value["spec"]["deletion"]["nodeDrainTimeoutSeconds"].as_i64(),
+            findings
+        ),
+        (Some(60), vec![])
+    );
     assert_eq!(migrated(&text, OLD), (old.to_owned(), vec![]));
 }
 
@@ -304,28 +376,47 @@ fn anchors_that_stand_in_the_way_are_told() {
     let (migrated, findings) = migrated(text, NEW);
     match told(&findings).as_slice() {
         [] => assert!(!migrated.contains("a.io/v1")),
-        told => assert_eq!((migrated.as_str(), told), (text, &[("migrate-text-differs", 1)][..])),
+        told => assert_eq!(
+            (migrated.as_str(), told),
+            (text, &[("migrate-text-differs", 1)][..])
+        ),
     }
 }
 
 /// What no user writes: neither a panic nor a hang.
 #[test]
 fn hostile_texts_end() {
-    let head = "apiVersion: cluster.x-k8s.io/v1beta1\nkind: ClusterClass\nmetadata: {name: m}\nspec:\n";
-    let deep = format!("{head}  patches: {}{}\n", "[".repeat(3000), "]".repeat(3000));
+    let head =
+        "apiVersion: cluster.x-k8s.io/v1beta1\nkind: ClusterClass\nmetadata: {name: m}\nspec:\n";
+    let deep = format!(
+        "{head}  patches: {}{}\n",
+        "[".repeat(3000),
+        "]".repeat(3000)
+    );
     let many = format!(
         "{head}  workers:\n    machineDeployments:\n{}",
         "    - {class: a, nodeDrainTimeout: 1s, template: {metadata: {}}}\n".repeat(5000)
     );
     let bomb = format!("{head}  a: &a [x, x]\n  b: &b [*a, *a]\n  c: &c [*b, *b]\n  d: [*c, *c]\n");
-    let arguments: String = (0..20_000).map(|number| format!("        a{number}: \"\\u0007\"\n")).collect();
+    let arguments: String = (0..20_000)
+        .map(|number| format!("        a{number}: \"\\u0007\"\n"))
+        .collect();
     let wide = format!(
         "apiVersion: bootstrap.cluster.x-k8s.io/v1beta1\nkind: KubeadmConfig\nspec:\n  joinConfiguration:\n    nodeRegistration:\n      kubeletExtraArgs:\n{arguments}"
     );
     let odd = format!(
         "{head}  variables: 7\n  patches: [1, {{definitions: x}}, {{definitions: [{{selector: 3, jsonPatches: {{}}}}]}}]\n  controlPlane: []\n  workers: {{machineDeployments: {{}}}}\n"
     );
-    for text in [deep, many, bomb, wide, odd, "${".repeat(10_000), String::new(), "\u{f0000}: ${A}\n".to_owned()] {
+    for text in [
+        deep,
+        many,
+        bomb,
+        wide,
+        odd,
+        "${".repeat(10_000),
+        String::new(),
+        "\u{f0000}: ${A}\n".to_owned(),
+    ] {
         let (there, _) = migrated(&text, NEW);
         migrated(&there, OLD);
     }
@@ -339,7 +430,8 @@ fn class(version: &str, reference: &str, patch: &str) -> String {
 }
 
 const SPEC: &str = "/spec/template/spec";
-const ARGUMENTS: &str = "/spec/template/spec/kubeadmConfigSpec/clusterConfiguration/apiServer/extraArgs";
+const ARGUMENTS: &str =
+    "/spec/template/spec/kubeadmConfigSpec/clusterConfiguration/apiServer/extraArgs";
 
 /// A template for the patches of [`class`].
 const CONTROL_PLANE: &str = "apiVersion: controlplane.cluster.x-k8s.io/v1beta1\nkind: KubeadmControlPlaneTemplate\nspec: {template: {spec: {kubeadmConfigSpec: {clusterConfiguration: {apiServer: {extraArgs: {w: y}}}}}}}\n";
@@ -349,17 +441,25 @@ const CONTROL_PLANE: &str = "apiVersion: controlplane.cluster.x-k8s.io/v1beta1\n
 fn patches_follow_their_templates_and_come_back() {
     let cases = [
         (
-            format!("      # one\n      - op: add\n        path: {ARGUMENTS}/v # of it\n        value: \"1\"\n"),
-            format!("      # one\n      - op: add\n        path: {ARGUMENTS}/- # of it\n        value: {{name: v, value: \"1\"}}\n"),
+            format!(
+                "      # one\n      - op: add\n        path: {ARGUMENTS}/v # of it\n        value: \"1\"\n"
+            ),
+            format!(
+                "      # one\n      - op: add\n        path: {ARGUMENTS}/- # of it\n        value: {{name: v, value: \"1\"}}\n"
+            ),
         ),
         (
-            format!("      - op: add\n        path: {ARGUMENTS}/v\n        valueFrom:\n          variable: level\n"),
+            format!(
+                "      - op: add\n        path: {ARGUMENTS}/v\n        valueFrom:\n          variable: level\n"
+            ),
             format!(
                 "      - op: add\n        path: {ARGUMENTS}/-\n        valueFrom:\n          template: |\n            name: v\n            value: {{{{ .level | toJson }}}}\n"
             ),
         ),
         (
-            format!("      - op: add\n        path: {ARGUMENTS}\n        value:\n          a: x # x\n          b: 'y'\n"),
+            format!(
+                "      - op: add\n        path: {ARGUMENTS}\n        value:\n          a: x # x\n          b: 'y'\n"
+            ),
             format!(
                 "      - op: add\n        path: {ARGUMENTS}\n        value:\n        - name: a\n          value: x # x\n        - name: b\n          value: 'y'\n"
             ),
@@ -373,16 +473,27 @@ fn patches_follow_their_templates_and_come_back() {
             ),
         ),
         (
-            format!("      - op: replace\n        path: {SPEC}/rolloutStrategy/rollingUpdate/maxSurge\n        value: 0\n"),
-            format!("      - op: replace\n        path: {SPEC}/rollout/strategy/rollingUpdate/maxSurge\n        value: 0\n"),
+            format!(
+                "      - op: replace\n        path: {SPEC}/rolloutStrategy/rollingUpdate/maxSurge\n        value: 0\n"
+            ),
+            format!(
+                "      - op: replace\n        path: {SPEC}/rollout/strategy/rollingUpdate/maxSurge\n        value: 0\n"
+            ),
         ),
         (
-            format!("      - op: add\n        path: {SPEC}/kubeadmConfigSpec/files/-\n        value: {{path: /a}}\n"),
-            format!("      - op: add\n        path: {SPEC}/kubeadmConfigSpec/files/-\n        value: {{path: /a}}\n"),
+            format!(
+                "      - op: add\n        path: {SPEC}/kubeadmConfigSpec/files/-\n        value: {{path: /a}}\n"
+            ),
+            format!(
+                "      - op: add\n        path: {SPEC}/kubeadmConfigSpec/files/-\n        value: {{path: /a}}\n"
+            ),
         ),
     ];
     for (old, new) in cases {
-        let (old, new) = (class("v1beta1", "ref", &old), class("v1beta2", "templateRef", &new));
+        let (old, new) = (
+            class("v1beta1", "ref", &old),
+            class("v1beta2", "templateRef", &new),
+        );
         let (there, findings) = migrated_beside(&old, CONTROL_PLANE, NEW);
         assert_eq!((there.as_str(), told(&findings)), (new.as_str(), vec![]));
         let (back, findings) = migrated(&new, OLD);
@@ -396,8 +507,14 @@ fn patches_follow_their_templates_and_come_back() {
 #[test]
 fn templates_stay_in_lines_of_every_kind() {
     let of = |version: &str, reference: &str, place: &str, above: &str, lines: [&str; 2]| {
-        let lines: String = lines.iter().filter(|line| !line.is_empty()).map(|line| format!("            {line}\n")).collect();
-        let patch = format!("      - op: add\n        path: {ARGUMENTS}{place}\n        valueFrom:\n          template: {above}\n{lines}");
+        let lines: String = lines
+            .iter()
+            .filter(|line| !line.is_empty())
+            .map(|line| format!("            {line}\n"))
+            .collect();
+        let patch = format!(
+            "      - op: add\n        path: {ARGUMENTS}{place}\n        valueFrom:\n          template: {above}\n{lines}"
+        );
         class(version, reference, &patch)
     };
     let one = ["{{ .v }}", ""];
@@ -414,14 +531,35 @@ fn templates_stay_in_lines_of_every_kind() {
     ] {
         let old = of("v1beta1", "ref", "/x", old_sign, one);
         let new = of("v1beta2", "templateRef", "/-", new_sign, item);
-        assert_eq!(migrated_beside(&old, CONTROL_PLANE, NEW), (new.clone(), vec![]), "{old_sign}");
-        assert_eq!(migrated(&new, OLD).0, of("v1beta1", "ref", "/x", new_sign, one), "{new_sign}");
+        assert_eq!(
+            migrated_beside(&old, CONTROL_PLANE, NEW),
+            (new.clone(), vec![]),
+            "{old_sign}"
+        );
+        assert_eq!(
+            migrated(&new, OLD).0,
+            of("v1beta1", "ref", "/x", new_sign, one),
+            "{new_sign}"
+        );
     }
     // A tab would not be seen.
-    let (tab, _) = migrated_beside(&of("v1beta1", "ref", "/x", "|", ["{{\t.v }}", ""]), CONTROL_PLANE, NEW);
-    assert!(tab.ends_with("          template: \"name: x\\nvalue: {{\\t.v }}\\n\"\n"), "{tab}");
+    let (tab, _) = migrated_beside(
+        &of("v1beta1", "ref", "/x", "|", ["{{\t.v }}", ""]),
+        CONTROL_PLANE,
+        NEW,
+    );
+    assert!(
+        tab.ends_with("          template: \"name: x\\nvalue: {{\\t.v }}\\n\"\n"),
+        "{tab}"
+    );
     let old = of("v1beta1", "ref", "", "|-", ["a: \"{{ .x }}\"", ""]);
-    let new = of("v1beta2", "templateRef", "", "|-", ["- name: a", "  value: \"{{ .x }}\""]);
+    let new = of(
+        "v1beta2",
+        "templateRef",
+        "",
+        "|-",
+        ["- name: a", "  value: \"{{ .x }}\""],
+    );
     assert_eq!(migrated(&old, NEW), (new.clone(), vec![]));
     assert_eq!(migrated(&new, OLD), (old, vec![]));
 }
@@ -437,17 +575,38 @@ fn durations_in_lines_become_numbers() {
 #[test]
 fn patches_that_cannot_be_carried_are_told() {
     let cases = [
-        (format!("      - op: replace\n        path: {ARGUMENTS}/v\n        value: x\n"), 19),
-        (format!("      - op: remove\n        path: {ARGUMENTS}/v\n"), 19),
-        (format!("      - op: add\n        path: {ARGUMENTS}/v\n        valueFrom: {{variable: 'l[0]'}}\n"), 20),
-        (format!("      - op: add\n        path: {ARGUMENTS}\n        valueFrom: {{variable: all}}\n"), 20),
+        (
+            format!("      - op: replace\n        path: {ARGUMENTS}/v\n        value: x\n"),
+            19,
+        ),
+        (
+            format!("      - op: remove\n        path: {ARGUMENTS}/v\n"),
+            19,
+        ),
+        (
+            format!(
+                "      - op: add\n        path: {ARGUMENTS}/v\n        valueFrom: {{variable: 'l[0]'}}\n"
+            ),
+            20,
+        ),
+        (
+            format!(
+                "      - op: add\n        path: {ARGUMENTS}\n        valueFrom: {{variable: all}}\n"
+            ),
+            20,
+        ),
         (
             format!(
                 "      - op: add\n        path: {ARGUMENTS}\n        valueFrom:\n          template: |\n            {{{{ range .l }}}}\n"
             ),
             20,
         ),
-        (format!("      - op: add\n        path: {SPEC}/machineTemplate/nodeDrainTimeout\n        value: 1m\n"), 20),
+        (
+            format!(
+                "      - op: add\n        path: {SPEC}/machineTemplate/nodeDrainTimeout\n        value: 1m\n"
+            ),
+            20,
+        ),
         (
             format!(
                 "      - op: add\n        path: {SPEC}/kubeadmConfigSpec/clusterConfiguration\n        value: {{apiServer: {{timeoutForControlPlane: 1m}}}}\n"
@@ -458,7 +617,11 @@ fn patches_that_cannot_be_carried_are_told() {
     for (patch, line) in cases {
         let text = class("v1beta1", "ref", &patch);
         let (migrated, findings) = migrated(&text, NEW);
-        assert_eq!((migrated, told(&findings)), (text, vec![("migrate-not-converted", line)]), "{patch}");
+        assert_eq!(
+            (migrated, told(&findings)),
+            (text, vec![("migrate-not-converted", line)]),
+            "{patch}"
+        );
     }
 }
 
@@ -480,10 +643,18 @@ fn an_argument_that_the_template_has_is_told() {
 #[test]
 fn an_argument_that_an_earlier_patch_adds_is_told() {
     let patch = format!("      - op: add\n        path: {ARGUMENTS}/v\n        value: x\n");
-    let all = |name: &str| format!("      - op: add\n        path: {ARGUMENTS}\n        value: {{{name}: x}}\n");
+    let all = |name: &str| {
+        format!("      - op: add\n        path: {ARGUMENTS}\n        value: {{{name}: x}}\n")
+    };
     let cases = [
-        (format!("{patch}{patch}"), vec![("migrate-not-converted", 22)]),
-        (format!("{}{patch}", all("v")), vec![("migrate-not-converted", 22)]),
+        (
+            format!("{patch}{patch}"),
+            vec![("migrate-not-converted", 22)],
+        ),
+        (
+            format!("{}{patch}", all("v")),
+            vec![("migrate-not-converted", 22)],
+        ),
         (format!("{}{patch}", all("w")), vec![]),
         (format!("{patch}{}", patch.replace("/v\n", "/u\n")), vec![]),
     ];
@@ -493,12 +664,20 @@ fn an_argument_that_an_earlier_patch_adds_is_told() {
     }
 }
 
-/// RFC 6902, 4.1: the object or list to which something is added must be there; what v1beta2 leaves out is not.
+/// RFC 6902, 4.1: the object or list to which something is added must be there; what v1beta2 leaves
+/// out is not.
 #[test]
 fn a_patch_of_what_is_left_out_of_the_template_is_told() {
     const CONFIG: &str = "/spec/template/spec/kubeadmConfigSpec";
-    let template = |config: &str| CONTROL_PLANE.replace("{clusterConfiguration: {apiServer: {extraArgs: {w: y}}}}", config);
-    let patch = |op: &str, path: &str| format!("      - op: {op}\n        path: {path}\n        value: x\n");
+    let template = |config: &str| {
+        CONTROL_PLANE.replace(
+            "{clusterConfiguration: {apiServer: {extraArgs: {w: y}}}}",
+            config,
+        )
+    };
+    let patch = |op: &str, path: &str| {
+        format!("      - op: {op}\n        path: {path}\n        value: x\n")
+    };
     let commands = format!("{CONFIG}/preKubeadmCommands");
     let arguments = "{format: cloud-config, clusterConfiguration: {apiServer: {extraArgs: {}}}}";
     let cases = [
@@ -507,35 +686,72 @@ fn a_patch_of_what_is_left_out_of_the_template_is_told() {
             patch("add", &format!("{commands}/-")),
             format!("`path: {commands}` and `value: [VALUE]`"),
         ),
-        ("{format: cloud-config, preKubeadmCommands: []}", patch("replace", &commands), "write `op: add`".to_owned()),
+        (
+            "{format: cloud-config, preKubeadmCommands: []}",
+            patch("replace", &commands),
+            "write `op: add`".to_owned(),
+        ),
         (
             arguments,
             patch("add", &format!("{ARGUMENTS}/v")),
-            format!("`path: {CONFIG}/clusterConfiguration` and `value: {{\"apiServer\": {{\"extraArgs\": {{\"v\": VALUE}}}}}}`"),
+            format!(
+                "`path: {CONFIG}/clusterConfiguration` and `value: {{\"apiServer\": {{\"extraArgs\": {{\"v\": VALUE}}}}}}`"
+            ),
         ),
     ];
     for (config, patch, help) in cases {
         let text = class("v1beta1", "ref", &patch);
         let (migrated, findings) = migrated_beside(&text, &template(config), NEW);
-        let refused: Vec<_> = findings.iter().filter(|finding| finding.rule.id == "migrate-not-converted").collect();
-        assert_eq!((migrated, told(&findings).first()), (text, Some(&("migrate-not-converted", 19))), "{patch}");
-        assert!(refused[0].help.as_ref().unwrap().to_string().contains(&help), "{:?}", refused[0].help);
+        let refused: Vec<_> = findings
+            .iter()
+            .filter(|finding| finding.rule.id == "migrate-not-converted")
+            .collect();
+        assert_eq!(
+            (migrated, told(&findings).first()),
+            (text, Some(&("migrate-not-converted", 19))),
+            "{patch}"
+        );
+        assert!(
+            refused[0]
+                .help
+                .as_ref()
+                .unwrap()
+                .to_string()
+                .contains(&help),
+            "{:?}",
+            refused[0].help
+        );
     }
     // What is written as the help says finds its place, and so does what comes after it.
     let whole = format!("      - op: add\n        path: {commands}\n        value: [a]\n");
     let class_of = |patches: &str| class("v1beta1", "ref", patches);
     let empty = template("{format: cloud-config, preKubeadmCommands: []}");
-    let (_, findings) = migrated_beside(&class_of(&format!("{whole}{}", patch("add", &format!("{commands}/-")))), &empty, NEW);
+    let (_, findings) = migrated_beside(
+        &class_of(&format!(
+            "{whole}{}",
+            patch("add", &format!("{commands}/-"))
+        )),
+        &empty,
+        NEW,
+    );
     assert_eq!(told(&findings), [("migrate-empty-dropped", 3)]);
     let full = template("{preKubeadmCommands: [a]}");
-    let (_, findings) = migrated_beside(&class_of(&patch("add", &format!("{commands}/-"))), &full, NEW);
+    let (_, findings) = migrated_beside(
+        &class_of(&patch("add", &format!("{commands}/-"))),
+        &full,
+        NEW,
+    );
     assert_eq!(told(&findings), []);
 }
 
 /// The CRDs of v1beta2 want at least one part of each, or nothing; what they let be empty stays.
 #[test]
 fn what_may_not_be_empty_is_left_out() {
-    let of = |kind: &str, spec: &str| format!("apiVersion: cluster.x-k8s.io/v1beta1\nkind: {kind}\nmetadata: {{name: n}}\nspec:\n{spec}");
+    let of = |kind: &str, spec: &str| {
+        format!(
+            "apiVersion: cluster.x-k8s.io/v1beta1\nkind: {kind}\nmetadata: {{name: n}}\nspec:\n{spec}"
+        )
+    };
     let cases = [
         (
             of(
@@ -551,22 +767,45 @@ fn what_may_not_be_empty_is_left_out() {
             ),
             vec![6, 8, 9, 11, 12],
         ),
-        (of("Machine", "  failureDomain: \"\"\n  clusterName: c\n"), vec![5]),
-        (of("MachineDeployment", "  selector: {}\n  strategy:\n    rollingUpdate: {}\n"), vec![7]),
+        (
+            of("Machine", "  failureDomain: \"\"\n  clusterName: c\n"),
+            vec![5],
+        ),
+        (
+            of(
+                "MachineDeployment",
+                "  selector: {}\n  strategy:\n    rollingUpdate: {}\n",
+            ),
+            vec![7],
+        ),
     ];
     for (text, lines) in cases {
         let (migrated, findings) = migrated(&text, NEW);
         let mut dropped = told(&findings);
         dropped.sort_unstable();
-        let expected: Vec<_> = lines.into_iter().map(|line| ("migrate-empty-dropped", line)).collect();
+        let expected: Vec<_> = lines
+            .into_iter()
+            .map(|line| ("migrate-empty-dropped", line))
+            .collect();
         assert_eq!(dropped, expected, "{migrated}");
-        let is_open = |line: &&str| ["{}", "[]", "\"\""].iter().any(|empty| line.ends_with(empty));
+        let is_open = |line: &&str| {
+            ["{}", "[]", "\"\""]
+                .iter()
+                .any(|empty| line.ends_with(empty))
+        };
         let left: Vec<&str> = migrated.lines().filter(is_open).collect();
-        assert!(left.iter().all(|line| *line == "  selector: {}" || *line == "spec: {}"), "{migrated}");
+        assert!(
+            left.iter()
+                .all(|line| *line == "  selector: {}" || *line == "spec: {}"),
+            "{migrated}"
+        );
     }
     let config = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta1\nkind: KubeadmConfig\nspec:\n  verbosity: 1\n  clusterConfiguration:\n    imageRepository: \"\"\n    certificatesDir: /a\n";
     let (text, findings) = migrated(config, NEW);
-    assert_eq!((text.contains("imageRepository"), told(&findings)), (false, vec![("migrate-empty-dropped", 6)]));
+    assert_eq!(
+        (text.contains("imageRepository"), told(&findings)),
+        (false, vec![("migrate-empty-dropped", 6)])
+    );
 }
 
 /// Of a template v1beta2 wants something; what holds without being said is to be written.
@@ -574,11 +813,22 @@ fn what_may_not_be_empty_is_left_out() {
 fn a_template_that_says_nothing_is_told() {
     let text = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta1\nkind: KubeadmConfigTemplate\nmetadata: {name: w}\nspec:\n  template:\n    spec: {}\n";
     let (migrated, findings) = migrated(text, NEW);
-    assert_eq!((migrated.as_str(), told(&findings)), (text, vec![("migrate-not-converted", 6)]));
-    assert!(findings[0].help.as_ref().unwrap().to_string().contains("`format: cloud-config`"));
+    assert_eq!(
+        (migrated.as_str(), told(&findings)),
+        (text, vec![("migrate-not-converted", 6)])
+    );
+    assert!(
+        findings[0]
+            .help
+            .as_ref()
+            .unwrap()
+            .to_string()
+            .contains("`format: cloud-config`")
+    );
 }
 
-/// As the API server has it: a template of control planes may lack its spec beside metadata, and may not be empty.
+/// As the API server has it: a template of control planes may lack its spec beside metadata, and
+/// may not be empty.
 #[test]
 fn a_control_plane_template_whose_config_says_nothing_has_no_spec() {
     let of = |template: &str| {
@@ -589,7 +839,10 @@ fn a_control_plane_template_whose_config_says_nothing_has_no_spec() {
     let text = of("    metadata:\n      labels: {a: b}\n    spec:\n      kubeadmConfigSpec: {}\n");
     let expected = of("    metadata:\n      labels: {a: b}\n").replace("v1beta1", "v1beta2");
     let (after, findings) = migrated(&text, NEW);
-    assert_eq!((&after, told(&findings)), (&expected, vec![("migrate-empty-dropped", 9)]));
+    assert_eq!(
+        (&after, told(&findings)),
+        (&expected, vec![("migrate-empty-dropped", 9)])
+    );
     let (back, findings) = migrated(&expected, OLD);
     assert_eq!(
         (back, told(&findings)),
@@ -598,14 +851,18 @@ fn a_control_plane_template_whose_config_says_nothing_has_no_spec() {
             vec![("migrate-empty-added", 5)]
         )
     );
-    for template in ["    spec:\n      kubeadmConfigSpec: {}\n", "    metadata: {}\n"] {
+    for template in [
+        "    spec:\n      kubeadmConfigSpec: {}\n",
+        "    metadata: {}\n",
+    ] {
         let (after, findings) = migrated(&of(template), NEW);
         let told: Vec<&str> = told(&findings).into_iter().map(|(rule, _)| rule).collect();
         assert_eq!((after, told), (of(template), vec!["migrate-not-converted"]));
     }
 }
 
-/// v1beta1 wants the config of a whole control plane; a part of one, such as a patch of kustomize, gets nothing that it has not.
+/// v1beta1 wants the config of a whole control plane; a part of one, such as a patch of kustomize,
+/// gets nothing that it has not.
 #[test]
 fn a_whole_control_plane_has_a_config_in_v1beta1() {
     let of = |version: &str, spec: &str| {
@@ -617,21 +874,38 @@ fn a_whole_control_plane_has_a_config_in_v1beta1() {
     let (text, findings) = migrated(&of("v1beta2", machines), OLD);
     assert_eq!(
         (text, told(&findings)),
-        (of("v1beta1", &format!("{machines}  kubeadmConfigSpec: {{}}\n")), vec![("migrate-empty-added", 4)])
+        (
+            of("v1beta1", &format!("{machines}  kubeadmConfigSpec: {{}}\n")),
+            vec![("migrate-empty-added", 4)]
+        )
     );
-    assert_eq!(migrated(&of("v1beta2", ""), OLD), (of("v1beta1", ""), vec![]));
+    assert_eq!(
+        migrated(&of("v1beta2", ""), OLD),
+        (of("v1beta1", ""), vec![])
+    );
 }
 
 /// In v1beta1 the API server takes `{}` for a reference; where v1beta2 needs none it is none.
 #[test]
 fn an_empty_reference_is_left_out_where_none_is_needed() {
-    let of = |version: &str, kind: &str, spec: &str| format!("apiVersion: cluster.x-k8s.io/{version}\nkind: {kind}\nspec:\n{spec}");
-    for (kind, reference, line) in [("Machine", "  bootstrap:\n    configRef: {}\n", 6), ("Cluster", "  controlPlaneRef: {}\n", 5)] {
-        let (text, findings) = migrated(&of("v1beta1", kind, &format!("  clusterName: c\n{reference}")), NEW);
+    let of = |version: &str, kind: &str, spec: &str| {
+        format!("apiVersion: cluster.x-k8s.io/{version}\nkind: {kind}\nspec:\n{spec}")
+    };
+    for (kind, reference, line) in [
+        ("Machine", "  bootstrap:\n    configRef: {}\n", 6),
+        ("Cluster", "  controlPlaneRef: {}\n", 5),
+    ] {
+        let (text, findings) = migrated(
+            &of("v1beta1", kind, &format!("  clusterName: c\n{reference}")),
+            NEW,
+        );
         assert!(!text.contains("Ref") && text.contains("v1beta2"), "{text}");
         assert_eq!(told(&findings), [("migrate-empty-dropped", line)]);
     }
     let text = of("v1beta1", "Machine", "  infrastructureRef: {}\n");
     let (after, findings) = migrated(&text, NEW);
-    assert_eq!((after, told(&findings)), (text, vec![("migrate-not-converted", 4)]));
+    assert_eq!(
+        (after, told(&findings)),
+        (text, vec![("migrate-not-converted", 4)])
+    );
 }

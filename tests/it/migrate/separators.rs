@@ -24,7 +24,8 @@ const DOCUMENTS: [(&str, &str); 5] = [
     ("", ""),
 ];
 
-/// What may stand between two documents, before the first one and behind the last one; `~` ends a line.
+/// What may stand between two documents, before the first one and behind the last one; `~` ends a
+/// line.
 const BETWEEN: [&str; 14] = [
     "~---~",
     "~--- # c~",
@@ -41,11 +42,21 @@ const BETWEEN: [&str; 14] = [
     "~... ",
     "~...~",
 ];
-const BEFORE: [&str; 8] = ["", "\u{feff}", "---~", "--- ", "\u{feff}---~", "# c~---~", "%YAML 1.1~---~", "~~"];
+const BEFORE: [&str; 8] = [
+    "",
+    "\u{feff}",
+    "---~",
+    "--- ",
+    "\u{feff}---~",
+    "# c~---~",
+    "%YAML 1.1~---~",
+    "~~",
+];
 const BEHIND: [&str; 6] = ["", "~", "~...", "~...~", "~---", "~# c"];
 
-/// Every pair of documents with every separator, and everything before and behind them: either each document reads as it should then, or
-/// the reason is told: text that is no YAML, or lines that end as no system of today ends them.
+/// Every pair of documents with every separator, and everything before and behind them: either each
+/// document reads as it should then, or the reason is told: text that is no YAML, or lines that end
+/// as no system of today ends them.
 #[test]
 fn documents_never_meet() {
     let mut whole = 0;
@@ -56,19 +67,37 @@ fn documents_never_meet() {
                 for behind in BEHIND {
                     let (mut old, mut new) = (ends(before), ends(before));
                     for (number, (text, after)) in DOCUMENTS.iter().enumerate() {
-                        let separator = if number == 0 { String::new() } else { ends(between) };
+                        let separator = if number == 0 {
+                            String::new()
+                        } else {
+                            ends(between)
+                        };
                         write!(old, "{separator}{}", ends(text)).unwrap();
                         write!(new, "{separator}{}", ends(after)).unwrap();
                     }
                     old.push_str(&ends(behind));
                     new.push_str(&ends(behind));
                     let (after, findings) = migrated(&old, NEW);
-                    let errors: Vec<_> = findings.iter().filter(|finding| finding.rule.severity == Severity::Error).collect();
-                    assert!((after == new) == errors.is_empty(), "{old:?}\n{after:?}\n{findings:?}");
-                    let differs = errors.iter().find(|finding| finding.rule.id == "migrate-text-differs");
+                    let errors: Vec<_> = findings
+                        .iter()
+                        .filter(|finding| finding.rule.severity == Severity::Error)
+                        .collect();
+                    assert!(
+                        (after == new) == errors.is_empty(),
+                        "{old:?}\n{after:?}\n{findings:?}"
+                    );
+                    let differs = errors
+                        .iter()
+                        .find(|finding| finding.rule.id == "migrate-text-differs");
                     if let Some(finding) = differs {
                         assert!(
-                            line_end == "\r" && finding.help.as_ref().unwrap().to_string().contains("line feed"),
+                            line_end == "\r"
+                                && finding
+                                    .help
+                                    .as_ref()
+                                    .unwrap()
+                                    .to_string()
+                                    .contains("line feed"),
                             "{old:?}\n{finding:?}"
                         );
                     }

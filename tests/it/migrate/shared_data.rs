@@ -1,4 +1,5 @@
-//! The shared vectors and the corpus: there and back, rendered before and after, and held against the real CRDs.
+//! The shared vectors and the corpus: there and back, rendered before and after, and held against
+//! the real CRDs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,32 +19,57 @@ use crate::support::{documents, files_below, shared};
 /// All texts below a folder that hold something that is migrated, by their paths.
 fn texts(folder: &str) -> Option<Vec<(String, String)>> {
     let root = shared(folder)?;
-    Some(files_below(&root).par_iter().filter_map(|path| text_of(&root, path)).collect())
+    Some(
+        files_below(&root)
+            .par_iter()
+            .filter_map(|path| text_of(&root, path))
+            .collect(),
+    )
 }
 
 /// Whether a text has a duration that Go writes otherwise: what comes back is spelt as Go does.
 fn has_own_duration(text: &str) -> bool {
-    let values = text.lines().filter_map(|line| line.split_once(": ")).filter(|(key, _)| key.contains("imeout") || key.ends_with("ttl"));
-    let is_own = |value: &str| GoDuration::parse(value).is_ok_and(|duration| duration.to_string() != value);
+    let values = text
+        .lines()
+        .filter_map(|line| line.split_once(": "))
+        .filter(|(key, _)| key.contains("imeout") || key.ends_with("ttl"));
+    let is_own =
+        |value: &str| GoDuration::parse(value).is_ok_and(|duration| duration.to_string() != value);
     values.map(|(_, value)| value.trim_matches('"')).any(is_own)
 }
 
-/// Whether a text has a field that stands elsewhere in the other version, and comes back as the last one, or arguments, which come back in
-/// the order of their names, indented as the list nearest to them.
+/// Whether a text has a field that stands elsewhere in the other version, and comes back as the
+/// last one, or arguments, which come back in the order of their names, indented as the list
+/// nearest to them.
 fn has_moved_field(text: &str) -> bool {
-    ["timeouts:", "timeoutForControlPlane:", "timeout:", "xtraArgs:"].iter().any(|field| text.contains(field))
+    [
+        "timeouts:",
+        "timeoutForControlPlane:",
+        "timeout:",
+        "xtraArgs:",
+    ]
+    .iter()
+    .any(|field| text.contains(field))
 }
 
 #[test]
 fn there_and_back_is_the_same_text() {
-    let Some(vectors) = texts("vectors/render") else { return };
+    let Some(vectors) = texts("vectors/render") else {
+        return;
+    };
     let documents = vectors.iter().flat_map(|(name, text)| {
         let others = referred(text);
-        text.split("---\n").filter(|text| !text.trim().is_empty()).map(move |text| (name, text.to_owned(), others.clone()))
+        text.split("---\n")
+            .filter(|text| !text.trim().is_empty())
+            .map(move |text| (name, text.to_owned(), others.clone()))
     });
     let documents: Vec<_> = documents.collect();
     let way = |(name, text, others): &(&String, String, String)| {
-        let wanted: [Wanted; 2] = if text.contains("/v1beta2\nkind:") { [OLD, NEW] } else { [NEW, OLD] };
+        let wanted: [Wanted; 2] = if text.contains("/v1beta2\nkind:") {
+            [OLD, NEW]
+        } else {
+            [NEW, OLD]
+        };
         let (there, first) = migrated_beside(text, others, wanted[0]);
         if !first.is_empty() || there == *text || has_own_duration(text) {
             return None;
@@ -52,55 +78,100 @@ fn there_and_back_is_the_same_text() {
         (second.is_empty()).then(|| ((*name).clone(), text.clone(), back))
     };
     let ways: Vec<_> = documents.par_iter().filter_map(way).collect();
-    assert!(ways.len() > 300, "only {} documents change there and back", ways.len());
+    assert!(
+        ways.len() > 300,
+        "only {} documents change there and back",
+        ways.len()
+    );
     let mut moved = 0;
     for (name, text, back) in &ways {
         if has_moved_field(text) && text != back {
             moved += 1;
-            let sorted = |text: &str| text.lines().map(|line| line.trim_start().to_owned()).collect::<BTreeSet<_>>();
+            let sorted = |text: &str| {
+                text.lines()
+                    .map(|line| line.trim_start().to_owned())
+                    .collect::<BTreeSet<_>>()
+            };
             assert_eq!(sorted(text), sorted(back), "{name}");
         } else {
             assert_eq!(text, back, "{name}");
         }
     }
-    assert!(moved < 40, "{moved} of {} come back in another order", ways.len());
+    assert!(
+        moved < 40,
+        "{moved} of {} come back in another order",
+        ways.len()
+    );
 }
 
-/// What of the corpus cannot be carried: a duration that is a variable, a template that says nothing.
-const CANNOT_BE_CARRIED: [&str; 2] = ["`${NODE_DRAIN_TIMEOUT}` is no duration", "v1beta2 takes no template that says nothing"];
+/// What of the corpus cannot be carried: a duration that is a variable, a template that says
+/// nothing.
+const CANNOT_BE_CARRIED: [&str; 2] = [
+    "`${NODE_DRAIN_TIMEOUT}` is no duration",
+    "v1beta2 takes no template that says nothing",
+];
 
 #[test]
 fn what_is_migrated_renders_the_same_bytes() {
-    let Some(corpus) = texts("corpus") else { return };
+    let Some(corpus) = texts("corpus") else {
+        return;
+    };
     let check = |(name, text): &(String, String)| {
         let before = rendered(name, text).filter(|_| !has_patched_argument(text))?;
         let (there, findings) = migrated_beside(text, &referred(text), NEW);
-        if let Some(error) = findings.iter().find(|finding| finding.rule.severity == Severity::Error) {
-            let is_known = CANNOT_BE_CARRIED.iter().any(|known| error.message.contains(known));
+        if let Some(error) = findings
+            .iter()
+            .find(|finding| finding.rule.severity == Severity::Error)
+        {
+            let is_known = CANNOT_BE_CARRIED
+                .iter()
+                .any(|known| error.message.contains(known));
             assert!(is_known, "{name}: {}", error.message);
             return None;
         }
         let after = rendered(name, &there).unwrap_or_default();
-        assert!(before == after, "{name}: {:?} {:?}", before.keys(), after.keys());
+        assert!(
+            before == after,
+            "{name}: {:?} {:?}",
+            before.keys(),
+            after.keys()
+        );
         Some(there != *text)
     };
     let rendered: Vec<bool> = corpus.par_iter().filter_map(check).collect();
     let changed = rendered.iter().filter(|changed| **changed).count();
-    assert!(rendered.len() > 60 && changed > 20, "{changed} of {} change", rendered.len());
+    assert!(
+        rendered.len() > 60 && changed > 20,
+        "{changed} of {} change",
+        rendered.len()
+    );
 }
 
 /// The schemas in the CRDs of Cluster API v1.14, with apiVersion and kind.
 pub(super) fn crds() -> Option<Vec<(String, String, Value)>> {
     let mut schemas = Vec::new();
     for file in ["core", "bootstrap", "control-plane"] {
-        let path = shared(&format!("corpus/rendered/kubernetes-sigs+cluster-api@v1.14.0/{file}-components.yaml"))?;
+        let path = shared(&format!(
+            "corpus/rendered/kubernetes-sigs+cluster-api@v1.14.0/{file}-components.yaml"
+        ))?;
         let text = String::from_utf8(fs::read(path).unwrap()).unwrap();
         let source = substituted("components.yaml", &text).unwrap();
-        for crd in documents(source.text().as_bytes()).iter().filter(|object| object["kind"] == "CustomResourceDefinition") {
+        for crd in documents(source.text().as_bytes())
+            .iter()
+            .filter(|object| object["kind"] == "CustomResourceDefinition")
+        {
             for version in crd["spec"]["versions"].as_array().unwrap() {
-                let api_version = format!("{}/{}", crd["spec"]["group"].as_str().unwrap(), version["name"].as_str().unwrap());
+                let api_version = format!(
+                    "{}/{}",
+                    crd["spec"]["group"].as_str().unwrap(),
+                    version["name"].as_str().unwrap()
+                );
                 let kind = crd["spec"]["names"]["kind"].as_str().unwrap().to_owned();
-                schemas.push((api_version, kind, version["schema"]["openAPIV3Schema"].clone()));
+                schemas.push((
+                    api_version,
+                    kind,
+                    version["schema"]["openAPIV3Schema"].clone(),
+                ));
             }
         }
     }
@@ -109,7 +180,9 @@ pub(super) fn crds() -> Option<Vec<(String, String, Value)>> {
 
 /// The same, to judge by.
 fn schemas() -> Option<BTreeMap<(String, String), Schema>> {
-    let schema = |(api_version, kind, schema): (String, String, Value)| ((api_version, kind), Schema::from_json(&schema).unwrap());
+    let schema = |(api_version, kind, schema): (String, String, Value)| {
+        ((api_version, kind), Schema::from_json(&schema).unwrap())
+    };
     Some(crds()?.into_iter().map(schema).collect())
 }
 
@@ -117,32 +190,58 @@ fn schemas() -> Option<BTreeMap<(String, String), Schema>> {
 const PARTS: [&str; 2] = ["/patches", "/variables.yaml"];
 
 /// What the schema of its kind says of each document of a text.
-fn refused(name: &str, text: &str, schemas: &BTreeMap<(String, String), Schema>) -> Option<Vec<String>> {
+fn refused(
+    name: &str,
+    text: &str,
+    schemas: &BTreeMap<(String, String), Schema>,
+) -> Option<Vec<String>> {
     let source = substituted(name, text)?;
     let parsed = windlass::text::yaml::parse(&source, &Budget::default());
     let of_document = |object: Value| {
         let of = |field: &str| object[field].as_str().unwrap_or_default().to_owned();
         let schema = schemas.get(&(of("apiVersion"), of("kind")));
-        let Some(schema) = schema.filter(|_| object["spec"].is_object() && !PARTS.iter().any(|part| name.contains(part))) else {
+        let Some(schema) = schema.filter(|_| {
+            object["spec"].is_object() && !PARTS.iter().any(|part| name.contains(part))
+        }) else {
             return Vec::new();
         };
-        let unknown = schema.unknown_fields(&object).into_iter().map(|field| format!("unknown field {}", field.path));
-        let invalid = schema.validate(&object).into_iter().map(|violation| violation.to_string());
-        unknown.chain(invalid).map(|fault| format!("{}/{}: {fault}", of("kind"), object["metadata"]["name"])).collect()
+        let unknown = schema
+            .unknown_fields(&object)
+            .into_iter()
+            .map(|field| format!("unknown field {}", field.path));
+        let invalid = schema
+            .validate(&object)
+            .into_iter()
+            .map(|violation| violation.to_string());
+        unknown
+            .chain(invalid)
+            .map(|fault| format!("{}/{}: {fault}", of("kind"), object["metadata"]["name"]))
+            .collect()
     };
-    Some(parsed.documents.iter().flat_map(|document| of_document(document.root.to_json())).collect())
+    Some(
+        parsed
+            .documents
+            .iter()
+            .flat_map(|document| of_document(document.root.to_json()))
+            .collect(),
+    )
 }
 
 /// What the CRDs of Cluster API v1.14 take in one version they take in the other.
 #[test]
 fn what_is_migrated_is_taken_by_the_real_schemas() {
-    let (Some(corpus), Some(schemas)) = (texts("corpus"), schemas()) else { return };
+    let (Some(corpus), Some(schemas)) = (texts("corpus"), schemas()) else {
+        return;
+    };
     let check = |(name, text): &(String, String)| {
         let before = refused(name, text, &schemas)?;
         let of = |wanted: Wanted| {
             let (there, findings) = migrated_beside(text, &referred(text), wanted);
-            let is_whole = findings.iter().all(|finding| finding.rule.severity != Severity::Error);
-            let after = refused(name, &there, &schemas).filter(|_| is_whole && there != *text && before.is_empty())?;
+            let is_whole = findings
+                .iter()
+                .all(|finding| finding.rule.severity != Severity::Error);
+            let after = refused(name, &there, &schemas)
+                .filter(|_| is_whole && there != *text && before.is_empty())?;
             assert!(after.is_empty(), "{name}: {after:#?}");
             Some(())
         };

@@ -1,5 +1,5 @@
-//! What the controller decides, against two clusters in memory. Conditions are those that the kubeadm bootstrap provider was seen to
-//! write, and the texts of Cluster API's contract.
+//! What the controller decides, against two clusters in memory. Conditions are those that the
+//! kubeadm bootstrap provider was seen to write, and the texts of Cluster API's contract.
 
 mod conditions;
 mod decisions;
@@ -60,12 +60,19 @@ fn with_control_plane() -> Site {
 
 fn initialize(site: &mut Site) {
     let conditions = json!([{"type": "ControlPlaneInitialized", "status": "True"}]);
-    site.merge(&key(CORE, "Cluster", "c"), &json!({"status": {"conditions": conditions}}));
+    site.merge(
+        &key(CORE, "Cluster", "c"),
+        &json!({"status": {"conditions": conditions}}),
+    );
 }
 
 /// A Machine and its config, both of that name.
 fn add_machine(site: &mut Site, name: &str, is_control_plane: bool, spec: Value) {
-    let labels = if is_control_plane { json!({"cluster.x-k8s.io/control-plane": ""}) } else { json!({}) };
+    let labels = if is_control_plane {
+        json!({"cluster.x-k8s.io/control-plane": ""})
+    } else {
+        json!({})
+    };
     site.put(json!({
         "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine", "metadata": {"name": name, "labels": labels},
         "spec": {"clusterName": "c", "version": "v1.34.1"},
@@ -79,11 +86,18 @@ fn add_pool(site: &mut Site, name: &str, replicas: u32) {
         "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "MachinePool", "metadata": {"name": name},
         "spec": {"clusterName": "c", "replicas": replicas, "template": {"spec": {"clusterName": "c", "version": "v1.34.1"}}},
     }));
-    add_config(site, name, "MachinePool", json!({"joinConfiguration": {"nodeRegistration": {"name": "x"}}}));
+    add_config(
+        site,
+        name,
+        "MachinePool",
+        json!({"joinConfiguration": {"nodeRegistration": {"name": "x"}}}),
+    );
 }
 
 fn add_config(site: &mut Site, name: &str, owner: &str, spec: Value) {
-    let uid = site.get(&key(CORE, owner, name)).map_or(json!("u"), |owner| owner["metadata"]["uid"].clone());
+    let uid = site
+        .get(&key(CORE, owner, name))
+        .map_or(json!("u"), |owner| owner["metadata"]["uid"].clone());
     let owner = json!([{"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": owner, "name": name, "uid": uid, "controller": true}]);
     let (group, kind) = match site.kubeadm {
         true => ("bootstrap.cluster.x-k8s.io", "KubeadmConfig"),
@@ -95,20 +109,26 @@ fn add_config(site: &mut Site, name: &str, owner: &str, spec: Value) {
 }
 
 fn config<'a>(site: &'a Site, name: &str) -> &'a Value {
-    site.get(&Site::config_key(name)).expect("the config is there")
+    site.get(&Site::config_key(name))
+        .expect("the config is there")
 }
 
 /// Status, reason and message of a condition.
 fn condition<'a>(site: &'a Site, name: &str, kind: &str) -> Option<[&'a str; 3]> {
     let conditions = config(site, name)["status"]["conditions"].as_array()?;
-    let found = conditions.iter().find(|condition| condition["type"] == kind)?;
+    let found = conditions
+        .iter()
+        .find(|condition| condition["type"] == kind)?;
     Some(["status", "reason", "message"].map(|field| found[field].as_str().unwrap()))
 }
 
 /// Status, severity and reason of a condition of contract v1beta1.
 fn older_condition<'a>(site: &'a Site, name: &str, kind: &str) -> Option<[&'a str; 3]> {
-    let conditions = config(site, name)["status"]["deprecated"]["v1beta1"]["conditions"].as_array()?;
-    let found = conditions.iter().find(|condition| condition["type"] == kind)?;
+    let conditions =
+        config(site, name)["status"]["deprecated"]["v1beta1"]["conditions"].as_array()?;
+    let found = conditions
+        .iter()
+        .find(|condition| condition["type"] == kind)?;
     Some(["status", "severity", "reason"].map(|field| found[field].as_str().unwrap_or_default()))
 }
 

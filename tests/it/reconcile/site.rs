@@ -1,10 +1,13 @@
-//! A management cluster and a workload cluster in memory, and a controller for them that can be ended at any of its requests.
+//! A management cluster and a workload cluster in memory, and a controller for them that can be
+//! ended at any of its requests.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use windlass::api::time::Timestamp;
-use windlass::reconcile::{Action, Key, KeyRequest, Observation, Realm, Settings, Step, World, Write, reconcile};
+use windlass::reconcile::{
+    Action, Key, KeyRequest, Observation, Realm, Settings, Step, World, Write, reconcile,
+};
 
 /// The lifetime of tokens, in seconds.
 pub(super) const TTL: i64 = 900;
@@ -14,7 +17,8 @@ const CONFIG_GROUP: &str = "bootstrap.windlass.dev";
 /// How a pass ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// The controller has nothing to do: when it looks again, in seconds, and what keeps it from its goal.
+    /// The controller has nothing to do: when it looks again, in seconds, and what keeps it from
+    /// its goal.
     Rest(Option<u64>, Option<String>),
     /// Somebody else wrote first.
     Conflict,
@@ -40,7 +44,8 @@ pub(super) struct Site {
     pub(super) cached: Option<Cached>,
     /// What they had at a time.
     pub(super) remembered: Option<Cached>,
-    /// What a controller that was ended had sent, where it goes, and the config that it is for: it may arrive later.
+    /// What a controller that was ended had sent, where it goes, and the config that it is for: it
+    /// may arrive later.
     sent: Option<(Write, Key, Value)>,
     /// Whether the workload cluster answers.
     pub(super) reachable: bool,
@@ -92,8 +97,17 @@ impl Site {
     /// Puts an object of the management cluster there, as people do.
     pub(super) fn put(&mut self, mut object: Value) -> Key {
         object["metadata"]["namespace"] = json!(NAMESPACE);
-        let group = object["apiVersion"].as_str().unwrap().split_once('/').map_or("", |(group, _)| group).to_owned();
-        let key = key(&group, object["kind"].as_str().unwrap(), object["metadata"]["name"].as_str().unwrap());
+        let group = object["apiVersion"]
+            .as_str()
+            .unwrap()
+            .split_once('/')
+            .map_or("", |(group, _)| group)
+            .to_owned();
+        let key = key(
+            &group,
+            object["kind"].as_str().unwrap(),
+            object["metadata"]["name"].as_str().unwrap(),
+        );
         self.insert(&key, object);
         key
     }
@@ -101,8 +115,14 @@ impl Site {
     pub(super) fn insert(&mut self, key: &Key, mut object: Value) -> Value {
         self.counter += 1;
         let old = self.objects.get(key);
-        let uid = old.map_or_else(|| json!(format!("uid-{}", self.counter)), |old| old["metadata"]["uid"].clone());
-        let generation = old.map_or(1, |old| old["metadata"]["generation"].as_i64().unwrap() + i64::from(old["spec"] != object["spec"]));
+        let uid = old.map_or_else(
+            || json!(format!("uid-{}", self.counter)),
+            |old| old["metadata"]["uid"].clone(),
+        );
+        let generation = old.map_or(1, |old| {
+            old["metadata"]["generation"].as_i64().unwrap()
+                + i64::from(old["spec"] != object["spec"])
+        });
         object["metadata"]["uid"] = uid;
         object["metadata"]["generation"] = json!(generation);
         object["metadata"]["resourceVersion"] = json!(self.counter.to_string());
@@ -126,7 +146,9 @@ impl Site {
     }
 
     pub(super) fn of_kind(&self, realm: Realm, kind: &str) -> impl Iterator<Item = (&Key, &Value)> {
-        self.objects.iter().filter(move |(key, _)| key.realm == realm && key.kind == kind)
+        self.objects
+            .iter()
+            .filter(move |(key, _)| key.realm == realm && key.kind == kind)
     }
 
     /// Works on a config until there is nothing to do.
@@ -134,9 +156,12 @@ impl Site {
         self.pass_until(name, usize::MAX)
     }
 
-    /// Works on a config; the controller is ended as it sends its request of that number, which arrives when [`Site::arrive`] says so.
+    /// Works on a config; the controller is ended as it sends its request of that number, which
+    /// arrives when [`Site::arrive`] says so.
     pub(super) fn pass_until(&mut self, name: &str, requests: usize) -> Ended {
-        let Some(config) = self.get(&Site::config_key(name)).cloned() else { return Ended::Gone };
+        let Some(config) = self.get(&Site::config_key(name)).cloned() else {
+            return Ended::Gone;
+        };
         let own = match self.kubeadm {
             true => key("bootstrap.cluster.x-k8s.io", "KubeadmConfig", name),
             false => Site::config_key(name),
@@ -145,39 +170,65 @@ impl Site {
         let uid = config["metadata"]["uid"].clone();
         let mut world = World::new(config, format!("t{:05}.0123456789abcdef", self.counter));
         for request in 0..MOST_STEPS {
-            let settings = Settings { token_ttl: TTL, machine_pools: self.machine_pools };
-            let step = reconcile(&world, &settings, Timestamp::of_second(self.now + self.clock_off));
+            let settings = Settings {
+                token_ttl: TTL,
+                machine_pools: self.machine_pools,
+            };
+            let step = reconcile(
+                &world,
+                &settings,
+                Timestamp::of_second(self.now + self.clock_off),
+            );
             if request == requests {
                 if let Step::Write(write) = step {
-                    let stored = if write.key == own { Site::config_key(name) } else { write.key.clone() };
+                    let stored = if write.key == own {
+                        Site::config_key(name)
+                    } else {
+                        write.key.clone()
+                    };
                     self.sent = Some((write, stored, uid));
                 }
                 return Ended::Killed;
             }
             match step {
-                Step::Rest(rest) => return Ended::Rest(rest.again.map(|again| again.as_secs()), rest.fault),
+                Step::Rest(rest) => {
+                    return Ended::Rest(rest.again.map(|again| again.as_secs()), rest.fault);
+                }
                 Step::Read(keys) => keys.into_iter().for_each(|key| self.read(&mut world, key)),
                 Step::Confirm(key) => {
                     self.reads.push(format!("{key}, confirmed"));
-                    let observation = self.get(&key).cloned().map_or(Observation::Absent, Observation::found);
+                    let observation = self
+                        .get(&key)
+                        .cloned()
+                        .map_or(Observation::Absent, Observation::found);
                     world.confirm(key, observation);
                 }
                 Step::Write(write) if write.key.realm == Realm::Workload && !self.reachable => {
-                    let fault = format!("cannot {} {}: no answer", write.action.as_str(), write.key);
+                    let fault =
+                        format!("cannot {} {}: no answer", write.action.as_str(), write.key);
                     world.observe(write.key, Observation::Unwritten(fault));
                 }
                 Step::Write(write) => {
                     let is_own = write.key == own;
-                    let stored = if is_own { Site::config_key(name) } else { write.key.clone() };
+                    let stored = if is_own {
+                        Site::config_key(name)
+                    } else {
+                        write.key.clone()
+                    };
                     match self.write(&write, &stored, &uid) {
                         Err(()) => return Ended::Conflict,
-                        Ok(written) if is_own => world.observe_config(written.expect("a config is not deleted")),
+                        Ok(written) if is_own => {
+                            world.observe_config(written.expect("a config is not deleted"))
+                        }
                         Ok(written) => world.wrote(write.key, written),
                     }
                 }
             }
         }
-        panic!("{name}: it goes on for ever: {:?}", &self.writes[self.writes.len() - 3..])
+        panic!(
+            "{name}: it goes on for ever: {:?}",
+            &self.writes[self.writes.len() - 3..]
+        )
     }
 
     /// What a controller that was ended had sent last arrives.
@@ -191,10 +242,14 @@ impl Site {
     fn read(&mut self, world: &mut World, key: Key) {
         self.reads.push(key.to_string());
         match key.realm {
-            Realm::Workload if !self.reachable => world.observe(key, Observation::Failed("no answer".to_owned())),
+            Realm::Workload if !self.reachable => {
+                world.observe(key, Observation::Failed("no answer".to_owned()))
+            }
             _ => {
                 let known = self.cached.as_ref().and_then(|cached| cached.get(&key));
-                let value = known.map_or_else(|| self.get(&key), Option::as_ref).cloned();
+                let value = known
+                    .map_or_else(|| self.get(&key), Option::as_ref)
+                    .cloned();
                 world.observe_value(key, value);
             }
         }
@@ -203,7 +258,13 @@ impl Site {
     /// Keeps what the caches have now.
     pub(super) fn remember(&mut self) {
         let core = |(key, _): &(&Key, &Value)| key.group == "cluster.x-k8s.io";
-        self.remembered = Some(self.objects.iter().filter(core).map(|(key, object)| (key.clone(), Some(object.clone()))).collect());
+        self.remembered = Some(
+            self.objects
+                .iter()
+                .filter(core)
+                .map(|(key, object)| (key.clone(), Some(object.clone())))
+                .collect(),
+        );
     }
 
     /// Works on a config with what the caches had then; what they did not have is asked for.
@@ -217,7 +278,10 @@ impl Site {
     /// `stored`: where the object is here; `config`: whose it is.
     fn write(&mut self, write: &Write, stored: &Key, config: &Value) -> Result<Option<Value>, ()> {
         let old = self.get(stored).cloned();
-        let is_read = |version: &Value| old.as_ref().is_some_and(|old| old["metadata"]["resourceVersion"] == *version);
+        let is_read = |version: &Value| {
+            old.as_ref()
+                .is_some_and(|old| old["metadata"]["resourceVersion"] == *version)
+        };
         let written = match &write.action {
             Action::Create(_) | Action::CreateWithKeys(..) if old.is_some() => return Err(()),
             Action::Create(object) => {
@@ -232,14 +296,23 @@ impl Site {
                 object["data"] = super::key_pair();
                 Some(self.insert(stored, object))
             }
-            Action::Replace(object) if is_read(&object["metadata"]["resourceVersion"]) => Some(self.insert(stored, object.clone())),
-            Action::Merge(patch) | Action::MergeStatus(patch) if is_read(&patch["metadata"]["resourceVersion"]) => {
+            Action::Replace(object) if is_read(&object["metadata"]["resourceVersion"]) => {
+                Some(self.insert(stored, object.clone()))
+            }
+            Action::Merge(patch) | Action::MergeStatus(patch)
+                if is_read(&patch["metadata"]["resourceVersion"]) =>
+            {
                 let mut object = old.clone().unwrap();
                 merge(&mut object, patch);
                 Some(self.insert(stored, object))
             }
-            Action::Delete { uid, resource_version } => {
-                let old = old.filter(|old| old["metadata"]["uid"] == **uid).ok_or(())?;
+            Action::Delete {
+                uid,
+                resource_version,
+            } => {
+                let old = old
+                    .filter(|old| old["metadata"]["uid"] == **uid)
+                    .ok_or(())?;
                 if old["metadata"]["resourceVersion"] != **resource_version {
                     return Err(());
                 }
@@ -248,20 +321,32 @@ impl Site {
             }
             _ => return Err(()),
         };
-        self.writes.push(format!("{} {}", write.action.as_str(), write.key));
-        self.events.extend(write.event.as_ref().map(|event| event.reason));
+        self.writes
+            .push(format!("{} {}", write.action.as_str(), write.key));
+        self.events
+            .extend(write.event.as_ref().map(|event| event.reason));
         Ok(written)
     }
 }
 
 pub(super) fn key(group: &str, kind: &str, name: &str) -> Key {
     let [group, kind, namespace, name] = [group, kind, NAMESPACE, name].map(str::to_owned);
-    Key { realm: Realm::Management, group, kind, namespace, name }
+    Key {
+        realm: Realm::Management,
+        group,
+        kind,
+        namespace,
+        name,
+    }
 }
 
 /// The Secret of a token in the workload cluster.
 pub(super) fn token_key(id: &str) -> Key {
-    Key { realm: Realm::Workload, namespace: "kube-system".to_owned(), ..key("", "Secret", &format!("bootstrap-token-{id}")) }
+    Key {
+        realm: Realm::Workload,
+        namespace: "kube-system".to_owned(),
+        ..key("", "Secret", &format!("bootstrap-token-{id}"))
+    }
 }
 
 /// RFC 7386.

@@ -1,5 +1,6 @@
-//! What Cluster API's own tests expect of the kubeadm bootstrap provider (v1.14.2, `bootstrap/kubeadm/reconcilers/kubeadmconfig`): objects in, and
-//! objects out. Each test here is named as the one whose expectations it has; `docs/upstream-tests.tsv` has the whole list.
+//! What Cluster API's own tests expect of the kubeadm bootstrap provider (v1.14.2,
+//! `bootstrap/kubeadm/reconcilers/kubeadmconfig`): objects in, and objects out. Each test here is
+//! named as the one whose expectations it has; `docs/upstream-tests.tsv` has the whole list.
 
 use serde_json::{Value, json};
 use windlass::api::time::Timestamp;
@@ -31,7 +32,12 @@ fn inits() -> Value {
 }
 
 fn id(site: &Site, name: &str) -> String {
-    token(site, name).unwrap().split_once('.').unwrap().0.to_owned()
+    token(site, name)
+        .unwrap()
+        .split_once('.')
+        .unwrap()
+        .0
+        .to_owned()
 }
 
 fn expiration(site: &Site, id: &str) -> String {
@@ -44,7 +50,10 @@ fn at(second: i64) -> String {
 
 /// `item.Data[bootstrapapi.BootstrapTokenExpirationKey] = …`
 fn expires(site: &mut Site, id: &str, second: i64) {
-    site.merge(&token_key(id), &json!({"data": {"expiration": STANDARD.encode(at(second))}}));
+    site.merge(
+        &token_key(id),
+        &json!({"data": {"expiration": STANDARD.encode(at(second))}}),
+    );
 }
 
 fn tokens(site: &Site) -> usize {
@@ -57,9 +66,13 @@ fn bootstrap_token_ttl_extension() {
     for (name, is_control_plane) in [("worker-join-cfg", false), ("control-plane-join-cfg", true)] {
         add_machine(&mut site, name, is_control_plane, joins(is_control_plane));
         assert_eq!(site.pass(name), REFRESHED);
-        assert_eq!(config(&site, name)["status"]["initialization"]["dataSecretCreated"], true);
+        assert_eq!(
+            config(&site, name)["status"]["initialization"]["dataSecretCreated"],
+            true
+        );
         assert!(
-            config(&site, name)["status"]["dataSecretName"].is_string() && config(&site, name)["status"]["observedGeneration"].is_i64()
+            config(&site, name)["status"]["dataSecretName"].is_string()
+                && config(&site, name)["status"]["observedGeneration"].is_i64()
         );
     }
     assert_eq!(tokens(&site), 2);
@@ -75,12 +88,19 @@ fn bootstrap_token_ttl_extension() {
         assert_eq!(expiration(&site, &id), fresh);
         // If infrastructure is marked ready, the token should still be refreshed.
         expires(&mut site, &id, soon);
-        site.merge(&key(CORE, "Machine", name), &json!({"status": {"initialization": {"infrastructureProvisioned": true}}}));
+        site.merge(
+            &key(CORE, "Machine", name),
+            &json!({"status": {"initialization": {"infrastructureProvisioned": true}}}),
+        );
         assert_eq!(site.pass(name), REFRESHED);
         assert_eq!(expiration(&site, &id), fresh);
-        // When the Nodes have actually joined the cluster and we get a nodeRef, no more refresh should happen.
+        // When the Nodes have actually joined the cluster and we get a nodeRef, no more refresh
+        // should happen.
         expires(&mut site, &id, soon);
-        site.merge(&key(CORE, "Machine", name), &json!({"status": {"nodeRef": {"name": "node"}}}));
+        site.merge(
+            &key(CORE, "Machine", name),
+            &json!({"status": {"nodeRef": {"name": "node"}}}),
+        );
         assert_eq!(site.pass(name), Ended::Rest(None, None));
         assert_eq!(expiration(&site, &id), at(soon));
     }
@@ -93,7 +113,13 @@ fn bootstrap_token_rotation_machine_pool() {
     add_pool(&mut site, "workerpool-join-cfg", 1);
     let pass = |site: &mut Site| assert_eq!(site.pass("workerpool-join-cfg"), REFRESHED);
     pass(&mut site);
-    assert_eq!((condition(&site, "workerpool-join-cfg", "DataSecretAvailable").unwrap()[0], tokens(&site)), ("True", 1));
+    assert_eq!(
+        (
+            condition(&site, "workerpool-join-cfg", "DataSecretAvailable").unwrap()[0],
+            tokens(&site)
+        ),
+        ("True", 1)
+    );
     let (first, fresh) = (id(&site, "workerpool-join-cfg"), at(site.now + TTL));
     pass(&mut site);
     assert_eq!(expiration(&site, &first), fresh);
@@ -123,10 +149,14 @@ fn bootstrap_token_rotation_machine_pool() {
     pass(&mut site);
     assert_eq!(tokens(&site), 2, "old and new token");
     let second = id(&site, "workerpool-join-cfg");
-    assert_eq!((expiration(&site, &first), expiration(&site, &second)), (at(sooner), fresh));
+    assert_eq!(
+        (expiration(&site, &first), expiration(&site, &second)),
+        (at(sooner), fresh)
+    );
 }
 
-/// "should recreate the token for MachinePools". Of Machines the same token is made again, where upstream gives up (the book says so).
+/// "should recreate the token for MachinePools". Of Machines the same token is made again, where
+/// upstream gives up (the book says so).
 #[test]
 fn bootstrap_token_refresh_if_token_secret_cleaned() {
     let mut site = of_kubeadm(with_control_plane());
@@ -146,27 +176,48 @@ fn error_if_joining_control_plane_has_invalid_configuration() {
     add_machine(&mut site, "control-plane-join-cfg", true, joins(false));
     site.pass("control-plane-join-cfg");
     for name in ["DataSecretAvailable", "CertificatesAvailable"] {
-        assert_eq!(condition(&site, "control-plane-join-cfg", name).unwrap()[0], "True");
+        assert_eq!(
+            condition(&site, "control-plane-join-cfg", name).unwrap()[0],
+            "True"
+        );
     }
-    assert!(data(&site, "control-plane-join-cfg").unwrap().contains("controlPlane:"));
+    assert!(
+        data(&site, "control-plane-join-cfg")
+            .unwrap()
+            .contains("controlPlane:")
+    );
 }
 
-/// Upstream looks again after ten seconds and has no condition; here the Cluster's change wakes, and the condition says what is missing.
+/// Upstream looks again after ten seconds and has no condition; here the Cluster's change wakes,
+/// and the condition says what is missing.
 #[test]
 fn requeue_if_control_plane_is_missing_api_endpoints() {
     let mut site = of_kubeadm(with_control_plane());
-    site.merge(&key(CORE, "Cluster", "c"), &json!({"spec": {"controlPlaneEndpoint": null}}));
+    site.merge(
+        &key(CORE, "Cluster", "c"),
+        &json!({"spec": {"controlPlaneEndpoint": null}}),
+    );
     add_machine(&mut site, "worker-join-cfg", false, joins(false));
     site.pass("worker-join-cfg");
-    assert_ne!(condition(&site, "worker-join-cfg", "DataSecretAvailable").map(|[status, ..]| status), Some("True"));
-    assert_eq!(condition(&site, "worker-join-cfg", "CertificatesAvailable").unwrap()[0], "True");
+    assert_ne!(
+        condition(&site, "worker-join-cfg", "DataSecretAvailable").map(|[status, ..]| status),
+        Some("True")
+    );
+    assert_eq!(
+        condition(&site, "worker-join-cfg", "CertificatesAvailable").unwrap()[0],
+        "True"
+    );
     assert_eq!((data(&site, "worker-join-cfg"), tokens(&site)), (None, 0));
     site.merge(
         &key(CORE, "Cluster", "c"),
         &json!({"spec": {"controlPlaneEndpoint": {"host": "100.105.150.1", "port": 6443}}}),
     );
     assert_eq!(site.pass("worker-join-cfg"), REFRESHED);
-    assert!(data(&site, "worker-join-cfg").unwrap().contains("100.105.150.1:6443"));
+    assert!(
+        data(&site, "worker-join-cfg")
+            .unwrap()
+            .contains("100.105.150.1:6443")
+    );
 }
 
 #[test]
@@ -178,7 +229,11 @@ fn bootstrap_data_format() {
         (Some("ignition"), true, true),
         (None, false, false),
     ] {
-        let mut site = of_kubeadm(if is_initialized { with_control_plane() } else { with_cluster() });
+        let mut site = of_kubeadm(if is_initialized {
+            with_control_plane()
+        } else {
+            with_cluster()
+        });
         let mut spec = if is_worker { joins(false) } else { inits() };
         if let Some(format) = format {
             spec["format"] = json!(format);
@@ -192,7 +247,10 @@ fn bootstrap_data_format() {
             config(&site, "cfg")["status"]
         );
         let secret = site.get(&key("", "Secret", "cfg")).unwrap();
-        assert_eq!(decoded(&secret["data"]["format"]), format.unwrap_or("cloud-config"));
+        assert_eq!(
+            decoded(&secret["data"]["format"]),
+            format.unwrap_or("cloud-config")
+        );
         let data = data(&site, "cfg").unwrap();
         match format {
             Some("ignition") => {
@@ -204,18 +262,28 @@ fn bootstrap_data_format() {
     }
 }
 
-/// All true and without a word, whatever the status was before: empty, emptied after the machine had its data, or from before v1beta2.
+/// All true and without a word, whatever the status was before: empty, emptied after the machine
+/// had its data, or from before v1beta2.
 #[test]
 fn v1beta2_conditions() {
     for (status, of_machine) in [
         (json!({}), json!({})),
-        (json!({}), json!({"spec": {"bootstrap": {"dataSecretName": "foo"}}})),
-        (json!({"initialization": {"dataSecretCreated": true}}), json!({})),
+        (
+            json!({}),
+            json!({"spec": {"bootstrap": {"dataSecretName": "foo"}}}),
+        ),
+        (
+            json!({"initialization": {"dataSecretCreated": true}}),
+            json!({}),
+        ),
     ] {
         let mut site = of_kubeadm(with_control_plane());
         add_machine(&mut site, "kubeadmconfig", false, joins(false));
         site.merge(&key(CORE, "Machine", "kubeadmconfig"), &of_machine);
-        site.merge(&Site::config_key("kubeadmconfig"), &json!({ "status": status }));
+        site.merge(
+            &Site::config_key("kubeadmconfig"),
+            &json!({ "status": status }),
+        );
         site.pass("kubeadmconfig");
         for name in ["Ready", "CertificatesAvailable", "DataSecretAvailable"] {
             let [status, _, message] = condition(&site, "kubeadmconfig", name).unwrap();
@@ -237,7 +305,10 @@ fn patch_when_error_occurred() {
         site.put(json!({"apiVersion": "v1", "kind": "Secret", "type": "cluster.x-k8s.io/secret", "metadata": metadata, "data": data}));
     }
     add_machine(&mut site, "control-plane-init-cfg", true, inits());
-    assert!(matches!(site.pass("control-plane-init-cfg"), Ended::Rest(_, Some(_))));
+    assert!(matches!(
+        site.pass("control-plane-init-cfg"),
+        Ended::Rest(_, Some(_))
+    ));
     assert!(condition(&site, "control-plane-init-cfg", "CertificatesAvailable").is_some());
     assert_eq!(data(&site, "control-plane-init-cfg"), None);
 }
@@ -251,6 +322,13 @@ fn does_not_fail_if_ca_secrets_already_exist() {
     site.put(etcd);
     add_machine(&mut site, "my-config", true, inits());
     assert_eq!(site.pass("my-config"), Ended::Rest(None, None));
-    assert_eq!(condition(&site, "my-config", "DataSecretAvailable").unwrap()[0], "True");
-    assert!(site.writes.iter().all(|write| !write.contains("c-etcd")), "{:?}", site.writes);
+    assert_eq!(
+        condition(&site, "my-config", "DataSecretAvailable").unwrap()[0],
+        "True"
+    );
+    assert!(
+        site.writes.iter().all(|write| !write.contains("c-etcd")),
+        "{:?}",
+        site.writes
+    );
 }

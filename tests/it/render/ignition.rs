@@ -1,4 +1,5 @@
-//! Ignition: what 3.4 writes, that it carries what cloud-config carries, and what is said of the rest. The bytes of 2.3 are in the vectors.
+//! Ignition: what 3.4 writes, that it carries what cloud-config carries, and what is said of the
+//! rest. The bytes of 2.3 are in the vectors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +31,13 @@ fn data(resource: &Value) -> Vec<u8> {
         None => {
             let mut parts = source.strip_prefix("data:,").unwrap().split('%');
             let first = parts.next().unwrap().as_bytes().to_vec();
-            let escaped = parts.flat_map(|part| [&[u8::from_str_radix(&part[..2], 16).unwrap()], &part.as_bytes()[2..]].concat());
+            let escaped = parts.flat_map(|part| {
+                [
+                    &[u8::from_str_radix(&part[..2], 16).unwrap()],
+                    &part.as_bytes()[2..],
+                ]
+                .concat()
+            });
             first.into_iter().chain(escaped).collect()
         }
     };
@@ -42,7 +49,10 @@ fn data(resource: &Value) -> Vec<u8> {
 
 fn file<'a>(config: &'a Value, path: &str) -> &'a Value {
     let files = config["storage"]["files"].as_array().unwrap();
-    files.iter().find(|file| file["path"] == path).unwrap_or_else(|| panic!("no file {path}"))
+    files
+        .iter()
+        .find(|file| file["path"] == path)
+        .unwrap_or_else(|| panic!("no file {path}"))
 }
 
 fn text(config: &Value, path: &str) -> String {
@@ -84,11 +94,18 @@ fn version_3_4_has_what_the_config_says() {
     let config: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(config["ignition"]["version"], "3.4.0");
     let merged = data(&config["ignition"]["config"]["merge"][0]);
-    assert_eq!(serde_json::from_slice::<Value>(&merged).unwrap()["storage"]["files"][0]["path"], "/x");
+    assert_eq!(
+        serde_json::from_slice::<Value>(&merged).unwrap()["storage"]["files"][0]["path"],
+        "/x"
+    );
     let named = |name: &str| json!({"name": name});
     let check = |path: &str, mode: u32, owner: [Value; 2], content: &str| {
         let found = file(&config, path);
-        assert_eq!((&found["mode"], &found["user"], &found["group"]), (&json!(mode), &owner[0], &owner[1]), "{path}");
+        assert_eq!(
+            (&found["mode"], &found["user"], &found["group"]),
+            (&json!(mode), &owner[0], &owner[1]),
+            "{path}"
+        );
         assert_eq!(found["overwrite"], true, "{path}");
         assert_eq!(text(&config, path), content, "{path}");
     };
@@ -97,14 +114,30 @@ fn version_3_4_has_what_the_config_says() {
     check("/etc/d", 0o644, [named("root"), named("adm")], "hello");
     assert_eq!(file(&config, "/etc/d")["contents"]["compression"], "gzip");
     let appended = file(&config, "/etc/c");
-    assert_eq!((&appended["contents"], &appended["overwrite"]), (&Value::Null, &Value::Null));
+    assert_eq!(
+        (&appended["contents"], &appended["overwrite"]),
+        (&Value::Null, &Value::Null)
+    );
     assert_eq!(data(&appended["append"][0]), b"x\n");
-    check("/etc/sudoers.d/u1", 0o600, [Value::Null, Value::Null], "u1 ALL=(ALL) NOPASSWD:ALL\n");
+    check(
+        "/etc/sudoers.d/u1",
+        0o600,
+        [Value::Null, Value::Null],
+        "u1 ALL=(ALL) NOPASSWD:ALL\n",
+    );
     let sshd = "Match User u1\n  PasswordAuthentication yes\nMatch all\n";
-    check("/etc/ssh/sshd_config.d/40-windlass.conf", 0o600, [Value::Null, Value::Null], sshd);
+    check(
+        "/etc/ssh/sshd_config.d/40-windlass.conf",
+        0o600,
+        [Value::Null, Value::Null],
+        sshd,
+    );
     // kubeadm's documents hold the token.
     assert_eq!(
-        (&file(&config, "/etc/kubeadm.yml")["mode"], &file(&config, "/etc/kubeadm.sh")["mode"]),
+        (
+            &file(&config, "/etc/kubeadm.yml")["mode"],
+            &file(&config, "/etc/kubeadm.sh")["mode"]
+        ),
         (&json!(0o600), &json!(0o700))
     );
     let script = text(&config, "/etc/kubeadm.sh");
@@ -112,7 +145,10 @@ fn version_3_4_has_what_the_config_says() {
         script.starts_with("#!/bin/bash\nset -e\n\necho hi\n\nkubeadm join --config /etc/kubeadm.yml \nmkdir -p /run/cluster-api"),
         "{script}"
     );
-    assert!(script.ends_with("\nmv /etc/kubeadm.yml /tmp/\n\necho bye\n"), "{script}");
+    assert!(
+        script.ends_with("\nmv /etc/kubeadm.yml /tmp/\n\necho bye\n"),
+        "{script}"
+    );
     assert_eq!(
         config["passwd"]["users"][0],
         json!({"name": "u1", "gecos": "a: b", "groups": ["a", "b", "c"], "passwordHash": "$6$x"})
@@ -131,29 +167,53 @@ fn version_3_4_has_what_the_config_says() {
     }]);
     assert_eq!(config["storage"]["filesystems"], filesystem);
     let units = config["systemd"]["units"].as_array().unwrap();
-    let names: Vec<_> = units.iter().map(|unit| unit["name"].as_str().unwrap()).collect();
+    let names: Vec<_> = units
+        .iter()
+        .map(|unit| unit["name"].as_str().unwrap())
+        .collect();
     assert_eq!(names, ["kubeadm.service", "var-lib-etcd\\x2ddisk.mount"]);
     let mount = units[1]["contents"].as_str().unwrap();
-    assert!(mount.contains("What=/dev/sdb1\nWhere=/var/lib/etcd-disk\nType=ext4\nOptions=noatime\n"), "{mount}");
-    assert!(units[0]["contents"].as_str().unwrap().contains("\nExecStart=/bin/bash /etc/kubeadm.sh\n"));
+    assert!(
+        mount.contains("What=/dev/sdb1\nWhere=/var/lib/etcd-disk\nType=ext4\nOptions=noatime\n"),
+        "{mount}"
+    );
+    assert!(
+        units[0]["contents"]
+            .as_str()
+            .unwrap()
+            .contains("\nExecStart=/bin/bash /etc/kubeadm.sh\n")
+    );
 }
 
-/// Book, KubeadmConfigSpec: boot commands run at each boot, and Ignition has none; what runs before and after kubeadm is in the run commands,
-/// or in the script that Ignition starts.
+/// Book, KubeadmConfigSpec: boot commands run at each boot, and Ignition has none; what runs before
+/// and after kubeadm is in the run commands, or in the script that Ignition starts.
 #[test]
 fn commands_of_both_formats_surround_kubeadm() {
     let rendered = |spec: &str| {
         let commands = "preKubeadmCommands: [echo before], postKubeadmCommands: [echo after]";
         let head = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: a}";
-        let gate = ["render", "-", "--feature-gates", "KubeadmBootstrapFormatIgnition=true"];
+        let gate = [
+            "render",
+            "-",
+            "--feature-gates",
+            "KubeadmBootstrapFormatIgnition=true",
+        ];
         render_text(&format!("{head}\nspec: {{{spec}, {commands}}}\n"), &gate)
     };
     let places = |text: &str| {
-        ["echo before", "kubeadm join", "echo after"].map(|part| text.find(part).unwrap_or_else(|| panic!("no `{part}`: {text}")))
+        ["echo before", "kubeadm join", "echo after"].map(|part| {
+            text.find(part)
+                .unwrap_or_else(|| panic!("no `{part}`: {text}"))
+        })
     };
     let (_, data, talk) = rendered("bootCommands: [echo boot]");
-    let (boot, run) = data.split_once("runcmd:").unwrap_or_else(|| panic!("{talk}"));
-    assert!(places(run).is_sorted() && boot.contains("bootcmd:\n") && boot.contains("echo boot"), "{data}");
+    let (boot, run) = data
+        .split_once("runcmd:")
+        .unwrap_or_else(|| panic!("{talk}"));
+    assert!(
+        places(run).is_sorted() && boot.contains("bootcmd:\n") && boot.contains("echo boot"),
+        "{data}"
+    );
     let (_, data, _) = rendered("format: ignition");
     let script = text(&serde_json::from_str(&data).unwrap(), "/etc/kubeadm.sh");
     assert!(places(&script).is_sorted(), "{script}");
@@ -164,38 +224,63 @@ fn commands_of_both_formats_surround_kubeadm() {
 
 #[test]
 fn the_example_is_valid() {
-    let (code, out, talk) = render_text("", &["render", concat!(env!("CARGO_MANIFEST_DIR"), "/examples/flatcar.yaml")]);
+    let (code, out, talk) = render_text(
+        "",
+        &[
+            "render",
+            concat!(env!("CARGO_MANIFEST_DIR"), "/examples/flatcar.yaml"),
+        ],
+    );
     assert_eq!(code, 0, "{talk}");
     assert!(!talk.contains("warning"), "{talk}");
     let config: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(v3::check(&config), []);
-    assert_eq!(config["storage"]["filesystems"][0]["path"], "/var/lib/containerd");
+    assert_eq!(
+        config["storage"]["filesystems"][0]["path"],
+        "/var/lib/containerd"
+    );
 }
 
 #[test]
 fn compressed_data_replaces_itself() {
     let (_, plain, _) = render_text(FLATCAR, &["render", "-"]);
-    let (code, out, talk) = render_text(&FLATCAR.replace("  format:", "  compression: gzip\n  format:"), &["render", "-"]);
+    let (code, out, talk) = render_text(
+        &FLATCAR.replace("  format:", "  compression: gzip\n  format:"),
+        &["render", "-"],
+    );
     assert_eq!(code, 0, "{talk}");
     assert!(
         out.starts_with("{\"ignition\":{\"version\":\"3.4.0\",\"config\":{\"replace\":{\"source\":\"data:;base64,"),
         "{out}"
     );
     let config: Value = serde_json::from_str(&out).unwrap();
-    assert_eq!(data(&config["ignition"]["config"]["replace"]), plain.as_bytes());
+    assert_eq!(
+        data(&config["ignition"]["config"]["replace"]),
+        plain.as_bytes()
+    );
 }
 
 #[test]
 fn the_script_reports_what_fails() {
-    let (_, out, _) = render_text(&FLATCAR.replace("  format:", "  onFailure: Report\n  format:"), &["render", "-"]);
+    let (_, out, _) = render_text(
+        &FLATCAR.replace("  format:", "  onFailure: Report\n  format:"),
+        &["render", "-"],
+    );
     let script = text(&serde_json::from_str(&out).unwrap(), "/etc/kubeadm.sh");
-    let lines =
-        "windlass_step 'kubeadm join'\nkubeadm join --config /etc/kubeadm.yml  || exit $?\nmkdir -p /run/cluster-api && echo success";
+    let lines = "windlass_step 'kubeadm join'\nkubeadm join --config /etc/kubeadm.yml  || exit $?\nmkdir -p /run/cluster-api && echo success";
     assert!(script.contains(lines), "{script}");
-    assert!(script.contains("trap windlass_exit EXIT\n\nwindlass_step 'preKubeadmCommands[0]'\necho hi\n"), "{script}");
+    assert!(
+        script.contains(
+            "trap windlass_exit EXIT\n\nwindlass_step 'preKubeadmCommands[0]'\necho hi\n"
+        ),
+        "{script}"
+    );
     assert!(script.ends_with("echo bye\nwindlass_at=end\n"), "{script}");
     // Report and Abort are the same: `set -e` is upstream's.
-    let (_, aborting, _) = render_text(&FLATCAR.replace("  format:", "  onFailure: Abort\n  format:"), &["render", "-"]);
+    let (_, aborting, _) = render_text(
+        &FLATCAR.replace("  format:", "  onFailure: Abort\n  format:"),
+        &["render", "-"],
+    );
     assert_eq!(out, aborting);
 }
 
@@ -203,19 +288,39 @@ fn the_script_reports_what_fails() {
 fn what_ignition_loses_is_named() {
     let (code, _, talk) = render_text(FLATCAR, &["render", "-", "--ignition", "2.3"]);
     assert_eq!(code, 1);
-    assert!(talk.contains("error[ignition-config-refused]: spec.ignition.additionalConfig needs Ignition 3.4"), "{talk}");
-    for field in ["files[2].append", "files[1].permissions", "users[0].lockPassword", "users[0].groups", "mounts[0]", "ntp.enabled"] {
-        let warning = format!("warning[ignition-field-lost]: spec.{field} does not reach the node as it is written");
+    assert!(
+        talk.contains(
+            "error[ignition-config-refused]: spec.ignition.additionalConfig needs Ignition 3.4"
+        ),
+        "{talk}"
+    );
+    for field in [
+        "files[2].append",
+        "files[1].permissions",
+        "users[0].lockPassword",
+        "users[0].groups",
+        "mounts[0]",
+        "ntp.enabled",
+    ] {
+        let warning = format!(
+            "warning[ignition-field-lost]: spec.{field} does not reach the node as it is written"
+        );
         assert!(talk.contains(&warning), "{field}: {talk}");
     }
-    assert!(!render_text(FLATCAR, &["render", "-"]).2.contains("ignition-field-lost"));
+    assert!(
+        !render_text(FLATCAR, &["render", "-"])
+            .2
+            .contains("ignition-field-lost")
+    );
 }
 
 /// What WindlassConfig adds is also written in 2.3, where that version has it.
 #[test]
 fn additions_in_version_2_3() {
     let spec = "  format: ignition\n  fileDefaults: {permissions: '640'}\n  directories: [{path: /d, permissions: '750', owner: 'u:g'}]\n  files:\n  - {path: /a, content: x}\n  - {path: /b, content: ' x', transferEncoding: base64, permissions: '0600'}\n";
-    let config = format!("apiVersion: bootstrap.windlass.dev/v1beta2\nkind: WindlassConfig\nmetadata: {{name: w}}\nspec:\n{spec}");
+    let config = format!(
+        "apiVersion: bootstrap.windlass.dev/v1beta2\nkind: WindlassConfig\nmetadata: {{name: w}}\nspec:\n{spec}"
+    );
     let render = |config: &str| {
         let (code, out, talk) = render_text(config, &["render", "-"]);
         assert_eq!(code, 0, "{talk}");
@@ -223,8 +328,14 @@ fn additions_in_version_2_3() {
     };
     let written = render(&config);
     assert_eq!(written["ignition"]["version"], "2.3.0");
-    assert_eq!((&file(&written, "/a")["mode"], text(&written, "/a").as_str()), (&json!(0o640), "x\n"));
-    assert_eq!((&file(&written, "/b")["mode"], text(&written, "/b").as_str()), (&json!(0o600), " x"));
+    assert_eq!(
+        (&file(&written, "/a")["mode"], text(&written, "/a").as_str()),
+        (&json!(0o640), "x\n")
+    );
+    assert_eq!(
+        (&file(&written, "/b")["mode"], text(&written, "/b").as_str()),
+        (&json!(0o600), " x")
+    );
     let directory = json!([{"filesystem": "root", "group": {"name": "g"}, "path": "/d", "user": {"name": "u"}, "mode": 0o750}]);
     assert_eq!(written["storage"]["directories"], directory);
     let without_defaults = render(&config.replace("  fileDefaults: {permissions: '640'}\n", ""));
@@ -234,30 +345,71 @@ fn additions_in_version_2_3() {
 #[test]
 fn what_upstream_throws_away_is_shown() {
     let config = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: w}\nspec:\n  format: ignition\n  ignition:\n    containerLinuxConfig:\n      additionalConfig: |\n        storage:\n          files:\n          - {path: /a, contents: {inline: x}}\n";
-    let flags = ["render", "-", "--feature-gates", "KubeadmBootstrapFormatIgnition=true"];
+    let flags = [
+        "render",
+        "-",
+        "--feature-gates",
+        "KubeadmBootstrapFormatIgnition=true",
+    ];
     let (code, data, talk) = render_text(config, &flags);
     assert_eq!(code, 0, "{talk}");
-    assert!(data.starts_with("{\"ignition\":{\"config\":{},\"security\":{\"tls\":{}}"), "{data}");
+    assert!(
+        data.starts_with("{\"ignition\":{\"config\":{},\"security\":{\"tls\":{}}"),
+        "{data}"
+    );
     let words = "line 3 of spec.ignition.containerLinuxConfig.additionalConfig: mode unspecified for file, defaulting to 0644";
-    assert!(talk.contains(&format!("warning[ignition-additional-config-warning]: {words}\n")), "{talk}");
+    assert!(
+        talk.contains(&format!(
+            "warning[ignition-additional-config-warning]: {words}\n"
+        )),
+        "{talk}"
+    );
     let (_, secret, _) = render_text(config, &[&flags[..], &["-o", "secret"]].concat());
-    assert!(secret.contains(&format!("format: {}", STANDARD.encode("ignition"))), "{secret}");
+    assert!(
+        secret.contains(&format!("format: {}", STANDARD.encode("ignition"))),
+        "{secret}"
+    );
     let (_, report, _) = render_text(config, &[&flags[..], &["-o", "json"]].concat());
     let report: Value = serde_json::from_str(&report).unwrap();
     let machine = &report["machines"][0];
-    assert_eq!((&machine["format"], &machine["ignitionVersion"]), (&json!("ignition"), &json!("2.3")));
-    let paths: Vec<_> = machine["plan"]["files"].as_array().unwrap().iter().map(|file| file["path"].as_str().unwrap()).collect();
+    assert_eq!(
+        (&machine["format"], &machine["ignitionVersion"]),
+        (&json!("ignition"), &json!("2.3"))
+    );
+    let paths: Vec<_> = machine["plan"]["files"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|file| file["path"].as_str().unwrap())
+        .collect();
     assert_eq!(paths, ["/etc/kubeadm.sh", "/etc/kubeadm.yml", "/a"]);
-    let (_, _, refused) = render_text(&config.replace("additionalConfig: |", "strict: true\n      additionalConfig: |"), &flags);
-    assert!(refused.contains(&format!("error[ignition-additional-config-refused]: {words}\n")), "{refused}");
+    let (_, _, refused) = render_text(
+        &config.replace(
+            "additionalConfig: |",
+            "strict: true\n      additionalConfig: |",
+        ),
+        &flags,
+    );
+    assert!(
+        refused.contains(&format!(
+            "error[ignition-additional-config-refused]: {words}\n"
+        )),
+        "{refused}"
+    );
 }
 
-/// Each vector that upstream renders is also rendered in 3.4, or the refusal names a field that 3.4 cannot express.
+/// Each vector that upstream renders is also rendered in 3.4, or the refusal names a field that 3.4
+/// cannot express.
 #[test]
 fn vectors_in_version_3_4() {
-    let Some(root) = shared("vectors/render") else { return };
+    let Some(root) = shared("vectors/render") else {
+        return;
+    };
     let mut written = 0;
-    for case in cases(&root).iter().filter(|case| case.is_ignition && case.expected != "expected.error.txt") {
+    for case in cases(&root)
+        .iter()
+        .filter(|case| case.is_ignition && case.expected != "expected.error.txt")
+    {
         let (rendered, findings) = rendered_with(case, Encoder::Capi, Some(IgnitionVersion::V3_4));
         match rendered {
             Some(rendered) => {
@@ -266,8 +418,16 @@ fn vectors_in_version_3_4() {
                 written += 1;
             }
             None => {
-                let mut errors = findings.iter().filter(|finding| finding.rule.severity == Severity::Error).peekable();
-                assert!(errors.peek().is_some() && errors.all(|finding| finding.rule.id.starts_with("ignition-")), "{}", case.name);
+                let mut errors = findings
+                    .iter()
+                    .filter(|finding| finding.rule.severity == Severity::Error)
+                    .peekable();
+                assert!(
+                    errors.peek().is_some()
+                        && errors.all(|finding| finding.rule.id.starts_with("ignition-")),
+                    "{}",
+                    case.name
+                );
             }
         }
     }
@@ -287,8 +447,16 @@ fn fitted(mut plan: NodePlan) -> NodePlan {
         file.permissions = ["", "0600", "755"][index % 3].to_owned();
         match file.encoding {
             "gzip" => file.encoding = "",
-            "base64" => file.content = Sensitive::new(STANDARD.encode(file.content.expose()).into_bytes()),
-            "gzip+base64" => file.content = Sensitive::new(STANDARD.encode(gzip::compress(file.content.expose())).into_bytes()),
+            "base64" => {
+                file.content = Sensitive::new(STANDARD.encode(file.content.expose()).into_bytes())
+            }
+            "gzip+base64" => {
+                file.content = Sensitive::new(
+                    STANDARD
+                        .encode(gzip::compress(file.content.expose()))
+                        .into_bytes(),
+                )
+            }
             _ => {}
         }
     }
@@ -314,7 +482,8 @@ fn fitted(mut plan: NodePlan) -> NodePlan {
         directory.path = format!("/d{index}/{}", directory.path);
     }
     plan.boot_commands.clear();
-    (plan.platform, plan.on_failure, plan.templating) = (Platform::Linux, OnFailure::Continue, Templating::None);
+    (plan.platform, plan.on_failure, plan.templating) =
+        (Platform::Linux, OnFailure::Continue, Templating::None);
     plan
 }
 
@@ -326,30 +495,59 @@ fn files_of_cloud_config(node: &Value, own: &[&str]) -> Files {
     let file = |file: &Value| {
         let text = |key: &str| file[key].as_str().unwrap_or_default().to_owned();
         let mode = u32::from_str_radix(file["permissions"].as_str().unwrap_or("0644"), 8).unwrap();
-        (text("path"), (STANDARD.decode(text("content")).unwrap(), mode, text("owner"), file["append"] == true))
+        (
+            text("path"),
+            (
+                STANDARD.decode(text("content")).unwrap(),
+                mode,
+                text("owner"),
+                file["append"] == true,
+            ),
+        )
     };
-    files.map(file).filter(|(path, _)| !own.contains(&path.as_str())).map(|(path, file)| (clean(&path), file)).collect()
+    files
+        .map(file)
+        .filter(|(path, _)| !own.contains(&path.as_str()))
+        .map(|(path, file)| (clean(&path), file))
+        .collect()
 }
 
 /// Ignition takes paths without `//`, `.` and `..` only.
 fn clean(path: &str) -> String {
     let parts = path.split('/').filter(|part| !matches!(*part, "" | "."));
     let clean = parts.fold(String::new(), |path, part| match part {
-        ".." => path.rsplit_once('/').map_or(String::new(), |(parent, _)| parent.to_owned()),
+        ".." => path
+            .rsplit_once('/')
+            .map_or(String::new(), |(parent, _)| parent.to_owned()),
         part => format!("{path}/{part}"),
     });
-    if clean.is_empty() { "/".to_owned() } else { clean }
+    if clean.is_empty() {
+        "/".to_owned()
+    } else {
+        clean
+    }
 }
 
 fn files_of_ignition(config: &Value) -> Files {
     let files = config["storage"]["files"].as_array().unwrap().iter();
     let file = |file: &Value| {
         let name = |key: &str| file[key]["name"].as_str().unwrap_or_default().to_owned();
-        let owner = if name("group").is_empty() { name("user") } else { format!("{}:{}", name("user"), name("group")) };
+        let owner = if name("group").is_empty() {
+            name("user")
+        } else {
+            format!("{}:{}", name("user"), name("group"))
+        };
         let append = file["append"].is_array();
-        let content = one_line_break(&data(if append { &file["append"][0] } else { &file["contents"] }));
+        let content = one_line_break(&data(if append {
+            &file["append"][0]
+        } else {
+            &file["contents"]
+        }));
         let mode = u32::try_from(file["mode"].as_u64().unwrap()).unwrap();
-        (file["path"].as_str().unwrap().to_owned(), (content, mode, owner, append))
+        (
+            file["path"].as_str().unwrap().to_owned(),
+            (content, mode, owner, append),
+        )
     };
     files.map(file).collect()
 }
@@ -361,84 +559,168 @@ fn each_once<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 
 fn users_of_cloud_config(node: &Value) -> Vec<Value> {
     let user = |user: &Value| {
-        let groups = user["groups"].as_str().unwrap_or_default().split(',').map(str::trim).filter(|group| !group.is_empty());
-        let texts = ["name", "passwd", "gecos", "homedir", "shell", "primary_group"].map(|key| user[key].as_str().unwrap_or_default());
-        let keys = user["ssh_authorized_keys"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let groups = user["groups"]
+            .as_str()
+            .unwrap_or_default()
+            .split(',')
+            .map(str::trim)
+            .filter(|group| !group.is_empty());
+        let texts = [
+            "name",
+            "passwd",
+            "gecos",
+            "homedir",
+            "shell",
+            "primary_group",
+        ]
+        .map(|key| user[key].as_str().unwrap_or_default());
+        let keys = user["ssh_authorized_keys"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str);
         json!([texts, each_once(groups), each_once(keys)])
     };
-    node["users"].as_array().into_iter().flatten().map(user).collect()
+    node["users"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(user)
+        .collect()
 }
 
 fn users_of_ignition(config: &Value) -> Vec<Value> {
     let user = |user: &Value| {
-        let texts = ["name", "passwordHash", "gecos", "homeDir", "shell", "primaryGroup"].map(|key| user[key].as_str().unwrap_or_default());
+        let texts = [
+            "name",
+            "passwordHash",
+            "gecos",
+            "homeDir",
+            "shell",
+            "primaryGroup",
+        ]
+        .map(|key| user[key].as_str().unwrap_or_default());
         let list = |key: &str| user[key].as_array().cloned().unwrap_or_default();
         json!([texts, list("groups"), list("sshAuthorizedKeys")])
     };
-    config["passwd"]["users"].as_array().into_iter().flatten().map(user).collect()
+    config["passwd"]["users"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(user)
+        .collect()
 }
 
 /// Takes the file away and gives its content.
 fn taken(files: &mut Files, path: &str) -> Option<String> {
-    files.remove(path).map(|(content, ..)| String::from_utf8(content).unwrap())
+    files
+        .remove(path)
+        .map(|(content, ..)| String::from_utf8(content).unwrap())
 }
 
 fn check(plan: &NodePlan) -> Result<bool, TestCaseError> {
-    let Ok(ignition) = v3::encode(plan, None, &FieldPath::root()) else { return Ok(false) };
+    let Ok(ignition) = v3::encode(plan, None, &FieldPath::root()) else {
+        return Ok(false);
+    };
     let ignition: Value = serde_json::from_slice(ignition.expose()).unwrap();
     let written = cloud_config::encode(plan, Encoder::Typed);
     let node = read(written.expose());
-    prop_assert!(node.is_some(), "{}", String::from_utf8_lossy(written.expose()));
+    prop_assert!(
+        node.is_some(),
+        "{}",
+        String::from_utf8_lossy(written.expose())
+    );
     let node = node.unwrap_or_default();
     let paths = Paths::on(Platform::Linux);
     let own = [paths.placeholder, paths.configuration(&plan.kubeadm)];
     let mut files = files_of_ignition(&ignition);
     // What users may do is said in files.
     for user in &plan.users {
-        let sudo = (!user.sudo.is_empty()).then(|| one_line_break(format!("{} {}", user.name, user.sudo).as_bytes()));
-        prop_assert_eq!(taken(&mut files, &clean(&format!("/etc/sudoers.d/{}", user.name))).map(String::into_bytes), sudo);
+        let sudo = (!user.sudo.is_empty())
+            .then(|| one_line_break(format!("{} {}", user.name, user.sudo).as_bytes()));
+        prop_assert_eq!(
+            taken(&mut files, &clean(&format!("/etc/sudoers.d/{}", user.name)))
+                .map(String::into_bytes),
+            sudo
+        );
     }
-    let with_password = taken(&mut files, "/etc/ssh/sshd_config.d/40-windlass.conf").unwrap_or_default();
-    prop_assert!(plan.users.iter().all(|user| user.lock_password != Some(false) || with_password.contains(&user.name)));
+    let with_password =
+        taken(&mut files, "/etc/ssh/sshd_config.d/40-windlass.conf").unwrap_or_default();
+    prop_assert!(
+        plan.users
+            .iter()
+            .all(|user| user.lock_password != Some(false) || with_password.contains(&user.name))
+    );
     let script = taken(&mut files, "/etc/kubeadm.sh").unwrap();
     let documents = taken(&mut files, "/etc/kubeadm.yml").unwrap();
     let has_ntp = taken(&mut files, "/etc/ntp.conf").is_some();
     prop_assert_eq!(files, files_of_cloud_config(&node, &own));
     prop_assert_eq!(users_of_ignition(&ignition), users_of_cloud_config(&node));
     let mut rest = script.as_str();
-    let commands =
-        plan.pre_kubeadm_commands.iter().chain(&plan.post_kubeadm_commands).map(|command| command.expose().trim_end_matches('\n'));
+    let commands = plan
+        .pre_kubeadm_commands
+        .iter()
+        .chain(&plan.post_kubeadm_commands)
+        .map(|command| command.expose().trim_end_matches('\n'));
     for command in commands {
         let at = rest.find(&format!("\n{command}"));
         prop_assert!(at.is_some(), "{command:?} is missing in {script:?}");
         rest = &rest[at.unwrap() + 1 + command.len()..];
     }
     match &plan.kubeadm {
-        Kubeadm::Init { cluster, init } => prop_assert_eq!(documents, format!("---\n{}\n---\n{}", cluster.expose(), init.expose())),
+        Kubeadm::Init { cluster, init } => prop_assert_eq!(
+            documents,
+            format!("---\n{}\n---\n{}", cluster.expose(), init.expose())
+        ),
         Kubeadm::Join { join, .. } => prop_assert_eq!(documents, format!("---\n{}", join.expose())),
     }
-    let units: BTreeSet<&str> =
-        ignition["systemd"]["units"].as_array().unwrap().iter().map(|unit| unit["name"].as_str().unwrap()).collect();
-    let time = plan.ntp.as_ref().is_some_and(|ntp| ntp.enabled == Some(true));
-    let servers = plan.ntp.as_ref().is_some_and(|ntp| ntp.servers.as_ref().is_some_and(|servers| !servers.is_empty()));
-    prop_assert_eq!((units.contains("ntpd.service"), has_ntp), (time, time && servers));
+    let units: BTreeSet<&str> = ignition["systemd"]["units"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|unit| unit["name"].as_str().unwrap())
+        .collect();
+    let time = plan
+        .ntp
+        .as_ref()
+        .is_some_and(|ntp| ntp.enabled == Some(true));
+    let servers = plan.ntp.as_ref().is_some_and(|ntp| {
+        ntp.servers
+            .as_ref()
+            .is_some_and(|servers| !servers.is_empty())
+    });
+    prop_assert_eq!(
+        (units.contains("ntpd.service"), has_ntp),
+        (time, time && servers)
+    );
     prop_assert_eq!(units.len(), 1 + usize::from(time) + plan.mounts.len());
-    let directories = ignition["storage"]["directories"].as_array().map_or(0, Vec::len);
+    let directories = ignition["storage"]["directories"]
+        .as_array()
+        .map_or(0, Vec::len);
     prop_assert_eq!(directories, plan.directories.len());
     Ok(true)
 }
 
-/// Every plan that cloud-config can express and Ignition 3.4 accepts carries the same files, users, units and commands.
+/// Every plan that cloud-config can express and Ignition 3.4 accepts carries the same files, users,
+/// units and commands.
 #[test]
 fn both_formats_carry_the_same() {
-    let mut runner = TestRunner::new(Config { cases: 300, failure_persistence: None, ..Config::default() });
+    let mut runner = TestRunner::new(Config {
+        cases: 300,
+        failure_persistence: None,
+        ..Config::default()
+    });
     let accepted = std::cell::Cell::new(0);
     let checked = runner.run(&plan().prop_map(fitted), |plan| {
         accepted.set(accepted.get() + u32::from(check(&plan)?));
         Ok(())
     });
     checked.unwrap();
-    assert!(accepted.get() > 150, "Ignition accepts only {}", accepted.get());
+    assert!(
+        accepted.get() > 150,
+        "Ignition accepts only {}",
+        accepted.get()
+    );
 }
 
 #[test]
@@ -446,7 +728,10 @@ fn what_version_3_4_cannot_express_is_refused_at_its_field() {
     let text = FLATCAR
         .replace("path: /etc/a", "path: /etc/kubeadm.sh")
         .replace("filesystem: ext4", "filesystem: zfs")
-        .replace("{device: /dev/sdc, layout: false}", "{device: sdc, layout: false}")
+        .replace(
+            "{device: /dev/sdc, layout: false}",
+            "{device: sdc, layout: false}",
+        )
         .replace("\"755\"", "\"rwx\"")
         .replace("eA==", "=");
     let (code, out, talk) = render_text(&text, &["render", "-"]);
@@ -458,7 +743,10 @@ fn what_version_3_4_cannot_express_is_refused_at_its_field() {
         "spec.diskSetup.partitions[1] must be an absolute path without `//`, `.`, `..` or `/` at its end",
         "spec.files[0] has the path of another file",
     ] {
-        assert!(talk.contains(&format!("error[ignition-config-refused]: {words}\n")), "{words}: {talk}");
+        assert!(
+            talk.contains(&format!("error[ignition-config-refused]: {words}\n")),
+            "{words}: {talk}"
+        );
     }
 }
 
@@ -466,42 +754,76 @@ fn what_version_3_4_cannot_express_is_refused_at_its_field() {
 #[test]
 fn mounts_without_a_mount_point_are_refused_in_upstreams_words() {
     for (mounts, place) in [
-        ("[[]]", "template:57:18: executing \"template\" at <index . 0>"),
-        ("[[a]]", "template:58:23: executing \"template\" at <index . 1>"),
+        (
+            "[[]]",
+            "template:57:18: executing \"template\" at <index . 0>",
+        ),
+        (
+            "[[a]]",
+            "template:58:23: executing \"template\" at <index . 1>",
+        ),
     ] {
         let text = format!(
             "apiVersion: bootstrap.cluster.x-k8s.io/v1beta1\nkind: KubeadmConfig\nmetadata: {{name: w}}\nspec: {{format: ignition, mounts: {mounts}}}\n"
         );
         let gate = "KubeadmBootstrapFormatIgnition=true";
-        let (code, _, talk) = render_text(&text, &["render", "-", "-v", "1", "--feature-gates", gate]);
-        assert!(code == 1 && talk.contains("spec.mounts[0] names no mount point") && talk.contains(place), "{talk}");
+        let (code, _, talk) =
+            render_text(&text, &["render", "-", "-v", "1", "--feature-gates", gate]);
+        assert!(
+            code == 1
+                && talk.contains("spec.mounts[0] names no mount point")
+                && talk.contains(place),
+            "{talk}"
+        );
     }
 }
 
-/// What CAPI's text makes of a field is told at the field, and names no line of a text that nobody sees.
+/// What CAPI's text makes of a field is told at the field, and names no line of a text that nobody
+/// sees.
 #[test]
 fn what_breaks_the_generated_config_is_told_at_its_field() {
     let check = |spec: &str, place: &str, message: &str| {
         let head = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: w}\nspec:\n  format: ignition\n";
-        let flags = ["render", "-", "--feature-gates", "KubeadmBootstrapFormatIgnition=true", "-v", "1"];
+        let flags = [
+            "render",
+            "-",
+            "--feature-gates",
+            "KubeadmBootstrapFormatIgnition=true",
+            "-v",
+            "1",
+        ];
         let (code, _, talk) = render_text(&format!("{head}{spec}"), &flags);
         let told = format!("error[ignition-config-refused]: {message}\n  --> <stdin>:{place}\n");
         assert!(
-            code == 1 && talk.contains(&told) && talk.contains("= note: upstream's words: building Ignition config: "),
+            code == 1
+                && talk.contains(&told)
+                && talk.contains("= note: upstream's words: building Ignition config: "),
             "{spec}\n{talk}"
         );
         let line = talk.lines().next().unwrap_or_default();
         assert!(!line.contains(": line "), "{line}");
     };
-    check("  users:\n  - name: \"a: b\"\n", "7:11", "spec.users[0].name: mapping values are not allowed in this context");
+    check(
+        "  users:\n  - name: \"a: b\"\n",
+        "7:11",
+        "spec.users[0].name: mapping values are not allowed in this context",
+    );
     // A text that leaves its lines breaks those after it.
-    check("  users:\n  - name: \"a\\n  b\"\n", "7:11", "spec.users[0].name: could not find expected ':'");
+    check(
+        "  users:\n  - name: \"a\\n  b\"\n",
+        "7:11",
+        "spec.users[0].name: could not find expected ':'",
+    );
     check(
         "  ntp:\n    enabled: true\n    servers: [\"a\\nb\", c]\n",
         "8:15",
         "spec.ntp.servers[0]: could not find expected ':'",
     );
-    check("  mounts:\n  - [a, \"b\\nc\"]\n  - [d, e]\n", "7:5", "spec.mounts[0]: could not find expected ':'");
+    check(
+        "  mounts:\n  - [a, \"b\\nc\"]\n  - [d, e]\n",
+        "7:5",
+        "spec.mounts[0]: could not find expected ':'",
+    );
     let file = "  files:\n  - path: /a\n    content: x\n";
     check(
         &format!("{file}    permissions: \"a: b\"\n"),
@@ -513,9 +835,17 @@ fn what_breaks_the_generated_config_is_told_at_its_field() {
         "9:12",
         "spec.files[0].owner: found character that cannot start any token",
     );
-    check(file, "7:5", "spec.files[0]: mode unspecified for file, defaulting to 0644");
+    check(
+        file,
+        "7:5",
+        "spec.files[0]: mode unspecified for file, defaulting to 0644",
+    );
     let filesystem = "  diskSetup:\n    filesystems:\n    - {device: /a, filesystem: \"b: c\", label: d, overwrite: true}\n";
-    check(filesystem, "8:32", "spec.diskSetup.filesystems[0].filesystem: mapping values are not allowed in this context");
+    check(
+        filesystem,
+        "8:32",
+        "spec.diskSetup.filesystems[0].filesystem: mapping values are not allowed in this context",
+    );
 }
 
 /// A finding about an additional config stands in the line of the block that it is about.
@@ -523,10 +853,23 @@ fn what_breaks_the_generated_config_is_told_at_its_field() {
 fn lines_of_an_additional_config_are_those_of_the_file() {
     let head = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: w}\nspec:\n  format: ignition\n";
     let at = |text: &str| {
-        let config = format!("{head}  ignition:\n    containerLinuxConfig:\n      strict: true\n      additionalConfig: {text}\n");
-        let (code, _, talk) = render_text(&config, &["render", "-", "--feature-gates", "KubeadmBootstrapFormatIgnition=true"]);
+        let config = format!(
+            "{head}  ignition:\n    containerLinuxConfig:\n      strict: true\n      additionalConfig: {text}\n"
+        );
+        let (code, _, talk) = render_text(
+            &config,
+            &[
+                "render",
+                "-",
+                "--feature-gates",
+                "KubeadmBootstrapFormatIgnition=true",
+            ],
+        );
         let rule = "error[ignition-additional-config-refused]: line ";
-        let places = talk.split(rule).skip(1).map(|told| told.lines().nth(1).unwrap().trim().to_owned());
+        let places = talk
+            .split(rule)
+            .skip(1)
+            .map(|told| told.lines().nth(1).unwrap().trim().to_owned());
         (code, places.collect::<Vec<_>>())
     };
     let place = |line: &str| format!("--> <stdin>:{line}");
@@ -535,6 +878,9 @@ fn lines_of_an_additional_config_are_those_of_the_file() {
         (1, vec![place("12:11"), place("13:9")])
     );
     // Empty lines count; a text in quotes has no lines of its own.
-    assert_eq!(at("|\n\n        storage: {}\n        bla: x"), (1, vec![place("12:9")]));
+    assert_eq!(
+        at("|\n\n        storage: {}\n        bla: x"),
+        (1, vec![place("12:9")])
+    );
     assert_eq!(at("\"storage: {}\\nbla: x\""), (1, vec![place("9:25")]));
 }

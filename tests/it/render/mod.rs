@@ -23,10 +23,17 @@ use std::process::Stdio;
 
 use crate::support::windlass;
 
-/// Runs `windlass render` on a text from standard input: exit code, standard output, standard error.
+/// Runs `windlass render` on a text from standard input: exit code, standard output, standard
+/// error.
 fn render_text(text: &str, flags: &[&str]) -> (i32, String, String) {
     let mut command = windlass(Path::new("."));
-    let mut child = command.args(flags).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = command
+        .args(flags)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     // A command line that is refused ends the program before it reads.
     match child.stdin.take().unwrap().write_all(text.as_bytes()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
@@ -34,7 +41,11 @@ fn render_text(text: &str, flags: &[&str]) -> (i32, String, String) {
     }
     let output = child.wait_with_output().unwrap();
     let string = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code().unwrap(), string(output.stdout), string(output.stderr))
+    (
+        output.status.code().unwrap(),
+        string(output.stdout),
+        string(output.stderr),
+    )
 }
 
 /// A KubeadmConfig with one file.

@@ -1,11 +1,13 @@
-//! clusterctl's templates as input: what they are taken for, and where the values of their variables come from.
+//! clusterctl's templates as input: what they are taken for, and where the values of their
+//! variables come from.
 
 use std::path::Path;
 
 use super::{WORKER, render_text};
 use crate::support::windlass;
 
-/// A cluster as providers' templates have it: the config of a worker, and objects that it has nothing to do with.
+/// A cluster as providers' templates have it: the config of a worker, and objects that it has
+/// nothing to do with.
 const TEMPLATE: &str = r#"apiVersion: cluster.x-k8s.io/v1beta2
 kind: Cluster
 metadata: {name: "${CLUSTER_NAME}", namespace: "${NAMESPACE}"}
@@ -48,9 +50,20 @@ fn rendered(text: &str, flags: &[&str]) -> (String, String) {
 fn demanded(text: &str, flags: &[&str]) -> Vec<String> {
     let (code, data, talk) = render_text(text, &[&["render", "-", "--template"], flags].concat());
     assert_eq!((code, data.as_str()), (1, ""), "{talk}");
-    let line = |line: &str| Some(line.strip_prefix("error[template-not-substituted]: variable ")?.split(' ').next()?.to_owned());
+    let line = |line: &str| {
+        Some(
+            line.strip_prefix("error[template-not-substituted]: variable ")?
+                .split(' ')
+                .next()?
+                .to_owned(),
+        )
+    };
     let names: Vec<String> = talk.lines().filter_map(line).collect();
-    assert_eq!(talk.matches("\nerror[").count() + 1, names.len(), "nothing else is wrong\n{talk}");
+    assert_eq!(
+        talk.matches("\nerror[").count() + 1,
+        names.len(),
+        "nothing else is wrong\n{talk}"
+    );
     names
 }
 
@@ -60,7 +73,10 @@ fn a_template_that_is_not_called_one_is_told() {
     assert_eq!((code, data.as_str()), (1, ""), "{talk}");
     let expected = "error[template-not-declared]: this is a template of clusterctl, whose variables are not replaced\n  --> <stdin>:3:18\n";
     assert!(talk.starts_with(expected), "{talk}");
-    assert!(talk.contains("  = help: add `--template`\n") && talk.contains("1 error; no data written"), "{talk}");
+    assert!(
+        talk.contains("  = help: add `--template`\n") && talk.contains("1 error; no data written"),
+        "{talk}"
+    );
     // Here a variable breaks the YAML.
     let (_, _, talk) = render_text("metadata: {name: ${CLUSTER_NAME}}\n", &["render", "-"]);
     assert!(talk.contains("error[template-not-declared]"), "{talk}");
@@ -81,13 +97,31 @@ fn what_clusterctl_sets_is_set_and_what_nothing_needs_stands_in() {
     ] {
         assert!(talk.contains(expected), "{expected}\n{talk}");
     }
-    let flags = ["--cluster-name", "prod", "--kubernetes-version", "v1.30.2", "--var", "CLOUD_REGION=a", "--var", "CLOUD_KEY_NAME=b"];
+    let flags = [
+        "--cluster-name",
+        "prod",
+        "--kubernetes-version",
+        "v1.30.2",
+        "--var",
+        "CLOUD_REGION=a",
+        "--var",
+        "CLOUD_KEY_NAME=b",
+    ];
     let (data, talk) = rendered(TEMPLATE, &flags);
     assert!(data.contains("kubeadm.k8s.io/v1beta3"), "{data}");
-    assert!(talk.contains("KubeadmConfigTemplate/prod-md-0: worker-join"), "{talk}");
-    assert!(!talk.contains("stand-in: cluster name") && !talk.contains("stand-in: variables"), "{talk}");
+    assert!(
+        talk.contains("KubeadmConfigTemplate/prod-md-0: worker-join"),
+        "{talk}"
+    );
+    assert!(
+        !talk.contains("stand-in: cluster name") && !talk.contains("stand-in: variables"),
+        "{talk}"
+    );
     let (code, report, talk) = render_text(TEMPLATE, &["render", "-", "--template", "-o", "json"]);
-    assert!(code == 0 && report.contains("CLOUD_KEY_NAME, CLOUD_REGION"), "{talk}\n{report}");
+    assert!(
+        code == 0 && report.contains("CLOUD_KEY_NAME, CLOUD_REGION"),
+        "{talk}\n{report}"
+    );
 }
 
 #[test]
@@ -96,31 +130,74 @@ fn what_is_rendered_asks_for_its_variables() {
     let check = |text: &str, expected: &[&str]| assert_eq!(demanded(text, &[]), expected, "{text}");
     check(&with("\"text\"", "\"a ${TEXT} b\""), &["TEXT"]);
     // The name of another begins with it.
-    check(&with("\"text\"", "\"${CLOUD_REGION_NAME}\""), &["CLOUD_REGION_NAME"]);
+    check(
+        &with("\"text\"", "\"${CLOUD_REGION_NAME}\""),
+        &["CLOUD_REGION_NAME"],
+    );
     check(&with("path: /etc/a", "path: \"/etc/${DIR}/a\""), &["DIR"]);
-    check(&with("content: \"text\"", "content: \"${B64}\", encoding: base64"), &["B64"]);
-    check(&with("      files:", "      verbosity: ${LEVEL}\n      files:"), &["LEVEL"]);
-    check(&with("      files:", "      format: ${FORMAT}\n      files:"), &["FORMAT"]);
+    check(
+        &with("content: \"text\"", "content: \"${B64}\", encoding: base64"),
+        &["B64"],
+    );
+    check(
+        &with("      files:", "      verbosity: ${LEVEL}\n      files:"),
+        &["LEVEL"],
+    );
+    check(
+        &with("      files:", "      format: ${FORMAT}\n      files:"),
+        &["FORMAT"],
+    );
     // A finding that begins at one and does not quote it.
-    check(&with("      files:", "      preKubeadmCommands:\n        ${RUN}: x\n      files:"), &["RUN"]);
+    check(
+        &with(
+            "      files:",
+            "      preKubeadmCommands:\n        ${RUN}: x\n      files:",
+        ),
+        &["RUN"],
+    );
     // One that is refused does not hide the others of its document.
     check(
-        &with("      files:", "      verbosity: ${LEVEL}\n      preKubeadmCommands: [\"${RUN}\"]\n      files:"),
+        &with(
+            "      files:",
+            "      verbosity: ${LEVEL}\n      preKubeadmCommands: [\"${RUN}\"]\n      files:",
+        ),
         &["LEVEL", "RUN"],
     );
     // What an operator makes of a marker cannot be found again.
-    check(&with("region: \"${CLOUD_REGION}\"", "region: \"${CLOUD_REGION^^}\""), &["CLOUD_REGION"]);
-    check(&with("region: \"", "other: \"${X:=${CLOUD_KEY_NAME}}\", region: \""), &["CLOUD_KEY_NAME"]);
+    check(
+        &with(
+            "region: \"${CLOUD_REGION}\"",
+            "region: \"${CLOUD_REGION^^}\"",
+        ),
+        &["CLOUD_REGION"],
+    );
+    check(
+        &with(
+            "region: \"",
+            "other: \"${X:=${CLOUD_KEY_NAME}}\", region: \"",
+        ),
+        &["CLOUD_KEY_NAME"],
+    );
     let secret = "---\napiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: \"${NAMESPACE}\"}\nstringData: {k: \"a ${TOKEN}\"}\n";
-    let of_secret = with("content: \"text\"", "contentFrom: {secret: {name: s, key: k}}") + secret;
+    let of_secret = with(
+        "content: \"text\"",
+        "contentFrom: {secret: {name: s, key: k}}",
+    ) + secret;
     check(&of_secret, &["TOKEN"]);
-    check(&of_secret.replace("stringData: {k: \"a ${TOKEN}\"}", "data: {k: \"${TOKEN}\"}"), &["TOKEN"]);
+    check(
+        &of_secret.replace("stringData: {k: \"a ${TOKEN}\"}", "data: {k: \"${TOKEN}\"}"),
+        &["TOKEN"],
+    );
     rendered(&(TEMPLATE.to_owned() + secret), &[]);
     // A part of the data that is packed.
-    let packed = with("bootstrap.cluster.x-k8s.io", "bootstrap.windlass.dev").replace("KubeadmConfigTemplate", "WindlassConfigTemplate");
+    let packed = with("bootstrap.cluster.x-k8s.io", "bootstrap.windlass.dev")
+        .replace("KubeadmConfigTemplate", "WindlassConfigTemplate");
     let packed = packed.replace("      files:", "      compression: gzip\n      files:");
     rendered(&packed, &["--plain"]);
-    check(&packed.replace("\"text\"", "\"${TEXT}\", transferEncoding: gzip+base64"), &["TEXT"]);
+    check(
+        &packed.replace("\"text\"", "\"${TEXT}\", transferEncoding: gzip+base64"),
+        &["TEXT"],
+    );
 }
 
 /// Beyond 200 variables nothing is looked for in what is rendered.
@@ -128,19 +205,37 @@ fn what_is_rendered_asks_for_its_variables() {
 fn a_file_of_very_many_variables_demands_them_all() {
     // Two are those of the cloud.
     let of = |count: usize| {
-        let more: String = (0..count - 2).map(|n| format!("v{n}: \"${{V{n}}}\", ")).collect();
+        let more: String = (0..count - 2)
+            .map(|n| format!("v{n}: \"${{V{n}}}\", "))
+            .collect();
         TEMPLATE.replace("region: \"", &format!("{more}region: \""))
     };
     let (_, talk) = rendered(&of(200), &[]);
-    assert!(talk.contains("stand-in: variables that nothing here needs: CLOUD_KEY_NAME, CLOUD_REGION, V0"), "{talk}");
+    assert!(
+        talk.contains(
+            "stand-in: variables that nothing here needs: CLOUD_KEY_NAME, CLOUD_REGION, V0"
+        ),
+        "{talk}"
+    );
     assert_eq!(demanded(&of(201), &[]).len(), 201);
 }
 
 #[test]
 fn without_stand_ins_every_variable_is_asked_for() {
-    let all = ["CLUSTER_NAME", "CLOUD_REGION", "CLOUD_KEY_NAME", "KUBERNETES_VERSION"];
+    let all = [
+        "CLUSTER_NAME",
+        "CLOUD_REGION",
+        "CLOUD_KEY_NAME",
+        "KUBERNETES_VERSION",
+    ];
     assert_eq!(demanded(TEMPLATE, &["--no-stand-ins"]), all);
-    let given = ["--no-stand-ins", "--cluster-name", "prod", "--kubernetes-version", "v1.34.1"];
+    let given = [
+        "--no-stand-ins",
+        "--cluster-name",
+        "prod",
+        "--kubernetes-version",
+        "v1.34.1",
+    ];
     assert_eq!(demanded(TEMPLATE, &given), all[1..3]);
 }
 
@@ -150,20 +245,42 @@ fn values_are_flags_before_the_environment_before_clusterctls_configuration() {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let text = TEMPLATE.replace("\"text\"", "\"${ONE} ${TWO} ${THREE}\"");
     std::fs::write(path("t.yaml"), text).unwrap();
-    std::fs::write(path("clusterctl.yaml"), "ONE: file1\nTWO: file2\nthree: file3\nCLUSTER_NAME: of-the-file\n").unwrap();
+    std::fs::write(
+        path("clusterctl.yaml"),
+        "ONE: file1\nTWO: file2\nthree: file3\nCLUSTER_NAME: of-the-file\n",
+    )
+    .unwrap();
     let run = |config: &str| {
         let mut command = windlass(Path::new("."));
-        command.args(["render", &path("t.yaml"), "--template", "--config", &path(config), "--var", "ONE=flag"]).env("TWO", "environment");
+        command
+            .args([
+                "render",
+                &path("t.yaml"),
+                "--template",
+                "--config",
+                &path(config),
+                "--var",
+                "ONE=flag",
+            ])
+            .env("TWO", "environment");
         let output = command.output().unwrap();
         let string = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-        (output.status.code(), string(&output.stdout), string(&output.stderr))
+        (
+            output.status.code(),
+            string(&output.stdout),
+            string(&output.stderr),
+        )
     };
     let (code, data, talk) = run("clusterctl.yaml");
     assert_eq!(code, Some(0), "{talk}");
     assert!(
-        data.contains("      flag environment file3\n") && talk.contains("KubeadmConfigTemplate/of-the-file-md-0"),
+        data.contains("      flag environment file3\n")
+            && talk.contains("KubeadmConfigTemplate/of-the-file-md-0"),
         "{data}{talk}"
     );
     let (code, _, talk) = run("missing.yaml");
-    assert!(code == Some(2) && talk.contains("failed to check if clusterctl config file exists"), "{talk}");
+    assert!(
+        code == Some(2) && talk.contains("failed to check if clusterctl config file exists"),
+        "{talk}"
+    );
 }

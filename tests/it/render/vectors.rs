@@ -1,4 +1,5 @@
-//! Bootstrap data: the bytes, or the refusal, of CAPI's own kubeadm bootstrap provider for each of the shared vectors.
+//! Bootstrap data: the bytes, or the refusal, of CAPI's own kubeadm bootstrap provider for each of
+//! the shared vectors.
 //!
 //! The vectors hold what the provider's code wrote when it was run.
 
@@ -28,7 +29,8 @@ pub(super) struct Case {
 
 /// All vectors.
 pub(super) fn cases(root: &Path) -> Vec<Case> {
-    let index: Value = serde_json::from_slice(&std::fs::read(root.join("index.json")).unwrap()).unwrap();
+    let index: Value =
+        serde_json::from_slice(&std::fs::read(root.join("index.json")).unwrap()).unwrap();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let of_index = |case: &Value| Case {
         name: text(&case["name"]),
@@ -36,7 +38,9 @@ pub(super) fn cases(root: &Path) -> Vec<Case> {
         exact: case["error"]["exactText"].as_bool().unwrap_or(true),
         normalized: case["error"]["normalizedText"].as_str().map(str::to_owned),
         is_ignition: case["format"] == "ignition",
-        ignition_gate: case["featureGates"]["KubeadmBootstrapFormatIgnition"].as_bool().unwrap_or_default(),
+        ignition_gate: case["featureGates"]["KubeadmBootstrapFormatIgnition"]
+            .as_bool()
+            .unwrap_or_default(),
         folder: root.join(text(&case["name"])),
         expected: text(&case["expected"]),
     };
@@ -50,7 +54,11 @@ pub(super) fn rendered(case: &Case, encoder: Encoder) -> (Option<Rendered>, Vec<
 }
 
 /// Renders the only config of a vector, in a version of Ignition.
-pub(super) fn rendered_with(case: &Case, encoder: Encoder, ignition: Option<IgnitionVersion>) -> (Option<Rendered>, Vec<Diagnostic>) {
+pub(super) fn rendered_with(
+    case: &Case,
+    encoder: Encoder,
+    ignition: Option<IgnitionVersion>,
+) -> (Option<Rendered>, Vec<Diagnostic>) {
     let input = std::fs::read_to_string(case.folder.join("input.yaml")).unwrap();
     let (pool, report) = Pool::read(&[Source::new("input.yaml", input)], &Budget::default());
     let request = Request {
@@ -60,13 +68,24 @@ pub(super) fn rendered_with(case: &Case, encoder: Encoder, ignition: Option<Igni
         show_secrets: true,
         encoder: Some(encoder),
         ignition,
-        feature_gates: FeatureGates { ignition: case.ignition_gate, ..FeatureGates::default() },
+        feature_gates: FeatureGates {
+            ignition: case.ignition_gate,
+            ..FeatureGates::default()
+        },
         ..Request::new()
     };
-    let mut notes = Notes { report, ..Notes::default() };
-    let targets: Vec<_> = render::targets(&pool).into_iter().filter(|target| target.config.kind() == "KubeadmConfig").collect();
+    let mut notes = Notes {
+        report,
+        ..Notes::default()
+    };
+    let targets: Vec<_> = render::targets(&pool)
+        .into_iter()
+        .filter(|target| target.config.kind() == "KubeadmConfig")
+        .collect();
     assert!(targets.len() <= 1, "{}: several configs", case.name);
-    let rendered = targets.first().and_then(|target| render::render(&pool, target, &request, &mut notes).rendered());
+    let rendered = targets
+        .first()
+        .and_then(|target| render::render(&pool, target, &request, &mut notes).rendered());
     (rendered, notes.report.into_findings())
 }
 
@@ -74,12 +93,25 @@ fn check(case: &Case) -> Result<(), String> {
     let expected = std::fs::read(case.folder.join(&case.expected)).unwrap();
     let (rendered, findings) = rendered(case, Encoder::Capi);
     let data = rendered.map(|rendered| rendered.data.into_inner());
-    let errors: Vec<_> = findings.iter().filter(|finding| finding.rule.severity == Severity::Error).collect();
-    let shown = || errors.iter().map(|finding| format!("{finding:?}")).collect::<Vec<_>>().join("\n");
+    let errors: Vec<_> = findings
+        .iter()
+        .filter(|finding| finding.rule.severity == Severity::Error)
+        .collect();
+    let shown = || {
+        errors
+            .iter()
+            .map(|finding| format!("{finding:?}"))
+            .collect::<Vec<_>>()
+            .join("\n")
+    };
     if case.expected != "expected.error.txt" {
         return match data {
             Some(data) if data == expected && errors.is_empty() => Ok(()),
-            Some(data) => Err(format!("{}\n{}", first_difference(&data, &expected), shown())),
+            Some(data) => Err(format!(
+                "{}\n{}",
+                first_difference(&data, &expected),
+                shown()
+            )),
             None => Err(format!("refused: {}", shown())),
         };
     }
@@ -87,13 +119,22 @@ fn check(case: &Case) -> Result<(), String> {
     if data.is_some() || errors.is_empty() {
         return Err(format!("not refused; expected {expected:?}\n{}", shown()));
     }
-    let upstream: Vec<&str> = errors.iter().filter_map(|finding| finding.upstream.as_deref()).collect();
+    let upstream: Vec<&str> = errors
+        .iter()
+        .filter_map(|finding| finding.upstream.as_deref())
+        .collect();
     let passes = match &case.normalized {
-        Some(normalized) => upstream.iter().any(|text| without_positions(text) == *normalized),
+        Some(normalized) => upstream
+            .iter()
+            .any(|text| without_positions(text) == *normalized),
         None if case.exact => upstream.contains(&expected.as_str()),
         None => true,
     };
-    if passes { Ok(()) } else { Err(format!("expected {expected:?}\n{}", shown())) }
+    if passes {
+        Ok(())
+    } else {
+        Err(format!("expected {expected:?}\n{}", shown()))
+    }
 }
 
 /// The numbers after `line` and `column` replaced by `*`.
@@ -101,7 +142,9 @@ fn without_positions(text: &str) -> String {
     let mut words: Vec<String> = text.split(' ').map(str::to_owned).collect();
     for index in 1..words.len() {
         if words[index - 1] == "line" || words[index - 1] == "column" {
-            let rest = words[index].trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
+            let rest = words[index]
+                .trim_start_matches(|c: char| c.is_ascii_digit())
+                .to_owned();
             words[index] = format!("*{rest}");
         }
     }
@@ -110,12 +153,21 @@ fn without_positions(text: &str) -> String {
 
 /// The first line that differs.
 pub(super) fn first_difference(ours: &[u8], theirs: &[u8]) -> String {
-    let (ours, theirs) = (String::from_utf8_lossy(ours), String::from_utf8_lossy(theirs));
+    let (ours, theirs) = (
+        String::from_utf8_lossy(ours),
+        String::from_utf8_lossy(theirs),
+    );
     let lines = ours.lines().zip(theirs.lines()).enumerate();
-    let differing = lines
-        .filter(|(_, (ours, theirs))| ours != theirs)
-        .map(|(at, (ours, theirs))| format!("line {}:\n  ours   {ours:?}\n  theirs {theirs:?}", at + 1));
-    differing.take(1).next().unwrap_or_else(|| format!("lengths {} and {}", ours.len(), theirs.len()))
+    let differing =
+        lines
+            .filter(|(_, (ours, theirs))| ours != theirs)
+            .map(|(at, (ours, theirs))| {
+                format!("line {}:\n  ours   {ours:?}\n  theirs {theirs:?}", at + 1)
+            });
+    differing
+        .take(1)
+        .next()
+        .unwrap_or_else(|| format!("lengths {} and {}", ours.len(), theirs.len()))
 }
 
 #[test]
@@ -130,12 +182,33 @@ fn ignition_vectors() {
 
 /// Checks the vectors of a format, of which at least so many have data and so many an error.
 fn check_vectors(are_meant: fn(&Case) -> bool, data: usize, errors: usize) {
-    let Some(root) = shared("vectors/render") else { return };
+    let Some(root) = shared("vectors/render") else {
+        return;
+    };
     let cases: Vec<_> = cases(&root).into_iter().filter(are_meant).collect();
-    let with_error = cases.iter().filter(|case| case.expected == "expected.error.txt").count();
+    let with_error = cases
+        .iter()
+        .filter(|case| case.expected == "expected.error.txt")
+        .count();
     let with_data = cases.len() - with_error;
-    assert!(with_data >= data && with_error >= errors, "the shared set has become smaller: {with_data} of {}", cases.len());
-    let failures: Vec<_> =
-        cases.iter().filter_map(|case| check(case).err().map(|difference| format!("{}: {difference}", case.name))).collect();
-    assert!(failures.is_empty(), "{} of {} vectors differ:\n{}", failures.len(), cases.len(), failures.join("\n"));
+    assert!(
+        with_data >= data && with_error >= errors,
+        "the shared set has become smaller: {with_data} of {}",
+        cases.len()
+    );
+    let failures: Vec<_> = cases
+        .iter()
+        .filter_map(|case| {
+            check(case)
+                .err()
+                .map(|difference| format!("{}: {difference}", case.name))
+        })
+        .collect();
+    assert!(
+        failures.is_empty(),
+        "{} of {} vectors differ:\n{}",
+        failures.len(),
+        cases.len(),
+        failures.join("\n")
+    );
 }

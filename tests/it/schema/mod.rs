@@ -1,4 +1,5 @@
-//! The API server's checks over upstream's CRDs and over the vectors that the real API server refused.
+//! The API server's checks over upstream's CRDs and over the vectors that the real API server
+//! refused.
 
 mod properties;
 mod rules;
@@ -13,19 +14,29 @@ use windlass::text::yaml::parse;
 
 use crate::support::shared;
 
-const KUBEADM_CONFIGS: &str =
-    "kubernetes-sigs+cluster-api/bootstrap/kubeadm/config/crd/bases/bootstrap.cluster.x-k8s.io_kubeadmconfigs.yaml";
+const KUBEADM_CONFIGS: &str = "kubernetes-sigs+cluster-api/bootstrap/kubeadm/config/crd/bases/bootstrap.cluster.x-k8s.io_kubeadmconfigs.yaml";
 
 /// The documents of a file, as Go reads them.
 fn documents(path: &std::path::Path) -> Vec<Value> {
     let text = std::fs::read_to_string(path).unwrap();
-    let parsed = parse(&Source::new(path.to_str().unwrap(), text.as_str()), &Budget::default());
-    parsed.documents.into_iter().map(|document| document.root.into_json()).filter(|value| !value.is_null()).collect()
+    let parsed = parse(
+        &Source::new(path.to_str().unwrap(), text.as_str()),
+        &Budget::default(),
+    );
+    parsed
+        .documents
+        .into_iter()
+        .map(|document| document.root.into_json())
+        .filter(|value| !value.is_null())
+        .collect()
 }
 
 fn version_schema(crd: &Value, version: &str) -> Schema {
     let versions = crd["spec"]["versions"].as_array().unwrap();
-    let found = versions.iter().find(|known| known["name"] == version).unwrap();
+    let found = versions
+        .iter()
+        .find(|known| known["name"] == version)
+        .unwrap();
     Schema::from_json(&found["schema"]["openAPIV3Schema"]).unwrap()
 }
 
@@ -38,19 +49,45 @@ fn admitted(schema: &Schema, mut object: Value) -> Vec<Violation> {
 
 #[test]
 fn vectors_that_the_schema_refuses_give_the_exact_text() {
-    let (Some(vectors), Some(corpus)) = (shared("vectors/render"), shared("corpus")) else { return };
+    let (Some(vectors), Some(corpus)) = (shared("vectors/render"), shared("corpus")) else {
+        return;
+    };
     let crd = &documents(&corpus.join(KUBEADM_CONFIGS))[0];
-    let index: Value = serde_json::from_str(&std::fs::read_to_string(vectors.join("index.json")).unwrap()).unwrap();
-    let cases: Vec<_> = index["cases"].as_array().unwrap().iter().filter(|case| case["error"]["source"] == "schema").collect();
+    let index: Value =
+        serde_json::from_str(&std::fs::read_to_string(vectors.join("index.json")).unwrap())
+            .unwrap();
+    let cases: Vec<_> = index["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|case| case["error"]["source"] == "schema")
+        .collect();
     assert!(cases.len() >= 30, "only {} cases found", cases.len());
     let mut wrong = Vec::new();
     for case in cases {
         let name = case["name"].as_str().unwrap();
-        let object = documents(&vectors.join(name).join("input.yaml")).into_iter().find(|found| found["kind"] == "KubeadmConfig").unwrap();
-        let schema = version_schema(crd, object["apiVersion"].as_str().unwrap().rsplit('/').next().unwrap());
+        let object = documents(&vectors.join(name).join("input.yaml"))
+            .into_iter()
+            .find(|found| found["kind"] == "KubeadmConfig")
+            .unwrap();
+        let schema = version_schema(
+            crd,
+            object["apiVersion"]
+                .as_str()
+                .unwrap()
+                .rsplit('/')
+                .next()
+                .unwrap(),
+        );
         let subject = object["metadata"]["name"].as_str().unwrap().to_owned();
-        let given = refusal("bootstrap.cluster.x-k8s.io", "KubeadmConfig", &subject, &admitted(&schema, object));
-        let expected = std::fs::read_to_string(vectors.join(name).join("expected.error.txt")).unwrap();
+        let given = refusal(
+            "bootstrap.cluster.x-k8s.io",
+            "KubeadmConfig",
+            &subject,
+            &admitted(&schema, object),
+        );
+        let expected =
+            std::fs::read_to_string(vectors.join(name).join("expected.error.txt")).unwrap();
         if given != expected {
             wrong.push(format!("{name}\n  expected {expected}\n  given    {given}"));
         }
@@ -60,19 +97,40 @@ fn vectors_that_the_schema_refuses_give_the_exact_text() {
 
 #[test]
 fn vectors_that_were_rendered_pass_the_schema() {
-    let (Some(vectors), Some(corpus)) = (shared("vectors/render"), shared("corpus")) else { return };
+    let (Some(vectors), Some(corpus)) = (shared("vectors/render"), shared("corpus")) else {
+        return;
+    };
     let crd = &documents(&corpus.join(KUBEADM_CONFIGS))[0];
     let schemas = ["v1beta1", "v1beta2"].map(|version| (version, version_schema(crd, version)));
-    let index: Value = serde_json::from_str(&std::fs::read_to_string(vectors.join("index.json")).unwrap()).unwrap();
+    let index: Value =
+        serde_json::from_str(&std::fs::read_to_string(vectors.join("index.json")).unwrap())
+            .unwrap();
     let rendered = |case: &&Value| case["error"].is_null() && case["profile"] != "v1.10.10";
     let (mut count, mut refused) = (0, Vec::new());
     for case in index["cases"].as_array().unwrap().iter().filter(rendered) {
         let name = case["name"].as_str().unwrap();
-        let object = documents(&vectors.join(name).join("input.yaml")).into_iter().find(|found| found["kind"] == "KubeadmConfig").unwrap();
-        let version = object["apiVersion"].as_str().unwrap().rsplit('/').next().unwrap().to_owned();
-        let schema = &schemas.iter().find(|(known, _)| *known == version).unwrap().1;
+        let object = documents(&vectors.join(name).join("input.yaml"))
+            .into_iter()
+            .find(|found| found["kind"] == "KubeadmConfig")
+            .unwrap();
+        let version = object["apiVersion"]
+            .as_str()
+            .unwrap()
+            .rsplit('/')
+            .next()
+            .unwrap()
+            .to_owned();
+        let schema = &schemas
+            .iter()
+            .find(|(known, _)| *known == version)
+            .unwrap()
+            .1;
         count += 1;
-        refused.extend(admitted(schema, object).iter().map(|violation| format!("{name}: {violation}")));
+        refused.extend(
+            admitted(schema, object)
+                .iter()
+                .map(|violation| format!("{name}: {violation}")),
+        );
     }
     assert!(count > 300, "only {count} cases found");
     assert_eq!(refused, [""; 0]);

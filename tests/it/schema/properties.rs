@@ -70,7 +70,8 @@ fn schema_like() -> impl proptest::strategy::Strategy<Value = Value> {
         let key = proptest::sample::select(&KEYWORDS[..]).prop_map(str::to_owned);
         prop_oneof![
             proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            proptest::collection::btree_map(key, inner, 0..6).prop_map(|map| Value::Object(map.into_iter().collect())),
+            proptest::collection::btree_map(key, inner, 0..6)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
         ]
     })
 }

@@ -13,8 +13,14 @@ use crate::support::root;
 /// The objects of the example, its class first and its Cluster last, with these patches.
 fn documents(patches: &[Value]) -> Vec<Value> {
     let text = std::fs::read_to_string(root().join("examples/topology/harbour.yaml")).unwrap();
-    let mut documents: Vec<Value> = text.split("\n---\n").map(|document| serde_yaml::from_str(document).unwrap()).collect();
-    assert_eq!((&documents[0]["kind"], &documents.last().unwrap()["kind"]), (&json!("ClusterClass"), &json!("Cluster")));
+    let mut documents: Vec<Value> = text
+        .split("\n---\n")
+        .map(|document| serde_yaml::from_str(document).unwrap())
+        .collect();
+    assert_eq!(
+        (&documents[0]["kind"], &documents.last().unwrap()["kind"]),
+        (&json!("ClusterClass"), &json!("Cluster"))
+    );
     documents[0]["spec"]["patches"] = patches.into();
     documents
 }
@@ -25,8 +31,19 @@ fn planned(documents: &[Value]) -> Vec<Desired> {
     let (pool, report) = Pool::read(&[Source::new("t.json", text)], &Budget::default());
     assert!(!report.has_errors(), "{report:?}");
     // Selectors that match nothing are refused before they are tried.
-    let planned = plan(&pool, &Options { skips_admission: true, ..Options::default() }, &Budget::default());
-    assert!(!planned.report.has_errors() && planned.objects.len() == 7, "{:?}", planned.report);
+    let planned = plan(
+        &pool,
+        &Options {
+            skips_admission: true,
+            ..Options::default()
+        },
+        &Budget::default(),
+    );
+    assert!(
+        !planned.report.has_errors() && planned.objects.len() == 7,
+        "{:?}",
+        planned.report
+    );
     planned.objects
 }
 
@@ -52,9 +69,18 @@ fn of_nobody() -> impl Strategy<Value = Value> {
         ("apiVersion", json!("bootstrap.cluster.x-k8s.io/v1beta2")),
         ("kind", json!("WindlassConfig")),
         ("kind", json!("KubeadmConfigTemplate")),
-        ("matchResources", json!({"controlPlane": true, "infrastructureCluster": true})),
-        ("matchResources", json!({"machineDeploymentClass": {"names": ["worker-*", "*s", "gpu", ""]}})),
-        ("matchResources", json!({"machinePoolClass": {"names": ["*"]}})),
+        (
+            "matchResources",
+            json!({"controlPlane": true, "infrastructureCluster": true}),
+        ),
+        (
+            "matchResources",
+            json!({"machineDeploymentClass": {"names": ["worker-*", "*s", "gpu", ""]}}),
+        ),
+        (
+            "matchResources",
+            json!({"machinePoolClass": {"names": ["*"]}}),
+        ),
         ("matchResources", json!({})),
     ];
     proptest::sample::select(all.to_vec()).prop_map(|(field, value)| {
@@ -85,8 +111,15 @@ fn files() -> impl Strategy<Value = Vec<bool>> {
 
 fn patches_of(files: &[bool]) -> Vec<Value> {
     let one = |(at, is_first): (usize, &bool)| {
-        let path = format!("/spec/template/spec/files/{}", if *is_first { "0" } else { "-" });
-        patch(&format!("p{at}"), &of_workers(), &json!([{"op": "add", "path": path, "value": {"path": format!("/p{at}")}}]))
+        let path = format!(
+            "/spec/template/spec/files/{}",
+            if *is_first { "0" } else { "-" }
+        );
+        patch(
+            &format!("p{at}"),
+            &of_workers(),
+            &json!([{"op": "add", "path": path, "value": {"path": format!("/p{at}")}}]),
+        )
     };
     files.iter().enumerate().map(one).collect()
 }

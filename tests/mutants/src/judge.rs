@@ -40,7 +40,9 @@ impl Verdict {
             Verdict::Killed => None,
             Verdict::Unreached => Some("no test comes by it".to_owned()),
             Verdict::Survived => Some("no test fails".to_owned()),
-            Verdict::Unfinished(rest) => Some(format!("no test failed so far, {rest} were not run")),
+            Verdict::Unfinished(rest) => {
+                Some(format!("no test failed so far, {rest} were not run"))
+            }
         }
     }
 }
@@ -49,30 +51,68 @@ impl Verdict {
 pub fn measure(built: &Built, work: &Path, order: &Order) -> Result<Vec<Test>, String> {
     let mut names = Vec::new();
     for (program, path) in built.programs.iter().enumerate() {
-        let listing = Command::new(path).args(["--list", "--format", "terse", "--skip", "tidy::"]).current_dir(&built.tree).output();
+        let listing = Command::new(path)
+            .args(["--list", "--format", "terse", "--skip", "tidy::"])
+            .current_dir(&built.tree)
+            .output();
         let listing = listing.map_err(|error| error.to_string())?;
         let listed = String::from_utf8_lossy(&listing.stdout).into_owned();
-        names.extend(listed.lines().filter_map(|line| line.strip_suffix(": test")).map(|name| (program, name.to_owned())));
+        names.extend(
+            listed
+                .lines()
+                .filter_map(|line| line.strip_suffix(": test"))
+                .map(|name| (program, name.to_owned())),
+        );
     }
     let tests = at_once(order.jobs, names.len(), |at| {
         let (program, name) = &names[at];
         let reached = work.join(format!("reached-{at}"));
         let _ = fs::remove_file(&reached);
         let started = Instant::now();
-        let passed = run(built, *program, &[name], &[("WINDLASS_MUTANTS_REACHED", reached.as_os_str())], Duration::from_secs(600));
+        let passed = run(
+            built,
+            *program,
+            &[name],
+            &[("WINDLASS_MUTANTS_REACHED", reached.as_os_str())],
+            Duration::from_secs(600),
+        );
         let takes = started.elapsed();
         let numbers = fs::read(&reached).unwrap_or_default();
         let _ = fs::remove_file(&reached);
-        let mut reaches: Vec<usize> = numbers.as_chunks::<4>().0.iter().map(|number| u32::from_le_bytes(*number) as usize).collect();
+        let mut reaches: Vec<usize> = numbers
+            .as_chunks::<4>()
+            .0
+            .iter()
+            .map(|number| u32::from_le_bytes(*number) as usize)
+            .collect();
         reaches.sort_unstable();
         reaches.dedup();
-        (passed, Test { program: *program, name: name.clone(), takes, reaches })
+        (
+            passed,
+            Test {
+                program: *program,
+                name: name.clone(),
+                takes,
+                reaches,
+            },
+        )
     });
-    let failing: Vec<&str> = tests.iter().filter(|(passed, _)| !passed).map(|(_, test)| test.name.as_str()).collect();
+    let failing: Vec<&str> = tests
+        .iter()
+        .filter(|(passed, _)| !passed)
+        .map(|(_, test)| test.name.as_str())
+        .collect();
     if !failing.is_empty() {
-        println!("not asked, for they fail without a mutant: {}", failing.join(", "));
+        println!(
+            "not asked, for they fail without a mutant: {}",
+            failing.join(", ")
+        );
     }
-    Ok(tests.into_iter().filter(|(passed, _)| *passed).map(|(_, test)| test).collect())
+    Ok(tests
+        .into_iter()
+        .filter(|(passed, _)| *passed)
+        .map(|(_, test)| test)
+        .collect())
 }
 
 pub fn judge(built: &Built, tests: &[Test], order: &Order) -> Vec<Verdict> {
@@ -83,10 +123,18 @@ pub fn judge(built: &Built, tests: &[Test], order: &Order) -> Vec<Verdict> {
         }
     }
     // The quick ones first.
-    by_mutant.values_mut().for_each(|tests| tests.sort_by_key(|test| test.takes));
+    by_mutant
+        .values_mut()
+        .for_each(|tests| tests.sort_by_key(|test| test.takes));
     let bound = Duration::from_secs(order.seconds);
-    let verdict = |mutant: &Mutant| by_mutant.get(&mutant.id).map_or(Verdict::Unreached, |tests| one(built, mutant, tests, bound));
-    at_once(order.jobs, built.mutants.len(), |at| verdict(&built.mutants[at]))
+    let verdict = |mutant: &Mutant| {
+        by_mutant
+            .get(&mutant.id)
+            .map_or(Verdict::Unreached, |tests| one(built, mutant, tests, bound))
+    };
+    at_once(order.jobs, built.mutants.len(), |at| {
+        verdict(&built.mutants[at])
+    })
 }
 
 fn one(built: &Built, mutant: &Mutant, tests: &[&Test], bound: Duration) -> Verdict {
@@ -98,7 +146,11 @@ fn one(built: &Built, mutant: &Mutant, tests: &[&Test], bound: Duration) -> Verd
     while let Some(first) = rest.first() {
         let fits = |test: &&&Test| {
             let is_in = test.takes <= left && test.program == first.program;
-            left = if is_in { left.saturating_sub(test.takes) } else { left };
+            left = if is_in {
+                left.saturating_sub(test.takes)
+            } else {
+                left
+            };
             is_in
         };
         let count = rest.iter().take(size).take_while(fits).count();
@@ -108,7 +160,13 @@ fn one(built: &Built, mutant: &Mutant, tests: &[&Test], bound: Duration) -> Verd
         let (group, others) = rest.split_at(count);
         let names: Vec<&str> = group.iter().map(|test| test.name.as_str()).collect();
         let expected: Duration = group.iter().map(|test| test.takes).sum();
-        if !run(built, first.program, &names, &[("WINDLASS_MUTANT", number.as_ref())], expected * 5 + Duration::from_secs(20)) {
+        if !run(
+            built,
+            first.program,
+            &names,
+            &[("WINDLASS_MUTANT", number.as_ref())],
+            expected * 5 + Duration::from_secs(20),
+        ) {
             return Verdict::Killed;
         }
         rest = others;
@@ -118,12 +176,32 @@ fn one(built: &Built, mutant: &Mutant, tests: &[&Test], bound: Duration) -> Verd
 }
 
 /// Whether tests pass, and within their time.
-fn run<S: AsRef<str>>(built: &Built, program: usize, names: &[S], variables: &[(&str, &std::ffi::OsStr)], bound: Duration) -> bool {
+fn run<S: AsRef<str>>(
+    built: &Built,
+    program: usize,
+    names: &[S],
+    variables: &[(&str, &std::ffi::OsStr)],
+    bound: Duration,
+) -> bool {
     let mut command = Command::new(&built.programs[program]);
     // That the harness ends with the first test that fails is unstable.
-    command.args(["--exact", "-Z", "unstable-options", "--fail-fast", "--test-threads=1"]).args(names.iter().map(AsRef::as_ref));
-    command.env("RUSTC_BOOTSTRAP", "1").envs(variables.iter().copied()).current_dir(&built.tree);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .args([
+            "--exact",
+            "-Z",
+            "unstable-options",
+            "--fail-fast",
+            "--test-threads=1",
+        ])
+        .args(names.iter().map(AsRef::as_ref));
+    command
+        .env("RUSTC_BOOTSTRAP", "1")
+        .envs(variables.iter().copied())
+        .current_dir(&built.tree);
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     within(command, bound).is_ok_and(|passed| passed)
 }
 

@@ -32,12 +32,15 @@ pub struct Mutant {
 
 /// All mutants of the library, without those of .cargo/mutants.toml.
 pub fn all() -> Result<Vec<Mutant>, String> {
-    let listing = Command::new("cargo").args(["mutants", "--list", "--json", "--package", "windlass"]).output();
+    let listing = Command::new("cargo")
+        .args(["mutants", "--list", "--json", "--package", "windlass"])
+        .output();
     let listing = listing.map_err(|error| format!("cargo mutants: {error}"))?;
     if !listing.status.success() {
         return Err(String::from_utf8_lossy(&listing.stderr).into_owned());
     }
-    let mut mutants: Vec<Mutant> = serde_json::from_slice(&listing.stdout).map_err(|error| format!("cargo mutants --list: {error}"))?;
+    let mut mutants: Vec<Mutant> = serde_json::from_slice(&listing.stdout)
+        .map_err(|error| format!("cargo mutants --list: {error}"))?;
     mutants.retain(|mutant| mutant.file != "src/main.rs");
     for (at, mutant) in mutants.iter_mut().enumerate() {
         mutant.id = at + 1;

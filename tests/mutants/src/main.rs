@@ -1,7 +1,10 @@
 //! Judges the mutants of cargo-mutants all at once: they are compiled into one program, where a variable of the environment says which of
 //! them is alive. What takes a build each that way takes as long as the tests which come by it.
 
-#![allow(clippy::disallowed_methods, reason = "it starts the tests, and measures what they take")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "it starts the tests, and measures what they take"
+)]
 
 mod judge;
 mod listed;
@@ -40,12 +43,23 @@ struct Order {
 impl Order {
     fn read(arguments: impl Iterator<Item = String>) -> Result<Order, String> {
         let jobs = std::thread::available_parallelism().map_or(1, usize::from);
-        let mut order = Order { paths: Vec::new(), sample: None, seed: 1, seconds: 60, jobs, keep: false };
+        let mut order = Order {
+            paths: Vec::new(),
+            sample: None,
+            seed: 1,
+            seconds: 60,
+            jobs,
+            keep: false,
+        };
         let mut arguments = arguments.peekable();
         while let Some(argument) = arguments.next() {
             let mut number = || {
-                let value = arguments.next().ok_or_else(|| format!("{argument} wants a number"))?;
-                value.parse::<u64>().map_err(|_| format!("{argument} wants a number, not {value}"))
+                let value = arguments
+                    .next()
+                    .ok_or_else(|| format!("{argument} wants a number"))?;
+                value
+                    .parse::<u64>()
+                    .map_err(|_| format!("{argument} wants a number, not {value}"))
             };
             match argument.as_str() {
                 "--sample" => order.sample = Some(number()? as usize),
@@ -66,7 +80,10 @@ impl Order {
     /// Those of all that are asked for.
     fn drawn(&self, mut mutants: Vec<Mutant>) -> Vec<Mutant> {
         let is_below = |file: &str| {
-            self.paths.iter().any(|path| file.strip_prefix(path.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+            self.paths.iter().any(|path| {
+                file.strip_prefix(path.as_str())
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
         };
         mutants.retain(|mutant| is_below(&mutant.file));
         if let Some(sample) = self.sample {
@@ -99,10 +116,20 @@ fn main() -> ExitCode {
 
 /// How many survive.
 fn run(order: &Order) -> Result<usize, String> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
-    let work = std::path::absolute(target.join("all-mutants")).map_err(|error| error.to_string())?;
-    let built = if order.keep { program::kept(&work)? } else { program::build(&work, order.drawn(listed::all()?))? };
-    println!("{} mutants, and {} that do not compile", built.mutants.len(), built.unviable);
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| PathBuf::from("target"), PathBuf::from);
+    let work =
+        std::path::absolute(target.join("all-mutants")).map_err(|error| error.to_string())?;
+    let built = if order.keep {
+        program::kept(&work)?
+    } else {
+        program::build(&work, order.drawn(listed::all()?))?
+    };
+    println!(
+        "{} mutants, and {} that do not compile",
+        built.mutants.len(),
+        built.unviable
+    );
     let tests = judge::measure(&built, &work, order)?;
     let verdicts = judge::judge(&built, &tests, order);
     let mut survivors = 0;
@@ -113,7 +140,11 @@ fn run(order: &Order) -> Result<usize, String> {
         }
     }
     println!("{survivors} of {} survive", built.mutants.len());
-    if built.mutants.is_empty() { Err("no mutant was judged".to_owned()) } else { Ok(survivors) }
+    if built.mutants.is_empty() {
+        Err("no mutant was judged".to_owned())
+    } else {
+        Ok(survivors)
+    }
 }
 
 #[cfg(test)]
@@ -129,10 +160,30 @@ mod tests {
         let place = Place { line: 1, column: 1 };
         let of = |id: usize| {
             let [name, genre, replacement] = ["", "", ""].map(str::to_owned);
-            let file = if id <= 50 { "src/emit/a.rs" } else { "src/emitted.rs" }.to_owned();
-            Mutant { id, file, name, genre, span: Span { start: place, end: place }, replacement }
+            let file = if id <= 50 {
+                "src/emit/a.rs"
+            } else {
+                "src/emitted.rs"
+            }
+            .to_owned();
+            Mutant {
+                id,
+                file,
+                name,
+                genre,
+                span: Span {
+                    start: place,
+                    end: place,
+                },
+                replacement,
+            }
         };
-        order(arguments).unwrap().drawn((1..=100).map(of).collect()).iter().map(|mutant| mutant.id).collect()
+        order(arguments)
+            .unwrap()
+            .drawn((1..=100).map(of).collect())
+            .iter()
+            .map(|mutant| mutant.id)
+            .collect()
     }
 
     /// A seed gives the same mutants each time, in their order, and another one others.

@@ -18,8 +18,7 @@ const MOST_ROUNDS: usize = 40;
 const LIBRARY: &str = "src/lib.rs";
 
 /// What the tests say in place of an empty environment.
-const HANDED_ON: &str =
-    ".env_clear().envs(std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with(\"WINDLASS_MUTANT\")))";
+const HANDED_ON: &str = ".env_clear().envs(std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with(\"WINDLASS_MUTANT\")))";
 
 /// Which mutant is alive, and a note of all that a process comes by.
 const SWITCH: &str = r#"
@@ -59,7 +58,8 @@ pub struct Built {
 
 /// What the last run built.
 pub fn kept(work: &Path) -> Result<Built, String> {
-    let text = fs::read_to_string(work.join("built.json")).map_err(|error| format!("nothing was kept: {error}"))?;
+    let text = fs::read_to_string(work.join("built.json"))
+        .map_err(|error| format!("nothing was kept: {error}"))?;
     serde_json::from_str(&text).map_err(|error| error.to_string())
 }
 
@@ -71,15 +71,26 @@ pub fn build(work: &Path, all: Vec<Mutant>) -> Result<Built, String> {
     let mut sources: BTreeMap<&str, (String, Vec<&Mutant>)> = BTreeMap::new();
     for mutant in &all {
         let text = || fs::read_to_string(&mutant.file).unwrap_or_default();
-        sources.entry(&mutant.file).or_insert_with(|| (text(), Vec::new())).1.push(mutant);
+        sources
+            .entry(&mutant.file)
+            .or_insert_with(|| (text(), Vec::new()))
+            .1
+            .push(mutant);
     }
-    sources.entry(LIBRARY).or_insert_with(|| (fs::read_to_string(LIBRARY).unwrap_or_default(), Vec::new()));
+    sources
+        .entry(LIBRARY)
+        .or_insert_with(|| (fs::read_to_string(LIBRARY).unwrap_or_default(), Vec::new()));
     let mut out = BTreeSet::new();
     for round in 1..=MOST_ROUNDS {
         let mut written = BTreeMap::new();
         for (file, (text, mutants)) in &sources {
-            let alive: Vec<&Mutant> = mutants.iter().copied().filter(|mutant| !out.contains(&mutant.id)).collect();
-            let (mut rewritten, unknown) = rewrite(text, &alive).map_err(|error| format!("{file}: {error}"))?;
+            let alive: Vec<&Mutant> = mutants
+                .iter()
+                .copied()
+                .filter(|mutant| !out.contains(&mutant.id))
+                .collect();
+            let (mut rewritten, unknown) =
+                rewrite(text, &alive).map_err(|error| format!("{file}: {error}"))?;
             for mutant in mutants.iter().filter(|mutant| unknown.contains(&mutant.id)) {
                 eprintln!("  {}: this does not know how to write it", mutant.name);
             }
@@ -87,18 +98,33 @@ pub fn build(work: &Path, all: Vec<Mutant>) -> Result<Built, String> {
             if *file == LIBRARY {
                 rewritten.text.push_str(SWITCH);
             }
-            write_if_other(&tree.join(file), rewritten.text.as_bytes()).map_err(|error| format!("{file}: {error}"))?;
+            write_if_other(&tree.join(file), rewritten.text.as_bytes())
+                .map_err(|error| format!("{file}: {error}"))?;
             written.insert((*file).to_owned(), rewritten);
         }
         let blamed = compile(&tree, &written)?;
-        eprintln!("round {round}: {} more mutants do not compile", blamed.len());
+        eprintln!(
+            "round {round}: {} more mutants do not compile",
+            blamed.len()
+        );
         for mutant in &all {
-            blamed.get(&mutant.id).iter().for_each(|fault| eprintln!("  {}: {fault}", mutant.name));
+            blamed
+                .get(&mutant.id)
+                .iter()
+                .for_each(|fault| eprintln!("  {}: {fault}", mutant.name));
         }
         if blamed.is_empty() {
             let unviable = out.len();
-            let mutants = all.into_iter().filter(|mutant| !out.contains(&mutant.id)).collect();
-            let built = Built { programs: programs(&tree)?, tree, mutants, unviable };
+            let mutants = all
+                .into_iter()
+                .filter(|mutant| !out.contains(&mutant.id))
+                .collect();
+            let built = Built {
+                programs: programs(&tree)?,
+                tree,
+                mutants,
+                unviable,
+            };
             let text = serde_json::to_string(&built).map_err(|error| error.to_string())?;
             fs::write(work.join("built.json"), text).map_err(|error| error.to_string())?;
             return Ok(built);
@@ -117,13 +143,26 @@ fn target(tree: &Path) -> PathBuf {
 
 /// What git knows, as it stands in the checkout. Tests hand the variables on to the programs that they start.
 fn copy_tree(tree: &Path, is_rewritten: &dyn Fn(&str) -> bool) -> std::io::Result<()> {
-    let listing = Command::new("git").args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).output()?;
+    let listing = Command::new("git")
+        .args([
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ])
+        .output()?;
     for path in String::from_utf8_lossy(&listing.stdout).split_terminator('\0') {
         let to = tree.join(path);
         fs::create_dir_all(to.parent().unwrap_or(tree))?;
         let Ok(bytes) = fs::read(path) else { continue };
         if path.starts_with("tests/it/") && path.ends_with(".rs") {
-            write_if_other(&to, String::from_utf8_lossy(&bytes).replace(".env_clear()", HANDED_ON).as_bytes())?;
+            write_if_other(
+                &to,
+                String::from_utf8_lossy(&bytes)
+                    .replace(".env_clear()", HANDED_ON)
+                    .as_bytes(),
+            )?;
         } else if !is_rewritten(path) {
             write_if_other(&to, &bytes)?;
             fs::set_permissions(&to, fs::metadata(path)?.permissions())?;
@@ -134,34 +173,67 @@ fn copy_tree(tree: &Path, is_rewritten: &dyn Fn(&str) -> bool) -> std::io::Resul
 
 /// What is the same is not built again.
 fn write_if_other(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    if fs::read(path).is_ok_and(|there| there == bytes) { Ok(()) } else { fs::write(path, bytes) }
+    if fs::read(path).is_ok_and(|there| there == bytes) {
+        Ok(())
+    } else {
+        fs::write(path, bytes)
+    }
 }
 
 /// The mutants for which the library does not compile, and what the compiler says.
-fn compile(tree: &Path, written: &BTreeMap<String, Rewritten>) -> Result<BTreeMap<usize, String>, String> {
+fn compile(
+    tree: &Path,
+    written: &BTreeMap<String, Rewritten>,
+) -> Result<BTreeMap<usize, String>, String> {
     let mut command = Command::new("cargo");
-    command.args(["check", "--locked", "--lib", "--package", "windlass", "--message-format", "json"]);
-    let output = command.current_dir(tree).env(TARGET, target(tree)).stderr(Stdio::null()).output().map_err(|error| error.to_string())?;
+    command.args([
+        "check",
+        "--locked",
+        "--lib",
+        "--package",
+        "windlass",
+        "--message-format",
+        "json",
+    ]);
+    let output = command
+        .current_dir(tree)
+        .env(TARGET, target(tree))
+        .stderr(Stdio::null())
+        .output()
+        .map_err(|error| error.to_string())?;
     let messages = String::from_utf8_lossy(&output.stdout).into_owned();
     let mut blamed = BTreeMap::new();
     let mut unknown = Vec::new();
-    for message in messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok()) {
+    for message in messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
+    {
         let fault = &message["message"];
         if message["reason"] != "compiler-message" || fault["level"] != "error" {
             continue;
         }
         let found: Vec<usize> = spans(fault)
             .flat_map(|(file, range)| {
-                written.get(&file).map_or_else(Vec::new, |text| text.to_blame(range, fault["code"]["code"] == "E0004"))
+                written.get(&file).map_or_else(Vec::new, |text| {
+                    text.to_blame(range, fault["code"]["code"] == "E0004")
+                })
             })
             .collect();
         if found.is_empty() && !fault["code"].is_null() {
             unknown.push(fault["rendered"].as_str().unwrap_or_default().to_owned());
         }
-        blamed.extend(found.into_iter().map(|number| (number, fault["message"].as_str().unwrap_or_default().to_owned())));
+        blamed.extend(found.into_iter().map(|number| {
+            (
+                number,
+                fault["message"].as_str().unwrap_or_default().to_owned(),
+            )
+        }));
     }
     if blamed.is_empty() && !output.status.success() {
-        Err(format!("the library does not compile:\n{}", unknown.join("\n")))
+        Err(format!(
+            "the library does not compile:\n{}",
+            unknown.join("\n")
+        ))
     } else {
         Ok(blamed)
     }
@@ -175,22 +247,55 @@ fn spans(fault: &Value) -> impl Iterator<Item = (String, std::ops::Range<usize>)
         while span["expansion"].is_object() {
             span = &span["expansion"]["span"];
         }
-        let number = |key: &str| span[key].as_u64().and_then(|number| usize::try_from(number).ok());
-        Some((span["file_name"].as_str()?.to_owned(), number("byte_start")?..number("byte_end")?))
+        let number = |key: &str| {
+            span[key]
+                .as_u64()
+                .and_then(|number| usize::try_from(number).ok())
+        };
+        Some((
+            span["file_name"].as_str()?.to_owned(),
+            number("byte_start")?..number("byte_end")?,
+        ))
     };
-    fault["spans"].as_array().into_iter().flatten().filter(|span| span["is_primary"] == true).filter_map(read)
+    fault["spans"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|span| span["is_primary"] == true)
+        .filter_map(read)
 }
 
 fn programs(tree: &Path) -> Result<Vec<PathBuf>, String> {
     let mut command = Command::new("cargo");
-    command.args(["test", "--locked", "--package", "windlass", "--lib", "--test", "it", "--no-run", "--message-format", "json"]);
-    let output =
-        command.current_dir(tree).env(TARGET, target(tree)).stderr(Stdio::inherit()).output().map_err(|error| error.to_string())?;
+    command.args([
+        "test",
+        "--locked",
+        "--package",
+        "windlass",
+        "--lib",
+        "--test",
+        "it",
+        "--no-run",
+        "--message-format",
+        "json",
+    ]);
+    let output = command
+        .current_dir(tree)
+        .env(TARGET, target(tree))
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| error.to_string())?;
     if !output.status.success() {
         return Err("the tests do not compile".to_owned());
     }
     let messages = String::from_utf8_lossy(&output.stdout).into_owned();
-    let artifacts = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let tests = artifacts.filter(|message| message["reason"] == "compiler-artifact" && message["profile"]["test"] == true);
-    Ok(tests.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).collect())
+    let artifacts = messages
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let tests = artifacts.filter(|message| {
+        message["reason"] == "compiler-artifact" && message["profile"]["test"] == true
+    });
+    Ok(tests
+        .filter_map(|message| message["executable"].as_str().map(PathBuf::from))
+        .collect())
 }

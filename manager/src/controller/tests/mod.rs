@@ -57,23 +57,36 @@ struct State {
 
 impl Api {
     fn put(&self, collection: &str, object: Value) {
-        let path = format!("{collection}/{}", object["metadata"]["name"].as_str().unwrap());
+        let path = format!(
+            "{collection}/{}",
+            object["metadata"]["name"].as_str().unwrap()
+        );
         self.0.lock().unwrap().objects.insert(path, object);
     }
 
-    /// What discovery says of the core: all of its kinds in the first version, and some of them in all.
+    /// What discovery says of the core: all of its kinds in the first version, and some of them in
+    /// all.
     fn serve_core(&self, versions: &[&str], kinds: &[&str]) {
         let mut state = self.0.lock().unwrap();
         let named = |version: &&str| json!({"groupVersion": format!("cluster.x-k8s.io/{version}"), "version": version});
         let served: Vec<Value> = versions.iter().map(named).collect();
         let groups = json!([{"name": "cluster.x-k8s.io", "versions": served, "preferredVersion": served[0]}]);
-        state.objects.insert("/apis".to_owned(), json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}));
+        state.objects.insert(
+            "/apis".to_owned(),
+            json!({"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}),
+        );
         for (at, version) in versions.iter().enumerate() {
-            let kinds = if at == 0 { &["clusters", "machines", "machinepools"] } else { kinds };
+            let kinds = if at == 0 {
+                &["clusters", "machines", "machinepools"]
+            } else {
+                kinds
+            };
             let resource = |name: &&str| json!({"name": name, "singularName": "", "namespaced": true, "kind": name, "verbs": ["list"]});
             let resources: Vec<Value> = kinds.iter().map(resource).collect();
             let list = json!({"kind": "APIResourceList", "groupVersion": format!("cluster.x-k8s.io/{version}"), "resources": resources});
-            state.objects.insert(format!("/apis/cluster.x-k8s.io/{version}"), list);
+            state
+                .objects
+                .insert(format!("/apis/cluster.x-k8s.io/{version}"), list);
         }
     }
 
@@ -92,7 +105,12 @@ impl Api {
     /// Methods and paths, with their queries, of all requests but reads of one object.
     fn asked(&self, is_wanted: impl Fn(&Method) -> bool) -> Vec<String> {
         let state = self.0.lock().unwrap();
-        state.asked.iter().filter(|(method, _)| is_wanted(method)).map(|(method, path)| format!("{method} {path}")).collect()
+        state
+            .asked
+            .iter()
+            .filter(|(method, _)| is_wanted(method))
+            .map(|(method, path)| format!("{method} {path}"))
+            .collect()
     }
 
     fn writes(&self) -> Vec<String> {
@@ -109,21 +127,47 @@ impl Api {
                 tokio::time::sleep(takes).await;
                 assert_has_right(&head.method, &head.uri);
                 if head.method != Method::GET && !head.uri.path().contains("/events") {
-                    assert!(head.extensions.get::<Mandate>().is_some(), "{} {} has no mandate", head.method, head.uri);
+                    assert!(
+                        head.extensions.get::<Mandate>().is_some(),
+                        "{} {} has no mandate",
+                        head.method,
+                        head.uri
+                    );
                     if api.0.lock().unwrap().has_lost_lease {
                         return Err(NotLeading.into());
                     }
                 }
-                if head.uri.query().is_some_and(|query| query.contains("watch=")) {
-                    api.0.lock().unwrap().asked.push((head.method, head.uri.to_string()));
+                if head
+                    .uri
+                    .query()
+                    .is_some_and(|query| query.contains("watch="))
+                {
+                    api.0
+                        .lock()
+                        .unwrap()
+                        .asked
+                        .push((head.method, head.uri.to_string()));
                     return std::future::pending().await;
                 }
-                let media_type = head.headers.get("content-type").map(|value| value.to_str().unwrap().to_owned());
-                api.0.lock().unwrap().media_types.extend(media_type.filter(|_| head.method != Method::GET));
+                let media_type = head
+                    .headers
+                    .get("content-type")
+                    .map(|value| value.to_str().unwrap().to_owned());
+                api.0
+                    .lock()
+                    .unwrap()
+                    .media_types
+                    .extend(media_type.filter(|_| head.method != Method::GET));
                 let body = to_bytes(Body::new(body), usize::MAX).await.unwrap();
                 let body = serde_json::from_slice(&body).unwrap_or_default();
-                let (code, answer) = api.answer(head.method, &head.uri.to_string(), head.uri.path(), body);
-                Ok::<_, BoxError>(Response::builder().status(code).body(Body::from(answer.to_string())).unwrap())
+                let (code, answer) =
+                    api.answer(head.method, &head.uri.to_string(), head.uri.path(), body);
+                Ok::<_, BoxError>(
+                    Response::builder()
+                        .status(code)
+                        .body(Body::from(answer.to_string()))
+                        .unwrap(),
+                )
             }
         });
         Client::new(service, "default")
@@ -132,41 +176,72 @@ impl Api {
     fn answer(&self, method: Method, asked: &str, path: &str, body: Value) -> (StatusCode, Value) {
         let mut state = self.0.lock().unwrap();
         state.asked.push((method.clone(), asked.to_owned()));
-        let refused = |code: StatusCode| (code, json!({"kind": "Status", "code": code.as_u16(), "message": "refused", "reason": "x"}));
+        let refused = |code: StatusCode| {
+            (
+                code,
+                json!({"kind": "Status", "code": code.as_u16(), "message": "refused", "reason": "x"}),
+            )
+        };
         if let Some((_, code)) = state.refused.iter().find(|(refused, _)| *refused == method) {
             return refused(*code);
         }
         let path = path.strip_suffix("/status").unwrap_or(path);
-        let is_collection = path.ends_with("s") && !state.objects.contains_key(path) && method == Method::GET && path.starts_with("/apis/");
+        let is_collection = path.ends_with("s")
+            && !state.objects.contains_key(path)
+            && method == Method::GET
+            && path.starts_with("/apis/");
         match method.as_str() {
             "GET" if is_collection => {
                 let (root, plural) = path.rsplit_once('/').unwrap();
-                let is_of = |path: &str| path.starts_with(root) && path.rsplit('/').nth(1) == Some(plural);
-                let items: Vec<&Value> = state.objects.iter().filter(|(path, _)| is_of(path)).map(|(_, object)| object).collect();
+                let is_of =
+                    |path: &str| path.starts_with(root) && path.rsplit('/').nth(1) == Some(plural);
+                let items: Vec<&Value> = state
+                    .objects
+                    .iter()
+                    .filter(|(path, _)| is_of(path))
+                    .map(|(_, object)| object)
+                    .collect();
                 (
                     StatusCode::OK,
                     json!({"kind": "List", "apiVersion": "v1", "metadata": {"resourceVersion": "1"}, "items": items}),
                 )
             }
-            "GET" => state.objects.get(path).map_or_else(|| refused(StatusCode::NOT_FOUND), |object| (StatusCode::OK, object.clone())),
+            "GET" => state.objects.get(path).map_or_else(
+                || refused(StatusCode::NOT_FOUND),
+                |object| (StatusCode::OK, object.clone()),
+            ),
             "POST" => {
-                let path = format!("{path}/{}", body["metadata"]["name"].as_str().unwrap_or("generated"));
+                let path = format!(
+                    "{path}/{}",
+                    body["metadata"]["name"].as_str().unwrap_or("generated")
+                );
                 state.objects.insert(path, body.clone());
                 (StatusCode::CREATED, body)
             }
             "PATCH" => {
                 let mut object = state.objects[path].clone();
-                for field in ["status", "spec"].into_iter().filter(|field| body.get(field).is_some()) {
+                for field in ["status", "spec"]
+                    .into_iter()
+                    .filter(|field| body.get(field).is_some())
+                {
                     object[field] = body[field].clone();
                 }
-                let version = object["metadata"]["resourceVersion"].as_str().map_or(0, |version| version.parse::<u64>().unwrap());
+                let version = object["metadata"]["resourceVersion"]
+                    .as_str()
+                    .map_or(0, |version| version.parse::<u64>().unwrap());
                 object["metadata"]["resourceVersion"] = json!((version + 1).to_string());
                 state.objects.insert(path.to_owned(), object.clone());
                 (StatusCode::OK, object)
             }
             "DELETE" => {
-                state.objects.remove(path).unwrap_or_else(|| panic!("{path} is not there"));
-                (StatusCode::OK, json!({"kind": "Status", "apiVersion": "v1", "status": "Success"}))
+                state
+                    .objects
+                    .remove(path)
+                    .unwrap_or_else(|| panic!("{path} is not there"));
+                (
+                    StatusCode::OK,
+                    json!({"kind": "Status", "apiVersion": "v1", "status": "Success"}),
+                )
             }
             other => panic!("{other} {path}"),
         }
@@ -182,7 +257,11 @@ fn assert_has_right(method: &Method, uri: &Uri) {
         // Discovery is for everybody.
         _ => return,
     };
-    let rest = if rest.first() == Some(&"namespaces") { &rest[2..] } else { rest };
+    let rest = if rest.first() == Some(&"namespaces") {
+        &rest[2..]
+    } else {
+        rest
+    };
     let [resource, named @ ..] = rest else { return };
     let verb = match (method.as_str(), named.is_empty()) {
         ("GET", false) => "get",
@@ -194,9 +273,16 @@ fn assert_has_right(method: &Method, uri: &Uri) {
         ("DELETE", _) => "delete",
         other => panic!("{other:?} {uri}"),
     };
-    let resource = named.get(1).map_or((*resource).to_owned(), |part| format!("{resource}/{part}"));
-    let mut rights = RIGHTS.iter().chain(RIGHTS_AT_HOME).chain(RIGHTS_ON_KUBEADM_CONFIGS);
-    let has_right = rights.any(|right| right.group == group && right.resource == resource && right.verbs.contains(&verb));
+    let resource = named
+        .get(1)
+        .map_or((*resource).to_owned(), |part| format!("{resource}/{part}"));
+    let mut rights = RIGHTS
+        .iter()
+        .chain(RIGHTS_AT_HOME)
+        .chain(RIGHTS_ON_KUBEADM_CONFIGS);
+    let has_right = rights.any(|right| {
+        right.group == group && right.resource == resource && right.verbs.contains(&verb)
+    });
     assert!(has_right, "{verb} {resource}.{group}");
 }
 
@@ -204,7 +290,8 @@ fn assert_has_right(method: &Method, uri: &Uri) {
 fn site() -> Api {
     let api = Api::default();
     let core = "/apis/cluster.x-k8s.io/v1beta2/namespaces/n";
-    let metadata = |name: &str| json!({"name": name, "namespace": "n", "uid": name, "resourceVersion": "1"});
+    let metadata =
+        |name: &str| json!({"name": name, "namespace": "n", "uid": name, "resourceVersion": "1"});
     api.put(
         &format!("{core}/clusters"),
         json!({
@@ -228,7 +315,10 @@ fn site() -> Api {
         validity: Some((1_700_000_000, 1_900_000_000)),
     };
     let data = keys::pair(&key).unwrap();
-    api.put(SECRETS, json!({"apiVersion": "v1", "kind": "Secret", "metadata": metadata("c-ca"), "data": data}));
+    api.put(
+        SECRETS,
+        json!({"apiVersion": "v1", "kind": "Secret", "metadata": metadata("c-ca"), "data": data}),
+    );
     api.put(CONFIGS, config_value());
     api
 }
@@ -253,13 +343,27 @@ fn mandates(all: impl IntoIterator<Item = Leadership>) -> Mandates {
 
 /// All that is in a namespace, or in all.
 fn scope(namespace: Option<&str>) -> Scope {
-    Scope { namespace: namespace.map(str::to_owned), shard: Shard { index: 0, count: 1 } }
+    Scope {
+        namespace: namespace.map(str::to_owned),
+        shard: Shard { index: 0, count: 1 },
+    }
 }
 
 fn setting(api: &Api, arguments: &[&str], leadership: Leadership) -> Setting {
     let flags = Flags::of(arguments);
-    let mandates = flags.kinds.iter().map(|kind| (*kind, mandates([leadership.clone()]))).collect();
-    Setting { client: api.client(), flags, metrics: Metrics::new(), readiness: Readiness::default(), mandates, shutdown: Shutdown::new() }
+    let mandates = flags
+        .kinds
+        .iter()
+        .map(|kind| (*kind, mandates([leadership.clone()])))
+        .collect();
+    Setting {
+        client: api.client(),
+        flags,
+        metrics: Metrics::new(),
+        readiness: Readiness::default(),
+        mandates,
+        shutdown: Shutdown::new(),
+    }
 }
 
 pub(super) fn core() -> Core {
@@ -291,7 +395,13 @@ fn context_of(setting: &Setting) -> Arc<Context> {
 fn context_of_kind(setting: &Setting, kind: ConfigKind) -> Arc<Context> {
     let (core, caches) = empty_caches(setting);
     let workloads = Workloads::new(setting.client.clone(), None, setting.metrics.clone());
-    Arc::new(Context::new(setting, kind, core, Arc::new(caches), Arc::new(workloads)))
+    Arc::new(Context::new(
+        setting,
+        kind,
+        core,
+        Arc::new(caches),
+        Arc::new(workloads),
+    ))
 }
 
 fn context(api: &Api) -> (Arc<Context>, Setting) {
@@ -307,7 +417,8 @@ fn kubeadm_config_value() -> Value {
     config
 }
 
-const KUBEADM_CONFIGS: &str = "/apis/bootstrap.cluster.x-k8s.io/v1beta2/namespaces/n/kubeadmconfigs";
+const KUBEADM_CONFIGS: &str =
+    "/apis/bootstrap.cluster.x-k8s.io/v1beta2/namespaces/n/kubeadmconfigs";
 const OF_KUBEADM: [&str; 2] = ["--kinds=KubeadmConfig", "--leader-elect"];
 
 /// A config of a cluster, by the label that turns go by; all are of the same Machine.

@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// What is watched for a kind is asked for only where the flag names it, and this process may write for it.
+/// What is watched for a kind is asked for only where the flag names it, and this process may write
+/// for it.
 #[tokio::test]
 async fn only_kinds_that_flags_name_are_watched() {
     let both = "--kinds=WindlassConfig,KubeadmConfig";
@@ -14,26 +15,50 @@ async fn only_kinds_that_flags_name_are_watched() {
     ] {
         let api = Api::default();
         api.serve_core(&["v1beta2"], &["clusters", "machines", "machinepools"]);
-        let mut setting = setting(&api, &[kinds, "--leader-elect"], Leadership::without_election());
+        let mut setting = setting(
+            &api,
+            &[kinds, "--leader-elect"],
+            Leadership::without_election(),
+        );
         if !may_write {
-            let lease = KubeadmLease::new(api.client(), "windlass-system", setting.flags.lease, Metrics::new());
-            setting.mandates.insert(ConfigKind::Kubeadm, mandates([lease.leadership()]));
+            let lease = KubeadmLease::new(
+                api.client(),
+                "windlass-system",
+                setting.flags.lease,
+                Metrics::new(),
+            );
+            setting
+                .mandates
+                .insert(ConfigKind::Kubeadm, mandates([lease.leadership()]));
         }
         let shutdown = setting.shutdown.clone();
         let running = tokio::spawn(super::super::run(setting));
-        let is_asked = |part: &str| api.asked(|_| true).iter().any(|asked| asked.contains(part) && asked.contains("watch="));
-        let wanted = if expected[1] { "/kubeadmconfigs?" } else { "/windlassconfigs?" };
+        let is_asked = |part: &str| {
+            api.asked(|_| true)
+                .iter()
+                .any(|asked| asked.contains(part) && asked.contains("watch="))
+        };
+        let wanted = if expected[1] {
+            "/kubeadmconfigs?"
+        } else {
+            "/windlassconfigs?"
+        };
         while !is_asked(wanted) || !is_asked("/machinepools?") {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
-        assert_eq!(["/windlassconfigs?", "/kubeadmconfigs?"].map(is_asked), expected, "{kinds}");
+        assert_eq!(
+            ["/windlassconfigs?", "/kubeadmconfigs?"].map(is_asked),
+            expected,
+            "{kinds}"
+        );
         shutdown.begin();
         running.await.unwrap().expect("it ends in order");
     }
 }
 
-/// The core is upgraded while the manager runs: it is read in the new version once all of its kinds have that, and what was in the caches comes anew.
+/// The core is upgraded while the manager runs: it is read in the new version once all of its kinds
+/// have that, and what was in the caches comes anew.
 #[tokio::test(start_paused = true)]
 async fn the_core_is_read_in_the_version_that_it_has_now() {
     let api = site();
@@ -43,7 +68,10 @@ async fn the_core_is_read_in_the_version_that_it_has_now() {
     let running = tokio::spawn(super::super::run(setting));
     let watched = |version: &str| {
         let part = format!("/apis/cluster.x-k8s.io/{version}/machines?");
-        api.asked(|_| true).iter().filter(|asked| asked.contains(&part) && asked.contains("watch=")).count()
+        api.asked(|_| true)
+            .iter()
+            .filter(|asked| asked.contains(&part) && asked.contains("watch="))
+            .count()
     };
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!((watched("v1beta1"), watched("v1beta2")), (1, 0));
@@ -51,13 +79,24 @@ async fn the_core_is_read_in_the_version_that_it_has_now() {
     api.serve_core(&["v1beta1", "v1beta2"], &["clusters", "machines"]);
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert_eq!((watched("v1beta1"), watched("v1beta2")), (1, 0));
-    api.serve_core(&["v1beta1", "v1beta2"], &["clusters", "machines", "machinepools"]);
+    api.serve_core(
+        &["v1beta1", "v1beta2"],
+        &["clusters", "machines", "machinepools"],
+    );
     tokio::time::sleep(Duration::from_secs(11)).await;
     assert_eq!((watched("v1beta1"), watched("v1beta2")), (1, 1));
-    assert!(readiness.checks().iter().all(|(_, failure)| failure.is_none()));
+    assert!(
+        readiness
+            .checks()
+            .iter()
+            .all(|(_, failure)| failure.is_none())
+    );
     // The work goes on: what the config needs is found in the new version alone.
     let config = api.get(&format!("{CONFIGS}/w")).unwrap();
-    assert_eq!(config["status"]["initialization"]["dataSecretCreated"], true, "{config}");
+    assert_eq!(
+        config["status"]["initialization"]["dataSecretCreated"], true,
+        "{config}"
+    );
     // A core that is away for a while is no other one.
     api.0.lock().unwrap().objects.remove("/apis");
     tokio::time::sleep(Duration::from_secs(60)).await;
@@ -72,7 +111,8 @@ async fn changes_reach_the_part_whose_namespace_it_is() {
     let setting = setting(&api, &[], Leadership::without_election());
     let (_, caches) = empty_caches(&setting);
     let workloads = Workloads::new(api.client(), None, Metrics::new());
-    let reference = json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": "w"});
+    let reference =
+        json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": "w"});
     let machine = json!({
         "apiVersion": "x/y", "kind": "Machine", "metadata": {"name": "m", "namespace": "n"}, "spec": {"bootstrap": {"configRef": reference}},
     });
@@ -82,7 +122,13 @@ async fn changes_reach_the_part_whose_namespace_it_is() {
             let (sender, receiver) = futures::channel::mpsc::unbounded();
             let mandate = Mandate::of([Leadership::without_election()]);
             (
-                Part { kind: ConfigKind::Windlass, mandate, scope: scope(namespace), echoes: Arc::default(), sender },
+                Part {
+                    kind: ConfigKind::Windlass,
+                    mandate,
+                    scope: scope(namespace),
+                    echoes: Arc::default(),
+                    sender,
+                },
                 receiver,
             )
         })
@@ -90,9 +136,19 @@ async fn changes_reach_the_part_whose_namespace_it_is() {
         .unzip();
     // Who may not write looks at nothing, so that nothing piles up.
     let (sender, mut idle) = futures::channel::mpsc::unbounded();
-    let lease = KubeadmLease::new(api.client(), "windlass-system", setting.flags.lease, Metrics::new());
-    let part =
-        Part { kind: ConfigKind::Windlass, mandate: Mandate::of([lease.leadership()]), scope: scope(None), echoes: Arc::default(), sender };
+    let lease = KubeadmLease::new(
+        api.client(),
+        "windlass-system",
+        setting.flags.lease,
+        Metrics::new(),
+    );
+    let part = Part {
+        kind: ConfigKind::Windlass,
+        mandate: Mandate::of([lease.leadership()]),
+        scope: scope(None),
+        echoes: Arc::default(),
+        sender,
+    };
     told(&change, &caches, &workloads, &[part]);
     assert!(idle.try_recv().is_err());
     // Of four shards one has the namespace.
@@ -100,27 +156,52 @@ async fn changes_reach_the_part_whose_namespace_it_is() {
         let (sender, receiver) = futures::channel::mpsc::unbounded();
         let mandate = Mandate::of([Leadership::without_election()]);
         (
-            Part { kind: ConfigKind::Windlass, mandate, scope: Scope { namespace: None, shard }, echoes: Arc::default(), sender },
+            Part {
+                kind: ConfigKind::Windlass,
+                mandate,
+                scope: Scope {
+                    namespace: None,
+                    shard,
+                },
+                echoes: Arc::default(),
+                sender,
+            },
             receiver,
         )
     });
     let (parts_of_shards, mut receivers_of_shards): (Vec<_>, Vec<_>) = of_shards.unzip();
     told(&change, &caches, &workloads, &parts_of_shards);
-    let heard: Vec<bool> = receivers_of_shards.iter_mut().map(|receiver| receiver.try_recv().is_ok()).collect();
-    assert_eq!(heard, Shard::all(4).map(|shard| shard.has("n")).collect::<Vec<_>>());
+    let heard: Vec<bool> = receivers_of_shards
+        .iter_mut()
+        .map(|receiver| receiver.try_recv().is_ok())
+        .collect();
+    assert_eq!(
+        heard,
+        Shard::all(4)
+            .map(|shard| shard.has("n"))
+            .collect::<Vec<_>>()
+    );
     assert_eq!(heard.iter().filter(|heard| **heard).count(), 1);
     told(&change, &caches, &workloads, &parts);
-    let got: Vec<bool> = receivers.iter_mut().map(|receiver| receiver.try_recv().is_ok()).collect();
+    let got: Vec<bool> = receivers
+        .iter_mut()
+        .map(|receiver| receiver.try_recv().is_ok())
+        .collect();
     assert_eq!(got, [true, true, false]);
 }
 
-/// Who waited for the init lock of a machine that is gone need not wait any longer; of one that is there only its own config hears.
+/// Who waited for the init lock of a machine that is gone need not wait any longer; of one that is
+/// there only its own config hears.
 #[tokio::test]
 async fn machines_of_the_control_plane_hear_of_one_that_is_gone() {
     let api = Api::default();
     let machine = |name: &str| {
         let reference = json!({"apiGroup": "bootstrap.windlass.dev", "kind": "WindlassConfig", "name": format!("config-{name}")});
-        let labels = if name.starts_with("worker") { json!({}) } else { json!({"cluster.x-k8s.io/control-plane": ""}) };
+        let labels = if name.starts_with("worker") {
+            json!({})
+        } else {
+            json!({"cluster.x-k8s.io/control-plane": ""})
+        };
         json!({
             "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Machine",
             "metadata": {"name": name, "namespace": "n", "uid": name, "resourceVersion": "1", "labels": labels},
@@ -128,7 +209,10 @@ async fn machines_of_the_control_plane_hear_of_one_that_is_gone() {
         })
     };
     for name in ["a", "b", "worker"] {
-        api.put("/apis/cluster.x-k8s.io/v1beta2/namespaces/n/machines", machine(name));
+        api.put(
+            "/apis/cluster.x-k8s.io/v1beta2/namespaces/n/machines",
+            machine(name),
+        );
     }
     let setting = setting(&api, &[], Leadership::without_election());
     let (caches, watching) = filled_caches(&setting).await;
@@ -136,13 +220,35 @@ async fn machines_of_the_control_plane_hear_of_one_that_is_gone() {
     let heard = |name: &str| {
         let (sender, mut receiver) = futures::channel::mpsc::unbounded();
         let mandate = Mandate::of([Leadership::without_election()]);
-        let part = Part { kind: ConfigKind::Windlass, mandate, scope: scope(None), echoes: Arc::default(), sender };
-        told(&Change::Machine(Arc::new(serde_json::from_value(machine(name)).unwrap())), &caches, &workloads, &[part]);
-        std::iter::from_fn(|| receiver.try_recv().ok()).map(|(_, name)| name.to_string()).collect::<BTreeSet<_>>()
+        let part = Part {
+            kind: ConfigKind::Windlass,
+            mandate,
+            scope: scope(None),
+            echoes: Arc::default(),
+            sender,
+        };
+        told(
+            &Change::Machine(Arc::new(serde_json::from_value(machine(name)).unwrap())),
+            &caches,
+            &workloads,
+            &[part],
+        );
+        std::iter::from_fn(|| receiver.try_recv().ok())
+            .map(|(_, name)| name.to_string())
+            .collect::<BTreeSet<_>>()
     };
-    assert_eq!(heard("gone"), ["config-a", "config-b", "config-gone"].map(str::to_owned).into());
+    assert_eq!(
+        heard("gone"),
+        ["config-a", "config-b", "config-gone"]
+            .map(str::to_owned)
+            .into()
+    );
     assert_eq!(heard("a"), ["config-a".to_owned()].into());
-    assert_eq!(heard("worker-gone"), ["config-worker-gone".to_owned()].into(), "a worker held no lock");
+    assert_eq!(
+        heard("worker-gone"),
+        ["config-worker-gone".to_owned()].into(),
+        "a worker held no lock"
+    );
     watching.abort();
 }
 
@@ -150,9 +256,21 @@ async fn machines_of_the_control_plane_hear_of_one_that_is_gone() {
 #[tokio::test]
 async fn only_what_flags_name_is_watched() {
     for (arguments, namespace, expected) in [
-        (&[][..], None, "/apis/bootstrap.windlass.dev/v1beta2/windlassconfigs?"),
-        (&["--namespace=a"], Some("a"), "/apis/bootstrap.windlass.dev/v1beta2/namespaces/a/windlassconfigs?"),
-        (&["--watch-filter=x"], None, "labelSelector=cluster.x-k8s.io%2Fwatch-filter%3Dx"),
+        (
+            &[][..],
+            None,
+            "/apis/bootstrap.windlass.dev/v1beta2/windlassconfigs?",
+        ),
+        (
+            &["--namespace=a"],
+            Some("a"),
+            "/apis/bootstrap.windlass.dev/v1beta2/namespaces/a/windlassconfigs?",
+        ),
+        (
+            &["--watch-filter=x"],
+            None,
+            "labelSelector=cluster.x-k8s.io%2Fwatch-filter%3Dx",
+        ),
     ] {
         let api = Api::default();
         let setting = setting(&api, arguments, Leadership::without_election());
@@ -160,10 +278,20 @@ async fn only_what_flags_name_is_watched() {
         let (configs, _store) = caches::configs(&setting, ConfigKind::Windlass, &scope(namespace));
         drop(tokio::time::timeout(Duration::from_millis(50), Box::pin(configs).next()).await);
         let asked = api.asked(|method| *method == Method::GET);
-        assert!(asked.len() >= 2 && asked.iter().all(|asked| asked.contains(expected)), "{asked:?}");
+        assert!(
+            asked.len() >= 2 && asked.iter().all(|asked| asked.contains(expected)),
+            "{asked:?}"
+        );
     }
-    let setting = setting(&Api::default(), &["--namespace=b,a"], Leadership::without_election());
-    assert_eq!(caches::namespaces(&setting), [Some("a".to_owned()), Some("b".to_owned())]);
+    let setting = setting(
+        &Api::default(),
+        &["--namespace=b,a"],
+        Leadership::without_election(),
+    );
+    assert_eq!(
+        caches::namespaces(&setting),
+        [Some("a".to_owned()), Some("b".to_owned())]
+    );
 }
 
 /// The watch tells of what was written; nobody looks at it again until something else changes.
@@ -171,14 +299,21 @@ async fn only_what_flags_name_is_watched() {
 async fn nobody_looks_again_at_his_own_writing() {
     let api = site();
     let (context, setting) = context(&api);
-    work::reconcile(config(), context.clone()).await.expect("nothing is missing");
+    work::reconcile(config(), context.clone())
+        .await
+        .expect("nothing is missing");
     let asked = || api.asked(|_| true).len();
     let before = asked();
-    let later = work::reconcile(config(), context.clone()).await.expect("it is done");
+    let later = work::reconcile(config(), context.clone())
+        .await
+        .expect("it is done");
     assert_ne!(later, setting.flags.sync_period, "some time of it is over");
     assert_eq!(asked(), before);
     let written = api.get(&format!("{CONFIGS}/w")).unwrap();
-    assert_ne!(written["metadata"]["resourceVersion"], "1", "it was written");
+    assert_ne!(
+        written["metadata"]["resourceVersion"], "1",
+        "it was written"
+    );
     let looks = |object: Value| {
         let config: Arc<Config> = Arc::new(serde_json::from_value(object).unwrap());
         work::reconcile(config, context.clone())
@@ -190,27 +325,52 @@ async fn nobody_looks_again_at_his_own_writing() {
         object
     };
     looks(written.clone()).await.expect("it is done");
-    looks(anew("managedFields", json!([{"manager": "core"}]))).await.expect("it is done");
-    assert_eq!(asked(), before, "neither what it wrote nor who wrote what is news");
-    looks(anew("annotations", json!({"a": "b"}))).await.expect("it is looked at");
+    looks(anew("managedFields", json!([{"manager": "core"}])))
+        .await
+        .expect("it is done");
+    assert_eq!(
+        asked(),
+        before,
+        "neither what it wrote nor who wrote what is news"
+    );
+    looks(anew("annotations", json!({"a": "b"})))
+        .await
+        .expect("it is looked at");
     let after = asked();
     assert!(after > before);
     context.echoes.tell(&("n".into(), "w".into()));
-    looks(anew("annotations", json!({"a": "b"}))).await.expect("it is looked at");
+    looks(anew("annotations", json!({"a": "b"})))
+        .await
+        .expect("it is looked at");
     assert!(asked() > after);
 }
 
-/// While it did not lead, nobody told it of changes: whoever leads anew looks at all of its configs.
+/// While it did not lead, nobody told it of changes: whoever leads anew looks at all of its
+/// configs.
 #[tokio::test]
 async fn who_leads_anew_looks_at_all() {
     let api = site();
     let (context, setting) = context(&api);
-    work::reconcile(config(), context.clone()).await.expect("nothing is missing");
-    let looked_at = || api.asked(|method| *method == Method::GET).iter().filter(|asked| asked.ends_with("/secrets/w")).count();
+    work::reconcile(config(), context.clone())
+        .await
+        .expect("nothing is missing");
+    let looked_at = || {
+        api.asked(|method| *method == Method::GET)
+            .iter()
+            .filter(|asked| asked.ends_with("/secrets/w"))
+            .count()
+    };
     let before = looked_at();
     let (_sender, triggers) = futures::channel::mpsc::unbounded();
     let mandate = Mandate::of([Leadership::without_election()]);
-    let leading = super::super::controller(&setting, ConfigKind::Windlass, context, mandate, scope(None), triggers);
+    let leading = super::super::controller(
+        &setting,
+        ConfigKind::Windlass,
+        context,
+        mandate,
+        scope(None),
+        triggers,
+    );
     let until = async {
         while looked_at() == before {
             tokio::time::sleep(Duration::from_millis(5)).await;

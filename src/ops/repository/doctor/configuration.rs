@@ -1,10 +1,13 @@
-//! The configuration itself: which providers it names, and what is wrong with the way in which it does.
+//! The configuration itself: which providers it names, and what is wrong with the way in which it
+//! does.
 
 use super::{Entry, Subject};
 use crate::clusterctl::{CERT_MANAGER, EntryKind, MANIFEST_FILE, Provider, Refusal, fetch};
 use crate::contract::parse_semantic;
 use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting, rules};
-use crate::ops::repository::configuration::{CONFIGURATION_FILE, VERSION_CHECK, cert_manager_setting};
+use crate::ops::repository::configuration::{
+    CONFIGURATION_FILE, VERSION_CHECK, cert_manager_setting,
+};
 use crate::ops::repository::list::type_of;
 use crate::text::envsubst;
 use crate::text::source::Source;
@@ -31,22 +34,47 @@ rules! {
 
 /// The finding about a configuration that clusterctl refuses as a whole.
 pub fn unreadable(source: Option<&Source>, refusal: &Refusal) -> Diagnostic {
-    let finding = Diagnostic::of(&UNREADABLE, "clusterctl cannot read the configuration").at(source.map(Source::place).unwrap_or_default());
-    finding.help("correct the file as the note says").note(format!("clusterctl says: {refusal}")).upstream(refusal.message())
+    let finding = Diagnostic::of(&UNREADABLE, "clusterctl cannot read the configuration")
+        .at(source.map(Source::place).unwrap_or_default());
+    finding
+        .help("correct the file as the note says")
+        .note(format!("clusterctl says: {refusal}"))
+        .upstream(refusal.message())
 }
 
-/// The providers that are to be examined: those that the configuration names, and for a repository without one those of its folders.
+/// The providers that are to be examined: those that the configuration names, and for a repository
+/// without one those of its folders.
 pub(super) fn entries(subject: Subject<'_>, report: &mut Report) -> Vec<Entry> {
-    let is_yaml = |source: &&Source| source.name().ends_with(".yaml") || source.name().ends_with(".yml");
-    let document = |source: &Source| yaml::parse(source, subject.config.world().budget).documents.into_iter().next();
-    let root = subject.source.filter(is_yaml).and_then(document).map(|first| first.root);
+    let is_yaml =
+        |source: &&Source| source.name().ends_with(".yaml") || source.name().ends_with(".yml");
+    let document = |source: &Source| {
+        yaml::parse(source, subject.config.world().budget)
+            .documents
+            .into_iter()
+            .next()
+    };
+    let root = subject
+        .source
+        .filter(is_yaml)
+        .and_then(document)
+        .map(|first| first.root);
     let root = root.as_ref();
     let mut entries = named(subject, root, report);
-    if subject.source.is_some() && subject.config.variable(VERSION_CHECK).as_deref() != Some("true") {
-        let place = subject.source.map(|source| source.place()).unwrap_or_default();
-        let finding =
-            Diagnostic::of(&VERSION_CHECK_ON, format!("{VERSION_CHECK} is not \"true\": offline each call of clusterctl waits a minute"));
-        report.push(finding.at(place).help(format!("add `{VERSION_CHECK}: \"true\"`, or set it in the environment")));
+    if subject.source.is_some() && subject.config.variable(VERSION_CHECK).as_deref() != Some("true")
+    {
+        let place = subject
+            .source
+            .map(|source| source.place())
+            .unwrap_or_default();
+        let finding = Diagnostic::of(
+            &VERSION_CHECK_ON,
+            format!(
+                "{VERSION_CHECK} is not \"true\": offline each call of clusterctl waits a minute"
+            ),
+        );
+        report.push(finding.at(place).help(format!(
+            "add `{VERSION_CHECK}: \"true\"`, or set it in the environment"
+        )));
     }
     if let (Some(source), Some(root)) = (subject.source, root) {
         report.extend(unpinned_tags(source, root, &entries));
@@ -54,28 +82,51 @@ pub(super) fn entries(subject: Subject<'_>, report: &mut Report) -> Vec<Entry> {
     if let Some(source) = subject.source {
         cert_manager(subject, source, report);
     }
-    let Some((shown, folder)) = subject.repository else { return entries };
+    let Some((shown, folder)) = subject.repository else {
+        return entries;
+    };
     if subject.source.is_none() {
-        let finding =
-            Diagnostic::of(&CONFIGURATION_MISSING, format!("{shown} holds no {CONFIGURATION_FILE}, so clusterctl does not find it"));
-        report.push(finding.help(Remedy::new("run `windlass repository add` with one of its releases and ").set(Setting::To, shown)));
+        let finding = Diagnostic::of(
+            &CONFIGURATION_MISSING,
+            format!("{shown} holds no {CONFIGURATION_FILE}, so clusterctl does not find it"),
+        );
+        report.push(
+            finding.help(
+                Remedy::new("run `windlass repository add` with one of its releases and ")
+                    .set(Setting::To, shown),
+            ),
+        );
     }
     for provider in in_folder(subject, folder) {
-        let same = |entry: &Entry| entry.provider.name == provider.name && entry.provider.provider_type == provider.provider_type;
+        let same = |entry: &Entry| {
+            entry.provider.name == provider.name
+                && entry.provider.provider_type == provider.provider_type
+        };
         if entries.iter().any(same) {
             continue;
         }
         if let Some(source) = subject.source {
-            let message = format!("{shown} holds {}, which {} does not name", provider.label(), source.name());
+            let message = format!(
+                "{shown} holds {}, which {} does not name",
+                provider.label(),
+                source.name()
+            );
             let help = format!(
                 "add to `providers`: `{{name: {}, type: {}, url: \"{}\"}}`",
                 provider.name,
                 provider.provider_type.as_str(),
                 provider.url
             );
-            report.push(Diagnostic::of(&ENTRY_MISSING, message).at(source.place()).help(help));
+            report.push(
+                Diagnostic::of(&ENTRY_MISSING, message)
+                    .at(source.place())
+                    .help(help),
+            );
         }
-        entries.push(Entry { provider, place: Place::default() });
+        entries.push(Entry {
+            provider,
+            place: Place::default(),
+        });
     }
     entries
 }
@@ -83,14 +134,24 @@ pub(super) fn entries(subject: Subject<'_>, report: &mut Report) -> Vec<Entry> {
 /// The entries of `providers`.
 fn named(subject: Subject<'_>, root: Option<&Node>, report: &mut Report) -> Vec<Entry> {
     let place = |path: FieldPath| match (subject.source, root) {
-        (Some(source), Some(root)) => source.place_at(root.nearest(&path).span).in_document(1).at_path(path),
+        (Some(source), Some(root)) => source
+            .place_at(root.nearest(&path).span)
+            .in_document(1)
+            .at_path(path),
         (Some(source), None) => source.place().at_path(path),
         _ => Place::default().at_path(path),
     };
     let list = FieldPath::root().field("providers");
     let refused = |refusal: Refusal, place: Place| {
-        let finding = Diagnostic::of(&ENTRY_REFUSED, "clusterctl refuses the entry, and with it every command").at(place);
-        finding.help("correct the entry as the note says").note(format!("clusterctl says: {refusal}")).upstream(refusal.message())
+        let finding = Diagnostic::of(
+            &ENTRY_REFUSED,
+            "clusterctl refuses the entry, and with it every command",
+        )
+        .at(place);
+        finding
+            .help("correct the entry as the note says")
+            .note(format!("clusterctl says: {refusal}"))
+            .upstream(refusal.message())
     };
     let configured = match subject.config.configured() {
         Ok(configured) => configured,
@@ -102,14 +163,20 @@ fn named(subject: Subject<'_>, root: Option<&Node>, report: &mut Report) -> Vec<
     let mut entries: Vec<Entry> = Vec::new();
     for (at, found) in configured.into_iter().enumerate() {
         let path = list.index(at);
-        let written = root.and_then(|root| root.at(&path.field("url"))).and_then(Node::as_str).unwrap_or_default();
+        let written = root
+            .and_then(|root| root.at(&path.field("url")))
+            .and_then(Node::as_str)
+            .unwrap_or_default();
         report.extend(unset_variables(subject, written, &place(path.field("url"))));
         match found {
             Err(refusal) => report.push(refused(refusal, place(path))),
             Ok(provider) => {
                 // Of two entries for one provider the last wins.
                 entries.retain(|known| known.provider.label() != provider.label());
-                entries.push(Entry { provider, place: place(path.field("url")) });
+                entries.push(Entry {
+                    provider,
+                    place: place(path.field("url")),
+                });
             }
         }
     }
@@ -118,11 +185,19 @@ fn named(subject: Subject<'_>, root: Option<&Node>, report: &mut Report) -> Vec<
 
 /// clusterctl puts nothing where a variable is not set.
 fn unset_variables(subject: Subject<'_>, url: &str, place: &Place) -> Vec<Diagnostic> {
-    let Ok(template) = envsubst::parse_exact(url) else { return Vec::new() };
+    let Ok(template) = envsubst::parse_exact(url) else {
+        return Vec::new();
+    };
     // An empty default is one, too.
     let uses = template.uses();
-    let has_default = |name: &str| uses.iter().any(|used| used.name == name && used.gives_default(url));
-    let required = template.variables().into_iter().filter(|(name, default)| default.is_none() && !has_default(name));
+    let has_default = |name: &str| {
+        uses.iter()
+            .any(|used| used.name == name && used.gives_default(url))
+    };
+    let required = template
+        .variables()
+        .into_iter()
+        .filter(|(name, default)| default.is_none() && !has_default(name));
     let unset = required.filter(|(name, _)| subject.config.environment(name).is_none());
     let finding = |(name, _): (String, _)| {
         Diagnostic::of(&VARIABLE_UNSET, format!("variable {name} of the url is not set in the environment"))
@@ -133,18 +208,29 @@ fn unset_variables(subject: Subject<'_>, url: &str, place: &Place) -> Vec<Diagno
     unset.map(finding).collect()
 }
 
-/// Book, clusterctl configuration, "Image overrides": a tag goes together with an explicit version of the provider.
+/// Book, clusterctl configuration, "Image overrides": a tag goes together with an explicit version
+/// of the provider.
 fn unpinned_tags(source: &Source, root: &Node, entries: &[Entry]) -> Vec<Diagnostic> {
     let images = FieldPath::root().field("images");
-    let overrides = root.at(&images).and_then(Node::as_mapping).into_iter().flatten();
+    let overrides = root
+        .at(&images)
+        .and_then(Node::as_mapping)
+        .into_iter()
+        .flatten();
     let moves = |entry: &Entry| entry.provider.url.rsplit('/').nth(1) == Some("latest");
     let finding = |image: &yaml::Entry| {
         let component = image.key.split('/').next().unwrap_or_default();
-        let moving = entries.iter().find(|entry| moves(entry) && (component == "all" || entry.provider.label() == component))?;
+        let moving = entries.iter().find(|entry| {
+            moves(entry) && (component == "all" || entry.provider.label() == component)
+        })?;
         let tag = image.value.at(&FieldPath::root().field("tag"))?;
         let label = moving.provider.label();
-        let message = format!("images of {label} get a fixed tag, but its url takes the latest version");
-        let place = source.place_at(tag.span).in_document(1).at_path(images.key(&image.key).field("tag"));
+        let message =
+            format!("images of {label} get a fixed tag, but its url takes the latest version");
+        let place = source
+            .place_at(tag.span)
+            .in_document(1)
+            .at_path(images.key(&image.key).field("tag"));
         let help = "name the version in the url instead of `latest`, or remove the tag";
         Some(
             Diagnostic::of(&IMAGE_TAG_UNPINNED, message)
@@ -160,41 +246,100 @@ fn unpinned_tags(source: &Source, root: &Node, entries: &[Entry]) -> Vec<Diagnos
 fn in_folder(subject: Subject<'_>, folder: &str) -> Vec<Provider> {
     let folders = |path: &str| {
         let entries = subject.files.entries(path).unwrap_or_default();
-        entries.into_iter().filter(|entry| entry.kind == EntryKind::Folder).map(|entry| entry.name)
+        entries
+            .into_iter()
+            .filter(|entry| entry.kind == EntryKind::Folder)
+            .map(|entry| entry.name)
     };
-    let holds_versions = |label: &String| folders(&format!("{folder}/{label}")).any(|version| parse_semantic(&version).is_ok());
+    let holds_versions = |label: &String| {
+        folders(&format!("{folder}/{label}")).any(|version| parse_semantic(&version).is_ok())
+    };
     let provider = |label: String| {
         let provider_type = type_of(&label);
-        let name = label.strip_prefix(&provider_type.label("")).unwrap_or(&label).to_owned();
-        let url = format!("{}/{label}/latest/{}", folder.trim_end_matches('/'), provider_type.components_file());
-        Provider { name, provider_type, url }
+        let name = label
+            .strip_prefix(&provider_type.label(""))
+            .unwrap_or(&label)
+            .to_owned();
+        let url = format!(
+            "{}/{label}/latest/{}",
+            folder.trim_end_matches('/'),
+            provider_type.components_file()
+        );
+        Provider {
+            name,
+            provider_type,
+            url,
+        }
     };
-    folders(folder).filter(|label| label != CERT_MANAGER).filter(holds_versions).map(provider).collect()
+    folders(folder)
+        .filter(|label| label != CERT_MANAGER)
+        .filter(holds_versions)
+        .map(provider)
+        .collect()
 }
 
-/// cert-manager, which `clusterctl init` installs first: where the setting leads, and a manifest in the repository to which nothing leads.
+/// cert-manager, which `clusterctl init` installs first: where the setting leads, and a manifest in
+/// the repository to which nothing leads.
 fn cert_manager(subject: Subject<'_>, source: &Source, report: &mut Report) {
     let setting = cert_manager_setting(source, subject.config.world().budget);
     if let Some(setting) = setting.filter(|setting| !setting.is_external) {
-        let fetched = subject.config.cert_manager().and_then(|cert_manager| match cert_manager.url.starts_with("https://") {
-            true => Ok(()),
-            false => fetch(subject.config, cert_manager.provider(), Some(&cert_manager.version)).map(drop),
+        let fetched = subject.config.cert_manager().and_then(|cert_manager| {
+            match cert_manager.url.starts_with("https://") {
+                true => Ok(()),
+                false => fetch(
+                    subject.config,
+                    cert_manager.provider(),
+                    Some(&cert_manager.version),
+                )
+                .map(drop),
+            }
         });
         if let Err(refusal) = fetched {
-            let finding = Diagnostic::of(&CERT_MANAGER_MISSING, "clusterctl cannot take cert-manager from there, and `init` fails");
-            let help = Remedy::new("lay it in again: ").request("repository add cert-manager.yaml", Setting::To, "REPOSITORY");
-            let finding = finding.at(setting.place).help(help.then(", and write the url that this prints"));
-            report.push(finding.note(format!("clusterctl says: {refusal}")).upstream(refusal.message()));
+            let finding = Diagnostic::of(
+                &CERT_MANAGER_MISSING,
+                "clusterctl cannot take cert-manager from there, and `init` fails",
+            );
+            let help = Remedy::new("lay it in again: ").request(
+                "repository add cert-manager.yaml",
+                Setting::To,
+                "REPOSITORY",
+            );
+            let finding = finding
+                .at(setting.place)
+                .help(help.then(", and write the url that this prints"));
+            report.push(
+                finding
+                    .note(format!("clusterctl says: {refusal}"))
+                    .upstream(refusal.message()),
+            );
         }
         return;
     }
-    let Some((shown, folder)) = subject.repository else { return };
-    let versions = subject.files.entries(&format!("{folder}/{CERT_MANAGER}")).unwrap_or_default();
-    let newest = versions.into_iter().map(|entry| entry.name).filter(|name| parse_semantic(name).is_ok());
+    let Some((shown, folder)) = subject.repository else {
+        return;
+    };
+    let versions = subject
+        .files
+        .entries(&format!("{folder}/{CERT_MANAGER}"))
+        .unwrap_or_default();
+    let newest = versions
+        .into_iter()
+        .map(|entry| entry.name)
+        .filter(|name| parse_semantic(name).is_ok());
     if let Some(version) = newest.max_by_key(|version| parse_semantic(version).ok()) {
-        let message = format!("{shown} holds {CERT_MANAGER}, which {} does not name", source.name());
-        let url = format!("{}/{CERT_MANAGER}/{version}/{MANIFEST_FILE}", folder.trim_end_matches('/'));
+        let message = format!(
+            "{shown} holds {CERT_MANAGER}, which {} does not name",
+            source.name()
+        );
+        let url = format!(
+            "{}/{CERT_MANAGER}/{version}/{MANIFEST_FILE}",
+            folder.trim_end_matches('/')
+        );
         let help = format!("add `{CERT_MANAGER}: {{url: \"{url}\", version: {version}}}`");
-        report.push(Diagnostic::of(&ENTRY_MISSING, message).at(source.place()).help(help));
+        report.push(
+            Diagnostic::of(&ENTRY_MISSING, message)
+                .at(source.place())
+                .help(help),
+        );
     }
 }

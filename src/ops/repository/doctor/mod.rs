@@ -1,5 +1,5 @@
-//! `repository doctor`: for each provider of a configuration which version and which files clusterctl takes, and why; what is missing; and
-//! what in the files would surprise people later.
+//! `repository doctor`: for each provider of a configuration which version and which files
+//! clusterctl takes, and why; what is missing; and what in the files would surprise people later.
 
 pub(crate) mod configuration;
 mod text;
@@ -8,7 +8,9 @@ pub(crate) mod versions;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::clusterctl::{Config, Explanation, Files, LayeredFile, Provider, Reason, Skipped, explain};
+use crate::clusterctl::{
+    Config, Explanation, Files, LayeredFile, Provider, Reason, Skipped, explain,
+};
 use crate::contract::{METADATA_FILE, ProviderType, parse_semantic};
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 use crate::emit::checksums::CHECKSUMS_FILE;
@@ -35,7 +37,8 @@ pub struct Subject<'a> {
     pub config: &'a Config<'a>,
     /// Its text; none when a repository has no configuration.
     pub source: Option<&'a Source>,
-    /// The repository as the user named it, and as an absolute path; none when only a configuration was named.
+    /// The repository as the user named it, and as an absolute path; none when only a
+    /// configuration was named.
     pub repository: Option<(&'a str, &'a str)>,
     /// The file system.
     pub files: &'a dyn Files,
@@ -113,7 +116,10 @@ struct Entry {
 
 /// Examines all providers of a configuration.
 pub fn examine(subject: Subject<'_>) -> Examination {
-    let mut examination = Examination { sources: subject.source.cloned().into_iter().collect(), ..Examination::default() };
+    let mut examination = Examination {
+        sources: subject.source.cloned().into_iter().collect(),
+        ..Examination::default()
+    };
     let entries = configuration::entries(subject, &mut examination.report);
     for entry in entries {
         examination.provider(subject, entry);
@@ -128,14 +134,21 @@ impl Examination {
         let explained = explain(subject.config, entry.provider.clone());
         self.providers.push(examined(&entry, &explained));
         if explained.provider.url.starts_with("https://") {
-            let finding =
-                Diagnostic::of(&ON_NETWORK, format!("{} is on the network, where nothing was looked at", explained.provider.label()));
+            let finding = Diagnostic::of(
+                &ON_NETWORK,
+                format!(
+                    "{} is on the network, where nothing was looked at",
+                    explained.provider.label()
+                ),
+            );
             let label = explained.provider.label();
-            self.report.push(finding.at(entry.place).help(Remedy::new(format!("download the release of {label} and run ")).request(
-                "repository add DIR",
-                Setting::To,
-                "REPOSITORY",
-            )));
+            self.report.push(finding.at(entry.place).help(
+                Remedy::new(format!("download the release of {label} and run ")).request(
+                    "repository add DIR",
+                    Setting::To,
+                    "REPOSITORY",
+                ),
+            ));
             return;
         }
         let budget = subject.config.world().budget;
@@ -143,17 +156,36 @@ impl Examination {
             self.report.push(finding.at(entry.place));
             return;
         }
-        self.report.extend(versions::check(&explained, &entry.place));
+        self.report
+            .extend(versions::check(&explained, &entry.place));
         self.report.extend(wrong_sums(subject.files, &explained));
         let metadata = self.source_of(&explained, METADATA_FILE);
         let components_name = explained.provider.url_and_file().1.to_owned();
-        let metadata = metadata.and_then(|source| versions::check_metadata(&explained, &source, budget, &mut self.report));
-        let components = self.source_of(&explained, &components_name).map(|source| Components::read(source, budget));
-        let others = explained.files.iter().filter(|file| file.name != METADATA_FILE && file.name != components_name);
-        let templates: Vec<Source> = others.filter_map(|file| self.source_of(&explained, &file.name)).collect();
-        let version = explained.picked.as_ref().ok().and_then(|(version, _)| parse_semantic(version).ok());
-        let asked = templates::Asked { extent: Extent::Whole, audience: Audience::User, known: &[] };
-        self.report.extend(templates::check(&templates, &asked, budget));
+        let metadata = metadata.and_then(|source| {
+            versions::check_metadata(&explained, &source, budget, &mut self.report)
+        });
+        let components = self
+            .source_of(&explained, &components_name)
+            .map(|source| Components::read(source, budget));
+        let others = explained
+            .files
+            .iter()
+            .filter(|file| file.name != METADATA_FILE && file.name != components_name);
+        let templates: Vec<Source> = others
+            .filter_map(|file| self.source_of(&explained, &file.name))
+            .collect();
+        let version = explained
+            .picked
+            .as_ref()
+            .ok()
+            .and_then(|(version, _)| parse_semantic(version).ok());
+        let asked = templates::Asked {
+            extent: Extent::Whole,
+            audience: Audience::User,
+            known: &[],
+        };
+        self.report
+            .extend(templates::check(&templates, &asked, budget));
         let (Some(components), Some(version)) = (components, version) else {
             return;
         };
@@ -174,8 +206,10 @@ impl Examination {
         let file = explained.files.iter().find(|file| file.name == name)?;
         let bytes = file.content.as_ref().ok()?;
         let Ok(text) = std::str::from_utf8(bytes) else {
-            let finding = Diagnostic::of(&NOT_TEXT, format!("{} is not UTF-8 text", file.path)).at(Place::file(file.path.as_str()));
-            self.report.push(finding.help("download the file again, without conversion"));
+            let finding = Diagnostic::of(&NOT_TEXT, format!("{} is not UTF-8 text", file.path))
+                .at(Place::file(file.path.as_str()));
+            self.report
+                .push(finding.help("download the file again, without conversion"));
             return None;
         };
         let source = Source::new(file.path.as_str(), text);
@@ -184,30 +218,54 @@ impl Examination {
     }
 }
 
-/// The url of a provider leads to where the repository was before it was moved: nothing is there, and the repository has the provider.
+/// The url of a provider leads to where the repository was before it was moved: nothing is there,
+/// and the repository has the provider.
 fn stale_url(subject: Subject<'_>, explained: &Explanation) -> Option<Diagnostic> {
     let (_, repository) = subject.repository?;
     let (provider, repository) = (&explained.provider, repository.trim_end_matches('/'));
-    let rest = below_base(&provider.url, &provider.name, provider.provider_type.as_str())?;
+    let rest = below_base(
+        &provider.url,
+        &provider.name,
+        provider.provider_type.as_str(),
+    )?;
     let folder = explained.folder.as_deref()?;
-    let is_moved = !subject.files.exists(folder) && subject.files.exists(&format!("{repository}/{}", provider.label()));
-    is_moved.then(|| configuration_file::stale_url(&provider.label(), &provider.url, &format!("{repository}{rest}")))
+    let is_moved = !subject.files.exists(folder)
+        && subject
+            .files
+            .exists(&format!("{repository}/{}", provider.label()));
+    is_moved.then(|| {
+        configuration_file::stale_url(
+            &provider.label(),
+            &provider.url,
+            &format!("{repository}{rest}"),
+        )
+    })
 }
 
-/// The files of the release itself that are not those of its checksums; the overrides layer is not part of it.
+/// The files of the release itself that are not those of its checksums; the overrides layer is not
+/// part of it.
 fn wrong_sums(files: &dyn Files, explained: &Explanation) -> Vec<Diagnostic> {
-    let (Some(folder), Ok((version, _))) = (&explained.folder, &explained.picked) else { return Vec::new() };
+    let (Some(folder), Ok((version, _))) = (&explained.folder, &explained.picked) else {
+        return Vec::new();
+    };
     let folder = format!("{folder}/{version}");
-    let Ok(sums) = files.read(&format!("{folder}/{CHECKSUMS_FILE}")) else { return Vec::new() };
+    let Ok(sums) = files.read(&format!("{folder}/{CHECKSUMS_FILE}")) else {
+        return Vec::new();
+    };
     let own = explained.files.iter().filter(|file| !file.is_override);
-    let mut tree: Tree = own.filter_map(|file| Some((file.name.clone(), file.content.as_ref().ok()?.clone()))).collect();
+    let mut tree: Tree = own
+        .filter_map(|file| Some((file.name.clone(), file.content.as_ref().ok()?.clone())))
+        .collect();
     tree.insert(CHECKSUMS_FILE, sums);
     assets::wrong_sums(&tree, &folder)
 }
 
 fn examined(entry: &Entry, explained: &Explanation) -> Examined {
     let start = entry.place.span.map(|span| span.start);
-    let skipped = explained.skipped.iter().map(|(name, why)| SkippedEntry { name: name.clone(), reason: skipped(*why).to_owned() });
+    let skipped = explained.skipped.iter().map(|(name, why)| SkippedEntry {
+        name: name.clone(),
+        reason: skipped(*why).to_owned(),
+    });
     Examined {
         provider: entry.provider.label(),
         provider_type: entry.provider.provider_type,
@@ -217,14 +275,23 @@ fn examined(entry: &Entry, explained: &Explanation) -> Examined {
         column: start.map(|start| start.column),
         found: explained.found.clone(),
         skipped: skipped.collect(),
-        picked: explained.picked.as_ref().ok().map(|(version, _)| version.clone()),
+        picked: explained
+            .picked
+            .as_ref()
+            .ok()
+            .map(|(version, _)| version.clone()),
         reason: reason(explained),
         files: explained.files.iter().map(examined_file).collect(),
     }
 }
 
 fn examined_file(file: &LayeredFile) -> ExaminedFile {
-    ExaminedFile { name: file.name.clone(), path: file.path.clone(), from_overrides: file.is_override, missing: file.content.is_err() }
+    ExaminedFile {
+        name: file.name.clone(),
+        path: file.path.clone(),
+        from_overrides: file.is_override,
+        missing: file.content.is_err(),
+    }
 }
 
 fn skipped(why: Skipped) -> &'static str {
@@ -240,10 +307,20 @@ fn reason(explained: &Explanation) -> String {
     match &explained.picked {
         Err(refusal) => refusal.message().to_owned(),
         Ok((_, Reason::Pinned)) => "the url names it".to_owned(),
-        Ok((version, Reason::Newest)) if versions::is_pre_release(version) => "the newest version; there is no release yet".to_owned(),
+        Ok((version, Reason::Newest)) if versions::is_pre_release(version) => {
+            "the newest version; there is no release yet".to_owned()
+        }
         Ok((_, Reason::Newest)) => "the newest release".to_owned(),
-        Ok((_, Reason::SeriesOfContract { newest, series: (major, minor) })) => {
-            format!("{newest} is the newest release, but its {METADATA_FILE} names {major}.{minor} as the newest v1beta2 series")
+        Ok((
+            _,
+            Reason::SeriesOfContract {
+                newest,
+                series: (major, minor),
+            },
+        )) => {
+            format!(
+                "{newest} is the newest release, but its {METADATA_FILE} names {major}.{minor} as the newest v1beta2 series"
+            )
         }
     }
 }

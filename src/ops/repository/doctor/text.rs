@@ -14,8 +14,13 @@ fn block(provider: &Examined) -> String {
         (Some(file), Some(line), Some(column)) => format!(" ({}:{line}:{column})", visible(file)),
         _ => String::new(),
     };
-    let mut text = format!("{}   {}{place}\n", visible(&provider.provider), visible(&provider.url));
-    let mut row = |title: &str, what: &str| text.push_str(&format!("  {title:<12} {}\n", visible(what)));
+    let mut text = format!(
+        "{}   {}{place}\n",
+        visible(&provider.provider),
+        visible(&provider.url)
+    );
+    let mut row =
+        |title: &str, what: &str| text.push_str(&format!("  {title:<12} {}\n", visible(what)));
     if !(provider.found.is_empty() && provider.skipped.is_empty()) {
         row("found", &found(provider));
     }
@@ -27,9 +32,21 @@ fn block(provider: &Examined) -> String {
 }
 
 fn found(provider: &Examined) -> String {
-    let versions = if provider.found.is_empty() { "no version".to_owned() } else { provider.found.join(", ") };
-    let skipped: Vec<String> = provider.skipped.iter().map(|entry| format!("{} ({})", entry.name, entry.reason)).collect();
-    if skipped.is_empty() { versions } else { format!("{versions}; skipped: {}", skipped.join(", ")) }
+    let versions = if provider.found.is_empty() {
+        "no version".to_owned()
+    } else {
+        provider.found.join(", ")
+    };
+    let skipped: Vec<String> = provider
+        .skipped
+        .iter()
+        .map(|entry| format!("{} ({})", entry.name, entry.reason))
+        .collect();
+    if skipped.is_empty() {
+        versions
+    } else {
+        format!("{versions}; skipped: {}", skipped.join(", "))
+    }
 }
 
 fn picked(provider: &Examined) -> String {

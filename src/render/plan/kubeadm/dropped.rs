@@ -9,22 +9,41 @@ use crate::render::input::role::Role;
 
 use KubeadmApi::{V1Beta3, V1Beta4};
 
-/// The fields for `kubeadm init`, and the version that brought them (`Convert_…_To_upstreamv1beta2_…` and `…v1beta3_…` of Cluster API).
+/// The fields for `kubeadm init`, and the version that brought them
+/// (`Convert_…_To_upstreamv1beta2_…` and `…v1beta3_…` of Cluster API).
 const OF_INIT: &[(&str, KubeadmApi)] = &[
     ("clusterConfiguration.apiServer.extraEnvs", V1Beta4),
     ("clusterConfiguration.controllerManager.extraEnvs", V1Beta4),
     ("clusterConfiguration.scheduler.extraEnvs", V1Beta4),
     ("clusterConfiguration.etcd.local.extraEnvs", V1Beta4),
-    ("clusterConfiguration.certificateValidityPeriodDays", V1Beta4),
-    ("clusterConfiguration.caCertificateValidityPeriodDays", V1Beta4),
+    (
+        "clusterConfiguration.certificateValidityPeriodDays",
+        V1Beta4,
+    ),
+    (
+        "clusterConfiguration.caCertificateValidityPeriodDays",
+        V1Beta4,
+    ),
     ("clusterConfiguration.encryptionAlgorithm", V1Beta4),
-    ("initConfiguration.nodeRegistration.imagePullPolicy", V1Beta3),
-    ("initConfiguration.nodeRegistration.imagePullSerial", V1Beta4),
+    (
+        "initConfiguration.nodeRegistration.imagePullPolicy",
+        V1Beta3,
+    ),
+    (
+        "initConfiguration.nodeRegistration.imagePullSerial",
+        V1Beta4,
+    ),
     ("initConfiguration.skipPhases", V1Beta3),
     ("initConfiguration.patches", V1Beta3),
     // controlPlaneComponentHealthCheckSeconds is apiServer.timeoutForControlPlane before v1beta4.
-    ("initConfiguration.timeouts.kubeletHealthCheckSeconds", V1Beta4),
-    ("initConfiguration.timeouts.kubernetesAPICallSeconds", V1Beta4),
+    (
+        "initConfiguration.timeouts.kubeletHealthCheckSeconds",
+        V1Beta4,
+    ),
+    (
+        "initConfiguration.timeouts.kubernetesAPICallSeconds",
+        V1Beta4,
+    ),
     ("initConfiguration.timeouts.etcdAPICallSeconds", V1Beta4),
     ("initConfiguration.timeouts.tlsBootstrapSeconds", V1Beta4),
     ("initConfiguration.timeouts.discoverySeconds", V1Beta4),
@@ -32,34 +51,61 @@ const OF_INIT: &[(&str, KubeadmApi)] = &[
 
 /// The fields for `kubeadm join`.
 const OF_JOIN: &[(&str, KubeadmApi)] = &[
-    ("joinConfiguration.nodeRegistration.imagePullPolicy", V1Beta3),
-    ("joinConfiguration.nodeRegistration.imagePullSerial", V1Beta4),
+    (
+        "joinConfiguration.nodeRegistration.imagePullPolicy",
+        V1Beta3,
+    ),
+    (
+        "joinConfiguration.nodeRegistration.imagePullSerial",
+        V1Beta4,
+    ),
     ("joinConfiguration.skipPhases", V1Beta3),
     ("joinConfiguration.patches", V1Beta3),
     // tlsBootstrapSeconds is discovery.timeout before v1beta4.
-    ("joinConfiguration.timeouts.controlPlaneComponentHealthCheckSeconds", V1Beta4),
-    ("joinConfiguration.timeouts.kubeletHealthCheckSeconds", V1Beta4),
-    ("joinConfiguration.timeouts.kubernetesAPICallSeconds", V1Beta4),
+    (
+        "joinConfiguration.timeouts.controlPlaneComponentHealthCheckSeconds",
+        V1Beta4,
+    ),
+    (
+        "joinConfiguration.timeouts.kubeletHealthCheckSeconds",
+        V1Beta4,
+    ),
+    (
+        "joinConfiguration.timeouts.kubernetesAPICallSeconds",
+        V1Beta4,
+    ),
     ("joinConfiguration.timeouts.etcdAPICallSeconds", V1Beta4),
     ("joinConfiguration.timeouts.discoverySeconds", V1Beta4),
 ];
 
-/// The fields of a spec that do not reach the machine, below the spec, and the version that brought them.
-pub(crate) fn dropped(spec: &WindlassConfigSpec, role: Role, api: KubeadmApi) -> Vec<(FieldPath, KubeadmApi)> {
+/// The fields of a spec that do not reach the machine, below the spec, and the version that brought
+/// them.
+pub(crate) fn dropped(
+    spec: &WindlassConfigSpec,
+    role: Role,
+    api: KubeadmApi,
+) -> Vec<(FieldPath, KubeadmApi)> {
     if api >= V1Beta4 {
         return Vec::new();
     }
     let spec = serde_json::to_value(spec).expect("internal error: a spec is plain data");
     let fields = if role == Role::Init { OF_INIT } else { OF_JOIN };
-    let unknown = fields.iter().filter(|(_, since)| api < *since).map(|(dotted, since)| (FieldPath::of_fields(dotted), *since));
-    unknown.filter(|(path, _)| value_at(&spec, path).is_some_and(is_set)).collect()
+    let unknown = fields
+        .iter()
+        .filter(|(_, since)| api < *since)
+        .map(|(dotted, since)| (FieldPath::of_fields(dotted), *since));
+    unknown
+        .filter(|(path, _)| value_at(&spec, path).is_some_and(is_set))
+        .collect()
 }
 
 fn value_at<'a>(spec: &'a Value, path: &FieldPath) -> Option<&'a Value> {
-    path.segments().iter().try_fold(spec, |value, segment| match segment {
-        Segment::Field(name) | Segment::Key(name) => value.get(name),
-        Segment::Index(index) => value.get(index),
-    })
+    path.segments()
+        .iter()
+        .try_fold(spec, |value, segment| match segment {
+            Segment::Field(name) | Segment::Key(name) => value.get(name),
+            Segment::Index(index) => value.get(index),
+        })
 }
 
 /// Whether there is anything to drop: empty lists and objects say nothing.
@@ -76,7 +122,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::render::plan::kubeadm::{ClusterValues, Durations, cluster_configuration, init_configuration, join_configuration};
+    use crate::render::plan::kubeadm::{
+        ClusterValues, Durations, cluster_configuration, init_configuration, join_configuration,
+    };
 
     /// A spec with every field of the three objects that kubeadm reads.
     fn full() -> Value {
@@ -131,12 +179,25 @@ mod tests {
     fn documents(spec: WindlassConfigSpec, role: Role, api: KubeadmApi) -> Vec<Value> {
         if role == Role::Init {
             let init = spec.init_configuration.unwrap();
-            let timeouts = init.timeouts.as_ref().map(Durations::from).unwrap_or_default();
-            let cluster = cluster_configuration(&spec.cluster_configuration.unwrap(), &ClusterValues::default(), &timeouts, api);
+            let timeouts = init
+                .timeouts
+                .as_ref()
+                .map(Durations::from)
+                .unwrap_or_default();
+            let cluster = cluster_configuration(
+                &spec.cluster_configuration.unwrap(),
+                &ClusterValues::default(),
+                &timeouts,
+                api,
+            );
             return vec![cluster, init_configuration(&init, &[], &timeouts, api)];
         }
         let join = spec.join_configuration.unwrap();
-        let timeouts = join.timeouts.as_ref().map(Durations::from).unwrap_or_default();
+        let timeouts = join
+            .timeouts
+            .as_ref()
+            .map(Durations::from)
+            .unwrap_or_default();
         vec![join_configuration(&join, &timeouts, api)]
     }
 
@@ -161,8 +222,14 @@ mod tests {
                 Segment::Index(index) => format!("/{index}"),
             })
             .collect();
-        let Some(Segment::Field(name)) = path.segments().last() else { panic!("{path}") };
-        spec.pointer_mut(&pointer).unwrap().as_object_mut().unwrap().remove(name);
+        let Some(Segment::Field(name)) = path.segments().last() else {
+            panic!("{path}")
+        };
+        spec.pointer_mut(&pointer)
+            .unwrap()
+            .as_object_mut()
+            .unwrap()
+            .remove(name);
         spec
     }
 
@@ -170,22 +237,41 @@ mod tests {
     fn what_the_document_of_a_version_lacks_is_what_is_told() {
         let full = full();
         let parsed: WindlassConfigSpec = serde_json::from_value(full.clone()).unwrap();
-        for (role, roots) in [(Role::Init, &["clusterConfiguration", "initConfiguration"][..]), (Role::WorkerJoin, &["joinConfiguration"])]
-        {
-            for (api, count) in [(KubeadmApi::V1Beta2, [16, 9]), (KubeadmApi::V1Beta3, [13, 6]), (KubeadmApi::V1Beta4, [0, 0])] {
+        for (role, roots) in [
+            (
+                Role::Init,
+                &["clusterConfiguration", "initConfiguration"][..],
+            ),
+            (Role::WorkerJoin, &["joinConfiguration"]),
+        ] {
+            for (api, count) in [
+                (KubeadmApi::V1Beta2, [16, 9]),
+                (KubeadmApi::V1Beta3, [13, 6]),
+                (KubeadmApi::V1Beta4, [0, 0]),
+            ] {
                 let whole = documents(parsed.clone(), role, api);
                 let told = dropped(&parsed, role, api);
-                assert_eq!(told.len(), count[usize::from(role != Role::Init)], "{role} {}: {told:?}", api.as_str());
+                assert_eq!(
+                    told.len(),
+                    count[usize::from(role != Role::Init)],
+                    "{role} {}: {told:?}",
+                    api.as_str()
+                );
                 let mut paths = Vec::new();
-                roots.iter().for_each(|root| without_each(&full[root], &FieldPath::root().field(*root), &mut paths));
+                roots.iter().for_each(|root| {
+                    without_each(&full[root], &FieldPath::root().field(*root), &mut paths)
+                });
                 for path in paths {
                     // An empty object is written as an absent one; only what is below it counts.
-                    let is_leaf = !value_at(&full, &path).unwrap().is_object() || path.to_string().ends_with("patches");
+                    let is_leaf = !value_at(&full, &path).unwrap().is_object()
+                        || path.to_string().ends_with("patches");
                     if !is_leaf || path.to_string().contains("patches.") {
                         continue;
                     }
                     // What the type demands is in every document.
-                    let Ok(less) = serde_json::from_value(removed(&full, &path)) else { continue };
+                    let Ok(less) = serde_json::from_value(removed(&full, &path)) else {
+                        continue;
+                    };
                     let has_no_effect = documents(less, role, api) == whole;
                     let is_told = told.iter().any(|(dropped, _)| *dropped == path);
                     assert_eq!(has_no_effect, is_told, "{path} in {}", api.as_str());

@@ -1,4 +1,5 @@
-//! Timeouts with the precision that each provider has: from v1.11 on whole seconds, before that anything.
+//! Timeouts with the precision that each provider has: from v1.11 on whole seconds, before that
+//! anything.
 
 use super::fields::Fields;
 use crate::api::time::GoDuration;
@@ -33,7 +34,9 @@ impl From<&Timeouts> for Durations {
         } = timeouts;
         let duration = |seconds: &Option<i32>| seconds.map(GoDuration::from_seconds);
         Durations {
-            control_plane_component_health_check: duration(control_plane_component_health_check_seconds),
+            control_plane_component_health_check: duration(
+                control_plane_component_health_check_seconds,
+            ),
             kubelet_health_check: duration(kubelet_health_check_seconds),
             kubernetes_api_call: duration(kubernetes_api_call_seconds),
             etcd_api_call: duration(etcd_api_call_seconds),
@@ -56,7 +59,10 @@ impl Durations {
         } = self;
         let mut fields = Fields::default();
         for (name, duration) in [
-            ("controlPlaneComponentHealthCheck", control_plane_component_health_check),
+            (
+                "controlPlaneComponentHealthCheck",
+                control_plane_component_health_check,
+            ),
             ("kubeletHealthCheck", kubelet_health_check),
             ("kubernetesAPICall", kubernetes_api_call),
             ("etcdAPICall", etcd_api_call),

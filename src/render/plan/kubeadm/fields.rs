@@ -32,7 +32,12 @@ impl Fields {
 
     /// A list of texts that is left out when it is empty.
     pub(super) fn texts(&mut self, name: &str, texts: Option<&Vec<String>>) {
-        self.set(name, texts.filter(|texts| !texts.is_empty()).map(|texts| texts.as_slice()));
+        self.set(
+            name,
+            texts
+                .filter(|texts| !texts.is_empty())
+                .map(|texts| texts.as_slice()),
+        );
     }
 
     /// A flag that is left out unless it is true.
@@ -47,11 +52,17 @@ impl Fields {
         }
     }
 
-    /// Arguments: from v1beta4 on a list in the user's order, before that a map, in which the last of equal names counts.
+    /// Arguments: from v1beta4 on a list in the user's order, before that a map, in which the last
+    /// of equal names counts.
     pub(super) fn args(&mut self, name: &str, args: Option<&Vec<Arg>>, api: KubeadmApi) {
-        let Some(args) = args.filter(|args| !args.is_empty()) else { return };
+        let Some(args) = args.filter(|args| !args.is_empty()) else {
+            return;
+        };
         if api < KubeadmApi::V1Beta4 {
-            let map: Map<_, _> = args.iter().map(|arg| (arg.name.clone(), arg.value.as_str().into())).collect();
+            let map: Map<_, _> = args
+                .iter()
+                .map(|arg| (arg.name.clone(), arg.value.as_str().into()))
+                .collect();
             return self.always(name, map);
         }
         let list = args.iter().map(|arg| {
@@ -85,7 +96,13 @@ impl From<Fields> for Value {
 }
 
 fn volume(mount: &HostPathMount) -> Value {
-    let HostPathMount { name, host_path, mount_path, read_only, path_type } = mount;
+    let HostPathMount {
+        name,
+        host_path,
+        mount_path,
+        read_only,
+        path_type,
+    } = mount;
     let mut fields = Fields::default();
     fields.always("name", name.as_str());
     fields.always("hostPath", host_path.as_str());
@@ -95,30 +112,50 @@ fn volume(mount: &HostPathMount) -> Value {
     fields.into()
 }
 
-/// The fields of a variable's sources that Go leaves out when they are empty, as the API server's default of a name is.
-const MAY_BE_EMPTY: [(&str, &str); 4] =
-    [("fieldRef", "apiVersion"), ("resourceFieldRef", "containerName"), ("configMapKeyRef", "name"), ("secretKeyRef", "name")];
+/// The fields of a variable's sources that Go leaves out when they are empty, as the API server's
+/// default of a name is.
+const MAY_BE_EMPTY: [(&str, &str); 4] = [
+    ("fieldRef", "apiVersion"),
+    ("resourceFieldRef", "containerName"),
+    ("configMapKeyRef", "name"),
+    ("secretKeyRef", "name"),
+];
 
 /// A variable as Go writes it: empty texts are left out, except what its struct always writes.
 fn env_var(variable: &EnvVar) -> Value {
-    let EnvVar { name, value, value_from } = variable;
+    let EnvVar {
+        name,
+        value,
+        value_from,
+    } = variable;
     let mut fields = Fields::default();
     fields.always("name", name.as_str());
     fields.text("value", value.as_deref());
     fields.set(
         "valueFrom",
         value_from.as_ref().map(|source| {
-            let mut source = serde_json::to_value(source).expect("internal error: the source of a variable is plain data");
-            if let Some(resource) = source.get_mut("resourceFieldRef").and_then(Value::as_object_mut) {
-                let written = resource
-                    .get("divisor")
-                    .map_or_else(|| "0".to_owned(), |divisor| divisor.as_str().map_or_else(|| divisor.to_string(), str::to_owned));
+            let mut source = serde_json::to_value(source)
+                .expect("internal error: the source of a variable is plain data");
+            if let Some(resource) = source
+                .get_mut("resourceFieldRef")
+                .and_then(Value::as_object_mut)
+            {
+                let written = resource.get("divisor").map_or_else(
+                    || "0".to_owned(),
+                    |divisor| {
+                        divisor
+                            .as_str()
+                            .map_or_else(|| divisor.to_string(), str::to_owned)
+                    },
+                );
                 let divisor = quantity::canonical(&written).unwrap_or(written);
                 resource.insert("divisor".to_owned(), divisor.into());
             }
             for (reference, field) in MAY_BE_EMPTY {
-                if let Some(fields) =
-                    source.get_mut(reference).and_then(Value::as_object_mut).filter(|fields| fields.get(field) == Some(&"".into()))
+                if let Some(fields) = source
+                    .get_mut(reference)
+                    .and_then(Value::as_object_mut)
+                    .filter(|fields| fields.get(field) == Some(&"".into()))
                 {
                     fields.remove(field);
                 }

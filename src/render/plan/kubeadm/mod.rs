@@ -1,7 +1,9 @@
-//! kubeadm's configuration documents, with the keys and values that the kubeadm bootstrap provider writes.
+//! kubeadm's configuration documents, with the keys and values that the kubeadm bootstrap provider
+//! writes.
 //!
-//! Source: `bootstrap/kubeadm/types` of Cluster API, and kubeadm's API of each version. A document is a value; the bytes are those of Go's
-//! YAML writer ([`goyaml`]), which sorts keys, so their order here has no meaning.
+//! Source: `bootstrap/kubeadm/types` of Cluster API, and kubeadm's API of each version. A document
+//! is a value; the bytes are those of Go's YAML writer ([`goyaml`]), which sorts keys, so their
+//! order here has no meaning.
 
 mod cluster;
 mod dropped;
@@ -83,7 +85,10 @@ impl KubeadmApi {
                 EmitError::NextLine => "line 1: did not find expected ',' or '}'",
                 EmitError::Character(_) | EmitError::Depth => "control characters are not allowed",
             };
-            format!("failed to generate yaml for the Kubeadm API for version {}: yaml: {cause}", self.as_str())
+            format!(
+                "failed to generate yaml for the Kubeadm API for version {}: yaml: {cause}",
+                self.as_str()
+            )
         })
     }
 }

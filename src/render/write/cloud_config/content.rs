@@ -22,16 +22,27 @@ pub(super) struct Carried<'a> {
     pub(super) indicated: bool,
 }
 
-/// The content of a file. What asks for an encoding gets it; `typed` encodes what YAML cannot carry.
+/// The content of a file. What asks for an encoding gets it; `typed` encodes what YAML cannot
+/// carry.
 pub(super) fn carried(file: &PlannedFile, encoder: Encoder) -> Carried<'_> {
     let content = file.content.expose().as_slice();
-    let in_base64 = |encoding, bytes: &[u8]| Carried { encoding, bytes: STANDARD.encode(bytes).into_bytes().into(), indicated: false };
+    let in_base64 = |encoding, bytes: &[u8]| Carried {
+        encoding,
+        bytes: STANDARD.encode(bytes).into_bytes().into(),
+        indicated: false,
+    };
     match file.transfer_encoding {
         Some(TransferEncoding::Base64) => return in_base64("base64", content),
-        Some(TransferEncoding::GzipBase64) => return in_base64("gzip+base64", &gzip::compress(content)),
+        Some(TransferEncoding::GzipBase64) => {
+            return in_base64("gzip+base64", &gzip::compress(content));
+        }
         None => {}
     }
-    let as_it_is = |indicated| Carried { encoding: file.encoding, bytes: content.into(), indicated };
+    let as_it_is = |indicated| Carried {
+        encoding: file.encoding,
+        bytes: content.into(),
+        indicated,
+    };
     if encoder == Encoder::Capi {
         return as_it_is(false);
     }
@@ -42,8 +53,16 @@ pub(super) fn carried(file: &PlannedFile, encoder: Encoder) -> Carried<'_> {
         (Block::Binary, "") => in_base64("base64", content),
         // Who decodes base64 skips all other characters.
         (Block::Binary, encoding) => {
-            let bytes: Vec<u8> = content.iter().copied().filter(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte)).collect();
-            Carried { encoding, bytes: bytes.into(), indicated: false }
+            let bytes: Vec<u8> = content
+                .iter()
+                .copied()
+                .filter(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte))
+                .collect();
+            Carried {
+                encoding,
+                bytes: bytes.into(),
+                indicated: false,
+            }
         }
     }
 }

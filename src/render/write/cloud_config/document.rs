@@ -1,7 +1,7 @@
 //! The document: its header, files and commands.
 //!
-//! With the encoder `capi` these are the bytes that CAPI's kubeadm bootstrap provider writes: its templates put the user's texts into the
-//! document as they are, commands aside.
+//! With the encoder `capi` these are the bytes that CAPI's kubeadm bootstrap provider writes: its
+//! templates put the user's texts into the document as they are, commands aside.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -49,7 +49,12 @@ pub fn encode(plan: &NodePlan, encoder: Encoder) -> Sensitive<Vec<u8>> {
         templating,
         compression: _,
     } = plan;
-    let mut out = Vec::with_capacity(2048 + files.iter().map(|file| file.content.expose().len() * 5 / 4 + 128).sum::<usize>());
+    let mut out = Vec::with_capacity(
+        2048 + files
+            .iter()
+            .map(|file| file.content.expose().len() * 5 / 4 + 128)
+            .sum::<usize>(),
+    );
     if *templating == Templating::Jinja {
         put(&mut out, JINJA);
     }
@@ -59,17 +64,31 @@ pub fn encode(plan: &NodePlan, encoder: Encoder) -> Sensitive<Vec<u8>> {
     }
     let paths = Paths::on(*platform);
     kubeadm_file(&mut out, encoder, paths.configuration(kubeadm), kubeadm);
-    entry(&mut out, encoder, &Entry { path: paths.placeholder, ..OWN });
+    entry(
+        &mut out,
+        encoder,
+        &Entry {
+            path: paths.placeholder,
+            ..OWN
+        },
+    );
     put(&mut out, "content: \"");
     put(&mut out, PLACEHOLDER);
     put(&mut out, "\"");
     if !boot_commands.is_empty() {
         put(&mut out, "\nbootcmd:");
-        boot_commands.iter().for_each(|command| put_command(&mut out, command.expose()));
+        boot_commands
+            .iter()
+            .for_each(|command| put_command(&mut out, command.expose()));
     }
     put(&mut out, "\nruncmd:");
-    run_items(plan).iter().for_each(|item| put_run_item(&mut out, item, kubeadm));
-    let mut sections = Sections { out: &mut out, encoder };
+    run_items(plan)
+        .iter()
+        .for_each(|item| put_run_item(&mut out, item, kubeadm));
+    let mut sections = Sections {
+        out: &mut out,
+        encoder,
+    };
     sections.ntp(ntp.as_ref());
     sections.users(users);
     sections.disk_setup(disk_setup.as_ref());
@@ -88,14 +107,50 @@ struct Entry<'a> {
 }
 
 /// The entry of a file that the user does not choose.
-const OWN: Entry<'static> = Entry { path: "", encoding: "", owner: ROOT, permissions: "0640", append: None };
+const OWN: Entry<'static> = Entry {
+    path: "",
+    encoding: "",
+    owner: ROOT,
+    permissions: "0640",
+    append: None,
+};
 
 /// A file with its content as a block.
 fn file(out: &mut Vec<u8>, encoder: Encoder, file: &PlannedFile) {
-    let PlannedFile { path, owner, permissions, encoding: _, append, transfer_encoding: _, content: _, origin: _ } = file;
-    let Carried { encoding, bytes, indicated } = carried(file, encoder);
-    entry(out, encoder, &Entry { path, encoding, owner, permissions, append: *append });
-    put(out, if indicated { "content: |2\n" } else { "content: |\n" });
+    let PlannedFile {
+        path,
+        owner,
+        permissions,
+        encoding: _,
+        append,
+        transfer_encoding: _,
+        content: _,
+        origin: _,
+    } = file;
+    let Carried {
+        encoding,
+        bytes,
+        indicated,
+    } = carried(file, encoder);
+    entry(
+        out,
+        encoder,
+        &Entry {
+            path,
+            encoding,
+            owner,
+            permissions,
+            append: *append,
+        },
+    );
+    put(
+        out,
+        if indicated {
+            "content: |2\n"
+        } else {
+            "content: |\n"
+        },
+    );
     indented(out, &bytes);
 }
 
@@ -137,22 +192,42 @@ fn indented(out: &mut Vec<u8>, content: &[u8]) {
     }
 }
 
-/// kubeadm's file. On a control-plane join the line `---` is missing. `typed` encodes documents with line breaks that cloud-init's reader
-/// would take for the end of a line.
+/// kubeadm's file. On a control-plane join the line `---` is missing. `typed` encodes documents
+/// with line breaks that cloud-init's reader would take for the end of a line.
 fn kubeadm_file(out: &mut Vec<u8>, encoder: Encoder, path: &str, kubeadm: &Kubeadm) {
     let documents = match kubeadm {
         Kubeadm::Init { cluster, init } => [Some(cluster), Some(init)],
         Kubeadm::Join { join, .. } => [Some(join), None],
     };
-    let is_carried = |document: &Sensitive<String>| block(document.expose().as_bytes()) == Block::Plain;
-    if encoder == Encoder::Typed && !documents.iter().flatten().all(|document| is_carried(document)) {
-        entry(out, encoder, &Entry { path, encoding: "base64", ..OWN });
+    let is_carried =
+        |document: &Sensitive<String>| block(document.expose().as_bytes()) == Block::Plain;
+    if encoder == Encoder::Typed
+        && !documents
+            .iter()
+            .flatten()
+            .all(|document| is_carried(document))
+    {
+        entry(
+            out,
+            encoder,
+            &Entry {
+                path,
+                encoding: "base64",
+                ..OWN
+            },
+        );
         put(out, "content: |\n");
         return indented(out, STANDARD.encode(kubeadm_documents(kubeadm)).as_bytes());
     }
     entry(out, encoder, &Entry { path, ..OWN });
     put(out, "content: |\n");
-    let marker = !matches!(kubeadm, Kubeadm::Join { control_plane: true, .. });
+    let marker = !matches!(
+        kubeadm,
+        Kubeadm::Join {
+            control_plane: true,
+            ..
+        }
+    );
     for (index, document) in documents.into_iter().flatten().enumerate() {
         if index > 0 {
             put(out, "\n");
@@ -170,12 +245,17 @@ fn put_command(out: &mut Vec<u8>, command: &str) {
     put(out, &go::quote(command));
 }
 
-/// An item of `runcmd`: kubeadm's own command is in single quotes for `init` and plain for `join`, all others are quoted.
+/// An item of `runcmd`: kubeadm's own command is in single quotes for `init` and plain for `join`,
+/// all others are quoted.
 fn put_run_item(out: &mut Vec<u8>, item: &RunItem<'_>, kubeadm: &Kubeadm) {
     if item.phase != Phase::Kubeadm {
         return put_command(out, &item.command);
     }
-    let quote = if matches!(kubeadm, Kubeadm::Init { .. }) { "'" } else { "" };
+    let quote = if matches!(kubeadm, Kubeadm::Init { .. }) {
+        "'"
+    } else {
+        ""
+    };
     put(out, "\n  - ");
     put(out, quote);
     put(out, &item.command);

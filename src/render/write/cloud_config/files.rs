@@ -66,15 +66,27 @@ pub(crate) fn node_files(plan: &NodePlan, encoder: Encoder) -> Vec<NodeFile<'_>>
         origin: None,
     });
     let paths = Paths::on(plan.platform);
-    let kubeadm = own(paths.configuration(&plan.kubeadm), kubeadm_documents(&plan.kubeadm));
-    planned.chain(script).chain([kubeadm, own(paths.placeholder, PLACEHOLDER.to_owned())]).collect()
+    let kubeadm = own(
+        paths.configuration(&plan.kubeadm),
+        kubeadm_documents(&plan.kubeadm),
+    );
+    planned
+        .chain(script)
+        .chain([kubeadm, own(paths.placeholder, PLACEHOLDER.to_owned())])
+        .collect()
 }
 
 /// The content of kubeadm's file. On a control-plane join the line `---` is missing.
 pub(super) fn kubeadm_documents(kubeadm: &Kubeadm) -> String {
     match kubeadm {
-        Kubeadm::Init { cluster, init } => format!("---\n{}\n---\n{}", cluster.expose(), init.expose()),
-        Kubeadm::Join { join, control_plane: true, .. } => join.expose().clone(),
+        Kubeadm::Init { cluster, init } => {
+            format!("---\n{}\n---\n{}", cluster.expose(), init.expose())
+        }
+        Kubeadm::Join {
+            join,
+            control_plane: true,
+            ..
+        } => join.expose().clone(),
         Kubeadm::Join { join, .. } => format!("---\n{}", join.expose()),
     }
 }
@@ -82,9 +94,15 @@ pub(super) fn kubeadm_documents(kubeadm: &Kubeadm) -> String {
 /// The file with the script that tries again to join.
 pub(super) fn retry_script(plan: &NodePlan) -> Option<PlannedFile> {
     match &plan.kubeadm {
-        Kubeadm::Join { control_plane, retry: Some(retry), .. } => {
-            Some(retry_join::file(*retry, *control_plane, &verbosity_flag(plan.verbosity)))
-        }
+        Kubeadm::Join {
+            control_plane,
+            retry: Some(retry),
+            ..
+        } => Some(retry_join::file(
+            *retry,
+            *control_plane,
+            &verbosity_flag(plan.verbosity),
+        )),
         _ => None,
     }
 }

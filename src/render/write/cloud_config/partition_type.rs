@@ -1,6 +1,7 @@
 //! Types of partitions as sfdisk and sgdisk name them.
 
-/// The code of a type of `diskSetup.partitions[].diskLayout`; `None` for a GUID, which stands for itself.
+/// The code of a type of `diskSetup.partitions[].diskLayout`; `None` for a GUID, which stands for
+/// itself.
 pub(super) fn code(name: &str) -> Option<&'static str> {
     match name {
         "Linux" => Some("83"),

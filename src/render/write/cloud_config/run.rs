@@ -51,21 +51,40 @@ pub struct RunItem<'a> {
 impl RunItem<'_> {
     /// The field that it comes from, below the spec.
     pub(crate) fn origin(&self, spec_path: &FieldPath) -> Option<FieldPath> {
-        self.source.map(|(list, index)| spec_path.field(list).index(index))
+        self.source
+            .map(|(list, index)| spec_path.field(list).index(index))
     }
 }
 
 /// All items of `runcmd`, in the order in which they run.
 pub fn run_items(plan: &NodePlan) -> Vec<RunItem<'_>> {
-    let count = plan.directories.len() + plan.pre_kubeadm_commands.len() + plan.post_kubeadm_commands.len() + 1;
-    let mut run = Run { on_failure: plan.on_failure, items: Vec::with_capacity(count) };
+    let count = plan.directories.len()
+        + plan.pre_kubeadm_commands.len()
+        + plan.post_kubeadm_commands.len()
+        + 1;
+    let mut run = Run {
+        on_failure: plan.on_failure,
+        items: Vec::with_capacity(count),
+    };
     run.watch(failure::prologue(plan.on_failure).map(Cow::Owned));
     for (index, directory) in plan.directories.iter().enumerate() {
-        run.step(Phase::Directories, ("directories", index), make_directory(directory, plan.platform).into());
+        run.step(
+            Phase::Directories,
+            ("directories", index),
+            make_directory(directory, plan.platform).into(),
+        );
     }
-    run.commands(Phase::PreKubeadm, "preKubeadmCommands", &plan.pre_kubeadm_commands);
+    run.commands(
+        Phase::PreKubeadm,
+        "preKubeadmCommands",
+        &plan.pre_kubeadm_commands,
+    );
     run.kubeadm(plan);
-    run.commands(Phase::PostKubeadm, "postKubeadmCommands", &plan.post_kubeadm_commands);
+    run.commands(
+        Phase::PostKubeadm,
+        "postKubeadmCommands",
+        &plan.post_kubeadm_commands,
+    );
     run.watch(failure::epilogue(plan.on_failure).map(Cow::Borrowed));
     run.items
 }
@@ -78,7 +97,11 @@ struct Run<'a> {
 
 impl<'a> Run<'a> {
     fn add(&mut self, phase: Phase, source: Option<(&'static str, usize)>, command: Cow<'a, str>) {
-        self.items.push(RunItem { phase, command, source });
+        self.items.push(RunItem {
+            phase,
+            command,
+            source,
+        });
     }
 
     /// A line of what watches, when something does.
@@ -112,7 +135,11 @@ impl<'a> Run<'a> {
     fn kubeadm(&mut self, plan: &NodePlan) {
         self.announce(|| format!("kubeadm {}", verb(&plan.kubeadm)));
         let command = kubeadm_command(plan);
-        self.add(Phase::Kubeadm, None, failure::guarded(self.on_failure, &command).into());
+        self.add(
+            Phase::Kubeadm,
+            None,
+            failure::guarded(self.on_failure, &command).into(),
+        );
     }
 }
 
@@ -130,23 +157,40 @@ fn kubeadm_command(plan: &NodePlan) -> String {
     if matches!(plan.kubeadm, Kubeadm::Join { retry: Some(_), .. }) {
         return format!("{} && echo success > {sentinel}", retry_join::PATH);
     }
-    let (verb, file, verbosity) = (verb(&plan.kubeadm), paths.configuration(&plan.kubeadm), verbosity_flag(plan.verbosity));
+    let (verb, file, verbosity) = (
+        verb(&plan.kubeadm),
+        paths.configuration(&plan.kubeadm),
+        verbosity_flag(plan.verbosity),
+    );
     format!("kubeadm {verb} --config {file} {verbosity} && echo success > {sentinel}")
 }
 
 /// kubeadm's flag, `""` for none.
 pub(super) fn verbosity_flag(verbosity: Option<i32>) -> String {
-    verbosity.map(|level| format!("--v {level}")).unwrap_or_default()
+    verbosity
+        .map(|level| format!("--v {level}"))
+        .unwrap_or_default()
 }
 
 /// The command that makes a directory with owner and permissions; missing parents are made too.
 fn make_directory(directory: &PlannedDirectory, platform: Platform) -> String {
-    let PlannedDirectory { path, owner, permissions, origin: _ } = directory;
+    let PlannedDirectory {
+        path,
+        owner,
+        permissions,
+        origin: _,
+    } = directory;
     match platform {
         Platform::Linux => {
             let path = shell_quoted(path);
-            let is_bare = owner.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte));
-            let owner = if is_bare { owner.clone() } else { shell_quoted(owner) };
+            let is_bare = owner
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte));
+            let owner = if is_bare {
+                owner.clone()
+            } else {
+                shell_quoted(owner)
+            };
             format!("mkdir -p {path}\nchmod {permissions} {path}\nchown {owner} {path}")
         }
         Platform::Windows => format!("if not exist \"{path}\" mkdir \"{path}\""),
@@ -164,7 +208,12 @@ mod tests {
 
     #[test]
     fn words_are_quoted_for_the_shell() {
-        let directory = PlannedDirectory { path: "/it's".into(), owner: "a;b".into(), permissions: "0750".into(), origin: None };
+        let directory = PlannedDirectory {
+            path: "/it's".into(),
+            owner: "a;b".into(),
+            permissions: "0750".into(),
+            origin: None,
+        };
         let expected = "mkdir -p '/it'\\''s'\nchmod 0750 '/it'\\''s'\nchown 'a;b' '/it'\\''s'";
         assert_eq!(make_directory(&directory, Platform::Linux), expected);
     }

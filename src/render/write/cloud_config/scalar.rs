@@ -9,10 +9,13 @@ pub(super) fn put(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Appends a text as a value: plain, and by the encoder `typed` quoted where plain means something else.
+/// Appends a text as a value: plain, and by the encoder `typed` quoted where plain means something
+/// else.
 pub(super) fn put_scalar(out: &mut Vec<u8>, encoder: Encoder, text: &[u8]) {
     match std::str::from_utf8(text) {
-        Ok(text) if encoder == Encoder::Typed && !is_plain(text) => out.extend_from_slice(go::quote(text).as_bytes()),
+        Ok(text) if encoder == Encoder::Typed && !is_plain(text) => {
+            out.extend_from_slice(go::quote(text).as_bytes())
+        }
         _ => out.extend_from_slice(text),
     }
 }
@@ -22,7 +25,8 @@ fn is_plain(text: &str) -> bool {
     goyaml::is_plain(text) && pyyaml::scalar(text) == Scalar::Text
 }
 
-/// Appends a text in single quotes, in which `typed` doubles those of the text; what they cannot hold it writes in double ones.
+/// Appends a text in single quotes, in which `typed` doubles those of the text; what they cannot
+/// hold it writes in double ones.
 pub(super) fn put_quoted(out: &mut Vec<u8>, encoder: Encoder, text: &str) {
     match encoder {
         Encoder::Typed if text.contains(char::is_control) => put(out, &go::quote(text)),
@@ -44,11 +48,16 @@ pub(in crate::render) enum Block {
 
 /// What a content needs as a block.
 pub(in crate::render) fn block(content: &[u8]) -> Block {
-    let Ok(text) = std::str::from_utf8(content) else { return Block::Binary };
+    let Ok(text) = std::str::from_utf8(content) else {
+        return Block::Binary;
+    };
     if text.chars().any(|c| !is_carried(c)) {
         return Block::Binary;
     }
-    let first = text.lines().find(|line| !line.is_empty()).unwrap_or_default();
+    let first = text
+        .lines()
+        .find(|line| !line.is_empty())
+        .unwrap_or_default();
     match first.as_bytes() {
         [b'\t', ..] => Block::Binary,
         [b' ', ..] => Block::Indicated,

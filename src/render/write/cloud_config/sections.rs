@@ -1,6 +1,7 @@
 //! The sections that come after the commands: time, users, disks, mounts.
 //!
-//! `capi` writes what the provider's templates write, also keys without a value; `typed` leaves those out.
+//! `capi` writes what the provider's templates write, also keys without a value; `typed` leaves
+//! those out.
 
 use super::partition_type;
 use super::scalar::{put, put_scalar};
@@ -53,7 +54,9 @@ impl Sections<'_> {
 
     /// The section `ntp`; there as soon as the user said anything.
     pub(super) fn ntp(&mut self, ntp: Option<&Ntp>) {
-        let Some(Ntp { servers, enabled }) = ntp else { return };
+        let Some(Ntp { servers, enabled }) = ntp else {
+            return;
+        };
         let servers = servers.as_deref().unwrap_or_default();
         if self.encoder == Encoder::Typed && servers.is_empty() && enabled.is_none() {
             return;
@@ -75,8 +78,19 @@ impl Sections<'_> {
     }
 
     fn user(&mut self, user: &PlannedUser) {
-        let PlannedUser { name, passwd, gecos, groups, home_dir, inactive, lock_password, shell, primary_group, sudo, ssh_authorized_keys } =
-            user;
+        let PlannedUser {
+            name,
+            passwd,
+            gecos,
+            groups,
+            home_dir,
+            inactive,
+            lock_password,
+            shell,
+            primary_group,
+            sudo,
+            ssh_authorized_keys,
+        } = user;
         self.scalar("\n  - name: ", name);
         if !passwd.expose().is_empty() {
             self.put("\n    passwd: ");
@@ -91,11 +105,16 @@ impl Sections<'_> {
         self.text("\n    primary_group: ", primary_group);
         self.text("\n    sudo: ", sudo);
         if !ssh_authorized_keys.is_empty() {
-            self.list("\n    ssh_authorized_keys:", "\n      - ", ssh_authorized_keys);
+            self.list(
+                "\n    ssh_authorized_keys:",
+                "\n      - ",
+                ssh_authorized_keys,
+            );
         }
     }
 
-    /// cloud-init takes the number of days until an account is disabled after its password expired, and ignores `true`.
+    /// cloud-init takes the number of days until an account is disabled after its password expired,
+    /// and ignores `true`.
     fn inactive(&mut self, inactive: Option<bool>) {
         match (self.encoder, inactive) {
             (Encoder::Capi, inactive) => self.flag("\n    inactive: ", inactive),
@@ -104,10 +123,20 @@ impl Sections<'_> {
         }
     }
 
-    /// The sections `disk_setup` and `fs_setup`; `capi` writes both as soon as the user said anything of disks.
+    /// The sections `disk_setup` and `fs_setup`; `capi` writes both as soon as the user said
+    /// anything of disks.
     pub(super) fn disk_setup(&mut self, setup: Option<&DiskSetup>) {
-        let Some(DiskSetup { partitions, filesystems }) = setup else { return };
-        let (partitions, filesystems) = (partitions.as_deref().unwrap_or_default(), filesystems.as_deref().unwrap_or_default());
+        let Some(DiskSetup {
+            partitions,
+            filesystems,
+        }) = setup
+        else {
+            return;
+        };
+        let (partitions, filesystems) = (
+            partitions.as_deref().unwrap_or_default(),
+            filesystems.as_deref().unwrap_or_default(),
+        );
         let both = self.encoder == Encoder::Capi;
         if both || !partitions.is_empty() {
             self.put("\ndisk_setup:");
@@ -115,15 +144,26 @@ impl Sections<'_> {
         }
         if both || !filesystems.is_empty() {
             self.put("\nfs_setup:");
-            filesystems.iter().for_each(|filesystem| self.file_system(filesystem));
+            filesystems
+                .iter()
+                .for_each(|filesystem| self.file_system(filesystem));
         }
     }
 
     fn partition(&mut self, partition: &Partition) {
-        let Partition { device, layout, disk_layout, overwrite, table_type } = partition;
+        let Partition {
+            device,
+            layout,
+            disk_layout,
+            overwrite,
+            table_type,
+        } = partition;
         self.scalar("\n  ", device);
         self.put(":");
-        self.text("\n    table_type: ", table_type.map_or("", |table| table.as_str()));
+        self.text(
+            "\n    table_type: ",
+            table_type.map_or("", |table| table.as_str()),
+        );
         match (disk_layout.as_deref().unwrap_or_default(), layout) {
             ([], Some(layout)) => self.flag("\n    layout: ", Some(*layout)),
             ([], None) => self.put("\n    layout: <nil>"),
@@ -136,7 +176,10 @@ impl Sections<'_> {
     }
 
     fn part(&mut self, part: &PartitionLayout) {
-        let PartitionLayout { percentage, partition_type } = part;
+        let PartitionLayout {
+            percentage,
+            partition_type,
+        } = part;
         match partition_type.as_deref().unwrap_or_default() {
             "" => self.put(&format!("\n      - {percentage}")),
             name => {
@@ -151,7 +194,15 @@ impl Sections<'_> {
     }
 
     fn file_system(&mut self, system: &Filesystem) {
-        let Filesystem { device, filesystem, label, partition, overwrite, replace_fs, extra_opts } = system;
+        let Filesystem {
+            device,
+            filesystem,
+            label,
+            partition,
+            overwrite,
+            replace_fs,
+            extra_opts,
+        } = system;
         let label = label.as_deref().unwrap_or_default();
         match (label, self.encoder) {
             ("", Encoder::Typed) => self.scalar("\n  - filesystem: ", filesystem),
@@ -170,13 +221,17 @@ impl Sections<'_> {
             name => self.text("\n    partition: ", name),
         }
         self.flag("\n    overwrite: ", *overwrite);
-        self.text("\n    replace_fs: ", replace_fs.as_deref().unwrap_or_default());
+        self.text(
+            "\n    replace_fs: ",
+            replace_fs.as_deref().unwrap_or_default(),
+        );
         if let Some(options) = extra_opts.as_ref().filter(|options| !options.is_empty()) {
             self.list("\n    extra_opts:", "\n      - ", options);
         }
     }
 
-    /// The section `mounts`; a line of blanks follows each mount. `typed` leaves out a mount without fields.
+    /// The section `mounts`; a line of blanks follows each mount. `typed` leaves out a mount
+    /// without fields.
     pub(super) fn mounts(&mut self, mounts: &[Vec<String>]) {
         let is_written = |mount: &&Vec<String>| self.encoder == Encoder::Capi || !mount.is_empty();
         let mounts: Vec<&Vec<String>> = mounts.iter().filter(is_written).collect();

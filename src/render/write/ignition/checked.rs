@@ -1,5 +1,5 @@
-//! The walk over a decoded config that calls each type's own checks and finds unused keys, with the places of the text: the order of the
-//! entries is that of `config/validate` of Ignition.
+//! The walk over a decoded config that calls each type's own checks and finds unused keys, with the
+//! places of the text: the order of the entries is that of `config/validate` of Ignition.
 
 use super::findings::{Entry, Severity, is_fatal};
 use crate::text::yaml_v3::{Content, Document, NodeId};
@@ -44,9 +44,18 @@ pub(crate) enum Keys {
 }
 
 /// What is wrong with a value that was decoded from a node; `None` when it is not in the document.
-pub(crate) fn check(value: &dyn Checked, node: Option<NodeId>, document: &Document, keys: Keys) -> Vec<Entry> {
+pub(crate) fn check(
+    value: &dyn Checked,
+    node: Option<NodeId>,
+    document: &Document,
+    keys: Keys,
+) -> Vec<Entry> {
     let place = place(document, node);
-    let mut found: Vec<Entry> = value.check().into_iter().map(|entry| entry.or_at(place)).collect();
+    let mut found: Vec<Entry> = value
+        .check()
+        .into_iter()
+        .map(|entry| entry.or_at(place))
+        .collect();
     if is_fatal(&found) {
         return found;
     }
@@ -84,16 +93,35 @@ fn check_fields(
     let here = place(document, node);
     let mut found = Vec::new();
     for (name, field) in fields {
-        let sub_node = entries.iter().rev().find(|(key, _)| key_of(*key) == *name).map(|(_, value)| *value);
-        let at = if sub_node.is_some() { place(document, sub_node) } else { here };
-        found.extend(value.check_field(name).into_iter().map(|entry| entry.or_at(at)));
-        found.extend(check(*field, sub_node, document, keys).into_iter().map(|entry| entry.or_at(at)));
+        let sub_node = entries
+            .iter()
+            .rev()
+            .find(|(key, _)| key_of(*key) == *name)
+            .map(|(_, value)| *value);
+        let at = if sub_node.is_some() {
+            place(document, sub_node)
+        } else {
+            here
+        };
+        found.extend(
+            value
+                .check_field(name)
+                .into_iter()
+                .map(|entry| entry.or_at(at)),
+        );
+        found.extend(
+            check(*field, sub_node, document, keys)
+                .into_iter()
+                .map(|entry| entry.or_at(at)),
+        );
     }
     if keys == Keys::ContainerLinux {
         for (key, _) in entries {
             let text = document.text(*key);
             if fields.iter().all(|(name, _)| *name != text) {
-                found.extend(unused(text, fields).map(|entry| entry.or_at(place(document, Some(*key)))));
+                found.extend(
+                    unused(text, fields).map(|entry| entry.or_at(place(document, Some(*key)))),
+                );
             }
         }
     }
@@ -102,14 +130,24 @@ fn check_fields(
 
 /// The entries for a key that no field has.
 fn unused(key: &str, fields: &[(&'static str, &dyn Checked)]) -> impl Iterator<Item = Entry> {
-    let meant = fields.iter().map(|(name, _)| *name).find(|name| name.to_lowercase() == key.to_lowercase());
+    let meant = fields
+        .iter()
+        .map(|(name, _)| *name)
+        .find(|name| name.to_lowercase() == key.to_lowercase());
     let warning = Entry::warning(format!("Config has unrecognized key: {key}"));
-    let hint = meant.map(|meant| Entry::new(Severity::Info, format!("Did you mean {meant} instead of {key}")));
+    let hint = meant.map(|meant| {
+        Entry::new(
+            Severity::Info,
+            format!("Did you mean {meant} instead of {key}"),
+        )
+    });
     std::iter::once(warning).chain(hint)
 }
 
 fn place(document: &Document, node: Option<NodeId>) -> (u32, u32) {
-    node.map_or((0, 0), |node| (document.node(node).line, document.node(node).column))
+    node.map_or((0, 0), |node| {
+        (document.node(node).line, document.node(node).column)
+    })
 }
 
 fn item_of(document: &Document, node: NodeId, index: usize) -> Option<NodeId> {
@@ -139,7 +177,8 @@ leaves!(String, bool, i64, u64);
 
 impl<T: Checked> Checked for Option<T> {
     fn shape(&self) -> Shape<'_> {
-        self.as_ref().map_or(Shape::Leaf, |target| Shape::Pointer(target))
+        self.as_ref()
+            .map_or(Shape::Leaf, |target| Shape::Pointer(target))
     }
 }
 

@@ -1,4 +1,5 @@
-//! What the transpiler and Ignition say of a config: entries with a line and a column, as they print them.
+//! What the transpiler and Ignition say of a config: entries with a line and a column, as they
+//! print them.
 
 use std::fmt;
 
@@ -31,7 +32,13 @@ pub(crate) struct Entry {
 impl Entry {
     /// An entry without a place.
     pub(crate) fn new(severity: Severity, message: impl Into<String>) -> Self {
-        Entry { severity, message: message.into(), line: 0, column: 0, at: 0 }
+        Entry {
+            severity,
+            message: message.into(),
+            line: 0,
+            column: 0,
+            at: 0,
+        }
     }
 
     /// An error without a place.
@@ -65,17 +72,27 @@ impl fmt::Display for Entry {
         };
         match self.line {
             0 => write!(formatter, "{severity}: {}", self.message),
-            line => write!(formatter, "{severity} at line {line}, column {}\n{}", self.column, self.message),
+            line => write!(
+                formatter,
+                "{severity} at line {line}, column {}\n{}",
+                self.column, self.message
+            ),
         }
     }
 }
 
 /// Whether the entries refuse the config.
 pub(crate) fn is_fatal(entries: &[Entry]) -> bool {
-    entries.iter().any(|entry| entry.severity == Severity::Error)
+    entries
+        .iter()
+        .any(|entry| entry.severity == Severity::Error)
 }
 
 /// The entries as upstream prints a report.
 pub(crate) fn printed(entries: &[Entry]) -> String {
-    entries.iter().map(Entry::to_string).collect::<Vec<_>>().join("\n")
+    entries
+        .iter()
+        .map(Entry::to_string)
+        .collect::<Vec<_>>()
+        .join("\n")
 }

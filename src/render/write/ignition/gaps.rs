@@ -70,21 +70,33 @@ pub const GAPS: &[Gap] = &[
         in_2_3: Outcome::Ignored,
         in_3_4: Some(Outcome::Ignored),
         effect: "a password is as the image or `passwd` has it",
-        found: |plan, spec| of_users(plan, spec, "lockPassword", |user| user.lock_password == Some(true)),
+        found: |plan, spec| {
+            of_users(plan, spec, "lockPassword", |user| {
+                user.lock_password == Some(true)
+            })
+        },
     },
     Gap {
         field: "users[].lockPassword: false",
         in_2_3: Outcome::Changed,
         in_3_4: None,
         effect: "the file /etc/ssh/sshd_config of the image is replaced",
-        found: |plan, spec| of_users(plan, spec, "lockPassword", |user| user.lock_password == Some(false)),
+        found: |plan, spec| {
+            of_users(plan, spec, "lockPassword", |user| {
+                user.lock_password == Some(false)
+            })
+        },
     },
     Gap {
         field: "users[].groups: \"a,b\"",
         in_2_3: Outcome::Changed,
         in_3_4: None,
         effect: "without a blank behind the comma it is one group of that name",
-        found: |plan, spec| of_users(plan, spec, "groups", |user| user.groups.split(", ").any(|group| group.contains(','))),
+        found: |plan, spec| {
+            of_users(plan, spec, "groups", |user| {
+                user.groups.split(", ").any(|group| group.contains(','))
+            })
+        },
     },
     Gap {
         field: "files[].append: true",
@@ -119,7 +131,12 @@ pub const GAPS: &[Gap] = &[
         in_2_3: Outcome::Changed,
         in_3_4: None,
         effect: "without a leading zero the number is decimal: 644 is 01204",
-        found: |plan, _| of_files(plan, "permissions", |file| file.permissions.starts_with(|c: char| ('1'..='9').contains(&c))),
+        found: |plan, _| {
+            of_files(plan, "permissions", |file| {
+                file.permissions
+                    .starts_with(|c: char| ('1'..='9').contains(&c))
+            })
+        },
     },
     Gap {
         field: "files[].owner: \"a:b:c\"",
@@ -141,7 +158,11 @@ pub const GAPS: &[Gap] = &[
         in_3_4: Some(Outcome::Rejected),
         effect: "its parts are not made; Ignition knows no percentages",
         found: |plan, spec| {
-            of_partitions(plan, spec, "diskLayout", |disk| disk.disk_layout.as_ref().is_some_and(|parts| !parts.is_empty()))
+            of_partitions(plan, spec, "diskLayout", |disk| {
+                disk.disk_layout
+                    .as_ref()
+                    .is_some_and(|parts| !parts.is_empty())
+            })
         },
     },
     Gap {
@@ -177,7 +198,11 @@ pub const GAPS: &[Gap] = &[
         in_2_3: Outcome::Changed,
         in_3_4: None,
         effect: "systemd refuses the unit, because `-` and the like are not escaped in its name",
-        found: |plan, spec| of_mounts(plan, spec, |mount| mount.get(1).is_some_and(|path| !has_plain_unit_name(path))),
+        found: |plan, spec| {
+            of_mounts(plan, spec, |mount| {
+                mount.get(1).is_some_and(|path| !has_plain_unit_name(path))
+            })
+        },
     },
     Gap {
         field: "ntp.enabled: false",
@@ -191,53 +216,132 @@ pub const GAPS: &[Gap] = &[
         in_2_3: Outcome::Ignored,
         in_3_4: Some(Outcome::Ignored),
         effect: "ntpd is neither configured nor enabled",
-        found: |plan, spec| of_ntp(plan, spec, "servers", |enabled, has_servers| enabled.is_none() && has_servers),
+        found: |plan, spec| {
+            of_ntp(plan, spec, "servers", |enabled, has_servers| {
+                enabled.is_none() && has_servers
+            })
+        },
     },
 ];
 
 /// What a plan has of the table in a version and the node does not get: the field, and the row.
-pub(super) fn found(plan: &NodePlan, version: IgnitionVersion, spec: &FieldPath) -> Vec<(FieldPath, &'static Gap)> {
+pub(super) fn found(
+    plan: &NodePlan,
+    version: IgnitionVersion,
+    spec: &FieldPath,
+) -> Vec<(FieldPath, &'static Gap)> {
     let is_silent = |gap: &&Gap| {
-        let outcome = if version == IgnitionVersion::V2_3 { Some(gap.in_2_3) } else { gap.in_3_4 };
+        let outcome = if version == IgnitionVersion::V2_3 {
+            Some(gap.in_2_3)
+        } else {
+            gap.in_3_4
+        };
         matches!(outcome, Some(Outcome::Ignored | Outcome::Changed))
     };
-    let of_gap = |gap: &'static Gap| (gap.found)(plan, spec).into_iter().map(move |path| (path, gap));
+    let of_gap = |gap: &'static Gap| {
+        (gap.found)(plan, spec)
+            .into_iter()
+            .map(move |path| (path, gap))
+    };
     GAPS.iter().filter(is_silent).flat_map(of_gap).collect()
 }
 
-fn of_users(plan: &NodePlan, spec: &FieldPath, field: &str, has: fn(&PlannedUser) -> bool) -> Vec<FieldPath> {
+fn of_users(
+    plan: &NodePlan,
+    spec: &FieldPath,
+    field: &str,
+    has: fn(&PlannedUser) -> bool,
+) -> Vec<FieldPath> {
     let users = plan.users.iter().enumerate().filter(|(_, user)| has(user));
-    users.map(|(index, _)| spec.field("users").index(index).field(field)).collect()
+    users
+        .map(|(index, _)| spec.field("users").index(index).field(field))
+        .collect()
 }
 
 fn of_files(plan: &NodePlan, field: &str, has: fn(&PlannedFile) -> bool) -> Vec<FieldPath> {
     let files = plan.files.iter().filter(|file| has(file));
-    files.filter_map(|file| file.origin.as_ref()).map(|origin| origin.field(field)).collect()
+    files
+        .filter_map(|file| file.origin.as_ref())
+        .map(|origin| origin.field(field))
+        .collect()
 }
 
-fn of_partitions(plan: &NodePlan, spec: &FieldPath, field: &str, has: fn(&Partition) -> bool) -> Vec<FieldPath> {
-    let partitions = plan.disk_setup.iter().flat_map(|setup| setup.partitions.iter().flatten()).enumerate();
-    let path = |index| spec.field("diskSetup").field("partitions").index(index).field(field);
-    partitions.filter(|(_, disk)| has(disk)).map(|(index, _)| path(index)).collect()
+fn of_partitions(
+    plan: &NodePlan,
+    spec: &FieldPath,
+    field: &str,
+    has: fn(&Partition) -> bool,
+) -> Vec<FieldPath> {
+    let partitions = plan
+        .disk_setup
+        .iter()
+        .flat_map(|setup| setup.partitions.iter().flatten())
+        .enumerate();
+    let path = |index| {
+        spec.field("diskSetup")
+            .field("partitions")
+            .index(index)
+            .field(field)
+    };
+    partitions
+        .filter(|(_, disk)| has(disk))
+        .map(|(index, _)| path(index))
+        .collect()
 }
 
 fn of_mounts(plan: &NodePlan, spec: &FieldPath, has: impl Fn(&[String]) -> bool) -> Vec<FieldPath> {
-    let mounts = plan.mounts.iter().enumerate().filter(|(_, mount)| has(mount));
-    mounts.map(|(index, _)| spec.field("mounts").index(index)).collect()
+    let mounts = plan
+        .mounts
+        .iter()
+        .enumerate()
+        .filter(|(_, mount)| has(mount));
+    mounts
+        .map(|(index, _)| spec.field("mounts").index(index))
+        .collect()
 }
 
-fn of_ntp(plan: &NodePlan, spec: &FieldPath, field: &str, has: fn(Option<bool>, bool) -> bool) -> Vec<FieldPath> {
-    let found = plan.ntp.as_ref().filter(|ntp| has(ntp.enabled, ntp.servers.as_ref().is_some_and(|servers| !servers.is_empty())));
-    found.map(|_| spec.field("ntp").field(field)).into_iter().collect()
+fn of_ntp(
+    plan: &NodePlan,
+    spec: &FieldPath,
+    field: &str,
+    has: fn(Option<bool>, bool) -> bool,
+) -> Vec<FieldPath> {
+    let found = plan.ntp.as_ref().filter(|ntp| {
+        has(
+            ntp.enabled,
+            ntp.servers
+                .as_ref()
+                .is_some_and(|servers| !servers.is_empty()),
+        )
+    });
+    found
+        .map(|_| spec.field("ntp").field(field))
+        .into_iter()
+        .collect()
 }
 
 fn is_without_device(plan: &NodePlan, mount: &[String]) -> bool {
-    let filesystems = plan.disk_setup.iter().flat_map(|setup| setup.filesystems.iter().flatten());
-    let has_label = |filesystem: &Filesystem, label: &str| filesystem.label.as_deref() == Some(label);
-    mount.first().is_some_and(|label| !filesystems.into_iter().any(|filesystem| has_label(filesystem, label)))
+    let filesystems = plan
+        .disk_setup
+        .iter()
+        .flat_map(|setup| setup.filesystems.iter().flatten());
+    let has_label =
+        |filesystem: &Filesystem, label: &str| filesystem.label.as_deref() == Some(label);
+    mount.first().is_some_and(|label| {
+        !filesystems
+            .into_iter()
+            .any(|filesystem| has_label(filesystem, label))
+    })
 }
 
 fn has_plain_unit_name(mount_point: &str) -> bool {
-    let is_plain = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'));
-    mount_point.strip_prefix('/').is_some_and(|path| path.split('/').all(is_plain) && !path.starts_with('.'))
+    let is_plain = |part: &str| {
+        !part.is_empty()
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'))
+    };
+    mount_point
+        .strip_prefix('/')
+        .is_some_and(|path| path.split('/').all(is_plain) && !path.starts_with('.'))
 }

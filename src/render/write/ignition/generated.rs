@@ -1,6 +1,8 @@
-//! The Container Linux Config that CAPI's kubeadm bootstrap provider makes of a plan, and where each of its lines comes from.
+//! The Container Linux Config that CAPI's kubeadm bootstrap provider makes of a plan, and where
+//! each of its lines comes from.
 //!
-//! The provider writes it with a template, texts of the user without quotes; what YAML makes of them is what the node gets.
+//! The provider writes it with a template, texts of the user without quotes; what YAML makes of
+//! them is what the node gets.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -15,7 +17,8 @@ use crate::render::plan::node_plan::{NodePlan, PlannedDirectory, PlannedFile, Pl
 #[derive(Debug, Clone, Default)]
 pub(super) struct Generated {
     pub(super) text: Vec<u8>,
-    /// The first line, from 1, of each stretch, in order; `None` for what comes from no field of the user.
+    /// The first line, from 1, of each stretch, in order; `None` for what comes from no field of
+    /// the user.
     origins: Vec<(u32, Option<FieldPath>)>,
     line: u32,
 }
@@ -39,9 +42,23 @@ pub(super) struct Release {
 }
 
 /// Writes the config.
-pub(super) fn generate(plan: &NodePlan, release: Release, spec: &FieldPath) -> Result<Generated, Unwritable> {
-    let NodePlan { files, users, ntp, disk_setup, mounts, .. } = plan;
-    let mut out = Generated { line: 1, ..Generated::default() };
+pub(super) fn generate(
+    plan: &NodePlan,
+    release: Release,
+    spec: &FieldPath,
+) -> Result<Generated, Unwritable> {
+    let NodePlan {
+        files,
+        users,
+        ntp,
+        disk_setup,
+        mounts,
+        ..
+    } = plan;
+    let mut out = Generated {
+        line: 1,
+        ..Generated::default()
+    };
     out.put("---");
     out.users(users, spec);
     out.units(ntp.as_ref(), mounts, disk_setup.as_ref(), release, spec)?;
@@ -59,34 +76,65 @@ pub(super) fn generate(plan: &NodePlan, release: Release, spec: &FieldPath) -> R
     Ok(out)
 }
 
-/// The devices of file systems by their labels, as the provider's map has them: the last one counts.
+/// The devices of file systems by their labels, as the provider's map has them: the last one
+/// counts.
 pub(super) fn device_of<'a>(setup: Option<&'a DiskSetup>, label: &str) -> Option<&'a str> {
-    let filesystems = setup.and_then(|setup| setup.filesystems.as_deref()).unwrap_or_default();
-    filesystems.iter().rev().find(|filesystem| filesystem.label.as_deref().unwrap_or_default() == label).map(|one| one.device.as_str())
+    let filesystems = setup
+        .and_then(|setup| setup.filesystems.as_deref())
+        .unwrap_or_default();
+    filesystems
+        .iter()
+        .rev()
+        .find(|filesystem| filesystem.label.as_deref().unwrap_or_default() == label)
+        .map(|one| one.device.as_str())
 }
 
 impl Generated {
     /// The field that a line comes from.
     pub(super) fn origin(&self, line: u32) -> Option<&FieldPath> {
         let after = self.origins.partition_point(|(first, _)| *first <= line);
-        self.origins[..after].last().and_then(|(_, origin)| origin.as_ref())
+        self.origins[..after]
+            .last()
+            .and_then(|(_, origin)| origin.as_ref())
     }
 
-    /// The field whose text most likely breaks the document where it cannot be read on at a line: the last one before it whose lines leave their
-    /// indentation, else that of the line, else the one before it.
+    /// The field whose text most likely breaks the document where it cannot be read on at a line:
+    /// the last one before it whose lines leave their indentation, else that of the line, else
+    /// the one before it.
     pub(super) fn breaks_at(&self, line: u32) -> Option<&FieldPath> {
         let lines: Vec<&[u8]> = self.text.split(|byte| *byte == b'\n').collect();
         let indent = |line: &[u8]| line.iter().position(|byte| *byte != b' ');
         let leaves = |first: u32, end: u32| {
-            let mut indents =
-                lines.get(first as usize - 1..(end as usize - 1).min(lines.len())).into_iter().flatten().filter_map(|line| indent(line));
-            indents.next().is_some_and(|first| indents.any(|other| other < first))
+            let mut indents = lines
+                .get(first as usize - 1..(end as usize - 1).min(lines.len()))
+                .into_iter()
+                .flatten()
+                .filter_map(|line| indent(line));
+            indents
+                .next()
+                .is_some_and(|first| indents.any(|other| other < first))
         };
-        let ends = self.origins.iter().skip(1).map(|(first, _)| *first).chain([u32::MAX]);
-        let before: Vec<_> = self.origins.iter().zip(ends).take_while(|((first, _), _)| *first <= line).collect();
-        let of_user = before.iter().rev().filter_map(|((first, origin), end)| Some((*first, *end, origin.as_ref()?)));
+        let ends = self
+            .origins
+            .iter()
+            .skip(1)
+            .map(|(first, _)| *first)
+            .chain([u32::MAX]);
+        let before: Vec<_> = self
+            .origins
+            .iter()
+            .zip(ends)
+            .take_while(|((first, _), _)| *first <= line)
+            .collect();
+        let of_user = before
+            .iter()
+            .rev()
+            .filter_map(|((first, origin), end)| Some((*first, *end, origin.as_ref()?)));
         let broken = of_user.clone().find(|(first, end, _)| leaves(*first, *end));
-        broken.map(|(.., origin)| origin).or_else(|| self.origin(line)).or_else(|| of_user.map(|(.., origin)| origin).next())
+        broken
+            .map(|(.., origin)| origin)
+            .or_else(|| self.origin(line))
+            .or_else(|| of_user.map(|(.., origin)| origin).next())
     }
 
     fn put(&mut self, text: &str) {
@@ -147,7 +195,12 @@ impl Generated {
                 self.put("\n      password_hash: ");
                 self.put_bytes(user.passwd.expose());
             }
-            self.text("\n      primary_group: ", &user.primary_group, &origin, "primaryGroup");
+            self.text(
+                "\n      primary_group: ",
+                &user.primary_group,
+                &origin,
+                "primaryGroup",
+            );
             if !user.ssh_authorized_keys.is_empty() {
                 self.put("\n      ssh_authorized_keys:");
                 for (index, key) in user.ssh_authorized_keys.iter().enumerate() {
@@ -179,8 +232,15 @@ impl Generated {
         for (index, mount) in mounts.iter().enumerate() {
             let origin = spec.field("mounts").index(index);
             let [label, mount_point, options @ ..] = mount.as_slice() else {
-                let upstream = if mount.is_empty() { texts::MOUNT_EMPTY } else { texts::MOUNT_TOO_SHORT };
-                return Err(Unwritable { upstream: upstream.to_owned(), origin });
+                let upstream = if mount.is_empty() {
+                    texts::MOUNT_EMPTY
+                } else {
+                    texts::MOUNT_TOO_SHORT
+                };
+                return Err(Unwritable {
+                    upstream: upstream.to_owned(),
+                    origin,
+                });
             };
             self.from(Some(origin));
             let name = mount_point.replace('/', "-");
@@ -201,14 +261,33 @@ impl Generated {
     }
 
     fn disks(&mut self, setup: Option<&DiskSetup>, release: Release, spec: &FieldPath) {
-        let Some(DiskSetup { partitions, filesystems }) = setup else { return };
+        let Some(DiskSetup {
+            partitions,
+            filesystems,
+        }) = setup
+        else {
+            return;
+        };
         let origin = spec.field("diskSetup");
-        let (partitions, filesystems) = (partitions.as_deref().unwrap_or_default(), filesystems.as_deref().unwrap_or_default());
+        let (partitions, filesystems) = (
+            partitions.as_deref().unwrap_or_default(),
+            filesystems.as_deref().unwrap_or_default(),
+        );
         if !partitions.is_empty() {
             self.put("\n  disks:");
         }
         // What the table is and how the disk is cut up is not written.
-        for (index, Partition { device, layout, disk_layout: _, overwrite, table_type: _ }) in partitions.iter().enumerate() {
+        for (
+            index,
+            Partition {
+                device,
+                layout,
+                disk_layout: _,
+                overwrite,
+                table_type: _,
+            },
+        ) in partitions.iter().enumerate()
+        {
             self.from(Some(origin.field("partitions").index(index)));
             self.put("\n    - device: ");
             self.put(device);
@@ -223,20 +302,36 @@ impl Generated {
             self.put("\n  filesystems:");
         }
         for (index, filesystem) in filesystems.iter().enumerate() {
-            let Filesystem { device, filesystem, label, partition: _, overwrite, replace_fs: _, extra_opts } = filesystem;
+            let Filesystem {
+                device,
+                filesystem,
+                label,
+                partition: _,
+                overwrite,
+                replace_fs: _,
+                extra_opts,
+            } = filesystem;
             let origin = origin.field("filesystems").index(index);
             let label = label.as_deref().unwrap_or_default();
             self.from(Some(origin.clone()));
             self.put("\n    - name: ");
             self.put(label);
             self.put("\n      mount:");
-            for (key, text, field) in [("\n        device: ", device, "device"), ("\n        format: ", filesystem, "filesystem")] {
+            for (key, text, field) in [
+                ("\n        device: ", device, "device"),
+                ("\n        format: ", filesystem, "filesystem"),
+            ] {
                 self.from(Some(origin.field(field)));
                 self.put(key);
                 self.put(text);
             }
-            let overwrite_text = overwrite.map_or_else(|| "<nil>".to_owned(), |overwrite| overwrite.to_string());
-            self.from(Some(if overwrite.is_some() { origin.field("overwrite") } else { origin.clone() }));
+            let overwrite_text =
+                overwrite.map_or_else(|| "<nil>".to_owned(), |overwrite| overwrite.to_string());
+            self.from(Some(if overwrite.is_some() {
+                origin.field("overwrite")
+            } else {
+                origin.clone()
+            }));
             self.put("\n        wipe_filesystem: ");
             self.put(&overwrite_text);
             self.from(Some(origin.field("label")));
@@ -261,41 +356,78 @@ impl Generated {
             return;
         }
         self.put("\n  directories:");
-        for PlannedDirectory { path, owner, permissions, origin } in directories {
+        for PlannedDirectory {
+            path,
+            owner,
+            permissions,
+            origin,
+        } in directories
+        {
             self.from(origin.clone());
             self.put("\n    - path: ");
             self.put(path);
             let (user, group) = owner.split_once(':').unwrap_or((owner, ""));
-            for (key, name) in [("user", user), ("group", group)].into_iter().filter(|(_, name)| !name.is_empty()) {
+            for (key, name) in [("user", user), ("group", group)]
+                .into_iter()
+                .filter(|(_, name)| !name.is_empty())
+            {
                 self.put(&format!("\n      {key}:\n        name: {name}"));
             }
-            self.put(&format!("\n      mode: 0{}", permissions.trim_start_matches('0')));
+            self.put(&format!(
+                "\n      mode: 0{}",
+                permissions.trim_start_matches('0')
+            ));
         }
         self.from(None);
     }
 
     fn files_of_users(&mut self, users: &[PlannedUser], spec: &FieldPath) {
-        for (index, user) in users.iter().enumerate().filter(|(_, user)| !user.sudo.is_empty()) {
+        for (index, user) in users
+            .iter()
+            .enumerate()
+            .filter(|(_, user)| !user.sudo.is_empty())
+        {
             self.from(Some(spec.field("users").index(index).field("sudo")));
             self.put("\n    - path: /etc/sudoers.d/");
             self.put(&user.name);
             self.put("\n      mode: 0600\n      contents:\n        inline: |\n          ");
             self.put(&format!("{} {}", user.name, user.sudo));
         }
-        let with_password: Vec<_> = users.iter().filter(|user| user.lock_password == Some(false)).map(|user| user.name.as_str()).collect();
+        let with_password: Vec<_> = users
+            .iter()
+            .filter(|user| user.lock_password == Some(false))
+            .map(|user| user.name.as_str())
+            .collect();
         if !with_password.concat().is_empty() || with_password.len() > 1 {
             self.from(Some(spec.field("users")));
             self.put("\n    - path: /etc/ssh/sshd_config\n      mode: 0600\n      contents:\n        inline: |\n          ");
             self.indented(texts::SSHD_CONFIG.as_bytes());
-            self.put(&format!("\n\n          Match User {}\n            PasswordAuthentication yes", with_password.join(",")));
+            self.put(&format!(
+                "\n\n          Match User {}\n            PasswordAuthentication yes",
+                with_password.join(",")
+            ));
         }
         self.from(None);
     }
 
     fn file(&mut self, file: &PlannedFile, release: Release) {
-        // That the content is to be appended is not written; a compressed transfer is refused before.
-        let PlannedFile { path, owner, permissions, encoding, append: _, transfer_encoding, content, origin } = file;
-        let permissions = if permissions.is_empty() && release.fills_mode { "0644" } else { permissions };
+        // That the content is to be appended is not written; a compressed transfer is refused
+        // before.
+        let PlannedFile {
+            path,
+            owner,
+            permissions,
+            encoding,
+            append: _,
+            transfer_encoding,
+            content,
+            origin,
+        } = file;
+        let permissions = if permissions.is_empty() && release.fills_mode {
+            "0644"
+        } else {
+            permissions
+        };
         self.from(origin.clone());
         self.put("\n    - path: ");
         self.put(path);
@@ -308,7 +440,11 @@ impl Generated {
                 self.put(&format!("{key}:\n        name: {name}"));
             }
         }
-        self.from(if permissions.is_empty() { origin.clone() } else { of_field("permissions") });
+        self.from(if permissions.is_empty() {
+            origin.clone()
+        } else {
+            of_field("permissions")
+        });
         self.put("\n      # Owner\n      ");
         if !permissions.is_empty() {
             self.put("mode: ");
@@ -318,9 +454,17 @@ impl Generated {
         }
         self.put("contents:\n        ");
         let encoded = transfer_encoding.map(|_| STANDARD.encode(content.expose()));
-        self.put(if *encoding == "base64" || encoded.is_some() { "inline: !!binary |" } else { "inline: |" });
+        self.put(if *encoding == "base64" || encoded.is_some() {
+            "inline: !!binary |"
+        } else {
+            "inline: |"
+        });
         self.put("\n          ");
-        self.indented(encoded.as_deref().map_or(content.expose().as_slice(), str::as_bytes));
+        self.indented(
+            encoded
+                .as_deref()
+                .map_or(content.expose().as_slice(), str::as_bytes),
+        );
         self.from(None);
     }
 
@@ -329,19 +473,31 @@ impl Generated {
         self.put(SCRIPT_FILE);
         self.put("\n      mode: 0700\n      contents:\n        inline: |");
         for lines in script(plan) {
-            self.from(lines.command.map(|(field, index)| spec.field(field).index(index)));
+            self.from(
+                lines
+                    .command
+                    .map(|(field, index)| spec.field(field).index(index)),
+            );
             self.put("\n          ");
             self.indented(lines.text.as_bytes());
         }
         self.from(None);
         self.put("\n    - path: ");
         self.put(KUBEADM_FILE);
-        self.put("\n      mode: 0600\n      contents:\n        inline: |\n          ---\n          ");
+        self.put(
+            "\n      mode: 0600\n      contents:\n        inline: |\n          ---\n          ",
+        );
         self.indented(kubeadm_documents(&plan.kubeadm).as_bytes());
     }
 
     fn ntp_file(&mut self, ntp: Option<&Ntp>, spec: &FieldPath) {
-        let Some(Ntp { servers: Some(servers), enabled: Some(_) }) = ntp else { return };
+        let Some(Ntp {
+            servers: Some(servers),
+            enabled: Some(_),
+        }) = ntp
+        else {
+            return;
+        };
         if servers.is_empty() {
             return;
         }

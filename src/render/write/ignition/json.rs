@@ -10,14 +10,20 @@ use serde_json::ser::Formatter;
 pub(super) fn to_bytes(value: &impl Serialize) -> Vec<u8> {
     let mut out = Vec::new();
     let mut serializer = Serializer::with_formatter(&mut out, ForHtml);
-    value.serialize(&mut serializer).expect("internal error: a config is plain data");
+    value
+        .serialize(&mut serializer)
+        .expect("internal error: a config is plain data");
     out
 }
 
 struct ForHtml;
 
 impl Formatter for ForHtml {
-    fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
         let mut rest = fragment;
         while let Some(at) = rest.find(['<', '>', '&', '\u{2028}', '\u{2029}']) {
             let (before, after) = rest.split_at(at);
@@ -38,6 +44,9 @@ mod tests {
     #[test]
     fn characters_of_html_are_escaped() {
         let written = to_bytes(&"a<b>&\u{2028}\u{2029}é\u{1}\u{8}\n\"");
-        assert_eq!(String::from_utf8(written).unwrap(), r#""a\u003cb\u003e\u0026\u2028\u2029é\u0001\b\n\"""#);
+        assert_eq!(
+            String::from_utf8(written).unwrap(),
+            r#""a\u003cb\u003e\u0026\u2028\u2029é\u0001\b\n\"""#
+        );
     }
 }

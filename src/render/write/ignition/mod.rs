@@ -1,7 +1,8 @@
 //! Ignition, the format that Flatcar and Fedora CoreOS read at their first boot.
 //!
-//! Version 2.3 is what CAPI's kubeadm bootstrap provider writes, byte for byte: it makes a Container Linux Config with a template
-//! (`generated`), which a transpiler reads (`container_linux`) and translates (`v2`). Version 3.4 is encoded from the plan itself ([`v3`]).
+//! Version 2.3 is what CAPI's kubeadm bootstrap provider writes, byte for byte: it makes a
+//! Container Linux Config with a template (`generated`), which a transpiler reads
+//! (`container_linux`) and translates (`v2`). Version 3.4 is encoded from the plan itself ([`v3`]).
 //! What neither can express is one table ([`gaps`]).
 
 mod checked;
@@ -54,7 +55,8 @@ pub(crate) struct Context<'a> {
     pub(crate) show_secrets: bool,
 }
 
-/// The data in a version, or findings that say why there is none. What the version cannot express is a warning.
+/// The data in a version, or findings that say why there is none. What the version cannot express
+/// is a warning.
 pub(crate) fn encode(
     plan: &NodePlan,
     ignition: Option<&Ignition>,
@@ -63,14 +65,22 @@ pub(crate) fn encode(
     notes: &mut Notes,
 ) -> Option<Sensitive<Vec<u8>>> {
     for (path, gap) in gaps::found(plan, version, context.spec_path) {
-        let finding = Diagnostic::of(&FIELD_LOST, format!("{path} does not reach the node as it is written: {}", gap.effect));
+        let finding = Diagnostic::of(
+            &FIELD_LOST,
+            format!(
+                "{path} does not reach the node as it is written: {}",
+                gap.effect
+            ),
+        );
         let help = match gap.in_3_4 {
             None if version == IgnitionVersion::V2_3 => Remedy::new("use Ignition 3.4 (")
                 .set(Setting::Ignition, "3.4")
                 .then(", or `ignition.version: \"3.4\"` in a WindlassConfig)"),
             _ => "leave the field out, or use cloud-config".into(),
         };
-        notes.report.push(finding.at(context.config.place(&path)).help(help));
+        notes
+            .report
+            .push(finding.at(context.config.place(&path)).help(help));
     }
     match version {
         IgnitionVersion::V2_3 => v2_encoder::encode(plan, ignition, context, notes),

@@ -10,11 +10,16 @@ use crate::render::write::gzip;
 /// The most that compressed data is unpacked to.
 const LARGEST: usize = 64 << 20;
 
-/// The files of a config, with the fields of the plan that they come from. Contents that the node downloads are empty.
+/// The files of a config, with the fields of the plan that they come from. Contents that the node
+/// downloads are empty.
 pub(crate) fn node_files<'a>(data: &[u8], plan: &'a NodePlan) -> Vec<NodeFile<'a>> {
     let config = config(data);
     let files = config.pointer("/storage/files").and_then(Value::as_array);
-    files.into_iter().flatten().map(|file| node_file(file, plan)).collect()
+    files
+        .into_iter()
+        .flatten()
+        .map(|file| node_file(file, plan))
+        .collect()
 }
 
 /// The config, or the compressed one that replaces it.
@@ -27,7 +32,10 @@ fn config(data: &[u8]) -> Value {
 }
 
 fn content(resource: &Value) -> Vec<u8> {
-    let bytes = resource["source"].as_str().and_then(|source| data_url::read(source).ok()).unwrap_or_default();
+    let bytes = resource["source"]
+        .as_str()
+        .and_then(|source| data_url::read(source).ok())
+        .unwrap_or_default();
     match resource["compression"].as_str() {
         Some("gzip") => gzip::decompress(&bytes, LARGEST).unwrap_or_default(),
         _ => bytes,
@@ -42,16 +50,37 @@ fn node_file<'a>(file: &Value, plan: &'a NodePlan) -> NodeFile<'a> {
     };
     let (user, group) = (name("user"), name("group"));
     let path = file["path"].as_str().unwrap_or_default();
-    let appended = file["append"].as_array().into_iter().flatten().flat_map(content);
+    let appended = file["append"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .flat_map(content);
     NodeFile {
         path: path.to_owned().into(),
-        owner: if group.is_empty() { user } else { format!("{user}:{group}") }.into(),
-        permissions: file["mode"].as_u64().map(|mode| format!("{mode:04o}")).unwrap_or_default().into(),
+        owner: if group.is_empty() {
+            user
+        } else {
+            format!("{user}:{group}")
+        }
+        .into(),
+        permissions: file["mode"]
+            .as_u64()
+            .map(|mode| format!("{mode:04o}"))
+            .unwrap_or_default()
+            .into(),
         encoding: "",
-        content: content(&file["contents"]).into_iter().chain(appended).collect::<Vec<u8>>().into(),
+        content: content(&file["contents"])
+            .into_iter()
+            .chain(appended)
+            .collect::<Vec<u8>>()
+            .into(),
         append: file["append"].is_array(),
         is_exact: true,
-        origin: plan.files.iter().find(|planned| planned.path == path).and_then(|planned| planned.origin.as_ref()),
+        origin: plan
+            .files
+            .iter()
+            .find(|planned| planned.path == path)
+            .and_then(|planned| planned.origin.as_ref()),
     }
 }
 
@@ -64,7 +93,11 @@ pub(crate) fn run_items(plan: &NodePlan) -> Vec<RunItem<'static>> {
             (None, true) => Phase::Kubeadm,
             (None, false) => return None,
         };
-        Some(RunItem { phase, command: lines.text.into(), source: lines.command })
+        Some(RunItem {
+            phase,
+            command: lines.text.into(),
+            source: lines.command,
+        })
     };
     script::script(plan).into_iter().filter_map(item).collect()
 }

@@ -1,4 +1,5 @@
-//! `/etc/kubeadm.sh`: the user's commands around kubeadm, in one shell that ends at the first failure.
+//! `/etc/kubeadm.sh`: the user's commands around kubeadm, in one shell that ends at the first
+//! failure.
 
 use crate::api::boot::OnFailure;
 use crate::api::secret::Sensitive;
@@ -22,29 +23,53 @@ pub(super) struct Lines {
 
 impl Lines {
     fn own(text: impl Into<String>) -> Self {
-        Lines { text: text.into(), command: None, is_kubeadm: false }
+        Lines {
+            text: text.into(),
+            command: None,
+            is_kubeadm: false,
+        }
     }
 }
 
-/// The script in upstream's order, with its empty lines. With `onFailure` each step is announced, and the one that fails is reported; that it
-/// ends the script is upstream's `set -e`, so `Report` and `Abort` are the same here.
+/// The script in upstream's order, with its empty lines. With `onFailure` each step is announced,
+/// and the one that fails is reported; that it ends the script is upstream's `set -e`, so `Report`
+/// and `Abort` are the same here.
 pub(super) fn script(plan: &NodePlan) -> Vec<Lines> {
     let is_watched = plan.on_failure != OnFailure::Continue;
     let mut lines = vec![Lines::own("#!/bin/bash"), Lines::own("set -e")];
     if is_watched {
-        lines.extend(failure::prologue(OnFailure::Report).map(|prologue| Lines::own(prologue.trim_end())));
+        lines.extend(
+            failure::prologue(OnFailure::Report).map(|prologue| Lines::own(prologue.trim_end())),
+        );
     }
     lines.push(Lines::own(""));
-    lines.extend(commands("preKubeadmCommands", &plan.pre_kubeadm_commands, is_watched));
+    lines.extend(commands(
+        "preKubeadmCommands",
+        &plan.pre_kubeadm_commands,
+        is_watched,
+    ));
     lines.push(Lines::own(""));
-    let on_failure = if is_watched { OnFailure::Abort } else { OnFailure::Continue };
+    let on_failure = if is_watched {
+        OnFailure::Abort
+    } else {
+        OnFailure::Continue
+    };
     if is_watched {
         lines.push(Lines::own(failure::step(verb(&plan.kubeadm))));
     }
-    lines.push(Lines { is_kubeadm: true, ..Lines::own(failure::guarded(on_failure, &kubeadm_command(plan))) });
-    lines.push(Lines::own("mkdir -p /run/cluster-api && echo success > /run/cluster-api/bootstrap-success.complete"));
+    lines.push(Lines {
+        is_kubeadm: true,
+        ..Lines::own(failure::guarded(on_failure, &kubeadm_command(plan)))
+    });
+    lines.push(Lines::own(
+        "mkdir -p /run/cluster-api && echo success > /run/cluster-api/bootstrap-success.complete",
+    ));
     lines.extend([Lines::own("mv /etc/kubeadm.yml /tmp/"), Lines::own("")]);
-    lines.extend(commands("postKubeadmCommands", &plan.post_kubeadm_commands, is_watched));
+    lines.extend(commands(
+        "postKubeadmCommands",
+        &plan.post_kubeadm_commands,
+        is_watched,
+    ));
     lines.extend(failure::epilogue(on_failure).map(Lines::own));
     lines
 }
@@ -58,7 +83,11 @@ pub(super) fn text(plan: &NodePlan) -> String {
 fn commands(field: &'static str, commands: &[Sensitive<String>], is_watched: bool) -> Vec<Lines> {
     let of_command = |(index, command): (usize, &Sensitive<String>)| {
         let step = is_watched.then(|| Lines::own(failure::step(&format!("{field}[{index}]"))));
-        step.into_iter().chain([Lines { text: command.expose().clone(), command: Some((field, index)), is_kubeadm: false }])
+        step.into_iter().chain([Lines {
+            text: command.expose().clone(),
+            command: Some((field, index)),
+            is_kubeadm: false,
+        }])
     };
     commands.iter().enumerate().flat_map(of_command).collect()
 }
@@ -72,8 +101,14 @@ fn verb(kubeadm: &Kubeadm) -> &'static str {
 
 /// The command that runs kubeadm; without verbosity a blank remains at the end.
 pub(super) fn kubeadm_command(plan: &NodePlan) -> String {
-    let verbosity = plan.verbosity.map(|level| format!("--v {level}")).unwrap_or_default();
-    format!("{} --config {KUBEADM_FILE} {verbosity}", verb(&plan.kubeadm))
+    let verbosity = plan
+        .verbosity
+        .map(|level| format!("--v {level}"))
+        .unwrap_or_default();
+    format!(
+        "{} --config {KUBEADM_FILE} {verbosity}",
+        verb(&plan.kubeadm)
+    )
 }
 
 /// kubeadm's documents, the first without its `---`.

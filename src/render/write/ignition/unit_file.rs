@@ -1,4 +1,5 @@
-//! Unit files of systemd, as go-systemd's `unit.Deserialize` reads them: the sections that have options, or its words.
+//! Unit files of systemd, as go-systemd's `unit.Deserialize` reads them: the sections that have
+//! options, or its words.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +20,9 @@ pub(crate) fn sections(text: &str) -> Result<BTreeSet<String>, String> {
     let mut found = BTreeSet::new();
     loop {
         reader.check_line()?;
-        let Some(c) = reader.next() else { return Ok(found) };
+        let Some(c) = reader.next() else {
+            return Ok(found);
+        };
         match (c, &section) {
             ('[', _) => section = Some(reader.section()?),
             ('#' | ';', _) => reader.skip_lines(),
@@ -54,7 +57,11 @@ impl<'a> Reader<'a> {
     /// Refuses a line that is too long, as far as Go's reader has it in its buffer.
     fn check_line(&self) -> Result<(), String> {
         // The buffer is filled when it is empty, so it holds what is left of its stretch.
-        let buffered = if self.at == 0 { 0 } else { (BUFFER - self.at % BUFFER).min(self.text.len() - self.at) };
+        let buffered = if self.at == 0 {
+            0
+        } else {
+            (BUFFER - self.at % BUFFER).min(self.text.len() - self.at)
+        };
         let line = &self.rest().as_bytes()[..LONGEST_LINE.min(self.rest().len())];
         if buffered >= LONGEST_LINE && !line.iter().any(|byte| matches!(byte, b'\r' | b'\n')) {
             return Err(format!("line too long (max {LONGEST_LINE} bytes)"));
@@ -73,7 +80,10 @@ impl<'a> Reader<'a> {
     }
 
     fn section(&mut self) -> Result<String, String> {
-        let end = self.rest().find(']').ok_or("unable to find end of section")?;
+        let end = self
+            .rest()
+            .find(']')
+            .ok_or("unable to find end of section")?;
         let name = self.rest()[..end].to_owned();
         self.at += end + 1;
         let garbage = self.line().trim();
@@ -81,7 +91,10 @@ impl<'a> Reader<'a> {
             return Ok(name);
         }
         let bytes: Vec<_> = garbage.bytes().map(|byte| byte.to_string()).collect();
-        Err(format!("found garbage after section name : [{}]", bytes.join(" ")))
+        Err(format!(
+            "found garbage after section name : [{}]",
+            bytes.join(" ")
+        ))
     }
 
     /// Skips a comment, with the lines that a backslash adds.
@@ -100,7 +113,11 @@ impl<'a> Reader<'a> {
         loop {
             match self.next() {
                 None => return Err("EOF".to_owned()),
-                Some('\n' | '\r') => return Err("unexpected newline encountered while parsing option name".to_owned()),
+                Some('\n' | '\r') => {
+                    return Err(
+                        "unexpected newline encountered while parsing option name".to_owned()
+                    );
+                }
                 Some('=') => break,
                 Some(_) => {}
             }
@@ -134,10 +151,15 @@ mod tests {
 
     #[test]
     fn broken_files_are_refused() {
-        let check = |text: &str, expected: &str| assert_eq!(sections(text), Err(expected.to_owned()), "{text:?}");
+        let check = |text: &str, expected: &str| {
+            assert_eq!(sections(text), Err(expected.to_owned()), "{text:?}")
+        };
         check("[Unit", "unable to find end of section");
         check("[Unit] x\n", "found garbage after section name : [120]");
-        check("[Unit]\nabc\n", "unexpected newline encountered while parsing option name");
+        check(
+            "[Unit]\nabc\n",
+            "unexpected newline encountered while parsing option name",
+        );
         check("[Unit]\nabc", "EOF");
     }
 }

@@ -13,7 +13,12 @@ use crate::render::input::outcome::Notes;
 use crate::render::plan::node_plan::NodePlan;
 
 /// The data, or findings that say why there is none.
-pub(super) fn encode(plan: &NodePlan, ignition: Option<&Ignition>, context: &Context<'_>, notes: &mut Notes) -> Option<Sensitive<Vec<u8>>> {
+pub(super) fn encode(
+    plan: &NodePlan,
+    ignition: Option<&Ignition>,
+    context: &Context<'_>,
+    notes: &mut Notes,
+) -> Option<Sensitive<Vec<u8>>> {
     context.refuse_of_version_3(plan, ignition, notes)?;
     let release = Release {
         calls_bash: context.profile.ignition_calls_bash(),
@@ -24,13 +29,17 @@ pub(super) fn encode(plan: &NodePlan, ignition: Option<&Ignition>, context: &Con
         Ok(generated) => generated,
         Err(Unwritable { upstream, origin }) => {
             let finding = Diagnostic::of(&CONFIG_REFUSED, format!("{origin} names no mount point"));
-            let finding = finding.at(context.config.place(&origin)).help("write the mount as [label, mount point, option…]");
+            let finding = finding
+                .at(context.config.place(&origin))
+                .help("write the mount as [label, mount point, option…]");
             return notes.refuse(finding.upstream(upstream));
         }
     };
     let own = container_linux::translate(&generated.text, true);
     let empty = ContainerLinuxConfig::default();
-    let additional = ignition.and_then(|ignition| ignition.container_linux_config.as_ref()).unwrap_or(&empty);
+    let additional = ignition
+        .and_then(|ignition| ignition.container_linux_config.as_ref())
+        .unwrap_or(&empty);
     let own = match own {
         Ok((config, _)) => config,
         Err(refusal) => {
@@ -38,37 +47,68 @@ pub(super) fn encode(plan: &NodePlan, ignition: Option<&Ignition>, context: &Con
             return None;
         }
     };
-    let config = match additional.additional_config.as_ref().map(|text| text.expose().as_str()).unwrap_or_default() {
+    let config = match additional
+        .additional_config
+        .as_ref()
+        .map(|text| text.expose().as_str())
+        .unwrap_or_default()
+    {
         "" => own,
-        text => own.append(context.additional(text, additional.strict.unwrap_or_default(), notes)?),
+        text => {
+            own.append(context.additional(text, additional.strict.unwrap_or_default(), notes)?)
+        }
     };
     Some(Sensitive::new(json::to_bytes(&config)))
 }
 
 impl Context<'_> {
     /// Refuses what only Ignition 3.4 reads.
-    fn refuse_of_version_3(&self, plan: &NodePlan, ignition: Option<&Ignition>, notes: &mut Notes) -> Option<()> {
+    fn refuse_of_version_3(
+        &self,
+        plan: &NodePlan,
+        ignition: Option<&Ignition>,
+        notes: &mut Notes,
+    ) -> Option<()> {
         let additional = ignition.is_some_and(|ignition| ignition.additional_config.is_some());
         let compression = plan.compression == Compression::Gzip;
-        let set =
-            [(self.spec_path.field("ignition").field("additionalConfig"), additional), (self.spec_path.field("compression"), compression)];
+        let set = [
+            (
+                self.spec_path.field("ignition").field("additionalConfig"),
+                additional,
+            ),
+            (self.spec_path.field("compression"), compression),
+        ];
         for (path, _) in set.iter().filter(|(_, is_set)| *is_set) {
-            let finding = Diagnostic::of(&CONFIG_REFUSED, format!("{path} needs Ignition 3.4")).at(self.config.key_place(path));
-            notes.report.push(finding.help(Remedy::new("use ").set(Setting::Ignition, "3.4").then(", or leave the field out")));
+            let finding = Diagnostic::of(&CONFIG_REFUSED, format!("{path} needs Ignition 3.4"))
+                .at(self.config.key_place(path));
+            notes.report.push(
+                finding.help(
+                    Remedy::new("use ")
+                        .set(Setting::Ignition, "3.4")
+                        .then(", or leave the field out"),
+                ),
+            );
         }
         (!additional && !compression).then_some(())
     }
 
     /// The additional config; what it warns of is shown.
     fn additional(&self, text: &str, strict: bool, notes: &mut Notes) -> Option<super::v2::Config> {
-        let path = self.spec_path.field("ignition").field("containerLinuxConfig").field("additionalConfig");
+        let path = self
+            .spec_path
+            .field("ignition")
+            .field("containerLinuxConfig")
+            .field("additionalConfig");
         let place = |entry: &Entry| self.config.line_place(&path, entry.at);
         match container_linux::translate(text.as_bytes(), strict) {
             Ok((config, entries)) => {
                 for entry in &entries {
                     let message = format!("{}: {}", of_line(&path, entry), words(entry));
                     let finding = Diagnostic::of(&ADDITIONAL_WARNING, message).at(place(entry));
-                    notes.report.push(finding.help("correct the additional config; `strict: true` would refuse it"));
+                    notes.report.push(
+                        finding
+                            .help("correct the additional config; `strict: true` would refuse it"),
+                    );
                 }
                 Some(config)
             }
@@ -78,10 +118,14 @@ impl Context<'_> {
                     let message = format!("{}: {}", of_line(&path, entry), words(entry));
                     let finding = Diagnostic::of(&ADDITIONAL_REFUSED, message).at(place(entry));
                     let help = match entry.severity {
-                        Severity::Error => "write a Container Linux Config as its specification has it",
+                        Severity::Error => {
+                            "write a Container Linux Config as its specification has it"
+                        }
                         _ => "correct the additional config, or leave out `strict: true`",
                     };
-                    notes.report.push(finding.help(help).upstream(upstream.clone()));
+                    notes
+                        .report
+                        .push(finding.help(help).upstream(upstream.clone()));
                 }
                 None
             }
@@ -92,11 +136,19 @@ impl Context<'_> {
     fn refusals(&self, generated: &Generated, refusal: &Refusal) -> Vec<Diagnostic> {
         let upstream = self.upstream("converting generated CLC to Ignition", refusal);
         let finding = |entry: &Entry| {
-            let is_unreadable = entry.message.starts_with("yaml: ") && !entry.message.starts_with(UNFIT);
-            let origin = if is_unreadable { generated.breaks_at(entry.at) } else { generated.origin(entry.at) };
+            let is_unreadable =
+                entry.message.starts_with("yaml: ") && !entry.message.starts_with(UNFIT);
+            let origin = if is_unreadable {
+                generated.breaks_at(entry.at)
+            } else {
+                generated.origin(entry.at)
+            };
             let origin = origin.cloned().unwrap_or_else(|| self.origin_of(entry));
             let finding = Diagnostic::of(&CONFIG_REFUSED, format!("{origin}: {}", words(entry)));
-            finding.at(self.config.place(&origin)).help(help(entry)).upstream(upstream.clone())
+            finding
+                .at(self.config.place(&origin))
+                .help(help(entry))
+                .upstream(upstream.clone())
         };
         refusal.entries.iter().map(finding).collect()
     }
@@ -110,7 +162,11 @@ impl Context<'_> {
     }
 
     fn upstream(&self, stage: &str, refusal: &Refusal) -> String {
-        let message = if self.show_secrets { refusal.message.clone() } else { redacted(&refusal.message) };
+        let message = if self.show_secrets {
+            refusal.message.clone()
+        } else {
+            redacted(&refusal.message)
+        };
         format!("building Ignition config: {stage}: {message}")
     }
 }
@@ -118,15 +174,30 @@ impl Context<'_> {
 /// What the reader says of values that fit no field.
 const UNFIT: &str = "yaml: unmarshal errors:";
 
-/// An entry in words, without its place: the lines that it counts are those of a text that nobody sees, or are told beside it.
+/// An entry in words, without its place: the lines that it counts are those of a text that nobody
+/// sees, or are told beside it.
 fn words(entry: &Entry) -> String {
     let message = redacted(&entry.message);
-    let message = message.strip_prefix(UNFIT).or_else(|| message.strip_prefix("yaml: ")).unwrap_or(&message);
-    let without_line = |line: &str| match line.trim().strip_prefix("line ").and_then(|rest| rest.split_once(": ")) {
-        Some((number, words)) if number.bytes().all(|byte| byte.is_ascii_digit()) => words.to_owned(),
+    let message = message
+        .strip_prefix(UNFIT)
+        .or_else(|| message.strip_prefix("yaml: "))
+        .unwrap_or(&message);
+    let without_line = |line: &str| match line
+        .trim()
+        .strip_prefix("line ")
+        .and_then(|rest| rest.split_once(": "))
+    {
+        Some((number, words)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
+            words.to_owned()
+        }
         _ => line.trim().to_owned(),
     };
-    message.lines().map(without_line).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+    message
+        .lines()
+        .map(without_line)
+        .filter(|line| !line.is_empty())
+        .collect::<Vec<_>>()
+        .join("; ")
 }
 
 fn of_line(path: &FieldPath, entry: &Entry) -> String {
@@ -148,7 +219,9 @@ fn redacted(message: &str) -> String {
     match out.find("invalid url \"").or_else(|| out.find("parse \"")) {
         Some(at) => {
             let start = at + out[at..].find('"').unwrap_or_default() + 1;
-            let end = out[start..].find("\": ").map_or(out.len(), |end| start + end);
+            let end = out[start..]
+                .find("\": ")
+                .map_or(out.len(), |end| start + end);
             format!("{}<redacted>{}", &out[..start], &out[end..])
         }
         None => out,
@@ -157,7 +230,9 @@ fn redacted(message: &str) -> String {
 
 fn help(entry: &Entry) -> &'static str {
     match entry.message.as_str() {
-        "mode unspecified for file, defaulting to 0644" => "add `permissions: \"0644\"`: CAPI's Ignition needs permissions in every file",
+        "mode unspecified for file, defaulting to 0644" => {
+            "add `permissions: \"0644\"`: CAPI's Ignition needs permissions in every file"
+        }
         "illegal file mode" => "write octal permissions with a leading zero, such as `\"0644\"`",
         "path not absolute" => "write a path that starts with `/`",
         "invalid filesystem format" => "write `ext4`, `btrfs`, `xfs`, `swap` or `vfat`",

@@ -14,18 +14,41 @@ fn place(source: &Source, needle: &str) -> Place {
 }
 
 fn point(file: &str, line: u32, column: u32) -> Place {
-    let at = Position { offset: 0, line, column };
+    let at = Position {
+        offset: 0,
+        line,
+        column,
+    };
     Place::file(file).at_span(Span { start: at, end: at })
 }
 
-/// Renders one finding without colours and compares; the expected text is written with a leading newline.
+/// Renders one finding without colours and compares; the expected text is written with a leading
+/// newline.
 fn check(finding: Diagnostic, sources: &[&Source], width: usize, expected: &str) {
     let sources: Sources = sources.iter().map(|source| (*source).clone()).collect();
     let report: Report = [finding].into_iter().collect();
-    let text = render(&report, &sources, Style { colour: false, width });
+    let text = render(
+        &report,
+        &sources,
+        Style {
+            colour: false,
+            width,
+        },
+    );
     assert_eq!(format!("\n{text}"), expected);
-    let coloured = render(&report, &sources, Style { colour: true, width });
-    assert_eq!(without_colours(&coloured), text, "colours change nothing else");
+    let coloured = render(
+        &report,
+        &sources,
+        Style {
+            colour: true,
+            width,
+        },
+    );
+    assert_eq!(
+        without_colours(&coloured),
+        text,
+        "colours change nothing else"
+    );
 }
 
 fn without_colours(text: &str) -> String {
@@ -73,14 +96,21 @@ error[config-file-two-sources]: spec.files[0] has both content and contentFrom
 
 #[test]
 fn another_file_is_named_and_lines_to_add_are_shown() {
-    let provider = Source::new("provider.yaml", "name: k3s\ncrds:\n- bootstrap/config/crd/bases/*.yaml\n");
-    let foreign = "bootstrap/config/crd/bases/controlplane.cluster.x-k8s.io_kthreescontrolplanes.yaml";
+    let provider = Source::new(
+        "provider.yaml",
+        "name: k3s\ncrds:\n- bootstrap/config/crd/bases/*.yaml\n",
+    );
+    let foreign =
+        "bootstrap/config/crd/bases/controlplane.cluster.x-k8s.io_kthreescontrolplanes.yaml";
     let message = "`crds` also takes KThreesControlPlane of group controlplane.cluster.x-k8s.io";
-    let finding = Diagnostic::of(const { &Rule::error("provider-crd-foreign-group", "") }, message)
-        .at(place(&provider, "bootstrap/config/crd/bases/*.yaml"))
-        .label("`group` is bootstrap.cluster.x-k8s.io")
-        .related(point(foreign, 9, 10), "")
-        .help("write `bootstrap/config/crd/bases/bootstrap.cluster.x-k8s.io_*.yaml`");
+    let finding = Diagnostic::of(
+        const { &Rule::error("provider-crd-foreign-group", "") },
+        message,
+    )
+    .at(place(&provider, "bootstrap/config/crd/bases/*.yaml"))
+    .label("`group` is bootstrap.cluster.x-k8s.io")
+    .related(point(foreign, 9, 10), "")
+    .help("write `bootstrap/config/crd/bases/bootstrap.cluster.x-k8s.io_*.yaml`");
     check(
         finding,
         &[&provider],
@@ -97,11 +127,24 @@ error[provider-crd-foreign-group]: `crds` also takes KThreesControlPlane of grou
 ",
     );
 
-    let metadata = Source::new("metadata.yaml", format!("{}    contract: v1beta1\n", "#\n".repeat(11)));
-    let finding = Diagnostic::of(const { &Rule::error("metadata-series-missing", "") }, "metadata.yaml does not list series 0.4 of v0.4.0")
-        .at(place(&metadata, "contract"))
-        .insertion(12, vec!["  - major: 0".to_owned(), "    minor: 4".to_owned(), "    contract: v1beta1".to_owned()])
-        .help("add these lines, or run `windlass release bump v0.4.0`");
+    let metadata = Source::new(
+        "metadata.yaml",
+        format!("{}    contract: v1beta1\n", "#\n".repeat(11)),
+    );
+    let finding = Diagnostic::of(
+        const { &Rule::error("metadata-series-missing", "") },
+        "metadata.yaml does not list series 0.4 of v0.4.0",
+    )
+    .at(place(&metadata, "contract"))
+    .insertion(
+        12,
+        vec![
+            "  - major: 0".to_owned(),
+            "    minor: 4".to_owned(),
+            "    contract: v1beta1".to_owned(),
+        ],
+    )
+    .help("add these lines, or run `windlass release bump v0.4.0`");
     check(
         finding,
         &[&metadata],
@@ -152,7 +195,8 @@ warning[a-b]: x and y differ
 
 #[test]
 fn a_bar_stands_between_excerpts_and_none_after_the_last() {
-    let sources = ["a", "b", "c"].map(|name| Source::new(format!("{name}.yaml"), format!("{name}: 1\n")));
+    let sources =
+        ["a", "b", "c"].map(|name| Source::new(format!("{name}.yaml"), format!("{name}: 1\n")));
     let [a, b, c] = &sources;
     let finding = Diagnostic::of(const { &Rule::warning("a-b", "") }, "m")
         .at(place(a, "1"))
@@ -201,9 +245,12 @@ error[a-b]: m
 
 #[test]
 fn without_the_text_only_the_place_is_shown() {
-    let finding = Diagnostic::of(const { &Rule::warning("image-registry-gone", "") }, "gcr.io no longer serves kube-rbac-proxy")
-        .at(point("control-plane-components.yaml", 1877, 16))
-        .help("use quay.io/brancz/kube-rbac-proxy:v0.16.0");
+    let finding = Diagnostic::of(
+        const { &Rule::warning("image-registry-gone", "") },
+        "gcr.io no longer serves kube-rbac-proxy",
+    )
+    .at(point("control-plane-components.yaml", 1877, 16))
+    .help("use quay.io/brancz/kube-rbac-proxy:v0.16.0");
     check(
         finding,
         &[],
@@ -214,11 +261,24 @@ warning[image-registry-gone]: gcr.io no longer serves kube-rbac-proxy
   = help: use quay.io/brancz/kube-rbac-proxy:v0.16.0
 ",
     );
-    let finding = Diagnostic::of(const { &Rule::info("a-b", "") }, "m").at(Place::default().in_object("Machine/m"));
+    let finding = Diagnostic::of(const { &Rule::info("a-b", "") }, "m")
+        .at(Place::default().in_object("Machine/m"));
     check(finding, &[], 100, "\ninfo[a-b]: m\n  --> Machine/m\n");
-    check(Diagnostic::of(const { &Rule::info("a-b", "") }, "m"), &[], 100, "\ninfo[a-b]: m\n");
-    let related = Diagnostic::of(const { &Rule::info("a-b", "") }, "m").at(Place::file("a")).related(point("b", 1, 2), "the first");
-    check(related, &[], 100, "\ninfo[a-b]: m\n  --> a\n  ::: b:1:2 the first\n");
+    check(
+        Diagnostic::of(const { &Rule::info("a-b", "") }, "m"),
+        &[],
+        100,
+        "\ninfo[a-b]: m\n",
+    );
+    let related = Diagnostic::of(const { &Rule::info("a-b", "") }, "m")
+        .at(Place::file("a"))
+        .related(point("b", 1, 2), "the first");
+    check(
+        related,
+        &[],
+        100,
+        "\ninfo[a-b]: m\n  --> a\n  ::: b:1:2 the first\n",
+    );
 }
 
 #[test]
@@ -238,13 +298,19 @@ error[a-b]: m␛[2J
     );
 }
 
-/// A finding about a whole mapping, or about a block's text, shows where it begins and not dozens of lines.
+/// A finding about a whole mapping, or about a block's text, shows where it begins and not dozens
+/// of lines.
 #[test]
 fn of_a_mark_over_several_lines_the_first_is_shown() {
-    let source = Source::new("many.yaml", "a:\n  b:\n    c: 1\n    d: 2\n    e: |\n      f\n      g\nh: 6\n");
+    let source = Source::new(
+        "many.yaml",
+        "a:\n  b:\n    c: 1\n    d: 2\n    e: |\n      f\n      g\nh: 6\n",
+    );
     let shown = |from: &str, to: &str, expected: &str| {
         let find = |needle| source.text().find(needle).unwrap();
-        let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(source.place_at(find(from)..find(to))).label("this");
+        let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m")
+            .at(source.place_at(find(from)..find(to)))
+            .label("this");
         check(finding, &[&source], 100, expected);
     };
     let expected = "
@@ -270,7 +336,9 @@ error[a-b]: m
 fn lines_between_distant_marks_are_left_out() {
     let source = Source::new("far.yaml", "a: 1\nb: 2\nc: 3\nd: 4\ne: 5\n");
     check(
-        Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(place(&source, "e")).related(place(&source, "a"), "one"),
+        Diagnostic::of(const { &Rule::error("a-b", "") }, "m")
+            .at(place(&source, "e"))
+            .related(place(&source, "a"), "one"),
         &[&source],
         100,
         "
@@ -289,36 +357,84 @@ error[a-b]: m
 #[test]
 fn colours_follow_the_severity() {
     let source = Source::new("a.yaml", "x: 1\n");
-    let report: Report =
-        [Diagnostic::of(const { &Rule::warning("a-b", "") }, "m").at(place(&source, "1")).label("one")].into_iter().collect();
-    let text = render(&report, &[source].into_iter().collect(), Style { colour: true, width: 100 });
-    assert!(text.starts_with("\x1b[1;33mwarning\x1b[0m\x1b[1m[a-b]\x1b[0m: m\n"), "{text:?}");
-    assert!(text.contains("  --> \x1b[1ma.yaml:1:4\x1b[0m\n"), "{text:?}");
-    assert!(text.contains("   |    \x1b[1;33m^ one\x1b[0m\n"), "{text:?}");
+    let report: Report = [Diagnostic::of(const { &Rule::warning("a-b", "") }, "m")
+        .at(place(&source, "1"))
+        .label("one")]
+    .into_iter()
+    .collect();
+    let text = render(
+        &report,
+        &[source].into_iter().collect(),
+        Style {
+            colour: true,
+            width: 100,
+        },
+    );
+    assert!(
+        text.starts_with("\x1b[1;33mwarning\x1b[0m\x1b[1m[a-b]\x1b[0m: m\n"),
+        "{text:?}"
+    );
+    assert!(
+        text.contains("  --> \x1b[1ma.yaml:1:4\x1b[0m\n"),
+        "{text:?}"
+    );
+    assert!(
+        text.contains("   |    \x1b[1;33m^ one\x1b[0m\n"),
+        "{text:?}"
+    );
 }
 
 #[test]
 fn summaries_leave_out_what_is_not_there() {
-    let summary = |errors, warnings| Summary { errors, warnings, infos: 0, waived: 0 };
-    assert_eq!(summary_line("", summary(2, 1), "no data written"), "2 errors, 1 warning; no data written");
-    assert_eq!(summary_line("", summary(1, 0), "nothing written"), "1 error; nothing written");
-    assert_eq!(summary_line("5 files, 17 objects, 2 images", summary(0, 0), ""), "5 files, 17 objects, 2 images");
-    assert_eq!(summary_line("17 objects, static rules only", summary(0, 1), ""), "17 objects, static rules only; 1 warning");
+    let summary = |errors, warnings| Summary {
+        errors,
+        warnings,
+        infos: 0,
+        waived: 0,
+    };
+    assert_eq!(
+        summary_line("", summary(2, 1), "no data written"),
+        "2 errors, 1 warning; no data written"
+    );
+    assert_eq!(
+        summary_line("", summary(1, 0), "nothing written"),
+        "1 error; nothing written"
+    );
+    assert_eq!(
+        summary_line("5 files, 17 objects, 2 images", summary(0, 0), ""),
+        "5 files, 17 objects, 2 images"
+    );
+    assert_eq!(
+        summary_line("17 objects, static rules only", summary(0, 1), ""),
+        "17 objects, static rules only; 1 warning"
+    );
 }
 
 #[test]
 fn failures_have_their_help_below() {
     let style = Style::default();
-    let text = style.failure("worker.yml: no such file", Some("did you mean worker.yaml?"));
-    assert_eq!(text, "error: worker.yml: no such file\n  help: did you mean worker.yaml?\n");
+    let text = style.failure(
+        "worker.yml: no such file",
+        Some("did you mean worker.yaml?"),
+    );
+    assert_eq!(
+        text,
+        "error: worker.yml: no such file\n  help: did you mean worker.yaml?\n"
+    );
 }
 
-/// Of five lines: what is shown of a finding about one of them, with or without another place and lines to add.
+/// Of five lines: what is shown of a finding about one of them, with or without another place and
+/// lines to add.
 fn check_five(finding: impl FnOnce(&Source) -> Diagnostic, expected: &str) {
     let source = Source::new("five.yaml", "a: 1\nb: 2\nc: 3\nd: 4\ne: 5\n");
     let finding = finding(&source);
     let line = finding.place.span.unwrap().start.line;
-    check(finding, &[&source], 100, &format!("\nerror[a-b]: m\n  --> five.yaml:{line}:1\n   |\n{expected}"));
+    check(
+        finding,
+        &[&source],
+        100,
+        &format!("\nerror[a-b]: m\n  --> five.yaml:{line}:1\n   |\n{expected}"),
+    );
 }
 
 #[test]
@@ -329,7 +445,9 @@ fn a_single_line_between_two_marks_is_shown() {
         ("d", " 1 | a: 1\n   | - one\n...\n 4 | d: 4\n   | ^\n"),
     ] {
         let finding = |source: &Source| {
-            Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(place(source, far)).related(place(source, "a"), "one")
+            Diagnostic::of(const { &Rule::error("a-b", "") }, "m")
+                .at(place(source, far))
+                .related(place(source, "a"), "one")
         };
         check_five(finding, expected);
     }
@@ -339,15 +457,33 @@ fn a_single_line_between_two_marks_is_shown() {
 fn lines_to_add_stand_behind_their_line() {
     for (at, after_line, expected) in [
         ("c", 0, "   + x: 0\n 3 | c: 3\n   | ^ here\n"),
-        ("c", 1, " 1 | a: 1\n   + x: 0\n 2 | b: 2\n 3 | c: 3\n   | ^ here\n"),
+        (
+            "c",
+            1,
+            " 1 | a: 1\n   + x: 0\n 2 | b: 2\n 3 | c: 3\n   | ^ here\n",
+        ),
         ("c", 3, " 3 | c: 3\n   | ^ here\n   + x: 0\n"),
-        ("c", 5, " 3 | c: 3\n   | ^ here\n 4 | d: 4\n 5 | e: 5\n   + x: 0\n"),
+        (
+            "c",
+            5,
+            " 3 | c: 3\n   | ^ here\n 4 | d: 4\n 5 | e: 5\n   + x: 0\n",
+        ),
         ("c", 9, " 3 | c: 3\n   | ^ here\n   + x: 0\n"),
-        ("e", 1, " 1 | a: 1\n   + x: 0\n...\n 5 | e: 5\n   | ^ here\n"),
-        ("a", 5, " 1 | a: 1\n   | ^ here\n...\n 5 | e: 5\n   + x: 0\n"),
+        (
+            "e",
+            1,
+            " 1 | a: 1\n   + x: 0\n...\n 5 | e: 5\n   | ^ here\n",
+        ),
+        (
+            "a",
+            5,
+            " 1 | a: 1\n   | ^ here\n...\n 5 | e: 5\n   + x: 0\n",
+        ),
     ] {
         let finding = |source: &Source| {
-            let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(place(source, at)).label("here");
+            let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m")
+                .at(place(source, at))
+                .label("here");
             finding.insertion(after_line, vec!["x: 0".to_owned()])
         };
         check_five(finding, expected);
@@ -356,15 +492,24 @@ fn lines_to_add_stand_behind_their_line() {
 
 #[test]
 fn lines_to_add_are_shown_without_the_text_too() {
-    let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(point("x.yaml", 3, 1)).insertion(3, vec!["x: 0".to_owned()]);
-    check(finding, &[], 100, "\nerror[a-b]: m\n  --> x.yaml:3:1\n   |\n   + x: 0\n");
+    let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m")
+        .at(point("x.yaml", 3, 1))
+        .insertion(3, vec!["x: 0".to_owned()]);
+    check(
+        finding,
+        &[],
+        100,
+        "\nerror[a-b]: m\n  --> x.yaml:3:1\n   |\n   + x: 0\n",
+    );
 }
 
 /// Another word about the same file has no line to stand in, and is told all the same.
 #[test]
 fn a_related_file_is_named_though_it_is_the_same() {
     let source = Source::new("a.yaml", "x: 1\n");
-    let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(place(&source, "1")).related(source.place(), "whole");
+    let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m")
+        .at(place(&source, "1"))
+        .related(source.place(), "whole");
     check(
         finding,
         &[&source],
@@ -397,10 +542,14 @@ error[a-b]: m
     );
 }
 
-/// Marks before, in, between and behind secrets: the text that stands for a secret is marked as a whole.
+/// Marks before, in, between and behind secrets: the text that stands for a secret is marked as a
+/// whole.
 #[test]
 fn marks_stand_below_their_text_around_secrets() {
-    let source = Source::new("a.yaml", "- {password: hunter22, shell: BETWEEN, token: hunter33, gecos: BEHIND}\n");
+    let source = Source::new(
+        "a.yaml",
+        "- {password: hunter22, shell: BETWEEN, token: hunter33, gecos: BEHIND}\n",
+    );
     let masked = "- {password: <redacted>, shell: BETWEEN, token: <redacted>, gecos: BEHIND}";
     for (needle, before, length) in [
         ("password", 3, 8),
@@ -416,10 +565,13 @@ fn marks_stand_below_their_text_around_secrets() {
         ("BEHIND", 67, 6),
     ] {
         let start = source.text().find(needle).unwrap();
-        let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m").at(source.place_at(start..start + needle.len()));
+        let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, "m")
+            .at(source.place_at(start..start + needle.len()));
         let column = start + 1;
         let marked = format!("{}{}", " ".repeat(before), "^".repeat(length));
-        let expected = format!("\nerror[a-b]: m\n  --> a.yaml:1:{column}\n   |\n 1 | {masked}\n   | {marked}\n");
+        let expected = format!(
+            "\nerror[a-b]: m\n  --> a.yaml:1:{column}\n   |\n 1 | {masked}\n   | {marked}\n"
+        );
         check(finding, &[&source], 100, &expected);
     }
 }
@@ -430,7 +582,11 @@ mod any_place {
     use super::*;
 
     fn position() -> impl Strategy<Value = Position> {
-        (0usize..60, 0u32..8, 0u32..40).prop_map(|(offset, line, column)| Position { offset, line, column })
+        (0usize..60, 0u32..8, 0u32..40).prop_map(|(offset, line, column)| Position {
+            offset,
+            line,
+            column,
+        })
     }
 
     fn span() -> impl Strategy<Value = Span> {

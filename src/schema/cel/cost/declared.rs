@@ -38,15 +38,23 @@ impl Kind {
     /// The kind of a value that is one of two: an empty list goes with any.
     pub(super) fn join(&self, other: &Kind) -> Kind {
         match (self, other) {
-            (Kind::List(one), Kind::List(other)) if **one == Kind::Unknown => Kind::List(other.clone()),
-            (Kind::List(one), Kind::List(other)) if **other == Kind::Unknown => Kind::List(one.clone()),
+            (Kind::List(one), Kind::List(other)) if **one == Kind::Unknown => {
+                Kind::List(other.clone())
+            }
+            (Kind::List(one), Kind::List(other)) if **other == Kind::Unknown => {
+                Kind::List(one.clone())
+            }
             _ if self == other => self.clone(),
             _ => Kind::Unknown,
         }
     }
 
     pub(super) fn items(&self) -> Kind {
-        if let Kind::List(items) = self { (**items).clone() } else { Kind::Unknown }
+        if let Kind::List(items) = self {
+            (**items).clone()
+        } else {
+            Kind::Unknown
+        }
     }
 }
 
@@ -66,7 +74,11 @@ pub(super) enum Place<'a> {
 
 impl<'a> Place<'a> {
     fn of(node: &'a Node) -> Self {
-        if node.least_json.is_some() { Place::Node(node, node.embedded_resource) } else { Place::Nowhere }
+        if node.least_json.is_some() {
+            Place::Node(node, node.embedded_resource)
+        } else {
+            Place::Nowhere
+        }
     }
 
     pub(super) fn field(self, name: &str) -> Self {
@@ -75,8 +87,15 @@ impl<'a> Place<'a> {
             Place::Node(_, true) if name == "metadata" => Place::Metadata,
             Place::Metadata if matches!(name, "name" | "generateName") => Place::Text,
             Place::Node(node, _) if node.values().is_none() => {
-                let direct = node.properties.get_key_value(name).filter(|(key, _)| escaped(key).as_deref() == Some(name));
-                let found = direct.or_else(|| node.properties.iter().find(|(key, _)| escaped(key).as_deref() == Some(name)));
+                let direct = node
+                    .properties
+                    .get_key_value(name)
+                    .filter(|(key, _)| escaped(key).as_deref() == Some(name));
+                let found = direct.or_else(|| {
+                    node.properties
+                        .iter()
+                        .find(|(key, _)| escaped(key).as_deref() == Some(name))
+                });
                 found.map_or(Place::Nowhere, |(_, node)| Place::of(node))
             }
             _ => Place::Nowhere,
@@ -86,13 +105,21 @@ impl<'a> Place<'a> {
     /// The items of a list or the values of a map.
     pub(super) fn elements(self) -> Self {
         match self {
-            Place::Node(node, _) => node.items.as_deref().or_else(|| node.values()).map_or(Place::Nowhere, Place::of),
+            Place::Node(node, _) => node
+                .items
+                .as_deref()
+                .or_else(|| node.values())
+                .map_or(Place::Nowhere, Place::of),
             _ => Place::Nowhere,
         }
     }
 
     pub(super) fn keys(self) -> Self {
-        if matches!(self, Place::Node(node, _) if node.values().is_some()) { Place::Key } else { Place::Nowhere }
+        if matches!(self, Place::Node(node, _) if node.values().is_some()) {
+            Place::Key
+        } else {
+            Place::Nowhere
+        }
     }
 
     pub(super) fn size(self) -> Option<Size> {
@@ -138,8 +165,11 @@ fn most_elements(node: &Node) -> u64 {
     let declared = |limit: Option<i64>| limit.map(|limit| u64::try_from(limit).unwrap_or(0));
     let least = |node: Option<&Node>| node.and_then(|node| node.least_json).unwrap_or(0);
     match &node.types[..] {
-        _ if node.int_or_string => declared(node.max_length).map_or(MAX_REQUEST - 2, |most| most.saturating_mul(4)),
-        [Type::Array] => declared(node.max_items).unwrap_or((MAX_REQUEST - 2) / (least(node.items.as_deref()) + 1)),
+        _ if node.int_or_string => {
+            declared(node.max_length).map_or(MAX_REQUEST - 2, |most| most.saturating_mul(4))
+        }
+        [Type::Array] => declared(node.max_items)
+            .unwrap_or((MAX_REQUEST - 2) / (least(node.items.as_deref()) + 1)),
         [Type::Object] if node.values().is_some() => {
             declared(node.max_properties).unwrap_or((MAX_REQUEST - 2) / (least(node.values()) + 6))
         }
@@ -147,7 +177,8 @@ fn most_elements(node: &Node) -> u64 {
             "byte" => declared(node.max_length).unwrap_or(MAX_REQUEST - 2),
             "duration" | "date-time" => 32,
             "date" => 12,
-            _ => declared(node.max_length).map_or_else(|| longest_of(node), |most| most.saturating_mul(4)),
+            _ => declared(node.max_length)
+                .map_or_else(|| longest_of(node), |most| most.saturating_mul(4)),
         },
         _ => 0,
     }
@@ -157,10 +188,16 @@ fn longest_of(node: &Node) -> u64 {
     if node.enumeration.is_empty() {
         return MAX_REQUEST - 2;
     }
-    node.enumeration.iter().filter_map(|value| value.as_str()).map(|text| text.len() as u64).max().unwrap_or(0)
+    node.enumeration
+        .iter()
+        .filter_map(|value| value.as_str())
+        .map(|text| text.len() as u64)
+        .max()
+        .unwrap_or(0)
 }
 
-/// The fewest bytes that a value of this schema takes in JSON; nothing when rules do not see it. What is below must know its own.
+/// The fewest bytes that a value of this schema takes in JSON; nothing when rules do not see it.
+/// What is below must know its own.
 pub(in crate::schema) fn least_json(node: &Node) -> Option<u64> {
     if node.int_or_string {
         return Some(1);
@@ -170,9 +207,14 @@ pub(in crate::schema) fn least_json(node: &Node) -> Option<u64> {
         [Type::Object] => match &node.additional {
             Some(Additional::Values(values)) => values.least_json.map(|_| 2),
             _ => {
-                let required = node.required.iter().filter_map(|name| node.properties.get(name).map(|property| (name, property)));
+                let required = node
+                    .required
+                    .iter()
+                    .filter_map(|name| node.properties.get(name).map(|property| (name, property)));
                 let required = required.filter(|(_, property)| property.default.is_none());
-                let sizes = required.filter_map(|(name, property)| Some(name.len() as u64 + property.least_json? + 4));
+                let sizes = required.filter_map(|(name, property)| {
+                    Some(name.len() as u64 + property.least_json? + 4)
+                });
                 Some(sizes.fold(2, u64::saturating_add))
             }
         },
@@ -188,7 +230,8 @@ pub(in crate::schema) fn least_json(node: &Node) -> Option<u64> {
     }
 }
 
-/// How often a value of this schema can be in a request at most, where nothing above it says how often.
+/// How often a value of this schema can be in a request at most, where nothing above it says how
+/// often.
 pub(in crate::schema) fn most_often(node: &Node) -> u64 {
     MAX_REQUEST / (node.least_json.unwrap_or(0) + 1)
 }

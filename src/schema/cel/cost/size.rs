@@ -16,10 +16,16 @@ pub(super) struct Size {
 }
 
 impl Size {
-    pub(super) const UNKNOWN: Size = Size { min: 0, max: u64::MAX };
+    pub(super) const UNKNOWN: Size = Size {
+        min: 0,
+        max: u64::MAX,
+    };
 
     pub(super) fn exactly(size: u64) -> Self {
-        Size { min: size, max: size }
+        Size {
+            min: size,
+            max: size,
+        }
     }
 
     pub(super) fn up_to(max: u64) -> Self {
@@ -27,15 +33,24 @@ impl Size {
     }
 
     pub(super) fn plus(self, other: Size) -> Self {
-        Size { min: self.min.saturating_add(other.min), max: self.max.saturating_add(other.max) }
+        Size {
+            min: self.min.saturating_add(other.min),
+            max: self.max.saturating_add(other.max),
+        }
     }
 
     pub(super) fn times(self, other: Size) -> Self {
-        Size { min: self.min.saturating_mul(other.min), max: self.max.saturating_mul(other.max) }
+        Size {
+            min: self.min.saturating_mul(other.min),
+            max: self.max.saturating_mul(other.max),
+        }
     }
 
     pub(super) fn union(self, other: Size) -> Self {
-        Size { min: self.min.min(other.min), max: self.max.max(other.max) }
+        Size {
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+        }
     }
 
     /// The cost of going through all of it.

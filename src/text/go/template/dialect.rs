@@ -14,15 +14,26 @@ pub(crate) struct Dialect {
 
 impl Dialect {
     /// The standard functions alone; a missing key is `<no value>`.
-    pub(crate) const STANDARD: Dialect = Dialect { find: |_| None, missing_key_fails: false };
+    pub(crate) const STANDARD: Dialect = Dialect {
+        find: |_| None,
+        missing_key_fails: false,
+    };
     /// With sprig's hermetic functions, as Cluster API renders patches.
-    pub(crate) const SPRIG: Dialect = Dialect { find: sprig::find, missing_key_fails: false };
+    pub(crate) const SPRIG: Dialect = Dialect {
+        find: sprig::find,
+        missing_key_fails: false,
+    };
     /// The standard functions, and a missing key fails: as Cluster API makes names.
-    pub(crate) const STRICT: Dialect = Dialect { find: |_| None, missing_key_fails: true };
+    pub(crate) const STRICT: Dialect = Dialect {
+        find: |_| None,
+        missing_key_fails: true,
+    };
 
     /// The function of that name; an added one goes before a standard one.
     pub(super) fn find(&self, name: &str) -> Option<Callable> {
-        (self.find)(name).map(Callable::Added).or_else(|| Function::find(name).map(Callable::Standard))
+        (self.find)(name)
+            .map(Callable::Added)
+            .or_else(|| Function::find(name).map(Callable::Standard))
     }
 }
 
@@ -58,9 +69,16 @@ impl Callable {
     pub(super) fn cost(&self, arguments: &[Held]) -> usize {
         match self {
             // Those of Go look at no more than texts: comparisons do.
-            Callable::Standard(_) => {
-                arguments.iter().map(|held| if let Value::Text(text) = &held.value { text.len() / 16 } else { 0 }).sum()
-            }
+            Callable::Standard(_) => arguments
+                .iter()
+                .map(|held| {
+                    if let Value::Text(text) = &held.value {
+                        text.len() / 16
+                    } else {
+                        0
+                    }
+                })
+                .sum(),
             Callable::Added(added) => added.cost(arguments),
         }
     }

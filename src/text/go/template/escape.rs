@@ -47,7 +47,9 @@ pub(super) fn url_query(text: &[u8]) -> Vec<u8> {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => out.push(*byte),
             b' ' => out.push(b'+'),
-            byte => write!(out, "%{byte:02X}").expect("internal error: writing to a Vec cannot fail"),
+            byte => {
+                write!(out, "%{byte:02X}").expect("internal error: writing to a Vec cannot fail")
+            }
         }
     }
     out

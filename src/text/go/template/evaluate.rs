@@ -116,10 +116,28 @@ struct Run<'t> {
 }
 
 /// The text of the template called as the whole.
-pub(super) fn run(dialect: Dialect, name: &str, text: &str, templates: &Templates, data: &Value, budget: &Budget) -> Evaluated<Vec<u8>> {
+pub(super) fn run(
+    dialect: Dialect,
+    name: &str,
+    text: &str,
+    templates: &Templates,
+    data: &Value,
+    budget: &Budget,
+) -> Evaluated<Vec<u8>> {
     let dot = Held::plain(data.clone());
     let variables = Variables::of_dot(dot.clone());
-    let mut run = Run { name, text, templates, budget, dialect, executing: name, calls: 0, variables, at: At::Nothing, out: Vec::new() };
+    let mut run = Run {
+        name,
+        text,
+        templates,
+        budget,
+        dialect,
+        executing: name,
+        calls: 0,
+        variables,
+        at: At::Nothing,
+        out: Vec::new(),
+    };
     match run.list(templates.get(name).map_or(&[][..], Vec::as_slice), &dot) {
         Ok(()) | Err(Leave::Break | Leave::Continue) => Ok(run.out),
         Err(Leave::Fault(fault)) => Err(fault),
@@ -139,9 +157,19 @@ impl<'t> Run<'t> {
     fn fault<T>(&self, message: impl AsRef<str>) -> Evaluated<T> {
         let (offset, line) = (self.at.offset(), self.line());
         let before = &self.text[..offset];
-        let column = before.rfind('\n').map_or(offset, |newline| offset - newline - 1);
-        let place = format!("template: {}:{line}:{column}: executing {} ", self.name, quote(self.executing));
-        Err(Fault::Execution(Refusal { line, place, reason: format!("at <{}>: {}", self.at, message.as_ref()) }))
+        let column = before
+            .rfind('\n')
+            .map_or(offset, |newline| offset - newline - 1);
+        let place = format!(
+            "template: {}:{line}:{column}: executing {} ",
+            self.name,
+            quote(self.executing)
+        );
+        Err(Fault::Execution(Refusal {
+            line,
+            place,
+            reason: format!("at <{}>: {}", self.at, message.as_ref()),
+        }))
     }
 
     fn write(&mut self, text: &[u8]) -> Evaluated<()> {
@@ -164,7 +192,11 @@ impl<'t> Run<'t> {
             Node::Action(pipeline) => {
                 let value = self.pipeline(pipeline, dot)?;
                 if pipeline.variables.is_empty() {
-                    let value = if value.is_nothing() { Value::text("<no value>") } else { value.value };
+                    let value = if value.is_nothing() {
+                        Value::text("<no value>")
+                    } else {
+                        value.value
+                    };
                     let text = sprint(&[value], MAX_OUTPUT).map_err(|_| Fault::TooLarge)?;
                     self.write(&text)?;
                 }
@@ -200,12 +232,17 @@ impl<'t> Run<'t> {
 
     /// Says whether there was anything to go over.
     fn range(&mut self, branch: &'t Branch, value: &Held) -> Result<bool, Leave> {
-        let shown = |value: &Value| sprint(std::slice::from_ref(value), MAX_OUTPUT).map(|text| String::from_utf8_lossy(&text).into_owned());
+        let shown = |value: &Value| {
+            sprint(std::slice::from_ref(value), MAX_OUTPUT)
+                .map(|text| String::from_utf8_lossy(&text).into_owned())
+        };
         match &value.value {
             Value::Nil => Ok(false),
             Value::Int(_) | Value::Byte(_) if branch.pipeline.variables.len() > 1 => {
                 let shown = shown(&value.value).map_err(|_| Fault::TooLarge)?;
-                Ok(self.fault(format!("can't use {shown} to iterate over more than one variable"))?)
+                Ok(self.fault(format!(
+                    "can't use {shown} to iterate over more than one variable"
+                ))?)
             }
             Value::Int(count) => {
                 for at in 0..*count {
@@ -228,7 +265,11 @@ impl<'t> Run<'t> {
             }
             Value::Map(entries) => {
                 for (key, entry) in entries.iter() {
-                    self.iteration(branch, Held::plain(Value::text(key)), Held::boxed(entry.clone()))?;
+                    self.iteration(
+                        branch,
+                        Held::plain(Value::text(key)),
+                        Held::boxed(entry.clone()),
+                    )?;
                 }
                 Ok(!entries.is_empty())
             }
@@ -269,7 +310,9 @@ impl<'t> Run<'t> {
             return self.fault(format!("template {} not defined", quote(&call.name)));
         };
         if self.calls == MAX_CALLS {
-            return Err(Fault::Unsupported(format!("templates that call one another deeper than {MAX_CALLS}")));
+            return Err(Fault::Unsupported(format!(
+                "templates that call one another deeper than {MAX_CALLS}"
+            )));
         }
         let dot = match &call.pipeline {
             Some(pipeline) => self.pipeline(pipeline, dot)?,
@@ -317,7 +360,10 @@ impl<'t> Run<'t> {
     /// A literal, a variable or a pipeline takes no arguments.
     fn takes_nothing(&self, command: &Command, last: Option<&Held>) -> Evaluated<()> {
         if command.operands.len() > 1 || last.is_some() {
-            return self.fault(format!("can't give argument to non-function {}", command.operands[0]));
+            return self.fault(format!(
+                "can't give argument to non-function {}",
+                command.operands[0]
+            ));
         }
         Ok(())
     }
@@ -327,7 +373,9 @@ impl<'t> Run<'t> {
         let first = &command.operands[0];
         let has_arguments = command.operands.len() > 1 || last.is_some();
         match &first.kind {
-            OperandKind::Field(_) | OperandKind::Chain(..) => self.fields_of(first, dot, has_arguments),
+            OperandKind::Field(_) | OperandKind::Chain(..) => {
+                self.fields_of(first, dot, has_arguments)
+            }
             OperandKind::Variable(names) => {
                 let value = self.variable(first, &names[0])?;
                 if names.len() == 1 {
@@ -337,7 +385,13 @@ impl<'t> Run<'t> {
             }
             OperandKind::Identifier(name) => {
                 self.at = At::Operand(first);
-                self.function(name, At::Command(command), &command.operands[1..], dot, last)
+                self.function(
+                    name,
+                    At::Command(command),
+                    &command.operands[1..],
+                    dot,
+                    last,
+                )
             }
             OperandKind::Pipeline(pipeline) => {
                 self.takes_nothing(command, last.as_ref())?;
@@ -348,7 +402,10 @@ impl<'t> Run<'t> {
                 self.takes_nothing(command, last.as_ref())?;
                 self.fault("nil is not a command")
             }
-            OperandKind::Bool(_) | OperandKind::Dot | OperandKind::Number(_) | OperandKind::String(..) => {
+            OperandKind::Bool(_)
+            | OperandKind::Dot
+            | OperandKind::Number(_)
+            | OperandKind::String(..) => {
                 self.at = At::Operand(first);
                 self.takes_nothing(command, last.as_ref())?;
                 self.literal(first, dot)
@@ -368,11 +425,20 @@ impl<'t> Run<'t> {
     /// A number where nothing says which type is wanted.
     fn constant(&self, number: &Number) -> Evaluated<Value> {
         let text = &number.text;
-        let is_hexadecimal = text.len() > 2 && text.starts_with(['0']) && text[1..].starts_with(['x', 'X']) && !text.contains(['p', 'P']);
-        let looks_like_float = !is_hexadecimal && !text.starts_with('\'') && text.contains(['.', 'e', 'E', 'p', 'P']);
+        let is_hexadecimal = text.len() > 2
+            && text.starts_with(['0'])
+            && text[1..].starts_with(['x', 'X'])
+            && !text.contains(['p', 'P']);
+        let looks_like_float =
+            !is_hexadecimal && !text.starts_with('\'') && text.contains(['.', 'e', 'E', 'p', 'P']);
         match number {
-            Number { complex: Some((real, imaginary)), .. } => Ok(Value::Complex(*real, *imaginary)),
-            Number { float: Some(float), .. } if looks_like_float => Ok(Value::Float(*float)),
+            Number {
+                complex: Some((real, imaginary)),
+                ..
+            } => Ok(Value::Complex(*real, *imaginary)),
+            Number {
+                float: Some(float), ..
+            } if looks_like_float => Ok(Value::Float(*float)),
             Number { int: Some(int), .. } => Ok(Value::Int(*int)),
             Number { uint: Some(_), .. } => self.fault(format!("{text} overflows int")),
             _ => Ok(Value::Nil),
@@ -388,7 +454,12 @@ impl<'t> Run<'t> {
     }
 
     /// The fields of the dot or of a chain.
-    fn fields_of(&mut self, operand: &'t Operand, dot: &Held, has_arguments: bool) -> Evaluated<Held> {
+    fn fields_of(
+        &mut self,
+        operand: &'t Operand,
+        dot: &Held,
+        has_arguments: bool,
+    ) -> Evaluated<Held> {
         self.at = At::Operand(operand);
         match &operand.kind {
             OperandKind::Chain(inner, _) if inner.kind == OperandKind::Nil => {
@@ -403,38 +474,67 @@ impl<'t> Run<'t> {
         }
     }
 
-    fn chain(&mut self, mut value: Held, fields: &[String], has_arguments: bool) -> Evaluated<Held> {
+    fn chain(
+        &mut self,
+        mut value: Held,
+        fields: &[String],
+        has_arguments: bool,
+    ) -> Evaluated<Held> {
         for (at, field) in fields.iter().enumerate() {
             let type_name = value.type_name();
             value = match &value.value {
-                Value::Nil if value.boxed => return self.fault(format!("nil pointer evaluating interface {{}}.{field}")),
+                Value::Nil if value.boxed => {
+                    return self.fault(format!("nil pointer evaluating interface {{}}.{field}"));
+                }
                 Value::Nil => Held::nothing(),
                 Value::Map(_) if has_arguments && at + 1 == fields.len() => {
                     return self.fault(format!("{field} is not a method but has arguments"));
                 }
                 Value::Map(entries) => match entries.get(field) {
-                    None if self.dialect.missing_key_fails => return self.fault(format!("map has no entry for key {}", quote(field))),
+                    None if self.dialect.missing_key_fails => {
+                        return self.fault(format!("map has no entry for key {}", quote(field)));
+                    }
                     entry => entry.map_or_else(Held::nothing, |entry| Held::boxed(entry.clone())),
                 },
-                Value::Struct(object) if object.fields.contains_key(field.as_str()) => Held::plain(object.fields[field.as_str()].clone()),
-                Value::Struct(object) if object.methods.contains(&field.as_str()) => {
-                    return Err(Fault::Unsupported(format!("the method {field} of {type_name}")));
+                Value::Struct(object) if object.fields.contains_key(field.as_str()) => {
+                    Held::plain(object.fields[field.as_str()].clone())
                 }
-                _ => return self.fault(format!("can't evaluate field {field} in type {type_name}")),
+                Value::Struct(object) if object.methods.contains(&field.as_str()) => {
+                    return Err(Fault::Unsupported(format!(
+                        "the method {field} of {type_name}"
+                    )));
+                }
+                _ => {
+                    return self.fault(format!("can't evaluate field {field} in type {type_name}"));
+                }
             };
         }
         Ok(value)
     }
 
-    fn function(&mut self, name: &str, node: At<'t>, operands: &'t [Operand], dot: &Held, last: Option<Held>) -> Evaluated<Held> {
-        let Some(function) = self.dialect.find(name) else { return self.fault(format!("{} is not a defined function", quote(name))) };
+    fn function(
+        &mut self,
+        name: &str,
+        node: At<'t>,
+        operands: &'t [Operand],
+        dot: &Held,
+        last: Option<Held>,
+    ) -> Evaluated<Held> {
+        let Some(function) = self.dialect.find(name) else {
+            return self.fault(format!("{} is not a defined function", quote(name)));
+        };
         let (least, more) = function.arity();
         let count = operands.len() + usize::from(last.is_some());
         if more && count < least {
-            return self.fault(format!("wrong number of args for {name}: want at least {least} got {}", operands.len()));
+            return self.fault(format!(
+                "wrong number of args for {name}: want at least {least} got {}",
+                operands.len()
+            ));
         }
         if !more && count != least {
-            return self.fault(format!("wrong number of args for {name}: want {least} got {count}"));
+            return self.fault(format!(
+                "wrong number of args for {name}: want {least} got {count}"
+            ));
         }
         if function.is(Function::And) || function.is(Function::Or) {
             return self.decide(function.is(Function::Or), operands, dot, last);
@@ -454,7 +554,10 @@ impl<'t> Run<'t> {
                     (None, Value::Text(text)) => String::from_utf8_lossy(text).into_owned(),
                     (None, value) => format!("<{} Value>", value.type_name()),
                 };
-                Err(CallFault::Go(format!("non-function {callee} of type {}", value.type_name())))
+                Err(CallFault::Go(format!(
+                    "non-function {callee} of type {}",
+                    value.type_name()
+                )))
             }
             _ => function.call(&arguments),
         };
@@ -469,9 +572,10 @@ impl<'t> Run<'t> {
                 })?;
                 Ok(value)
             }
-            Err(CallFault::Unsupported(reason)) => {
-                Err(Fault::Unsupported(format!("the function `{name}` on line {} of a template, {reason}", self.line())))
-            }
+            Err(CallFault::Unsupported(reason)) => Err(Fault::Unsupported(format!(
+                "the function `{name}` on line {} of a template, {reason}",
+                self.line()
+            ))),
             Err(CallFault::TooLarge) => {
                 self.at = node;
                 Err(Fault::ValueTooLarge(self.line()))
@@ -484,7 +588,13 @@ impl<'t> Run<'t> {
     }
 
     /// `and` and `or` look no further than they must.
-    fn decide(&mut self, is_or: bool, operands: &'t [Operand], dot: &Held, last: Option<Held>) -> Evaluated<Held> {
+    fn decide(
+        &mut self,
+        is_or: bool,
+        operands: &'t [Operand],
+        dot: &Held,
+        last: Option<Held>,
+    ) -> Evaluated<Held> {
         let mut value = Held::nothing();
         for operand in operands {
             value = self.argument(operand, dot, Parameter::Any)?;
@@ -496,20 +606,31 @@ impl<'t> Run<'t> {
     }
 
     /// The value of an operand as an argument.
-    fn argument(&mut self, operand: &'t Operand, dot: &Held, parameter: Parameter) -> Evaluated<Held> {
+    fn argument(
+        &mut self,
+        operand: &'t Operand,
+        dot: &Held,
+        parameter: Parameter,
+    ) -> Evaluated<Held> {
         self.charge(STEP)?;
         self.at = At::Operand(operand);
         let value = match &operand.kind {
             OperandKind::Nil => return self.nil(parameter),
-            OperandKind::Bool(_) | OperandKind::Number(_) | OperandKind::String(..) => return self.constant_for(operand, dot, parameter),
+            OperandKind::Bool(_) | OperandKind::Number(_) | OperandKind::String(..) => {
+                return self.constant_for(operand, dot, parameter);
+            }
             OperandKind::Dot => dot.clone(),
-            OperandKind::Field(_) | OperandKind::Chain(..) => self.fields_of(operand, dot, false)?,
+            OperandKind::Field(_) | OperandKind::Chain(..) => {
+                self.fields_of(operand, dot, false)?
+            }
             OperandKind::Variable(names) => {
                 let value = self.variable(operand, &names[0])?;
                 self.chain(value, &names[1..], false)?
             }
             OperandKind::Pipeline(pipeline) => self.pipeline(pipeline, dot)?,
-            OperandKind::Identifier(name) => self.function(name, At::Operand(operand), &[], dot, None)?,
+            OperandKind::Identifier(name) => {
+                self.function(name, At::Operand(operand), &[], dot, None)?
+            }
         };
         self.typed(value, parameter)
     }
@@ -526,13 +647,25 @@ impl<'t> Run<'t> {
     /// A literal as an argument: what the parameter wants decides what it is.
     fn constant_for(&self, operand: &Operand, dot: &Held, parameter: Parameter) -> Evaluated<Held> {
         let wanted = match (parameter, &operand.kind) {
-            (Parameter::Any, _) | (Parameter::Text, OperandKind::String(..)) | (Parameter::Bool, OperandKind::Bool(_)) => {
+            (Parameter::Any, _)
+            | (Parameter::Text, OperandKind::String(..))
+            | (Parameter::Bool, OperandKind::Bool(_)) => {
                 return self.literal(operand, dot);
             }
-            (Parameter::Int, OperandKind::Number(Number { int: Some(int), .. })) => return Ok(Held::plain(Value::Int(*int))),
-            (Parameter::Float, OperandKind::Number(Number { float: Some(float), .. })) => return Ok(Held::plain(Value::Float(*float))),
+            (Parameter::Int, OperandKind::Number(Number { int: Some(int), .. })) => {
+                return Ok(Held::plain(Value::Int(*int)));
+            }
+            (
+                Parameter::Float,
+                OperandKind::Number(Number {
+                    float: Some(float), ..
+                }),
+            ) => return Ok(Held::plain(Value::Float(*float))),
             (Parameter::Map, _) => {
-                return self.fault(format!("can't handle {operand} for arg of type {}", parameter.type_name()));
+                return self.fault(format!(
+                    "can't handle {operand} for arg of type {}",
+                    parameter.type_name()
+                ));
             }
             (Parameter::Text, _) => "string",
             (Parameter::Bool, _) => "bool",
@@ -549,10 +682,17 @@ impl<'t> Run<'t> {
         }
         let wanted = parameter.type_name();
         match &value.value {
-            Value::Nil if !value.boxed && parameter == Parameter::Map => Ok(Held::plain(Value::map([]))),
+            Value::Nil if !value.boxed && parameter == Parameter::Map => {
+                Ok(Held::plain(Value::map([])))
+            }
             Value::Nil if !value.boxed => self.fault(format!("invalid value; expected {wanted}")),
-            Value::Nil => self.fault(format!("wrong type for value; expected {wanted}; got interface {{}}")),
-            _ => self.fault(format!("wrong type for value; expected {wanted}; got {}", value.inner_type_name())),
+            Value::Nil => self.fault(format!(
+                "wrong type for value; expected {wanted}; got interface {{}}"
+            )),
+            _ => self.fault(format!(
+                "wrong type for value; expected {wanted}; got {}",
+                value.inner_type_name()
+            )),
         }
     }
 }

@@ -126,10 +126,18 @@ impl Function {
     /// How many arguments there must be, and whether there may be more.
     pub(super) fn arity(self) -> (usize, bool) {
         match self {
-            Function::Html | Function::Js | Function::Print | Function::Println | Function::UrlQuery => (0, true),
-            Function::And | Function::Call | Function::Eq | Function::Index | Function::Or | Function::Printf | Function::Slice => {
-                (1, true)
-            }
+            Function::Html
+            | Function::Js
+            | Function::Print
+            | Function::Println
+            | Function::UrlQuery => (0, true),
+            Function::And
+            | Function::Call
+            | Function::Eq
+            | Function::Index
+            | Function::Or
+            | Function::Printf
+            | Function::Slice => (1, true),
             Function::Len | Function::Not => (1, false),
             Function::Ge | Function::Gt | Function::Le | Function::Lt | Function::Ne => (2, false),
         }
@@ -137,7 +145,11 @@ impl Function {
 
     /// What the argument at an index must be.
     pub(super) fn parameter(self, index: usize) -> Parameter {
-        if self == Function::Printf && index == 0 { Parameter::Text } else { Parameter::Any }
+        if self == Function::Printf && index == 0 {
+            Parameter::Text
+        } else {
+            Parameter::Any
+        }
     }
 
     /// The result. The arity is right; `and` and `or` are not called.
@@ -148,14 +160,18 @@ impl Function {
         let truth = |bool| Ok(Held::plain(Value::Bool(bool)));
         let value = |index: usize| &arguments[index].value;
         match self {
-            Function::And | Function::Or => unreachable!("internal error: these are evaluated one by one"),
+            Function::And | Function::Or => {
+                unreachable!("internal error: these are evaluated one by one")
+            }
             Function::Call if *value(0) == Value::Nil => refused("call of nil"),
             Function::Call => unreachable!("internal error: the name is known to the caller"),
             Function::Eq => truth(equal(value(0), &arguments[1..])?),
             Function::Ne => truth(!equal(value(0), &arguments[1..])?),
             Function::Lt => truth(less(value(0), value(1))?),
             Function::Le => truth(less(value(0), value(1))? || equal(value(0), &arguments[1..])?),
-            Function::Gt => truth(!(less(value(0), value(1))? || equal(value(0), &arguments[1..])?)),
+            Function::Gt => {
+                truth(!(less(value(0), value(1))? || equal(value(0), &arguments[1..])?))
+            }
             Function::Ge => truth(!less(value(0), value(1))?),
             Function::Not => truth(!value(0).truth()),
             Function::Len => Ok(Held::plain(Value::Int(len(&arguments[0])?))),
@@ -165,7 +181,9 @@ impl Function {
             Function::Println => text(sprintln(&values(), MAX_VALUE)?),
             Function::Printf => {
                 let values = values();
-                let Value::Text(format) = &values[0] else { unreachable!("internal error: the parameter takes texts only") };
+                let Value::Text(format) = &values[0] else {
+                    unreachable!("internal error: the parameter takes texts only")
+                };
                 text(sprintf(format, &values[1..], MAX_VALUE)?)
             }
             Function::Html => text(escape::html(&escapable(&values())?)),
@@ -177,7 +195,13 @@ impl Function {
 
 /// What is escaped: the arguments as `print` prints them, but `nil` as actions show it.
 fn escapable(arguments: &[Value]) -> Called<Vec<u8>> {
-    let shown = |value: &Value| if *value == Value::Nil { Value::text("<no value>") } else { value.clone() };
+    let shown = |value: &Value| {
+        if *value == Value::Nil {
+            Value::text("<no value>")
+        } else {
+            value.clone()
+        }
+    };
     let arguments: Vec<Value> = arguments.iter().map(shown).collect();
     Ok(sprint(&arguments, MAX_VALUE)?)
 }
@@ -197,11 +221,18 @@ fn len(held: &Held) -> Called<i64> {
 /// A number that is an index, at most `most`.
 fn position(held: &Held, boxes_count: bool, most: usize) -> Called<usize> {
     let at = match &held.value {
-        _ if held.boxed && boxes_count => return refused("cannot index slice/array with type interface {}"),
+        _ if held.boxed && boxes_count => {
+            return refused("cannot index slice/array with type interface {}");
+        }
         Value::Int(int) => *int,
         Value::Byte(byte) => i64::from(*byte),
         Value::Nil => return refused("cannot index slice/array with nil"),
-        other => return refused(format!("cannot index slice/array with type {}", other.type_name())),
+        other => {
+            return refused(format!(
+                "cannot index slice/array with type {}",
+                other.type_name()
+            ));
+        }
     };
     match usize::try_from(at).ok().filter(|at| *at <= most) {
         Some(at) => Ok(at),
@@ -228,10 +259,17 @@ fn index(item: &Held, keys: &[Held]) -> Called<Held> {
             Value::Map(entries) => match &key.value {
                 Value::Nil => return refused("value is nil; should be of type string"),
                 Value::Text(key) => {
-                    let entry = std::str::from_utf8(key).ok().and_then(|key| entries.get(key));
+                    let entry = std::str::from_utf8(key)
+                        .ok()
+                        .and_then(|key| entries.get(key));
                     Held::boxed(entry.cloned().unwrap_or(Value::Nil))
                 }
-                other => return refused(format!("value has type {}; should be string", other.type_name())),
+                other => {
+                    return refused(format!(
+                        "value has type {}; should be string",
+                        other.type_name()
+                    ));
+                }
             },
             other => return refused(format!("can't index item of type {}", other.type_name())),
         };
@@ -299,7 +337,9 @@ fn equal(first: &Value, others: &[Held]) -> Called<bool> {
     }
     for Held { value: other, .. } in others {
         let same = match (first, other) {
-            (Value::Int(int), Value::Byte(byte)) | (Value::Byte(byte), Value::Int(int)) => i64::from(*byte) == *int,
+            (Value::Int(int), Value::Byte(byte)) | (Value::Byte(byte), Value::Int(int)) => {
+                i64::from(*byte) == *int
+            }
             _ if basic(first) != basic(other) && *first != Value::Nil && *other != Value::Nil => {
                 return incompatible(first, other);
             }
@@ -315,19 +355,33 @@ fn equal(first: &Value, others: &[Held]) -> Called<bool> {
 }
 
 fn incompatible<T>(first: &Value, second: &Value) -> Called<T> {
-    refused(format!("incompatible types for comparison: {} and {}", first.type_name(), second.type_name()))
+    refused(format!(
+        "incompatible types for comparison: {} and {}",
+        first.type_name(),
+        second.type_name()
+    ))
 }
 
 /// Two lists or maps.
 fn not_comparable(first: &Value, second: &Value) -> CallFault {
     let text = Value::text(second.type_name());
     let message = if std::mem::discriminant(first) == std::mem::discriminant(second) {
-        sprintf(b"non-comparable type %s: %v", &[second.clone(), text], MAX_VALUE)
+        sprintf(
+            b"non-comparable type %s: %v",
+            &[second.clone(), text],
+            MAX_VALUE,
+        )
     } else {
         let first_type = Value::text(first.type_name());
-        sprintf(b"non-comparable types %s: %v, %s: %v", &[first.clone(), first_type, text, second.clone()], MAX_VALUE)
+        sprintf(
+            b"non-comparable types %s: %v, %s: %v",
+            &[first.clone(), first_type, text, second.clone()],
+            MAX_VALUE,
+        )
     };
-    message.map_or_else(CallFault::from, |message| CallFault::Go(String::from_utf8_lossy(&message).into_owned()))
+    message.map_or_else(CallFault::from, |message| {
+        CallFault::Go(String::from_utf8_lossy(&message).into_owned())
+    })
 }
 
 fn less(first: &Value, second: &Value) -> Called<bool> {

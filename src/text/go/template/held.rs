@@ -2,8 +2,9 @@
 
 use crate::text::go::value::Value;
 
-/// A value as Go's `reflect` holds it: `boxed` says that its type is `interface {}`, which some messages show.
-/// `nil` without a box is no value at all. `named` is the name of its type where that is not what the value says.
+/// A value as Go's `reflect` holds it: `boxed` says that its type is `interface {}`, which some
+/// messages show. `nil` without a box is no value at all. `named` is the name of its type where
+/// that is not what the value says.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Held {
     pub(super) value: Value,
@@ -13,21 +14,36 @@ pub(super) struct Held {
 
 impl Held {
     pub(super) fn plain(value: Value) -> Self {
-        Held { value, boxed: false, named: None }
+        Held {
+            value,
+            boxed: false,
+            named: None,
+        }
     }
 
     pub(super) fn boxed(value: Value) -> Self {
-        Held { value, boxed: true, named: None }
+        Held {
+            value,
+            boxed: true,
+            named: None,
+        }
     }
 
     /// A value of a type that [`Value`] does not tell from another.
     pub(super) fn named(value: Value, type_name: &'static str) -> Self {
-        Held { value, boxed: false, named: Some(type_name) }
+        Held {
+            value,
+            boxed: false,
+            named: Some(type_name),
+        }
     }
 
     /// The value out of its box.
     pub(super) fn unboxed(self) -> Self {
-        Held { boxed: false, ..self }
+        Held {
+            boxed: false,
+            ..self
+        }
     }
 
     pub(super) fn nothing() -> Self {
@@ -44,7 +60,11 @@ impl Held {
     }
 
     pub(super) fn type_name(&self) -> &'static str {
-        if self.boxed { "interface {}" } else { self.inner_type_name() }
+        if self.boxed {
+            "interface {}"
+        } else {
+            self.inner_type_name()
+        }
     }
 }
 

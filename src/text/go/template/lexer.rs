@@ -66,7 +66,10 @@ impl Token {
             Kind::End => "EOF".to_owned(),
             Kind::Error => self.text.clone(),
             Kind::Keyword(_) => format!("<{}>", self.text),
-            _ if self.text.len() > 10 => format!("{}...", quote(&self.text.chars().take(10).collect::<String>())),
+            _ if self.text.len() > 10 => format!(
+                "{}...",
+                quote(&self.text.chars().take(10).collect::<String>())
+            ),
             _ => quote(&self.text),
         }
     }
@@ -87,15 +90,34 @@ const SPACES: [char; 4] = [' ', '\t', '\r', '\n'];
 
 impl<'a> Lexer<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Lexer { text, at: 0, start: 0, line: 1, inside_action: false, parentheses: 0 }
+        Lexer {
+            text,
+            at: 0,
+            start: 0,
+            line: 1,
+            inside_action: false,
+            parentheses: 0,
+        }
     }
 
     /// The next token; after an error there are no more.
     pub(super) fn next(&mut self) -> Token {
-        let result = if self.inside_action { self.inside_action() } else { self.text() };
+        let result = if self.inside_action {
+            self.inside_action()
+        } else {
+            self.text()
+        };
         result.unwrap_or_else(|message| {
-            let token = Token { kind: Kind::Error, at: self.start, text: message, line: self.line };
-            *self = Lexer { line: self.line, ..Lexer::new("") };
+            let token = Token {
+                kind: Kind::Error,
+                at: self.start,
+                text: message,
+                line: self.line,
+            };
+            *self = Lexer {
+                line: self.line,
+                ..Lexer::new("")
+            };
             token
         })
     }
@@ -131,7 +153,12 @@ impl<'a> Lexer<'a> {
     }
 
     fn token(&mut self, kind: Kind) -> Token {
-        let token = Token { kind, at: self.start, text: self.text[self.start..self.at].to_owned(), line: self.line };
+        let token = Token {
+            kind,
+            at: self.start,
+            text: self.text[self.start..self.at].to_owned(),
+            line: self.line,
+        };
         self.ignore();
         token
     }
@@ -141,11 +168,19 @@ impl<'a> Lexer<'a> {
         loop {
             let Some(open) = self.rest().find("{{").map(|found| self.at + found) else {
                 self.at = self.text.len();
-                let kind = if self.at > self.start { Kind::Text } else { Kind::End };
+                let kind = if self.at > self.start {
+                    Kind::Text
+                } else {
+                    Kind::End
+                };
                 return Ok(self.token(kind));
             };
             let trims = trims_left(&self.text[open + 2..]);
-            let end = if trims { self.text[self.start..open].trim_end_matches(SPACES).len() + self.start } else { open };
+            let end = if trims {
+                self.text[self.start..open].trim_end_matches(SPACES).len() + self.start
+            } else {
+                open
+            };
             self.at = end;
             if end > self.start {
                 let token = self.token(Kind::Text);
@@ -218,7 +253,10 @@ impl<'a> Lexer<'a> {
             '|' => Kind::Pipe,
             '"' => self.quoted('"', "unterminated quoted string", Kind::String)?,
             '`' => {
-                let end = self.rest().find('`').ok_or("unterminated raw quoted string")?;
+                let end = self
+                    .rest()
+                    .find('`')
+                    .ok_or("unterminated raw quoted string")?;
                 self.at += end + 1;
                 Kind::RawString
             }
@@ -245,7 +283,10 @@ impl<'a> Lexer<'a> {
                 Kind::LeftParenthesis
             }
             ')' => {
-                self.parentheses = self.parentheses.checked_sub(1).ok_or("unexpected right paren")?;
+                self.parentheses = self
+                    .parentheses
+                    .checked_sub(1)
+                    .ok_or("unexpected right paren")?;
                 Kind::RightParenthesis
             }
             c if c.is_ascii() && is_printable(c) => Kind::Char,
@@ -254,7 +295,8 @@ impl<'a> Lexer<'a> {
         Ok(self.token(kind))
     }
 
-    /// A run of blanks, of which the first was read. The last one may belong to the end of the action.
+    /// A run of blanks, of which the first was read. The last one may belong to the end of the
+    /// action.
     fn space(&mut self) -> Token {
         self.at += leading_spaces(self.rest());
         if right_delimiter(&self.text[self.at - 1..]) == (true, true) {
@@ -279,12 +321,18 @@ impl<'a> Lexer<'a> {
 
     /// The name behind `.` or `$`.
     fn name(&mut self, kind: Kind) -> Result<Kind, String> {
-        self.at += self.rest().find(|c| !is_name(c)).unwrap_or(self.rest().len());
+        self.at += self
+            .rest()
+            .find(|c| !is_name(c))
+            .unwrap_or(self.rest().len());
         self.terminated(kind)
     }
 
     fn word(&mut self) -> Result<Kind, String> {
-        self.at += self.rest().find(|c| !is_name(c)).unwrap_or(self.rest().len());
+        self.at += self
+            .rest()
+            .find(|c| !is_name(c))
+            .unwrap_or(self.rest().len());
         let keyword = match &self.text[self.start..self.at] {
             "true" | "false" => Kind::Bool,
             "block" => Kind::Keyword(Keyword::Block),
@@ -304,7 +352,14 @@ impl<'a> Lexer<'a> {
     }
 
     fn terminated(&self, kind: Kind) -> Result<Kind, String> {
-        if self.at_terminator() { Ok(kind) } else { Err(format!("bad character {}", self.peek().map_or_else(String::new, unicode))) }
+        if self.at_terminator() {
+            Ok(kind)
+        } else {
+            Err(format!(
+                "bad character {}",
+                self.peek().map_or_else(String::new, unicode)
+            ))
+        }
     }
 
     /// Whether a name may end here.
@@ -316,7 +371,12 @@ impl<'a> Lexer<'a> {
     }
 
     fn number(&mut self) -> Result<Kind, String> {
-        let bad = |lexer: &Self| format!("bad number syntax: {}", quote(&lexer.text[lexer.start..lexer.at]));
+        let bad = |lexer: &Self| {
+            format!(
+                "bad number syntax: {}",
+                quote(&lexer.text[lexer.start..lexer.at])
+            )
+        };
         if !self.scan_number() {
             return Err(bad(self));
         }
@@ -373,7 +433,8 @@ fn leading_spaces(text: &str) -> usize {
 
 /// Whether `- ` follows `{{`.
 fn trims_left(text: &str) -> bool {
-    text.strip_prefix('-').is_some_and(|rest| rest.starts_with(SPACES))
+    text.strip_prefix('-')
+        .is_some_and(|rest| rest.starts_with(SPACES))
 }
 
 /// Whether the end of an action stands first, and whether it trims what follows.
@@ -384,6 +445,10 @@ fn right_delimiter(text: &str) -> (bool, bool) {
 
 /// `%#U`
 fn unicode(c: char) -> String {
-    let shown = if is_printable(c) { format!(" '{c}'") } else { String::new() };
+    let shown = if is_printable(c) {
+        format!(" '{c}'")
+    } else {
+        String::new()
+    };
     format!("U+{:04X}{shown}", u32::from(c))
 }

@@ -1,8 +1,10 @@
-//! Go's package `text/template` with its standard functions: what Cluster API renders files and patches with.
+//! Go's package `text/template` with its standard functions: what Cluster API renders files and
+//! patches with.
 //!
-//! A port of the reference's lexer, parser and evaluator, so that a template that fails does so at its place and in its words. Three things are
-//! bounded that the reference does not bound: how deep actions, parentheses and templates lie in one another, how large a value becomes, and
-//! what a run spends.
+//! A port of the reference's lexer, parser and evaluator, so that a template that fails does so at
+//! its place and in its words. Three things are bounded that the reference does not bound: how deep
+//! actions, parentheses and templates lie in one another, how large a value becomes, and what a run
+//! spends.
 
 mod dialect;
 mod escape;
@@ -73,7 +75,9 @@ impl fmt::Display for Fault {
             Fault::Parse(refusal) | Fault::Execution(refusal) => write!(f, "{refusal}"),
             Fault::Unsupported(what) => f.write_str(what),
             Fault::TooLarge => write!(f, "more than {MAX_OUTPUT} bytes"),
-            Fault::ValueTooLarge(line) => write!(f, "a value of more than {MAX_VALUE} bytes on line {line}"),
+            Fault::ValueTooLarge(line) => {
+                write!(f, "a value of more than {MAX_VALUE} bytes on line {line}")
+            }
             Fault::TooLong => write!(f, "{}", crate::text::budget::Exceeded::STEPS),
         }
     }
@@ -93,7 +97,13 @@ pub fn render(name: &str, text: &str, data: &Value, budget: &Budget) -> Result<V
 /// # Errors
 ///
 /// See [`Fault`].
-pub(crate) fn render_in(dialect: Dialect, name: &str, text: &str, data: &Value, budget: &Budget) -> Result<Vec<u8>, Fault> {
+pub(crate) fn render_in(
+    dialect: Dialect,
+    name: &str,
+    text: &str,
+    data: &Value,
+    budget: &Budget,
+) -> Result<Vec<u8>, Fault> {
     budget.charge(text.len()).map_err(|_| Fault::TooLong)?;
     let templates = parser::parse(dialect, name, text)?;
     evaluate::run(dialect, name, text, &templates, data, budget)
@@ -111,7 +121,12 @@ pub(crate) struct Template<'t> {
 impl<'t> Template<'t> {
     /// Reads a template; what is wrong with it says who renders it.
     pub(crate) fn read(dialect: Dialect, name: &'t str, text: &'t str) -> Self {
-        Template { dialect, name, text, templates: parser::parse(dialect, name, text) }
+        Template {
+            dialect,
+            name,
+            text,
+            templates: parser::parse(dialect, name, text),
+        }
     }
 
     /// What [`render_in`] gives.

@@ -89,7 +89,12 @@ pub(super) enum OperandKind {
 impl fmt::Display for Pipeline {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.variables.is_empty() {
-            write!(f, "{} {} ", self.variables.join(", "), if self.assigns { "=" } else { ":=" })?;
+            write!(
+                f,
+                "{} {} ",
+                self.variables.join(", "),
+                if self.assigns { "=" } else { ":=" }
+            )?;
         }
         joined(f, &self.commands, " | ")
     }
@@ -107,7 +112,11 @@ impl fmt::Display for Command {
 
 impl Operand {
     fn write_in_parentheses(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if matches!(self.kind, OperandKind::Pipeline(_)) { write!(f, "({self})") } else { write!(f, "{self}") }
+        if matches!(self.kind, OperandKind::Pipeline(_)) {
+            write!(f, "({self})")
+        } else {
+            write!(f, "{self}")
+        }
     }
 }
 

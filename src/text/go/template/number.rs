@@ -1,4 +1,5 @@
-//! Numbers in a template: one literal may be a whole number, a float and a complex number at once, and its use decides.
+//! Numbers in a template: one literal may be a whole number, a float and a complex number at once,
+//! and its use decides.
 
 use crate::text::go::number::{parse_float, parse_int, parse_uint};
 use crate::text::go::quote::{quote, unquote_char};
@@ -18,7 +19,13 @@ const EXACT: f64 = 9_223_372_036_854_775_808.0;
 
 impl Number {
     fn of(text: &str) -> Self {
-        Number { text: text.to_owned(), int: None, uint: None, float: None, complex: None }
+        Number {
+            text: text.to_owned(),
+            int: None,
+            uint: None,
+            float: None,
+            complex: None,
+        }
     }
 
     /// A character in quotes.
@@ -28,32 +35,53 @@ impl Number {
             return Err(format!("malformed character constant: {text}"));
         }
         let code = unit.code();
-        Ok(Number { int: Some(code.into()), uint: Some(code.into()), float: Some(code.into()), ..Number::of(text) })
+        Ok(Number {
+            int: Some(code.into()),
+            uint: Some(code.into()),
+            float: Some(code.into()),
+            ..Number::of(text)
+        })
     }
 
     /// `1+2i`
     pub(super) fn complex(text: &str) -> Result<Self, String> {
         let middle = text.char_indices().skip(1).filter(|(at, c)| {
             let before = text.as_bytes()[at - 1].to_ascii_lowercase();
-            let is_exponent = before == b'p' || before == b'e' && !text.to_ascii_lowercase().starts_with("0x");
+            let is_exponent =
+                before == b'p' || before == b'e' && !text.to_ascii_lowercase().starts_with("0x");
             matches!(c, '+' | '-') && !is_exponent
         });
-        let (at, _) = middle.last().ok_or("syntax error scanning complex number")?;
-        let fault = |text: &str, fault| format!("strconv.ParseFloat: parsing {}: {fault}", quote(text));
+        let (at, _) = middle
+            .last()
+            .ok_or("syntax error scanning complex number")?;
+        let fault =
+            |text: &str, fault| format!("strconv.ParseFloat: parsing {}: {fault}", quote(text));
         let (real, imaginary) = (&text[..at], text[at..].trim_end_matches('i'));
         let parts = (
             parse_float(real).map_err(|error| fault(real, error))?,
             parse_float(imaginary).map_err(|error| fault(imaginary, error))?,
         );
-        Ok(Number { complex: Some(parts), ..Number::of(text) }.simplified())
+        Ok(Number {
+            complex: Some(parts),
+            ..Number::of(text)
+        }
+        .simplified())
     }
 
     /// Any other number.
     pub(super) fn plain(text: &str) -> Result<Self, String> {
         if let Some(Ok(imaginary)) = text.strip_suffix('i').map(parse_float) {
-            return Ok(Number { complex: Some((0.0, imaginary)), ..Number::of(text) }.simplified());
+            return Ok(Number {
+                complex: Some((0.0, imaginary)),
+                ..Number::of(text)
+            }
+            .simplified());
         }
-        let mut number = Number { int: parse_int(text, 0).ok(), uint: parse_uint(text, 0).ok(), ..Number::of(text) };
+        let mut number = Number {
+            int: parse_int(text, 0).ok(),
+            uint: parse_uint(text, 0).ok(),
+            ..Number::of(text)
+        };
         if number.int == Some(0) {
             number.uint = number.uint.or(Some(0));
         }
@@ -87,7 +115,11 @@ impl Number {
     }
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "only where it is exact")]
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "only where it is exact"
+)]
 fn whole(float: f64) -> (Option<i64>, Option<u64>) {
     let is_whole = float == float.trunc();
     let int = (is_whole && (-EXACT..EXACT).contains(&float)).then_some(float as i64);

@@ -14,7 +14,15 @@ pub(super) type Templates = BTreeMap<String, Vec<Node>>;
 
 /// Parses a template called `name`, and those that it defines.
 pub(super) fn parse(dialect: Dialect, name: &str, text: &str) -> Result<Templates, Fault> {
-    let mut parser = Parser { dialect, name, text, lexer: Lexer::new(text), templates: Templates::new(), tree: Tree::new(name), depth: 0 };
+    let mut parser = Parser {
+        dialect,
+        name,
+        text,
+        lexer: Lexer::new(text),
+        templates: Templates::new(),
+        tree: Tree::new(name),
+        depth: 0,
+    };
     parser.file()?;
     Ok(parser.templates)
 }
@@ -32,7 +40,12 @@ struct Tree {
 
 impl Tree {
     fn new(name: &str) -> Self {
-        let token = || Token { kind: Kind::End, at: 0, text: String::new(), line: 0 };
+        let token = || Token {
+            kind: Kind::End,
+            at: 0,
+            text: String::new(),
+            line: 0,
+        };
         let mut tree = Tree {
             name: name.to_owned(),
             tokens: [token(), token(), token()],
@@ -156,7 +169,11 @@ impl Parser<'_> {
 
     fn expect(&mut self, kind: Kind, context: &str) -> Parsed<Token> {
         let token = self.next_not_space();
-        if token.kind == kind { Ok(token) } else { self.unexpected(&token, context) }
+        if token.kind == kind {
+            Ok(token)
+        } else {
+            self.unexpected(&token, context)
+        }
     }
 
     fn unexpected<T>(&self, token: &Token, context: &str) -> Parsed<T> {
@@ -167,14 +184,23 @@ impl Parser<'_> {
         if line == 0 || line == token.line {
             return self.fault(&token.text);
         }
-        let within = if token.text.ends_with(" action") { "" } else { " in action" };
-        self.fault(format!("{}{within} started at {}:{line}", token.text, self.name))
+        let within = if token.text.ends_with(" action") {
+            ""
+        } else {
+            " in action"
+        };
+        self.fault(format!(
+            "{}{within} started at {}:{line}",
+            token.text, self.name
+        ))
     }
 
     /// Goes one level deeper.
     fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_DEPTH {
-            return Err(Fault::Unsupported(format!("actions nested deeper than {MAX_DEPTH}")));
+            return Err(Fault::Unsupported(format!(
+                "actions nested deeper than {MAX_DEPTH}"
+            )));
         }
         self.depth += 1;
         let result = inner(self);
@@ -195,7 +221,9 @@ impl Parser<'_> {
             }
             match self.text_or_action()? {
                 Step::Node(node) => nodes.push(node),
-                Step::Ending(ending) => return self.fault(format!("unexpected {}", ending.shown())),
+                Step::Ending(ending) => {
+                    return self.fault(format!("unexpected {}", ending.shown()));
+                }
             }
         }
         let name = self.tree.name.clone();
@@ -232,7 +260,10 @@ impl Parser<'_> {
         match self.templates.get(&name) {
             Some(known) if !is_empty(known) => {
                 if !is_empty(&nodes) {
-                    return self.fault(format!("template: multiple definition of template {}", quote(&name)));
+                    return self.fault(format!(
+                        "template: multiple definition of template {}",
+                        quote(&name)
+                    ));
                 }
             }
             _ => {
@@ -256,7 +287,9 @@ impl Parser<'_> {
     fn text_or_action(&mut self) -> Parsed<Step> {
         let token = self.next_not_space();
         match token.kind {
-            Kind::Text => Ok(Step::Node(Node::Text(token.at..token.at + token.text.len()))),
+            Kind::Text => Ok(Step::Node(Node::Text(
+                token.at..token.at + token.text.len(),
+            ))),
             Kind::LeftDelimiter => {
                 self.tree.action_line = token.line;
                 let step = self.nested(Self::action);
@@ -274,14 +307,19 @@ impl Parser<'_> {
         let Kind::Keyword(keyword) = token.kind else {
             self.backup();
             self.peek();
-            return Ok(Step::Node(Node::Action(self.pipeline("command", Kind::RightDelimiter)?)));
+            return Ok(Step::Node(Node::Action(
+                self.pipeline("command", Kind::RightDelimiter)?,
+            )));
         };
         Ok(Step::Node(match keyword {
             Keyword::Block => self.block()?,
             Keyword::Break => self.leave("break", Node::Break)?,
             Keyword::Continue => self.leave("continue", Node::Continue)?,
             Keyword::Else => {
-                if !matches!(self.peek_not_space().kind, Kind::Keyword(Keyword::If | Keyword::With)) {
+                if !matches!(
+                    self.peek_not_space().kind,
+                    Kind::Keyword(Keyword::If | Keyword::With)
+                ) {
                     self.expect(Kind::RightDelimiter, "else")?;
                 }
                 return Ok(Step::Ending(Ending::Else));
@@ -330,7 +368,12 @@ impl Parser<'_> {
             Ending::Else => Some(self.otherwise(kind)?),
         };
         self.tree.forget(mark);
-        Ok(Node::Branch(Branch { kind, pipeline, then, otherwise }))
+        Ok(Node::Branch(Branch {
+            kind,
+            pipeline,
+            then,
+            otherwise,
+        }))
     }
 
     /// What follows `else`: `else if` and `else with` share the `end`.
@@ -356,17 +399,26 @@ impl Parser<'_> {
         let token = self.next_not_space();
         let name = self.template_name(&token, CONTEXT)?;
         let pipeline = self.pipeline(CONTEXT, Kind::RightDelimiter)?;
-        // The reference reports an `else` by the line of the outer template, and a second template of the name by that of the inner one.
+        // The reference reports an `else` by the line of the outer template, and a second template
+        // of the name by that of the inner one.
         let mut ending = Ending::End;
         self.other(&name, |parser| {
             let (nodes, found) = parser.list()?;
             ending = found;
-            if ending == Ending::End { parser.add(name.clone(), nodes) } else { Ok(()) }
+            if ending == Ending::End {
+                parser.add(name.clone(), nodes)
+            } else {
+                Ok(())
+            }
         })?;
         if ending == Ending::Else {
             return self.fault(format!("unexpected {} in {CONTEXT}", ending.shown()));
         }
-        Ok(Node::Template(Call { at: token.at, name, pipeline: Some(pipeline) }))
+        Ok(Node::Template(Call {
+            at: token.at,
+            name,
+            pipeline: Some(pipeline),
+        }))
     }
 
     fn template(&mut self) -> Parsed<Node> {
@@ -378,7 +430,11 @@ impl Parser<'_> {
             self.backup();
             pipeline = Some(self.pipeline(CONTEXT, Kind::RightDelimiter)?);
         }
-        Ok(Node::Template(Call { at: token.at, name, pipeline }))
+        Ok(Node::Template(Call {
+            at: token.at,
+            name,
+            pipeline,
+        }))
     }
 
     fn template_name(&mut self, token: &Token, context: &str) -> Parsed<String> {
@@ -393,7 +449,12 @@ impl Parser<'_> {
 
     fn pipeline(&mut self, context: &str, end: Kind) -> Parsed<Pipeline> {
         let at = self.peek_not_space().at;
-        let mut pipeline = Pipeline { at, variables: Vec::new(), assigns: false, commands: Vec::new() };
+        let mut pipeline = Pipeline {
+            at,
+            variables: Vec::new(),
+            assigns: false,
+            commands: Vec::new(),
+        };
         self.declarations(&mut pipeline, context)?;
         loop {
             let token = self.next_not_space();
@@ -445,7 +506,10 @@ impl Parser<'_> {
                     if context != "range" || pipeline.variables.len() >= 2 {
                         return self.fault(format!("too many declarations in {context}"));
                     }
-                    if !matches!(self.peek_not_space().kind, Kind::Variable | Kind::RightDelimiter | Kind::RightParenthesis) {
+                    if !matches!(
+                        self.peek_not_space().kind,
+                        Kind::Variable | Kind::RightDelimiter | Kind::RightParenthesis
+                    ) {
                         return self.fault("range can only initialize variables");
                     }
                 }
@@ -467,7 +531,11 @@ impl Parser<'_> {
         }
         for (at, command) in pipeline.commands.iter().enumerate().skip(1) {
             let literal = match command.operands[0].kind {
-                OperandKind::Bool(_) | OperandKind::Dot | OperandKind::Nil | OperandKind::Number(_) | OperandKind::String(..) => true,
+                OperandKind::Bool(_)
+                | OperandKind::Dot
+                | OperandKind::Nil
+                | OperandKind::Number(_)
+                | OperandKind::String(..) => true,
                 OperandKind::Chain(..)
                 | OperandKind::Field(_)
                 | OperandKind::Identifier(_)
@@ -475,14 +543,20 @@ impl Parser<'_> {
                 | OperandKind::Variable(_) => false,
             };
             if literal {
-                return self.fault(format!("non executable command in pipeline stage {}", at + 1));
+                return self.fault(format!(
+                    "non executable command in pipeline stage {}",
+                    at + 1
+                ));
             }
         }
         Ok(pipeline)
     }
 
     fn command(&mut self) -> Parsed<Command> {
-        let mut command = Command { at: self.peek_not_space().at, operands: Vec::new() };
+        let mut command = Command {
+            at: self.peek_not_space().at,
+            operands: Vec::new(),
+        };
         loop {
             self.peek_not_space();
             if let Some(operand) = self.operand()? {
@@ -497,12 +571,18 @@ impl Parser<'_> {
             }
             break;
         }
-        if command.operands.is_empty() { self.fault("empty command") } else { Ok(command) }
+        if command.operands.is_empty() {
+            self.fault("empty command")
+        } else {
+            Ok(command)
+        }
     }
 
     /// A term and the fields that are taken of it.
     fn operand(&mut self) -> Parsed<Option<Operand>> {
-        let Some(term) = self.term()? else { return Ok(None) };
+        let Some(term) = self.term()? else {
+            return Ok(None);
+        };
         if self.peek().kind != Kind::Field {
             return Ok(Some(term));
         }
@@ -520,8 +600,15 @@ impl Parser<'_> {
                 names.append(&mut fields);
                 OperandKind::Variable(names)
             }
-            OperandKind::Bool(_) | OperandKind::String(..) | OperandKind::Number(_) | OperandKind::Nil | OperandKind::Dot => {
-                return self.fault(format!("unexpected . after term {}", quote(&term.to_string())));
+            OperandKind::Bool(_)
+            | OperandKind::String(..)
+            | OperandKind::Number(_)
+            | OperandKind::Nil
+            | OperandKind::Dot => {
+                return self.fault(format!(
+                    "unexpected . after term {}",
+                    quote(&term.to_string())
+                ));
             }
             _ => OperandKind::Chain(Box::new(term), fields),
         };
@@ -537,7 +624,13 @@ impl Parser<'_> {
             Kind::Identifier => OperandKind::Identifier(token.text),
             Kind::Keyword(Keyword::Dot) => OperandKind::Dot,
             Kind::Keyword(Keyword::Nil) => OperandKind::Nil,
-            Kind::Variable if self.tree.known.get(&token.text).is_none_or(|count| *count == 0) => {
+            Kind::Variable
+                if self
+                    .tree
+                    .known
+                    .get(&token.text)
+                    .is_none_or(|count| *count == 0) =>
+            {
                 return self.fault(format!("undefined variable {}", quote(&token.text)));
             }
             Kind::Variable => OperandKind::Variable(vec![token.text]),
@@ -547,8 +640,13 @@ impl Parser<'_> {
             Kind::Complex => self.number(Number::complex(&token.text))?,
             Kind::Number => self.number(Number::plain(&token.text))?,
             Kind::LeftParenthesis => {
-                let pipeline = self.nested(|parser| parser.pipeline("parenthesized pipeline", Kind::RightParenthesis))?;
-                return Ok(Some(Operand { at: pipeline.at, kind: OperandKind::Pipeline(pipeline) }));
+                let pipeline = self.nested(|parser| {
+                    parser.pipeline("parenthesized pipeline", Kind::RightParenthesis)
+                })?;
+                return Ok(Some(Operand {
+                    at: pipeline.at,
+                    kind: OperandKind::Pipeline(pipeline),
+                }));
             }
             Kind::String | Kind::RawString => match unquote(&token.text) {
                 Some(text) => OperandKind::String(token.text, text),

@@ -3,7 +3,9 @@
 use super::*;
 
 fn data() -> Value {
-    Value::of_json(&serde_json::json!({"controlPlane": {"version": "v1.33.4"}, "l": [1, "b"], "z": null}))
+    Value::of_json(
+        &serde_json::json!({"controlPlane": {"version": "v1.33.4"}, "l": [1, "b"], "z": null}),
+    )
 }
 
 fn rendered(text: &str) -> Result<String, Fault> {
@@ -12,14 +14,30 @@ fn rendered(text: &str) -> Result<String, Fault> {
 
 #[test]
 fn actions_are_replaced() {
-    let check = |text: &str, expected: &str| assert_eq!(rendered(text).as_deref(), Ok(expected), "{text}");
+    let check =
+        |text: &str, expected: &str| assert_eq!(rendered(text).as_deref(), Ok(expected), "{text}");
     check("a {{ .controlPlane.version }} b", "a v1.33.4 b");
     check("{{- /* note */ -}} x {{- \" y\" }}", "x y");
-    check("{{ if .none }}a{{ else if eq 1 1 }}b{{ else }}c{{ end }}", "b");
-    check("{{ with .controlPlane }}{{ .version }}{{ end }}{{ with .none }}x{{ else }}-{{ end }}", "v1.33.4-");
-    check("{{ $v := .controlPlane.version }}{{ $v }}{{ $.controlPlane.version | len }}", "v1.33.47");
-    check("{{ .none }} {{ .controlPlane }}", "<no value> map[version:v1.33.4]");
-    check("{{ (slice .controlPlane.version 1) | printf \"%q\" }}", "\"1.33.4\"");
+    check(
+        "{{ if .none }}a{{ else if eq 1 1 }}b{{ else }}c{{ end }}",
+        "b",
+    );
+    check(
+        "{{ with .controlPlane }}{{ .version }}{{ end }}{{ with .none }}x{{ else }}-{{ end }}",
+        "v1.33.4-",
+    );
+    check(
+        "{{ $v := .controlPlane.version }}{{ $v }}{{ $.controlPlane.version | len }}",
+        "v1.33.47",
+    );
+    check(
+        "{{ .none }} {{ .controlPlane }}",
+        "<no value> map[version:v1.33.4]",
+    );
+    check(
+        "{{ (slice .controlPlane.version 1) | printf \"%q\" }}",
+        "\"1.33.4\"",
+    );
     check("{{ `raw {{` }}", "raw {{");
     check(
         "{{ range $i, $e := .l }}{{ $i }}={{ . }},{{ end }}{{ range 3 }}{{ if eq . 1 }}{{ continue }}{{ end }}{{ . }}{{ end }}",
@@ -29,12 +47,21 @@ fn actions_are_replaced() {
         "{{ define \"a\" }}[{{ . }}]{{ end }}{{ template \"a\" 1 }}{{ block \"b\" . }}{{ .z }}{{ end }}",
         "[1]<no value>",
     );
-    check("{{ print nil .z .none }} {{ println 1 }}", "<nil> <nil> <nil> 1\n");
+    check(
+        "{{ print nil .z .none }} {{ println 1 }}",
+        "<nil> <nil> <nil> 1\n",
+    );
 }
 
 #[test]
 fn numbers_are_gos() {
-    let check = |text: &str, expected: &str| assert_eq!(rendered(&format!("{{{{ {text} }}}}")).as_deref(), Ok(expected), "{text}");
+    let check = |text: &str, expected: &str| {
+        assert_eq!(
+            rendered(&format!("{{{{ {text} }}}}")).as_deref(),
+            Ok(expected),
+            "{text}"
+        )
+    };
     check("-9223372036854775808", "-9223372036854775808");
     check("0x1p4", "16");
     check("1i", "(0+1i)");
@@ -45,21 +72,41 @@ fn numbers_are_gos() {
     check("+017", "15");
     let refused = |text: &str, message: &str| {
         let fault = rendered(&format!("{{{{ {text} }}}}")).unwrap_err();
-        assert_eq!(fault.to_string(), format!("template: /t:1{message}"), "{text}");
+        assert_eq!(
+            fault.to_string(),
+            format!("template: /t:1{message}"),
+            "{text}"
+        );
     };
-    refused("--9223372036854775808", ": bad number syntax: \"--9223372036854775808\"");
+    refused(
+        "--9223372036854775808",
+        ": bad number syntax: \"--9223372036854775808\"",
+    );
     refused("0-5", ": bad number syntax: \"0-5\"");
     refused("1e400", ": illegal number syntax: \"1e400\"");
-    refused("9223372036854775808", ":3: executing \"/t\" at <9223372036854775808>: 9223372036854775808 overflows int");
-    refused("99999999999999999999", ": integer overflow: \"99999999999999999999\"");
+    refused(
+        "9223372036854775808",
+        ":3: executing \"/t\" at <9223372036854775808>: 9223372036854775808 overflows int",
+    );
+    refused(
+        "99999999999999999999",
+        ": integer overflow: \"99999999999999999999\"",
+    );
     refused("nil", ":3: executing \"/t\" at <nil>: nil is not a command");
     refused("/* c */", ": unexpected \"/\" in command");
 }
 
 #[test]
 fn faults_have_their_line() {
-    for (text, line) in [("{{ if .a }}", 1), ("\n{{ nosuch 1 }}", 2), ("\n\n{{ index \"a\" 5 }}", 3)] {
-        let (Fault::Parse(refusal) | Fault::Execution(refusal)) = rendered(text).unwrap_err() else { panic!("{text}") };
+    for (text, line) in [
+        ("{{ if .a }}", 1),
+        ("\n{{ nosuch 1 }}", 2),
+        ("\n\n{{ index \"a\" 5 }}", 3),
+    ] {
+        let (Fault::Parse(refusal) | Fault::Execution(refusal)) = rendered(text).unwrap_err()
+        else {
+            panic!("{text}")
+        };
         assert_eq!(refusal.line, line, "{text}");
     }
 }
@@ -72,7 +119,13 @@ fn nesting_is_bounded() {
         "{{ if 1 }}{{ else ".repeat(5000),
         "{{ define \"a\" }}{{ template \"a\" }}{{ end }}{{ template \"a\" }}".to_owned(),
     ] {
-        assert!(matches!(rendered(&text), Err(Fault::Unsupported(_) | Fault::Parse(_))), "{text:.40}");
+        assert!(
+            matches!(
+                rendered(&text),
+                Err(Fault::Unsupported(_) | Fault::Parse(_))
+            ),
+            "{text:.40}"
+        );
     }
     let deepest = "{{ with (print 1) }}".repeat(90) + &"{{ end }}".repeat(90);
     let calls = format!(
@@ -90,13 +143,28 @@ fn values_and_results_are_bounded() {
         Err(Fault::ValueTooLarge(26)),
         "2^24 bytes are held, 2^25 are not"
     );
-    assert_eq!(rendered("{{ range 100000 }}0123456789abcdef{{ end }}"), Err(Fault::TooLarge));
-    let wide = format!("{{{{ printf `{}` {}}}}}", "%1000000d".repeat(20), "1 ".repeat(20));
+    assert_eq!(
+        rendered("{{ range 100000 }}0123456789abcdef{{ end }}"),
+        Err(Fault::TooLarge)
+    );
+    let wide = format!(
+        "{{{{ printf `{}` {}}}}}",
+        "%1000000d".repeat(20),
+        "1 ".repeat(20)
+    );
     assert_eq!(rendered(&wide), Err(Fault::ValueTooLarge(1)));
-    for (name, text) in
-        [("a loop", "{{ range 1000000000000 }}{{ end }}"), ("texts", "{{ range 10000 }}{{ $a := print `0123456789` }}{{ end }}")]
-    {
-        assert_eq!(render("/t", text, &data(), &Budget::of(100_000)), Err(Fault::TooLong), "{name}");
+    for (name, text) in [
+        ("a loop", "{{ range 1000000000000 }}{{ end }}"),
+        (
+            "texts",
+            "{{ range 10000 }}{{ $a := print `0123456789` }}{{ end }}",
+        ),
+    ] {
+        assert_eq!(
+            render("/t", text, &data(), &Budget::of(100_000)),
+            Err(Fault::TooLong),
+            "{name}"
+        );
     }
 }
 
@@ -110,13 +178,17 @@ fn steps(text: &str) -> u64 {
 #[test]
 fn work_grows_with_the_template_and_not_with_its_square() {
     let variables = |count: usize| {
-        let declared: String = (0..count).map(|at| format!("{{{{ $a{at} := 1 }}}}")).collect();
+        let declared: String = (0..count)
+            .map(|at| format!("{{{{ $a{at} := 1 }}}}"))
+            .collect();
         declared + &"{{ $a0 }}".repeat(count)
     };
     for (name, template) in [
         ("variables", &variables as &dyn Fn(usize) -> String),
         ("texts", &|count| "a{{ 1 }}b".repeat(count)),
-        ("else if", &|count| "{{ if 0 }}{{ else }}x{{ end }}".repeat(count)),
+        ("else if", &|count| {
+            "{{ if 0 }}{{ else }}x{{ end }}".repeat(count)
+        }),
     ] {
         let (once, eight) = (steps(&template(100)), steps(&template(800)));
         assert!(eight < 9 * once, "{name}: {once}, {eight}");

@@ -10,8 +10,8 @@ const LIMIT: Duration = Duration::from_secs(120);
 const CLUSTERCTL: &str = "clusterctl-v1.14.2/clusterctl";
 /// How Go ends a program that panics. We end with a message in its place.
 const PANIC: i32 = 2;
-/// Providers that came or went between this clusterctl and its next version, whose list is ours. `config repositories` is compared
-/// without them.
+/// Providers that came or went between this clusterctl and its next version, whose list is ours.
+/// `config repositories` is compared without them.
 const CHANGED: [&str; 3] = ["kairos-io", "kairos-io-fleet", "hivelocity-hivelocity"];
 
 /// One call of a command.
@@ -47,31 +47,70 @@ pub(super) fn compare(root: &Path, calls: Vec<Call>) -> Told {
             let kept = root.join(format!("difference-{}", faults.len()));
             std::fs::write(
                 &kept,
-                format!("{:?}\n{:?}\n--- ours\n{}\n--- theirs\n{}", call.arguments, call.environment, ours.stdout, theirs.stdout),
+                format!(
+                    "{:?}\n{:?}\n--- ours\n{}\n--- theirs\n{}",
+                    call.arguments, call.environment, ours.stdout, theirs.stdout
+                ),
             )
             .expect("the folder can be written");
-            faults.push(format!("{}: {}\n  {difference}\n  ({})", call.title, call.arguments.join(" "), kept.display()));
+            faults.push(format!(
+                "{}: {}\n  {difference}\n  ({})",
+                call.title,
+                call.arguments.join(" "),
+                kept.display()
+            ));
         }
     }
-    println!("  {count} calls: {} succeeded, {} were refused", told.succeeded, told.refused);
+    println!(
+        "  {count} calls: {} succeeded, {} were refused",
+        told.succeeded, told.refused
+    );
     let shown: Vec<&str> = faults.iter().map(String::as_str).take(40).collect();
-    assert!(faults.is_empty(), "{} of {count} differ:\n{}", faults.len(), shown.join("\n"));
+    assert!(
+        faults.is_empty(),
+        "{} of {count} differ:\n{}",
+        faults.len(),
+        shown.join("\n")
+    );
     told
 }
 
 impl Call {
     fn run(&self, name: &str, program: &Path) -> Finished {
-        let quiet =
-            [("CLUSTERCTL_DISABLE_VERSIONCHECK", "true"), ("GOPROXY", "off")].map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let config = ("XDG_CONFIG_HOME".to_owned(), self.folder.join("xdg").display().to_string());
-        let environment = quiet.into_iter().chain([config]).chain(self.environment.iter().cloned()).collect();
-        Start { name, program, arguments: self.arguments.clone(), environment, folder: &self.folder }.finish(LIMIT)
+        let quiet = [
+            ("CLUSTERCTL_DISABLE_VERSIONCHECK", "true"),
+            ("GOPROXY", "off"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let config = (
+            "XDG_CONFIG_HOME".to_owned(),
+            self.folder.join("xdg").display().to_string(),
+        );
+        let environment = quiet
+            .into_iter()
+            .chain([config])
+            .chain(self.environment.iter().cloned())
+            .collect();
+        Start {
+            name,
+            program,
+            arguments: self.arguments.clone(),
+            environment,
+            folder: &self.folder,
+        }
+        .finish(LIMIT)
     }
 }
 
 fn difference(call: &Call, ours: &Finished, theirs: &Finished) -> Option<String> {
-    let same_code = ours.code == theirs.code || (theirs.code == Some(PANIC) && ours.code.is_some_and(|code| code != 0));
-    let last = |text: &str| text.lines().rfind(|line| !line.is_empty()).unwrap_or_default().to_owned();
+    let same_code = ours.code == theirs.code
+        || (theirs.code == Some(PANIC) && ours.code.is_some_and(|code| code != 0));
+    let last = |text: &str| {
+        text.lines()
+            .rfind(|line| !line.is_empty())
+            .unwrap_or_default()
+            .to_owned()
+    };
     if !same_code {
         return Some(format!(
             "exit {:?} is {:?} there\n  ours   {}\n  theirs {}",
@@ -81,26 +120,53 @@ fn difference(call: &Call, ours: &Finished, theirs: &Finished) -> Option<String>
             last(&theirs.stderr)
         ));
     }
-    let lists_providers = call.arguments.first().is_some_and(|first| first == "config");
-    let stdout = |side: &Finished| if lists_providers { without_changed(&side.stdout) } else { side.stdout.clone() };
+    let lists_providers = call
+        .arguments
+        .first()
+        .is_some_and(|first| first == "config");
+    let stdout = |side: &Finished| {
+        if lists_providers {
+            without_changed(&side.stdout)
+        } else {
+            side.stdout.clone()
+        }
+    };
     let (ours, theirs) = (stdout(ours), stdout(theirs));
     if ours == theirs {
         return None;
     }
-    let lines = ours.lines().zip(theirs.lines()).enumerate().find(|(_, (our, their))| our != their);
+    let lines = ours
+        .lines()
+        .zip(theirs.lines())
+        .enumerate()
+        .find(|(_, (our, their))| our != their);
     Some(match lines {
-        Some((index, (our, their))) => format!("line {}\n  ours   {our:?}\n  theirs {their:?}", index + 1),
+        Some((index, (our, their))) => {
+            format!("line {}\n  ours   {our:?}\n  theirs {their:?}", index + 1)
+        }
         None => format!("{} bytes are {} there", ours.len(), theirs.len()),
     })
 }
 
-/// The list of providers without those: a table, or items of YAML of which `Name` is the second line.
+/// The list of providers without those: a table, or items of YAML of which `Name` is the second
+/// line.
 fn without_changed(listed: &str) -> String {
     if listed.starts_with("- ") {
         let items = listed.split_inclusive('\n').collect::<Vec<_>>();
-        let known = |item: &&[&str]| !item.get(1).is_some_and(|name| CHANGED.iter().any(|newer| name.trim() == format!("Name: {newer}")));
+        let known = |item: &&[&str]| {
+            !item.get(1).is_some_and(|name| {
+                CHANGED
+                    .iter()
+                    .any(|newer| name.trim() == format!("Name: {newer}"))
+            })
+        };
         return items.chunks(4).filter(known).flatten().copied().collect();
     }
-    let known = |line: &&str| !line.split_whitespace().next().is_some_and(|name| CHANGED.contains(&name));
+    let known = |line: &&str| {
+        !line
+            .split_whitespace()
+            .next()
+            .is_some_and(|name| CHANGED.contains(&name))
+    };
     listed.split_inclusive('\n').filter(known).collect()
 }

@@ -1,4 +1,5 @@
-//! A Cluster whose infrastructure provider the scenario plays, spoken of in the version that a core manager has.
+//! A Cluster whose infrastructure provider the scenario plays, spoken of in the version that a core
+//! manager has.
 
 use std::time::Duration;
 
@@ -29,12 +30,17 @@ impl Cluster<'_> {
     /// A reference as this version writes it.
     fn reference(&self, api_version: &str, kind: &str, name: &str) -> Value {
         match self.version {
-            "v1beta1" => json!({"apiVersion": api_version, "kind": kind, "name": name, "namespace": "default"}),
-            _ => json!({"apiGroup": api_version.split('/').next().unwrap(), "kind": kind, "name": name}),
+            "v1beta1" => {
+                json!({"apiVersion": api_version, "kind": kind, "name": name, "namespace": "default"})
+            }
+            _ => {
+                json!({"apiGroup": api_version.split('/').next().unwrap(), "kind": kind, "name": name})
+            }
         }
     }
 
-    /// A reference to an object of ours. A manager of contract v1beta1 takes the version that fulfils it.
+    /// A reference to an object of ours. A manager of contract v1beta1 takes the version that
+    /// fulfils it.
     fn config_reference(&self, kind: &str, name: &str) -> Value {
         self.reference(&format!("{GROUP}/{}", self.version), kind, name)
     }
@@ -54,7 +60,8 @@ impl Cluster<'_> {
         created.unwrap_or_else(|refusal| panic!("{refusal}\n{object}"))
     }
 
-    /// The Cluster with its infrastructure and its kubeconfig; our API server is its own workload cluster.
+    /// The Cluster with its infrastructure and its kubeconfig; our API server is its own workload
+    /// cluster.
     pub(super) fn create_cluster(&self) {
         let port: u16 = self.plane.url.rsplit(':').next().unwrap().parse().unwrap();
         let endpoint = json!({"host": "127.0.0.1", "port": port});
@@ -63,7 +70,11 @@ impl Cluster<'_> {
         let spec = json!({
             "controlPlaneEndpoint": endpoint, "infrastructureRef": self.reference(infrastructure::API_VERSION, "BerthCluster", CLUSTER),
         });
-        self.create(&infrastructure::object("BerthCluster", CLUSTER, &json!({"controlPlaneEndpoint": endpoint})));
+        self.create(&infrastructure::object(
+            "BerthCluster",
+            CLUSTER,
+            &json!({"controlPlaneEndpoint": endpoint}),
+        ));
         self.create(&self.object("Cluster", CLUSTER, &json!({}), &spec));
         infrastructure::provision(self.plane, "BerthCluster", CLUSTER, &json!({}), &json!({}));
     }
@@ -77,18 +88,26 @@ impl Cluster<'_> {
 
     /// A MachineDeployment whose templates have the same name.
     pub(super) fn create_machine_deployment(&self, name: &str, replicas: usize) {
-        self.create(&infrastructure::object("BerthMachineTemplate", name, &json!({"template": {"spec": {}}})));
+        self.create(&infrastructure::object(
+            "BerthMachineTemplate",
+            name,
+            &json!({"template": {"spec": {}}}),
+        ));
         let labels = json!({"pier": name});
-        let template =
-            json!({"metadata": {"labels": labels}, "spec": self.machine_spec("WindlassConfigTemplate", "BerthMachineTemplate", name)});
+        let template = json!({"metadata": {"labels": labels}, "spec": self.machine_spec("WindlassConfigTemplate", "BerthMachineTemplate", name)});
         let spec = json!({"clusterName": CLUSTER, "replicas": replicas, "selector": {"matchLabels": labels}, "template": template});
         self.create(&self.object("MachineDeployment", name, &json!({}), &spec));
     }
 
     /// A MachinePool with objects of its own.
     pub(super) fn create_machine_pool(&self, name: &str, replicas: usize) {
-        self.create(&infrastructure::object("BerthMachinePool", name, &json!({})));
-        let template = json!({"spec": self.machine_spec("WindlassConfig", "BerthMachinePool", name)});
+        self.create(&infrastructure::object(
+            "BerthMachinePool",
+            name,
+            &json!({}),
+        ));
+        let template =
+            json!({"spec": self.machine_spec("WindlassConfig", "BerthMachinePool", name)});
         self.create(&self.object(
             "MachinePool",
             name,
@@ -114,23 +133,59 @@ impl Cluster<'_> {
         })
     }
 
-    /// Waits until our manager has written the Secret of a config and its status, for both contracts; gives the data.
+    /// Waits until our manager has written the Secret of a config and its status, for both
+    /// contracts; gives the data.
     pub(super) fn expect_data(&self, config: &str) -> String {
         let in_version = |version: Version| {
-            let found = self.plane.api.get(&version.api_version(), "WindlassConfig", Some("default"), config);
-            found.map(|found| found["status"].clone()).map_err(|refusal| refusal.to_string())
+            let found = self.plane.api.get(
+                &version.api_version(),
+                "WindlassConfig",
+                Some("default"),
+                config,
+            );
+            found
+                .map(|found| found["status"].clone())
+                .map_err(|refusal| refusal.to_string())
         };
-        wait::until(&format!("the data of WindlassConfig {config}"), SOON, || {
-            self.plane.assert_running();
-            let status = in_version(Version::V1Beta2)?;
-            let is_done = status["initialization"]["dataSecretCreated"] == true && status["dataSecretName"] == config;
-            if is_done { Ok(()) } else { Err(status.to_string()) }
-        });
+        wait::until(
+            &format!("the data of WindlassConfig {config}"),
+            SOON,
+            || {
+                self.plane.assert_running();
+                let status = in_version(Version::V1Beta2)?;
+                let is_done = status["initialization"]["dataSecretCreated"] == true
+                    && status["dataSecretName"] == config;
+                if is_done {
+                    Ok(())
+                } else {
+                    Err(status.to_string())
+                }
+            },
+        );
         let older = in_version(Version::V1Beta1).unwrap();
-        assert!(older["ready"] == true && older["dataSecretName"] == config, "{older}");
-        assert!(older["conditions"].as_array().unwrap().iter().all(|condition| condition["status"] == "True"), "{older}");
-        let secret = self.plane.api.get("v1", "Secret", Some("default"), config).unwrap();
-        String::from_utf8(STANDARD.decode(secret["data"]["value"].as_str().unwrap()).unwrap()).unwrap()
+        assert!(
+            older["ready"] == true && older["dataSecretName"] == config,
+            "{older}"
+        );
+        assert!(
+            older["conditions"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .all(|condition| condition["status"] == "True"),
+            "{older}"
+        );
+        let secret = self
+            .plane
+            .api
+            .get("v1", "Secret", Some("default"), config)
+            .unwrap();
+        String::from_utf8(
+            STANDARD
+                .decode(secret["data"]["value"].as_str().unwrap())
+                .unwrap(),
+        )
+        .unwrap()
     }
 
     /// Does what an infrastructure provider and a kubelet do.
@@ -158,15 +213,37 @@ impl Cluster<'_> {
 
     /// One of our objects, in the newest version.
     pub(super) fn config(&self, name: &str) -> Value {
-        self.plane.api.get(&Version::V1Beta2.api_version(), "WindlassConfig", Some("default"), name).unwrap()
+        self.plane
+            .api
+            .get(
+                &Version::V1Beta2.api_version(),
+                "WindlassConfig",
+                Some("default"),
+                name,
+            )
+            .unwrap()
     }
 
     /// Waits until an object of Cluster API is as it should be.
-    pub(super) fn expect(&self, kind: &str, name: &str, what: &str, is: impl Fn(&Value) -> bool) -> Value {
+    pub(super) fn expect(
+        &self,
+        kind: &str,
+        name: &str,
+        what: &str,
+        is: impl Fn(&Value) -> bool,
+    ) -> Value {
         wait::until(&format!("{kind} {name}: {what}"), SOON, || {
             self.plane.assert_running();
-            let found = self.plane.api.get(&self.api_version(), kind, Some("default"), name).map_err(|refusal| refusal.to_string())?;
-            if is(&found) { Ok(found) } else { Err(format!("spec {} status {}", found["spec"], found["status"])) }
+            let found = self
+                .plane
+                .api
+                .get(&self.api_version(), kind, Some("default"), name)
+                .map_err(|refusal| refusal.to_string())?;
+            if is(&found) {
+                Ok(found)
+            } else {
+                Err(format!("spec {} status {}", found["spec"], found["status"]))
+            }
         })
     }
 }

@@ -7,7 +7,12 @@ use crate::harness::control_plane::ControlPlane;
 const GROUP: &str = "infrastructure.e2e.windlass.dev";
 /// `apiVersion` of the kinds; it fulfils both contracts.
 pub(super) const API_VERSION: &str = "infrastructure.e2e.windlass.dev/v1";
-const KINDS: [&str; 4] = ["BerthCluster", "BerthMachine", "BerthMachineTemplate", "BerthMachinePool"];
+const KINDS: [&str; 4] = [
+    "BerthCluster",
+    "BerthMachine",
+    "BerthMachineTemplate",
+    "BerthMachinePool",
+];
 
 /// Creates the CRDs and the role that lets the core manager use them.
 pub(super) fn install(plane: &ControlPlane) {
@@ -15,8 +20,7 @@ pub(super) fn install(plane: &ControlPlane) {
         plane.api.apply(&crd(kind)).unwrap();
     }
     let resources: Vec<String> = KINDS.iter().map(|kind| plural(kind)).collect();
-    let rule =
-        json!({"apiGroups": [GROUP], "resources": resources, "verbs": ["get", "list", "watch", "create", "update", "patch", "delete"]});
+    let rule = json!({"apiGroups": [GROUP], "resources": resources, "verbs": ["get", "list", "watch", "create", "update", "patch", "delete"]});
     let role = json!({
         "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
         "metadata": {"name": "berth-aggregated", "labels": {"cluster.x-k8s.io/aggregate-to-manager": "true"}}, "rules": [rule],
@@ -30,8 +34,7 @@ fn plural(kind: &str) -> String {
 
 fn crd(kind: &str) -> Value {
     let schema = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-    let version =
-        json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}, "subresources": {"status": {}}});
+    let version = json!({"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}, "subresources": {"status": {}}});
     json!({
         "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
         "metadata": {
@@ -51,7 +54,13 @@ pub(super) fn object(kind: &str, name: &str, spec: &Value) -> Value {
 }
 
 /// Does what the provider of a kind would do: says in both contracts that it is there.
-pub(super) fn provision(plane: &ControlPlane, kind: &str, name: &str, spec: &Value, more_status: &Value) {
+pub(super) fn provision(
+    plane: &ControlPlane,
+    kind: &str,
+    name: &str,
+    spec: &Value,
+    more_status: &Value,
+) {
     let object = object(kind, name, &json!({}));
     plane.api.merge(&object, &json!({ "spec": spec })).unwrap();
     let mut status = json!({"ready": true, "initialization": {"provisioned": true}});

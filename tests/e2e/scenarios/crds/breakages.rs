@@ -15,7 +15,11 @@ pub(super) struct Breakage {
 }
 
 fn here(constraint: String, value: Value) -> Breakage {
-    Breakage { constraint, value, at: String::new() }
+    Breakage {
+        constraint,
+        value,
+        at: String::new(),
+    }
 }
 
 /// All constraints of a schema, without those of the schemas inside it.
@@ -26,7 +30,10 @@ pub(super) fn of(schema: &Value) -> Vec<Breakage> {
         found.push(here(format!("enum {values:?}"), json!("no such value")));
     }
     if let Some(pattern) = schema["pattern"].as_str() {
-        found.push(here(format!("pattern {pattern}"), json!(examples::not_matching(pattern))));
+        found.push(here(
+            format!("pattern {pattern}"),
+            json!(examples::not_matching(pattern)),
+        ));
     }
     found.extend(sizes(schema));
     found.extend(members(schema));
@@ -39,13 +46,26 @@ fn wrong_type(schema: &Value) -> Option<Breakage> {
         return Some(here("int-or-string".to_owned(), json!(true)));
     }
     let kind = schema["type"].as_str()?;
-    Some(here(format!("type {kind}"), if kind == "string" { json!(true) } else { json!("wrong") }))
+    Some(here(
+        format!("type {kind}"),
+        if kind == "string" {
+            json!(true)
+        } else {
+            json!("wrong")
+        },
+    ))
 }
 
 fn sizes(schema: &Value) -> Vec<Breakage> {
-    let size = |keyword: &str| schema[keyword].as_u64().map(|limit| usize::try_from(limit).unwrap());
+    let size = |keyword: &str| {
+        schema[keyword]
+            .as_u64()
+            .map(|limit| usize::try_from(limit).unwrap())
+    };
     let mut found = Vec::new();
-    let mut add = |keyword: &str, value: Value| found.push(here(format!("{keyword} {}", schema[keyword]), value));
+    let mut add = |keyword: &str, value: Value| {
+        found.push(here(format!("{keyword} {}", schema[keyword]), value))
+    };
     if let Some(limit) = size("minLength").filter(|limit| *limit > 0) {
         add("minLength", json!("a".repeat(limit - 1)));
     }
@@ -80,15 +100,34 @@ fn sizes(schema: &Value) -> Vec<Breakage> {
 /// What is required, and what may not be there twice.
 fn members(schema: &Value) -> Vec<Breakage> {
     let mut found = Vec::new();
-    for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+    for name in schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+    {
         let mut value = object(schema, serde_json::Map::new());
         value.as_object_mut().unwrap().remove(name);
-        found.push(Breakage { constraint: format!("required {name}"), value, at: format!(".{name}") });
+        found.push(Breakage {
+            constraint: format!("required {name}"),
+            value,
+            at: format!(".{name}"),
+        });
     }
-    if ["map", "set"].iter().any(|kind| schema["x-kubernetes-list-type"] == *kind) {
+    if ["map", "set"]
+        .iter()
+        .any(|kind| schema["x-kubernetes-list-type"] == *kind)
+    {
         let item = minimal(&schema["items"]);
-        let constraint = format!("x-kubernetes-list-type {}", schema["x-kubernetes-list-type"]);
-        found.push(Breakage { constraint, value: json!([item, item]), at: "[1]".to_owned() });
+        let constraint = format!(
+            "x-kubernetes-list-type {}",
+            schema["x-kubernetes-list-type"]
+        );
+        found.push(Breakage {
+            constraint,
+            value: json!([item, item]),
+            at: "[1]".to_owned(),
+        });
     }
     found
 }
@@ -98,16 +137,26 @@ fn broken_rule(schema: &Value, rule: &Value) -> Breakage {
     let value = if let Some(pattern) = examples::pattern_of_rule(text("rule")) {
         json!(examples::not_matching(&pattern))
     } else if let Some(alternatives) = exactly_one(rule) {
-        let all = alternatives.iter().map(|name| (name.clone(), minimal(&schema["properties"][name])));
+        let all = alternatives
+            .iter()
+            .map(|name| (name.clone(), minimal(&schema["properties"][name])));
         object(schema, all.collect())
     } else if rule_about_unique_names(schema) {
-        let item = object(&schema["items"], [("name".to_owned(), json!("twice"))].into_iter().collect());
+        let item = object(
+            &schema["items"],
+            [("name".to_owned(), json!("twice"))].into_iter().collect(),
+        );
         let mut other = item.clone();
-        // A list may be keyed by name and value: then only a different value leaves the fault to the rule.
+        // A list may be keyed by name and value: then only a different value leaves the fault to
+        // the rule.
         other["value"] = json!("other");
         json!([item, other])
     } else {
         examples::breaking(text("message"), text("fieldPath"))
     };
-    Breakage { constraint: format!("rule {}", text("message")), value, at: text("fieldPath").to_owned() }
+    Breakage {
+        constraint: format!("rule {}", text("message")),
+        value,
+        at: text("fieldPath").to_owned(),
+    }
 }

@@ -1,4 +1,5 @@
-//! Objects made from a schema: the smallest valid one, and one that holds a certain value at a certain place.
+//! Objects made from a schema: the smallest valid one, and one that holds a certain value at a
+//! certain place.
 
 use serde_json::{Map, Value, json};
 
@@ -32,7 +33,9 @@ impl Place<'_> {
 
     /// Whether there is nothing below.
     pub(super) fn is_leaf(&self) -> bool {
-        ["properties", "items", "additionalProperties"].iter().all(|keyword| !self.schema[keyword].is_object())
+        ["properties", "items", "additionalProperties"]
+            .iter()
+            .all(|keyword| !self.schema[keyword].is_object())
     }
 
     /// As the API server spells it, the first item of each list being the one that is meant.
@@ -48,8 +51,13 @@ impl Place<'_> {
 
 /// All places at and below a field of the root schema, outer ones first.
 pub(super) fn places<'a>(root: &'a Value, field: &str) -> Vec<Place<'a>> {
-    let Some(schema) = root["properties"].get(field) else { return Vec::new() };
-    let mut found = vec![Place { steps: vec![Step::Field(field.to_owned())], schema }];
+    let Some(schema) = root["properties"].get(field) else {
+        return Vec::new();
+    };
+    let mut found = vec![Place {
+        steps: vec![Step::Field(field.to_owned())],
+        schema,
+    }];
     let mut next = 0;
     while next < found.len() {
         let (steps, schema) = (found[next].steps.clone(), found[next].schema);
@@ -79,7 +87,9 @@ pub(super) fn embed(schema: &Value, steps: &[Step], value: &Value) -> Value {
             let inner = embed(&schema["properties"][name], rest, value);
             object(schema, [(name.clone(), inner)].into_iter().collect())
         }
-        Some((Step::Entry, rest)) => json!({ KEY: embed(&schema["additionalProperties"], rest, value) }),
+        Some((Step::Entry, rest)) => {
+            json!({ KEY: embed(&schema["additionalProperties"], rest, value) })
+        }
         Some((Step::Item, rest)) => {
             let mut items = list(schema, least_items(schema));
             items[0] = embed(&schema["items"], rest, value);
@@ -98,8 +108,14 @@ pub(super) fn minimal(schema: &Value) -> Value {
     }
     match schema["type"].as_str() {
         Some("object") if schema["properties"].is_object() => object(schema, Map::new()),
-        Some("object") => map(schema, usize::try_from(schema["minProperties"].as_u64().unwrap_or(0)).unwrap()),
-        Some("array") => Value::Array(list(schema, usize::try_from(schema["minItems"].as_u64().unwrap_or(0)).unwrap())),
+        Some("object") => map(
+            schema,
+            usize::try_from(schema["minProperties"].as_u64().unwrap_or(0)).unwrap(),
+        ),
+        Some("array") => Value::Array(list(
+            schema,
+            usize::try_from(schema["minItems"].as_u64().unwrap_or(0)).unwrap(),
+        )),
         Some("string") => Value::from(string(schema)),
         Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or_else(|| json!(1)),
         Some("boolean") => json!(true),
@@ -117,16 +133,27 @@ fn minimal_of(name: &str, schema: &Value) -> Value {
 
 /// A list with so many valid items that differ where they have to.
 pub(super) fn list(schema: &Value, count: usize) -> Vec<Value> {
-    let keys: Vec<&str> = schema["x-kubernetes-list-map-keys"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let keys: Vec<&str> = schema["x-kubernetes-list-map-keys"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let set = schema["x-kubernetes-list-type"] == "set";
-    let unique = keys.iter().copied().chain(rule_about_unique_names(schema).then_some("name"));
+    let unique = keys
+        .iter()
+        .copied()
+        .chain(rule_about_unique_names(schema).then_some("name"));
     let unique: Vec<&str> = unique.collect();
     (0..count)
         .map(|index| {
             let mut item = minimal(&schema["items"]);
             // One item is as good as it is; of several each says its number.
             if count > 1 && set {
-                item = json!(format!("{}{index}", item.as_str().expect("sets are of strings")));
+                item = json!(format!(
+                    "{}{index}",
+                    item.as_str().expect("sets are of strings")
+                ));
             }
             for key in unique.iter().filter(|_| count > 1) {
                 item[*key] = json!(format!("{}{index}", item[*key].as_str().unwrap_or("n")));
@@ -140,19 +167,36 @@ pub(super) fn list(schema: &Value, count: usize) -> Vec<Value> {
 pub(super) fn map(schema: &Value, count: usize) -> Value {
     let value = &schema["additionalProperties"];
     (0..count)
-        .map(|index| (format!("{KEY}{index}"), if value.is_object() { minimal(value) } else { json!("v") }))
+        .map(|index| {
+            (
+                format!("{KEY}{index}"),
+                if value.is_object() {
+                    minimal(value)
+                } else {
+                    json!("v")
+                },
+            )
+        })
         .collect::<Map<_, _>>()
         .into()
 }
 
 fn least_items(schema: &Value) -> usize {
-    usize::try_from(schema["minItems"].as_u64().unwrap_or(1)).unwrap().max(1)
+    usize::try_from(schema["minItems"].as_u64().unwrap_or(1))
+        .unwrap()
+        .max(1)
 }
 
-/// Completes an object: what is required, what rules about several fields want, what the least size wants.
+/// Completes an object: what is required, what rules about several fields want, what the least size
+/// wants.
 pub(super) fn object(schema: &Value, mut object: Map<String, Value>) -> Value {
     let property = |name: &str| minimal_of(name, &schema["properties"][name]);
-    for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+    for name in schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+    {
         if !object.contains_key(name) {
             object.insert(name.to_owned(), property(name));
         }
@@ -163,7 +207,11 @@ pub(super) fn object(schema: &Value, mut object: Map<String, Value>) -> Value {
         }
     }
     let least = usize::try_from(schema["minProperties"].as_u64().unwrap_or(0)).unwrap();
-    let names = schema["properties"].as_object().into_iter().flatten().map(|(name, _)| name);
+    let names = schema["properties"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, _)| name);
     for name in names {
         if object.len() >= least {
             break;
@@ -184,26 +232,50 @@ fn string(schema: &Value) -> String {
     if let Some(pattern) = schema["pattern"].as_str() {
         return examples::matching(pattern).to_owned();
     }
-    if let Some(pattern) = rules(schema).find_map(|rule| examples::pattern_of_rule(rule["rule"].as_str().unwrap_or_default())) {
+    if let Some(pattern) = rules(schema)
+        .find_map(|rule| examples::pattern_of_rule(rule["rule"].as_str().unwrap_or_default()))
+    {
         return examples::matching(&pattern).to_owned();
     }
     match schema["format"].as_str() {
         Some("date-time") => "2026-01-02T03:04:05Z".to_owned(),
         Some("byte") => "YQ==".to_owned(),
         Some(other) => panic!("no string of the format {other}"),
-        None => "a".repeat(usize::try_from(schema["minLength"].as_u64().unwrap_or(1)).unwrap().max(1)),
+        None => "a".repeat(
+            usize::try_from(schema["minLength"].as_u64().unwrap_or(1))
+                .unwrap()
+                .max(1),
+        ),
     }
 }
 
 /// The CEL rules of a schema.
 pub(super) fn rules(schema: &Value) -> impl Iterator<Item = &Value> {
-    schema["x-kubernetes-validations"].as_array().into_iter().flatten()
+    schema["x-kubernetes-validations"]
+        .as_array()
+        .into_iter()
+        .flatten()
 }
 
-/// The fields of which a rule wants exactly one: `[has(self.a),has(self.b)].filter(x,x==true).size() == 1`.
+/// The fields of which a rule wants exactly one:
+/// `[has(self.a),has(self.b)].filter(x,x==true).size() == 1`.
 pub(super) fn exactly_one(rule: &Value) -> Option<Vec<String>> {
-    let fields = rule["rule"].as_str()?.strip_prefix('[')?.strip_suffix("].filter(x,x==true).size() == 1")?;
-    fields.split(',').map(|field| Some(field.trim().strip_prefix("has(self.")?.strip_suffix(')')?.to_owned())).collect()
+    let fields = rule["rule"]
+        .as_str()?
+        .strip_prefix('[')?
+        .strip_suffix("].filter(x,x==true).size() == 1")?;
+    fields
+        .split(',')
+        .map(|field| {
+            Some(
+                field
+                    .trim()
+                    .strip_prefix("has(self.")?
+                    .strip_suffix(')')?
+                    .to_owned(),
+            )
+        })
+        .collect()
 }
 
 /// Whether a rule wants the names of the items to be unique.

@@ -1,4 +1,5 @@
-//! The rules of the webhooks, asked through the real API server; those that upstream has too also of upstream's own webhook.
+//! The rules of the webhooks, asked through the real API server; those that upstream has too also
+//! of upstream's own webhook.
 
 use serde_json::{Value, json};
 use windlass::admission::Judge;
@@ -21,7 +22,8 @@ enum Rule {
 }
 use Rule::{Later, Ours, Upstream};
 
-/// For each rule of the webhooks a spec that breaks it, and the fields that the refusal names, from the spec on.
+/// For each rule of the webhooks a spec that breaks it, and the fields that the refusal names, from
+/// the spec on.
 fn broken() -> Vec<(Rule, Value, &'static [&'static str])> {
     let secret = || json!({"secret": {"name": "s", "key": "k"}});
     let ignition = |mut spec: Value| {
@@ -33,15 +35,31 @@ fn broken() -> Vec<(Rule, Value, &'static [&'static str])> {
     let discovery = json!({"file": {"kubeConfigPath": "/k", "kubeConfig": {"user": users}}});
     let half = json!({"partitionType": "Linux", "percentage": 60});
     vec![
-        (Upstream, json!({"files": [{"path": "/a", "content": "x", "contentFrom": secret()}]}), &["files[0]"]),
+        (
+            Upstream,
+            json!({"files": [{"path": "/a", "content": "x", "contentFrom": secret()}]}),
+            &["files[0]"],
+        ),
         (
             Upstream,
             json!({"files": [{"path": "/a", "content": "x"}, {"path": "/a", "content": "y"}]}),
             &["files[1].path"],
         ),
-        (Upstream, json!({"users": [{"name": "u", "passwd": "p", "passwdFrom": secret()}]}), &["users[0]"]),
-        (Upstream, json!({"ignition": {"containerLinuxConfig": {"strict": true}}}), &["format"]),
-        (Upstream, ignition(json!({"users": [{"name": "u", "inactive": true}]})), &["users[0].inactive"]),
+        (
+            Upstream,
+            json!({"users": [{"name": "u", "passwd": "p", "passwdFrom": secret()}]}),
+            &["users[0]"],
+        ),
+        (
+            Upstream,
+            json!({"ignition": {"containerLinuxConfig": {"strict": true}}}),
+            &["format"],
+        ),
+        (
+            Upstream,
+            ignition(json!({"users": [{"name": "u", "inactive": true}]})),
+            &["users[0].inactive"],
+        ),
         (
             Upstream,
             ignition(json!({"files": [{"path": "/a", "content": "x", "encoding": "gzip"}]})),
@@ -52,7 +70,11 @@ fn broken() -> Vec<(Rule, Value, &'static [&'static str])> {
             ignition(json!({"files": [{"path": "/a", "content": "x", "encoding": "gzip+base64"}]})),
             &["files[0].encoding"],
         ),
-        (Upstream, ignition(json!({"bootCommands": ["true"]})), &["bootCommands"]),
+        (
+            Upstream,
+            ignition(json!({"bootCommands": ["true"]})),
+            &["bootCommands"],
+        ),
         (
             Upstream,
             disks(json!({"partitions": [{"device": "/d", "layout": true, "tableType": "mbr"}]})),
@@ -60,12 +82,16 @@ fn broken() -> Vec<(Rule, Value, &'static [&'static str])> {
         ),
         (
             Upstream,
-            disks(json!({"filesystems": [{"device": "/d", "filesystem": "ext4", "label": "l", "replaceFS": "xfs"}]})),
+            disks(
+                json!({"filesystems": [{"device": "/d", "filesystem": "ext4", "label": "l", "replaceFS": "xfs"}]}),
+            ),
             &["diskSetup.filesystems[0].replaceFS"],
         ),
         (
             Upstream,
-            disks(json!({"filesystems": [{"device": "/d", "filesystem": "ext4", "label": "l", "partition": "1"}]})),
+            disks(
+                json!({"filesystems": [{"device": "/d", "filesystem": "ext4", "label": "l", "partition": "1"}]}),
+            ),
             &["diskSetup.filesystems[0].partition"],
         ),
         (
@@ -83,7 +109,11 @@ fn broken() -> Vec<(Rule, Value, &'static [&'static str])> {
             json!({"directories": [{"path": "/a"}], "files": [{"path": "/a", "content": "x"}]}),
             &["directories[0].path"],
         ),
-        (Ours, json!({"directories": [{"path": "C:\\k"}]}), &["directories[0].path"]),
+        (
+            Ours,
+            json!({"directories": [{"path": "C:\\k"}]}),
+            &["directories[0].path"],
+        ),
         (
             Ours,
             json!({"platform": "windows", "users": [{"name": "u", "passwd": "a password of too many characters"}]}),
@@ -91,7 +121,9 @@ fn broken() -> Vec<(Rule, Value, &'static [&'static str])> {
         ),
         (
             Ours,
-            ignition(json!({"files": [{"path": "/a", "content": "x", "transferEncoding": "gzip+base64"}]})),
+            ignition(
+                json!({"files": [{"path": "/a", "content": "x", "transferEncoding": "gzip+base64"}]}),
+            ),
             &["files[0].transferEncoding"],
         ),
         (
@@ -99,7 +131,11 @@ fn broken() -> Vec<(Rule, Value, &'static [&'static str])> {
             ignition(json!({"ignition": {"version": "3.4", "additionalConfig": "{}"}})),
             &["ignition.additionalConfig"],
         ),
-        (Ours, ignition(json!({"ignition": {"version": "3.4"}, "mounts": [["/dev/sda"]]})), &["mounts[0]"]),
+        (
+            Ours,
+            ignition(json!({"ignition": {"version": "3.4"}, "mounts": [["/dev/sda"]]})),
+            &["mounts[0]"],
+        ),
         (
             Later,
             json!({"format": "ignition", "ignition": {"version": "3.4"}, "diskSetup": {"partitions": [{"device": "/d", "diskLayout": [{"partitionType": "Linux", "percentage": 60}]}]}}),
@@ -115,7 +151,10 @@ pub(crate) fn webhook_rules_refuse(context: &Context) {
     let mut faults = Vec::new();
     for (rule, spec, fields) in broken() {
         for kind in Kind::ALL {
-            for version in Version::ALL.into_iter().filter(|version| *version == Version::V1Beta2 || rule != Later) {
+            for version in Version::ALL
+                .into_iter()
+                .filter(|version| *version == Version::V1Beta2 || rule != Later)
+            {
                 faults.extend(ours_refuses(&plane.api, kind, version, &spec, fields).err());
             }
             if rule == Upstream {
@@ -124,14 +163,20 @@ pub(crate) fn webhook_rules_refuse(context: &Context) {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
-    let metadata = json!({"labels": {"not a label": "x"}, "annotations": {"not an annotation": "x"}});
+    let metadata =
+        json!({"labels": {"not a label": "x"}, "annotations": {"not an annotation": "x"}});
     let template = json!({
         "apiVersion": Version::V1Beta2.api_version(), "kind": Kind::Template.as_str(), "metadata": {"name": "new"},
         "spec": {"template": {"metadata": metadata, "spec": {"format": "cloud-config"}}},
     });
     let refusal = refusal(&plane.api, &template).unwrap();
     assert!(
-        ["spec.template.metadata.labels", "spec.template.metadata.annotations"].iter().all(|field| refusal.contains(field)),
+        [
+            "spec.template.metadata.labels",
+            "spec.template.metadata.annotations"
+        ]
+        .iter()
+        .all(|field| refusal.contains(field)),
         "{refusal}"
     );
 }
@@ -146,32 +191,67 @@ pub(crate) fn webhooks_warn(context: &Context) {
             "cloudConfig": {"templating": "none"}, "preKubeadmCommands": ["echo {{ ds.meta_data.hostname }}"],
         }),
     );
-    wait::until("our webhook to answer", SOON, || match plane.api.warnings_of_create(&config) {
-        (Ok(_), warnings) if warnings.iter().any(|warning| warning.starts_with("spec.preKubeadmCommands[0]: `{{ ds.`")) => Ok(()),
-        other => Err(format!("{other:?}")),
+    wait::until("our webhook to answer", SOON, || {
+        match plane.api.warnings_of_create(&config) {
+            (Ok(_), warnings)
+                if warnings
+                    .iter()
+                    .any(|warning| warning.starts_with("spec.preKubeadmCommands[0]: `{{ ds.`")) =>
+            {
+                Ok(())
+            }
+            other => Err(format!("{other:?}")),
+        }
     });
 }
 
 fn object(kind: Kind, api_version: &str, spec: &Value) -> Value {
-    let name = if api_version.starts_with(KUBEADM_GROUP) { kind.kubeadm() } else { kind.as_str() };
-    let spec = if kind == Kind::Config { spec.clone() } else { json!({"template": {"spec": spec}}) };
+    let name = if api_version.starts_with(KUBEADM_GROUP) {
+        kind.kubeadm()
+    } else {
+        kind.as_str()
+    };
+    let spec = if kind == Kind::Config {
+        spec.clone()
+    } else {
+        json!({"template": {"spec": spec}})
+    };
     json!({"apiVersion": api_version, "kind": name, "metadata": {"name": "new", "namespace": "default"}, "spec": spec})
 }
 
-/// The message of the refusal; a moment of patience until the API server has heard where the webhook is.
+/// The message of the refusal; a moment of patience until the API server has heard where the
+/// webhook is.
 fn refusal(api: &ApiServer, object: &Value) -> Result<String, String> {
-    wait::until("webhooks to answer", SOON, || match api.try_create(object) {
-        Err(refusal) if refusal.passes() => Err(refusal.to_string()),
-        Err(refusal) => Ok(Ok(refusal.message().to_owned())),
-        Ok(_) => Ok(Err(format!("taken: {object}"))),
+    wait::until("webhooks to answer", SOON, || {
+        match api.try_create(object) {
+            Err(refusal) if refusal.passes() => Err(refusal.to_string()),
+            Err(refusal) => Ok(Ok(refusal.message().to_owned())),
+            Ok(_) => Ok(Err(format!("taken: {object}"))),
+        }
     })
 }
 
-fn ours_refuses(api: &ApiServer, kind: Kind, version: Version, spec: &Value, fields: &[&str]) -> Result<(), String> {
-    let prefix = if kind == Kind::Config { "spec" } else { "spec.template.spec" };
+fn ours_refuses(
+    api: &ApiServer,
+    kind: Kind,
+    version: Version,
+    spec: &Value,
+    fields: &[&str],
+) -> Result<(), String> {
+    let prefix = if kind == Kind::Config {
+        "spec"
+    } else {
+        "spec.template.spec"
+    };
     let message = refusal(api, &object(kind, &version.api_version(), spec))?;
-    match fields.iter().map(|field| format!(" {prefix}.{field}: ")).find(|field| !message.contains(field.as_str())) {
-        Some(field) => Err(format!("{version} {kind} {spec}: not about{field}{message}")),
+    match fields
+        .iter()
+        .map(|field| format!(" {prefix}.{field}: "))
+        .find(|field| !message.contains(field.as_str()))
+    {
+        Some(field) => Err(format!(
+            "{version} {kind} {spec}: not about{field}{message}"
+        )),
         None => Ok(()),
     }
 }
@@ -182,5 +262,11 @@ fn upstream_refuses(api: &ApiServer, kind: Kind, spec: &Value) -> Result<(), Str
     let judge = Judge::kubeadm(kind, true);
     let expected = judge.refusal(kind, "new", &judge.object(kind, &object));
     // The API server puts the name of the webhook before the message.
-    if message.ends_with(&expected) { Ok(()) } else { Err(format!("{spec}:\n  upstream {message}\n  ours     {expected}")) }
+    if message.ends_with(&expected) {
+        Ok(())
+    } else {
+        Err(format!(
+            "{spec}:\n  upstream {message}\n  ours     {expected}"
+        ))
+    }
 }

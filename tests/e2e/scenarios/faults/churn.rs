@@ -1,4 +1,5 @@
-//! Clusters and machines come and go for an hour, and the manager takes no more of anything than before.
+//! Clusters and machines come and go for an hour, and the manager takes no more of anything than
+//! before.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -17,7 +18,8 @@ const LONG: Duration = Duration::from_secs(300);
 /// The log of requests, which nobody reads here, is kept short: an hour of them takes gigabytes.
 const SHORT_LOG: [&str; 2] = ["--audit-log-maxsize=20", "--audit-log-maxbackup=1"];
 
-/// Clusters that come and go beside each other. Each is asked at an address of its own, so that clients are made and closed.
+/// Clusters that come and go beside each other. Each is asked at an address of its own, so that
+/// clients are made and closed.
 const CLUSTERS: usize = 3;
 
 /// Workers of each cluster.
@@ -26,19 +28,25 @@ const WORKERS: usize = 4;
 /// Rounds: two of each quarter.
 const LEAST: usize = 8;
 
-/// One cluster stays and has its workers scaled and rolled; others come, from their first machine on, and go again, and of their machines some go
-/// before they have their data. All others get it. Each round ends with the same objects, and the manager has then no more memory, files, threads, tasks
-/// and metrics than it had in the second quarter of the rounds.
+/// One cluster stays and has its workers scaled and rolled; others come, from their first machine
+/// on, and go again, and of their machines some go before they have their data. All others get it.
+/// Each round ends with the same objects, and the manager has then no more memory, files, threads,
+/// tasks and metrics than it had in the second quarter of the rounds.
 pub(crate) fn churn_leaves_nothing_in_the_manager(context: &Context) {
     let plane = context.control_plane_with(&SHORT_LOG);
     installation::kinds_alone(&plane);
     let metrics = ports::free();
     let address = format!("--diagnostics-address=127.0.0.1:{metrics}");
-    let mut manager = windlass_manager::start(&plane, "churned", &["--leader-elect", &address]).process;
+    let mut manager =
+        windlass_manager::start(&plane, "churned", &["--leader-elect", &address]).process;
     let mut stays = Site::begin(&plane, &Ways::by(&plane, &plane.url), "stays", 2, WORKERS);
     // Only after half a minute the garbage collector knows our kinds.
     let mut machines = stays.count() + round(&plane, 0, &mut stays);
-    let (began, time, pause) = (Instant::now(), Duration::from_secs(sized(0, 3600)), Duration::from_secs(sized(0, 60)));
+    let (began, time, pause) = (
+        Instant::now(),
+        Duration::from_secs(sized(0, 3600)),
+        Duration::from_secs(sized(0, 60)),
+    );
     let (mut samples, mut told) = (Vec::new(), None);
     while samples.len() < LEAST || began.elapsed() < time {
         machines += round(&plane, samples.len() + 1, &mut stays);
@@ -63,14 +71,19 @@ fn round(plane: &ControlPlane, number: usize, stays: &mut Site<'_>) -> usize {
         })
         .collect();
     let name = |index: usize| format!("churn-{number}-{index}");
-    let mut sites: Vec<Site<'_>> =
-        ways.iter().enumerate().map(|(index, (_, ways))| Site::begin(plane, ways, &name(index), 2, WORKERS)).collect();
+    let mut sites: Vec<Site<'_>> = ways
+        .iter()
+        .enumerate()
+        .map(|(index, (_, ways))| Site::begin(plane, ways, &name(index), 2, WORKERS))
+        .collect();
     for site in &sites {
         site.give_worker("c", "brief");
         site.take_machine("brief");
     }
     stays.more_workers(WORKERS);
-    sites.iter_mut().for_each(|site| site.more_workers(WORKERS / 2));
+    sites
+        .iter_mut()
+        .for_each(|site| site.more_workers(WORKERS / 2));
     complete(&sites, stays);
     stays.fewer_workers(WORKERS);
     for site in &mut sites {
@@ -108,7 +121,14 @@ struct Sample {
 
 impl std::fmt::Display for Sample {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Sample { second, kilobytes, files, threads, tasks, metrics } = self;
+        let Sample {
+            second,
+            kilobytes,
+            files,
+            threads,
+            tasks,
+            metrics,
+        } = self;
         write!(
             f,
             "after {second:4} s: {kilobytes:6} kB, {files:3} files, {threads:2} threads, {tasks:3} tasks, {metrics:3} metrics"
@@ -123,26 +143,50 @@ impl Sample {
         wait::until("the manager to have nothing to do", LONG, || {
             manager.assert_running();
             let now = Sample::now(manager, metrics, began)?;
-            let is_same = before.is_some_and(|before: Sample| (before.files, before.tasks) == (now.files, now.tasks));
+            let is_same = before.is_some_and(|before: Sample| {
+                (before.files, before.tasks) == (now.files, now.tasks)
+            });
             before = Some(now);
-            if is_same { Ok(now) } else { Err(format!("{now}")) }
+            if is_same {
+                Ok(now)
+            } else {
+                Err(format!("{now}"))
+            }
         })
     }
 
     fn now(manager: &Process, metrics: u16, began: Instant) -> Result<Sample, String> {
         let folder = format!("/proc/{}", manager.id());
-        let count = |name: &str| std::fs::read_dir(format!("{folder}/{name}")).expect("the manager runs").count();
+        let count = |name: &str| {
+            std::fs::read_dir(format!("{folder}/{name}"))
+                .expect("the manager runs")
+                .count()
+        };
         let (files, threads) = (count("fd"), count("task"));
         let status = std::fs::read_to_string(format!("{folder}/status")).expect("the manager runs");
-        let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("proc(5) has it");
-        let kilobytes = resident.trim_end_matches("kB").trim().parse().expect("a number");
+        let resident = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:"))
+            .expect("proc(5) has it");
+        let kilobytes = resident
+            .trim_end_matches("kB")
+            .trim()
+            .parse()
+            .expect("a number");
         let text = read_metrics(metrics)?;
         let busy = metric(&text, "controller_runtime_active_workers");
         if busy > 0 {
             return Err(format!("{busy} workers are busy"));
         }
         let metrics = text.lines().filter(|line| !line.starts_with('#')).count();
-        Ok(Sample { second: began.elapsed().as_secs(), kilobytes, files, threads, tasks: metric(&text, "tokio_alive_tasks"), metrics })
+        Ok(Sample {
+            second: began.elapsed().as_secs(),
+            kilobytes,
+            files,
+            threads,
+            tasks: metric(&text, "tokio_alive_tasks"),
+            metrics,
+        })
     }
 }
 
@@ -159,10 +203,24 @@ fn read_metrics(port: u16) -> Result<String, String> {
 
 /// The sum of the samples of a metric.
 fn metric(metrics: &str, name: &str) -> usize {
-    let is_sample = |line: &&str| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['{', ' ']));
+    let is_sample = |line: &&str| {
+        line.strip_prefix(name)
+            .is_some_and(|rest| rest.starts_with(['{', ' ']))
+    };
     let samples: Vec<&str> = metrics.lines().filter(is_sample).collect();
-    assert!(!samples.is_empty(), "the manager does not tell {name}:\n{metrics}");
-    samples.iter().map(|line| line.rsplit(' ').next().and_then(|value| value.parse::<usize>().ok()).expect("a whole number")).sum()
+    assert!(
+        !samples.is_empty(),
+        "the manager does not tell {name}:\n{metrics}"
+    );
+    samples
+        .iter()
+        .map(|line| {
+            line.rsplit(' ')
+                .next()
+                .and_then(|value| value.parse::<usize>().ok())
+                .expect("a whole number")
+        })
+        .sum()
 }
 
 /// How much there is of something.
@@ -170,12 +228,21 @@ type Amount = fn(&Sample) -> usize;
 
 /// Compares the last two quarters of the rounds with the second; the first is for warming up.
 ///
-/// Between the second quarter and the last are four rounds at least, with twelve clusters and 160 machines. How many connections of a client are open,
-/// and the tasks with them, depends on how many requests met each other in the last minute and a half, and threads on what met in the last
-/// ten seconds; one that each cluster left behind would be more than what is allowed. Of memory an allocator gives back 2 % at times, and takes it again.
+/// Between the second quarter and the last are four rounds at least, with twelve clusters and 160
+/// machines. How many connections of a client are open, and the tasks with them, depends on how
+/// many requests met each other in the last minute and a half, and threads on what met in the last
+/// ten seconds; one that each cluster left behind would be more than what is allowed. Of memory an
+/// allocator gives back 2 % at times, and takes it again.
 fn assert_flat(samples: &[Sample]) {
-    let quarter = |number: usize| &samples[samples.len() * number / 4..samples.len() * (number + 1) / 4];
-    let most = |number: usize, of: Amount| quarter(number).iter().map(of).max().expect("each quarter has rounds");
+    let quarter =
+        |number: usize| &samples[samples.len() * number / 4..samples.len() * (number + 1) / 4];
+    let most = |number: usize, of: Amount| {
+        quarter(number)
+            .iter()
+            .map(of)
+            .max()
+            .expect("each quarter has rounds")
+    };
     let all: [(&str, Amount, usize); 4] = [
         ("files", |one| one.files, 8),
         ("threads", |one| one.threads, 4),
@@ -184,12 +251,22 @@ fn assert_flat(samples: &[Sample]) {
     ];
     for (what, of, more) in all {
         let [second, third, last] = [1, 2, 3].map(|number| most(number, of));
-        println!("  most {what} of each quarter: {} {second} {third} {last}", most(0, of));
-        assert!(third.max(last) <= second + more, "{what} grow: {second}, {third}, {last}");
+        println!(
+            "  most {what} of each quarter: {} {second} {third} {last}",
+            most(0, of)
+        );
+        assert!(
+            third.max(last) <= second + more,
+            "{what} grow: {second}, {third}, {last}"
+        );
     }
-    let [second, third, last] = [1, 2, 3].map(|number| median(quarter(number).iter().map(|one| one.kilobytes).collect()));
+    let [second, third, last] =
+        [1, 2, 3].map(|number| median(quarter(number).iter().map(|one| one.kilobytes).collect()));
     println!("  median of kilobytes from the second quarter on: {second} {third} {last}");
-    assert!(last * 100 <= second * 105, "memory grows: {second} kB, {third} kB, {last} kB");
+    assert!(
+        last * 100 <= second * 105,
+        "memory grows: {second} kB, {third} kB, {last} kB"
+    );
 }
 
 fn median(mut values: Vec<usize>) -> usize {

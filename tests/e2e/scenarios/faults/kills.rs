@@ -24,12 +24,17 @@ pub(super) struct StopAt {
 
 impl Plan for StopAt {
     fn request(&mut self, asked: &Asked) -> Fate {
-        if asked.write == Some(self.write) { self.fate } else { Fate::Pass }
+        if asked.write == Some(self.write) {
+            self.fate
+        } else {
+            Fate::Pass
+        }
     }
 }
 
-/// A cluster of two control plane machines and workers comes up, and the manager is killed (SIGKILL) before the n-th of its writes is done, and once
-/// more after it, for each n there is. The next manager makes the same objects as one that nobody disturbs; history and data are sound.
+/// A cluster of two control plane machines and workers comes up, and the manager is killed
+/// (SIGKILL) before the n-th of its writes is done, and once more after it, for each n there is.
+/// The next manager makes the same objects as one that nobody disturbs; history and data are sound.
 pub(crate) fn kills_at_every_write(context: &Context) {
     kill_at_every_write(context, WINDLASS_CONFIG, [2, sized(1, 3)]);
 }
@@ -44,14 +49,28 @@ fn kill_at_every_write(context: &Context, kind: ConfigKind, machines: [usize; 2]
     let plane = context.kinds();
     let proxy = plane.fault_proxy();
     let ways = Ways::by(&plane, &proxy.url);
-    let setting = Setting { plane: &plane, proxy: &proxy, ways: &ways, kind, machines };
+    let setting = Setting {
+        plane: &plane,
+        proxy: &proxy,
+        ways: &ways,
+        kind,
+        machines,
+    };
     let undisturbed = setting.bring_up(&format!("undisturbed-{}", kind.resource), None);
     println!("  {} writes", undisturbed.writes);
     let mut kills = 0;
     for write in 1.. {
         let mut is_reached = false;
         for fate in [Fate::StopBefore, Fate::StopAfter] {
-            let name = format!("{}-kill-{write}-{}", kind.resource, if fate == Fate::StopBefore { "before" } else { "after" });
+            let name = format!(
+                "{}-kill-{write}-{}",
+                kind.resource,
+                if fate == Fate::StopBefore {
+                    "before"
+                } else {
+                    "after"
+                }
+            );
             let ended = setting.bring_up(&name, Some(StopAt { write, fate }));
             assert_eq!(ended.objects, undisturbed.objects, "{name}");
             is_reached |= ended.is_killed;
@@ -62,9 +81,19 @@ fn kill_at_every_write(context: &Context, kind: ConfigKind, machines: [usize; 2]
         }
     }
     println!("  killed {kills} times");
-    assert!(kills >= 2 * (undisturbed.writes - 2), "{kills} kills at {} writes", undisturbed.writes);
+    assert!(
+        kills >= 2 * (undisturbed.writes - 2),
+        "{kills} kills at {} writes",
+        undisturbed.writes
+    );
     let name = format!("{}-kill-1-after", kind.resource);
-    parity::assert_data_of_kind_is_rendered(kind, &plane, context.folder(), &name, machines.iter().sum());
+    parity::assert_data_of_kind_is_rendered(
+        kind,
+        &plane,
+        context.folder(),
+        &name,
+        machines.iter().sum(),
+    );
 }
 
 struct Setting<'a> {
@@ -106,17 +135,29 @@ impl Setting<'_> {
             site.play();
             match site.done() {
                 Ok(()) => break,
-                Err(missing) => assert!(Instant::now() < deadline, "{name}: {missing}; {}", manager.last_words()),
+                Err(missing) => assert!(
+                    Instant::now() < deadline,
+                    "{name}: {missing}; {}",
+                    manager.last_words()
+                ),
             }
         }
         let writes = self.proxy.writes();
         manager.stop();
-        // Of a KubeadmConfig the token is first in the cluster and then in the spec: of each that was worked on when the manager was killed one may be
-        // left, which expires.
-        let left = if is_killed && self.kind == KUBEADM_CONFIG { site.count() - 1 } else { 0 };
+        // Of a KubeadmConfig the token is first in the cluster and then in the spec: of each that
+        // was worked on when the manager was killed one may be left, which expires.
+        let left = if is_killed && self.kind == KUBEADM_CONFIG {
+            site.count() - 1
+        } else {
+            0
+        };
         history::assert_sound_but(&site, since, left);
         let objects = site.objects();
         site.leave();
-        Ended { objects, writes, is_killed }
+        Ended {
+            objects,
+            writes,
+            is_killed,
+        }
     }
 }

@@ -1,5 +1,6 @@
-//! Our manager when things go wrong: it is killed, the API server fails, workload clusters hang, objects are hostile. Each scenario has a small
-//! size for every day; with `WINDLASS_E2E_FAULTS=full` it has its whole one.
+//! Our manager when things go wrong: it is killed, the API server fails, workload clusters hang,
+//! objects are hostile. Each scenario has a small size for every day; with
+//! `WINDLASS_E2E_FAULTS=full` it has its whole one.
 
 mod churn;
 mod deletions;
@@ -25,5 +26,9 @@ pub(crate) use workloads::bad_workload_clusters_stop_nobody;
 
 /// One of two sizes, the second when the whole is asked for.
 fn sized<T>(small: T, full: T) -> T {
-    if crate::harness::runner::whole() { full } else { small }
+    if crate::harness::runner::whole() {
+        full
+    } else {
+        small
+    }
 }

@@ -17,7 +17,8 @@ use crate::harness::{audit, wait, windlass_manager};
 
 const LONG: Duration = Duration::from_secs(120);
 
-/// API server and etcd end where they stand in the middle of a bring-up, and come back; the rest is made, and nothing twice.
+/// API server and etcd end where they stand in the middle of a bring-up, and come back; the rest is
+/// made, and nothing twice.
 pub(crate) fn the_api_server_restarts(context: &Context) {
     let plane = context.kinds();
     let ways = Ways::by(&plane, &plane.url);
@@ -26,12 +27,21 @@ pub(crate) fn the_api_server_restarts(context: &Context) {
     // So slow that there is a middle.
     let slow = ["--leader-elect", "--kube-api-qps=20", "--kube-api-burst=5"];
     let mut manager = site.manager(&ways, &slow);
-    let done = || site.configs().iter().filter(|config| is_done(config)).count();
+    let done = || {
+        site.configs()
+            .iter()
+            .filter(|config| is_done(config))
+            .count()
+    };
     for round in 0..sized(1, 3) {
         wait::until("some of the machines", LONG, || {
             site.play();
             manager.assert_running();
-            if done() > 3 * round + 2 { Ok(()) } else { Err(format!("{} are done", done())) }
+            if done() > 3 * round + 2 {
+                Ok(())
+            } else {
+                Err(format!("{} are done", done()))
+            }
         });
         assert!(done() < site.count(), "it was too quick for a middle");
         plane.outage(|| std::thread::sleep(Duration::from_secs(1)));
@@ -63,11 +73,16 @@ struct Stale {
 impl Plan for Stale {
     fn event(&mut self, watch: &Asked) -> EventFate {
         let left = self.until.saturating_duration_since(Instant::now());
-        if watch.target.contains("/windlassconfigs") && !left.is_zero() { EventFate::Hold(left) } else { EventFate::Pass }
+        if watch.target.contains("/windlassconfigs") && !left.is_zero() {
+            EventFate::Hold(left)
+        } else {
+            EventFate::Pass
+        }
     }
 }
 
-/// Each watch ends with its next event, as one does whose version the server has forgotten; so many do.
+/// Each watch ends with its next event, as one does whose version the server has forgotten; so many
+/// do.
 struct Forgotten {
     left: usize,
 }
@@ -79,13 +94,18 @@ impl Plan for Forgotten {
 
     fn event(&mut self, _: &Asked) -> EventFate {
         self.left = self.left.saturating_sub(1);
-        if self.left > 0 { EventFate::Expire } else { EventFate::Pass }
+        if self.left > 0 {
+            EventFate::Expire
+        } else {
+            EventFate::Pass
+        }
     }
 }
 
-/// The watch of configs lags behind for a while, in which the control plane begins: what is decided from old objects is refused by their versions, nobody
-/// asks again and again, and all is made once the watch has come. After that watches end because their versions are forgotten, and new machines get
-/// their data nevertheless.
+/// The watch of configs lags behind for a while, in which the control plane begins: what is decided
+/// from old objects is refused by their versions, nobody asks again and again, and all is made once
+/// the watch has come. After that watches end because their versions are forgotten, and new
+/// machines get their data nevertheless.
 pub(crate) fn watches_are_stale_and_expire(context: &Context) {
     let plane = context.kinds();
     let proxy = plane.fault_proxy();
@@ -94,11 +114,21 @@ pub(crate) fn watches_are_stale_and_expire(context: &Context) {
     let mut site = Site::begin(&plane, &ways, "stale", 1, 8);
     let mut manager = site.manager(&ways, &[]);
     wait::until("the data of the first", LONG, || {
-        let done = site.configs().iter().filter(|config| is_done(config)).count();
-        if done == 1 { Ok(()) } else { Err(format!("{done} are done")) }
+        let done = site
+            .configs()
+            .iter()
+            .filter(|config| is_done(config))
+            .count();
+        if done == 1 {
+            Ok(())
+        } else {
+            Err(format!("{done} are done"))
+        }
     });
     let stale = Duration::from_secs(sized(15, 60));
-    proxy.follow(Stale { until: Instant::now() + stale });
+    proxy.follow(Stale {
+        until: Instant::now() + stale,
+    });
     let began = Instant::now();
     wait::until("all machines", LONG, || {
         manager.assert_running();
@@ -111,7 +141,11 @@ pub(crate) fn watches_are_stale_and_expire(context: &Context) {
     }
     let asked = proxy.counts()["request"];
     println!("  {asked} requests in {} s", stale.as_secs());
-    assert!(asked < 40 * site.count(), "{asked} requests for {} configs", site.count());
+    assert!(
+        asked < 40 * site.count(),
+        "{asked} requests for {} configs",
+        site.count()
+    );
 
     proxy.follow(Forgotten { left: 10 });
     site.more_workers(5);
@@ -126,15 +160,21 @@ pub(crate) fn watches_are_stale_and_expire(context: &Context) {
     site.leave();
 }
 
-/// Where Debian has libfaketime, for programs with threads: in a folder that is named after the processor.
+/// Where Debian has libfaketime, for programs with threads: in a folder that is named after the
+/// processor.
 fn fake_time() -> PathBuf {
-    let folders = std::fs::read_dir("/usr/lib").expect("a system has it").filter_map(Result::ok);
-    let found = folders.map(|folder| folder.path().join("faketime/libfaketimeMT.so.1")).find(|file| file.is_file());
+    let folders = std::fs::read_dir("/usr/lib")
+        .expect("a system has it")
+        .filter_map(Result::ok);
+    let found = folders
+        .map(|folder| folder.path().join("faketime/libfaketimeMT.so.1"))
+        .find(|file| file.is_file());
     found.expect("libfaketime is there: apt-get install libfaketime")
 }
 
-/// One manager whose clock is ten minutes ahead, and after it one whose is ten minutes behind: each brings its machines up, no token is expired for the
-/// cluster when it is given, and who follows the other changes nothing that was made.
+/// One manager whose clock is ten minutes ahead, and after it one whose is ten minutes behind: each
+/// brings its machines up, no token is expired for the cluster when it is given, and who follows
+/// the other changes nothing that was made.
 pub(crate) fn the_clock_is_off(context: &Context) {
     let library = fake_time();
     let library = library.to_str().unwrap();
@@ -144,11 +184,21 @@ pub(crate) fn the_clock_is_off(context: &Context) {
     let mut site = Site::begin(&plane, &ways, "clock", 2, 3);
     for minutes in [10_i64, -10] {
         let off = format!("{:+}", minutes * 60);
-        let environment =
-            [("LD_PRELOAD", library), ("FAKETIME", off.as_str()), ("FAKETIME_DONT_FAKE_MONOTONIC", "1"), ("DONT_FAKE_MONOTONIC", "1")];
+        let environment = [
+            ("LD_PRELOAD", library),
+            ("FAKETIME", off.as_str()),
+            ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
+            ("DONT_FAKE_MONOTONIC", "1"),
+        ];
         let namespace = format!("--namespace={}", site.namespace);
         let name = format!("clock{off}");
-        let mut manager = windlass_manager::spawn_alone(&plane, &ways.manager, &name, &environment, &[&namespace]);
+        let mut manager = windlass_manager::spawn_alone(
+            &plane,
+            &ways.manager,
+            &name,
+            &environment,
+            &[&namespace],
+        );
         site.more_workers(3);
         wait::until("all machines", LONG, || {
             manager.assert_running();
@@ -158,10 +208,16 @@ pub(crate) fn the_clock_is_off(context: &Context) {
         // Texts of times order as the times do.
         let at = |second: i64| Timestamp::of_second(second).to_string();
         let now = now();
-        let all = plane.api.list("v1", "Secret", Some("kube-system")).into_iter();
+        let all = plane
+            .api
+            .list("v1", "Secret", Some("kube-system"))
+            .into_iter();
         let tokens = all.filter(|one| one["type"] == "bootstrap.kubernetes.io/token");
         let expirations: Vec<String> = tokens.map(|token| expiration(&token)).collect();
-        println!("  with a clock {minutes} minutes off, at {}, tokens live until {expirations:?}", at(now));
+        println!(
+            "  with a clock {minutes} minutes off, at {}, tokens live until {expirations:?}",
+            at(now)
+        );
         assert!(expirations.iter().all(|expiration| *expiration > at(now)));
         // That the clock is off shows in the newest of them: fifteen minutes are usual.
         let usual = now + 900 + minutes * 60;
@@ -174,11 +230,18 @@ pub(crate) fn the_clock_is_off(context: &Context) {
 }
 
 fn now() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let since = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap();
     i64::try_from(since.as_secs()).unwrap()
 }
 
 /// When a token ends.
 fn expiration(token: &Value) -> String {
-    String::from_utf8(STANDARD.decode(token["data"]["expiration"].as_str().unwrap()).unwrap()).unwrap()
+    String::from_utf8(
+        STANDARD
+            .decode(token["data"]["expiration"].as_str().unwrap())
+            .unwrap(),
+    )
+    .unwrap()
 }

@@ -16,8 +16,9 @@ use crate::scenarios::manager::uncontrolled::BOOTSTRAP;
 const SOON: Duration = Duration::from_secs(30);
 const LONG: Duration = Duration::from_secs(600);
 
-/// Configs are judged by the manager's webhook, called by the API server for four clients at once; meanwhile its certificate is exchanged again and
-/// again, first the one file and then the other. Each new one is shown soon, and no call fails.
+/// Configs are judged by the manager's webhook, called by the API server for four clients at once;
+/// meanwhile its certificate is exchanged again and again, first the one file and then the other.
+/// Each new one is shown soon, and no call fails.
 pub(crate) fn certificates_are_exchanged_under_load(context: &Context) {
     let plane = context.kinds();
     let ways = Ways::by(&plane, &plane.url);
@@ -28,13 +29,22 @@ pub(crate) fn certificates_are_exchanged_under_load(context: &Context) {
     put("tls.crt", &plane.certificates.serving.certificate);
     put("tls.key", &plane.certificates.serving.key);
     let port = ports::free();
-    let arguments = [format!("--webhook-port={port}"), format!("--webhook-cert-dir={}", folder.display())];
+    let arguments = [
+        format!("--webhook-port={port}"),
+        format!("--webhook-cert-dir={}", folder.display()),
+    ];
     let mut manager = site.manager(&ways, &arguments.each_ref().map(String::as_str));
     let authority = &plane.certificates.authority;
     let shows = |certificate: &str| {
         wait::until("the certificate to be shown", SOON, || {
-            let is_shown = context.runtime().block_on(tls::shows(authority, port, certificate));
-            if is_shown { Ok(()) } else { Err("another one".to_owned()) }
+            let is_shown = context
+                .runtime()
+                .block_on(tls::shows(authority, port, certificate));
+            if is_shown {
+                Ok(())
+            } else {
+                Err("another one".to_owned())
+            }
         });
     };
     shows(&plane.certificates.serving.certificate);
@@ -59,9 +69,11 @@ pub(crate) fn certificates_are_exchanged_under_load(context: &Context) {
         "apiVersion": BOOTSTRAP, "kind": "WindlassConfig", "metadata": {"name": "a", "namespace": site.namespace},
         "spec": {"files": [{"path": "/a", "content": "a"}, {"path": "/a", "content": "b"}]},
     });
-    wait::until("the webhook to be called", SOON, || match plane.api.try_create(&refused) {
-        Err(refusal) if refusal.message().contains("exchanged.e2e.windlass.dev") => Ok(()),
-        answer => Err(format!("{answer:?}")),
+    wait::until("the webhook to be called", SOON, || {
+        match plane.api.try_create(&refused) {
+            Err(refusal) if refusal.message().contains("exchanged.e2e.windlass.dev") => Ok(()),
+            answer => Err(format!("{answer:?}")),
+        }
     });
 
     let began = Instant::now();
@@ -70,8 +82,14 @@ pub(crate) fn certificates_are_exchanged_under_load(context: &Context) {
         for _ in 0..4 {
             scope.spawn(|| {
                 while !is_over.load(Ordering::Relaxed) && began.elapsed() < LONG {
-                    let refusal = plane.api.try_create(&refused).expect_err("two files of one path");
-                    assert!(!refusal.message().contains("failed calling webhook"), "{refusal}");
+                    let refusal = plane
+                        .api
+                        .try_create(&refused)
+                        .expect_err("two files of one path");
+                    assert!(
+                        !refusal.message().contains("failed calling webhook"),
+                        "{refusal}"
+                    );
                     calls.fetch_add(1, Ordering::Relaxed);
                 }
             });

@@ -20,7 +20,8 @@ struct Storm {
     events: Bag<EventFate>,
 }
 
-/// Faults, of which each is drawn once before any is drawn again: what is met does not depend on luck.
+/// Faults, of which each is drawn once before any is drawn again: what is met does not depend on
+/// luck.
 struct Bag<T> {
     all: Vec<T>,
     left: Vec<T>,
@@ -28,14 +29,19 @@ struct Bag<T> {
 
 impl<T: Copy> Bag<T> {
     fn of(all: &[T]) -> Self {
-        Bag { all: all.to_vec(), left: Vec::new() }
+        Bag {
+            all: all.to_vec(),
+            left: Vec::new(),
+        }
     }
 
     fn draw(&mut self, random: &mut Random, fits: impl Fn(&T) -> bool) -> T {
         if !self.left.iter().any(&fits) {
             self.left.extend(&self.all);
         }
-        let places: Vec<usize> = (0..self.left.len()).filter(|place| fits(&self.left[*place])).collect();
+        let places: Vec<usize> = (0..self.left.len())
+            .filter(|place| fits(&self.left[*place]))
+            .collect();
         self.left.swap_remove(random.of(&places))
     }
 }
@@ -46,7 +52,12 @@ impl Storm {
         let answers = [409, 429, 500, 503].map(Fate::Answer);
         let requests = Bag::of(&[&[Fate::CutBefore, Fate::CutAfter, delay], &answers[..]].concat());
         let events = Bag::of(&[EventFate::Repeat, EventFate::Lose, hold, EventFate::Expire]);
-        Storm { random, percent: 20, requests, events }
+        Storm {
+            random,
+            percent: 20,
+            requests,
+            events,
+        }
     }
 
     fn pause(&mut self) -> Duration {
@@ -60,7 +71,9 @@ impl Plan for Storm {
             return Fate::Pass;
         }
         // Nothing that is read is in conflict.
-        match self.requests.draw(&mut self.random, |fate| asked.write.is_some() || *fate != Fate::Answer(409)) {
+        match self.requests.draw(&mut self.random, |fate| {
+            asked.write.is_some() || *fate != Fate::Answer(409)
+        }) {
             Fate::Delay(_) => Fate::Delay(self.pause()),
             // What is watched may have been forgotten as well.
             Fate::Answer(500) if asked.is_watch() && self.random.percent(50) => Fate::Answer(410),
@@ -79,8 +92,9 @@ impl Plan for Storm {
     }
 }
 
-/// Twenty machines come up while a fifth of all requests and events meets a fault of some kind. All get their data, which is what is rendered;
-/// the whole history is sound; and every kind of fault was met.
+/// Twenty machines come up while a fifth of all requests and events meets a fault of some kind. All
+/// get their data, which is what is rendered; the whole history is sound; and every kind of fault
+/// was met.
 pub(crate) fn a_fifth_of_all_requests_fails(context: &Context) {
     let plane = context.kinds();
     let proxy = plane.fault_proxy();
@@ -107,15 +121,33 @@ pub(crate) fn a_fifth_of_all_requests_fails(context: &Context) {
             site.play();
             match site.done() {
                 Ok(()) => break,
-                Err(missing) => assert!(began.elapsed() < LONG, "{missing}; {}", manager.last_words()),
+                Err(missing) => assert!(
+                    began.elapsed() < LONG,
+                    "{missing}; {}",
+                    manager.last_words()
+                ),
             }
             std::thread::sleep(Duration::from_millis(100));
         }
-        println!("  all done after {:.1} s, {restarts} restarts: {:?}", began.elapsed().as_secs_f32(), proxy.counts());
+        println!(
+            "  all done after {:.1} s, {restarts} restarts: {:?}",
+            began.elapsed().as_secs_f32(),
+            proxy.counts()
+        );
         manager.stop();
-        for fault in
-            ["cut before", "cut after", "delay", "409", "429", "500", "503", "event repeated", "events lost", "event held", "watch expired"]
-        {
+        for fault in [
+            "cut before",
+            "cut after",
+            "delay",
+            "409",
+            "429",
+            "500",
+            "503",
+            "event repeated",
+            "events lost",
+            "event held",
+            "watch expired",
+        ] {
             assert!(proxy.counts().contains_key(fault), "no {fault} was met");
         }
         history::assert_sound(&site, since);

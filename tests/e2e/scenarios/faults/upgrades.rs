@@ -27,11 +27,13 @@ const PACE: Duration = Duration::from_millis(300);
 /// So slow that machines wait for their data whenever a manager ends.
 const SLOW: [&str; 2] = ["--kube-api-qps=6", "--kube-api-burst=5"];
 
-/// A stream of workers is made while `clusterctl upgrade apply` goes from v0.1.0 to v0.2.0, and back again. The manager ends and begins with its
-/// Deployment, as its account does, whose tokens end with it. What was done stays as it is, nothing is made twice, and all machines get their data,
-/// which is what is rendered.
+/// A stream of workers is made while `clusterctl upgrade apply` goes from v0.1.0 to v0.2.0, and
+/// back again. The manager ends and begins with its Deployment, as its account does, whose tokens
+/// end with it. What was done stays as it is, nothing is made twice, and all machines get their
+/// data, which is what is rendered.
 ///
-/// v0.1.0 had no program: what runs under its components, with its rights and flags, is the one of this checkout.
+/// v0.1.0 had no program: what runs under its components, with its rights and flags, is the one of
+/// this checkout.
 pub(crate) fn clusterctl_upgrades_and_goes_back_while_machines_are_made(context: &Context) {
     let plane = context.control_plane();
     let clusterctl = installation::core_and_ours(&plane, OLD);
@@ -82,25 +84,57 @@ impl Drop for Over<'_> {
 /// The manager that the Deployment asks for, with its flags but for addresses.
 fn start(plane: &ControlPlane, name: &str, more: &[&str]) -> Manager {
     let deployment = deployment(plane).expect("clusterctl has made it");
-    let arguments = deployment["spec"]["template"]["spec"]["containers"][0]["args"].as_array().expect("it has flags").clone();
-    let arguments = arguments.iter().filter_map(Value::as_str).filter(|argument| !argument.contains("diagnostics"));
-    windlass_manager::start(plane, name, &arguments.chain(more.iter().copied()).collect::<Vec<_>>())
+    let arguments = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+        .as_array()
+        .expect("it has flags")
+        .clone();
+    let arguments = arguments
+        .iter()
+        .filter_map(Value::as_str)
+        .filter(|argument| !argument.contains("diagnostics"));
+    windlass_manager::start(
+        plane,
+        name,
+        &arguments.chain(more.iter().copied()).collect::<Vec<_>>(),
+    )
 }
 
 fn deployment(plane: &ControlPlane) -> Option<Value> {
-    plane.api.get("apps/v1", "Deployment", Some(windlass::NAMESPACE), "windlass-controller-manager").ok()
+    plane
+        .api
+        .get(
+            "apps/v1",
+            "Deployment",
+            Some(windlass::NAMESPACE),
+            "windlass-controller-manager",
+        )
+        .ok()
 }
 
-/// While some machines have their data and some have not, clusterctl puts the components of another version in the place of those that are there;
-/// the manager ends when its Deployment is deleted. What is done then, by kind and name.
-fn exchange(plane: &ControlPlane, mut manager: Manager, clusterctl: &Clusterctl<'_>, version: &str) -> BTreeMap<String, Value> {
+/// While some machines have their data and some have not, clusterctl puts the components of another
+/// version in the place of those that are there; the manager ends when its Deployment is deleted.
+/// What is done then, by kind and name.
+fn exchange(
+    plane: &ControlPlane,
+    mut manager: Manager,
+    clusterctl: &Clusterctl<'_>,
+    version: &str,
+) -> BTreeMap<String, Value> {
     until_more_are_done(plane);
     let uid = || deployment(plane).map(|deployment| deployment["metadata"]["uid"].clone());
     let old = uid();
     windlass::restore_webhooks(plane, windlass::NAMESPACE, manager.webhook_port);
     let done = std::thread::scope(|threads| {
         let provider = format!("windlass:{version}");
-        let upgrade = threads.spawn(move || drop(clusterctl.succeed(&["upgrade", "apply", "--bootstrap", &provider, "--wait-providers"])));
+        let upgrade = threads.spawn(move || {
+            drop(clusterctl.succeed(&[
+                "upgrade",
+                "apply",
+                "--bootstrap",
+                &provider,
+                "--wait-providers",
+            ]))
+        });
         wait::until("the Deployment to be deleted", LONG, || {
             if uid() != old {
                 return Ok(());
@@ -109,17 +143,41 @@ fn exchange(plane: &ControlPlane, mut manager: Manager, clusterctl: &Clusterctl<
             Err("it is there".to_owned())
         });
         manager.process.stop();
-        let (done, open) = (done(plane), configs(plane).iter().filter(|config| !is_done(config)).count());
-        println!("  {version} comes while {} objects are done and {open} configs are not", done.len());
+        let (done, open) = (
+            done(plane),
+            configs(plane)
+                .iter()
+                .filter(|config| !is_done(config))
+                .count(),
+        );
+        println!(
+            "  {version} comes while {} objects are done and {open} configs are not",
+            done.len()
+        );
         assert!(!done.is_empty() && open > 0, "it was no middle");
         upgrade.join().unwrap();
         done
     });
-    assert_eq!(installed_version(&plane.api, windlass::NAMESPACE).as_deref(), Some(version));
+    assert_eq!(
+        installed_version(&plane.api, windlass::NAMESPACE).as_deref(),
+        Some(version)
+    );
     for kind in ["windlassconfigs", "windlassconfigtemplates"] {
         let name = format!("{kind}.bootstrap.windlass.dev");
-        let definition = plane.api.get("apiextensions.k8s.io/v1", "CustomResourceDefinition", None, &name).unwrap();
-        assert_eq!(definition["status"]["storedVersions"], json!(["v1beta2"]), "{name} has something to migrate");
+        let definition = plane
+            .api
+            .get(
+                "apiextensions.k8s.io/v1",
+                "CustomResourceDefinition",
+                None,
+                &name,
+            )
+            .unwrap();
+        assert_eq!(
+            definition["status"]["storedVersions"],
+            json!(["v1beta2"]),
+            "{name} has something to migrate"
+        );
     }
     done
 }
@@ -129,20 +187,48 @@ fn configs(plane: &ControlPlane) -> Vec<Value> {
 }
 
 fn until_more_are_done(plane: &ControlPlane) {
-    let count = || configs(plane).iter().filter(|config| is_done(config)).count();
+    let count = || {
+        configs(plane)
+            .iter()
+            .filter(|config| is_done(config))
+            .count()
+    };
     let before = count();
     wait::until("some more machines", LONG, || {
         let now = count();
-        if now >= before + 5 { Ok(()) } else { Err(format!("{now}, and {before} before")) }
+        if now >= before + 5 {
+            Ok(())
+        } else {
+            Err(format!("{now}, and {before} before"))
+        }
     });
 }
 
 /// The configs that have their data, with it.
 fn done(plane: &ControlPlane) -> BTreeMap<String, Value> {
     let configs: Vec<Value> = configs(plane).into_iter().filter(is_done).collect();
-    let secret = |config: &Value| plane.api.get("v1", "Secret", Some(NAMESPACE), config["metadata"]["name"].as_str().unwrap()).unwrap();
+    let secret = |config: &Value| {
+        plane
+            .api
+            .get(
+                "v1",
+                "Secret",
+                Some(NAMESPACE),
+                config["metadata"]["name"].as_str().unwrap(),
+            )
+            .unwrap()
+    };
     let secrets: Vec<Value> = configs.iter().map(secret).collect();
-    configs.into_iter().chain(secrets).map(|object| (format!("{} {}", object["kind"], object["metadata"]["name"]), object)).collect()
+    configs
+        .into_iter()
+        .chain(secrets)
+        .map(|object| {
+            (
+                format!("{} {}", object["kind"], object["metadata"]["name"]),
+                object,
+            )
+        })
+        .collect()
 }
 
 /// Each of these objects is there, in the same version.

@@ -1,4 +1,5 @@
-//! Workload clusters that hang, refuse, show a wrong certificate or never answer a request, beside one that is well.
+//! Workload clusters that hang, refuse, show a wrong certificate or never answer a request, beside
+//! one that is well.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -26,8 +27,8 @@ impl Plan for Mute {
     }
 }
 
-/// Machines of a good cluster get their data as quickly beside the machines of four bad ones as alone, and before any of those; each of those says
-/// in its condition why it waits.
+/// Machines of a good cluster get their data as quickly beside the machines of four bad ones as
+/// alone, and before any of those; each of those says in its condition why it waits.
 pub(crate) fn bad_workload_clusters_stop_nobody(context: &Context) {
     let plane = context.kinds();
     let ways = Ways::by(&plane, &plane.url);
@@ -37,7 +38,10 @@ pub(crate) fn bad_workload_clusters_stop_nobody(context: &Context) {
     let quiet = time(&alone, &ways, count, || ());
     alone.leave();
 
-    let (mute, hanging) = (plane.fault_proxy(), TcpListener::bind("127.0.0.1:0").unwrap());
+    let (mute, hanging) = (
+        plane.fault_proxy(),
+        TcpListener::bind("127.0.0.1:0").unwrap(),
+    );
     mute.follow(Mute);
     let hangs = format!("https://{}", hanging.local_addr().unwrap());
     let refuses = format!("https://127.0.0.1:{}", ports::free());
@@ -45,7 +49,12 @@ pub(crate) fn bad_workload_clusters_stop_nobody(context: &Context) {
     std::fs::create_dir_all(&stranger).unwrap();
     let stranger = Certificates::make(&stranger).authority;
     let own = &plane.certificates.authority;
-    let bad = [("hangs", &hangs, own), ("refuses", &refuses, own), ("wrong", &plane.url, &stranger), ("mute", &mute.url, own)];
+    let bad = [
+        ("hangs", &hangs, own),
+        ("refuses", &refuses, own),
+        ("wrong", &plane.url, &stranger),
+        ("mute", &mute.url, own),
+    ];
 
     let beside = Site::empty(&plane, "beside");
     beside.give_running_cluster("c", &ways.workload);
@@ -54,22 +63,39 @@ pub(crate) fn bad_workload_clusters_stop_nobody(context: &Context) {
         beside.give_running_cluster(name, &file);
         (0..count / 2).for_each(|index| beside.give_worker(name, &format!("{name}-{index:03}")));
     }
-    let is_good = |config: &Value| config["metadata"]["labels"]["cluster.x-k8s.io/cluster-name"] == "c";
+    let is_good =
+        |config: &Value| config["metadata"]["labels"]["cluster.x-k8s.io/cluster-name"] == "c";
     let loud = time(&beside, &ways, count, || {
-        let bad: Vec<Value> = beside.configs().into_iter().filter(|config| !is_good(config)).collect();
+        let bad: Vec<Value> = beside
+            .configs()
+            .into_iter()
+            .filter(|config| !is_good(config))
+            .collect();
         assert_eq!(bad.len(), count / 2 * 4);
-        assert!(!bad.iter().any(is_done), "a cluster that does not answer has tokens");
+        assert!(
+            !bad.iter().any(is_done),
+            "a cluster that does not answer has tokens"
+        );
         // Whoever has waited says so.
         for name in ["hangs", "refuses", "wrong", "mute"] {
             let told = wait::until(&format!("a word about {name}"), LONG, || {
-                let configs =
-                    beside.configs().into_iter().filter(|config| config["metadata"]["labels"]["cluster.x-k8s.io/cluster-name"] == name);
+                let configs = beside.configs().into_iter().filter(|config| {
+                    config["metadata"]["labels"]["cluster.x-k8s.io/cluster-name"] == name
+                });
                 let told: Vec<Option<String>> = configs.map(|config| told(&config)).collect();
                 let missing = told.iter().filter(|told| told.is_none()).count();
-                if missing == 0 { Ok(told) } else { Err(format!("{missing} say nothing")) }
+                if missing == 0 {
+                    Ok(told)
+                } else {
+                    Err(format!("{missing} say nothing"))
+                }
             });
             let words = told[0].as_deref().unwrap();
-            assert_eq!(words.contains("certificate"), name == "wrong", "{name}: {words}");
+            assert_eq!(
+                words.contains("certificate"),
+                name == "wrong",
+                "{name}: {words}"
+            );
             println!("  {name}: {words}");
         }
     });
@@ -79,7 +105,10 @@ pub(crate) fn bad_workload_clusters_stop_nobody(context: &Context) {
         count * 2,
         loud.as_secs_f32()
     );
-    assert!(loud < quiet * 2 + Duration::from_secs(2), "{loud:?} in place of {quiet:?}");
+    assert!(
+        loud < quiet * 2 + Duration::from_secs(2),
+        "{loud:?} in place of {quiet:?}"
+    );
     beside.leave();
 }
 
@@ -89,7 +118,8 @@ fn kubeconfig_of(plane: &ControlPlane, name: &str, url: &str, authority: &str) -
     file.to_path_buf()
 }
 
-/// How long it takes a manager that begins until so many workers of the good cluster have their data; then something more is done.
+/// How long it takes a manager that begins until so many workers of the good cluster have their
+/// data; then something more is done.
 fn time(site: &Site<'_>, ways: &Ways, count: usize, then: impl FnOnce()) -> Duration {
     let names: Vec<String> = (0..count).map(|index| format!("good-{index:03}")).collect();
     names.iter().for_each(|name| site.give_worker("c", name));
@@ -104,8 +134,18 @@ fn time(site: &Site<'_>, ways: &Ways, count: usize, then: impl FnOnce()) -> Dura
 pub(super) fn told(config: &Value) -> Option<String> {
     let conditions = config["status"]["conditions"].as_array()?;
     // Certificates that are not there have a condition of their own.
-    let is_open =
-        |one: &&Value| ["DataSecretAvailable", "CertificatesAvailable"].iter().any(|own| one["type"] == *own) && one["status"] != "True";
-    let words = conditions.iter().filter(is_open).filter_map(|one| one["message"].as_str());
-    words.filter(|message| !message.is_empty()).map(str::to_owned).next()
+    let is_open = |one: &&Value| {
+        ["DataSecretAvailable", "CertificatesAvailable"]
+            .iter()
+            .any(|own| one["type"] == *own)
+            && one["status"] != "True"
+    };
+    let words = conditions
+        .iter()
+        .filter(is_open)
+        .filter_map(|one| one["message"].as_str());
+    words
+        .filter(|message| !message.is_empty())
+        .map(str::to_owned)
+        .next()
 }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::parity;
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::in_memory::{
-    CORE, INFRASTRUCTURE, VERSION, cluster, control_plane, deployment, expect_nodes, infrastructure_cluster, machine_in_memory,
-    machine_template, node,
+    CORE, INFRASTRUCTURE, VERSION, cluster, control_plane, deployment, expect_nodes,
+    infrastructure_cluster, machine_in_memory, machine_template, node,
 };
 use crate::harness::runner::Context;
 use crate::harness::{audit, components, wait};
@@ -17,12 +17,18 @@ pub(super) const LONG: Duration = Duration::from_secs(180);
 pub(super) const SOON: Duration = Duration::from_secs(60);
 const BOOTSTRAP: &str = "bootstrap.windlass.dev/v1beta2";
 
-/// A control plane of KubeadmControlPlane with workers of ours, and one of stand-alone Machines of ours alone: both come up, every
-/// data Secret is what `windlass render` makes of the same objects, they scale, roll out and go without a leftover.
+/// A control plane of KubeadmControlPlane with workers of ours, and one of stand-alone Machines of
+/// ours alone: both come up, every data Secret is what `windlass render` makes of the same objects,
+/// they scale, roll out and go without a leftover.
 pub(crate) fn clusters_come_up(context: &Context) {
     let plane = context.installed();
     for namespace in ["kcp", "alone"] {
-        plane.api.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})).unwrap();
+        plane
+            .api
+            .apply(
+                &json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}),
+            )
+            .unwrap();
     }
     let with_control_plane = [
         cluster("kcp", Some("kcp")),
@@ -45,7 +51,13 @@ pub(crate) fn clusters_come_up(context: &Context) {
     parity::assert_data_is_rendered(&plane, context.folder(), "alone", 3);
     only_one_was_told_to_init(&plane);
     expect_available(&plane, "kcp");
-    assert!(plane.api.get("v1", "ConfigMap", Some("alone"), "alone-lock").is_err(), "the lock is given back");
+    assert!(
+        plane
+            .api
+            .get("v1", "ConfigMap", Some("alone"), "alone-lock")
+            .is_err(),
+        "the lock is given back"
+    );
 
     scale_and_roll_out(&plane);
     parity::assert_data_is_rendered(&plane, context.folder(), "kcp", 4);
@@ -55,7 +67,10 @@ pub(crate) fn clusters_come_up(context: &Context) {
 
 /// One control plane Machine and a worker of ours become nodes of a Cluster that is available.
 pub(crate) fn one_cluster_comes_up(plane: &ControlPlane) {
-    plane.api.apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kcp"}})).unwrap();
+    plane
+        .api
+        .apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kcp"}}))
+        .unwrap();
     let objects = [
         cluster("kcp", Some("kcp")),
         infrastructure_cluster("kcp"),
@@ -105,34 +120,71 @@ fn control_plane_machine(name: &str) -> [Value; 3] {
 
 fn expect_available(plane: &ControlPlane, name: &str) {
     wait::until(&format!("Cluster {name} to be Available"), LONG, || {
-        let cluster = plane.api.get(CORE, "Cluster", Some(name), name).map_err(|refusal| refusal.to_string())?;
-        let conditions = cluster["status"]["conditions"].as_array().cloned().unwrap_or_default();
-        let is_available = conditions.iter().any(|condition| condition["type"] == "Available" && condition["status"] == "True");
-        if is_available { Ok(()) } else { Err(format!("{conditions:?}")) }
+        let cluster = plane
+            .api
+            .get(CORE, "Cluster", Some(name), name)
+            .map_err(|refusal| refusal.to_string())?;
+        let conditions = cluster["status"]["conditions"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let is_available = conditions
+            .iter()
+            .any(|condition| condition["type"] == "Available" && condition["status"] == "True");
+        if is_available {
+            Ok(())
+        } else {
+            Err(format!("{conditions:?}"))
+        }
     });
 }
 
 fn only_one_was_told_to_init(plane: &ControlPlane) {
     let texts = parity::data_of(plane, "alone");
-    let inits = texts.iter().filter(|(_, text)| text.contains("kubeadm init")).count();
-    let joins = texts.iter().filter(|(_, text)| text.contains("kubeadm join") && text.contains("/etc/kubernetes/pki/ca.key")).count();
+    let inits = texts
+        .iter()
+        .filter(|(_, text)| text.contains("kubeadm init"))
+        .count();
+    let joins = texts
+        .iter()
+        .filter(|(_, text)| {
+            text.contains("kubeadm join") && text.contains("/etc/kubernetes/pki/ca.key")
+        })
+        .count();
     assert_eq!([inits, joins], [1, 2]);
 }
 
 /// Down to three, up to four, and another template for all of them.
 fn scale_and_roll_out(plane: &ControlPlane) {
-    let deployment = plane.api.get(CORE, "MachineDeployment", Some("kcp"), "md").unwrap();
-    plane.api.merge(&deployment, &json!({"spec": {"replicas": 3}})).unwrap();
+    let deployment = plane
+        .api
+        .get(CORE, "MachineDeployment", Some("kcp"), "md")
+        .unwrap();
+    plane
+        .api
+        .merge(&deployment, &json!({"spec": {"replicas": 3}}))
+        .unwrap();
     expect_nodes(plane, "kcp", 6);
     // The next ones are of the other template.
-    plane.api.merge(&deployment, &json!({"spec": {"replicas": 4}})).unwrap();
+    plane
+        .api
+        .merge(&deployment, &json!({"spec": {"replicas": 4}}))
+        .unwrap();
     plane.api.apply(&config_template("second")).unwrap();
-    let change = json!({"spec": {"template": {"spec": {"bootstrap": {"configRef": {"name": "second"}}}}}});
+    let change =
+        json!({"spec": {"template": {"spec": {"bootstrap": {"configRef": {"name": "second"}}}}}});
     plane.api.merge(&deployment, &change).unwrap();
     wait::until("workers of the second template alone", LONG, || {
         let texts = parity::data_of(plane, "kcp");
-        let second = texts.iter().filter(|(_, text)| text.contains("echo second")).count();
-        if second == 4 && texts.len() == 4 { Ok(()) } else { Err(format!("{second} of {}", texts.len())) }
+        let second = texts
+            .iter()
+            .filter(|(_, text)| text.contains("echo second"))
+            .count();
+        if second == 4 && texts.len() == 4 {
+            Ok(())
+        } else {
+            Err(format!("{second} of {}", texts.len()))
+        }
     });
     expect_nodes(plane, "kcp", 7);
 }
@@ -140,25 +192,39 @@ fn scale_and_roll_out(plane: &ControlPlane) {
 /// Nothing of ours outlives its Cluster.
 fn delete(plane: &ControlPlane) {
     for name in ["kcp", "alone"] {
-        plane.api.delete(&plane.api.get(CORE, "Cluster", Some(name), name).unwrap()).unwrap();
+        plane
+            .api
+            .delete(&plane.api.get(CORE, "Cluster", Some(name), name).unwrap())
+            .unwrap();
     }
     for name in ["kcp", "alone"] {
-        wait::until(&format!("Cluster {name} to be gone"), LONG, || match plane.api.get(CORE, "Cluster", Some(name), name) {
-            Err(refusal) if refusal.code == 404 => Ok(()),
-            other => Err(format!("{other:?}")),
-        });
+        wait::until(
+            &format!("Cluster {name} to be gone"),
+            LONG,
+            || match plane.api.get(CORE, "Cluster", Some(name), name) {
+                Err(refusal) if refusal.code == 404 => Ok(()),
+                other => Err(format!("{other:?}")),
+            },
+        );
         wait::until(&format!("everything of {name} to be gone"), SOON, || {
             let configs = plane.api.list(BOOTSTRAP, "WindlassConfig", Some(name));
             let secrets = plane.api.list("v1", "Secret", Some(name));
-            let locks =
-                plane.api.list("v1", "ConfigMap", Some(name)).into_iter().filter(|map| map["metadata"]["name"] != "kube-root-ca.crt");
+            let locks = plane
+                .api
+                .list("v1", "ConfigMap", Some(name))
+                .into_iter()
+                .filter(|map| map["metadata"]["name"] != "kube-root-ca.crt");
             let left: Vec<String> = configs
                 .iter()
                 .chain(&secrets)
                 .chain(&locks.collect::<Vec<_>>())
                 .map(|object| object["metadata"]["name"].to_string())
                 .collect();
-            if left.is_empty() { Ok(()) } else { Err(left.join(", ")) }
+            if left.is_empty() {
+                Ok(())
+            } else {
+                Err(left.join(", "))
+            }
         });
     }
 }

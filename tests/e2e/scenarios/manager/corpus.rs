@@ -15,16 +15,26 @@ use crate::scenarios::render::objects::{contents, secret};
 
 const LONG: Duration = Duration::from_secs(120);
 
-/// Each worker's config of the corpus, of either version, as a WindlassConfig: it gets its data or says why not, and `windlass render` agrees;
-/// with the Secrets that it names it gets its data, and nobody has to touch it.
+/// Each worker's config of the corpus, of either version, as a WindlassConfig: it gets its data or
+/// says why not, and `windlass render` agrees; with the Secrets that it names it gets its data, and
+/// nobody has to touch it.
 pub(crate) fn configs_of_the_corpus_get_their_data(context: &Context) {
     let plane = context.control_plane();
     installation::kinds_alone(&plane);
     plane.adopt(windlass_manager::start(&plane, "windlass-manager", &["--leader-elect"]).process);
     a_cluster(&plane);
-    let workers: Vec<_> = subjects().into_iter().filter(|subject| subject.role == Role::WorkerJoin).collect();
+    let workers: Vec<_> = subjects()
+        .into_iter()
+        .filter(|subject| subject.role == Role::WorkerJoin)
+        .collect();
     for (index, subject) in workers.iter().enumerate() {
-        let taken = a_machine(&plane, &format!("r{index:03}"), subject.kubernetes, subject.version, &subject.spec);
+        let taken = a_machine(
+            &plane,
+            &format!("r{index:03}"),
+            subject.kubernetes,
+            subject.version,
+            &subject.spec,
+        );
         if let Err(refusal) = taken {
             println!("  not taken: {}: {refusal}", subject.title);
         }
@@ -33,13 +43,30 @@ pub(crate) fn configs_of_the_corpus_get_their_data(context: &Context) {
         wait::until(what, LONG, || {
             plane.assert_running();
             let configs = plane.api.list(BOOTSTRAP, "WindlassConfig", Some(NAMESPACE));
-            let open: Vec<String> = configs.iter().filter(|config| !is(config)).map(|config| config["status"].to_string()).collect();
-            if open.is_empty() { Ok(configs) } else { Err(format!("{} of {}: {}", open.len(), configs.len(), open[0])) }
+            let open: Vec<String> = configs
+                .iter()
+                .filter(|config| !is(config))
+                .map(|config| config["status"].to_string())
+                .collect();
+            if open.is_empty() {
+                Ok(configs)
+            } else {
+                Err(format!("{} of {}: {}", open.len(), configs.len(), open[0]))
+            }
         })
     };
-    let configs = told(&plane, "a word about every config", |config| said(config).is_some());
-    let without: Vec<&Value> = configs.iter().filter(|config| said(config) == Some("False")).collect();
-    println!("  {} have their data, {} say why not", configs.len() - without.len(), without.len());
+    let configs = told(&plane, "a word about every config", |config| {
+        said(config).is_some()
+    });
+    let without: Vec<&Value> = configs
+        .iter()
+        .filter(|config| said(config) == Some("False"))
+        .collect();
+    println!(
+        "  {} have their data, {} say why not",
+        configs.len() - without.len(),
+        without.len()
+    );
     assert!(!without.is_empty() && without.len() < configs.len());
     parity::assert_render_refuses(&plane, context.folder(), NAMESPACE, &without);
 
@@ -51,8 +78,13 @@ pub(crate) fn configs_of_the_corpus_get_their_data(context: &Context) {
             drop(plane.api.merge(&secret, &json!({ "data": data })));
         }
     }
-    let configs = told(&plane, "the data of all that can have some", |config| said(config) == Some("True") || names_no_secret(config));
-    let count = configs.iter().filter(|config| said(config) == Some("True")).count();
+    let configs = told(&plane, "the data of all that can have some", |config| {
+        said(config) == Some("True") || names_no_secret(config)
+    });
+    let count = configs
+        .iter()
+        .filter(|config| said(config) == Some("True"))
+        .count();
     println!("  {count} of {} have their data in the end", configs.len());
     assert!(count >= 50, "only {count} were compared");
     parity::assert_data_is_rendered(&plane, context.folder(), NAMESPACE, count);
@@ -61,11 +93,16 @@ pub(crate) fn configs_of_the_corpus_get_their_data(context: &Context) {
 
 /// Whether what is missing has a name that no Secret can have.
 fn names_no_secret(config: &Value) -> bool {
-    contents(&config["spec"]).keys().any(|name| name.contains('_') || name.is_empty())
+    contents(&config["spec"])
+        .keys()
+        .any(|name| name.contains('_') || name.is_empty())
 }
 
 /// The status of `DataSecretAvailable`.
 fn said(config: &Value) -> Option<&str> {
     let conditions = config["status"]["conditions"].as_array()?;
-    conditions.iter().find(|condition| condition["type"] == "DataSecretAvailable")?["status"].as_str()
+    conditions
+        .iter()
+        .find(|condition| condition["type"] == "DataSecretAvailable")?["status"]
+        .as_str()
 }

@@ -15,7 +15,9 @@ pub(super) mod uncontrolled;
 
 pub(crate) use clusters::{clusters_come_up, one_cluster_comes_up};
 pub(crate) use corpus::configs_of_the_corpus_get_their_data;
-pub(crate) use kubeadm_parity::{kubeadm_configs_as_the_kubeadm_provider, kubeadm_configs_as_the_newest_kubeadm_provider};
+pub(crate) use kubeadm_parity::{
+    kubeadm_configs_as_the_kubeadm_provider, kubeadm_configs_as_the_newest_kubeadm_provider,
+};
 pub(crate) use kubeadm_turns::kubeadm_providers_take_turns;
 pub(crate) use moves::clusters_move_and_come_back;
 pub(crate) use owner_references::checked_owner_references_need_one_right_more;

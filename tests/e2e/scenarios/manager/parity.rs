@@ -24,18 +24,37 @@ impl Surroundings {
     fn of(plane: &ControlPlane, namespace: &str) -> Self {
         let mut items = plane.api.list(CORE, "Cluster", Some(namespace));
         items.extend(plane.api.list("v1", "Secret", Some(namespace)));
-        Surroundings { items, machines: plane.api.list(CORE, "Machine", Some(namespace)) }
+        Surroundings {
+            items,
+            machines: plane.api.list(CORE, "Machine", Some(namespace)),
+        }
     }
 
     /// A file with a config and all that is read for it.
     fn file(&self, folder: &Path, config: &Value) -> PathBuf {
-        let owner =
-            &config["metadata"]["ownerReferences"].as_array().unwrap().iter().find(|owner| owner["kind"] == "Machine").unwrap()["name"];
-        let machine = self.machines.iter().find(|machine| machine["metadata"]["name"] == *owner).unwrap();
+        let owner = &config["metadata"]["ownerReferences"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|owner| owner["kind"] == "Machine")
+            .unwrap()["name"];
+        let machine = self
+            .machines
+            .iter()
+            .find(|machine| machine["metadata"]["name"] == *owner)
+            .unwrap();
         let items: Vec<&Value> = self.items.iter().chain([machine, config]).collect();
-        let name = format!("{}-{}.json", text(&config["metadata"]["namespace"]), text(&config["metadata"]["name"]));
+        let name = format!(
+            "{}-{}.json",
+            text(&config["metadata"]["namespace"]),
+            text(&config["metadata"]["name"])
+        );
         let file = folder.join(name);
-        std::fs::write(&file, json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string()).unwrap();
+        std::fs::write(
+            &file,
+            json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string(),
+        )
+        .unwrap();
         file
     }
 }
@@ -45,23 +64,38 @@ fn text(value: &Value) -> &str {
 }
 
 /// The data of every WindlassConfig of a namespace, by its name.
-pub(in crate::scenarios) fn data_of(plane: &ControlPlane, namespace: &str) -> BTreeMap<String, String> {
+pub(in crate::scenarios) fn data_of(
+    plane: &ControlPlane,
+    namespace: &str,
+) -> BTreeMap<String, String> {
     data_of_kind(WINDLASS_CONFIG, plane, namespace)
 }
 
-fn data_of_kind(kind: ConfigKind, plane: &ControlPlane, namespace: &str) -> BTreeMap<String, String> {
+fn data_of_kind(
+    kind: ConfigKind,
+    plane: &ControlPlane,
+    namespace: &str,
+) -> BTreeMap<String, String> {
     let data = |config: Value| {
         let name = text(&config["metadata"]["name"]).to_owned();
         let secret = plane.api.get("v1", "Secret", Some(namespace), &name).ok()?;
         let bytes = STANDARD.decode(text(&secret["data"]["value"])).unwrap();
         Some((name, String::from_utf8(bytes).unwrap()))
     };
-    kind.list(plane, namespace).into_iter().filter_map(data).collect()
+    kind.list(plane, namespace)
+        .into_iter()
+        .filter_map(data)
+        .collect()
 }
 
-/// Every data Secret of the WindlassConfigs of a namespace is, byte for byte, what is rendered offline from its config, its machine, its Cluster and the Secrets; and
-/// so many are there.
-pub(in crate::scenarios) fn assert_data_is_rendered(plane: &ControlPlane, folder: &Path, namespace: &str, count: usize) {
+/// Every data Secret of the WindlassConfigs of a namespace is, byte for byte, what is rendered
+/// offline from its config, its machine, its Cluster and the Secrets; and so many are there.
+pub(in crate::scenarios) fn assert_data_is_rendered(
+    plane: &ControlPlane,
+    folder: &Path,
+    namespace: &str,
+    count: usize,
+) {
     assert_data_of_kind_is_rendered(WINDLASS_CONFIG, plane, folder, namespace, count);
 }
 
@@ -77,7 +111,9 @@ pub(in crate::scenarios) fn assert_data_of_kind_is_rendered(
     assert_eq!(all.len(), count, "{:?}", all.keys());
     let surroundings = Surroundings::of(plane, namespace);
     for config in kind.list(plane, namespace) {
-        let Some(stored) = all.get(text(&config["metadata"]["name"])) else { continue };
+        let Some(stored) = all.get(text(&config["metadata"]["name"])) else {
+            continue;
+        };
         let file = surroundings.file(folder, &config).display().to_string();
         let mut arguments = vec!["render", &file, "--no-stand-ins", "--show-secrets", "-q"];
         // The Cluster has a control plane now, which it had not then.
@@ -85,18 +121,42 @@ pub(in crate::scenarios) fn assert_data_of_kind_is_rendered(
             arguments.extend(["--role", "init"]);
         }
         let rendered = windlass::run(folder, &arguments).stdout;
-        assert!(rendered == *stored, "{file}: the manager wrote\n{stored}\nand render makes\n{rendered}");
+        assert!(
+            rendered == *stored,
+            "{file}: the manager wrote\n{stored}\nand render makes\n{rendered}"
+        );
     }
 }
 
 /// Each of these configs has no data, and `windlass render` finds why.
-pub(in crate::scenarios) fn assert_render_refuses(plane: &ControlPlane, folder: &Path, namespace: &str, configs: &[&Value]) {
+pub(in crate::scenarios) fn assert_render_refuses(
+    plane: &ControlPlane,
+    folder: &Path,
+    namespace: &str,
+    configs: &[&Value],
+) {
     let surroundings = Surroundings::of(plane, namespace);
     for config in configs {
         let file = surroundings.file(folder, config).display().to_string();
         // Where nothing but a token is missing, the manager would have made one.
-        let arguments = ["render", &file, "--no-stand-ins", "-q", "--feature-gates", "KubeadmBootstrapFormatIgnition=true"];
-        let finished = windlass::try_run(folder, &[&arguments[..], &["--token", "abcdef.0123456789abcdef"]].concat());
-        assert_eq!(finished.code, Some(1), "{file}: {}\n{}", config["status"]["conditions"], finished.stdout);
+        let arguments = [
+            "render",
+            &file,
+            "--no-stand-ins",
+            "-q",
+            "--feature-gates",
+            "KubeadmBootstrapFormatIgnition=true",
+        ];
+        let finished = windlass::try_run(
+            folder,
+            &[&arguments[..], &["--token", "abcdef.0123456789abcdef"]].concat(),
+        );
+        assert_eq!(
+            finished.code,
+            Some(1),
+            "{file}: {}\n{}",
+            config["status"]["conditions"],
+            finished.stdout
+        );
     }
 }

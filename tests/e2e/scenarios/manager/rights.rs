@@ -1,11 +1,14 @@
-//! Least rights: each verb of the release's roles is needed, and no other is asked for. The API server's audit log is the witness.
+//! Least rights: each verb of the release's roles is needed, and no other is asked for. The API
+//! server's audit log is the witness.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::uncontrolled::{BOOTSTRAP, CORE, Machine, a_cluster_in, a_cluster_without_control_plane, give_config};
+use super::uncontrolled::{
+    BOOTSTRAP, CORE, Machine, a_cluster_in, a_cluster_without_control_plane, give_config,
+};
 use crate::harness::api_server::ApiServer;
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
@@ -34,33 +37,72 @@ struct Manager {
     metrics: ApiServer,
 }
 
-/// One manager has the release's roles, and for each verb of them another one lacks just that. In a namespace each they meet all that a role is
-/// for. The first is refused nothing and uses every right; each other one is refused what it lacks, and nothing else.
+/// One manager has the release's roles, and for each verb of them another one lacks just that. In a
+/// namespace each they meet all that a role is for. The first is refused nothing and uses every
+/// right; each other one is refused what it lacks, and nothing else.
 pub(crate) fn each_right_is_needed_and_no_other(context: &Context) {
-    // The garbage collector would take the owner that is not there from the config of `pooled`, sooner than a manager sees it.
+    // The garbage collector would take the owner that is not there from the config of `pooled`,
+    // sooner than a manager sees it.
     let plane = context.servers_alone();
     installation::kinds_alone(&plane);
     install_control_plane_kind(&plane);
     windlass::serve_webhooks(&plane, windlass::NAMESPACE);
-    let everywhere = plane.api.get("rbac.authorization.k8s.io/v1", "ClusterRole", None, CLUSTER_ROLE).unwrap()["rules"].clone();
-    let at_home = plane.api.get("rbac.authorization.k8s.io/v1", "Role", Some(windlass::NAMESPACE), ROLE).unwrap()["rules"].clone();
-    let rights: BTreeSet<Right> = [rights_of(&everywhere), rights_of(&at_home)].concat().into_iter().collect();
+    let everywhere = plane
+        .api
+        .get(
+            "rbac.authorization.k8s.io/v1",
+            "ClusterRole",
+            None,
+            CLUSTER_ROLE,
+        )
+        .unwrap()["rules"]
+        .clone();
+    let at_home = plane
+        .api
+        .get(
+            "rbac.authorization.k8s.io/v1",
+            "Role",
+            Some(windlass::NAMESPACE),
+            ROLE,
+        )
+        .unwrap()["rules"]
+        .clone();
+    let rights: BTreeSet<Right> = [rights_of(&everywhere), rights_of(&at_home)]
+        .concat()
+        .into_iter()
+        .collect();
     println!("  {} rights", rights.len());
-    let mut managers = vec![start(&plane, windlass_manager::SERVICE_ACCOUNT, windlass::NAMESPACE, "whole", None)];
+    let mut managers = vec![start(
+        &plane,
+        windlass_manager::SERVICE_ACCOUNT,
+        windlass::NAMESPACE,
+        "whole",
+        None,
+    )];
     for (at, right) in rights.iter().enumerate() {
         let name = format!("without-{at:02}");
         namespace(&plane, &name);
-        give_roles(&plane, &name, &without(&everywhere, right), &without(&at_home, right));
+        give_roles(
+            &plane,
+            &name,
+            &without(&everywhere, right),
+            &without(&at_home, right),
+        );
         managers.push(start(&plane, &name, &name, &name, Some(right.clone())));
     }
     let began = Instant::now();
     while let Some(missing) = missing(&plane, &managers, &rights) {
         assert!(began.elapsed() < LONG, "not met: {missing}");
-        managers.iter().for_each(|manager| meet_again(&plane, manager));
+        managers
+            .iter()
+            .for_each(|manager| meet_again(&plane, manager));
         std::thread::sleep(Duration::from_millis(500));
     }
     for asked in audit::asked(&plane) {
-        let manager = managers.iter().find(|manager| manager.account == asked.account).unwrap();
+        let manager = managers
+            .iter()
+            .find(|manager| manager.account == asked.account)
+            .unwrap();
         assert!(
             asked.is_allowed || manager.lacks.as_ref() == Some(&right_of(&asked)),
             "{} was refused something else",
@@ -68,23 +110,48 @@ pub(crate) fn each_right_is_needed_and_no_other(context: &Context) {
         );
         // Reviews are of no namespace.
         let is_review = asked.resource.ends_with("reviews");
-        assert!(is_review || [&manager.namespace, &manager.home].contains(&&asked.namespace), "{asked:?} is not its affair");
+        assert!(
+            is_review || [&manager.namespace, &manager.home].contains(&&asked.namespace),
+            "{asked:?} is not its affair"
+        );
     }
 }
 
 /// The rights of a role's rules, of which each has one group and one resource.
 fn rights_of(rules: &Value) -> Vec<Right> {
-    let texts = |list: &Value| list.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect::<Vec<_>>();
+    let texts = |list: &Value| {
+        list.as_array()
+            .unwrap()
+            .iter()
+            .map(|text| text.as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
     let of_rule = |rule: &Value| {
-        let ([group], [resource]) = (&texts(&rule["apiGroups"])[..], &texts(&rule["resources"])[..]) else { panic!("{rule}") };
-        let right = |verb| Right { group: group.clone(), resource: resource.clone(), verb };
-        texts(&rule["verbs"]).into_iter().map(right).collect::<Vec<_>>()
+        let ([group], [resource]) = (
+            &texts(&rule["apiGroups"])[..],
+            &texts(&rule["resources"])[..],
+        ) else {
+            panic!("{rule}")
+        };
+        let right = |verb| Right {
+            group: group.clone(),
+            resource: resource.clone(),
+            verb,
+        };
+        texts(&rule["verbs"])
+            .into_iter()
+            .map(right)
+            .collect::<Vec<_>>()
     };
     rules.as_array().unwrap().iter().flat_map(of_rule).collect()
 }
 
 fn right_of(asked: &audit::Asked) -> Right {
-    Right { group: asked.group.clone(), resource: asked.resource.clone(), verb: asked.verb.clone() }
+    Right {
+        group: asked.group.clone(),
+        resource: asked.resource.clone(),
+        verb: asked.verb.clone(),
+    }
 }
 
 /// The rules without one of their rights.
@@ -92,11 +159,18 @@ fn without(rules: &Value, right: &Right) -> Value {
     let mut rules = rules.clone();
     for rule in rules.as_array_mut().unwrap() {
         if rule["apiGroups"][0] == right.group && rule["resources"][0] == right.resource {
-            rule["verbs"].as_array_mut().unwrap().retain(|verb| *verb != right.verb);
+            rule["verbs"]
+                .as_array_mut()
+                .unwrap()
+                .retain(|verb| *verb != right.verb);
         }
     }
     // A rule needs a verb.
-    rules.as_array_mut().unwrap().retain(|rule| rule["verbs"].as_array().is_some_and(|verbs| !verbs.is_empty()));
+    rules.as_array_mut().unwrap().retain(|rule| {
+        rule["verbs"]
+            .as_array()
+            .is_some_and(|verbs| !verbs.is_empty())
+    });
     rules
 }
 
@@ -104,9 +178,15 @@ fn without(rules: &Value, right: &Right) -> Value {
 fn give_roles(plane: &ControlPlane, name: &str, everywhere: &Value, at_home: &Value) {
     const RBAC: &str = "rbac.authorization.k8s.io";
     let metadata = json!({"name": name, "namespace": windlass::NAMESPACE});
-    plane.api.create(&json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata})).unwrap();
+    plane
+        .api
+        .create(&json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata}))
+        .unwrap();
     let account = json!({"kind": "ServiceAccount", "name": name, "namespace": windlass::NAMESPACE});
-    for (role, rules, namespace) in [("ClusterRole", everywhere, None), ("Role", at_home, Some(name))] {
+    for (role, rules, namespace) in [
+        ("ClusterRole", everywhere, None),
+        ("Role", at_home, Some(name)),
+    ] {
         let mut metadata = json!({ "name": name });
         if let Some(namespace) = namespace {
             metadata["namespace"] = json!(namespace);
@@ -120,7 +200,13 @@ fn give_roles(plane: &ControlPlane, name: &str, everywhere: &Value, at_home: &Va
     }
 }
 
-fn start(plane: &ControlPlane, account: &str, home: &str, namespace_name: &str, lacks: Option<Right>) -> Manager {
+fn start(
+    plane: &ControlPlane,
+    account: &str,
+    home: &str,
+    namespace_name: &str,
+    lacks: Option<Right>,
+) -> Manager {
     if lacks.is_none() {
         namespace(plane, namespace_name);
     }
@@ -134,20 +220,36 @@ fn start(plane: &ControlPlane, account: &str, home: &str, namespace_name: &str, 
         format!("--diagnostics-address=127.0.0.1:{port}"),
     ];
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    plane.adopt(windlass_manager::spawn(plane, namespace_name, account, home, &arguments));
+    plane.adopt(windlass_manager::spawn(
+        plane,
+        namespace_name,
+        account,
+        home,
+        &arguments,
+    ));
     let metrics = metrics_of(plane, account, port);
-    Manager { account: account.to_owned(), namespace: namespace_name.to_owned(), home: home.to_owned(), lacks, metrics }
+    Manager {
+        account: account.to_owned(),
+        namespace: namespace_name.to_owned(),
+        home: home.to_owned(),
+        lacks,
+        metrics,
+    }
 }
 
 fn namespace(plane: &ControlPlane, name: &str) {
-    plane.api.create(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})).unwrap();
+    plane
+        .api
+        .create(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}))
+        .unwrap();
 }
 
 /// Somebody with a token who asks for metrics.
 fn metrics_of(plane: &ControlPlane, account: &str, port: u16) -> ApiServer {
     let (_, kubeconfig) = plane.service_account(windlass::NAMESPACE, account);
     let mut document: Value = serde_json::from_slice(&std::fs::read(&kubeconfig).unwrap()).unwrap();
-    document["clusters"][0]["cluster"] = json!({"server": format!("https://127.0.0.1:{port}"), "insecure-skip-tls-verify": true});
+    document["clusters"][0]["cluster"] =
+        json!({"server": format!("https://127.0.0.1:{port}"), "insecure-skip-tls-verify": true});
     let file = plane.folder().join(format!("metrics-{account}"));
     std::fs::write(&file, document.to_string()).unwrap();
     plane.client(&file)
@@ -156,8 +258,14 @@ fn metrics_of(plane: &ControlPlane, account: &str, port: u16) -> ApiServer {
 /// The kind of a control plane, in the version that is stored.
 fn install_control_plane_kind(plane: &ControlPlane) {
     let file = shared::cluster_api(installation::CLUSTER_API).join("control-plane-components.yaml");
-    let all = components::documents("control-plane-components.yaml", std::fs::read_to_string(file).unwrap());
-    let is_it = |crd: &&Value| crd["kind"] == "CustomResourceDefinition" && crd["spec"]["names"]["kind"] == "KubeadmControlPlane";
+    let all = components::documents(
+        "control-plane-components.yaml",
+        std::fs::read_to_string(file).unwrap(),
+    );
+    let is_it = |crd: &&Value| {
+        crd["kind"] == "CustomResourceDefinition"
+            && crd["spec"]["names"]["kind"] == "KubeadmControlPlane"
+    };
     let mut crd = all.iter().find(is_it).unwrap().clone();
     crd["spec"].as_object_mut().unwrap().remove("conversion");
     plane.api.create(&crd).unwrap();
@@ -165,7 +273,8 @@ fn install_control_plane_kind(plane: &ControlPlane) {
 
 /// Everything that a right is for, in a namespace.
 fn fill(plane: &ControlPlane, namespace: &str) {
-    let control_plane = json!({"apiGroup": CONTROL_PLANE, "kind": "KubeadmControlPlane", "name": "kcp"});
+    let control_plane =
+        json!({"apiGroup": CONTROL_PLANE, "kind": "KubeadmControlPlane", "name": "kcp"});
     a_cluster_in(plane, namespace, &json!({"controlPlaneRef": control_plane}));
     let machines = json!({"infrastructureRef": {"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "Any", "name": "any"}});
     components::give(
@@ -178,9 +287,18 @@ fn fill(plane: &ControlPlane, namespace: &str) {
         LONG,
         |_| false,
     );
-    let worker = |cluster| Machine { namespace, cluster, kubernetes: "v1.34.1", version: "v1beta2", labels: json!({}) };
-    let give =
-        |machine: Machine<'_>, name: &str, spec: Value| machine.give(plane, name, &spec).unwrap_or_else(|refusal| panic!("{refusal}"));
+    let worker = |cluster| Machine {
+        namespace,
+        cluster,
+        kubernetes: "v1.34.1",
+        version: "v1beta2",
+        labels: json!({}),
+    };
+    let give = |machine: Machine<'_>, name: &str, spec: Value| {
+        machine
+            .give(plane, name, &spec)
+            .unwrap_or_else(|refusal| panic!("{refusal}"))
+    };
     // Its file names the version of the control plane.
     let template = json!({"path": "/a", "content": "{{ .ControlPlane.Version }}", "contentFormat": "Template"});
     let joins = json!({"joinConfiguration": {"nodeRegistration": {"taints": []}}});
@@ -198,9 +316,15 @@ fn fill(plane: &ControlPlane, namespace: &str) {
     a_cluster_without_control_plane(plane, namespace);
     leave_a_lock(plane, namespace);
     let labels = json!({"cluster.x-k8s.io/control-plane": ""});
-    let init =
-        json!({"clusterConfiguration": {"encryptionAlgorithm": "ECDSA-P256"}, "initConfiguration": {"nodeRegistration": {"taints": []}}});
-    give(Machine { labels, ..worker("d") }, "first", init);
+    let init = json!({"clusterConfiguration": {"encryptionAlgorithm": "ECDSA-P256"}, "initConfiguration": {"nodeRegistration": {"taints": []}}});
+    give(
+        Machine {
+            labels,
+            ..worker("d")
+        },
+        "first",
+        init,
+    );
 }
 
 pub(super) fn data_secret(plane: &ControlPlane, namespace: &str, name: &str, data: Value) {
@@ -228,18 +352,32 @@ fn leave_a_lock(plane: &ControlPlane, namespace: &str) {
     plane.api.create(&lock).unwrap();
 }
 
-/// What happens again and again: somebody asks for metrics, and a token goes before its machine has joined.
+/// What happens again and again: somebody asks for metrics, and a token goes before its machine has
+/// joined.
 fn meet_again(plane: &ControlPlane, manager: &Manager) {
     drop(manager.metrics.read("/metrics"));
-    let Ok(config) = plane.api.get(BOOTSTRAP, "WindlassConfig", Some(&manager.namespace), "w") else { return };
-    let token = config["spec"]["joinConfiguration"]["discovery"]["bootstrapToken"]["token"].as_str();
-    let Some((id, _)) = token.and_then(|token| token.split_once('.')) else { return };
+    let Ok(config) = plane
+        .api
+        .get(BOOTSTRAP, "WindlassConfig", Some(&manager.namespace), "w")
+    else {
+        return;
+    };
+    let token =
+        config["spec"]["joinConfiguration"]["discovery"]["bootstrapToken"]["token"].as_str();
+    let Some((id, _)) = token.and_then(|token| token.split_once('.')) else {
+        return;
+    };
     if config["status"]["dataSecretName"].is_null() {
         return;
     }
     let metadata = json!({"name": format!("bootstrap-token-{id}"), "namespace": "kube-system"});
-    drop(plane.api.delete(&json!({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})));
-    let touched = json!({"metadata": {"annotations": {"touched": format!("{:?}", Instant::now())}}});
+    drop(
+        plane
+            .api
+            .delete(&json!({"apiVersion": "v1", "kind": "Secret", "metadata": metadata})),
+    );
+    let touched =
+        json!({"metadata": {"annotations": {"touched": format!("{:?}", Instant::now())}}});
     drop(plane.api.merge(&config, &touched));
 }
 
@@ -247,7 +385,11 @@ fn meet_again(plane: &ControlPlane, manager: &Manager) {
 fn missing(plane: &ControlPlane, managers: &[Manager], rights: &BTreeSet<Right>) -> Option<String> {
     let asked = audit::asked(plane);
     let of = |account: &str, is_allowed: bool| -> BTreeSet<Right> {
-        asked.iter().filter(|asked| asked.account == account && asked.is_allowed == is_allowed).map(right_of).collect()
+        asked
+            .iter()
+            .filter(|asked| asked.account == account && asked.is_allowed == is_allowed)
+            .map(right_of)
+            .collect()
     };
     let used = of(windlass_manager::SERVICE_ACCOUNT, true);
     if let Some(unused) = rights.iter().find(|right| !used.contains(right)) {
@@ -255,6 +397,7 @@ fn missing(plane: &ControlPlane, managers: &[Manager], rights: &BTreeSet<Right>)
     }
     managers.iter().find_map(|manager| {
         let lacks = manager.lacks.as_ref()?;
-        (!of(&manager.account, false).contains(lacks)).then(|| format!("{} did not miss {lacks:?}", manager.account))
+        (!of(&manager.account, false).contains(lacks))
+            .then(|| format!("{} did not miss {lacks:?}", manager.account))
     })
 }

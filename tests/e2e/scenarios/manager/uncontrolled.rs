@@ -1,4 +1,5 @@
-//! A cluster whose objects nobody controls: what the core would do is done once, and only our manager works.
+//! A cluster whose objects nobody controls: what the core would do is done once, and only our
+//! manager works.
 
 use std::time::Duration;
 
@@ -30,9 +31,18 @@ pub(in crate::scenarios) fn a_cluster_in(plane: &ControlPlane, namespace: &str, 
         })
     };
     let kubeconfig = STANDARD.encode(std::fs::read(&plane.kubeconfig).unwrap());
-    plane.api.create(&secret("c-kubeconfig", json!({"value": kubeconfig}))).unwrap();
+    plane
+        .api
+        .create(&secret("c-kubeconfig", json!({"value": kubeconfig})))
+        .unwrap();
     let authority = STANDARD.encode(&plane.certificates.authority);
-    plane.api.create(&secret("c-ca", json!({"tls.crt": authority, "tls.key": STANDARD.encode("key")}))).unwrap();
+    plane
+        .api
+        .create(&secret(
+            "c-ca",
+            json!({"tls.crt": authority, "tls.key": STANDARD.encode("key")}),
+        ))
+        .unwrap();
     let mut cluster = json!({
         "apiVersion": CORE, "kind": "Cluster", "metadata": {"name": "c", "namespace": namespace},
         "spec": {
@@ -40,13 +50,17 @@ pub(in crate::scenarios) fn a_cluster_in(plane: &ControlPlane, namespace: &str, 
             "infrastructureRef": {"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "Any", "name": "c"},
         },
     });
-    cluster["spec"].as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    cluster["spec"]
+        .as_object_mut()
+        .unwrap()
+        .extend(more.as_object().unwrap().clone());
     let cluster = plane.api.create(&cluster).unwrap();
     let initialized = json!({
         "type": "ControlPlaneInitialized", "status": "True", "reason": "Initialized", "message": "",
         "lastTransitionTime": "2026-01-01T00:00:00Z",
     });
-    let status = json!({"initialization": {"infrastructureProvisioned": true}, "conditions": [initialized]});
+    let status =
+        json!({"initialization": {"infrastructureProvisioned": true}, "conditions": [initialized]});
     plane.api.merge_status(&cluster, &status).unwrap();
 }
 
@@ -57,11 +71,21 @@ pub(super) fn a_cluster_without_control_plane(plane: &ControlPlane, namespace: &
         "controlPlaneEndpoint": {"host": "10.0.0.2", "port": 6443},
         "infrastructureRef": {"apiGroup": "infrastructure.cluster.x-k8s.io", "kind": "Any", "name": "d"},
     });
-    let cluster = plane.api.create(&json!({"apiVersion": CORE, "kind": "Cluster", "metadata": metadata, "spec": spec})).unwrap();
-    plane.api.merge_status(&cluster, &json!({"initialization": {"infrastructureProvisioned": true}})).unwrap();
+    let cluster = plane
+        .api
+        .create(&json!({"apiVersion": CORE, "kind": "Cluster", "metadata": metadata, "spec": spec}))
+        .unwrap();
+    plane
+        .api
+        .merge_status(
+            &cluster,
+            &json!({"initialization": {"infrastructureProvisioned": true}}),
+        )
+        .unwrap();
 }
 
-/// A worker and its config, as the core leaves them; the refusal, when the API server takes no such config.
+/// A worker and its config, as the core leaves them; the refusal, when the API server takes no such
+/// config.
 pub(in crate::scenarios) fn a_machine(
     plane: &ControlPlane,
     name: &str,
@@ -69,7 +93,14 @@ pub(in crate::scenarios) fn a_machine(
     version: &str,
     spec: &Value,
 ) -> Result<(), Refusal> {
-    Machine { namespace: NAMESPACE, cluster: "c", kubernetes, version, labels: json!({}) }.give(plane, name, spec)
+    Machine {
+        namespace: NAMESPACE,
+        cluster: "c",
+        kubernetes,
+        version,
+        labels: json!({}),
+    }
+    .give(plane, name, spec)
 }
 
 /// A kind of configs that our manager serves.
@@ -80,18 +111,39 @@ pub(in crate::scenarios) struct ConfigKind {
     pub(in crate::scenarios) resource: &'static str,
 }
 
-pub(in crate::scenarios) const WINDLASS_CONFIG: ConfigKind =
-    ConfigKind { group: GROUP, kind: "WindlassConfig", resource: "windlassconfigs" };
-pub(in crate::scenarios) const KUBEADM_CONFIG: ConfigKind =
-    ConfigKind { group: KUBEADM_GROUP, kind: "KubeadmConfig", resource: "kubeadmconfigs" };
+pub(in crate::scenarios) const WINDLASS_CONFIG: ConfigKind = ConfigKind {
+    group: GROUP,
+    kind: "WindlassConfig",
+    resource: "windlassconfigs",
+};
+pub(in crate::scenarios) const KUBEADM_CONFIG: ConfigKind = ConfigKind {
+    group: KUBEADM_GROUP,
+    kind: "KubeadmConfig",
+    resource: "kubeadmconfigs",
+};
 
 impl ConfigKind {
     pub(in crate::scenarios) fn list(&self, plane: &ControlPlane, namespace: &str) -> Vec<Value> {
-        plane.api.list(&self.api_version("v1beta2"), self.kind, Some(namespace))
+        plane
+            .api
+            .list(&self.api_version("v1beta2"), self.kind, Some(namespace))
     }
 
-    pub(in crate::scenarios) fn get(&self, plane: &ControlPlane, namespace: &str, name: &str) -> Value {
-        plane.api.get(&self.api_version("v1beta2"), self.kind, Some(namespace), name).unwrap()
+    pub(in crate::scenarios) fn get(
+        &self,
+        plane: &ControlPlane,
+        namespace: &str,
+        name: &str,
+    ) -> Value {
+        plane
+            .api
+            .get(
+                &self.api_version("v1beta2"),
+                self.kind,
+                Some(namespace),
+                name,
+            )
+            .unwrap()
     }
 
     pub(in crate::scenarios) fn api_version(&self, version: &str) -> String {
@@ -113,14 +165,32 @@ pub(in crate::scenarios) struct Machine<'a> {
 
 impl Machine<'_> {
     /// Makes one, and its WindlassConfig.
-    pub(in crate::scenarios) fn give(&self, plane: &ControlPlane, name: &str, spec: &Value) -> Result<(), Refusal> {
+    pub(in crate::scenarios) fn give(
+        &self,
+        plane: &ControlPlane,
+        name: &str,
+        spec: &Value,
+    ) -> Result<(), Refusal> {
         self.give_with(WINDLASS_CONFIG, plane, name, spec)
     }
 
     /// Makes one, and its config of a kind.
-    pub(in crate::scenarios) fn give_with(&self, of: ConfigKind, plane: &ControlPlane, name: &str, spec: &Value) -> Result<(), Refusal> {
-        let Machine { namespace, cluster, kubernetes, version, labels } = self;
-        let reference = |group: &str, kind: &str| json!({"apiGroup": group, "kind": kind, "name": name});
+    pub(in crate::scenarios) fn give_with(
+        &self,
+        of: ConfigKind,
+        plane: &ControlPlane,
+        name: &str,
+        spec: &Value,
+    ) -> Result<(), Refusal> {
+        let Machine {
+            namespace,
+            cluster,
+            kubernetes,
+            version,
+            labels,
+        } = self;
+        let reference =
+            |group: &str, kind: &str| json!({"apiGroup": group, "kind": kind, "name": name});
         let machine = json!({
             "apiVersion": CORE, "kind": "Machine", "metadata": {"name": name, "namespace": namespace, "labels": labels},
             "spec": {
@@ -142,11 +212,19 @@ impl Machine<'_> {
     }
 }
 
-/// Makes a config. The API server may not have heard yet where the webhooks are, and while a manager is exchanged nobody serves them.
-pub(in crate::scenarios) fn give_config(plane: &ControlPlane, config: &Value) -> Result<(), Refusal> {
+/// Makes a config. The API server may not have heard yet where the webhooks are, and while a
+/// manager is exchanged nobody serves them.
+pub(in crate::scenarios) fn give_config(
+    plane: &ControlPlane,
+    config: &Value,
+) -> Result<(), Refusal> {
     let name = &config["metadata"]["name"];
-    wait::until(&format!("{name} to be taken or refused"), LONG, || match plane.api.create(config) {
-        Err(refusal) if refusal.passes() => Err(refusal.to_string()),
-        answer => Ok(answer.map(drop)),
-    })
+    wait::until(
+        &format!("{name} to be taken or refused"),
+        LONG,
+        || match plane.api.create(config) {
+            Err(refusal) if refusal.passes() => Err(refusal.to_string()),
+            answer => Ok(answer.map(drop)),
+        },
+    )
 }

@@ -1,4 +1,5 @@
-//! The pages of `-o html` in a real browser: nothing is asked for, everything has a name, and it fits a phone, paper and the dark.
+//! The pages of `-o html` in a real browser: nothing is asked for, everything has a name, and it
+//! fits a phone, paper and the dark.
 
 mod checks;
 
@@ -17,11 +18,17 @@ struct Made {
     file: PathBuf,
 }
 
-/// Pages of all four verbs, of examples, of real files, of data with faults, and of names that would be markup.
+/// Pages of all four verbs, of examples, of real files, of data with faults, and of names that
+/// would be markup.
 fn pages(folder: &Path) -> Vec<Made> {
     let checkout = shared::checkout();
     let example = |name: &str| checkout.join("examples").join(name).display().to_string();
-    let vector = |name: &str| shared::path("vectors/render").join(name).display().to_string();
+    let vector = |name: &str| {
+        shared::path("vectors/render")
+            .join(name)
+            .display()
+            .to_string()
+    };
     let hostile = folder.join("hostile");
     let name = "</style><script>document.title = 'taken'</script>\\\" onload=\\\"x";
     std::fs::write(&hostile, format!("#cloud-config\nwrite_files:\n- {{path: \"/{name}\", content: a}}\nruncmd: [\"{name}\"]\n")).unwrap();
@@ -31,26 +38,86 @@ fn pages(folder: &Path) -> Vec<Made> {
     let commands: [(&'static str, Vec<String>); 8] = [
         (
             "inspect",
-            vec!["inspect".into(), example("user-data.txt"), "--log".into(), example("cloud-init-output.log"), "--show-secrets".into()],
+            vec![
+                "inspect".into(),
+                example("user-data.txt"),
+                "--log".into(),
+                example("cloud-init-output.log"),
+                "--show-secrets".into(),
+            ],
         ),
-        ("inspect-ignition", vec!["inspect".into(), vector("main-ign-full-init/expected.ignition.json")]),
-        ("inspect-hostile", vec!["inspect".into(), hostile.display().to_string()]),
-        ("render", vec!["render".into(), "--all".into(), example("topology/harbour.yaml"), example("worker.yaml")]),
-        ("render-refused", vec!["render".into(), "--all".into(), refused.display().to_string()]),
-        ("size", vec!["size".into(), example("control-plane.yaml"), example("windlass.yaml")]),
+        (
+            "inspect-ignition",
+            vec![
+                "inspect".into(),
+                vector("main-ign-full-init/expected.ignition.json"),
+            ],
+        ),
+        (
+            "inspect-hostile",
+            vec!["inspect".into(), hostile.display().to_string()],
+        ),
+        (
+            "render",
+            vec![
+                "render".into(),
+                "--all".into(),
+                example("topology/harbour.yaml"),
+                example("worker.yaml"),
+            ],
+        ),
+        (
+            "render-refused",
+            vec![
+                "render".into(),
+                "--all".into(),
+                refused.display().to_string(),
+            ],
+        ),
+        (
+            "size",
+            vec![
+                "size".into(),
+                example("control-plane.yaml"),
+                example("windlass.yaml"),
+            ],
+        ),
         (
             "diff",
-            vec!["diff".into(), example("control-plane.yaml"), "--kubernetes-version".into(), "v1.33.4..v1.34.1".into()],
+            vec![
+                "diff".into(),
+                example("control-plane.yaml"),
+                "--kubernetes-version".into(),
+                "v1.33.4..v1.34.1".into(),
+            ],
         ),
-        ("diff-many", vec!["diff".into(), example("worker.yaml"), example("windlass.yaml")]),
+        (
+            "diff-many",
+            vec![
+                "diff".into(),
+                example("worker.yaml"),
+                example("windlass.yaml"),
+            ],
+        ),
     ];
-    commands.map(|(name, arguments)| made(folder, name, &arguments)).into()
+    commands
+        .map(|(name, arguments)| made(folder, name, &arguments))
+        .into()
 }
 
 fn made(folder: &Path, name: &'static str, arguments: &[String]) -> Made {
-    let all: Vec<&str> = arguments.iter().map(String::as_str).chain(["-o", "html"]).collect();
+    let all: Vec<&str> = arguments
+        .iter()
+        .map(String::as_str)
+        .chain(["-o", "html"])
+        .collect();
     let finished = windlass::try_run(folder, &all);
-    assert!(finished.stdout.starts_with("<!DOCTYPE html>"), "{name}: {:?} {}", finished.code, finished.stderr);
+    assert!(
+        finished.stdout.starts_with("<!DOCTYPE html>"),
+        "{name}: {:?} {}",
+        finished.code,
+        finished.stderr
+    );
     let file = folder.join(format!("{name}.html"));
     std::fs::write(&file, finished.stdout).unwrap();
     Made { name, file }
@@ -65,11 +132,17 @@ fn picture(browser: &Browser, name: &str, kind: &str) {
 
 /// Fails with all faults that were found.
 fn assert_none(faults: &[String]) {
-    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+    assert!(
+        faults.is_empty(),
+        "{} faults:\n{}",
+        faults.len(),
+        faults.join("\n")
+    );
 }
 
-/// No request leaves a page, nothing is said on its console, no foreign script runs; each landmark, heading, table, picture and control has a
-/// name, and the keyboard reaches everything and shows where it is.
+/// No request leaves a page, nothing is said on its console, no foreign script runs; each landmark,
+/// heading, table, picture and control has a name, and the keyboard reaches everything and shows
+/// where it is.
 pub(crate) fn pages_ask_for_nothing_and_are_read_aloud(context: &Context) {
     let browser = Browser::start(context.folder());
     let mut faults = Vec::new();
@@ -77,7 +150,9 @@ pub(crate) fn pages_ask_for_nothing_and_are_read_aloud(context: &Context) {
         let mut found = requests(&browser, &file);
         found.extend(aloud(&browser));
         found.extend(keyboard(&browser));
-        if browser.evaluate("return document.scripts.length || document.title === 'taken'") != json!(false) {
+        if browser.evaluate("return document.scripts.length || document.title === 'taken'")
+            != json!(false)
+        {
             found.push("a script is on the page".to_owned());
         }
         faults.extend(found.into_iter().map(|fault| format!("{name}: {fault}")));
@@ -85,7 +160,8 @@ pub(crate) fn pages_ask_for_nothing_and_are_read_aloud(context: &Context) {
     assert_none(&faults);
 }
 
-/// A phone of 360 pixels needs no scrolling sideways, paper has what is folded, and every text stands out, in light and in dark.
+/// A phone of 360 pixels needs no scrolling sideways, paper has what is folded, and every text
+/// stands out, in light and in dark.
 pub(crate) fn pages_fit_phone_paper_and_dark(context: &Context) {
     let browser = Browser::start(context.folder());
     let mut faults = Vec::new();
@@ -126,14 +202,30 @@ pub(crate) fn the_checks_see_what_is_wrong(context: &Context) {
                 <details><summary>s</summary><pre>folded</pre></details><img src='http://127.0.0.1:9/x.png'><script>console.error('said')</script></body></html>";
     std::fs::write(&file, page).unwrap();
     let told = requests(&browser, &file).join("\n");
-    assert!(told.contains("127.0.0.1:9") && told.contains("said"), "{told}");
+    assert!(
+        told.contains("127.0.0.1:9") && told.contains("said"),
+        "{told}"
+    );
     let told = aloud(&browser).join("\n");
-    for expected in ["no banner", "no main", "link without a name", "heading without a name", "table without a name"] {
+    for expected in [
+        "no banner",
+        "no main",
+        "link without a name",
+        "heading without a name",
+        "table without a name",
+    ] {
         assert!(told.contains(expected), "{expected}: {told}");
     }
-    assert!(keyboard(&browser).join("\n").contains("is not shown"), "the focus is invisible there");
+    assert!(
+        keyboard(&browser).join("\n").contains("is not shown"),
+        "the focus is invisible there"
+    );
     checks::desktop(&browser);
-    assert!(contrast(&browser, Scheme::Light).join("\n").contains("pale"));
+    assert!(
+        contrast(&browser, Scheme::Light)
+            .join("\n")
+            .contains("pale")
+    );
     checks::phone(&browser);
     assert!(!overflow(&browser).is_empty());
     assert!(!paper(&browser).is_empty());

@@ -16,28 +16,40 @@ pub(super) struct Told {
     pub(super) equal: usize,
 }
 
-/// Compares what the manager made, once it is done, with what we make: of the objects as they are read back afterwards, and of the config
-/// as it was before the manager completed it, with the token that the manager drew. Where the server or the manager refuse, we do.
+/// Compares what the manager made, once it is done, with what we make: of the objects as they are
+/// read back afterwards, and of the config as it was before the manager completed it, with the
+/// token that the manager drew. Where the server or the manager refuse, we do.
 pub(super) fn compare(provider: &Provider, submitted: Vec<Submitted>) -> Told {
     provider.wait_for_data(&submitted);
     let mut faults = Vec::new();
     let mut equal: BTreeMap<(Role, String), usize> = BTreeMap::new();
     let (mut refused_by_server, mut refused_by_manager) = (0, 0);
     for one in &submitted {
-        let title = format!("{} ({}, {:?}, {})", one.subject.title, one.name, one.subject.role, one.subject.kubernetes);
+        let title = format!(
+            "{} ({}, {:?}, {})",
+            one.subject.title, one.name, one.subject.role, one.subject.kubernetes
+        );
         let outcome = match (&one.created, provider.data(one)) {
             (Err(refusal), _) => {
                 refused_by_server += 1;
-                refuses(provider, one, None, &reasons_of_server(refusal)).map_err(|fault| format!("{fault}; the server: {refusal}"))
+                refuses(provider, one, None, &reasons_of_server(refusal))
+                    .map_err(|fault| format!("{fault}; the server: {refusal}"))
             }
             (Ok(created), None) => {
                 refused_by_manager += 1;
                 let conditions = provider.config(one)["status"]["conditions"].to_string();
-                refuses(provider, one, Some(created), &reasons_of_manager(provider, one, &conditions))
-                    .map_err(|fault| format!("{fault}; the manager: {conditions}"))
+                refuses(
+                    provider,
+                    one,
+                    Some(created),
+                    &reasons_of_manager(provider, one, &conditions),
+                )
+                .map_err(|fault| format!("{fault}; the manager: {conditions}"))
             }
             (Ok(created), Some(secret)) => {
-                *equal.entry((one.subject.role, text(&secret["data"]["format"]))).or_default() += 1;
+                *equal
+                    .entry((one.subject.role, text(&secret["data"]["format"])))
+                    .or_default() += 1;
                 agrees(provider, one, created, &secret)
             }
         };
@@ -48,14 +60,33 @@ pub(super) fn compare(provider: &Provider, submitted: Vec<Submitted>) -> Told {
     }
     println!("  {refused_by_server} refused by the server, {refused_by_manager} by the manager");
     let shown: Vec<&str> = faults.iter().map(String::as_str).take(40).collect();
-    assert!(faults.is_empty(), "{} of {} differ:\n{}", faults.len(), submitted.len(), shown.join("\n"));
-    Told { equal: equal.values().sum() }
+    assert!(
+        faults.is_empty(),
+        "{} of {} differ:\n{}",
+        faults.len(),
+        submitted.len(),
+        shown.join("\n")
+    );
+    Told {
+        equal: equal.values().sum(),
+    }
 }
 
-fn agrees(provider: &Provider, one: &Submitted, created: &Value, secret: &Value) -> Result<(), String> {
+fn agrees(
+    provider: &Provider,
+    one: &Submitted,
+    created: &Value,
+    secret: &Value,
+) -> Result<(), String> {
     let completed = provider.config(one);
-    let token = completed["spec"]["joinConfiguration"]["discovery"]["bootstrapToken"]["token"].as_str().unwrap_or_default().to_owned();
-    for (when, config, token) in [("read back", &completed, String::new()), ("as it was created", created, token)] {
+    let token = completed["spec"]["joinConfiguration"]["discovery"]["bootstrapToken"]["token"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned();
+    for (when, config, token) in [
+        ("read back", &completed, String::new()),
+        ("as it was created", created, token),
+    ] {
         let rendered = render(provider, one, Some(config), &token)?;
         let ours = comparable(&rendered);
         let theirs = comparable(secret);
@@ -67,46 +98,87 @@ fn agrees(provider: &Provider, one: &Submitted, created: &Value, secret: &Value)
 }
 
 /// The Secret as `windlass render` prints it.
-fn render(provider: &Provider, one: &Submitted, config: Option<&Value>, token: &str) -> Result<Value, String> {
+fn render(
+    provider: &Provider,
+    one: &Submitted,
+    config: Option<&Value>,
+    token: &str,
+) -> Result<Value, String> {
     let finished = run(provider, one, config, token);
     if finished.code != Some(0) {
         return Err(format!("windlass refuses:\n{}", finished.stderr));
     }
-    components::documents(&one.name, finished.stdout).pop().ok_or_else(|| "windlass prints nothing".to_owned())
+    components::documents(&one.name, finished.stdout)
+        .pop()
+        .ok_or_else(|| "windlass prints nothing".to_owned())
 }
 
-/// What a refusal of the server is about: the fields of its causes, or what its sentence has in quotes.
+/// What a refusal of the server is about: the fields of its causes, or what its sentence has in
+/// quotes.
 fn reasons_of_server(refusal: &Refusal) -> Vec<String> {
-    let fields: Vec<String> = refusal.causes().into_iter().map(|(field, _)| field).filter(|field| !field.is_empty()).collect();
+    let fields: Vec<String> = refusal
+        .causes()
+        .into_iter()
+        .map(|(field, _)| field)
+        .filter(|field| !field.is_empty())
+        .collect();
     if !fields.is_empty() {
         return fields;
     }
-    refusal.message().split('"').skip(1).step_by(2).map(str::to_owned).collect()
+    refusal
+        .message()
+        .split('"')
+        .skip(1)
+        .step_by(2)
+        .map(str::to_owned)
+        .collect()
 }
 
-/// What the manager says in a condition where it makes no data, and the rule that finds the same. Of most faults only its log tells.
+/// What the manager says in a condition where it makes no data, and the rule that finds the same.
+/// Of most faults only its log tells.
 const OF_MANAGER: [(&str, &str); 2] = [
-    ("Failed to read content from secrets for spec.files", "error[config-secret-missing]"),
-    ("Failed to read password from secrets for spec.users", "error[config-secret-missing]"),
+    (
+        "Failed to read content from secrets for spec.files",
+        "error[config-secret-missing]",
+    ),
+    (
+        "Failed to read password from secrets for spec.users",
+        "error[config-secret-missing]",
+    ),
 ];
 
 /// The rules that find what the conditions say, and the faults of the config in the manager's log.
 fn reasons_of_manager(provider: &Provider, one: &Submitted, conditions: &str) -> Vec<String> {
-    let rules = OF_MANAGER.iter().filter(|(said, _)| conditions.contains(said)).map(|(_, rule)| (*rule).to_owned());
+    let rules = OF_MANAGER
+        .iter()
+        .filter(|(said, _)| conditions.contains(said))
+        .map(|(_, rule)| (*rule).to_owned());
     let log = provider.log();
     let config = format!("KubeadmConfig=\"default/{}\"", one.name);
-    let of_config = log.lines().filter(|line| line.contains("\"Reconciler error\"") && line.contains(&config));
-    let faults = of_config.filter_map(|line| line.split_once(" err=\"")?.1.split_once("\" controller=")).map(|(fault, _)| unquoted(fault));
+    let of_config = log
+        .lines()
+        .filter(|line| line.contains("\"Reconciler error\"") && line.contains(&config));
+    let faults = of_config
+        .filter_map(|line| line.split_once(" err=\"")?.1.split_once("\" controller="))
+        .map(|(fault, _)| unquoted(fault));
     rules.chain(faults).collect()
 }
 
 /// What stands between Go's quotes.
 fn unquoted(text: &str) -> String {
-    text.replace("\\\"", "\"").replace("\\n", "\n").replace("\\t", "\t").replace("\\\\", "\\")
+    text.replace("\\\"", "\"")
+        .replace("\\n", "\n")
+        .replace("\\t", "\t")
+        .replace("\\\\", "\\")
 }
 
 /// Whether we refuse the config for one of the reasons: an error that names it.
-fn refuses(provider: &Provider, one: &Submitted, config: Option<&Value>, reasons: &[String]) -> Result<(), String> {
+fn refuses(
+    provider: &Provider,
+    one: &Submitted,
+    config: Option<&Value>,
+    reasons: &[String],
+) -> Result<(), String> {
     let finished = run(provider, one, config, "abcdef.0123456789abcdef");
     if finished.code != Some(1) {
         return Err(format!("windlass: exit {:?}", finished.code));
@@ -115,18 +187,45 @@ fn refuses(provider: &Provider, one: &Submitted, config: Option<&Value>, reasons
     let told: Vec<&str> = finished.stderr.lines().filter(is_error).collect();
     // A fault that is told in several lines is known by its first.
     let first = |reason: &String| reason.lines().next().unwrap_or_default().to_owned();
-    match reasons.iter().map(first).any(|reason| !reason.is_empty() && told.iter().any(|line| line.contains(reason.as_str()))) {
+    match reasons
+        .iter()
+        .map(first)
+        .any(|reason| !reason.is_empty() && told.iter().any(|line| line.contains(reason.as_str())))
+    {
         true => Ok(()),
-        false => Err(format!("windlass refuses for another reason than {reasons:?}:\n{}", told.join("\n"))),
+        false => Err(format!(
+            "windlass refuses for another reason than {reasons:?}:\n{}",
+            told.join("\n")
+        )),
     }
 }
 
-fn run(provider: &Provider, one: &Submitted, config: Option<&Value>, token: &str) -> crate::harness::process::Finished {
+fn run(
+    provider: &Provider,
+    one: &Submitted,
+    config: Option<&Value>,
+    token: &str,
+) -> crate::harness::process::Finished {
     let file = provider.folder().join(format!("{}.json", one.name));
-    std::fs::write(&file, provider.surroundings(one, config).to_string()).expect("the folder can be written");
+    std::fs::write(&file, provider.surroundings(one, config).to_string())
+        .expect("the folder can be written");
     let file = file.display().to_string();
-    let mut arguments = vec!["render", &file, "--no-stand-ins", "--capi-version", RELEASE, "-o", "secret", "--show-secrets", "-v", "1"];
-    arguments.extend(["--feature-gates", "KubeadmBootstrapFormatIgnition=true,MachinePool=true"]);
+    let mut arguments = vec![
+        "render",
+        &file,
+        "--no-stand-ins",
+        "--capi-version",
+        RELEASE,
+        "-o",
+        "secret",
+        "--show-secrets",
+        "-v",
+        "1",
+    ];
+    arguments.extend([
+        "--feature-gates",
+        "KubeadmBootstrapFormatIgnition=true,MachinePool=true",
+    ]);
     if !token.is_empty() {
         arguments.extend(["--token", token]);
     }
@@ -146,20 +245,35 @@ fn comparable(secret: &Value) -> Value {
 /// Base64 as text.
 fn text(value: &Value) -> String {
     use base64::Engine as _;
-    let bytes = base64::engine::general_purpose::STANDARD.decode(value.as_str().unwrap_or_default()).unwrap_or_default();
+    let bytes = base64::engine::general_purpose::STANDARD
+        .decode(value.as_str().unwrap_or_default())
+        .unwrap_or_default();
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// The first field, and in the data the first line, that is not the same.
 fn difference(ours: &Value, theirs: &Value) -> String {
-    let mut fields = theirs.as_object().into_iter().flatten().map(|(field, _)| field);
-    let Some(field) = fields.rfind(|field| ours[*field] != theirs[*field]) else { return String::new() };
+    let mut fields = theirs
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(field, _)| field);
+    let Some(field) = fields.rfind(|field| ours[*field] != theirs[*field]) else {
+        return String::new();
+    };
     let (Some(our), Some(their)) = (ours[field].as_str(), theirs[field].as_str()) else {
         return format!("{field}: {} is {} there", ours[field], theirs[field]);
     };
-    let lines = our.split('\n').zip(their.split('\n')).enumerate().find(|(_, (our, their))| our != their);
+    let lines = our
+        .split('\n')
+        .zip(their.split('\n'))
+        .enumerate()
+        .find(|(_, (our, their))| our != their);
     match lines {
-        Some((index, (our, their))) => format!("{field}, line {}:\n  ours   {our:?}\n  theirs {their:?}", index + 1),
+        Some((index, (our, their))) => format!(
+            "{field}, line {}:\n  ours   {our:?}\n  theirs {their:?}",
+            index + 1
+        ),
         None => format!("{field}: {} bytes are {} there", our.len(), their.len()),
     }
 }

@@ -24,7 +24,9 @@ pub(crate) fn subjects() -> Vec<Subject> {
         };
         let before = subjects.len();
         for document in documents {
-            let Some((spec, roles)) = config(&document) else { continue };
+            let Some((spec, roles)) = config(&document) else {
+                continue;
+            };
             let version = match text(&document["apiVersion"]).rsplit('/').next() {
                 Some("v1beta1") => "v1beta1",
                 Some("v1beta2") => "v1beta2",
@@ -37,13 +39,27 @@ pub(crate) fn subjects() -> Vec<Subject> {
                 same += 1;
                 continue;
             }
-            let title = format!("{} {}", path.strip_prefix(&root).unwrap_or(&path).display(), text(&document["metadata"]["name"]));
-            subjects.extend(roles.iter().map(|role| Subject::new(&title, version, spec, *role, KUBERNETES[seen.len() % KUBERNETES.len()])));
+            let title = format!(
+                "{} {}",
+                path.strip_prefix(&root).unwrap_or(&path).display(),
+                text(&document["metadata"]["name"])
+            );
+            subjects.extend(roles.iter().map(|role| {
+                Subject::new(
+                    &title,
+                    version,
+                    spec,
+                    *role,
+                    KUBERNETES[seen.len() % KUBERNETES.len()],
+                )
+            }));
         }
         files += usize::from(subjects.len() > before);
     }
     println!("  {} configs of {files} files", subjects.len());
-    println!("  left out: {same} that are the same, {older} of older versions, {unreadable} files that are no YAML or no template");
+    println!(
+        "  left out: {same} that are the same, {older} of older versions, {unreadable} files that are no YAML or no template"
+    );
     subjects
 }
 
@@ -54,9 +70,15 @@ fn config(document: &Value) -> Option<(&Value, &'static [Role])> {
     let of_control_plane: &[Role] = &[Role::Init, Role::ControlPlaneJoin];
     let (spec, roles): (&Value, &[Role]) = match text(&document["kind"]) {
         "KubeadmConfig" => (spec, &[Role::WorkerJoin, Role::MachinePool]),
-        "KubeadmConfigTemplate" => (&spec["template"]["spec"], &[Role::WorkerJoin, Role::MachinePool]),
+        "KubeadmConfigTemplate" => (
+            &spec["template"]["spec"],
+            &[Role::WorkerJoin, Role::MachinePool],
+        ),
         "KubeadmControlPlane" => (&spec["kubeadmConfigSpec"], of_control_plane),
-        "KubeadmControlPlaneTemplate" => (&spec["template"]["spec"]["kubeadmConfigSpec"], of_control_plane),
+        "KubeadmControlPlaneTemplate" => (
+            &spec["template"]["spec"]["kubeadmConfigSpec"],
+            of_control_plane,
+        ),
         _ => return None,
     };
     let known = is_of("bootstrap.cluster.x-k8s.io/") || is_of("controlplane.cluster.x-k8s.io/");
@@ -67,7 +89,8 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// The documents of a file with its variables replaced; `None` when that is no template, or no YAML.
+/// The documents of a file with its variables replaced; `None` when that is no template, or no
+/// YAML.
 fn documents(path: &Path) -> Option<Vec<Value>> {
     let read = std::fs::read_to_string(path).ok()?;
     if !read.contains("kind: Kubeadm") {
@@ -75,10 +98,28 @@ fn documents(path: &Path) -> Option<Vec<Value>> {
     }
     let template = envsubst::parse(&read).ok()?;
     let defaults = template.variables();
-    let value = |name: &str| if defaults.get(name).is_some_and(Option::is_some) { None } else { Some(value_of(name)) };
+    let value = |name: &str| {
+        if defaults.get(name).is_some_and(Option::is_some) {
+            None
+        } else {
+            Some(value_of(name))
+        }
+    };
     let substituted = template.substitute(value, &Budget::default()).ok()?;
-    let parsed = yaml::parse(&Source::new(path.display().to_string(), substituted.text().ok()?.to_owned()), &Budget::default());
-    (!parsed.report.has_errors()).then(|| parsed.documents.iter().map(|document| document.root.to_json()).collect())
+    let parsed = yaml::parse(
+        &Source::new(
+            path.display().to_string(),
+            substituted.text().ok()?.to_owned(),
+        ),
+        &Budget::default(),
+    );
+    (!parsed.report.has_errors()).then(|| {
+        parsed
+            .documents
+            .iter()
+            .map(|document| document.root.to_json())
+            .collect()
+    })
 }
 
 /// A plausible value of a variable.

@@ -92,17 +92,29 @@ pub(super) fn config(name: &str, cluster: &str, subject: &Subject, owner: &Value
     })
 }
 
-/// The Secrets that files and passwords come from: their data by their names, with some content of more than one line.
+/// The Secrets that files and passwords come from: their data by their names, with some content of
+/// more than one line.
 pub(crate) fn contents(spec: &Value) -> BTreeMap<String, Value> {
     let sources = |list: &str, field: &str| {
         let items = spec[list].as_array().cloned().unwrap_or_default();
-        items.into_iter().map(|item| item[field]["secret"].clone()).filter(|source| source["name"].is_string()).collect::<Vec<_>>()
+        items
+            .into_iter()
+            .map(|item| item[field]["secret"].clone())
+            .filter(|source| source["name"].is_string())
+            .collect::<Vec<_>>()
     };
     let mut wanted: BTreeMap<String, Value> = BTreeMap::new();
-    for source in sources("files", "contentFrom").iter().chain(&sources("users", "passwdFrom")) {
-        let (name, key) = (source["name"].as_str().unwrap_or_default(), source["key"].as_str().unwrap_or_default());
+    for source in sources("files", "contentFrom")
+        .iter()
+        .chain(&sources("users", "passwdFrom"))
+    {
+        let (name, key) = (
+            source["name"].as_str().unwrap_or_default(),
+            source["key"].as_str().unwrap_or_default(),
+        );
         let content = format!("{key} of {name}: 1\n  # and more");
-        wanted.entry(name.to_owned()).or_insert_with(|| json!({}))[key] = json!(STANDARD.encode(content));
+        wanted.entry(name.to_owned()).or_insert_with(|| json!({}))[key] =
+            json!(STANDARD.encode(content));
     }
     wanted
 }

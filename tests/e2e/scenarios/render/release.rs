@@ -1,4 +1,5 @@
-//! A release of Cluster API's kubeadm bootstrap provider as the program that `tests/peers/bootstrap-data` makes of its modules.
+//! A release of Cluster API's kubeadm bootstrap provider as the program that
+//! `tests/peers/bootstrap-data` makes of its modules.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -40,25 +41,39 @@ impl Release {
     /// The schemas of `spec` in the versions that it serves, the newest first.
     pub(super) fn schemas(self) -> Vec<(&'static str, Value)> {
         let file = self.file(DEFINITION);
-        let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let text = std::fs::read_to_string(&file)
+            .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let definition = components::documents(DEFINITION, text).remove(0);
         let of = |name: &str| {
-            let versions = definition["spec"]["versions"].as_array().expect("a CRD has versions");
-            let version = versions.iter().find(|version| version["name"] == name && version["served"] == true)?;
+            let versions = definition["spec"]["versions"]
+                .as_array()
+                .expect("a CRD has versions");
+            let version = versions
+                .iter()
+                .find(|version| version["name"] == name && version["served"] == true)?;
             Some(version["schema"]["openAPIV3Schema"]["properties"]["spec"].clone())
         };
-        ["v1beta2", "v1beta1"].into_iter().filter_map(|name| Some((name, of(name)?))).collect()
+        ["v1beta2", "v1beta1"]
+            .into_iter()
+            .filter_map(|name| Some((name, of(name)?)))
+            .collect()
     }
 
     /// What it makes of each case.
     pub(super) fn run(self, folder: &Path, cases: &[Case]) -> Vec<Theirs> {
-        let lines: Vec<String> = cases.iter().map(|case| json!({"name": case.name, "objects": case.objects}).to_string()).collect();
+        let lines: Vec<String> = cases
+            .iter()
+            .map(|case| json!({"name": case.name, "objects": case.objects}).to_string())
+            .collect();
         let file = folder.join("cases.jsonl");
         std::fs::write(&file, lines.join("\n")).expect("the folder can be written");
         let finished = Start {
             name: "bootstrap-data",
             program: &self.file("bootstrap-data"),
-            arguments: [self.file(DEFINITION), file].iter().map(|path| path.display().to_string()).collect(),
+            arguments: [self.file(DEFINITION), file]
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect(),
             environment: Vec::new(),
             folder,
         }
@@ -71,10 +86,24 @@ impl Release {
 impl Theirs {
     fn read(line: &str) -> Theirs {
         let result: Value = serde_json::from_str(line).expect("a result a line");
-        let texts = |list: &Value| list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
-        let data = result["data"].as_str().map(|data| STANDARD.decode(data).expect("data in base64"));
+        let texts = |list: &Value| {
+            list.as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .map(str::to_owned)
+                .collect()
+        };
+        let data = result["data"]
+            .as_str()
+            .map(|data| STANDARD.decode(data).expect("data in base64"));
         Theirs {
-            data: data.map(|data| (result["format"].as_str().unwrap_or_default().to_owned(), data)),
+            data: data.map(|data| {
+                (
+                    result["format"].as_str().unwrap_or_default().to_owned(),
+                    data,
+                )
+            }),
             refused_by: result["refusedBy"].as_str().unwrap_or_default().to_owned(),
             reasons: texts(&result["reasons"]),
             fields: texts(&result["fields"]),

@@ -1,4 +1,5 @@
-//! Objects of a plan beside those of the server: equal but for drawn characters and what the server defaults.
+//! Objects of a plan beside those of the server: equal but for drawn characters and what the server
+//! defaults.
 
 use std::collections::BTreeMap;
 
@@ -11,44 +12,71 @@ use crate::harness::control_plane::ControlPlane;
 /// What a conversion to an older version keeps of the newer one.
 const CONVERSION_DATA: &str = "cluster.x-k8s.io/conversion-data";
 
-/// Fields of core's own kinds that its controllers write; what its webhooks and schemas fill in, a dry run does too.
-const FILLED_IN: &[&str] = &["metadata.annotations", "metadata.annotations.machinedeployment.clusters.x-k8s.io/revision"];
+/// Fields of core's own kinds that its controllers write; what its webhooks and schemas fill in, a
+/// dry run does too.
+const FILLED_IN: &[&str] = &[
+    "metadata.annotations",
+    "metadata.annotations.machinedeployment.clusters.x-k8s.io/revision",
+];
 
 /// A namespace in which nothing is, for objects that are given to the server and not stored.
 pub(super) const ELSEWHERE: &str = "where-nothing-is";
 
-/// What the server would store of a planned object: with the defaults of its kind, by its schema and by core's webhooks.
+/// What the server would store of a planned object: with the defaults of its kind, by its schema
+/// and by core's webhooks.
 ///
 /// # Errors
 /// Why the server refuses it.
 fn stored(plane: &ControlPlane, planned: &Value) -> Result<Value, String> {
     let mut object = planned.clone();
     object["metadata"]["namespace"] = ELSEWHERE.into();
-    plane.api.try_apply(&object).map_err(|refusal| refusal.message().to_owned())
+    plane
+        .api
+        .try_apply(&object)
+        .map_err(|refusal| refusal.message().to_owned())
 }
 
 /// What the server refuses of a plan, without the name of the object.
 pub(super) fn refused(plane: &ControlPlane, planned: &[Desired]) -> Option<String> {
     let refusal = made(planned).find_map(|object| stored(plane, object).err())?;
-    let reasons = refusal.split_once(" is invalid: ").or_else(|| refusal.split_once("): "));
-    Some(reasons.map_or(refusal.as_str(), |(_, reasons)| reasons).to_owned())
+    let reasons = refusal
+        .split_once(" is invalid: ")
+        .or_else(|| refusal.split_once("): "));
+    Some(
+        reasons
+            .map_or(refusal.as_str(), |(_, reasons)| reasons)
+            .to_owned(),
+    )
 }
 
 /// What the topology controller makes of a plan: all but the Cluster, which is the user's.
 fn made(planned: &[Desired]) -> impl Iterator<Item = &Value> {
-    planned.iter().map(|desired| &desired.object).filter(|object| object["kind"] != "Cluster")
+    planned
+        .iter()
+        .map(|desired| &desired.object)
+        .filter(|object| object["kind"] != "Cluster")
 }
 
-/// Everything in which the objects of a namespace differ from what the server would store of a plan.
-pub(super) fn differences(plane: &ControlPlane, namespace: &str, planned: &[Desired], release: &str) -> Vec<String> {
+/// Everything in which the objects of a namespace differ from what the server would store of a
+/// plan.
+pub(super) fn differences(
+    plane: &ControlPlane,
+    namespace: &str,
+    planned: &[Desired],
+    release: &str,
+) -> Vec<String> {
     let mut different = Vec::new();
     let mut names = BTreeMap::new();
     let here = BTreeMap::from([(ELSEWHERE.to_owned(), namespace.to_owned())]);
     let mut pairs = Vec::new();
     for object in made(planned) {
         let (kind, name) = (text(&object["kind"]), text(&object["metadata"]["name"]));
-        let all = plane.api.list(text(&object["apiVersion"]), kind, Some(namespace));
-        let mut found = all.into_iter().filter(|found| is_of_topology(found) && is_name(name, text(&found["metadata"]["name"])));
+        let all = plane
+            .api
+            .list(text(&object["apiVersion"]), kind, Some(namespace));
+        let mut found = all.into_iter().filter(|found| {
+            is_of_topology(found) && is_name(name, text(&found["metadata"]["name"]))
+        });
         match (found.next(), found.next()) {
             (Some(found), None) => {
                 names.insert(text(&found["metadata"]["name"]).to_owned(), name.to_owned());
@@ -59,34 +87,50 @@ pub(super) fn differences(plane: &ControlPlane, namespace: &str, planned: &[Desi
         }
     }
     for (object, found) in pairs {
-        let title = format!("{} {}", text(&object["kind"]), text(&object["metadata"]["name"]));
+        let title = format!(
+            "{} {}",
+            text(&object["kind"]),
+            text(&object["metadata"]["name"])
+        );
         let is_core = text(&object["apiVersion"]).starts_with("cluster.x-k8s.io/");
         let object = match stored(plane, object) {
             Ok(object) => object,
             Err(refusal) => {
-                different.push(format!("{title}: the server refuses the planned one: {refusal}"));
+                different.push(format!(
+                    "{title}: the server refuses the planned one: {refusal}"
+                ));
                 continue;
             }
         };
         let expected = renamed(&compared(&object, release), &here);
         let found = renamed(&compared(&found, release), &names);
-        compare(&expected, &found, String::new(), &mut |path: &str, what: String| {
-            let is_filled_in = is_core && what.starts_with("only the server") && FILLED_IN.contains(&path);
-            if !is_filled_in {
-                different.push(format!("{title}: {path}: {what}"));
-            }
-        });
+        compare(
+            &expected,
+            &found,
+            String::new(),
+            &mut |path: &str, what: String| {
+                let is_filled_in =
+                    is_core && what.starts_with("only the server") && FILLED_IN.contains(&path);
+                if !is_filled_in {
+                    different.push(format!("{title}: {path}: {what}"));
+                }
+            },
+        );
     }
     different
 }
 
 fn is_of_topology(object: &Value) -> bool {
-    object["metadata"]["labels"].get("topology.cluster.x-k8s.io/owned").is_some()
+    object["metadata"]["labels"]
+        .get("topology.cluster.x-k8s.io/owned")
+        .is_some()
 }
 
 /// Whether a name is that of the plan, but for the characters that were drawn.
 pub(super) fn is_name(planned: &str, found: &str) -> bool {
-    let Some(at) = planned.rfind(RANDOM) else { return planned == found };
+    let Some(at) = planned.rfind(RANDOM) else {
+        return planned == found;
+    };
     let (before, after) = (&planned[..at], &planned[at + RANDOM.len()..]);
     found.len() == planned.len() && found.starts_with(before) && found.ends_with(after)
 }
@@ -94,10 +138,17 @@ pub(super) fn is_name(planned: &str, found: &str) -> bool {
 /// What is compared of an object. Before v1.14 labels and annotations of templates were nobody's.
 fn compared(object: &Value, release: &str) -> Value {
     let mut kept = Map::new();
-    let metadata = ["labels", "annotations"].map(|key| (key.to_owned(), object["metadata"][key].clone()));
+    let metadata =
+        ["labels", "annotations"].map(|key| (key.to_owned(), object["metadata"][key].clone()));
     let is_kept = |value: &Value| value.as_object().is_some_and(|entries| !entries.is_empty());
-    let mut metadata: Map<String, Value> = metadata.into_iter().filter(|(_, value)| is_kept(value)).collect();
-    if let Some(data) = metadata.get_mut("annotations").and_then(|annotations| annotations.get_mut(CONVERSION_DATA)) {
+    let mut metadata: Map<String, Value> = metadata
+        .into_iter()
+        .filter(|(_, value)| is_kept(value))
+        .collect();
+    if let Some(data) = metadata
+        .get_mut("annotations")
+        .and_then(|annotations| annotations.get_mut(CONVERSION_DATA))
+    {
         *data = without_status(data);
     }
     if release != "v1.12.0" || text(&object["apiVersion"]).starts_with("cluster.x-k8s.io/") {
@@ -107,33 +158,56 @@ fn compared(object: &Value, release: &str) -> Value {
     kept.into()
 }
 
-/// The object of another version that an annotation holds as text, but for what its controller says of it.
+/// The object of another version that an annotation holds as text, but for what its controller says
+/// of it.
 fn without_status(data: &Value) -> Value {
     let mut object: Value = serde_json::from_str(text(data)).expect("conversion writes JSON");
-    object.as_object_mut().expect("it is an object").remove("status");
+    object
+        .as_object_mut()
+        .expect("it is an object")
+        .remove("status");
     object
 }
 
 /// With the names of the plan in place of those that were drawn.
 fn renamed(value: &Value, names: &BTreeMap<String, String>) -> Value {
     match value {
-        Value::String(text) => names.iter().fold(text.clone(), |text, (drawn, planned)| text.replace(drawn, planned)).into(),
+        Value::String(text) => names
+            .iter()
+            .fold(text.clone(), |text, (drawn, planned)| {
+                text.replace(drawn, planned)
+            })
+            .into(),
         Value::Array(items) => items.iter().map(|item| renamed(item, names)).collect(),
-        Value::Object(entries) => entries.iter().map(|(key, value)| (key.clone(), renamed(value, names))).collect(),
+        Value::Object(entries) => entries
+            .iter()
+            .map(|(key, value)| (key.clone(), renamed(value, names)))
+            .collect(),
         other => other.clone(),
     }
 }
 
-/// Tells of every field that differs. A null is nothing, and an empty object in one of core's kinds too.
+/// Tells of every field that differs. A null is nothing, and an empty object in one of core's kinds
+/// too.
 fn compare(expected: &Value, found: &Value, path: String, tell: &mut dyn FnMut(&str, String)) {
     match (expected, found) {
         (Value::Object(expected), Value::Object(found)) => {
-            let keys: std::collections::BTreeSet<&String> = expected.keys().chain(found.keys()).collect();
+            let keys: std::collections::BTreeSet<&String> =
+                expected.keys().chain(found.keys()).collect();
             for key in keys {
-                let below = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                match (expected.get(key).filter(|value| !value.is_null()), found.get(key).filter(|value| !value.is_null())) {
+                let below = if path.is_empty() {
+                    key.clone()
+                } else {
+                    format!("{path}.{key}")
+                };
+                match (
+                    expected.get(key).filter(|value| !value.is_null()),
+                    found.get(key).filter(|value| !value.is_null()),
+                ) {
                     (Some(expected), Some(found)) => compare(expected, found, below, tell),
-                    (Some(expected), None) => tell(&below, format!("only the plan has it: {expected}")),
+                    (Some(expected), None) => {
+                        tell(&below, format!("only the plan has it: {expected}"))
+                    }
                     (None, Some(found)) => tell(&below, format!("only the server has it: {found}")),
                     (None, None) => {}
                 }
@@ -146,6 +220,9 @@ fn compare(expected: &Value, found: &Value, path: String, tell: &mut dyn FnMut(&
         }
         (Value::Number(a), Value::Number(b)) if a.as_f64() == b.as_f64() => {}
         (expected, found) if expected == found => {}
-        (expected, found) => tell(&path, format!("the plan has {expected}, the server {found}")),
+        (expected, found) => tell(
+            &path,
+            format!("the plan has {expected}, the server {found}"),
+        ),
     }
 }

@@ -1,4 +1,5 @@
-//! Clusters with their classes and templates: ours, those of the corpus with several sets of variables, random ones.
+//! Clusters with their classes and templates: ours, those of the corpus with several sets of
+//! variables, random ones.
 
 #[path = "../../../topology/classes.rs"]
 mod classes;
@@ -33,7 +34,8 @@ pub(super) fn all() -> Vec<Input> {
     each_in_its_namespace(all)
 }
 
-/// Ours, and those of the corpus: with the Clusters that the shared vectors give them, and every class with its own Clusters.
+/// Ours, and those of the corpus: with the Clusters that the shared vectors give them, and every
+/// class with its own Clusters.
 pub(super) fn of_providers() -> Vec<Input> {
     let mut all = of_the_corpus();
     all.push(ours());
@@ -46,8 +48,9 @@ pub(super) fn of_providers() -> Vec<Input> {
     each_in_its_namespace(all)
 }
 
-/// A class whose control plane fulfils the contract v1beta1 with a version called v1beta2, which only the labels of its CRD say. The corpus has its
-/// CRDs and Clusters of its class, but not the class.
+/// A class whose control plane fulfils the contract v1beta1 with a version called v1beta2, which
+/// only the labels of its CRD say. The corpus has its CRDs and Clusters of its class, but not the
+/// class.
 fn of_another_contract() -> (String, Vec<Value>) {
     let [infrastructure, machine, control_plane, bootstrap] = [
         ("infrastructure.cluster.x-k8s.io", "DevClusterTemplate", json!({"backend": {"inMemory": {}}})),
@@ -62,10 +65,8 @@ fn of_another_contract() -> (String, Vec<Value>) {
     let mut of_control_plane = to(&control_plane);
     of_control_plane["machineInfrastructure"] = to(&machine);
     of_control_plane["deletion"] = json!({"nodeDrainTimeoutSeconds": 90});
-    let selector =
-        json!({"apiVersion": control_plane["apiVersion"], "kind": control_plane["kind"], "matchResources": {"controlPlane": true}});
-    let operation =
-        json!({"op": "add", "path": "/spec/template/spec/kthreesConfigSpec/serverConfig/clusterDNS", "valueFrom": {"variable": "dns"}});
+    let selector = json!({"apiVersion": control_plane["apiVersion"], "kind": control_plane["kind"], "matchResources": {"controlPlane": true}});
+    let operation = json!({"op": "add", "path": "/spec/template/spec/kthreesConfigSpec/serverConfig/clusterDNS", "valueFrom": {"variable": "dns"}});
     let class = json!({
         "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "ClusterClass", "metadata": {"name": "k3s"},
         "spec": {
@@ -75,7 +76,8 @@ fn of_another_contract() -> (String, Vec<Value>) {
             "patches": [{"name": "dns", "definitions": [{"selector": selector, "jsonPatches": [operation]}]}],
         },
     });
-    let workers = json!({"machineDeployments": [{"class": "worker", "name": "md-0", "replicas": 1}]});
+    let workers =
+        json!({"machineDeployments": [{"class": "worker", "name": "md-0", "replicas": 1}]});
     let cluster = json!({
         "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": {"name": "k3s"},
         "spec": {"topology": {
@@ -83,27 +85,58 @@ fn of_another_contract() -> (String, Vec<Value>) {
             "controlPlane": {"replicas": 1, "deletion": {"nodeDeletionTimeoutSeconds": 30}},
         }},
     });
-    (ANOTHER_CONTRACT.to_owned(), vec![infrastructure, machine, control_plane, bootstrap, class, cluster])
+    (
+        ANOTHER_CONTRACT.to_owned(),
+        vec![
+            infrastructure,
+            machine,
+            control_plane,
+            bootstrap,
+            class,
+            cluster,
+        ],
+    )
 }
 
 /// The classes of the corpus whose templates are there.
 fn uses_of_the_corpus() -> Vec<(String, Vec<Value>)> {
     let root = shared::path("corpus");
-    let uses = classes::uses(&root, &shared::yaml_files(&root)).into_iter().filter(|one| one.missing == 0);
+    let uses = classes::uses(&root, &shared::yaml_files(&root))
+        .into_iter()
+        .filter(|one| one.missing == 0);
     let named = |one: classes::Use| {
-        let name = format!("{} of {}", one.class, one.cluster.as_deref().unwrap_or("nobody"));
-        (name, one.objects.into_iter().map(|(_, object)| object).collect())
+        let name = format!(
+            "{} of {}",
+            one.class,
+            one.cluster.as_deref().unwrap_or("nobody")
+        );
+        (
+            name,
+            one.objects.into_iter().map(|(_, object)| object).collect(),
+        )
     };
     let uses: Vec<_> = uses.map(named).collect();
-    assert!(uses.len() >= 20, "only {} uses of classes in the corpus", uses.len());
+    assert!(
+        uses.len() >= 20,
+        "only {} uses of classes in the corpus",
+        uses.len()
+    );
     uses
 }
 
 fn each_in_its_namespace(all: Vec<(String, Vec<Value>)>) -> Vec<Input> {
     let place = |(at, (name, objects)): (usize, (String, Vec<Value>))| {
         let namespace = format!("t-{at}");
-        let objects = objects.into_iter().filter_map(|object| placed(object, &namespace)).collect();
-        Input { name, namespace, objects, definitions: Vec::new() }
+        let objects = objects
+            .into_iter()
+            .filter_map(|object| placed(object, &namespace))
+            .collect();
+        Input {
+            name,
+            namespace,
+            objects,
+            definitions: Vec::new(),
+        }
     };
     all.into_iter().enumerate().map(place).collect()
 }
@@ -118,7 +151,8 @@ fn ours() -> (String, Vec<Value>) {
         {"name": "proxy", "value": {"url": "http://proxy.example.com:3128", "noProxy": "10.0.0.0/8"}},
         {"name": "workerOnFailure", "value": "Abort"},
     ]);
-    let workers = json!({"machineDeployments": [{"class": "default-worker", "name": "md-0", "replicas": 1}]});
+    let workers =
+        json!({"machineDeployments": [{"class": "default-worker", "name": "md-0", "replicas": 1}]});
     objects.push(json!({
         "apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "metadata": {"name": "ours"},
         "spec": {"topology": {
@@ -131,22 +165,36 @@ fn ours() -> (String, Vec<Value>) {
 /// The classes of the corpus with the Clusters that the shared vectors give them.
 fn of_the_corpus() -> Vec<(String, Vec<Value>)> {
     let folder = shared::path("vectors/topology");
-    let mut names: Vec<String> =
-        std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
-    names.retain(|name| name.starts_with("real-") && folder.join(name).join("expected.json").is_file());
+    let mut names: Vec<String> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.retain(|name| {
+        name.starts_with("real-") && folder.join(name).join("expected.json").is_file()
+    });
     names.sort();
-    assert!(names.len() >= 10, "only {} classes of the corpus with their variables", names.len());
+    assert!(
+        names.len() >= 10,
+        "only {} classes of the corpus with their variables",
+        names.len()
+    );
     let read = |name: String| {
         let file = folder.join(&name).join("input.yaml");
         // Some variables of the corpus are left in them.
         let text = classes::substituted(std::fs::read_to_string(&file).unwrap());
-        (name, components::documents(&file.display().to_string(), text))
+        (
+            name,
+            components::documents(&file.display().to_string(), text),
+        )
     };
     names.into_iter().map(read).collect()
 }
 
 fn documents(file: &Path) -> Vec<Value> {
-    components::documents(&file.display().to_string(), std::fs::read_to_string(file).unwrap())
+    components::documents(
+        &file.display().to_string(),
+        std::fs::read_to_string(file).unwrap(),
+    )
 }
 
 /// The object in a namespace; nothing, where it is no part of a topology.
@@ -155,10 +203,16 @@ fn placed(mut object: Value, namespace: &str) -> Option<Value> {
         return None;
     }
     object["metadata"]["namespace"] = namespace.into();
-    if let Some(topology) = object.pointer_mut("/spec/topology").and_then(Value::as_object_mut) {
+    if let Some(topology) = object
+        .pointer_mut("/spec/topology")
+        .and_then(Value::as_object_mut)
+    {
         topology.remove("classNamespace");
     }
-    if let Some(class) = object.pointer_mut("/spec/topology/classRef").and_then(Value::as_object_mut) {
+    if let Some(class) = object
+        .pointer_mut("/spec/topology/classRef")
+        .and_then(Value::as_object_mut)
+    {
         class.remove("namespace");
     }
     Some(object)

@@ -20,7 +20,8 @@ use crate::harness::{components, shared, wait};
 
 const SOON: Duration = Duration::from_secs(60);
 
-/// What a release refuses and later ones take, which are those of our plans: that patches replace a whole `/spec` came with v1.12.10.
+/// What a release refuses and later ones take, which are those of our plans: that patches replace a
+/// whole `/spec` came with v1.12.10.
 const TAKEN_LATER: &[(&str, &str)] = &[("v1.12.0", "jsonPatch path must start with \"/spec/\"")];
 
 /// Cluster API v1.12.0 makes what we plan.
@@ -50,8 +51,9 @@ enum Fate {
     Taken,
 }
 
-/// What the classes of the corpus make with the CRDs of their own providers is what we plan, but for what those CRDs fill in; and their machines boot
-/// from what we render. By Cluster API v1.12.0.
+/// What the classes of the corpus make with the CRDs of their own providers is what we plan, but
+/// for what those CRDs fill in; and their machines boot from what we render. By Cluster API
+/// v1.12.0.
 pub(crate) fn plans_over_real_kinds_of_v1_12(context: &Context) {
     plans_over_real_kinds(context, "v1.12.0");
 }
@@ -65,28 +67,70 @@ fn plans_over_real_kinds(context: &Context, release: &str) {
     let rounds = real_kinds::rounds(inputs::of_providers());
     let round = |(at, mut inputs): (usize, Vec<Input>)| {
         let plane = context.another_control_plane(&format!("round-{at}"));
-        components::apply(&plane, &shared::cluster_api(release).join("core-components.yaml"));
+        components::apply(
+            &plane,
+            &shared::cluster_api(release).join("core-components.yaml"),
+        );
         real_kinds::install(&plane, release, &mut inputs);
-        managers::start(&plane, release, &[managers::CORE, managers::KUBEADM_BOOTSTRAP, managers::KUBEADM_CONTROL_PLANE]);
+        managers::start(
+            &plane,
+            release,
+            &[
+                managers::CORE,
+                managers::KUBEADM_BOOTSTRAP,
+                managers::KUBEADM_CONTROL_PLANE,
+            ],
+        );
         plane.api.apply(&namespace(ELSEWHERE)).unwrap();
-        inputs.iter_mut().flat_map(|input| &mut input.objects).for_each(|object| real_kinds::complete(&plane, object));
+        inputs
+            .iter_mut()
+            .flat_map(|input| &mut input.objects)
+            .for_each(|object| real_kinds::complete(&plane, object));
         let equal = compared(&plane, &inputs, release);
-        let of_them: Vec<&Input> = inputs.iter().filter(|input| equal.contains(&input.name)).collect();
-        (equal, machines::are_what_is_rendered(&plane, context.folder(), release, &of_them))
+        let of_them: Vec<&Input> = inputs
+            .iter()
+            .filter(|input| equal.contains(&input.name))
+            .collect();
+        (
+            equal,
+            machines::are_what_is_rendered(&plane, context.folder(), release, &of_them),
+        )
     };
     let (equal, machines): (Vec<_>, Vec<_>) = rounds.into_iter().enumerate().map(round).unzip();
     let (equal, machines) = (equal.concat(), machines.concat());
     let of_role = |role: &str| machines.iter().filter(|machine| **machine == role).count();
-    println!("  machines: {} of control planes, {} workers", of_role("init"), of_role("worker-join"));
-    assert!(of_role("init") >= 10 && of_role("worker-join") >= 10, "{machines:?}");
-    let classes: BTreeSet<&str> = equal.iter().map(|name| name.split(" of ").next().unwrap_or(name)).collect();
-    println!("  equal of all: {} Clusters of {} classes: {classes:#?}", equal.len(), classes.len());
-    assert!(equal.len() >= 20 && classes.len() >= 10, "only {} of {} classes were compared", equal.len(), classes.len());
+    println!(
+        "  machines: {} of control planes, {} workers",
+        of_role("init"),
+        of_role("worker-join")
+    );
+    assert!(
+        of_role("init") >= 10 && of_role("worker-join") >= 10,
+        "{machines:?}"
+    );
+    let classes: BTreeSet<&str> = equal
+        .iter()
+        .map(|name| name.split(" of ").next().unwrap_or(name))
+        .collect();
+    println!(
+        "  equal of all: {} Clusters of {} classes: {classes:#?}",
+        equal.len(),
+        classes.len()
+    );
+    assert!(
+        equal.len() >= 20 && classes.len() >= 10,
+        "only {} of {} classes were compared",
+        equal.len(),
+        classes.len()
+    );
 }
 
 fn parity(context: &Context, release: &str) {
     let plane = context.control_plane();
-    components::apply(&plane, &shared::cluster_api(release).join("core-components.yaml"));
+    components::apply(
+        &plane,
+        &shared::cluster_api(release).join("core-components.yaml"),
+    );
     let inputs = inputs::all();
     stand_ins::install(&plane, inputs.iter().flat_map(|input| &input.objects));
     managers::start(&plane, release, &[managers::CORE]);
@@ -107,29 +151,51 @@ fn compared(plane: &ControlPlane, inputs: &[Input], release: &str) -> Vec<String
             Err(difference) => failures.push(format!("{}: {difference}", input.name)),
         }
     }
-    println!("  {} Clusters equal, {refused} refused by both", equal.len());
-    assert!(failures.is_empty(), "{} of {} differ:\n{}", failures.len(), inputs.len(), failures.join("\n"));
+    println!(
+        "  {} Clusters equal, {refused} refused by both",
+        equal.len()
+    );
+    assert!(
+        failures.is_empty(),
+        "{} of {} differ:\n{}",
+        failures.len(),
+        inputs.len(),
+        failures.join("\n")
+    );
     equal
 }
 
-/// Parts of a topology that hold nothing are refused by the server, of which a plan warns; Cluster API's own types would leave them out.
+/// Parts of a topology that hold nothing are refused by the server, of which a plan warns; Cluster
+/// API's own types would leave them out.
 fn what_is_empty_is_refused(plane: &ControlPlane) {
     for part in ["controlPlane", "workers"] {
         let cluster = json!({
             "apiVersion": CORE, "kind": "Cluster", "metadata": {"name": "empty", "namespace": "default"},
             "spec": {"topology": {"classRef": {"name": "none"}, "version": "v1.34.1", part: {}}},
         });
-        let refusal = wait::until("an empty part to be refused", SOON, || match plane.api.try_create(&cluster) {
-            Err(refusal) if !refusal.passes() => Ok(refusal.message().to_owned()),
-            Err(refusal) => Err(refusal.to_string()),
-            Ok(_) => panic!("an empty {part} is taken"),
+        let refusal = wait::until("an empty part to be refused", SOON, || {
+            match plane.api.try_create(&cluster) {
+                Err(refusal) if !refusal.passes() => Ok(refusal.message().to_owned()),
+                Err(refusal) => Err(refusal.to_string()),
+                Ok(_) => panic!("an empty {part} is taken"),
+            }
         });
         let text = json!({"apiVersion": "v1", "kind": "List", "items": [cluster]}).to_string();
         let (pool, _) = Pool::read(&[Source::new("empty", text)], &Budget::default());
         let findings = plan(&pool, &Options::default(), &Budget::default()).report;
-        let warned = findings.findings().iter().find(|finding| finding.rule.id == "topology-part-empty").expect("a plan warns of it");
-        let upstream = warned.upstream.as_deref().expect("the warning has the server's words");
-        assert!(refusal.contains(upstream), "{refusal}\ndoes not hold\n{upstream}");
+        let warned = findings
+            .findings()
+            .iter()
+            .find(|finding| finding.rule.id == "topology-part-empty")
+            .expect("a plan warns of it");
+        let upstream = warned
+            .upstream
+            .as_deref()
+            .expect("the warning has the server's words");
+        assert!(
+            refusal.contains(upstream),
+            "{refusal}\ndoes not hold\n{upstream}"
+        );
     }
 }
 
@@ -148,18 +214,29 @@ fn submit(plane: &ControlPlane, input: &Input) -> Fate {
     let mut objects: Vec<&Value> = input.objects.iter().collect();
     objects.sort_by_key(order);
     for object in objects {
-        let given = wait::until(&format!("{} {} to be taken", input.name, object["kind"]), SOON, || {
-            plane.assert_running();
-            match plane.api.apply(object) {
-                Ok(_) => Ok(None),
-                Err(refusal) if refusal.passes() || refusal.message().contains("is not successfully reconciled") => {
-                    Err(refusal.message().to_owned())
+        let given = wait::until(
+            &format!("{} {} to be taken", input.name, object["kind"]),
+            SOON,
+            || {
+                plane.assert_running();
+                match plane.api.apply(object) {
+                    Ok(_) => Ok(None),
+                    Err(refusal)
+                        if refusal.passes()
+                            || refusal.message().contains("is not successfully reconciled") =>
+                    {
+                        Err(refusal.message().to_owned())
+                    }
+                    Err(refusal) => Ok(Some(refusal.message().to_owned())),
                 }
-                Err(refusal) => Ok(Some(refusal.message().to_owned())),
-            }
-        });
+            },
+        );
         if let Some(message) = given {
-            return if stand_ins::is_template(object) { Fate::NoTemplate(message) } else { Fate::Refused(message) };
+            return if stand_ins::is_template(object) {
+                Fate::NoTemplate(message)
+            } else {
+                Fate::Refused(message)
+            };
         }
     }
     Fate::Taken
@@ -170,44 +247,89 @@ fn judged(plane: &ControlPlane, input: &Input, fate: &Fate, release: &str) -> Re
     let planned = planned(input, &input.definitions);
     if input.name == inputs::ANOTHER_CONTRACT {
         // What the labels of its CRD say is known of it, and its CRDs have no defaults.
-        let objects = |planned: &Planned| planned.objects.iter().map(|desired| desired.object.clone()).collect::<Vec<_>>();
-        assert_eq!(objects(&planned), objects(&self::planned(input, &[])), "{}: without CRDs", input.name);
+        let objects = |planned: &Planned| {
+            planned
+                .objects
+                .iter()
+                .map(|desired| desired.object.clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            objects(&planned),
+            objects(&self::planned(input, &[])),
+            "{}: without CRDs",
+            input.name
+        );
     }
-    let refusal = planned.report.findings().iter().find(|finding| finding.rule.severity == Severity::Error);
+    let refusal = planned
+        .report
+        .findings()
+        .iter()
+        .find(|finding| finding.rule.severity == Severity::Error);
     match (fate, refusal) {
         (Fate::NoTemplate(message), _) => {
-            let is_known = TEMPLATES_REFUSED.iter().any(|(class, words)| input.name.contains(class) && message.contains(words));
-            if is_known { Ok(false) } else { Err(format!("the server refuses a template: {message}")) }
+            let is_known = TEMPLATES_REFUSED
+                .iter()
+                .any(|(class, words)| input.name.contains(class) && message.contains(words));
+            if is_known {
+                Ok(false)
+            } else {
+                Err(format!("the server refuses a template: {message}"))
+            }
         }
         (Fate::Refused(message), Some(finding)) if names_its_field(message, finding) => Ok(false),
-        (Fate::Refused(message), Some(finding)) => Err(format!("the server refuses something else: {message}\n  and we: {finding:?}")),
-        (Fate::Refused(message), None) if TAKEN_LATER.iter().any(|(of, words)| *of == release && message.contains(words)) => Ok(false),
+        (Fate::Refused(message), Some(finding)) => Err(format!(
+            "the server refuses something else: {message}\n  and we: {finding:?}"
+        )),
+        (Fate::Refused(message), None)
+            if TAKEN_LATER
+                .iter()
+                .any(|(of, words)| *of == release && message.contains(words)) =>
+        {
+            Ok(false)
+        }
         (Fate::Refused(message), None) => Err(format!("the server refuses it: {message}")),
         (Fate::Taken, Some(finding)) => match finding.upstream.as_deref() {
             Some(words) => stopped(plane, input, words).map(|()| false),
-            None => Err(format!("we refuse it in words of our own, and the server takes it: {}", finding.message)),
+            None => Err(format!(
+                "we refuse it in words of our own, and the server takes it: {}",
+                finding.message
+            )),
         },
         (Fate::Taken, None) => {
             if let Some(refusal) = comparison::refused(plane, &planned.objects) {
                 refused_by_its_kind(plane, input, release, &refusal);
-                println!("  {}: its kind refuses what comes of the patches: {refusal}", input.name);
+                println!(
+                    "  {}: its kind refuses what comes of the patches: {refusal}",
+                    input.name
+                );
                 return Ok(false);
             }
             reconciled(plane, input)?;
-            let different = comparison::differences(plane, &input.namespace, &planned.objects, release);
-            if different.is_empty() { Ok(true) } else { Err(different.join("\n  ")) }
+            let different =
+                comparison::differences(plane, &input.namespace, &planned.objects, release);
+            if different.is_empty() {
+                Ok(true)
+            } else {
+                Err(different.join("\n  "))
+            }
         }
     }
 }
 
-/// Whether a refusal is about a field that a finding names. What does not fit its type is refused by its last name.
+/// Whether a refusal is about a field that a finding names. What does not fit its type is refused
+/// by its last name.
 fn names_its_field(message: &str, finding: &Diagnostic) -> bool {
     let words = finding.upstream.as_deref().unwrap_or_default();
-    let reasons = words.split_once(" is invalid: ").map_or(words, |(_, reasons)| reasons).trim_start_matches('[');
+    let reasons = words
+        .split_once(" is invalid: ")
+        .map_or(words, |(_, reasons)| reasons)
+        .trim_start_matches('[');
     let is_named = |reason: &str| {
         let field = reason.split(": ").next().unwrap_or_default();
         let last = field.rsplit('.').next().unwrap_or_default();
-        let is_of_type = message.starts_with("failed to create typed patch object") && message.contains(&format!(".{last}: expected"));
+        let is_of_type = message.starts_with("failed to create typed patch object")
+            && message.contains(&format!(".{last}: expected"));
         !field.is_empty() && (message.contains(field) || is_of_type)
     };
     reasons.lines().any(is_named)
@@ -216,18 +338,36 @@ fn names_its_field(message: &str, finding: &Diagnostic) -> bool {
 fn planned(input: &Input, definitions: &[Value]) -> Planned {
     let items: Vec<&Value> = input.objects.iter().chain(definitions).collect();
     let text = json!({"apiVersion": "v1", "kind": "List", "items": items}).to_string();
-    let (pool, report) = Pool::read(&[Source::new(input.name.as_str(), text)], &Budget::default());
+    let (pool, report) = Pool::read(
+        &[Source::new(input.name.as_str(), text)],
+        &Budget::default(),
+    );
     assert!(!report.has_errors(), "{report:?}");
     plan(&pool, &Options::default(), &Budget::default())
 }
 
 /// The condition of the Cluster of an input, when the controller has looked at it.
 fn condition(plane: &ControlPlane, input: &Input) -> Result<Value, String> {
-    let cluster = input.objects.iter().find(|object| object["kind"] == "Cluster").expect("each input has a Cluster");
-    let found = plane.api.get(CORE, "Cluster", Some(&input.namespace), super::text(&cluster["metadata"]["name"]));
+    let cluster = input
+        .objects
+        .iter()
+        .find(|object| object["kind"] == "Cluster")
+        .expect("each input has a Cluster");
+    let found = plane.api.get(
+        CORE,
+        "Cluster",
+        Some(&input.namespace),
+        super::text(&cluster["metadata"]["name"]),
+    );
     let found = found.map_err(|refusal| refusal.to_string())?;
-    let conditions = found["status"]["conditions"].as_array().cloned().unwrap_or_default();
-    conditions.into_iter().find(|c| c["type"] == "TopologyReconciled").ok_or_else(|| "no condition yet".to_owned())
+    let conditions = found["status"]["conditions"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    conditions
+        .into_iter()
+        .find(|c| c["type"] == "TopologyReconciled")
+        .ok_or_else(|| "no condition yet".to_owned())
 }
 
 /// Waits until the controller is done with the Cluster.
@@ -235,31 +375,48 @@ fn reconciled(plane: &ControlPlane, input: &Input) -> Result<(), String> {
     wait::until(&format!("{} to be reconciled", input.name), SOON, || {
         plane.assert_running();
         let condition = condition(plane, input)?;
-        match (condition["status"] == "True", super::text(&condition["message"]).contains("error ")) {
+        match (
+            condition["status"] == "True",
+            super::text(&condition["message"]).contains("error "),
+        ) {
             (true, _) => Ok(Ok(())),
-            (false, true) => Ok(Err(format!("the controller stops: {}", condition["message"]))),
+            (false, true) => Ok(Err(format!(
+                "the controller stops: {}",
+                condition["message"]
+            ))),
             _ => Err(condition.to_string()),
         }
     })
 }
 
-/// Waits until the controller has met the same refusal of what it makes. The Cluster may say soon that it waits for something else, so the log is
-/// asked.
+/// Waits until the controller has met the same refusal of what it makes. The Cluster may say soon
+/// that it waits for something else, so the log is asked.
 fn refused_by_its_kind(plane: &ControlPlane, input: &Input, release: &str, refusal: &str) {
     let log = plane.folder().join(format!("manager-core-{release}.log"));
     // Texts are quoted there.
     let words = refusal.split(['"', ',']).next().unwrap_or_default();
-    let (cluster, first) = (format!("Cluster=\"{}/", input.namespace), words.trim_start_matches('['));
-    wait::until(&format!("the controller to be refused {}: {first}", input.name), SOON, || {
-        plane.assert_running();
-        let said = std::fs::read_to_string(&log).map_err(|error| error.to_string())?;
-        let mut errors = said.lines().filter(|line| line.contains("Reconciler error") && line.contains(&cluster));
-        if errors.any(|line| line.contains(first)) {
-            return Ok(());
-        }
-        let last = said.lines().rfind(|line| line.contains("Reconciler error") && line.contains(&cluster));
-        Err(last.unwrap_or("no error yet").to_owned())
-    });
+    let (cluster, first) = (
+        format!("Cluster=\"{}/", input.namespace),
+        words.trim_start_matches('['),
+    );
+    wait::until(
+        &format!("the controller to be refused {}: {first}", input.name),
+        SOON,
+        || {
+            plane.assert_running();
+            let said = std::fs::read_to_string(&log).map_err(|error| error.to_string())?;
+            let mut errors = said
+                .lines()
+                .filter(|line| line.contains("Reconciler error") && line.contains(&cluster));
+            if errors.any(|line| line.contains(first)) {
+                return Ok(());
+            }
+            let last = said
+                .lines()
+                .rfind(|line| line.contains("Reconciler error") && line.contains(&cluster));
+            Err(last.unwrap_or("no error yet").to_owned())
+        },
+    );
 }
 
 /// Waits until the controller has stopped at the Cluster, in these words.
@@ -267,9 +424,19 @@ fn stopped(plane: &ControlPlane, input: &Input, expected: &str) -> Result<(), St
     let said = wait::until(&format!("{} to be stopped", input.name), SOON, || {
         plane.assert_running();
         let condition = condition(plane, input)?;
-        if condition["status"] == "False" { Ok(super::text(&condition["message"]).to_owned()) } else { Err(condition.to_string()) }
+        if condition["status"] == "False" {
+            Ok(super::text(&condition["message"]).to_owned())
+        } else {
+            Err(condition.to_string())
+        }
     });
     // Of several machines the controller names them in an order of its own.
     let head = expected.split("[").next().unwrap_or_default();
-    if said.contains(head) { Ok(()) } else { Err(format!("we refuse it: {expected}\n  and the controller says: {said}")) }
+    if said.contains(head) {
+        Ok(())
+    } else {
+        Err(format!(
+            "we refuse it: {expected}\n  and the controller says: {said}"
+        ))
+    }
 }

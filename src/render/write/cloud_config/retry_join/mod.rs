@@ -1,7 +1,8 @@
-//! The script of CAPI v1.10 that joins and tries again (`useExperimentalRetryJoin`, which later releases drop).
+//! The script of CAPI v1.10 that joins and tries again (`useExperimentalRetryJoin`, which later
+//! releases drop).
 //!
-//! Both scripts are Cluster API's own, unchanged (Apache License 2.0, their headers say whose): Go templates whose actions stand in
-//! comments of the shell, so that the comments remain.
+//! Both scripts are Cluster API's own, unchanged (Apache License 2.0, their headers say whose): Go
+//! templates whose actions stand in comments of the shell, so that the comments remain.
 
 use crate::api::secret::Sensitive;
 use crate::render::plan::node_plan::{PlannedFile, RetryJoin};
@@ -17,9 +18,12 @@ pub(super) fn file(script: RetryJoin, control_plane: bool, verbosity: &str) -> P
         RetryJoin::BeforeKubernetes131 => include_str!("before-1.31.sh"),
         RetryJoin::FromKubernetes131 => include_str!("from-1.31.sh"),
     };
-    let data =
-        Value::map([("ControlPlane".to_owned(), Value::Bool(control_plane)), ("KubeadmVerbosity".to_owned(), Value::text(verbosity))]);
-    let text = go::template::render("JoinScript", template, &data, &Budget::default()).expect("internal error: the scripts are templates");
+    let data = Value::map([
+        ("ControlPlane".to_owned(), Value::Bool(control_plane)),
+        ("KubeadmVerbosity".to_owned(), Value::text(verbosity)),
+    ]);
+    let text = go::template::render("JoinScript", template, &data, &Budget::default())
+        .expect("internal error: the scripts are templates");
     PlannedFile {
         path: PATH.to_owned(),
         owner: "root".to_owned(),

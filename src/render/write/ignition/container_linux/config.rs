@@ -1,4 +1,5 @@
-//! A Container Linux Config: the transpiler's types with their own checks (container-linux-config-transpiler v0.9.4, `config/types`).
+//! A Container Linux Config: the transpiler's types with their own checks
+//! (container-linux-config-transpiler v0.9.4, `config/types`).
 
 use super::decode::{Bytes, Decoded, Decoder, FromMapping};
 use super::go_struct::go_struct;

@@ -1,4 +1,5 @@
-//! Nodes to Go's types, as yaml.v3 decodes them: what does not fit is collected, in its words, and the rest is kept.
+//! Nodes to Go's types, as yaml.v3 decodes them: what does not fit is collected, in its words, and
+//! the rest is kept.
 
 use std::collections::BTreeMap;
 
@@ -55,13 +56,22 @@ pub(super) trait FromMapping: Default {
 
 impl<'a> Decoder<'a> {
     pub(super) fn new(document: &'a Document) -> Self {
-        Decoder { document, faults: Vec::new(), following: Vec::new(), decoded: 0, decoded_by_alias: 0, text_type: None }
+        Decoder {
+            document,
+            faults: Vec::new(),
+            following: Vec::new(),
+            decoded: 0,
+            decoded_by_alias: 0,
+            text_type: None,
+        }
     }
 
     /// Takes the value of a node, or of the node that it is an alias of.
     pub(super) fn value<T: FromNode>(&mut self, out: &mut T, node: NodeId) -> Decoded {
         self.count(node)?;
-        let Content::Alias(target) = self.document.node(node).content else { return out.decode(self, node) };
+        let Content::Alias(target) = self.document.node(node).content else {
+            return out.decode(self, node);
+        };
         if self.following.contains(&target) {
             return Err(self.failure(node, "yaml: anchor value contains itself".to_owned()));
         }
@@ -72,7 +82,12 @@ impl<'a> Decoder<'a> {
     }
 
     /// A text whose type has a name of its own.
-    pub(super) fn named(&mut self, out: &mut String, go_type: &'static str, node: NodeId) -> Decoded {
+    pub(super) fn named(
+        &mut self,
+        out: &mut String,
+        go_type: &'static str,
+        node: NodeId,
+    ) -> Decoded {
         self.text_type = Some(go_type);
         let decoded = self.value(out, node);
         self.text_type = None;
@@ -83,14 +98,23 @@ impl<'a> Decoder<'a> {
         self.decoded += 1;
         self.decoded_by_alias += u32::from(!self.following.is_empty());
         // The library allows 99 of 100 for documents of this size.
-        if self.decoded_by_alias > 100 && self.decoded > 1000 && f64::from(self.decoded_by_alias) > f64::from(self.decoded) * 0.99 {
-            return Err(self.failure(node, "yaml: document contains excessive aliasing".to_owned()));
+        if self.decoded_by_alias > 100
+            && self.decoded > 1000
+            && f64::from(self.decoded_by_alias) > f64::from(self.decoded) * 0.99
+        {
+            return Err(self.failure(
+                node,
+                "yaml: document contains excessive aliasing".to_owned(),
+            ));
         }
         Ok(())
     }
 
     pub(super) fn failure(&self, node: NodeId, message: String) -> Failure {
-        Failure { message, line: self.document.node(node).line }
+        Failure {
+            message,
+            line: self.document.node(node).line,
+        }
     }
 
     fn fault(&mut self, line: u32, message: String) {
@@ -103,11 +127,16 @@ impl<'a> Decoder<'a> {
     pub(super) fn misfit(&mut self, node: NodeId, go_type: &str) -> Decoded {
         let found = self.document.node(node);
         let value = match &found.content {
-            Content::Scalar { text, .. } if text.len() > 10 => format!(" `{}...`", String::from_utf8_lossy(&text.as_bytes()[..7])),
+            Content::Scalar { text, .. } if text.len() > 10 => {
+                format!(" `{}...`", String::from_utf8_lossy(&text.as_bytes()[..7]))
+            }
             Content::Scalar { text, .. } => format!(" `{text}`"),
             _ => String::new(),
         };
-        let (line, message) = (found.line, format!("cannot unmarshal {}{value} into {go_type}", found.tag));
+        let (line, message) = (
+            found.line,
+            format!("cannot unmarshal {}{value} into {go_type}", found.tag),
+        );
         self.fault(line, message);
         Ok(false)
     }
@@ -116,7 +145,9 @@ impl<'a> Decoder<'a> {
     fn scalar(&self, node: NodeId) -> Result<Option<Resolved>, Failure> {
         let found = self.document.node(node);
         match &found.content {
-            Content::Scalar { .. } if matches!(found.tag.as_str(), "!!str" | "!!binary") => Ok(Some(Resolved::Text)),
+            Content::Scalar { .. } if matches!(found.tag.as_str(), "!!str" | "!!binary") => {
+                Ok(Some(Resolved::Text))
+            }
             Content::Scalar { text, .. } => match resolve(&found.tag, text) {
                 Ok((_, value)) => Ok(Some(value)),
                 Err(message) => Err(self.failure(node, format!("yaml: {message}"))),
@@ -140,7 +171,12 @@ impl<'a> Decoder<'a> {
             return Ok(text.as_bytes().to_vec());
         }
         let digits: String = text.chars().filter(|c| !matches!(c, '\r' | '\n')).collect();
-        STANDARD.decode(digits).map_err(|_| self.failure(node, "yaml: !!binary value contains invalid base64 data".to_owned()))
+        STANDARD.decode(digits).map_err(|_| {
+            self.failure(
+                node,
+                "yaml: !!binary value contains invalid base64 data".to_owned(),
+            )
+        })
     }
 
     /// Takes the fields of a mapping.
@@ -154,8 +190,14 @@ impl<'a> Decoder<'a> {
         self.merged_fields(out, entries, &mut None)
     }
 
-    /// Takes the fields of a mapping and those that `<<` brings, except the `known` ones, which stand further out.
-    fn merged_fields<T: FromMapping>(&mut self, out: &mut T, entries: &[(NodeId, NodeId)], known: &mut Option<Vec<String>>) -> Decoded {
+    /// Takes the fields of a mapping and those that `<<` brings, except the `known` ones, which
+    /// stand further out.
+    fn merged_fields<T: FromMapping>(
+        &mut self,
+        out: &mut T,
+        entries: &[(NodeId, NodeId)],
+        known: &mut Option<Vec<String>>,
+    ) -> Decoded {
         if self.has_duplicates(entries) {
             return Ok(false);
         }
@@ -178,12 +220,23 @@ impl<'a> Decoder<'a> {
             out.field(&name, self, *value).transpose()?;
         }
         let Some(merge) = merge else { return Ok(true) };
-        let mut known = known.take().unwrap_or_else(|| entries.iter().map(|(key, _)| self.document.text(*key).to_owned()).collect());
+        let mut known = known.take().unwrap_or_else(|| {
+            entries
+                .iter()
+                .map(|(key, _)| self.document.text(*key).to_owned())
+                .collect()
+        });
         known.sort_unstable();
         self.merge(out, merge, &mut Some(known), true)
     }
 
-    fn merge<T: FromMapping>(&mut self, out: &mut T, node: NodeId, known: &mut Option<Vec<String>>, lists: bool) -> Decoded {
+    fn merge<T: FromMapping>(
+        &mut self,
+        out: &mut T,
+        node: NodeId,
+        known: &mut Option<Vec<String>>,
+        lists: bool,
+    ) -> Decoded {
         let target = match self.document.node(node).content {
             Content::Alias(target) => target,
             _ => node,
@@ -201,24 +254,44 @@ impl<'a> Decoder<'a> {
                 }
                 Ok(true)
             }
-            _ => Err(self.failure(node, "yaml: map merge requires map or sequence of maps as the value".to_owned())),
+            _ => Err(self.failure(
+                node,
+                "yaml: map merge requires map or sequence of maps as the value".to_owned(),
+            )),
         }
     }
 
     /// Notes keys that stand twice.
     pub(super) fn has_duplicates(&mut self, entries: &[(NodeId, NodeId)]) -> bool {
         let mut lines: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-        for (key, _) in entries.iter().filter(|(key, _)| matches!(self.document.node(*key).content, Content::Scalar { .. })) {
-            lines.entry(self.document.text(*key)).or_default().push(self.document.node(*key).line);
+        for (key, _) in entries
+            .iter()
+            .filter(|(key, _)| matches!(self.document.node(*key).content, Content::Scalar { .. }))
+        {
+            lines
+                .entry(self.document.text(*key))
+                .or_default()
+                .push(self.document.node(*key).line);
         }
         let mut found = false;
         for (key, _) in entries {
             let text = self.document.text(*key);
-            let Some(lines) = lines.remove(text).filter(|lines| lines.len() > 1) else { continue };
+            let Some(lines) = lines.remove(text).filter(|lines| lines.len() > 1) else {
+                continue;
+            };
             found = true;
             for (at, first) in lines.iter().enumerate() {
-                for later in lines[at + 1..].iter().take(MOST_FAULTS.saturating_sub(self.faults.len())) {
-                    self.fault(*later, format!("mapping key {} already defined at line {first}", go::quote(text)));
+                for later in lines[at + 1..]
+                    .iter()
+                    .take(MOST_FAULTS.saturating_sub(self.faults.len()))
+                {
+                    self.fault(
+                        *later,
+                        format!(
+                            "mapping key {} already defined at line {first}",
+                            go::quote(text)
+                        ),
+                    );
                 }
             }
         }
@@ -324,8 +397,12 @@ impl FromNode for bool {
         let flag = match (decoder.scalar(node)?, decoder.document.text(node)) {
             (Some(Resolved::Null), _) => return Ok(false),
             (Some(Resolved::Bool(flag)), _) => Some(flag),
-            (Some(Resolved::Text), "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON") => Some(true),
-            (Some(Resolved::Text), "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF") => Some(false),
+            (Some(Resolved::Text), "y" | "Y" | "yes" | "Yes" | "YES" | "on" | "On" | "ON") => {
+                Some(true)
+            }
+            (Some(Resolved::Text), "n" | "N" | "no" | "No" | "NO" | "off" | "Off" | "OFF") => {
+                Some(false)
+            }
             _ => None,
         };
         match flag {
@@ -348,7 +425,11 @@ impl FromNode for i64 {
             Some(Resolved::Null) => return Ok(false),
             Some(Resolved::Int(int)) => Some(int),
             Some(Resolved::Uint(int)) => i64::try_from(int).ok(),
-            #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "Go truncates in the same way")]
+            #[allow(
+                clippy::cast_possible_truncation,
+                clippy::cast_precision_loss,
+                reason = "Go truncates in the same way"
+            )]
             Some(Resolved::Float(float)) if float <= i64::MAX as f64 => Some(float as i64),
             _ => None,
         };

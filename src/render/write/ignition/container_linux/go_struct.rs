@@ -1,6 +1,7 @@
 //! How a struct of the transpiler is declared.
 
-/// Declares a struct of Go: its fields with their keys, how mappings are decoded to it, and how it is walked over.
+/// Declares a struct of Go: its fields with their keys, how mappings are decoded to it, and how it
+/// is walked over.
 macro_rules! go_struct {
     ($(#[$meta:meta])* $name:ident = $go:literal { $($(#[$fmeta:meta])* $field:ident: $type:ty = $key:literal $(as $named:literal)?),* $(,)? } $({ $($rules:item)* })?) => {
         $(#[$meta])*

@@ -1,5 +1,5 @@
-//! Container Linux Configs, and what the transpiler makes of them: an Ignition config, or a report in its words
-//! (container-linux-config-transpiler v0.9.4).
+//! Container Linux Configs, and what the transpiler makes of them: an Ignition config, or a report
+//! in its words (container-linux-config-transpiler v0.9.4).
 
 mod config;
 mod convert;
@@ -30,15 +30,22 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     fn new(stage: &str, entries: Vec<Entry>) -> Self {
-        Refusal { message: format!("{stage}: {}", printed(&entries)), entries }
+        Refusal {
+            message: format!("{stage}: {}", printed(&entries)),
+            entries,
+        }
     }
 }
 
-/// Translates a config. `strict`: any entry refuses it; otherwise errors do, and the others come with the result.
+/// Translates a config. `strict`: any entry refuses it; otherwise errors do, and the others come
+/// with the result.
 pub(crate) fn translate(text: &[u8], strict: bool) -> Translation {
     let (config, mut document, mut entries) = parse(text);
     if strict && !entries.is_empty() || is_fatal(&entries) {
-        return Err(Refusal::new("error parsing Container Linux Config", entries));
+        return Err(Refusal::new(
+            "error parsing Container Linux Config",
+            entries,
+        ));
     }
     let converted = converted(config, document.as_mut());
     let (out, found) = converted;
@@ -54,18 +61,50 @@ fn parse(text: &[u8]) -> (Config, Option<Document>, Vec<Entry>) {
     let document = match yaml_v3::parse(text) {
         Ok(Some(document)) => document,
         Ok(None) => return (config, None, vec![Entry::warning("Configuration is empty")]),
-        Err(fault) => return (config, None, vec![Entry { at: fault.line, ..Entry::error(format!("yaml: {fault}")) }]),
+        Err(fault) => {
+            return (
+                config,
+                None,
+                vec![Entry {
+                    at: fault.line,
+                    ..Entry::error(format!("yaml: {fault}"))
+                }],
+            );
+        }
     };
     let mut decoder = Decoder::new(&document);
     if let Err(Failure { message, line }) = decoder.value(&mut config, document.root()) {
-        return (config, None, vec![Entry { at: line, ..Entry::error(message) }]);
+        return (
+            config,
+            None,
+            vec![Entry {
+                at: line,
+                ..Entry::error(message)
+            }],
+        );
     }
     if let Some((line, _)) = decoder.faults.first() {
-        let faults: Vec<_> = decoder.faults.iter().map(|(_, fault)| fault.as_str()).collect();
+        let faults: Vec<_> = decoder
+            .faults
+            .iter()
+            .map(|(_, fault)| fault.as_str())
+            .collect();
         let message = format!("yaml: unmarshal errors:\n  {}", faults.join("\n  "));
-        return (config, None, vec![Entry { at: *line, ..Entry::error(message) }]);
+        return (
+            config,
+            None,
+            vec![Entry {
+                at: *line,
+                ..Entry::error(message)
+            }],
+        );
     }
-    let entries = check(&config, Some(document.root()), &document, Keys::ContainerLinux);
+    let entries = check(
+        &config,
+        Some(document.root()),
+        &document,
+        Keys::ContainerLinux,
+    );
     (config, Some(document), entries)
 }
 
@@ -77,7 +116,12 @@ fn converted(config: Config, document: Option<&mut Document>) -> (v2::Config, Ve
     };
     let (out, mut entries) = convert::convert(config, document);
     if !is_fatal(&entries) {
-        entries.extend(check(&out, is_there.then(|| document.root()), document, Keys::Ignition));
+        entries.extend(check(
+            &out,
+            is_there.then(|| document.root()),
+            document,
+            Keys::Ignition,
+        ));
     }
     (out, entries)
 }
@@ -95,7 +139,11 @@ mod tests {
             Ok((config, _)) => String::from_utf8(json::to_bytes(&config)).unwrap(),
             Err(refusal) => refusal.message,
         };
-        assert_eq!(found.strip_prefix(START).unwrap_or(&found), expected, "{text}");
+        assert_eq!(
+            found.strip_prefix(START).unwrap_or(&found),
+            expected,
+            "{text}"
+        );
     }
 
     #[test]
@@ -119,7 +167,11 @@ mod tests {
             false,
             "error converting to Ignition: error at line 3, column 11\npath not absolute\nerror at line 4, column 30\ninvalid url \"ftp://x\": invalid url scheme",
         );
-        check("# nothing\n", true, "error parsing Container Linux Config: warning: Configuration is empty");
+        check(
+            "# nothing\n",
+            true,
+            "error parsing Container Linux Config: warning: Configuration is empty",
+        );
         check(
             "passwd: {users: [{name: u, uid: x, Shell: y}]}\n",
             false,
@@ -138,6 +190,10 @@ mod tests {
         let (_, entries) = translate(text.as_bytes(), false).unwrap();
         let words = "warning at line 1, column 62\nunit \"a.service\" is enabled, but has no install section so enable does nothing";
         assert_eq!(printed(&entries), words);
-        check(text, true, &format!("error converting to Ignition: {words}"));
+        check(
+            text,
+            true,
+            &format!("error converting to Ignition: {words}"),
+        );
     }
 }

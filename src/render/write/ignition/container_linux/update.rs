@@ -74,25 +74,44 @@ fn window_fault(text: &str) -> Option<&'static str> {
         (Some(day), Some(time)) => (Some(day), time),
         _ => (None, text),
     };
-    let is_day = |day: &str| matches!(day.to_lowercase().as_str(), "sun" | "mon" | "tue" | "wed" | "thu" | "fri" | "sat");
+    let is_day = |day: &str| {
+        matches!(
+            day.to_lowercase().as_str(),
+            "sun" | "mon" | "tue" | "wed" | "thu" | "fri" | "sat"
+        )
+    };
     if day.is_some_and(|day| !is_day(day)) {
         return Some("unknown day in window start");
     }
     let number = |text: &str, lengths: &[usize], most: u32| {
-        lengths.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse::<u32>().is_ok_and(|n| n <= most)
+        lengths.contains(&text.len())
+            && text.bytes().all(|byte| byte.is_ascii_digit())
+            && text.parse::<u32>().is_ok_and(|n| n <= most)
     };
-    let is_time = time.split_once(':').is_some_and(|(hour, minute)| number(hour, &[1, 2], 23) && number(minute, &[2], 59));
+    let is_time = time
+        .split_once(':')
+        .is_some_and(|(hour, minute)| number(hour, &[1, 2], 23) && number(minute, &[2], 59));
     (!is_time).then_some("couldn't parse window start")
 }
 
 fn length_fault(text: &str) -> Option<&'static str> {
-    GoDuration::parse(text).is_err().then_some("couldn't parse window length")
+    GoDuration::parse(text)
+        .is_err()
+        .then_some("couldn't parse window length")
 }
 
 /// The content of the file, `""` when there is none.
 pub(super) fn update_conf(update: Option<&Update>, locksmith: Option<&Locksmith>) -> String {
     let mut contents = String::new();
-    if let Some(Update { group, server, pcr_policy_server, download_user, download_password, machine_alias }) = update {
+    if let Some(Update {
+        group,
+        server,
+        pcr_policy_server,
+        download_user,
+        download_password,
+        machine_alias,
+    }) = update
+    {
         if !group.is_empty() {
             contents = format!("GROUP={}", group.to_lowercase());
         }
@@ -103,11 +122,23 @@ pub(super) fn update_conf(update: Option<&Update>, locksmith: Option<&Locksmith>
             ("DOWNLOAD_PASSWORD", download_password),
             ("MACHINE_ALIAS", machine_alias),
         ];
-        contents.extend(rest.into_iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| format!("\n{name}={value}")));
+        contents.extend(
+            rest.into_iter()
+                .filter(|(_, value)| !value.is_empty())
+                .map(|(name, value)| format!("\n{name}={value}")),
+        );
     }
     if let Some(locksmith) = locksmith {
-        let Locksmith { reboot_strategy, window_start, window_length, group, etcd_endpoints, etcd_cafile, etcd_certfile, etcd_keyfile } =
-            locksmith;
+        let Locksmith {
+            reboot_strategy,
+            window_start,
+            window_length,
+            group,
+            etcd_endpoints,
+            etcd_cafile,
+            etcd_certfile,
+            etcd_keyfile,
+        } = locksmith;
         let lines = [
             ("REBOOT_STRATEGY", reboot_strategy),
             ("LOCKSMITHD_REBOOT_WINDOW_START", window_start),
@@ -118,7 +149,9 @@ pub(super) fn update_conf(update: Option<&Update>, locksmith: Option<&Locksmith>
             ("LOCKSMITHD_ETCD_CERTFILE", etcd_certfile),
             ("LOCKSMITHD_ETCD_KEYFILE", etcd_keyfile),
         ];
-        let line = |(name, value): (&str, &Option<String>)| Some(format!("\n{name}={}", go::quote(value.as_deref()?)));
+        let line = |(name, value): (&str, &Option<String>)| {
+            Some(format!("\n{name}={}", go::quote(value.as_deref()?)))
+        };
         contents.extend(lines.into_iter().filter_map(line));
     }
     contents

@@ -14,7 +14,13 @@ pub(super) struct Version {
 
 impl Version {
     pub(super) fn new(major: i64, minor: i64, patch: i64) -> Self {
-        Version { major, minor, patch, pre_release: String::new(), metadata: String::new() }
+        Version {
+            major,
+            minor,
+            patch,
+            pre_release: String::new(),
+            metadata: String::new(),
+        }
     }
 
     /// # Errors
@@ -24,11 +30,19 @@ impl Version {
         let (rest, metadata) = text.split_once('+').unwrap_or((text, ""));
         let (rest, pre_release) = rest.split_once('-').unwrap_or((rest, ""));
         let parts: Vec<&str> = rest.splitn(3, '.').collect();
-        let [major, minor, patch] = parts[..] else { return Err(format!("{rest} is not in dotted-tri format")) };
+        let [major, minor, patch] = parts[..] else {
+            return Err(format!("{rest} is not in dotted-tri format"));
+        };
         for (name, identifier) in [("pre-release", pre_release), ("metadata", metadata)] {
             let fits = |c: char| c.is_ascii_alphanumeric() || c == '-';
-            if !identifier.is_empty() && !identifier.split('.').all(|part| !part.is_empty() && part.chars().all(fits)) {
-                return Err(format!("failed to validate {name}: {identifier} is not a valid semver identifier"));
+            if !identifier.is_empty()
+                && !identifier
+                    .split('.')
+                    .all(|part| !part.is_empty() && part.chars().all(fits))
+            {
+                return Err(format!(
+                    "failed to validate {name}: {identifier} is not a valid semver identifier"
+                ));
             }
         }
         let number = |text: &str| {
@@ -51,17 +65,28 @@ impl Version {
     /// Whether this version is before one without a pre-release.
     pub(super) fn is_before(&self, other: &Version) -> bool {
         let numbers = |version: &Version| (version.major, version.minor, version.patch);
-        numbers(self) < numbers(other) || numbers(self) == numbers(other) && !self.pre_release.is_empty()
+        numbers(self) < numbers(other)
+            || numbers(self) == numbers(other) && !self.pre_release.is_empty()
     }
 }
 
 impl fmt::Display for Version {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Version { major, minor, patch, pre_release, metadata } = self;
+        let Version {
+            major,
+            minor,
+            patch,
+            pre_release,
+            metadata,
+        } = self;
         write!(formatter, "{major}.{minor}.{patch}")?;
         if !pre_release.is_empty() {
             write!(formatter, "-{pre_release}")?;
         }
-        if metadata.is_empty() { Ok(()) } else { write!(formatter, "+{metadata}") }
+        if metadata.is_empty() {
+            Ok(())
+        } else {
+            write!(formatter, "+{metadata}")
+        }
     }
 }

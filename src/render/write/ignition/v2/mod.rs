@@ -1,5 +1,5 @@
-//! Ignition 2.3: the types of its configs with their checks (flatcar/ignition v0.36.2, `config/v2_3/types`), in the order in which Go
-//! writes them.
+//! Ignition 2.3: the types of its configs with their checks (flatcar/ignition v0.36.2,
+//! `config/v2_3/types`), in the order in which Go writes them.
 
 mod append;
 mod checks;
@@ -7,7 +7,10 @@ mod storage;
 
 use serde::Serialize;
 
-pub(crate) use self::storage::{Create, Directory, Disk, File, FileContents, Filesystem, Link, Mount, Owner, Partition, Raid, Storage};
+pub(crate) use self::storage::{
+    Create, Directory, Disk, File, FileContents, Filesystem, Link, Mount, Owner, Partition, Raid,
+    Storage,
+};
 
 use super::checked::{Checked, Shape};
 use super::findings::Entry;
@@ -51,7 +54,8 @@ fn empty(value: &impl Empty) -> bool {
     value.is_empty()
 }
 
-/// Declares a struct of Ignition: its fields with their keys, in the order of Go; `? "empty"` is `omitempty`.
+/// Declares a struct of Ignition: its fields with their keys, in the order of Go; `? "empty"` is
+/// `omitempty`.
 macro_rules! ignition_struct {
     ($(#[$meta:meta])* $name:ident { $($field:ident: $type:ty = $key:literal $(? $skip:literal)?),* $(,)? } $({ $($rules:item)* })?) => {
         $(#[$meta])*

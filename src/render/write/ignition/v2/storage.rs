@@ -233,19 +233,39 @@ ignition_struct! {
 
 fn partition_numbers(partitions: &[Partition]) -> Vec<Entry> {
     let mut numbers = BTreeSet::new();
-    let mut given = partitions.iter().map(|partition| partition.number).filter(|number| *number != 0);
-    checks::error_if(!given.all(|number| numbers.insert(number)), "partition numbers collide")
+    let mut given = partitions
+        .iter()
+        .map(|partition| partition.number)
+        .filter(|number| *number != 0);
+    checks::error_if(
+        !given.all(|number| numbers.insert(number)),
+        "partition numbers collide",
+    )
 }
 
 fn filesystem(filesystem: &Filesystem) -> Vec<Entry> {
     let Some(mount) = &filesystem.mount else {
-        return checks::error_if(filesystem.path.is_none(), "filesystem is missing mount or path");
+        return checks::error_if(
+            filesystem.path.is_none(),
+            "filesystem is missing mount or path",
+        );
     };
-    let mut found = checks::error_if(filesystem.path.is_some(), "filesystem has both mount and path defined");
+    let mut found = checks::error_if(
+        filesystem.path.is_some(),
+        "filesystem has both mount and path defined",
+    );
     if mount.create.is_some() {
-        found.extend(checks::error_if(mount.wipe_filesystem, "cannot use both create object and wipeFilesystem field"));
-        found.extend(checks::error_if(!mount.options.is_empty(), "cannot use both create object and mount-level options field"));
-        found.push(Entry::warning("the create object has been deprecated in favor of mount-level options"));
+        found.extend(checks::error_if(
+            mount.wipe_filesystem,
+            "cannot use both create object and wipeFilesystem field",
+        ));
+        found.extend(checks::error_if(
+            !mount.options.is_empty(),
+            "cannot use both create object and mount-level options field",
+        ));
+        found.push(Entry::warning(
+            "the create object has been deprecated in favor of mount-level options",
+        ));
     }
     found
 }

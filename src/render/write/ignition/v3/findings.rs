@@ -7,7 +7,9 @@ use crate::api::v1beta2::Ignition;
 use crate::diag::Diagnostic;
 use crate::render::input::outcome::Notes;
 use crate::render::plan::node_plan::NodePlan;
-use crate::render::write::ignition::{ADDITIONAL_REFUSED, ADDITIONAL_WARNING, CONFIG_REFUSED, Context};
+use crate::render::write::ignition::{
+    ADDITIONAL_REFUSED, ADDITIONAL_WARNING, CONFIG_REFUSED, Context,
+};
 
 /// The data, or findings that say why there is none.
 pub(in crate::render::write::ignition) fn render(
@@ -21,41 +23,84 @@ pub(in crate::render::write::ignition) fn render(
         Ok(data) => return Some(data),
         Err(unfit) => unfit,
     };
-    for Unfit { origin, message, help } in unfit {
-        let finding = Diagnostic::of(&CONFIG_REFUSED, format!("{origin} {message}")).at(context.config.place(&origin));
+    for Unfit {
+        origin,
+        message,
+        help,
+    } in unfit
+    {
+        let finding = Diagnostic::of(&CONFIG_REFUSED, format!("{origin} {message}"))
+            .at(context.config.place(&origin));
         notes.report.push(finding.help(help));
     }
     None
 }
 
 /// The config that is merged; `None` when there is something that cannot be.
-fn additional_config<'a>(ignition: Option<&'a Ignition>, context: &Context<'_>, notes: &mut Notes) -> Option<Option<&'a str>> {
-    let Some(ignition) = ignition else { return Some(None) };
+fn additional_config<'a>(
+    ignition: Option<&'a Ignition>,
+    context: &Context<'_>,
+    notes: &mut Notes,
+) -> Option<Option<&'a str>> {
+    let Some(ignition) = ignition else {
+        return Some(None);
+    };
     let path = context.spec_path.field("ignition");
-    if ignition.container_linux_config.as_ref().is_some_and(|config| config.additional_config.is_some()) {
+    if ignition
+        .container_linux_config
+        .as_ref()
+        .is_some_and(|config| config.additional_config.is_some())
+    {
         let path = path.field("containerLinuxConfig");
         let message = format!("{path} belongs to Ignition 2.3");
-        let finding = Diagnostic::of(&ADDITIONAL_REFUSED, message).at(context.config.key_place(&path));
-        return notes.refuse(finding.help("write it as Ignition 3.4 in `ignition.additionalConfig` of a WindlassConfig"));
+        let finding =
+            Diagnostic::of(&ADDITIONAL_REFUSED, message).at(context.config.key_place(&path));
+        return notes.refuse(
+            finding.help(
+                "write it as Ignition 3.4 in `ignition.additionalConfig` of a WindlassConfig",
+            ),
+        );
     }
-    let Some(text) = ignition.additional_config.as_ref().map(|text| text.expose().as_str()) else { return Some(None) };
+    let Some(text) = ignition
+        .additional_config
+        .as_ref()
+        .map(|text| text.expose().as_str())
+    else {
+        return Some(None);
+    };
     let path = path.field("additionalConfig");
     let place = context.config.place(&path);
     let faults = match serde_json::from_str(text) {
         Ok(value) => check(&value),
         Err(cause) => {
-            let finding =
-                Diagnostic::of(&ADDITIONAL_REFUSED, format!("{path} is no JSON: line {}, column {}", cause.line(), cause.column()));
-            return notes.refuse(finding.at(place).help("write an Ignition config such as `{\"ignition\": {\"version\": \"3.4.0\"}}`"));
+            let finding = Diagnostic::of(
+                &ADDITIONAL_REFUSED,
+                format!(
+                    "{path} is no JSON: line {}, column {}",
+                    cause.line(),
+                    cause.column()
+                ),
+            );
+            return notes.refuse(finding.at(place).help(
+                "write an Ignition config such as `{\"ignition\": {\"version\": \"3.4.0\"}}`",
+            ));
         }
     };
     let mut is_refused = false;
     for fault in faults {
-        let rule = if fault.is_unknown_key { &ADDITIONAL_WARNING } else { &ADDITIONAL_REFUSED };
+        let rule = if fault.is_unknown_key {
+            &ADDITIONAL_WARNING
+        } else {
+            &ADDITIONAL_REFUSED
+        };
         let message = format!("{}: {} (in {path})", fault.path, fault.message);
         let finding = Diagnostic::of(rule, message);
         is_refused |= !fault.is_unknown_key;
-        notes.report.push(finding.at(place.clone()).help("write the config as the specification of Ignition 3.4 has it"));
+        notes.report.push(
+            finding
+                .at(place.clone())
+                .help("write the config as the specification of Ignition 3.4 has it"),
+        );
     }
     (!is_refused).then_some(Some(text))
 }

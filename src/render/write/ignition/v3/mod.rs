@@ -1,4 +1,5 @@
-//! Ignition 3.4: its configs as far as plans need them (Ignition configuration specification v3.4.0).
+//! Ignition 3.4: its configs as far as plans need them (Ignition configuration specification
+//! v3.4.0).
 
 mod encoder;
 mod files;

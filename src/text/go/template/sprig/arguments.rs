@@ -88,15 +88,25 @@ pub(super) fn list(items: impl IntoIterator<Item = Value>) -> Called<Held> {
 
 /// A list of texts, `[]string`.
 pub(super) fn texts(items: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Called<Held> {
-    Ok(Held::named(Value::List(bounded(items.into_iter().map(Value::text))?), "[]string"))
+    Ok(Held::named(
+        Value::List(bounded(items.into_iter().map(Value::text))?),
+        "[]string",
+    ))
 }
 
 /// A list of another type.
-pub(super) fn named_list(items: impl IntoIterator<Item = Value>, type_name: &'static str) -> Called<Held> {
+pub(super) fn named_list(
+    items: impl IntoIterator<Item = Value>,
+    type_name: &'static str,
+) -> Called<Held> {
     Ok(Held::named(Value::List(bounded(items)?), type_name))
 }
 
 fn bounded(items: impl IntoIterator<Item = Value>) -> Called<Arc<[Value]>> {
     let items: Vec<Value> = items.into_iter().take(MAX_ITEMS + 1).collect();
-    if items.len() > MAX_ITEMS { Err(CallFault::TooLarge) } else { Ok(items.into()) }
+    if items.len() > MAX_ITEMS {
+        Err(CallFault::TooLarge)
+    } else {
+        Ok(items.into())
+    }
 }

@@ -11,12 +11,16 @@ pub(super) fn lower(text: &str) -> String {
     text.chars().map(to_lower).collect()
 }
 
-/// `strings.Title`: a word goes on behind letters, digits and `_`, and in ASCII behind nothing else.
+/// `strings.Title`: a word goes on behind letters, digits and `_`, and in ASCII behind nothing
+/// else.
 pub(super) fn title(text: &str) -> String {
     let mut before = ' ';
     let mut one = |c: char| {
-        let is_separator =
-            if before.is_ascii() { !before.is_ascii_alphanumeric() && before != '_' } else { !is_name(before) && is_space(before) };
+        let is_separator = if before.is_ascii() {
+            !before.is_ascii_alphanumeric() && before != '_'
+        } else {
+            !is_name(before) && is_space(before)
+        };
         before = c;
         if is_separator { to_upper(c) } else { c }
     };
@@ -39,7 +43,15 @@ pub(super) fn untitle(text: &str) -> String {
 
 /// `goutils.SwapCase`
 pub(super) fn swap(text: &str) -> String {
-    text.chars().map(|c| if c.is_uppercase() { to_lower(c) } else { to_upper(c) }).collect()
+    text.chars()
+        .map(|c| {
+            if c.is_uppercase() {
+                to_lower(c)
+            } else {
+                to_upper(c)
+            }
+        })
+        .collect()
 }
 
 fn is_connector(c: char) -> bool {
@@ -96,7 +108,11 @@ fn is_punctuation(c: char) -> bool {
 fn next_word(text: &str) -> Option<(Word, &str, &str)> {
     let first = text.chars().next()?;
     let run = |keep: &dyn Fn(char) -> bool| text.find(|c| !keep(c)).unwrap_or(text.len());
-    let small = |from: usize| from + text[from..].find(|c: char| !c.is_alphabetic() || c.is_uppercase()).unwrap_or(text.len() - from);
+    let small = |from: usize| {
+        from + text[from..]
+            .find(|c: char| !c.is_alphabetic() || c.is_uppercase())
+            .unwrap_or(text.len() - from)
+    };
     let (word, end) = match first {
         c if is_connector(c) => (Word::Connector, run(&is_connector)),
         c if is_punctuation(c) => (Word::Punctuation, run(&is_punctuation)),
@@ -115,7 +131,12 @@ fn next_word(text: &str) -> Option<(Word, &str, &str)> {
         }
         c if c.is_alphabetic() => (Word::Letters, small(0)),
         c if c.is_numeric() => (Word::Number, run(&char::is_numeric)),
-        _ => (Word::Other, run(&|c| !is_connector(c) && !c.is_alphabetic() && !c.is_numeric() && !is_punctuation(c))),
+        _ => (
+            Word::Other,
+            run(&|c| {
+                !is_connector(c) && !c.is_alphabetic() && !c.is_numeric() && !is_punctuation(c)
+            }),
+        ),
     };
     Some((word, &text[..end], &text[end..]))
 }

@@ -1,4 +1,5 @@
-//! Arithmetic of decimal numbers, as sprig's `addf` and its kin do it: exact, so that 0.1 and 0.2 are 0.3.
+//! Arithmetic of decimal numbers, as sprig's `addf` and its kin do it: exact, so that 0.1 and 0.2
+//! are 0.3.
 
 use super::arguments::float;
 use super::numbers::to_float;
@@ -17,7 +18,10 @@ pub(super) struct Decimal {
 }
 
 /// What is computed of all values, from left to right.
-pub(super) fn compute<'v>(values: impl Iterator<Item = &'v Value>, operation: fn(Decimal, Decimal) -> Called<Decimal>) -> Called<Held> {
+pub(super) fn compute<'v>(
+    values: impl Iterator<Item = &'v Value>,
+    operation: fn(Decimal, Decimal) -> Called<Decimal>,
+) -> Called<Held> {
     let mut result: Option<Decimal> = None;
     for value in values {
         let next = Decimal::of(to_float(value))?;
@@ -30,7 +34,9 @@ pub(super) fn compute<'v>(values: impl Iterator<Item = &'v Value>, operation: fn
 }
 
 fn too_long<T>() -> Called<T> {
-    Err(CallFault::Unsupported("is computed here with up to 38 digits only"))
+    Err(CallFault::Unsupported(
+        "is computed here with up to 38 digits only",
+    ))
 }
 
 fn power(exponent: u32) -> Option<i128> {
@@ -53,7 +59,9 @@ impl Decimal {
     }
 
     fn value(self) -> f64 {
-        format!("{}e-{}", self.digits, self.scale).parse().unwrap_or(f64::NAN)
+        format!("{}e-{}", self.digits, self.scale)
+            .parse()
+            .unwrap_or(f64::NAN)
     }
 
     /// Both with the larger scale.
@@ -66,18 +74,27 @@ impl Decimal {
     pub(super) fn add(self, other: Decimal) -> Called<Decimal> {
         let sum = || {
             let (one, two, scale) = self.aligned(other)?;
-            Some(Decimal { digits: one.checked_add(two)?, scale })
+            Some(Decimal {
+                digits: one.checked_add(two)?,
+                scale,
+            })
         };
         sum().map_or_else(too_long, Ok)
     }
 
     pub(super) fn sub(self, other: Decimal) -> Called<Decimal> {
-        self.add(Decimal { digits: -other.digits, ..other })
+        self.add(Decimal {
+            digits: -other.digits,
+            ..other
+        })
     }
 
     pub(super) fn mul(self, other: Decimal) -> Called<Decimal> {
         match self.digits.checked_mul(other.digits) {
-            Some(digits) => Ok(Decimal { digits, scale: self.scale + other.scale }),
+            Some(digits) => Ok(Decimal {
+                digits,
+                scale: self.scale + other.scale,
+            }),
             None => too_long(),
         }
     }
@@ -91,8 +108,15 @@ impl Decimal {
             let scaled = one.checked_mul(power(PRECISION)?)?;
             let (digits, rest) = (scaled / two, scaled % two);
             let up = rest.checked_mul(2)?.abs() >= two.abs();
-            let digits = if up { digits + if (one < 0) == (two < 0) { 1 } else { -1 } } else { digits };
-            Some(Decimal { digits, scale: PRECISION })
+            let digits = if up {
+                digits + if (one < 0) == (two < 0) { 1 } else { -1 }
+            } else {
+                digits
+            };
+            Some(Decimal {
+                digits,
+                scale: PRECISION,
+            })
         };
         quotient().map_or_else(too_long, Ok)
     }

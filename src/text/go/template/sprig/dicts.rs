@@ -12,13 +12,21 @@ pub(super) fn dict(arguments: &Arguments<'_>) -> Called<Held> {
     let mut entries = Vec::new();
     for pair in arguments.0.chunks(2) {
         let key = String::from_utf8_lossy(&shown(&pair[0].value)?).into_owned();
-        entries.push((key, pair.get(1).map_or(Value::text(""), |held| held.value.clone())));
+        entries.push((
+            key,
+            pair.get(1)
+                .map_or(Value::text(""), |held| held.value.clone()),
+        ));
     }
     Ok(Held::plain(Value::map(entries)))
 }
 
 pub(super) fn get(arguments: &Arguments<'_>) -> Called<Held> {
-    any(arguments.map(0).get(&*arguments.text(1)).cloned().unwrap_or(Value::text("")))
+    any(arguments
+        .map(0)
+        .get(&*arguments.text(1))
+        .cloned()
+        .unwrap_or(Value::text("")))
 }
 
 pub(super) fn pluck(arguments: &Arguments<'_>) -> Called<Held> {
@@ -27,30 +35,50 @@ pub(super) fn pluck(arguments: &Arguments<'_>) -> Called<Held> {
 }
 
 pub(super) fn keys(arguments: &Arguments<'_>) -> Called<Held> {
-    texts((0..arguments.0.len()).flat_map(|index| arguments.map(index).keys().cloned().collect::<Vec<_>>()))
+    texts(
+        (0..arguments.0.len())
+            .flat_map(|index| arguments.map(index).keys().cloned().collect::<Vec<_>>()),
+    )
 }
 
 /// `pick`, or `omit`.
 pub(super) fn filtered(arguments: &Arguments<'_>, named: bool) -> Called<Held> {
-    let names: BTreeSet<String> = (1..arguments.0.len()).map(|index| arguments.text(index).into_owned()).collect();
+    let names: BTreeSet<String> = (1..arguments.0.len())
+        .map(|index| arguments.text(index).into_owned())
+        .collect();
     let entries = arguments.map(0);
-    let kept = entries.iter().filter(|(key, _)| names.contains(*key) == named);
-    Ok(Held::plain(Value::map(kept.map(|(key, value)| (key.clone(), value.clone())))))
+    let kept = entries
+        .iter()
+        .filter(|(key, _)| names.contains(*key) == named);
+    Ok(Held::plain(Value::map(
+        kept.map(|(key, value)| (key.clone(), value.clone())),
+    )))
 }
 
 pub(super) fn dig(arguments: &Arguments<'_>) -> Called<Held> {
     let conversion = |value: &Value, wanted: &str| match value {
-        Value::Nil => refused(format!("interface conversion: interface {{}} is nil, not {wanted}")),
-        other => refused(format!("interface conversion: interface {{}} is {}, not {wanted}", other.type_name())),
+        Value::Nil => refused(format!(
+            "interface conversion: interface {{}} is nil, not {wanted}"
+        )),
+        other => refused(format!(
+            "interface conversion: interface {{}} is {}, not {wanted}",
+            other.type_name()
+        )),
     };
-    let [keys @ .., default, map] = arguments.0 else { return refused("dig needs at least three arguments") };
+    let [keys @ .., default, map] = arguments.0 else {
+        return refused("dig needs at least three arguments");
+    };
     if keys.is_empty() {
         return refused("dig needs at least three arguments");
     }
     let mut step = map.value.clone();
     for key in keys {
-        let Value::Map(entries) = &step else { return conversion(&step, "map[string]interface {}") };
-        let Value::Text(key) = &key.value else { return conversion(&key.value, "string") };
+        let Value::Map(entries) = &step else {
+            return conversion(&step, "map[string]interface {}");
+        };
+        let Value::Text(key) = &key.value else {
+            return conversion(&key.value, "string");
+        };
         match entries.get(&*String::from_utf8_lossy(key)) {
             Some(next) => step = next.clone(),
             None => return any(default.value.clone()),

@@ -33,7 +33,11 @@ pub(super) fn base32(bytes: &[u8]) -> String {
         let symbols = (group.len() * 8).div_ceil(5);
         for at in 0..8 {
             let symbol = usize::try_from(bits >> (35 - 5 * at) & 31).unwrap_or_default();
-            out.push(if at < symbols { char::from(BASE32[symbol]) } else { '=' });
+            out.push(if at < symbols {
+                char::from(BASE32[symbol])
+            } else {
+                '='
+            });
         }
     }
     out
@@ -41,22 +45,41 @@ pub(super) fn base32(bytes: &[u8]) -> String {
 
 /// What cannot be read gives the error as its text.
 pub(super) fn base32_decoded(arguments: &Arguments<'_>) -> Called<Held> {
-    let symbols: Vec<u8> = arguments.bytes(0).iter().copied().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
-    let data = symbols.len() - symbols.iter().rev().take_while(|byte| **byte == b'=').count();
+    let symbols: Vec<u8> = arguments
+        .bytes(0)
+        .iter()
+        .copied()
+        .filter(|byte| !matches!(byte, b'\r' | b'\n'))
+        .collect();
+    let data = symbols.len()
+        - symbols
+            .iter()
+            .rev()
+            .take_while(|byte| **byte == b'=')
+            .count();
     let corrupt = |at: usize| text(format!("illegal base32 data at input byte {at}"));
-    if let Some(at) = symbols[..data].iter().position(|byte| !BASE32.contains(byte)) {
+    if let Some(at) = symbols[..data]
+        .iter()
+        .position(|byte| !BASE32.contains(byte))
+    {
         return corrupt(at);
     }
     if !symbols.len().is_multiple_of(8) {
         return corrupt(symbols.len() / 8 * 8);
     }
-    if !matches!((data % 8, symbols.len() - data), (0, 0) | (2, 6) | (4, 4) | (5, 3) | (7, 1)) {
+    if !matches!(
+        (data % 8, symbols.len() - data),
+        (0, 0) | (2, 6) | (4, 4) | (5, 3) | (7, 1)
+    ) {
         return corrupt(data);
     }
     let mut out = Vec::with_capacity(data * 5 / 8);
     let (mut bits, mut held) = (0u32, 0);
     for byte in &symbols[..data] {
-        let symbol = BASE32.iter().position(|known| known == byte).unwrap_or_default();
+        let symbol = BASE32
+            .iter()
+            .position(|known| known == byte)
+            .unwrap_or_default();
         bits = bits << 5 | u32::try_from(symbol).unwrap_or_default();
         held += 5;
         if held >= 8 {

@@ -16,9 +16,18 @@ pub(super) struct Style {
 }
 
 impl Style {
-    pub(super) const COMPACT: Style = Style { is_indented: false, escapes_html: true };
-    pub(super) const PRETTY: Style = Style { is_indented: true, escapes_html: true };
-    pub(super) const RAW: Style = Style { is_indented: false, escapes_html: false };
+    pub(super) const COMPACT: Style = Style {
+        is_indented: false,
+        escapes_html: true,
+    };
+    pub(super) const PRETTY: Style = Style {
+        is_indented: true,
+        escapes_html: true,
+    };
+    pub(super) const RAW: Style = Style {
+        is_indented: false,
+        escapes_html: false,
+    };
 }
 
 /// `mustFromJson`
@@ -45,24 +54,42 @@ fn push(out: &mut String, value: &Value, style: Style, depth: usize) -> Called<(
         Value::Int(int) => out.push_str(&int.to_string()),
         Value::Byte(byte) => out.push_str(&byte.to_string()),
         Value::Float(float) if !float.is_finite() => {
-            return refused(format!("json: unsupported value: {}", crate::text::go::float(*float)));
+            return refused(format!(
+                "json: unsupported value: {}",
+                crate::text::go::float(*float)
+            ));
         }
         Value::Float(float) => out.push_str(&json_float(*float)),
         Value::Complex(..) => return refused("json: unsupported type: complex128"),
         Value::Text(text) => push_text(out, &String::from_utf8_lossy(text), style),
         Value::Struct(object) => push_text(out, &object.text, style),
-        Value::List(items) => push_all(out, ['[', ']'], items.iter(), style, depth, |out, item| push(out, item, style, depth + 1))?,
-        Value::Map(entries) => push_all(out, ['{', '}'], entries.iter(), style, depth, |out, (key, entry)| {
-            push_text(out, key, style);
-            out.push_str(if style.is_indented { ": " } else { ":" });
-            push(out, entry, style, depth + 1)
-        })?,
+        Value::List(items) => {
+            push_all(out, ['[', ']'], items.iter(), style, depth, |out, item| {
+                push(out, item, style, depth + 1)
+            })?
+        }
+        Value::Map(entries) => push_all(
+            out,
+            ['{', '}'],
+            entries.iter(),
+            style,
+            depth,
+            |out, (key, entry)| {
+                push_text(out, key, style);
+                out.push_str(if style.is_indented { ": " } else { ":" });
+                push(out, entry, style, depth + 1)
+            },
+        )?,
     }
     Ok(())
 }
 
 fn push_text(out: &mut String, text: &str, style: Style) {
-    let push = if style.escapes_html { push_json_string } else { push_plain_json_string };
+    let push = if style.escapes_html {
+        push_json_string
+    } else {
+        push_plain_json_string
+    };
     push(out, text);
 }
 

@@ -15,25 +15,56 @@ fn items(arguments: &Arguments<'_>, index: usize, action: &str) -> Called<Arc<[V
     match arguments.value(index) {
         Value::List(items) => Ok(items.clone()),
         Value::Nil => refused("runtime error: invalid memory address or nil pointer dereference"),
-        _ => refused(format!("Cannot {action} on type {}", kind_of(&arguments.0[index]))),
+        _ => refused(format!(
+            "Cannot {action} on type {}",
+            kind_of(&arguments.0[index])
+        )),
     }
 }
 
 pub(super) fn append(arguments: &Arguments<'_>) -> Called<Held> {
-    list(items(arguments, 0, "push")?.iter().chain([arguments.value(1)]).cloned())
+    list(
+        items(arguments, 0, "push")?
+            .iter()
+            .chain([arguments.value(1)])
+            .cloned(),
+    )
 }
 
 pub(super) fn prepend(arguments: &Arguments<'_>) -> Called<Held> {
-    list([arguments.value(1)].into_iter().chain(items(arguments, 0, "prepend")?.iter()).cloned())
+    list(
+        [arguments.value(1)]
+            .into_iter()
+            .chain(items(arguments, 0, "prepend")?.iter())
+            .cloned(),
+    )
 }
 
-pub(super) fn one(arguments: &Arguments<'_>, action: &str, pick: fn(&[Value]) -> Option<&Value>) -> Called<Held> {
-    any(pick(&items(arguments, 0, action)?).cloned().unwrap_or(Value::Nil))
+pub(super) fn one(
+    arguments: &Arguments<'_>,
+    action: &str,
+    pick: fn(&[Value]) -> Option<&Value>,
+) -> Called<Held> {
+    any(pick(&items(arguments, 0, action)?)
+        .cloned()
+        .unwrap_or(Value::Nil))
 }
 
-pub(super) fn some(arguments: &Arguments<'_>, action: &str, pick: fn(&[Value]) -> &[Value]) -> Called<Held> {
+pub(super) fn some(
+    arguments: &Arguments<'_>,
+    action: &str,
+    pick: fn(&[Value]) -> &[Value],
+) -> Called<Held> {
     let items = items(arguments, 0, action)?;
-    list(if items.is_empty() { &[][..] } else { pick(&items) }.iter().cloned())
+    list(
+        if items.is_empty() {
+            &[][..]
+        } else {
+            pick(&items)
+        }
+        .iter()
+        .cloned(),
+    )
 }
 
 pub(super) fn reverse(arguments: &Arguments<'_>) -> Called<Held> {
@@ -41,7 +72,12 @@ pub(super) fn reverse(arguments: &Arguments<'_>) -> Called<Held> {
 }
 
 pub(super) fn compact(arguments: &Arguments<'_>) -> Called<Held> {
-    list(items(arguments, 0, "compact")?.iter().filter(|item| item.truth()).cloned())
+    list(
+        items(arguments, 0, "compact")?
+            .iter()
+            .filter(|item| item.truth())
+            .cloned(),
+    )
 }
 
 pub(super) fn uniq(arguments: &Arguments<'_>) -> Called<Held> {
@@ -81,17 +117,25 @@ pub(super) fn has(arguments: &Arguments<'_>) -> Called<Held> {
 
 pub(super) fn slice(arguments: &Arguments<'_>) -> Called<Held> {
     let Value::List(items) = arguments.value(0) else {
-        return refused(format!("list should be type of slice or array but {}", kind_of(&arguments.0[0])));
+        return refused(format!(
+            "list should be type of slice or array but {}",
+            kind_of(&arguments.0[0])
+        ));
     };
     if items.is_empty() {
         return any(Value::Nil);
     }
     let bound = |index: usize, absent: usize| match arguments.0.get(index) {
-        Some(held) => usize::try_from(to_int(&held.value)).ok().filter(|at| *at <= items.len()),
+        Some(held) => usize::try_from(to_int(&held.value))
+            .ok()
+            .filter(|at| *at <= items.len()),
         None => Some(absent),
     };
     match (bound(1, 0), bound(2, items.len())) {
-        (Some(start), Some(end)) if start <= end => Ok(Held { boxed: true, ..Held::plain(Value::List(items[start..end].into())) }),
+        (Some(start), Some(end)) if start <= end => Ok(Held {
+            boxed: true,
+            ..Held::plain(Value::List(items[start..end].into()))
+        }),
         _ => refused("reflect.Value.Slice: slice index out of bounds"),
     }
 }
@@ -107,7 +151,10 @@ pub(super) fn concat(arguments: &Arguments<'_>) -> Called<Held> {
             return Err(CallFault::TooLarge);
         }
     }
-    Ok(Held { boxed: true, ..list(all)? })
+    Ok(Held {
+        boxed: true,
+        ..list(all)?
+    })
 }
 
 pub(super) fn chunk(arguments: &Arguments<'_>) -> Called<Held> {
@@ -115,7 +162,10 @@ pub(super) fn chunk(arguments: &Arguments<'_>) -> Called<Held> {
         return refused(format!("Cannot chunk type {}", kind_of(&arguments.0[1])));
     };
     match usize::try_from(arguments.int(0)) {
-        Ok(size @ 1..) => named_list(items.chunks(size).map(|items| Value::List(items.into())), "[][]interface {}"),
+        Ok(size @ 1..) => named_list(
+            items.chunks(size).map(|items| Value::List(items.into())),
+            "[][]interface {}",
+        ),
         _ => refused("runtime error: makeslice: len out of range"),
     }
 }

@@ -1,7 +1,9 @@
-//! The functions of sprig v3.3 that Cluster API gives to the templates of patches: its `HermeticTxtFuncMap`.
+//! The functions of sprig v3.3 that Cluster API gives to the templates of patches: its
+//! `HermeticTxtFuncMap`.
 //!
-//! The map is not as hermetic as its name says: what is random, reads the clock or changes a map in place is known here and refused by name when
-//! it is called. Where Go goes over a map in no order (`keys`, `values`), this is by key.
+//! The map is not as hermetic as its name says: what is random, reads the clock or changes a map in
+//! place is known here and refused by name when it is called. Where Go goes over a map in no order
+//! (`keys`, `values`), this is by key.
 
 mod arguments;
 mod cases;
@@ -28,7 +30,8 @@ pub(super) use table::find;
 /// A function of sprig.
 #[derive(Debug)]
 pub(super) struct Added {
-    /// Its parameters, a letter each: `a`ny, `s`tring, `i`nt, `b`ool, `f`loat, `m`ap; a `*` behind the last says that there may be none or many.
+    /// Its parameters, a letter each: `a`ny, `s`tring, `i`nt, `b`ool, `f`loat, `m`ap; a `*` behind
+    /// the last says that there may be none or many.
     signature: &'static str,
     call: fn(&Arguments<'_>) -> Called<Held>,
     work: Work,
@@ -48,7 +51,11 @@ enum Work {
 impl Added {
     pub(super) fn arity(&self) -> (usize, bool) {
         let letters = self.letters().len();
-        if self.signature.ends_with('*') { (letters - 1, true) } else { (letters, false) }
+        if self.signature.ends_with('*') {
+            (letters - 1, true)
+        } else {
+            (letters, false)
+        }
     }
 
     pub(super) fn parameter(&self, index: usize) -> Parameter {
@@ -75,7 +82,12 @@ impl Added {
             Value::Map(entries) if self.work != Work::Whole => entries.len(),
             value => values::size(value),
         });
-        sizes.sum::<usize>() + if self.work == Work::Slow { password::COST } else { 0 }
+        sizes.sum::<usize>()
+            + if self.work == Work::Slow {
+                password::COST
+            } else {
+                0
+            }
     }
 
     pub(super) fn call(&self, arguments: &[Held]) -> Called<Held> {

@@ -18,10 +18,14 @@ pub(super) fn to_int(value: &Value) -> i64 {
         Value::Int(int) => *int,
         Value::Byte(byte) => i64::from(*byte),
         // Beyond 64 bits the processor decides; on x86-64 it is the smallest number.
-        Value::Float(float) if float.is_nan() || float.abs() >= 9_223_372_036_854_775_808.0 => i64::MIN,
+        Value::Float(float) if float.is_nan() || float.abs() >= 9_223_372_036_854_775_808.0 => {
+            i64::MIN
+        }
         Value::Float(float) => *float as i64,
         Value::Bool(bool) => i64::from(*bool),
-        Value::Text(text) => parse_int(without_zero_fraction(&String::from_utf8_lossy(text)), 0).unwrap_or_default(),
+        Value::Text(text) => {
+            parse_int(without_zero_fraction(&String::from_utf8_lossy(text)), 0).unwrap_or_default()
+        }
         _ => 0,
     }
 }
@@ -48,7 +52,9 @@ pub(super) fn to_float(value: &Value) -> f64 {
 }
 
 pub(super) fn atoi(arguments: &Arguments<'_>) -> Called<Held> {
-    Ok(Held::plain(Value::Int(parse_atoi(&arguments.text(0)).unwrap_or_default())))
+    Ok(Held::plain(Value::Int(
+        parse_atoi(&arguments.text(0)).unwrap_or_default(),
+    )))
 }
 
 /// `toDecimal`
@@ -74,11 +80,16 @@ fn steps(start: i64, stop: i64, step: i64) -> Called<Vec<i64>> {
         return Err(CallFault::TooLarge);
     }
     let numbers = std::iter::successors(Some(start), |at| at.checked_add(step));
-    Ok(numbers.take_while(|at| if step > 0 { *at < stop } else { *at > stop }).collect())
+    Ok(numbers
+        .take_while(|at| if step > 0 { *at < stop } else { *at > stop })
+        .collect())
 }
 
 pub(super) fn until(start: i64, stop: i64, step: i64) -> Called<Held> {
-    named_list(steps(start, stop, step)?.into_iter().map(Value::Int), "[]int")
+    named_list(
+        steps(start, stop, step)?.into_iter().map(Value::Int),
+        "[]int",
+    )
 }
 
 pub(super) fn seq(arguments: &Arguments<'_>) -> Called<Held> {
@@ -92,15 +103,31 @@ pub(super) fn seq(arguments: &Arguments<'_>) -> Called<Held> {
         _ => return text(""),
     };
     let numbers = steps(start, end.saturating_add(direction(start, end)), step)?;
-    text(numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(" "))
+    text(
+        numbers
+            .iter()
+            .map(i64::to_string)
+            .collect::<Vec<_>>()
+            .join(" "),
+    )
 }
 
 pub(super) fn round(arguments: &Arguments<'_>) -> Called<Held> {
     let on = arguments.from(2).next().map_or(0.5, to_float);
-    let places = i32::try_from(arguments.int(1)).unwrap_or(if arguments.int(1) < 0 { i32::MIN } else { i32::MAX });
+    let places = i32::try_from(arguments.int(1)).unwrap_or(if arguments.int(1) < 0 {
+        i32::MIN
+    } else {
+        i32::MAX
+    });
     let power = 10f64.powi(places);
     let digit = power * to_float(arguments.value(0));
-    float(if digit.fract() >= on { digit.ceil() } else { digit.floor() } / power)
+    float(
+        if digit.fract() >= on {
+            digit.ceil()
+        } else {
+            digit.floor()
+        } / power,
+    )
 }
 
 pub(super) fn duration(arguments: &Arguments<'_>) -> Called<Held> {
@@ -114,15 +141,25 @@ pub(super) fn duration(arguments: &Arguments<'_>) -> Called<Held> {
 
 pub(super) fn duration_round(arguments: &Arguments<'_>) -> Called<Held> {
     const HOUR: u64 = 3_600_000_000_000;
-    const UNITS: [(u64, &str); 6] =
-        [(HOUR * 24 * 365, "y"), (HOUR * 24 * 30, "mo"), (HOUR * 24, "d"), (HOUR, "h"), (HOUR / 60, "m"), (HOUR / 3600, "s")];
+    const UNITS: [(u64, &str); 6] = [
+        (HOUR * 24 * 365, "y"),
+        (HOUR * 24 * 30, "mo"),
+        (HOUR * 24, "d"),
+        (HOUR, "h"),
+        (HOUR / 60, "m"),
+        (HOUR / 3600, "s"),
+    ];
     let nanoseconds = match (arguments.value(0), arguments.0[0].named) {
-        (Value::Text(text), _) => duration::parse(&String::from_utf8_lossy(text)).unwrap_or_default(),
+        (Value::Text(text), _) => {
+            duration::parse(&String::from_utf8_lossy(text)).unwrap_or_default()
+        }
         (Value::Int(int), Some("int64")) => *int,
         _ => 0,
     };
     let length = nanoseconds.unsigned_abs();
     let sign = if nanoseconds < 0 { "-" } else { "" };
     let unit = UNITS.iter().find(|(unit, _)| length > *unit);
-    text(unit.map_or("0s".to_owned(), |(unit, name)| format!("{sign}{}{name}", length / unit)))
+    text(unit.map_or("0s".to_owned(), |(unit, name)| {
+        format!("{sign}{}{name}", length / unit)
+    }))
 }

@@ -71,16 +71,32 @@ pub(super) fn derive(arguments: &Arguments<'_>) -> Called<Held> {
     };
     let salt = seasoned(arguments.bytes(3))?;
     let key = scrypt(arguments.bytes(2), &salt)?;
-    let seed = hmac(&key, &[&seasoned(arguments.bytes(4))?[..], &counter.to_be_bytes()].concat())?;
+    let seed = hmac(
+        &key,
+        &[&seasoned(arguments.bytes(4))?[..], &counter.to_be_bytes()].concat(),
+    )?;
     let template = templates[usize::from(seed[0]) % templates.len()];
-    let pick = |(letter, byte): (u8, &u8)| characters(letter)[usize::from(*byte) % characters(letter).len()];
-    text(template.bytes().zip(&seed[1..]).map(pick).collect::<Vec<u8>>())
+    let pick = |(letter, byte): (u8, &u8)| {
+        characters(letter)[usize::from(*byte) % characters(letter).len()]
+    };
+    text(
+        template
+            .bytes()
+            .zip(&seed[1..])
+            .map(pick)
+            .collect::<Vec<u8>>(),
+    )
 }
 
 /// The seed of the algorithm, with a name and its length.
 fn seasoned(name: &[u8]) -> Called<Vec<u8>> {
     let length = u32::try_from(name.len()).map_err(|_| CallFault::TooLarge)?;
-    Ok([b"com.lyndir.masterpassword", &length.to_be_bytes()[..], name].concat())
+    Ok([
+        b"com.lyndir.masterpassword",
+        &length.to_be_bytes()[..],
+        name,
+    ]
+    .concat())
 }
 
 /// HMAC with SHA-256 (RFC 2104).
@@ -93,7 +109,8 @@ fn hmac(key: &[u8], message: &[u8]) -> Called<[u8; 32]> {
 /// scrypt (RFC 7914) with N = 32768, r = 8, p = 2 and 64 bytes of output.
 fn scrypt(password: &[u8], salt: &[u8]) -> Called<[u8; 64]> {
     let mut key = [0; 64];
-    let asked = scrypt::Params::new(15, 8, 2).map(|params| scrypt::scrypt(password, salt, &params, &mut key));
+    let asked = scrypt::Params::new(15, 8, 2)
+        .map(|params| scrypt::scrypt(password, salt, &params, &mut key));
     match asked {
         Ok(Ok(())) => Ok(key),
         _ => Err(CallFault::TooLarge),

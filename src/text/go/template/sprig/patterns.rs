@@ -11,7 +11,8 @@ use crate::text::go::template::held::Held;
 /// The pattern of the first argument.
 fn compiled(arguments: &Arguments<'_>) -> Called<Regex> {
     let source = arguments.text(0);
-    regexp::compile(&source).or_else(|reason| refused(format!("error parsing regexp: {reason}: `{source}`")))
+    regexp::compile(&source)
+        .or_else(|reason| refused(format!("error parsing regexp: {reason}: `{source}`")))
 }
 
 pub(super) fn matches(arguments: &Arguments<'_>) -> Called<Held> {
@@ -20,7 +21,11 @@ pub(super) fn matches(arguments: &Arguments<'_>) -> Called<Held> {
 
 pub(super) fn find(arguments: &Arguments<'_>) -> Called<Held> {
     let subject = arguments.text(1);
-    text(compiled(arguments)?.find(&subject).map_or("", |found| found.as_str()))
+    text(
+        compiled(arguments)?
+            .find(&subject)
+            .map_or("", |found| found.as_str()),
+    )
 }
 
 /// How many are wanted: all, if negative.
@@ -30,7 +35,12 @@ fn most(count: i64) -> usize {
 
 pub(super) fn find_all(arguments: &Arguments<'_>) -> Called<Held> {
     let subject = arguments.text(1);
-    texts(compiled(arguments)?.find_iter(&subject).take(most(arguments.int(2))).map(|found| found.as_str()))
+    texts(
+        compiled(arguments)?
+            .find_iter(&subject)
+            .take(most(arguments.int(2)))
+            .map(|found| found.as_str()),
+    )
 }
 
 pub(super) fn replace_all(arguments: &Arguments<'_>) -> Called<Held> {
@@ -43,7 +53,10 @@ pub(super) fn replace_all_literally(arguments: &Arguments<'_>) -> Called<Held> {
     replaced(arguments, |_, out| out.push_str(&replacement))
 }
 
-fn replaced(arguments: &Arguments<'_>, push: impl Fn(&regex::Captures<'_>, &mut String)) -> Called<Held> {
+fn replaced(
+    arguments: &Arguments<'_>,
+    push: impl Fn(&regex::Captures<'_>, &mut String),
+) -> Called<Held> {
     let subject = arguments.text(1);
     let (mut out, mut from) = (String::with_capacity(subject.len()), 0);
     for found in compiled(arguments)?.captures_iter(&subject) {
@@ -74,8 +87,11 @@ fn expand(template: &str, found: &regex::Captures<'_>, out: &mut String) {
             out.push('$');
             continue;
         };
-        let group =
-            if name.bytes().all(|byte| byte.is_ascii_digit()) { name.parse().ok().and_then(|at| found.get(at)) } else { found.name(name) };
+        let group = if name.bytes().all(|byte| byte.is_ascii_digit()) {
+            name.parse().ok().and_then(|at| found.get(at))
+        } else {
+            found.name(name)
+        };
         out.push_str(group.map_or("", |group| group.as_str()));
         rest = behind;
     }
@@ -99,7 +115,11 @@ fn reference(text: &str) -> Option<(&str, &str)> {
 
 /// `Regexp.Split`
 pub(super) fn split(arguments: &Arguments<'_>) -> Called<Held> {
-    let (pattern, subject, count) = (compiled(arguments)?, arguments.text(1), most(arguments.int(2)));
+    let (pattern, subject, count) = (
+        compiled(arguments)?,
+        arguments.text(1),
+        most(arguments.int(2)),
+    );
     if count == 0 {
         return texts([""; 0]);
     }

@@ -11,10 +11,8 @@ use crate::text::go::template::functions::{Called, refused};
 use crate::text::go::template::held::Held;
 use crate::text::go::value::{Struct, Value};
 
-const VERSION: &str =
-    r"v?([0-9]+)(\.[0-9]+)?(\.[0-9]+)?(?:-([0-9A-Za-z\-]+(?:\.[0-9A-Za-z\-]+)*))?(?:\+([0-9A-Za-z\-]+(?:\.[0-9A-Za-z\-]+)*))?";
-const WILD: &str =
-    r"v?([0-9|x|X|\*]+)(\.[0-9|x|X|\*]+)?(\.[0-9|x|X|\*]+)?(-([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?(\+([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?";
+const VERSION: &str = r"v?([0-9]+)(\.[0-9]+)?(\.[0-9]+)?(?:-([0-9A-Za-z\-]+(?:\.[0-9A-Za-z\-]+)*))?(?:\+([0-9A-Za-z\-]+(?:\.[0-9A-Za-z\-]+)*))?";
+const WILD: &str = r"v?([0-9|x|X|\*]+)(\.[0-9|x|X|\*]+)?(\.[0-9|x|X|\*]+)?(-([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?(\+([0-9A-Za-z\-]+(\.[0-9A-Za-z\-]+)*))?";
 const OPERATORS: &str = r"=||!=|>|<|>=|=>|<=|=<|~|~>|\^";
 
 fn regex(source: String) -> Regex {
@@ -32,30 +30,58 @@ struct Version {
 impl Version {
     fn parse(text: &str) -> Result<Self, String> {
         static PATTERN: LazyLock<Regex> = LazyLock::new(|| regex(format!("^{VERSION}$")));
-        let Some(found) = PATTERN.captures(text) else { return Err("invalid semantic version".to_owned()) };
+        let Some(found) = PATTERN.captures(text) else {
+            return Err("invalid semantic version".to_owned());
+        };
         let part = |index: usize| found.get(index).map_or("", |part| part.as_str());
         let mut numbers = [0; 3];
         for (at, number) in numbers.iter_mut().enumerate() {
             let digits = part(at + 1).trim_start_matches('.');
-            let fault = || format!("error parsing version segment: strconv.ParseUint: parsing \"{digits}\": value out of range");
-            *number = if digits.is_empty() { 0 } else { digits.parse().map_err(|_| fault())? };
+            let fault = || {
+                format!(
+                    "error parsing version segment: strconv.ParseUint: parsing \"{digits}\": value out of range"
+                )
+            };
+            *number = if digits.is_empty() {
+                0
+            } else {
+                digits.parse().map_err(|_| fault())?
+            };
         }
-        let is_padded = |part: &str| part.len() > 1 && part.starts_with('0') && part.bytes().all(|byte| byte.is_ascii_digit());
+        let is_padded = |part: &str| {
+            part.len() > 1
+                && part.starts_with('0')
+                && part.bytes().all(|byte| byte.is_ascii_digit())
+        };
         if part(4).split('.').any(is_padded) {
             return Err("version segment starts with 0".to_owned());
         }
-        Ok(Version { numbers, pre: part(4).to_owned(), metadata: part(5).to_owned() })
+        Ok(Version {
+            numbers,
+            pre: part(4).to_owned(),
+            metadata: part(5).to_owned(),
+        })
     }
 
     fn text(&self) -> String {
         let [major, minor, patch] = self.numbers;
-        let pre = if self.pre.is_empty() { String::new() } else { format!("-{}", self.pre) };
-        let metadata = if self.metadata.is_empty() { String::new() } else { format!("+{}", self.metadata) };
+        let pre = if self.pre.is_empty() {
+            String::new()
+        } else {
+            format!("-{}", self.pre)
+        };
+        let metadata = if self.metadata.is_empty() {
+            String::new()
+        } else {
+            format!("+{}", self.metadata)
+        };
         format!("{major}.{minor}.{patch}{pre}{metadata}")
     }
 
     fn compare(&self, other: &Version) -> Ordering {
-        self.numbers.cmp(&other.numbers).then_with(|| compare_pre(&self.pre, &other.pre))
+        self.numbers
+            .cmp(&other.numbers)
+            .then_with(|| compare_pre(&self.pre, &other.pre))
     }
 }
 
@@ -94,8 +120,11 @@ struct Constraint<'t> {
 
 impl<'t> Constraint<'t> {
     fn parse(text: &'t str) -> Result<Self, String> {
-        static PATTERN: LazyLock<Regex> = LazyLock::new(|| regex(format!(r"^\s*({OPERATORS})\s*({WILD})\s*$")));
-        let Some(found) = PATTERN.captures(text) else { return Err(format!("improper constraint: {text}")) };
+        static PATTERN: LazyLock<Regex> =
+            LazyLock::new(|| regex(format!(r"^\s*({OPERATORS})\s*({WILD})\s*$")));
+        let Some(found) = PATTERN.captures(text) else {
+            return Err(format!("improper constraint: {text}"));
+        };
         let part = |index: usize| found.get(index).map_or("", |part| part.as_str());
         let is_open = |part: &str| matches!(part.trim_start_matches('.'), "" | "x" | "X" | "*");
         let written = (3..6).take_while(|index| !is_open(part(*index))).count();
@@ -106,7 +135,11 @@ impl<'t> Constraint<'t> {
             _ => part(2).to_owned(),
         };
         let version = Version::parse(&version).map_err(|_| "constraint parser error".to_owned())?;
-        Ok(Constraint { operator: found.get(1).map_or("", |part| part.as_str()), version, written })
+        Ok(Constraint {
+            operator: found.get(1).map_or("", |part| part.as_str()),
+            version,
+            written,
+        })
     }
 
     fn holds(&self, version: &Version, takes_pre: bool) -> bool {
@@ -114,23 +147,36 @@ impl<'t> Constraint<'t> {
             return false;
         }
         let order = version.compare(&self.version);
-        let ([major, minor, patch], [of_major, of_minor, of_patch]) = (version.numbers, self.version.numbers);
+        let ([major, minor, patch], [of_major, of_minor, of_patch]) =
+            (version.numbers, self.version.numbers);
         // The numbers from the first one on that are not written may be any.
         let is_open = self.written < 3;
         let (major_only, minor_only) = (self.written == 1, self.written == 2);
         match self.operator {
-            ">" if is_open && major == of_major => !major_only && if minor_only { minor > of_minor } else { order.is_gt() },
+            ">" if is_open && major == of_major => {
+                !major_only
+                    && if minor_only {
+                        minor > of_minor
+                    } else {
+                        order.is_gt()
+                    }
+            }
             ">" if is_open => major > of_major,
             ">" => order.is_gt(),
             "<" => order.is_lt(),
             ">=" | "=>" => order.is_ge(),
-            "<=" | "=<" if is_open => !(major > of_major || major == of_major && minor > of_minor && !major_only),
+            "<=" | "=<" if is_open => {
+                !(major > of_major || major == of_major && minor > of_minor && !major_only)
+            }
             "<=" | "=<" => order.is_le(),
             "!=" if is_open && major != of_major => true,
             "!=" if is_open && minor != of_minor && !major_only => true,
             "!=" if major_only => false,
             "!=" if is_open && patch != of_patch && !minor_only => true,
-            "!=" if minor_only => (!version.pre.is_empty() || !self.version.pre.is_empty()) && version.pre != self.version.pre,
+            "!=" if minor_only => {
+                (!version.pre.is_empty() || !self.version.pre.is_empty())
+                    && version.pre != self.version.pre
+            }
             "!=" => order.is_ne(),
             "^" => self.caret(version, order),
             "~" | "~>" => self.tilde(version, order),
@@ -165,14 +211,22 @@ impl<'t> Constraint<'t> {
 
 /// `1.2 - 1.4` as two comparisons.
 fn without_ranges(text: &str) -> String {
-    static PATTERN: LazyLock<Regex> = LazyLock::new(|| regex(format!(r"\s*({WILD})\s+-\s+({WILD})\s*")));
-    PATTERN.replace_all(text, |found: &regex::Captures<'_>| format!(">= {}, <= {} ", &found[1], &found[11])).into_owned()
+    static PATTERN: LazyLock<Regex> =
+        LazyLock::new(|| regex(format!(r"\s*({WILD})\s+-\s+({WILD})\s*")));
+    PATTERN
+        .replace_all(text, |found: &regex::Captures<'_>| {
+            format!(">= {}, <= {} ", &found[1], &found[11])
+        })
+        .into_owned()
 }
 
 /// Whether any of the alternatives holds.
 fn satisfies(constraint: &str, version: &Version) -> Result<bool, String> {
-    static VALID: LazyLock<Regex> =
-        LazyLock::new(|| regex(format!(r"^(\s*({OPERATORS})\s*({WILD})\s*)((?:\s+|,\s*)({OPERATORS})\s*({WILD})\s*)*$")));
+    static VALID: LazyLock<Regex> = LazyLock::new(|| {
+        regex(format!(
+            r"^(\s*({OPERATORS})\s*({WILD})\s*)((?:\s+|,\s*)({OPERATORS})\s*({WILD})\s*)*$"
+        ))
+    });
     static FIND: LazyLock<Regex> = LazyLock::new(|| regex(format!(r"({OPERATORS})\s*({WILD})")));
     let constraint = without_ranges(constraint);
     let mut holds = false;
@@ -180,8 +234,10 @@ fn satisfies(constraint: &str, version: &Version) -> Result<bool, String> {
         if !VALID.is_match(alternative) {
             return Err(format!("improper constraint: {alternative}"));
         }
-        let parts: Vec<Constraint<'_>> =
-            FIND.find_iter(alternative).map(|part| Constraint::parse(part.as_str())).collect::<Result<_, _>>()?;
+        let parts: Vec<Constraint<'_>> = FIND
+            .find_iter(alternative)
+            .map(|part| Constraint::parse(part.as_str()))
+            .collect::<Result<_, _>>()?;
         let takes_pre = parts.iter().any(|part| !part.version.pre.is_empty());
         holds |= parts.iter().all(|part| part.holds(version, takes_pre));
     }
@@ -191,7 +247,11 @@ fn satisfies(constraint: &str, version: &Version) -> Result<bool, String> {
 pub(super) fn compare(arguments: &Arguments<'_>) -> Called<Held> {
     let (constraint, version) = (arguments.text(0), arguments.text(1));
     // The constraint is read first, so its fault is told first.
-    let any = Version { numbers: [0; 3], pre: String::new(), metadata: String::new() };
+    let any = Version {
+        numbers: [0; 3],
+        pre: String::new(),
+        metadata: String::new(),
+    };
     if let Err(fault) = satisfies(&constraint, &any) {
         return refused(fault);
     }
@@ -226,5 +286,14 @@ pub(super) fn semver(arguments: &Arguments<'_>) -> Called<Held> {
 }
 
 /// Methods that take or give other versions.
-const METHODS: &[&str] =
-    &["Compare", "Equal", "GreaterThan", "GreaterThanEqual", "IncMajor", "IncMinor", "IncPatch", "LessThan", "LessThanEqual"];
+const METHODS: &[&str] = &[
+    "Compare",
+    "Equal",
+    "GreaterThan",
+    "GreaterThanEqual",
+    "IncMajor",
+    "IncMinor",
+    "IncPatch",
+    "LessThan",
+    "LessThanEqual",
+];

@@ -26,18 +26,27 @@ fn size(int: i64) -> usize {
 fn out_of_range(what: &str, at: i64, length: usize) -> Called<Held> {
     refused(format!(
         "runtime error: slice bounds out of range [{}]",
-        what.replace("%d", &at.to_string()).replace("%n", &length.to_string())
+        what.replace("%d", &at.to_string())
+            .replace("%n", &length.to_string())
     ))
 }
 
 pub(super) fn abbrev(arguments: &Arguments<'_>) -> Called<Held> {
     let (width, bytes) = (arguments.int(0), arguments.bytes(1));
-    text(if width < 4 { bytes.to_vec() } else { abbreviated(bytes, 0, size(width)) })
+    text(if width < 4 {
+        bytes.to_vec()
+    } else {
+        abbreviated(bytes, 0, size(width))
+    })
 }
 
 pub(super) fn abbrev_both(arguments: &Arguments<'_>) -> Called<Held> {
     let (left, right, bytes) = (arguments.int(0), arguments.int(1), arguments.bytes(2));
-    text(if right < 4 || left > 0 && right < 7 { bytes.to_vec() } else { abbreviated(bytes, left, size(right)) })
+    text(if right < 4 || left > 0 && right < 7 {
+        bytes.to_vec()
+    } else {
+        abbreviated(bytes, left, size(right))
+    })
 }
 
 /// `goutils.AbbreviateFull`
@@ -46,7 +55,11 @@ fn abbreviated(text: &[u8], offset: i64, width: usize) -> Vec<u8> {
     if length <= width {
         return text.to_vec();
     }
-    let mut offset = if offset > i64::try_from(length).unwrap_or(i64::MAX) { length } else { size(offset) };
+    let mut offset = if offset > i64::try_from(length).unwrap_or(i64::MAX) {
+        length
+    } else {
+        size(offset)
+    };
     if length - offset < width - 3 {
         offset = length - (width - 3);
     }
@@ -56,7 +69,11 @@ fn abbreviated(text: &[u8], offset: i64, width: usize) -> Vec<u8> {
     if width < 7 {
         return Vec::new();
     }
-    let rest = if offset + width - 3 < length { abbreviated(&text[offset..], 0, width - 3) } else { text[length - (width - 3)..].to_vec() };
+    let rest = if offset + width - 3 < length {
+        abbreviated(&text[offset..], 0, width - 3)
+    } else {
+        text[length - (width - 3)..].to_vec()
+    };
     [b"...", &rest[..]].concat()
 }
 
@@ -77,7 +94,9 @@ pub(super) fn substr(arguments: &Arguments<'_>) -> Called<Held> {
         (..0, ..0) => out_of_range(":%d", end, bytes.len()),
         (..0, _) if end > length => out_of_range(":%d] with length %n", end, bytes.len()),
         (..0, _) => text(&bytes[..size(end)]),
-        _ if (end < 0 || end > length) && start > length => out_of_range("%d:%n", start, bytes.len()),
+        _ if (end < 0 || end > length) && start > length => {
+            out_of_range("%d:%n", start, bytes.len())
+        }
         _ if end < 0 || end > length => text(&bytes[size(start)..]),
         _ if start > end => out_of_range("%d:%n", start, size(end)),
         _ => text(&bytes[size(start)..size(end)]),
@@ -92,7 +111,11 @@ pub(super) fn repeat(arguments: &Arguments<'_>) -> Called<Held> {
     if bytes.len().saturating_mul(size(count)) > MAX_VALUE {
         return Err(CallFault::TooLarge);
     }
-    text(if bytes.is_empty() { Vec::new() } else { bytes.repeat(size(count)) })
+    text(if bytes.is_empty() {
+        Vec::new()
+    } else {
+        bytes.repeat(size(count))
+    })
 }
 
 pub(super) fn trim_all(arguments: &Arguments<'_>) -> Called<Held> {
@@ -103,7 +126,9 @@ pub(super) fn trim_all(arguments: &Arguments<'_>) -> Called<Held> {
 
 /// `goutils.Initials`
 pub(super) fn initials(text: &str) -> String {
-    text.split(is_space).filter_map(|word| word.chars().next()).collect()
+    text.split(is_space)
+        .filter_map(|word| word.chars().next())
+        .collect()
 }
 
 /// `goutils.Wrap` and `WrapCustom`
@@ -147,13 +172,17 @@ pub(super) fn contains(arguments: &Arguments<'_>) -> Called<Held> {
 
 pub(super) fn quoted(arguments: &Arguments<'_>) -> Called<Held> {
     let given = arguments.values().filter(|value| **value != Value::Nil);
-    let quoted: Vec<String> = given.map(|value| Ok(quote_bytes(&shown(value)?, false))).collect::<Called<_>>()?;
+    let quoted: Vec<String> = given
+        .map(|value| Ok(quote_bytes(&shown(value)?, false)))
+        .collect::<Called<_>>()?;
     text(quoted.join(" "))
 }
 
 pub(super) fn single_quoted(arguments: &Arguments<'_>) -> Called<Held> {
     let given = arguments.values().filter(|value| **value != Value::Nil);
-    let quoted: Vec<Vec<u8>> = given.map(|value| Ok([b"'", &shown(value)?[..], b"'"].concat())).collect::<Called<_>>()?;
+    let quoted: Vec<Vec<u8>> = given
+        .map(|value| Ok([b"'", &shown(value)?[..], b"'"].concat()))
+        .collect::<Called<_>>()?;
     text(quoted.join(&b' '))
 }
 
@@ -169,7 +198,11 @@ pub(super) fn indent(arguments: &Arguments<'_>, before: &str) -> Called<Held> {
         return refused("strings: negative Repeat count");
     }
     let lines = memchr::memchr_iter(b'\n', bytes).count() + 1;
-    if size(spaces).saturating_mul(lines).saturating_add(bytes.len()) > MAX_VALUE {
+    if size(spaces)
+        .saturating_mul(lines)
+        .saturating_add(bytes.len())
+        > MAX_VALUE
+    {
         return Err(CallFault::TooLarge);
     }
     let pad = b" ".repeat(size(spaces));
@@ -187,7 +220,11 @@ pub(super) fn replace(arguments: &Arguments<'_>) -> Called<Held> {
     if old.is_empty() {
         let all = String::from_utf8_lossy(all);
         let new = String::from_utf8_lossy(new);
-        return if new.len().saturating_mul(all.len() + 1) > MAX_VALUE { Err(CallFault::TooLarge) } else { text(all.replace("", &new)) };
+        return if new.len().saturating_mul(all.len() + 1) > MAX_VALUE {
+            Err(CallFault::TooLarge)
+        } else {
+            text(all.replace("", &new))
+        };
     }
     let (mut out, mut from) = (Vec::with_capacity(all.len()), 0);
     for at in memchr::memmem::find_iter(all, old) {
@@ -231,12 +268,17 @@ pub(super) fn split<'t>(text: &'t [u8], separator: &[u8], most: i64) -> Vec<&'t 
 /// `map[string]string{"_0": …}`
 pub(super) fn split_map(text: &[u8], separator: &[u8], most: i64) -> Called<Held> {
     let parts = split(text, separator, most).into_iter().enumerate();
-    Ok(Held::named(Value::map(parts.map(|(at, part)| (format!("_{at}"), Value::text(part)))), "map[string]string"))
+    Ok(Held::named(
+        Value::map(parts.map(|(at, part)| (format!("_{at}"), Value::text(part)))),
+        "map[string]string",
+    ))
 }
 
 pub(super) fn join(arguments: &Arguments<'_>) -> Called<Held> {
     let (separator, parts) = (arguments.bytes(0), texts_of(arguments.value(1))?);
-    if parts.iter().map(Vec::len).sum::<usize>() + separator.len().saturating_mul(parts.len()) > MAX_VALUE {
+    if parts.iter().map(Vec::len).sum::<usize>() + separator.len().saturating_mul(parts.len())
+        > MAX_VALUE
+    {
         return Err(CallFault::TooLarge);
     }
     text(parts.join(separator))
@@ -244,7 +286,11 @@ pub(super) fn join(arguments: &Arguments<'_>) -> Called<Held> {
 
 pub(super) fn sort_alpha(arguments: &Arguments<'_>) -> Called<Held> {
     let value = arguments.value(0);
-    let mut parts = if matches!(value, Value::List(_)) { texts_of(value)? } else { vec![shown(value)?] };
+    let mut parts = if matches!(value, Value::List(_)) {
+        texts_of(value)?
+    } else {
+        vec![shown(value)?]
+    };
     parts.sort();
     texts(parts)
 }

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use super::arguments::{Arguments, any, float, int64, list, text, texts, truth};
-use super::{Added, Work, cases, decimal, dicts, encoding, json, lists, numbers, password, patterns, semver, strings, urls, values};
+use super::{
+    Added, Work, cases, decimal, dicts, encoding, json, lists, numbers, password, patterns, semver,
+    strings, urls, values,
+};
 use crate::text::go::template::functions::{CallFault, Called, refused};
 use crate::text::go::template::held::Held;
 use crate::text::go::value::Value;
@@ -12,13 +15,32 @@ use crate::text::go::value::Value;
 /// The function of that name.
 pub(in super::super) fn find(name: &str) -> Option<&'static Added> {
     static TABLE: LazyLock<BTreeMap<&str, Added>> = LazyLock::new(|| {
-        let call = CALLS.iter().map(|(names, signature, call)| (*names, *signature, *call));
-        let random = RANDOM.iter().map(|(names, signature)| (*names, *signature, random as Call));
-        let timed = TIMED.iter().map(|(names, signature)| (*names, *signature, timed as Call));
-        let in_place = IN_PLACE.iter().map(|(names, signature)| (*names, *signature, in_place as Call));
+        let call = CALLS
+            .iter()
+            .map(|(names, signature, call)| (*names, *signature, *call));
+        let random = RANDOM
+            .iter()
+            .map(|(names, signature)| (*names, *signature, random as Call));
+        let timed = TIMED
+            .iter()
+            .map(|(names, signature)| (*names, *signature, timed as Call));
+        let in_place = IN_PLACE
+            .iter()
+            .map(|(names, signature)| (*names, *signature, in_place as Call));
         let all = call.chain(random).chain(timed).chain(in_place);
-        all.flat_map(|(names, signature, call)| names.split(' ').map(move |name| (name, Added { signature, call, work: work(name) })))
-            .collect()
+        all.flat_map(|(names, signature, call)| {
+            names.split(' ').map(move |name| {
+                (
+                    name,
+                    Added {
+                        signature,
+                        call,
+                        work: work(name),
+                    },
+                )
+            })
+        })
+        .collect()
     });
     TABLE.get(name)
 }
@@ -26,7 +48,9 @@ pub(in super::super) fn find(name: &str) -> Option<&'static Added> {
 /// What the function of that name goes through.
 fn work(name: &str) -> Work {
     match name {
-        "deepEqual" | "uniq" | "mustUniq" | "without" | "mustWithout" | "has" | "mustHas" => Work::Whole,
+        "deepEqual" | "uniq" | "mustUniq" | "without" | "mustWithout" | "has" | "mustHas" => {
+            Work::Whole
+        }
         "derivePassword" => Work::Slow,
         _ => Work::Items,
     }
@@ -41,7 +65,9 @@ fn random(_: &Arguments<'_>) -> Called<Held> {
 }
 
 fn timed(_: &Arguments<'_>) -> Called<Held> {
-    Err(CallFault::Unsupported("works with moments in time, which is not followed here"))
+    Err(CallFault::Unsupported(
+        "works with moments in time, which is not followed here",
+    ))
 }
 
 fn in_place(_: &Arguments<'_>) -> Called<Held> {
@@ -55,16 +81,27 @@ const RANDOM: [(&str, &str); 5] = [
     ("randInt", "ii"),
     ("shuffle bcrypt genPrivateKey", "s"),
     ("htpasswd encryptAES", "ss"),
-    ("genCA genCAWithKey genSelfSignedCert genSelfSignedCertWithKey genSignedCert genSignedCertWithKey", "a*"),
+    (
+        "genCA genCAWithKey genSelfSignedCert genSelfSignedCertWithKey genSignedCert genSignedCertWithKey",
+        "a*",
+    ),
     ("buildCustomCert", "ss"),
 ];
 
 /// What asks the clock, or has a moment as its value.
-const TIMED: [(&str, &str); 4] =
-    [("ago unixEpoch", "a"), ("toDate mustToDate", "ss"), ("must_date_modify mustDateModify", "sa"), ("decryptAES", "ss")];
+const TIMED: [(&str, &str); 4] = [
+    ("ago unixEpoch", "a"),
+    ("toDate mustToDate", "ss"),
+    ("must_date_modify mustDateModify", "sa"),
+    ("decryptAES", "ss"),
+];
 
 /// What changes its first argument.
-const IN_PLACE: [(&str, &str); 3] = [("set", "msa"), ("unset", "ms"), ("merge mustMerge mergeOverwrite mustMergeOverwrite", "mm*")];
+const IN_PLACE: [(&str, &str); 3] = [
+    ("set", "msa"),
+    ("unset", "ms"),
+    ("merge mustMerge mergeOverwrite mustMergeOverwrite", "mm*"),
+];
 
 const CALLS: &[(&str, &str, Call)] = &[
     ("hello", "", |_| text("Hello!")),
@@ -81,29 +118,51 @@ const CALLS: &[(&str, &str, Call)] = &[
     ("substr", "iis", strings::substr),
     ("repeat", "is", strings::repeat),
     ("trimall trimAll", "ss", strings::trim_all),
-    ("trimSuffix", "ss", |a| text(a.bytes(1).strip_suffix(a.bytes(0)).unwrap_or(a.bytes(1)))),
-    ("trimPrefix", "ss", |a| text(a.bytes(1).strip_prefix(a.bytes(0)).unwrap_or(a.bytes(1)))),
-    ("nospace", "s", |a| text(a.text(0).replace(strings::is_space, ""))),
+    ("trimSuffix", "ss", |a| {
+        text(a.bytes(1).strip_suffix(a.bytes(0)).unwrap_or(a.bytes(1)))
+    }),
+    ("trimPrefix", "ss", |a| {
+        text(a.bytes(1).strip_prefix(a.bytes(0)).unwrap_or(a.bytes(1)))
+    }),
+    ("nospace", "s", |a| {
+        text(a.text(0).replace(strings::is_space, ""))
+    }),
     ("initials", "s", |a| text(strings::initials(&a.text(0)))),
     ("swapcase", "s", |a| text(cases::swap(&a.text(0)))),
     ("snakecase", "s", |a| text(cases::joined(&a.text(0), '_'))),
     ("kebabcase", "s", |a| text(cases::joined(&a.text(0), '-'))),
     ("camelcase", "s", |a| text(cases::pascal(&a.text(0)))),
-    ("wrap", "is", |a| strings::wrap(a.bytes(1), a.int(0), b"\n", false)),
-    ("wrapWith", "iss", |a| strings::wrap(a.bytes(2), a.int(0), a.bytes(1), true)),
+    ("wrap", "is", |a| {
+        strings::wrap(a.bytes(1), a.int(0), b"\n", false)
+    }),
+    ("wrapWith", "iss", |a| {
+        strings::wrap(a.bytes(2), a.int(0), a.bytes(1), true)
+    }),
     ("contains", "ss", strings::contains),
-    ("hasPrefix", "ss", |a| truth(a.bytes(1).starts_with(a.bytes(0)))),
-    ("hasSuffix", "ss", |a| truth(a.bytes(1).ends_with(a.bytes(0)))),
+    ("hasPrefix", "ss", |a| {
+        truth(a.bytes(1).starts_with(a.bytes(0)))
+    }),
+    ("hasSuffix", "ss", |a| {
+        truth(a.bytes(1).ends_with(a.bytes(0)))
+    }),
     ("quote", "a*", strings::quoted),
     ("squote", "a*", strings::single_quoted),
     ("cat", "a*", strings::cat),
     ("indent", "is", |a| strings::indent(a, "")),
     ("nindent", "is", |a| strings::indent(a, "\n")),
     ("replace", "sss", strings::replace),
-    ("plural", "ssi", |a| text(a.bytes(if a.int(2) == 1 { 0 } else { 1 }))),
-    ("split", "ss", |a| strings::split_map(a.bytes(1), a.bytes(0), -1)),
-    ("splitn", "sis", |a| strings::split_map(a.bytes(2), a.bytes(0), a.int(1))),
-    ("splitList", "ss", |a| texts(strings::split(a.bytes(1), a.bytes(0), -1))),
+    ("plural", "ssi", |a| {
+        text(a.bytes(if a.int(2) == 1 { 0 } else { 1 }))
+    }),
+    ("split", "ss", |a| {
+        strings::split_map(a.bytes(1), a.bytes(0), -1)
+    }),
+    ("splitn", "sis", |a| {
+        strings::split_map(a.bytes(2), a.bytes(0), a.int(1))
+    }),
+    ("splitList", "ss", |a| {
+        texts(strings::split(a.bytes(1), a.bytes(0), -1))
+    }),
     ("join", "sa", strings::join),
     ("sortAlpha", "a", strings::sort_alpha),
     ("toString", "a", |a| text(values::shown(a.value(0))?)),
@@ -116,64 +175,148 @@ const CALLS: &[(&str, &str, Call)] = &[
     ("sha1sum", "s", |a| text(encoding::sha1_sum(a.bytes(0)))),
     ("sha256sum", "s", |a| text(encoding::sha256_sum(a.bytes(0)))),
     ("sha512sum", "s", |a| text(encoding::sha512_sum(a.bytes(0)))),
-    ("adler32sum", "s", |a| text(encoding::adler32(a.bytes(0)).to_string())),
+    ("adler32sum", "s", |a| {
+        text(encoding::adler32(a.bytes(0)).to_string())
+    }),
     ("derivePassword", password::SIGNATURE, password::derive),
-    ("fromJson", "s", |a| json::read(a).or_else(|_| any(Value::Nil))),
+    ("fromJson", "s", |a| {
+        json::read(a).or_else(|_| any(Value::Nil))
+    }),
     ("mustFromJson", "s", json::read),
-    ("toJson mustToJson", "a", |a| json::written(a, json::Style::COMPACT)),
-    ("toPrettyJson mustToPrettyJson", "a", |a| json::written(a, json::Style::PRETTY)),
-    ("toRawJson mustToRawJson", "a", |a| json::written(a, json::Style::RAW)),
+    ("toJson mustToJson", "a", |a| {
+        json::written(a, json::Style::COMPACT)
+    }),
+    ("toPrettyJson mustToPrettyJson", "a", |a| {
+        json::written(a, json::Style::PRETTY)
+    }),
+    ("toRawJson mustToRawJson", "a", |a| {
+        json::written(a, json::Style::RAW)
+    }),
     // numbers
     ("atoi", "s", numbers::atoi),
-    ("int", "a", |a| Ok(Held::plain(Value::Int(numbers::to_int(a.value(0)))))),
+    ("int", "a", |a| {
+        Ok(Held::plain(Value::Int(numbers::to_int(a.value(0)))))
+    }),
     ("int64", "a", |a| int64(numbers::to_int(a.value(0)))),
     ("float64", "a", |a| float(numbers::to_float(a.value(0)))),
     ("toDecimal", "a", numbers::octal),
     ("seq", "i*", numbers::seq),
-    ("until", "i", |a| numbers::until(0, a.int(0), if a.int(0) < 0 { -1 } else { 1 })),
-    ("untilStep", "iii", |a| numbers::until(a.int(0), a.int(1), a.int(2))),
-    ("add1", "a", |a| int64(numbers::to_int(a.value(0)).wrapping_add(1))),
-    ("add", "a*", |a| int64(a.values().fold(0, |sum, value| sum.wrapping_add(numbers::to_int(value))))),
-    ("sub", "aa", |a| int64(numbers::to_int(a.value(0)).wrapping_sub(numbers::to_int(a.value(1))))),
+    ("until", "i", |a| {
+        numbers::until(0, a.int(0), if a.int(0) < 0 { -1 } else { 1 })
+    }),
+    ("untilStep", "iii", |a| {
+        numbers::until(a.int(0), a.int(1), a.int(2))
+    }),
+    ("add1", "a", |a| {
+        int64(numbers::to_int(a.value(0)).wrapping_add(1))
+    }),
+    ("add", "a*", |a| {
+        int64(
+            a.values()
+                .fold(0, |sum, value| sum.wrapping_add(numbers::to_int(value))),
+        )
+    }),
+    ("sub", "aa", |a| {
+        int64(numbers::to_int(a.value(0)).wrapping_sub(numbers::to_int(a.value(1))))
+    }),
     ("div", "aa", |a| numbers::divided(a, i64::wrapping_div)),
     ("mod", "aa", |a| numbers::divided(a, i64::wrapping_rem)),
-    ("mul", "aa*", |a| int64(a.values().fold(1, |product, value| product.wrapping_mul(numbers::to_int(value))))),
-    ("add1f", "a", |a| decimal::compute(a.values().chain([&Value::Int(1)]), decimal::Decimal::add)),
-    ("addf", "a*", |a| decimal::compute([&Value::Int(0)].into_iter().chain(a.values()), decimal::Decimal::add)),
-    ("subf", "aa*", |a| decimal::compute(a.values(), decimal::Decimal::sub)),
-    ("mulf", "aa*", |a| decimal::compute(a.values(), decimal::Decimal::mul)),
-    ("divf", "aa*", |a| decimal::compute(a.values(), decimal::Decimal::div)),
-    ("max biggest", "aa*", |a| int64(a.values().map(numbers::to_int).max().unwrap_or_default())),
-    ("min", "aa*", |a| int64(a.values().map(numbers::to_int).min().unwrap_or_default())),
-    ("maxf", "aa*", |a| float(a.values().map(numbers::to_float).fold(f64::NEG_INFINITY, f64::max))),
-    ("minf", "aa*", |a| float(a.values().map(numbers::to_float).fold(f64::INFINITY, f64::min))),
+    ("mul", "aa*", |a| {
+        int64(a.values().fold(1, |product, value| {
+            product.wrapping_mul(numbers::to_int(value))
+        }))
+    }),
+    ("add1f", "a", |a| {
+        decimal::compute(a.values().chain([&Value::Int(1)]), decimal::Decimal::add)
+    }),
+    ("addf", "a*", |a| {
+        decimal::compute(
+            [&Value::Int(0)].into_iter().chain(a.values()),
+            decimal::Decimal::add,
+        )
+    }),
+    ("subf", "aa*", |a| {
+        decimal::compute(a.values(), decimal::Decimal::sub)
+    }),
+    ("mulf", "aa*", |a| {
+        decimal::compute(a.values(), decimal::Decimal::mul)
+    }),
+    ("divf", "aa*", |a| {
+        decimal::compute(a.values(), decimal::Decimal::div)
+    }),
+    ("max biggest", "aa*", |a| {
+        int64(a.values().map(numbers::to_int).max().unwrap_or_default())
+    }),
+    ("min", "aa*", |a| {
+        int64(a.values().map(numbers::to_int).min().unwrap_or_default())
+    }),
+    ("maxf", "aa*", |a| {
+        float(
+            a.values()
+                .map(numbers::to_float)
+                .fold(f64::NEG_INFINITY, f64::max),
+        )
+    }),
+    ("minf", "aa*", |a| {
+        float(
+            a.values()
+                .map(numbers::to_float)
+                .fold(f64::INFINITY, f64::min),
+        )
+    }),
     ("ceil", "a", |a| float(numbers::to_float(a.value(0)).ceil())),
-    ("floor", "a", |a| float(numbers::to_float(a.value(0)).floor())),
+    ("floor", "a", |a| {
+        float(numbers::to_float(a.value(0)).floor())
+    }),
     ("round", "aif*", numbers::round),
     ("duration", "a", numbers::duration),
     ("durationRound", "a", numbers::duration_round),
     // any values
     ("default", "aa*", values::default),
     ("empty", "a", |a| truth(!a.value(0).truth())),
-    ("coalesce", "a*", |a| any(a.values().find(|value| value.truth()).cloned().unwrap_or(Value::Nil))),
-    ("all", "a*", |a| truth(a.values().all(|value| value.truth()))),
-    ("any", "a*", |a| truth(a.values().any(|value| value.truth()))),
+    ("coalesce", "a*", |a| {
+        any(a
+            .values()
+            .find(|value| value.truth())
+            .cloned()
+            .unwrap_or(Value::Nil))
+    }),
+    ("all", "a*", |a| {
+        truth(a.values().all(|value| value.truth()))
+    }),
+    ("any", "a*", |a| {
+        truth(a.values().any(|value| value.truth()))
+    }),
     ("ternary", "aab", values::ternary),
     ("deepCopy mustDeepCopy", "a", |a| any(a.value(0).clone())),
-    ("deepEqual", "aa", |a| truth(values::key(&a.0[0])? == values::key(&a.0[1])?)),
+    ("deepEqual", "aa", |a| {
+        truth(values::key(&a.0[0])? == values::key(&a.0[1])?)
+    }),
     ("typeOf", "a", |a| text(values::type_of(&a.0[0]))),
-    ("typeIs", "sa", |a| truth(a.bytes(0) == values::type_of(&a.0[1]).as_bytes())),
+    ("typeIs", "sa", |a| {
+        truth(a.bytes(0) == values::type_of(&a.0[1]).as_bytes())
+    }),
     ("typeIsLike", "sa", values::type_is_like),
     ("kindOf", "a", |a| text(values::kind_of(&a.0[0]))),
-    ("kindIs", "sa", |a| truth(a.bytes(0) == values::kind_of(&a.0[1]).as_bytes())),
+    ("kindIs", "sa", |a| {
+        truth(a.bytes(0) == values::kind_of(&a.0[1]).as_bytes())
+    }),
     // lists
     ("list tuple", "a*", |a| list(a.values().cloned())),
     ("append push mustAppend mustPush", "aa", lists::append),
     ("prepend mustPrepend", "aa", lists::prepend),
-    ("first mustFirst", "a", |a| lists::one(a, "find first", <[_]>::first)),
-    ("last mustLast", "a", |a| lists::one(a, "find last", <[_]>::last)),
-    ("rest mustRest", "a", |a| lists::some(a, "find rest", |items| &items[1..])),
-    ("initial mustInitial", "a", |a| lists::some(a, "find initial", |items| &items[..items.len() - 1])),
+    ("first mustFirst", "a", |a| {
+        lists::one(a, "find first", <[_]>::first)
+    }),
+    ("last mustLast", "a", |a| {
+        lists::one(a, "find last", <[_]>::last)
+    }),
+    ("rest mustRest", "a", |a| {
+        lists::some(a, "find rest", |items| &items[1..])
+    }),
+    ("initial mustInitial", "a", |a| {
+        lists::some(a, "find initial", |items| &items[..items.len() - 1])
+    }),
     ("reverse mustReverse", "a", lists::reverse),
     ("compact mustCompact", "a", lists::compact),
     ("uniq mustUniq", "a", lists::uniq),
@@ -185,7 +328,9 @@ const CALLS: &[(&str, &str, Call)] = &[
     // maps
     ("dict", "a*", dicts::dict),
     ("get", "ms", dicts::get),
-    ("hasKey", "ms", |a| truth(a.map(0).contains_key(&*a.text(1)))),
+    ("hasKey", "ms", |a| {
+        truth(a.map(0).contains_key(&*a.text(1)))
+    }),
     ("pluck", "sm*", dicts::pluck),
     ("keys", "m*", dicts::keys),
     ("values", "m", |a| list(a.map(0).values().cloned())),
@@ -197,19 +342,33 @@ const CALLS: &[(&str, &str, Call)] = &[
     ("dir osDir", "s", |a| text(urls::dir(&a.text(0)))),
     ("clean osClean", "s", |a| text(urls::clean(&a.text(0)))),
     ("ext osExt", "s", |a| text(urls::ext(&a.text(0)))),
-    ("isAbs osIsAbs", "s", |a| truth(a.bytes(0).starts_with(b"/"))),
+    ("isAbs osIsAbs", "s", |a| {
+        truth(a.bytes(0).starts_with(b"/"))
+    }),
     ("urlParse", "s", urls::parse),
     ("urlJoin", "m", urls::join),
     // versions
     ("semver", "s", semver::semver),
     ("semverCompare", "ss", semver::compare),
     // patterns
-    ("regexMatch", "ss", |a| patterns::matches(a).or_else(|_| truth(false))),
+    ("regexMatch", "ss", |a| {
+        patterns::matches(a).or_else(|_| truth(false))
+    }),
     ("mustRegexMatch", "ss", patterns::matches),
     ("regexFind mustRegexFind", "ss", patterns::find),
     ("regexFindAll mustRegexFindAll", "ssi", patterns::find_all),
-    ("regexReplaceAll mustRegexReplaceAll", "sss", patterns::replace_all),
-    ("regexReplaceAllLiteral mustRegexReplaceAllLiteral", "sss", patterns::replace_all_literally),
+    (
+        "regexReplaceAll mustRegexReplaceAll",
+        "sss",
+        patterns::replace_all,
+    ),
+    (
+        "regexReplaceAllLiteral mustRegexReplaceAllLiteral",
+        "sss",
+        patterns::replace_all_literally,
+    ),
     ("regexSplit mustRegexSplit", "ssi", patterns::split),
-    ("regexQuoteMeta", "s", |a| text(patterns::quote_meta(a.bytes(0)))),
+    ("regexQuoteMeta", "s", |a| {
+        text(patterns::quote_meta(a.bytes(0)))
+    }),
 ];

@@ -5,13 +5,17 @@ use crate::text::go::template::{Dialect, Fault, render, render_in};
 use crate::text::go::value::Value;
 
 fn rendered(text: &str) -> Result<String, Fault> {
-    let data = Value::of_json(&serde_json::json!({"n": 3, "s": "First Try", "l": ["b", "a", "b"], "m": {"x": 1, "y": {"z": "deep"}}}));
-    render_in(Dialect::SPRIG, "tpl", text, &data, &Budget::default()).map(|text| String::from_utf8(text).unwrap())
+    let data = Value::of_json(
+        &serde_json::json!({"n": 3, "s": "First Try", "l": ["b", "a", "b"], "m": {"x": 1, "y": {"z": "deep"}}}),
+    );
+    render_in(Dialect::SPRIG, "tpl", text, &data, &Budget::default())
+        .map(|text| String::from_utf8(text).unwrap())
 }
 
 fn check(pairs: &[(&str, &str)]) {
     for (text, expected) in pairs {
-        let found = rendered(&format!("{{{{ {text} }}}}")).unwrap_or_else(|fault| fault.to_string());
+        let found =
+            rendered(&format!("{{{{ {text} }}}}")).unwrap_or_else(|fault| fault.to_string());
         assert_eq!(found, *expected, "{text}");
     }
 }
@@ -66,7 +70,10 @@ fn values_are_sprigs() {
         ("typeOf .l", "[]interface {}"),
         ("empty .none", "true"),
         ("coalesce 0 \"\" \"x\"", "x"),
-        ("toPrettyJson (dict \"a\" (list 1))", "{\n  \"a\": [\n    1\n  ]\n}"),
+        (
+            "toPrettyJson (dict \"a\" (list 1))",
+            "{\n  \"a\": [\n    1\n  ]\n}",
+        ),
         ("toRawJson \"<\"", "\"<\""),
         ("(fromJson \"{\\\"a\\\": [1]}\").a", "[1]"),
     ]);
@@ -99,14 +106,23 @@ fn encodings_and_patterns_are_sprigs() {
         ("b32enc \"hi\"", "NBUQ===="),
         ("b32enc \"hello\" | b32dec", "hello"),
         ("adler32sum \"a\"", "6422626"),
-        ("sha256sum \"\"", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
-        ("regexReplaceAll \"a(x*)b\" \"-ab-axxb-\" \"${1}W\"", "-W-xxW-"),
+        (
+            "sha256sum \"\"",
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        ),
+        (
+            "regexReplaceAll \"a(x*)b\" \"-ab-axxb-\" \"${1}W\"",
+            "-W-xxW-",
+        ),
         ("regexReplaceAll \"a(x*)b\" \"-ab-axxb-\" \"$1W\"", "---"),
         ("regexSplit \"z+\" \"pizza\" -1", "[pi a]"),
         ("regexFindAll \"[24]\" \"123456\" -1", "[2 4]"),
         ("regexQuoteMeta \"1.2\"", "1\\.2"),
         ("(urlParse \"http://u@h:1/p?q=1#f\").hostname", "h"),
-        ("urlJoin (urlParse \"http://h:1/p?q=1\")", "http://h:1/p?q=1"),
+        (
+            "urlJoin (urlParse \"http://h:1/p?q=1\")",
+            "http://h:1/p?q=1",
+        ),
         ("base \"/a/b.c\"", "b.c"),
         ("clean \"/a/../b\"", "/b"),
     ]);
@@ -125,20 +141,31 @@ fn versions_are_sprigs() {
         ("semver \"v1.34.1-rc.1+b\"", "1.34.1-rc.1+b"),
         ("(semver \"v1.34.1\").Minor", "34"),
     ]);
-    let fault = rendered("{{ semverCompare \"x!\" \"v1\" }}").unwrap_err().to_string();
-    assert!(fault.ends_with("error calling semverCompare: improper constraint: x!"), "{fault}");
+    let fault = rendered("{{ semverCompare \"x!\" \"v1\" }}")
+        .unwrap_err()
+        .to_string();
+    assert!(
+        fault.ends_with("error calling semverCompare: improper constraint: x!"),
+        "{fault}"
+    );
 }
 
 /// Observed of sprig; the key is slow to derive on purpose.
 #[test]
 fn passwords_are_derived() {
-    check(&[("derivePassword 1 \"long\" \"password\" \"user\" \"example.com\"", "ZedaFaxcZaso9*")]);
+    check(&[(
+        "derivePassword 1 \"long\" \"password\" \"user\" \"example.com\"",
+        "ZedaFaxcZaso9*",
+    )]);
 }
 
 #[test]
 fn arguments_have_types() {
     check(&[
-        ("trunc \"a\" \"b\"", "template: tpl:1:9: executing \"tpl\" at <\"a\">: expected integer; found \"a\""),
+        (
+            "trunc \"a\" \"b\"",
+            "template: tpl:1:9: executing \"tpl\" at <\"a\">: expected integer; found \"a\"",
+        ),
         (
             "repeat .n \"b\"",
             "template: tpl:1:10: executing \"tpl\" at <.n>: wrong type for value; expected int; got float64",
@@ -147,8 +174,14 @@ fn arguments_have_types() {
             "round 1.0 (add 1 1)",
             "template: tpl:1:20: executing \"tpl\" at <1>: wrong type for value; expected int; got int64",
         ),
-        ("upper nil", "template: tpl:1:9: executing \"tpl\" at <nil>: cannot assign nil to string"),
-        ("add1", "template: tpl:1:3: executing \"tpl\" at <add1>: wrong number of args for add1: want 1 got 0"),
+        (
+            "upper nil",
+            "template: tpl:1:9: executing \"tpl\" at <nil>: cannot assign nil to string",
+        ),
+        (
+            "add1",
+            "template: tpl:1:3: executing \"tpl\" at <add1>: wrong number of args for add1: want 1 got 0",
+        ),
         (
             "div 1 0",
             "template: tpl:1:3: executing \"tpl\" at <div 1 0>: error calling div: runtime error: integer divide by zero",
@@ -158,15 +191,28 @@ fn arguments_have_types() {
 
 #[test]
 fn what_is_random_is_refused_by_name() {
-    for (text, word) in [("randInt 1 5", "randInt"), ("genCA \"a\" 1", "genCA"), ("set .m \"a\" 1", "set"), ("ago 1", "ago")] {
+    for (text, word) in [
+        ("randInt 1 5", "randInt"),
+        ("genCA \"a\" 1", "genCA"),
+        ("set .m \"a\" 1", "set"),
+        ("ago 1", "ago"),
+    ] {
         match rendered(&format!("{{{{ {text} }}}}")) {
-            Err(Fault::Unsupported(reason)) => assert!(reason.contains(&format!("`{word}`")), "{reason}"),
+            Err(Fault::Unsupported(reason)) => {
+                assert!(reason.contains(&format!("`{word}`")), "{reason}")
+            }
             other => panic!("{text}: {other:?}"),
         }
     }
-    assert!(matches!(rendered("{{ now }}"), Err(Fault::Parse(_))), "it is not in the map");
+    assert!(
+        matches!(rendered("{{ now }}"), Err(Fault::Parse(_))),
+        "it is not in the map"
+    );
     let plain = render("tpl", "{{ upper \"a\" }}", &Value::Nil, &Budget::default());
-    assert!(matches!(plain, Err(Fault::Parse(_))), "files of render have the standard functions alone");
+    assert!(
+        matches!(plain, Err(Fault::Parse(_))),
+        "files of render have the standard functions alone"
+    );
 }
 
 #[test]

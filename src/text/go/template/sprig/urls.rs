@@ -60,11 +60,21 @@ pub(super) fn parse(arguments: &Arguments<'_>) -> Called<Held> {
     };
     let (before, fragment) = source.split_once('#').unwrap_or((&source, ""));
     let (before, query) = before.split_once('?').unwrap_or((before, ""));
-    let rest = if url.scheme.is_empty() { before } else { &before[url.scheme.len() + 1..] };
+    let rest = if url.scheme.is_empty() {
+        before
+    } else {
+        &before[url.scheme.len() + 1..]
+    };
     let is_opaque = !url.scheme.is_empty() && !rest.starts_with('/');
-    let authority = rest.strip_prefix("//").map_or("", |rest| rest.split('/').next().unwrap_or_default());
+    let authority = rest
+        .strip_prefix("//")
+        .map_or("", |rest| rest.split('/').next().unwrap_or_default());
     let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
-    let name = match url.host.strip_prefix('[').and_then(|host| host.split_once(']')) {
+    let name = match url
+        .host
+        .strip_prefix('[')
+        .and_then(|host| host.split_once(']'))
+    {
         Some((address, _)) => address,
         None => url.host.split(':').next().unwrap_or_default(),
     };
@@ -78,32 +88,61 @@ pub(super) fn parse(arguments: &Arguments<'_>) -> Called<Held> {
         ("fragment", fragment),
         ("userinfo", user),
     ];
-    Ok(Held::plain(Value::map(entries.map(|(key, value)| (key.to_owned(), Value::text(value))))))
+    Ok(Held::plain(Value::map(
+        entries.map(|(key, value)| (key.to_owned(), Value::text(value))),
+    )))
 }
 
 /// `URL.String()` of the parts of a map.
 pub(super) fn join(arguments: &Arguments<'_>) -> Called<Held> {
     let map = arguments.map(0);
     let mut parts = [const { String::new() }; 7];
-    for (part, key) in parts.iter_mut().zip(["scheme", "userinfo", "host", "path", "query", "opaque", "fragment"]) {
+    for (part, key) in parts.iter_mut().zip([
+        "scheme", "userinfo", "host", "path", "query", "opaque", "fragment",
+    ]) {
         match map.get(key) {
             Some(Value::Text(value)) => *part = String::from_utf8_lossy(value).into_owned(),
             None => {}
             Some(other) => {
                 let kind = super::values::kind_of(&Held::plain(other.clone()));
-                return refused(format!("unable to parse {key} key, must be of type string, but {kind} found"));
+                return refused(format!(
+                    "unable to parse {key} key, must be of type string, but {kind} found"
+                ));
             }
         }
     }
     let [scheme, user, host, path, query, opaque, fragment] = parts;
-    let with = |before: &str, part: &str, behind: &str| if part.is_empty() { String::new() } else { format!("{before}{part}{behind}") };
+    let with = |before: &str, part: &str, behind: &str| {
+        if part.is_empty() {
+            String::new()
+        } else {
+            format!("{before}{part}{behind}")
+        }
+    };
     let middle = if !opaque.is_empty() {
         opaque
     } else {
-        let slashes = if !scheme.is_empty() || !host.is_empty() || !user.is_empty() { "//" } else { "" };
-        let slashes = if host.is_empty() && path.is_empty() && user.is_empty() { "" } else { slashes };
-        let between = if !path.is_empty() && !path.starts_with('/') && !host.is_empty() { "/" } else { "" };
+        let slashes = if !scheme.is_empty() || !host.is_empty() || !user.is_empty() {
+            "//"
+        } else {
+            ""
+        };
+        let slashes = if host.is_empty() && path.is_empty() && user.is_empty() {
+            ""
+        } else {
+            slashes
+        };
+        let between = if !path.is_empty() && !path.starts_with('/') && !host.is_empty() {
+            "/"
+        } else {
+            ""
+        };
         format!("{slashes}{}{host}{between}{path}", with("", &user, "@"))
     };
-    text(format!("{}{middle}{}{}", with("", &scheme, ":"), with("?", &query, ""), with("#", &fragment, "")))
+    text(format!(
+        "{}{middle}{}{}",
+        with("", &scheme, ":"),
+        with("?", &query, ""),
+        with("#", &fragment, "")
+    ))
 }

@@ -1,4 +1,5 @@
-//! Any values: how they print, what they are, which are the same. Sprig's `defaults.go` and `reflect.go`.
+//! Any values: how they print, what they are, which are the same. Sprig's `defaults.go` and
+//! `reflect.go`.
 
 use super::super::MAX_VALUE;
 use super::arguments::{Arguments, any, truth};
@@ -19,7 +20,11 @@ pub(super) fn shown(value: &Value) -> Called<Vec<u8>> {
 pub(super) fn texts(value: &Value) -> Called<Vec<Vec<u8>>> {
     match value {
         Value::Nil => Ok(Vec::new()),
-        Value::List(items) => items.iter().filter(|item| **item != Value::Nil).map(shown).collect(),
+        Value::List(items) => items
+            .iter()
+            .filter(|item| **item != Value::Nil)
+            .map(shown)
+            .collect(),
         value => Ok(vec![shown(value)?]),
     }
 }
@@ -102,7 +107,9 @@ fn push_key(out: &mut Vec<u8>, value: &Value) -> Called<()> {
         Value::Byte(byte) => out.extend([b'u', *byte]),
         // Both zeros are one.
         Value::Float(float) => out.extend([&b"f"[..], &(float + 0.0).to_be_bytes()].concat()),
-        Value::Complex(real, imaginary) => out.extend([&b"c"[..], &real.to_be_bytes(), &imaginary.to_be_bytes()].concat()),
+        Value::Complex(real, imaginary) => {
+            out.extend([&b"c"[..], &real.to_be_bytes(), &imaginary.to_be_bytes()].concat())
+        }
         Value::Text(text) => push_text(out, b's', text),
         Value::Struct(object) => push_text(out, b'p', object.text.as_bytes()),
         Value::List(items) => {

@@ -1,5 +1,6 @@
-//! A checker for Ignition 3 configs, written from the text of the specification (Ignition configuration specification v3.4.0): keys and
-//! their types, what is required, and what a value may be.
+//! A checker for Ignition 3 configs, written from the text of the specification (Ignition
+//! configuration specification v3.4.0): keys and their types, what is required, and what a value
+//! may be.
 
 mod rules;
 mod shapes;
@@ -15,7 +16,8 @@ pub struct Fault {
     pub path: String,
     /// What is wrong.
     pub message: String,
-    /// Whether it is a key that the specification does not know, which Ignition ignores with a warning.
+    /// Whether it is a key that the specification does not know, which Ignition ignores with a
+    /// warning.
     pub is_unknown_key: bool,
 }
 
@@ -32,7 +34,8 @@ enum Kind {
     Objects(&'static Shape),
 }
 
-/// The keys of an object; `*` before a key says that it is required. Items of lists are told apart by the key `id`.
+/// The keys of an object; `*` before a key says that it is required. Items of lists are told apart
+/// by the key `id`.
 struct Shape {
     keys: &'static [(&'static str, Kind)],
     id: &'static str,
@@ -54,13 +57,25 @@ struct Found<'a> {
 
 impl Found<'_> {
     fn add(&mut self, key: &str, message: impl Into<String>) {
-        let path = if key.is_empty() { self.path.to_owned() } else { joined(self.path, key) };
-        self.faults.push(Fault { path, message: message.into(), is_unknown_key: false });
+        let path = if key.is_empty() {
+            self.path.to_owned()
+        } else {
+            joined(self.path, key)
+        };
+        self.faults.push(Fault {
+            path,
+            message: message.into(),
+            is_unknown_key: false,
+        });
     }
 }
 
 fn joined(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+    if path.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{path}.{key}")
+    }
 }
 
 fn object(shape: &Shape, value: &Value, path: &str, faults: &mut Vec<Fault>) {
@@ -70,19 +85,33 @@ fn object(shape: &Shape, value: &Value, path: &str, faults: &mut Vec<Fault>) {
     };
     let before = faults.len();
     for (key, value) in entries {
-        let known = shape.keys.iter().find(|(name, _)| name.trim_start_matches('*') == key);
+        let known = shape
+            .keys
+            .iter()
+            .find(|(name, _)| name.trim_start_matches('*') == key);
         let path = joined(path, key);
         match known {
             None => {
                 let message = "is no key that the specification knows".to_owned();
-                faults.push(Fault { path, message, is_unknown_key: true });
+                faults.push(Fault {
+                    path,
+                    message,
+                    is_unknown_key: true,
+                });
             }
             Some(_) if value.is_null() => {}
             Some((_, kind)) => of_kind(*kind, value, &path, faults),
         }
     }
-    for required in shape.keys.iter().filter_map(|(key, _)| key.strip_prefix('*')) {
-        if entries.get(required).is_none_or(|value| value.is_null() || value.as_str() == Some("")) {
+    for required in shape
+        .keys
+        .iter()
+        .filter_map(|(key, _)| key.strip_prefix('*'))
+    {
+        if entries
+            .get(required)
+            .is_none_or(|value| value.is_null() || value.as_str() == Some(""))
+        {
             Found { path, faults }.add(required, "is required");
         }
     }
@@ -96,7 +125,12 @@ fn of_kind(kind: Kind, value: &Value, path: &str, faults: &mut Vec<Fault>) {
         Kind::Text => (value.is_string(), "a string"),
         Kind::Number => (value.as_i64().is_some_and(|number| number >= 0), "a number"),
         Kind::Flag => (value.is_boolean(), "a boolean"),
-        Kind::Texts => (value.as_array().is_some_and(|items| items.iter().all(Value::is_string)), "a list of strings"),
+        Kind::Texts => (
+            value
+                .as_array()
+                .is_some_and(|items| items.iter().all(Value::is_string)),
+            "a list of strings",
+        ),
         Kind::Names => (are_names(value), "a list of strings, each once"),
         Kind::Object(shape) => return object(shape, value, path, faults),
         Kind::Objects(shape) => match value.as_array() {
@@ -111,7 +145,11 @@ fn of_kind(kind: Kind, value: &Value, path: &str, faults: &mut Vec<Fault>) {
 
 fn are_names(value: &Value) -> bool {
     let mut known = BTreeSet::new();
-    value.as_array().is_some_and(|items| items.iter().all(|item| item.as_str().is_some_and(|text| known.insert(text))))
+    value.as_array().is_some_and(|items| {
+        items
+            .iter()
+            .all(|item| item.as_str().is_some_and(|text| known.insert(text)))
+    })
 }
 
 fn objects(shape: &Shape, items: &[Value], path: &str, faults: &mut Vec<Fault>) {
@@ -119,9 +157,16 @@ fn objects(shape: &Shape, items: &[Value], path: &str, faults: &mut Vec<Fault>) 
     for (index, item) in items.iter().enumerate() {
         let path = format!("{path}[{index}]");
         object(shape, item, &path, faults);
-        let id = item.get(shape.id).and_then(Value::as_str).unwrap_or_default();
+        let id = item
+            .get(shape.id)
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         if !id.is_empty() && !ids.insert(id) {
-            Found { path: &path, faults }.add(shape.id, format!("`{id}` stands twice"));
+            Found {
+                path: &path,
+                faults,
+            }
+            .add(shape.id, format!("`{id}` stands twice"));
         }
     }
 }
@@ -133,7 +178,10 @@ mod tests {
     use super::*;
 
     fn faults(config: &Value) -> Vec<String> {
-        check(config).into_iter().map(|fault| format!("{}: {}", fault.path, fault.message)).collect()
+        check(config)
+            .into_iter()
+            .map(|fault| format!("{}: {}", fault.path, fault.message))
+            .collect()
     }
 
     #[test]
@@ -157,12 +205,21 @@ mod tests {
     fn what_it_forbids_is_found() {
         let check = |part: Value, expected: &str| {
             let mut config = json!({"ignition": {"version": "3.4.0"}});
-            config.as_object_mut().unwrap().extend(part.as_object().unwrap().clone());
+            config
+                .as_object_mut()
+                .unwrap()
+                .extend(part.as_object().unwrap().clone());
             assert_eq!(faults(&config), [expected], "{part}");
         };
         check(json!({"ignition": {}}), "ignition.version: is required");
-        check(json!({"ignition": {"version": "3.5.0"}}), "ignition.version: must be 3.0.0 to 3.4.0");
-        check(json!({"networkd": {}}), "networkd: is no key that the specification knows");
+        check(
+            json!({"ignition": {"version": "3.5.0"}}),
+            "ignition.version: must be 3.0.0 to 3.4.0",
+        );
+        check(
+            json!({"networkd": {}}),
+            "networkd: is no key that the specification knows",
+        );
         check(
             json!({"storage": {"files": [{"path": "a"}]}}),
             "storage.files[0].path: must be an absolute path without `//`, `.`, `..` or `/` at its end",
@@ -175,7 +232,10 @@ mod tests {
             json!({"storage": {"files": [{"path": "/a", "overwrite": true}]}}),
             "storage.files[0].overwrite: must not be true without `contents.source`",
         );
-        check(json!({"storage": {"files": [{"path": "/a", "mode": 5000}]}}), "storage.files[0].mode: must be at most 4095");
+        check(
+            json!({"storage": {"files": [{"path": "/a", "mode": 5000}]}}),
+            "storage.files[0].mode: must be at most 4095",
+        );
         check(
             json!({"storage": {"files": [{"path": "/a", "contents": {"source": "oem:///x"}}]}}),
             "storage.files[0].contents.source: must be a URL with the scheme http, https, tftp, s3, arn, gs or data",
@@ -200,7 +260,10 @@ mod tests {
             json!({"systemd": {"units": [{"name": "a.service"}, {"name": "a.service"}]}}),
             "systemd.units[1].name: `a.service` stands twice",
         );
-        check(json!({"passwd": {"users": [{"name": "a", "uid": "1"}]}}), "passwd.users[0].uid: must be a number");
+        check(
+            json!({"passwd": {"users": [{"name": "a", "uid": "1"}]}}),
+            "passwd.users[0].uid: must be a number",
+        );
         check(
             json!({"passwd": {"users": [{"name": "a", "sshAuthorizedKeys": ["k", "k"]}]}}),
             "passwd.users[0].sshAuthorizedKeys: must be a list of strings, each once",

@@ -17,18 +17,27 @@ fn number(entries: &Map<String, Value>, key: &str) -> Option<i64> {
 }
 
 fn flag(entries: &Map<String, Value>, key: &str) -> bool {
-    entries.get(key).and_then(Value::as_bool).unwrap_or_default()
+    entries
+        .get(key)
+        .and_then(Value::as_bool)
+        .unwrap_or_default()
 }
 
 /// What a path must be.
 const CLEAN: &str = "must be an absolute path without `//`, `.`, `..` or `/` at its end";
 
 fn is_clean(path: &str) -> bool {
-    path == "/" || path.strip_prefix('/').is_some_and(|path| path.split('/').all(|part| !matches!(part, "" | "." | "..")))
+    path == "/"
+        || path
+            .strip_prefix('/')
+            .is_some_and(|path| path.split('/').all(|part| !matches!(part, "" | "." | "..")))
 }
 
 pub(super) fn version(entries: &Map<String, Value>, found: &mut Found<'_>) {
-    if !matches!(text(entries, "version"), "3.0.0" | "3.1.0" | "3.2.0" | "3.3.0" | "3.4.0") {
+    if !matches!(
+        text(entries, "version"),
+        "3.0.0" | "3.1.0" | "3.2.0" | "3.3.0" | "3.4.0"
+    ) {
         found.add("version", "must be 3.0.0 to 3.4.0");
     }
 }
@@ -44,12 +53,18 @@ pub(super) fn resource(entries: &Map<String, Value>, found: &mut Found<'_>) {
                 found.add("source", format!("is no data URL: {fault}"));
             }
         }
-        _ => found.add("source", "must be a URL with the scheme http, https, tftp, s3, arn, gs or data"),
+        _ => found.add(
+            "source",
+            "must be a URL with the scheme http, https, tftp, s3, arn, gs or data",
+        ),
     }
     if !matches!(text(entries, "compression"), "" | "gzip") {
         found.add("compression", "must be gzip");
     }
-    let has_headers = entries.get("httpHeaders").and_then(Value::as_array).is_some_and(|headers| !headers.is_empty());
+    let has_headers = entries
+        .get("httpHeaders")
+        .and_then(Value::as_array)
+        .is_some_and(|headers| !headers.is_empty());
     if has_headers && !matches!(scheme.as_deref(), Ok("http" | "https")) {
         found.add("httpHeaders", "is for the schemes http and https only");
     }
@@ -70,12 +85,21 @@ pub(super) fn hash(entries: &Map<String, Value>, found: &mut Found<'_>) {
 pub(super) fn paths(entries: &Map<String, Value>, found: &mut Found<'_>) {
     let mut known = BTreeSet::new();
     for list in ["files", "directories", "links"] {
-        for (index, item) in entries.get(list).and_then(Value::as_array).into_iter().flatten().enumerate() {
+        for (index, item) in entries
+            .get(list)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .enumerate()
+        {
             let path = item.get("path").and_then(Value::as_str).unwrap_or_default();
             if !is_clean(path) {
                 found.add(&format!("{list}[{index}].path"), CLEAN);
             } else if !known.insert(path) {
-                found.add(&format!("{list}[{index}].path"), format!("`{path}` stands twice"));
+                found.add(
+                    &format!("{list}[{index}].path"),
+                    format!("`{path}` stands twice"),
+                );
             }
         }
     }
@@ -95,7 +119,9 @@ pub(super) fn mode(entries: &Map<String, Value>, found: &mut Found<'_>) {
 
 pub(super) fn file(entries: &Map<String, Value>, found: &mut Found<'_>) {
     mode(entries, found);
-    let has_source = entries.get("contents").is_some_and(|contents| contents.get("source").is_some_and(Value::is_string));
+    let has_source = entries
+        .get("contents")
+        .is_some_and(|contents| contents.get("source").is_some_and(Value::is_string));
     if flag(entries, "overwrite") && !has_source {
         found.add("overwrite", "must not be true without `contents.source`");
     }
@@ -106,11 +132,28 @@ pub(super) fn disk(entries: &Map<String, Value>, found: &mut Found<'_>) {
         found.add("device", CLEAN);
     }
     let (mut numbers, mut labels) = (BTreeSet::new(), BTreeSet::new());
-    for (index, partition) in entries.get("partitions").and_then(Value::as_array).into_iter().flatten().enumerate() {
-        let number = partition.get("number").and_then(Value::as_i64).filter(|number| *number != 0);
-        let label = partition.get("label").and_then(Value::as_str).filter(|label| !label.is_empty());
-        if number.is_some_and(|number| !numbers.insert(number)) || label.is_some_and(|label| !labels.insert(label)) {
-            found.add(&format!("partitions[{index}]"), "has a number or a label that stands twice");
+    for (index, partition) in entries
+        .get("partitions")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .enumerate()
+    {
+        let number = partition
+            .get("number")
+            .and_then(Value::as_i64)
+            .filter(|number| *number != 0);
+        let label = partition
+            .get("label")
+            .and_then(Value::as_str)
+            .filter(|label| !label.is_empty());
+        if number.is_some_and(|number| !numbers.insert(number))
+            || label.is_some_and(|label| !labels.insert(label))
+        {
+            found.add(
+                &format!("partitions[{index}]"),
+                "has a number or a label that stands twice",
+            );
         }
     }
 }
@@ -127,28 +170,47 @@ pub(super) fn partition(entries: &Map<String, Value>, found: &mut Found<'_>) {
         let guid = text(entries, key);
         let parts: Vec<&str> = guid.split('-').collect();
         let is_guid = parts.iter().map(|part| part.len()).eq([8, 4, 4, 4, 12])
-            && parts.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_hexdigit()));
+            && parts
+                .iter()
+                .all(|part| part.bytes().all(|byte| byte.is_ascii_hexdigit()));
         if !guid.is_empty() && !is_guid {
-            found.add(key, "must be a GUID such as 01234567-89AB-CDEF-EDCB-A98765432101");
+            found.add(
+                key,
+                "must be a GUID such as 01234567-89AB-CDEF-EDCB-A98765432101",
+            );
         }
     }
-    let describes = ["label", "sizeMiB", "startMiB", "typeGuid", "guid"].iter().any(|key| entries.contains_key(*key));
+    let describes = ["label", "sizeMiB", "startMiB", "typeGuid", "guid"]
+        .iter()
+        .any(|key| entries.contains_key(*key));
     if entries.get("shouldExist") == Some(&Value::Bool(false)) && describes {
-        found.add("shouldExist", "must not be false beside a description of the partition");
+        found.add(
+            "shouldExist",
+            "must not be false beside a description of the partition",
+        );
     }
 }
 
 pub(super) fn raid(entries: &Map<String, Value>, found: &mut Found<'_>) {
-    let devices = entries.get("devices").and_then(Value::as_array).into_iter().flatten();
-    if devices.filter_map(Value::as_str).any(|device| !is_clean(device)) {
+    let devices = entries
+        .get("devices")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    if devices
+        .filter_map(Value::as_str)
+        .any(|device| !is_clean(device))
+    {
         found.add("devices", "must be absolute paths");
     }
     match text(entries, "level") {
-        "linear" | "raid0" | "0" | "stripe" if number(entries, "spares").unwrap_or_default() != 0 => {
+        "linear" | "raid0" | "0" | "stripe"
+            if number(entries, "spares").unwrap_or_default() != 0 =>
+        {
             found.add("spares", "are for levels above 0 only");
         }
-        "linear" | "raid0" | "0" | "stripe" | "raid1" | "1" | "mirror" | "raid4" | "4" | "raid5" | "5" | "raid6" | "6" | "raid10"
-        | "10" => {}
+        "linear" | "raid0" | "0" | "stripe" | "raid1" | "1" | "mirror" | "raid4" | "4"
+        | "raid5" | "5" | "raid6" | "6" | "raid10" | "10" => {}
         _ => found.add("level", "is no level of RAID"),
     }
 }
@@ -169,7 +231,10 @@ pub(super) fn filesystem(entries: &Map<String, Value>, found: &mut Found<'_>) {
         "vfat" => 11,
         "none" => 0,
         "" => {
-            if ["path", "label", "uuid", "options", "wipeFilesystem"].iter().any(|key| entries.contains_key(*key)) {
+            if ["path", "label", "uuid", "options", "wipeFilesystem"]
+                .iter()
+                .any(|key| entries.contains_key(*key))
+            {
                 found.add("format", "is required beside other settings");
             }
             return;
@@ -182,11 +247,29 @@ pub(super) fn filesystem(entries: &Map<String, Value>, found: &mut Found<'_>) {
 }
 
 pub(super) fn unit(entries: &Map<String, Value>, found: &mut Found<'_>) {
-    const EXTENSIONS: [&str; 12] =
-        ["service", "socket", "device", "mount", "automount", "swap", "target", "path", "timer", "snapshot", "slice", "scope"];
+    const EXTENSIONS: [&str; 12] = [
+        "service",
+        "socket",
+        "device",
+        "mount",
+        "automount",
+        "swap",
+        "target",
+        "path",
+        "timer",
+        "snapshot",
+        "slice",
+        "scope",
+    ];
     let name = text(entries, "name");
-    if !name.rsplit_once('.').is_some_and(|(_, extension)| EXTENSIONS.contains(&extension)) {
-        found.add("name", "must end with the suffix of a unit, such as `.service`");
+    if !name
+        .rsplit_once('.')
+        .is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
+    {
+        found.add(
+            "name",
+            "must end with the suffix of a unit, such as `.service`",
+        );
     }
     unit_contents(entries, found);
 }

@@ -1,11 +1,18 @@
 //! The keys of configs, object by object.
 
 use super::Kind::{Flag, Names, Number, Object, Objects, Text, Texts};
-use super::rules::{disk, dropin, file, filesystem, hash, mode, owner, partition, paths, raid, resource, unit, version};
+use super::rules::{
+    disk, dropin, file, filesystem, hash, mode, owner, partition, paths, raid, resource, unit,
+    version,
+};
 use super::{Kind, Shape};
 
 const fn plain(keys: &'static [(&'static str, Kind)]) -> Shape {
-    Shape { keys, id: "", rule: |_, _| {} }
+    Shape {
+        keys,
+        id: "",
+        rule: |_, _| {},
+    }
 }
 
 pub(super) static CONFIG: Shape = plain(&[
@@ -26,18 +33,38 @@ static IGNITION: Shape = Shape {
     id: "",
     rule: version,
 };
-static OTHER_CONFIGS: Shape = plain(&[("merge", Objects(&RESOURCE)), ("replace", Object(&RESOURCE))]);
+static OTHER_CONFIGS: Shape = plain(&[
+    ("merge", Objects(&RESOURCE)),
+    ("replace", Object(&RESOURCE)),
+]);
 static TIMEOUTS: Shape = plain(&[("httpResponseHeaders", Number), ("httpTotal", Number)]);
 static SECURITY: Shape = plain(&[("tls", Object(&TLS))]);
 static TLS: Shape = plain(&[("certificateAuthorities", Objects(&RESOURCE))]);
-static PROXY: Shape = plain(&[("httpProxy", Text), ("httpsProxy", Text), ("noProxy", Texts)]);
+static PROXY: Shape = plain(&[
+    ("httpProxy", Text),
+    ("httpsProxy", Text),
+    ("noProxy", Texts),
+]);
 static RESOURCE: Shape = Shape {
-    keys: &[("source", Text), ("compression", Text), ("httpHeaders", Objects(&HEADER)), ("verification", Object(&VERIFICATION))],
+    keys: &[
+        ("source", Text),
+        ("compression", Text),
+        ("httpHeaders", Objects(&HEADER)),
+        ("verification", Object(&VERIFICATION)),
+    ],
     id: "",
     rule: resource,
 };
-static HEADER: Shape = Shape { keys: &[("*name", Text), ("value", Text)], id: "name", rule: |_, _| {} };
-static VERIFICATION: Shape = Shape { keys: &[("hash", Text)], id: "", rule: hash };
+static HEADER: Shape = Shape {
+    keys: &[("*name", Text), ("value", Text)],
+    id: "name",
+    rule: |_, _| {},
+};
+static VERIFICATION: Shape = Shape {
+    keys: &[("hash", Text)],
+    id: "",
+    rule: hash,
+};
 static STORAGE: Shape = Shape {
     keys: &[
         ("disks", Objects(&DISK)),
@@ -51,8 +78,15 @@ static STORAGE: Shape = Shape {
     id: "",
     rule: paths,
 };
-static DISK: Shape =
-    Shape { keys: &[("*device", Text), ("wipeTable", Flag), ("partitions", Objects(&PARTITION))], id: "device", rule: disk };
+static DISK: Shape = Shape {
+    keys: &[
+        ("*device", Text),
+        ("wipeTable", Flag),
+        ("partitions", Objects(&PARTITION)),
+    ],
+    id: "device",
+    rule: disk,
+};
 static PARTITION: Shape = Shape {
     keys: &[
         ("label", Text),
@@ -69,7 +103,13 @@ static PARTITION: Shape = Shape {
     rule: partition,
 };
 static RAID: Shape = Shape {
-    keys: &[("*name", Text), ("*level", Text), ("*devices", Names), ("spares", Number), ("options", Texts)],
+    keys: &[
+        ("*name", Text),
+        ("*level", Text),
+        ("*devices", Names),
+        ("spares", Number),
+        ("options", Texts),
+    ],
     id: "name",
     rule: raid,
 };
@@ -87,7 +127,11 @@ static FILESYSTEM: Shape = Shape {
     id: "device",
     rule: filesystem,
 };
-static OWNER: Shape = Shape { keys: &[("id", Number), ("name", Text)], id: "", rule: owner };
+static OWNER: Shape = Shape {
+    keys: &[("id", Number), ("name", Text)],
+    id: "",
+    rule: owner,
+};
 static FILE: Shape = Shape {
     keys: &[
         ("*path", Text),
@@ -102,12 +146,25 @@ static FILE: Shape = Shape {
     rule: file,
 };
 static DIRECTORY: Shape = Shape {
-    keys: &[("*path", Text), ("overwrite", Flag), ("mode", Number), ("user", Object(&OWNER)), ("group", Object(&OWNER))],
+    keys: &[
+        ("*path", Text),
+        ("overwrite", Flag),
+        ("mode", Number),
+        ("user", Object(&OWNER)),
+        ("group", Object(&OWNER)),
+    ],
     id: "",
     rule: mode,
 };
 static LINK: Shape = Shape {
-    keys: &[("*path", Text), ("overwrite", Flag), ("user", Object(&OWNER)), ("group", Object(&OWNER)), ("*target", Text), ("hard", Flag)],
+    keys: &[
+        ("*path", Text),
+        ("overwrite", Flag),
+        ("user", Object(&OWNER)),
+        ("group", Object(&OWNER)),
+        ("*target", Text),
+        ("hard", Flag),
+    ],
     id: "",
     rule: |_, _| {},
 };
@@ -127,16 +184,35 @@ static LUKS: Shape = Shape {
     id: "name",
     rule: |_, _| {},
 };
-static CLEVIS: Shape = plain(&[("tang", Objects(&TANG)), ("tpm2", Flag), ("threshold", Number), ("custom", Object(&CLEVIS_CUSTOM))]);
-static TANG: Shape = plain(&[("*url", Text), ("*thumbprint", Text), ("advertisement", Text)]);
+static CLEVIS: Shape = plain(&[
+    ("tang", Objects(&TANG)),
+    ("tpm2", Flag),
+    ("threshold", Number),
+    ("custom", Object(&CLEVIS_CUSTOM)),
+]);
+static TANG: Shape = plain(&[
+    ("*url", Text),
+    ("*thumbprint", Text),
+    ("advertisement", Text),
+]);
 static CLEVIS_CUSTOM: Shape = plain(&[("*pin", Text), ("*config", Text), ("needsNetwork", Flag)]);
 static SYSTEMD: Shape = plain(&[("units", Objects(&UNIT))]);
 static UNIT: Shape = Shape {
-    keys: &[("*name", Text), ("enabled", Flag), ("mask", Flag), ("contents", Text), ("dropins", Objects(&DROPIN))],
+    keys: &[
+        ("*name", Text),
+        ("enabled", Flag),
+        ("mask", Flag),
+        ("contents", Text),
+        ("dropins", Objects(&DROPIN)),
+    ],
     id: "name",
     rule: unit,
 };
-static DROPIN: Shape = Shape { keys: &[("*name", Text), ("contents", Text)], id: "name", rule: dropin };
+static DROPIN: Shape = Shape {
+    keys: &[("*name", Text), ("contents", Text)],
+    id: "name",
+    rule: dropin,
+};
 static PASSWD: Shape = plain(&[("users", Objects(&USER)), ("groups", Objects(&GROUP))]);
 static USER: Shape = Shape {
     keys: &[
@@ -159,7 +235,13 @@ static USER: Shape = Shape {
     rule: |_, _| {},
 };
 static GROUP: Shape = Shape {
-    keys: &[("*name", Text), ("gid", Number), ("passwordHash", Text), ("shouldExist", Flag), ("system", Flag)],
+    keys: &[
+        ("*name", Text),
+        ("gid", Number),
+        ("passwordHash", Text),
+        ("shouldExist", Flag),
+        ("system", Flag),
+    ],
     id: "name",
     rule: |_, _| {},
 };
