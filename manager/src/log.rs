@@ -21,7 +21,6 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::flags::LogFormat;
 
-/// Has the log written from now on.
 pub(crate) fn begin(format: LogFormat, verbosity: u8) {
     // What cannot be written to standard error can be said nowhere.
     let write = |line: &str| drop(std::io::stderr().lock().write_all(line.as_bytes()));

@@ -12,7 +12,6 @@ use kube::config::Kubeconfig;
 
 use crate::fault::Fault;
 
-/// What the environment says of proxies.
 #[derive(Clone, Default)]
 pub(crate) struct Environment {
     https: Option<String>,

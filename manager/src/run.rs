@@ -95,7 +95,6 @@ fn left_to_nobody(flags: &Flags) -> Option<&'static str> {
 struct Candidates {
     /// The one that our own replicas compete for, or with several shards hold together.
     own: Option<Elector>,
-    /// Those of several shards.
     shards: Option<ShardLeases>,
     kubeadm: Option<KubeadmLease>,
 }

@@ -13,12 +13,10 @@ pub(crate) struct Shard {
 }
 
 impl Shard {
-    /// Each of so many.
     pub(crate) fn all(count: usize) -> impl Iterator<Item = Shard> {
         (0..count).map(move |index| Shard { index, count })
     }
 
-    /// Whether a namespace is in this part.
     pub(crate) fn has(self, namespace: &str) -> bool {
         index(namespace, self.count) == self.index
     }
@@ -35,12 +33,10 @@ impl Mandates {
         Mandates(mandates)
     }
 
-    /// That for a namespace.
     pub(crate) fn of(&self, namespace: &str) -> &Mandate {
         &self.0[index(namespace, self.0.len())]
     }
 
-    /// All, with their shards.
     pub(crate) fn each(&self) -> impl Iterator<Item = (Shard, &Mandate)> {
         Shard::all(self.0.len()).zip(&self.0)
     }

@@ -167,7 +167,6 @@ fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value.get(field).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The items of a list field.
 fn items<'a>(value: &'a Value, field: &str) -> &'a [Value] {
     value
         .get(field)

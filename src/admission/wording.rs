@@ -18,7 +18,6 @@ pub enum Wording {
     Redacted,
 }
 
-/// What stands for a secret.
 pub(super) const REDACTED: &str = "<redacted>";
 
 /// The fields of the structs that errors print, in the order of Go's structs.

@@ -77,7 +77,6 @@ impl<T: JsonSchema> JsonSchema for Sensitive<T> {
 pub struct Base64Bytes(ByteString);
 
 impl Base64Bytes {
-    /// The bytes.
     pub(crate) fn as_slice(&self) -> &[u8] {
         &self.0.0
     }

@@ -100,12 +100,10 @@ pub struct GoDuration {
 }
 
 impl GoDuration {
-    /// So many nanoseconds.
     pub(crate) fn from_nanoseconds(nanoseconds: i64) -> Self {
         GoDuration { nanoseconds }
     }
 
-    /// So many whole seconds.
     pub(crate) fn from_seconds(seconds: i32) -> Self {
         GoDuration {
             nanoseconds: i64::from(seconds) * NANOSECONDS,

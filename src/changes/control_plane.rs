@@ -84,7 +84,6 @@ pub(super) fn replacing(old: &Value, new: &Value) -> Vec<String> {
     }
 }
 
-/// The fields whose change is refused.
 pub(super) fn refused(old: &Value, new: &Value) -> Vec<String> {
     let is_changed = |path: &&&[&str]| at(old, path) != at(new, path);
     FIXED

@@ -31,21 +31,16 @@ impl Unpacking {
     }
 }
 
-/// What a part is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// A file.
     File,
-    /// A list of commands.
     Commands,
-    /// A user.
     User,
     /// Anything else.
     Section,
 }
 
 impl Kind {
-    /// The word of reports.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Kind::File => "file",
@@ -56,10 +51,8 @@ impl Kind {
     }
 }
 
-/// One part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {
-    /// What it is.
     pub(crate) kind: Kind,
     /// The path of a file, the name of a user, the key of a section; unique among its kind.
     pub(crate) name: String,

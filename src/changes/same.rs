@@ -8,7 +8,6 @@ use regex::{Captures, Regex};
 
 use super::parts::{Kind, Part};
 
-/// What stands for each.
 const TOKEN: &str = "<token>";
 const HASH: &str = "sha256:<hash of the CA's key>";
 const CERTIFICATE: &str = "<certificate>";

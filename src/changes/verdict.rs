@@ -19,7 +19,6 @@ pub(crate) enum Effect {
     None,
     /// They stay, and what describes them changes.
     InPlace,
-    /// They are replaced.
     Rollout,
     /// The infrastructure provider decides.
     OfProvider,
@@ -28,7 +27,6 @@ pub(crate) enum Effect {
 }
 
 impl Effect {
-    /// The words that users see.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Effect::None => "none",
@@ -43,9 +41,7 @@ impl Effect {
 /// The effect of a change, and the rule that says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    /// What happens.
     pub(crate) effect: Effect,
-    /// Why, in words.
     pub(crate) reason: String,
     /// Where the rule stands.
     pub(crate) source: &'static str,
@@ -82,14 +78,10 @@ const OF_WEBHOOK: &str = "Cluster API v1.14, webhook of KubeadmControlPlane, all
 const OF_POOL: &str = "book: MachinePool contract";
 const OF_TEMPLATE_WEBHOOK: &str = "Cluster API v1.14, webhook of KubeadmControlPlaneTemplate";
 
-/// One machine of a side.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Machine<'a> {
-    /// The objects of the side.
     pub(crate) pool: &'a Pool,
-    /// The config.
     pub(crate) target: Target<'a>,
-    /// What was asked.
     pub(crate) request: &'a Request,
     /// Whether a topology makes its objects.
     pub(crate) is_planned: bool,
@@ -107,7 +99,6 @@ pub(crate) fn maker<'a>(pool: &'a Pool, target: &Target<'a>) -> Option<&'a Objec
         .or_else(|| pool.referrers(target.config).find(of_core))
 }
 
-/// What becomes of the machines.
 pub(crate) fn verdict(old: &Machine<'_>, new: &Machine<'_>, is_data_changed: bool) -> Verdict {
     let (before, after) = (maker(old.pool, &old.target), maker(new.pool, &new.target));
     let has_owner = Owner::reference(new.target.config, new.request.feature_gates).is_some();

@@ -5,10 +5,8 @@ use std::sync::Mutex;
 
 use crate::shell::stdio::Stdio;
 
-/// Where bugs are reported.
 const ISSUES: &str = "https://github.com/windlass-dev/windlass/issues";
 
-/// The exit code of a bug.
 const EXIT: u8 = 101;
 
 /// What the last panic said, and where it was.

@@ -313,7 +313,6 @@ mod tests {
         }
     }
 
-    /// What standard output and standard error got.
     fn streams_of(
         program: &'static str,
         global: Global,

@@ -34,7 +34,6 @@ pub(super) const VERB: Verb = Verb {
     action: Action::of::<Arguments>(),
 };
 
-/// How the comparison is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// For people
@@ -217,7 +216,6 @@ impl Arguments {
     }
 }
 
-/// The files of a side.
 fn load(shown: &str, context: &mut Context<'_>) -> Result<Inputs, Failure> {
     let is_there =
         shown == "-" || files::is_folder(Path::new(shown)) || files::is_file(Path::new(shown));

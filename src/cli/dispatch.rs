@@ -7,24 +7,18 @@ use crate::text::nearest::nearest;
 /// Global flags whose value is the next argument.
 const WITH_VALUE: [&str; 5] = ["--config", "--settings", "-v", "--v", "--color"];
 
-/// What a command line asks for.
 pub(super) enum Request {
-    /// Text that was asked for.
     Print(String),
-    /// The help of a verb.
     Help(&'static Verb),
     /// Nothing that can be done; clusterctl's words about it.
     Refuse {
-        /// What standard error gets.
         stderr: String,
-        /// The exit code.
         exit: Exit,
     },
     /// Nothing that can be done; our words about it.
     Fail(Failure),
     /// A verb and the arguments without the words that name it.
     Run {
-        /// The verb.
         verb: &'static Verb,
         /// All other arguments, in order.
         rest: Vec<String>,

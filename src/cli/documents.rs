@@ -10,7 +10,6 @@ use crate::report::Sources;
 use crate::shell::input::{self, Limits};
 use crate::text::source::Source;
 
-/// What was read.
 pub(super) struct Documents {
     /// The texts, with their variables replaced.
     texts: Vec<Source>,

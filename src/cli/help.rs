@@ -22,7 +22,6 @@ pub(super) fn short(program: &str, verb: &Verb, width: usize) -> String {
     text
 }
 
-/// Everything.
 pub(super) fn long(program: &str, verb: &Verb, width: usize) -> String {
     let command = verb.command(program);
     let width = width.min(WIDTH);

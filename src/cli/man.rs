@@ -77,14 +77,11 @@ impl Arguments {
     }
 }
 
-/// What a page is about.
 #[derive(Clone, Copy)]
 enum Topic {
-    /// The whole program.
     Program,
     /// The commands with this first word.
     Group(&'static str),
-    /// One command.
     Verb(&'static Verb),
 }
 
@@ -191,7 +188,6 @@ impl Topic {
         page.text
     }
 
-    /// What clap knows of it.
     fn command(&self) -> Command {
         match self {
             Topic::Program => {
@@ -207,7 +203,6 @@ impl Topic {
     }
 }
 
-/// A page that is being written.
 #[derive(Default)]
 struct Page {
     text: String,
@@ -250,7 +245,6 @@ impl Page {
         }
     }
 
-    /// How it ends, and commands to try.
     fn ends(&mut self, exit: &str, examples: &[&str]) {
         self.section("EXIT STATUS");
         self.roff(Roff::default().text([roman(exit)]));

@@ -116,7 +116,6 @@ fn program_name(called_as: &OsStr) -> &'static str {
     }
 }
 
-/// One run of the program.
 struct Invocation<'a> {
     program: &'static str,
     stdio: &'a mut Stdio,
@@ -219,7 +218,6 @@ impl Invocation<'_> {
         exit
     }
 
-    /// Says why nothing came of it.
     fn fail(&mut self, failure: &Failure) -> Exit {
         let style = Style {
             colour: self.colour.applies(&self.stdio.stderr, self.environment),

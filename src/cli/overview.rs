@@ -6,7 +6,6 @@ use super::verbs::{Group, Verb};
 /// right.
 const WIDEST_LEFT: usize = 22;
 
-/// The whole overview.
 pub(super) fn text(program: &str, verbs: &[Verb], first_try: &str, width: usize) -> String {
     let mut text = hung(
         "",

@@ -28,7 +28,6 @@ use crate::text::source::Source;
 const DEFAULT: &str = "provider.yaml";
 /// The word that stands for our own provider.
 const BUILTIN: &str = "builtin";
-/// The files of a template folder.
 const TEMPLATE_FILES: &str = "*.{yaml,yml}";
 
 /// The flag `--provider`.
@@ -50,13 +49,9 @@ pub(super) struct ProviderFlag {
 /// A `provider.yaml` and everything it names.
 #[derive(Debug)]
 pub(super) struct Loaded {
-    /// What is shown for the file.
     pub(super) shown: String,
-    /// The providers that it describes.
     pub(super) providers: Vec<Declared>,
-    /// The files that they name.
     pub(super) inputs: Inputs,
-    /// Faults found while reading.
     pub(super) report: Report,
     /// The texts that findings point into.
     pub(super) sources: Sources,
@@ -181,9 +176,7 @@ fn from_file(
 /// of patterns that mean it.
 struct Search<'a> {
     base: &'a Path,
-    /// Where files must lie.
     confine: Confine,
-    /// Whether they may lie anywhere.
     allow_outside: bool,
     globs: Globs<'a>,
     files: BTreeMap<String, Source>,

@@ -88,7 +88,6 @@ fn line(verb: &Verb) -> String {
     )
 }
 
-/// The section of one command.
 fn section(verb: &Verb) -> String {
     let command = verb.command(PROGRAM);
     let mut text = format!(
@@ -123,7 +122,6 @@ fn section(verb: &Verb) -> String {
 /// Global flags that not every command reads.
 const READ_BY_SOME: [&str; 2] = ["config", "settings"];
 
-/// A flag or argument with its meaning.
 fn entry(arg: &Arg) -> String {
     let further = help::further(arg).map(|text| {
         format!(

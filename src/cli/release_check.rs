@@ -165,7 +165,6 @@ impl Run for Check {
     }
 }
 
-/// The files of a folder.
 fn read(folder: &str) -> Result<Tree, Failure> {
     if !files::is_folder(Path::new(folder)) {
         return Err(Failure::usage(

@@ -32,7 +32,6 @@ pub(super) const VERB: Verb = Verb {
     action: Action::of::<Diff>(),
 };
 
-/// In which format differences are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// For people

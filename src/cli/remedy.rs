@@ -2,12 +2,10 @@
 
 use crate::diag::{Part, Remedy, Report, Setting};
 
-/// The flag that gives a setting.
 pub(super) fn flag(setting: Setting) -> String {
     format!("--{}", setting.name())
 }
 
-/// What to type.
 pub(super) fn words(remedy: &Remedy) -> String {
     let part = |part: &Part| match part {
         Part::Words(words) => words.clone(),

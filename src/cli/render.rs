@@ -43,7 +43,6 @@ pub(super) const VERB: Verb = Verb {
     action: Action::of::<Arguments>(),
 };
 
-/// What is printed of a machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// The data, byte for byte
@@ -283,7 +282,6 @@ impl Arguments {
             .collect()
     }
 
-    /// Prints the page.
     fn page(
         &self,
         context: &mut Context<'_>,
@@ -351,7 +349,6 @@ impl Arguments {
         Ok(Exit::Clean)
     }
 
-    /// What is printed of a machine.
     fn shown(&self, machine: &Machine<'_>, rendered: &Rendered) -> Vec<u8> {
         let bytes = bytes(machine, rendered);
         if self.plain {
@@ -381,7 +378,6 @@ impl Arguments {
     }
 }
 
-/// The machines that could be rendered.
 fn rendered<'r>(rendering: &'r Rendering<'r>) -> Vec<(&'r Machine<'r>, &'r Rendered)> {
     rendering
         .machines

@@ -24,7 +24,6 @@ pub(super) const VERB: Verb = Verb {
     action: Action::of::<Arguments>(),
 };
 
-/// One schema.
 struct Schema {
     kind: &'static str,
     make: fn() -> Value,

@@ -18,7 +18,6 @@ use crate::text::glob;
 use crate::text::nearest::nearest;
 use crate::text::source::Source;
 
-/// The name of the settings.
 const FILE: &str = "windlass.toml";
 
 /// The settings of a project, as they were read.
@@ -180,7 +179,6 @@ fn merged(flags: &Levels, settings: &Settings) -> Levels {
 }
 
 impl Judge {
-    /// What the project says of its kinds.
     pub(super) fn roles(&self) -> ProjectRoles {
         self.project
             .as_ref()

@@ -179,7 +179,6 @@ fn ca_cert_hash(text: &str) -> Result<String, Failure> {
     ))
 }
 
-/// The certificates and keys of a folder.
 fn certificates(folder: &str) -> Result<BTreeMap<String, Sensitive<Vec<u8>>>, Failure> {
     const NAMES: [&str; 10] = [
         "ca.crt",

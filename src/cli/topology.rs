@@ -41,7 +41,6 @@ pub(super) const VARIABLES: Verb = Verb {
     action: Action::of::<VariablesArguments>(),
 };
 
-/// How a plan is printed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum PlanFormat {
     /// The objects, as documents

@@ -58,7 +58,6 @@ enum Fault {
         /// Go's reason, where the verb reads its values as Go does.
         reason: Option<String>,
     },
-    /// Two that exclude each other.
     Conflict(String, String),
     Other(String),
 }

@@ -200,7 +200,6 @@ impl Verb {
         command.mut_arg("settings", |flag| flag.hide(!self.reads_settings()))
     }
 
-    /// Whether `--settings` means something here.
     pub(super) fn reads_settings(&self) -> bool {
         self.takes("deny")
     }
@@ -229,7 +228,6 @@ impl Verb {
     }
 }
 
-/// Adds what every verb takes.
 pub(super) fn with_global_flags(command: Command) -> Command {
     let flag = |name: &'static str| clap::Arg::new(name).help_heading("Global");
     Global::augment_args(command)

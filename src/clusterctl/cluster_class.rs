@@ -6,7 +6,6 @@ use super::Refusal;
 use super::typed::{self, CLUSTERS};
 use crate::objects::fields;
 
-/// A ClusterClass that a Cluster names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ClassName {
     pub(super) namespace: String,

@@ -158,7 +158,6 @@ fn images(object: &Value) -> Vec<String> {
         .collect()
 }
 
-/// An image that a container runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RunImage {
     /// As the file names it.

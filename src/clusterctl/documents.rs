@@ -21,7 +21,6 @@ const SMALL: usize = 64 << 10;
 /// here.
 #[derive(Clone, Copy)]
 pub(crate) struct ReadBefore<'r> {
-    /// The text.
     pub(crate) text: &'r str,
     /// All its documents that are not empty. The reader had no finding about it.
     pub(crate) objects: &'r [Object],

@@ -71,7 +71,6 @@ impl ClusterSource {
 /// A variable as `--list-variables` shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct ListedVariable {
-    /// Its name.
     name: String,
     /// What it defaults to, as it is printed; `None` when it is required.
     default: Option<String>,

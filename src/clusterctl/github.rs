@@ -13,12 +13,9 @@ use super::network::{Network, NetworkFault, Request, Token, escaped, is_release_
 use crate::contract::parse_semantic;
 use crate::text::go;
 
-/// The host of provider URLs.
 pub(super) const HOST: &str = "github.com";
 const API: &str = "https://api.github.com";
-/// Releases on a page of the list.
 const PER_PAGE: usize = 100;
-/// Pages of the list that are read.
 const MOST_PAGES: usize = 50;
 /// The variable that holds the token; in the environment `GITHUB_TOKEN`.
 pub(super) const TOKEN_VARIABLE: &str = "github-token";
@@ -47,7 +44,6 @@ struct Content {
     encoding: String,
 }
 
-/// A GitHub repository.
 pub(super) struct GitHub<'w> {
     network: &'w dyn Network,
     token: Option<String>,

@@ -10,7 +10,6 @@ use super::{Refusal, World, documents};
 use crate::objects::fields;
 use crate::text::go;
 
-/// The kubeconfig that clusterctl would use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Kubeconfig {
     /// From `--kubeconfig`.

@@ -23,7 +23,6 @@ pub(super) struct Metadata {
     series: Vec<Series>,
 }
 
-/// A release series.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Series {
     major: i32,
@@ -155,7 +154,6 @@ fn mismatch(value: &Value, field: &str, kind: &str) -> Refusal {
 }
 
 impl Metadata {
-    /// Checks what clusterctl checks.
     pub(super) fn check(&self, label: &str) -> Result<(), Refusal> {
         let step = "invalid provider metadata";
         if self.api_version != METADATA_API_VERSION {

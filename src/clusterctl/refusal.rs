@@ -17,7 +17,6 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal in clusterctl's words.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Refusal {
             message: message.into(),
@@ -33,7 +32,6 @@ impl Refusal {
         self
     }
 
-    /// Leaves words out that are secret.
     #[must_use]
     pub(super) fn without(mut self, secrets: &Words) -> Self {
         secrets.remove_from(&mut self.message);

@@ -73,7 +73,6 @@ pub(super) fn substitute(
         })
 }
 
-/// Parses the template in the file `shown`.
 pub(super) fn parse<'t>(shown: &str, text: &'t [u8]) -> Result<envsubst::Template<'t>, Refusal> {
     envsubst::parse(text).map_err(|error| {
         Refusal::new(error.to_string())

@@ -9,7 +9,6 @@ use super::{ContractVersion, Role};
 /// When a field has to be there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// Always.
     Always,
     /// When another field is: the provider supports what that one is for.
     With(&'static str),
@@ -29,7 +28,6 @@ pub(crate) enum Reading {
     NeedsForClasses(&'static str),
     /// It takes it over where it is, and fails on another type.
     Reads,
-    /// It does not look at it.
     Ignores,
 }
 
@@ -44,9 +42,7 @@ pub(crate) struct Demand {
     pub(crate) alternative: Option<&'static str>,
     /// The type that its schema has to have.
     pub(crate) of_type: &'static str,
-    /// When it has to be there.
     pub(crate) need: Need,
-    /// What the core does with it.
     pub(crate) reading: Reading,
     /// Page and section of the book: `infra-machine#inframachine-provider-id`.
     section: &'static str,

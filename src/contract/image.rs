@@ -12,7 +12,6 @@ pub(crate) struct Image {
     pub(crate) repository: String,
     /// The last part of the path.
     pub(crate) name: String,
-    /// The tag.
     pub(crate) tag: Option<String>,
     /// The digest: `sha256:…`.
     pub(crate) digest: Option<String>,

@@ -11,7 +11,6 @@ pub(crate) const METADATA_FILE: &str = "metadata.yaml";
 /// The `apiVersion` of the file. It names the file format and never moves with the contract.
 pub(crate) const METADATA_API_VERSION: &str = "clusterctl.cluster.x-k8s.io/v1alpha3";
 
-/// The `kind` of the file.
 pub(crate) const METADATA_KIND: &str = "Metadata";
 
 /// The document in `metadata.yaml`.

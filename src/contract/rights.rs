@@ -7,10 +7,8 @@
 
 use super::CORE_GROUP;
 
-/// The group of our own kinds.
 const GROUP: &str = "bootstrap.windlass.dev";
 
-/// That of the kubeadm bootstrap provider's kinds.
 const KUBEADM_GROUP: &str = "bootstrap.cluster.x-k8s.io";
 
 /// Verbs on a resource.

@@ -36,7 +36,6 @@ pub(crate) enum Role {
     IpAddressClaim,
     /// An address; a kind of the core.
     IpAddress,
-    /// Where addresses come from.
     IpPool,
 }
 
@@ -47,7 +46,6 @@ use Role::{
 };
 
 impl Role {
-    /// All roles.
     pub(crate) const ALL: [Role; 14] = [
         InfraCluster,
         InfraClusterTemplate,
@@ -65,7 +63,6 @@ impl Role {
         IpPool,
     ];
 
-    /// The role of that word.
     pub(crate) fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|role| role.as_str() == word)
     }
@@ -108,7 +105,6 @@ impl Role {
         matches!(self, InfraMachine | BootstrapConfig)
     }
 
-    /// Whether the kind is a template.
     pub(crate) fn is_template(self) -> bool {
         matches!(
             self,
@@ -132,12 +128,9 @@ impl Role {
     }
 }
 
-/// What is known of a kind.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KindFacts<'a> {
-    /// The API group.
     pub(crate) group: &'a str,
-    /// The kind.
     pub(crate) kind: &'a str,
     /// Whether its CRD has a contract label.
     pub(crate) is_labelled: bool,

@@ -32,7 +32,6 @@ impl ContractVersion {
         }
     }
 
-    /// The generation of that spelling.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         Self::ALL
             .into_iter()

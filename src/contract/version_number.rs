@@ -4,7 +4,6 @@
 
 use semver::{BuildMetadata, Prerelease, Version};
 
-/// Why a text is no version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum VersionFault {
     /// It does not begin with a number, or has no dots at all.

@@ -29,7 +29,6 @@ const IDENTIFIED_LISTS: [(&str, &str); 4] = [
 /// The content of the annotation.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Memory {
-    /// The version that the notes are about.
     version: String,
     /// What that version would lose.
     notes: Vec<Note>,

@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 use super::places::{EXTRA_ARGS, each_parent, make_object};
 use crate::api::time::GoDuration;
 
-/// Converts a spec.
 pub(super) fn spec(spec: &mut Value) {
     for path in EXTRA_ARGS {
         each_parent(spec, path, &mut args_to_map);
@@ -30,7 +29,6 @@ pub(super) fn spec(spec: &mut Value) {
     timeouts(spec);
 }
 
-/// Converts a status.
 pub(super) fn status(status: &mut Value) {
     let Value::Object(fields) = status else {
         return;

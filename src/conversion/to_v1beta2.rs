@@ -17,7 +17,6 @@ static CONFIG: LazyLock<Value> = LazyLock::new(|| openapi::schema(Kind::Config, 
 static TEMPLATE: LazyLock<Value> =
     LazyLock::new(|| openapi::schema(Kind::Template, Version::V1Beta2));
 
-/// The schema of a kind in v1beta2.
 pub(super) fn schema(kind: Kind) -> &'static Value {
     match kind {
         Kind::Config => &CONFIG,
@@ -52,7 +51,6 @@ pub(super) fn spec(spec: &mut Value, place: &FieldPath) -> Result<(), Conversion
     Ok(())
 }
 
-/// Converts a status.
 pub(super) fn status(status: &mut Value) {
     let Value::Object(fields) = status else {
         return;

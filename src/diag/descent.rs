@@ -14,7 +14,6 @@ enum Step<'p> {
     Property(&'p str),
 }
 
-/// What a step leads down from.
 #[derive(Debug, Clone, Copy)]
 enum Above<'p> {
     Path(&'p FieldPath),
@@ -31,12 +30,10 @@ impl<'p> Descent<'p> {
         Descent(Above::Path(path))
     }
 
-    /// This place and one field more.
     pub(crate) fn field(&'p self, name: &'p str) -> Descent<'p> {
         Descent(Above::Descent(self, Step::Field(name)))
     }
 
-    /// This place and one map key more.
     pub(crate) fn key(&'p self, name: &'p str) -> Descent<'p> {
         Descent(Above::Descent(self, Step::Key(name)))
     }
@@ -46,12 +43,10 @@ impl<'p> Descent<'p> {
         Descent(Above::Descent(self, Step::Property(name)))
     }
 
-    /// This place and one list index more.
     pub(crate) fn index(&'p self, index: usize) -> Descent<'p> {
         Descent(Above::Descent(self, Step::Index(index)))
     }
 
-    /// The path that leads here.
     pub(crate) fn path(self) -> FieldPath {
         let mut steps = Vec::new();
         let mut at = self.0;

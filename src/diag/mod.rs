@@ -163,7 +163,6 @@ impl Diagnostic {
         self
     }
 
-    /// Names a second place.
     pub(crate) fn related(mut self, place: Place, label: impl Into<String>) -> Self {
         self.related.push(Related {
             place,

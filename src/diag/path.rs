@@ -3,10 +3,8 @@
 
 use std::fmt;
 
-/// One step of a [`FieldPath`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Segment {
-    /// A field of an object.
     Field(String),
     /// An entry of a map whose keys are data (labels, `featureGates`), written in brackets.
     Key(String),
@@ -32,7 +30,6 @@ impl FieldPath {
             .collect()
     }
 
-    /// Whether this is the root.
     pub(crate) fn is_root(&self) -> bool {
         self.0.is_empty()
     }
@@ -48,19 +45,16 @@ impl FieldPath {
         self.with(Segment::Field(name.into()))
     }
 
-    /// This path and one map key more.
     #[must_use]
     pub(crate) fn key(&self, name: impl Into<String>) -> Self {
         self.with(Segment::Key(name.into()))
     }
 
-    /// This path and one list index more.
     #[must_use]
     pub(crate) fn index(&self, index: usize) -> Self {
         self.with(Segment::Index(index))
     }
 
-    /// This path and one step more.
     #[must_use]
     pub(crate) fn with(&self, segment: Segment) -> Self {
         self.with_all([segment])
@@ -73,7 +67,6 @@ impl FieldPath {
         FieldPath(segments)
     }
 
-    /// This path and then the other one.
     #[must_use]
     pub(crate) fn join(&self, other: &FieldPath) -> Self {
         FieldPath(self.0.iter().chain(&other.0).cloned().collect())
@@ -84,7 +77,6 @@ impl FieldPath {
         self.0.push(segment);
     }
 
-    /// Goes one step up in place.
     pub(crate) fn pop(&mut self) -> Option<Segment> {
         self.0.pop()
     }

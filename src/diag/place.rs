@@ -49,7 +49,6 @@ impl Place {
         }
     }
 
-    /// Adds the document's number.
     #[must_use]
     pub(crate) fn in_document(mut self, document: usize) -> Self {
         self.document = Some(document);
@@ -63,14 +62,12 @@ impl Place {
         self
     }
 
-    /// Adds the field.
     #[must_use]
     pub(crate) fn at_path(mut self, path: FieldPath) -> Self {
         self.path = path;
         self
     }
 
-    /// Adds the stretch of text.
     #[must_use]
     pub(crate) fn at_span(mut self, span: Span) -> Self {
         self.span = Some(span);

@@ -193,7 +193,6 @@ impl Remedy {
         })
     }
 
-    /// The texts in it, to be changed.
     pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
         self.0.iter_mut().flat_map(|part| match part {
             Part::Words(text) | Part::Quoted(text) => vec![text],

@@ -54,7 +54,6 @@ impl Report {
         self.findings.is_empty()
     }
 
-    /// The findings that count.
     pub(crate) fn unwaived(&self) -> impl Iterator<Item = &Diagnostic> {
         self.findings
             .iter()

@@ -27,7 +27,6 @@ impl Class {
     }
 }
 
-/// Where the project lives.
 pub(crate) const PROJECT: &str = "https://github.com/windlass-dev/windlass";
 
 /// A rule, declared once beside its check with [`rules!`](crate::diag::rules). Findings are made of
@@ -70,7 +69,6 @@ impl Rule {
         }
     }
 
-    /// A rule whose findings are warnings.
     pub(crate) const fn warning(id: &'static str, summary: &'static str) -> Self {
         Rule {
             id,
@@ -96,7 +94,6 @@ impl Rule {
         }
     }
 
-    /// The page on which the rule stands.
     #[must_use]
     pub(crate) const fn url(mut self, url: &'static str) -> Self {
         self.url = Some(url);

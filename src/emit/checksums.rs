@@ -33,9 +33,7 @@ pub(crate) fn signed_by(path: &str) -> Option<&str> {
 /// What is wrong with a file by a list of checksums.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChecksumFault {
-    /// Its bytes are others.
     Differs,
-    /// The list does not name it.
     Unlisted,
     /// The list names it, and it is not there.
     Gone,
@@ -64,7 +62,6 @@ pub(crate) fn listed(text: &str) -> Vec<(&str, &str)> {
     text.lines().filter_map(entry).collect()
 }
 
-/// The sums by path.
 fn sums_of(text: &str) -> BTreeMap<&str, &str> {
     listed(text).into_iter().collect()
 }
@@ -79,16 +76,12 @@ fn entry(line: &str) -> Option<(&str, &str)> {
 /// A file and its SHA-256, which the bill of materials names too.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Summed<'a> {
-    /// Its path.
     pub(crate) path: &'a str,
-    /// What it holds.
     pub(crate) bytes: &'a [u8],
-    /// The hash.
     pub(crate) sum: [u8; 32],
 }
 
 impl<'a> Summed<'a> {
-    /// The file with its hash.
     pub(crate) fn of(path: &'a str, bytes: &'a [u8]) -> Self {
         Summed {
             path,

@@ -24,7 +24,6 @@ rules! {
     VERSION_MISSING = info("crd-contract-version-missing"), url(book::CONTRACT_LABELS);
 }
 
-/// What a CRD says of its kind.
 pub(crate) fn kind_of(crd: &Value) -> Kind {
     let spec = &crd["spec"];
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();

@@ -15,7 +15,6 @@ use crate::text::source::Source;
 
 /// Components as clusterctl gets them, and where they come from.
 pub(crate) struct Built<'a> {
-    /// The provider.
     pub(crate) declared: &'a Declared,
     /// Where the objects come from, in the order in which they were written.
     pub(crate) objects: Vec<Anchor>,
@@ -23,12 +22,10 @@ pub(crate) struct Built<'a> {
     pub(crate) text: String,
     /// What the build itself found.
     pub(crate) report: Report,
-    /// The version that is built.
     pub(crate) version: &'a Version,
 }
 
 impl Built<'_> {
-    /// The components as the judge reads them.
     pub(crate) fn read(&self, budget: &Budget) -> lint::Components {
         let file = self.declared.provider.provider_type.components_file();
         lint::Components::read(Source::new(file, self.text.as_str()), budget)

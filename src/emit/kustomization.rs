@@ -23,7 +23,6 @@ rules! {
     NOT_APPLIED = warning("provider-kustomization-not-applied");
 }
 
-/// How many fields a finding names.
 const MOST_NAMED: usize = 6;
 /// What to do where provider.yaml has no field for it.
 const ELSEWHERE: &str = "write it into the file, or release what kustomize prints: `components: -` in provider.yaml takes it from standard input";

@@ -8,15 +8,12 @@ use crate::provider::Provider;
 /// only those away (`ClusterRole` and `ClusterRoleBinding` whose name begins with `{namespace}-`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Names {
-    /// The namespace of the components.
     pub(crate) namespace: String,
     /// What names of namespaced objects begin with.
     pub(crate) prefix: String,
     /// What names of cluster-wide roles begin with.
     pub(crate) cluster_prefix: String,
-    /// What names end with.
     pub(crate) suffix: String,
-    /// The ServiceAccount of the manager.
     pub(crate) service_account: String,
 }
 
@@ -38,7 +35,6 @@ impl Names {
 }
 
 impl Names {
-    /// The names that a `provider.yaml` leads to.
     pub(crate) fn of(provider: &Provider) -> Self {
         let prefix = provider.name_prefix();
         let mut names = Names {
@@ -86,17 +82,14 @@ impl Names {
         )
     }
 
-    /// The Deployment.
     pub(crate) fn deployment(&self) -> String {
         self.made("controller-manager")
     }
 
-    /// The Service in front of the webhooks.
     pub(crate) fn webhook_service(&self) -> String {
         self.made("webhook-service")
     }
 
-    /// The Certificate of the webhooks.
     pub(crate) fn certificate(&self) -> String {
         self.made("serving-cert")
     }
@@ -106,7 +99,6 @@ impl Names {
         self.made("webhook-service-cert")
     }
 
-    /// The Issuer of that Certificate.
     pub(crate) fn issuer(&self) -> String {
         self.made("selfsigned-issuer")
     }

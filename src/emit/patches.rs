@@ -56,7 +56,6 @@ enum Content {
 }
 
 impl Patches {
-    /// Reads the patches that provider.yaml names.
     pub(super) fn read(declared: &Declared, inputs: &Inputs) -> (Self, Report) {
         let (mut patches, mut report) = (Patches::default(), Report::new());
         for (at, entry) in declared.provider.patches.iter().enumerate() {
@@ -252,7 +251,6 @@ impl Prepared {
 }
 
 impl Content {
-    /// Whether it takes the object away.
     fn deletes(&self) -> bool {
         matches!(self, Content::Merge(patch) if patch.get(DIRECTIVE).is_some_and(|directive| directive == "delete"))
     }

@@ -13,11 +13,8 @@ use crate::provider::PolicyRule;
 /// A kind of the provider, as its CRD names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Kind {
-    /// The API group.
     pub(crate) group: String,
-    /// The kind.
     pub(crate) kind: String,
-    /// The plural resource name.
     pub(crate) plural: String,
     /// Whether it has a status subresource; templates have none.
     pub(crate) has_status: bool,
@@ -228,7 +225,6 @@ fn rule(groups: &[&str], resources: &[&str], verbs: &[&str]) -> PolicyRule {
     }
 }
 
-/// The manager's ClusterRole.
 pub(crate) fn manager_role(names: &Names, rules: &[PolicyRule]) -> Value {
     json!({
         "apiVersion": format!("{RBAC_GROUP}/v1"),

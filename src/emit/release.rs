@@ -33,7 +33,6 @@ rules! {
     NOT_WRITABLE = error("components-not-writable");
 }
 
-/// The list of images in a release.
 pub(crate) const IMAGES_FILE: &str = "images.txt";
 
 /// What a release is built from.
@@ -41,9 +40,7 @@ pub(crate) const IMAGES_FILE: &str = "images.txt";
 pub(crate) struct Plan<'a> {
     /// The providers of the release; more than one makes several components files.
     pub(crate) providers: &'a [Declared],
-    /// The files that they name.
     pub(crate) inputs: &'a Inputs,
-    /// The version that is built.
     pub(crate) version: &'a Version,
     /// Images of managers in place of those in `provider.yaml`: by provider label, or for the only
     /// manager.
@@ -141,7 +138,6 @@ const AT_ONCE: usize = 2 << 20;
 struct Verdict {
     findings: Report,
     install: Option<String>,
-    /// What there is to say about [`INSTALL_FILE`].
     about_install: Report,
 }
 
@@ -338,7 +334,6 @@ fn write_object(object: &Object) -> Result<String, goyaml::EmitError> {
     goyaml::template_to_string(object.value(), quoting)
 }
 
-/// The templates of all providers.
 fn add_templates(release: &mut Release, plan: &Plan<'_>) -> Vec<Source> {
     let mut templates: Vec<Source> = Vec::new();
     for declared in plan.providers {
@@ -379,7 +374,6 @@ fn insert(release: &mut Release, file: &str, bytes: Vec<u8>, from: &Source) {
     release.files.insert(file, bytes);
 }
 
-/// The images that managers run.
 fn manager_images(objects: &[Object]) -> BTreeSet<String> {
     let managers = objects
         .iter()

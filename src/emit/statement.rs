@@ -22,7 +22,6 @@ pub struct Origin {
     pub commit: String,
 }
 
-/// What was asked for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Request<'a> {
     /// The provider file as the user named it.

@@ -43,7 +43,6 @@ pub(super) struct Beginning {
 /// The most characters that are looked at.
 const LONGEST: usize = 32;
 
-/// Tells what a document is.
 pub(super) fn of(text: &str) -> Beginning {
     let (form, has_jinja, is_archive) = match kind(text) {
         Some(Kind::Jinja) => (below_jinja(text), true, false),

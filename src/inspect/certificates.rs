@@ -6,7 +6,6 @@ use crate::api::time::Timestamp;
 use crate::text::der::{self, element};
 use crate::text::go::base64;
 
-/// A certificate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Certificate {
     /// Its subject: `CN=kubernetes`.

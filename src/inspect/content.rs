@@ -84,7 +84,6 @@ pub(crate) fn what(content: &[u8]) -> String {
     }
 }
 
-/// The most tokens that are listed.
 const MOST_TOKENS: usize = 20;
 
 /// The ids of the bootstrap tokens in a text, each once.

@@ -15,7 +15,6 @@ const KUBECTL: [&str; 6] = [
     "E0",
 ];
 
-/// Where bootstrap data is found.
 const WHERE: &str = "inspect what `kubectl get secret NAME -o yaml` prints; NAME is `spec.bootstrap.dataSecretName` of the Machine";
 
 /// Kinds that become bootstrap data.
@@ -74,7 +73,6 @@ pub(super) fn finding(source: &Source) -> Diagnostic {
     )
 }
 
-/// What is said of a folder.
 pub(crate) fn of_folder(name: &str) -> Diagnostic {
     let finding = Diagnostic::of(
         &DATA_UNREADABLE,

@@ -28,13 +28,11 @@ const SOON: i64 = 30 * 24 * 60 * 60;
 /// The most findings of one kind about one document.
 const MOST: usize = 50;
 
-/// The most certificates that are listed.
 const MOST_CERTIFICATES: usize = 1000;
 
 /// Who writes the file by which Cluster API knows that a machine came up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sentinel {
-    /// The document's name.
     pub(crate) document: String,
     /// The step, as it is named, or the file that has the command.
     pub(crate) by: String,
@@ -42,18 +40,14 @@ pub(crate) struct Sentinel {
     pub(crate) conditional: bool,
 }
 
-/// A certificate, and where it is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FoundCertificate {
     /// The file on the node.
     pub(crate) file: String,
-    /// The certificate.
     pub(crate) certificate: Certificate,
-    /// Whether it has ended.
     pub(crate) expired: bool,
 }
 
-/// Looks at the documents of a machine.
 pub(super) fn machine(
     name: &str,
     machine: Machine,
@@ -77,7 +71,6 @@ struct Judging<'r> {
     report: &'r mut Report,
 }
 
-/// Looks at a document.
 fn document(document: &Document, source: &Source, now: Timestamp, judging: &mut Judging<'_>) {
     swallowed(document, source, judging);
     files_twice(document, source, judging);

@@ -5,9 +5,7 @@
 pub(crate) struct KnownError {
     /// What such a line holds, as a regular expression.
     pub(crate) pattern: &'static str,
-    /// What is behind it.
     pub(crate) cause: &'static str,
-    /// What to do.
     pub(crate) remedy: &'static str,
     /// A report of it.
     pub(crate) report: &'static str,

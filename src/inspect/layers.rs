@@ -19,7 +19,6 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// The most layers around a document.
 const DEEPEST: usize = 8;
 
-/// The most documents.
 const MOST_DOCUMENTS: usize = 1000;
 
 /// The most bytes of all layers together.
@@ -59,16 +58,12 @@ pub(crate) struct SecretFacts {
     pub(crate) name: String,
     /// Its key `format`; empty when it has none.
     pub(crate) format: String,
-    /// When it was made.
     pub(crate) created: Option<Timestamp>,
 }
 
-/// What came off.
 #[derive(Debug, Default)]
 pub(super) struct Peeled {
-    /// The documents, in their order.
     pub(super) documents: Vec<Unpacked>,
-    /// The Secrets.
     pub(super) secrets: Vec<SecretFacts>,
     /// The names of the machines: each Secret is the data of one, and so is what no Secret holds.
     pub(super) machines: Vec<String>,
@@ -76,7 +71,6 @@ pub(super) struct Peeled {
     pub(super) report: Report,
 }
 
-/// Something packed.
 struct Packed {
     name: String,
     packing: Vec<String>,
@@ -86,7 +80,6 @@ struct Packed {
 }
 
 impl Packed {
-    /// What lies in it.
     fn inner(&self, layer: String, bytes: Vec<u8>) -> Packed {
         let name = format!("{} ({layer})", self.name);
         let packing = self.packing.iter().cloned().chain([layer]).collect();

@@ -28,7 +28,6 @@ static MODULE: LazyLock<Regex> = LazyLock::new(|| {
         r"(?:Running module |cc_)([a-z]+(?:[_-][a-z]+)*)(?:\.py| \(|\b).*(?:[Ff]ail|WARNING|ERROR)",
     )
 });
-/// A phase of kubeadm that failed.
 static PHASE: LazyLock<Regex> = LazyLock::new(|| compiled(r"error execution phase ([\w/-]+)"));
 /// What a WindlassConfig's `onFailure` has the machine say of its commands.
 static ANNOUNCED: LazyLock<Regex> = LazyLock::new(|| {
@@ -50,14 +49,11 @@ pub(crate) struct LogLine {
     pub(crate) text: String,
     /// The step that it speaks of, as an index into the steps of all documents.
     pub(crate) step: Option<usize>,
-    /// What is known of it.
     pub(crate) known: Option<&'static KnownError>,
 }
 
-/// What a log says.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LogReading {
-    /// How many lines it has.
     pub(crate) lines: usize,
     /// The lines that speak of a step or are known, in their order; of a known kind only the
     /// first.
@@ -127,7 +123,6 @@ impl Index {
         }
     }
 
-    /// The step that a line speaks of.
     fn step_of(&self, line: &str) -> Option<usize> {
         if let Some(found) = SCRIPT_LINE.captures(line) {
             return self

@@ -3,7 +3,6 @@
 
 use crate::text::go::base64;
 
-/// The most parts of one message.
 const MOST_PARTS: usize = 1000;
 
 /// The headers of a message or part that are looked at.
@@ -15,12 +14,10 @@ struct Headers {
     encoding: String,
 }
 
-/// A part of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Part {
     /// Its type, lower case; that of text when it says none.
     pub(super) content_type: String,
-    /// The name that it was given.
     pub(super) filename: Option<String>,
     /// What it holds, decoded; of a part that has parts itself all of it, with its headers.
     pub(super) body: Result<Vec<u8>, String>,

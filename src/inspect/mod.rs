@@ -46,16 +46,12 @@ use crate::text::source::Source;
 use layers::Unpacked;
 use step::{Action, Document, Failure, Form, Step};
 
-/// What bootstrap data holds.
 #[derive(Debug, Default)]
 pub(crate) struct Inspection {
     /// The documents, in their order, those of one machine together.
     pub(crate) documents: Vec<Document>,
-    /// The Secrets that held them.
     pub(crate) secrets: Vec<SecretFacts>,
-    /// Whose they are.
     pub(crate) machines: Vec<Machine>,
-    /// What is wrong.
     pub(crate) report: Report,
     /// The texts of the documents, whose secrets no finding may show.
     pub(crate) texts: Vec<Source>,
@@ -70,7 +66,6 @@ pub(crate) struct Machine {
     pub(crate) sentinel: Option<Sentinel>,
     /// The ids of bootstrap tokens.
     pub(crate) tokens: Vec<String>,
-    /// The certificates.
     pub(crate) certificates: Vec<FoundCertificate>,
 }
 

@@ -5,11 +5,8 @@
 /// A module of cloud-init.
 #[derive(Debug)]
 pub(super) struct Module {
-    /// The part of the boot.
     pub(super) stage: &'static str,
-    /// Its name.
     pub(super) name: &'static str,
-    /// The keys that it reads.
     pub(super) keys: &'static [&'static str],
 }
 

@@ -4,21 +4,17 @@ use crate::text::budget::Budget;
 use crate::text::source::Source;
 use crate::text::yaml::{self, Mapping, Node};
 
-/// A part of a document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Section {
     /// A file's path, a unit's name, or the key of the document.
     pub(crate) name: String,
-    /// What it is.
     pub(crate) kind: SectionKind,
     /// Its bytes in the document, with what stands around its content.
     pub(crate) bytes: usize,
 }
 
-/// What a part is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SectionKind {
-    /// A file that is written.
     File,
     /// A unit of systemd.
     Unit,
@@ -29,7 +25,6 @@ pub(crate) enum SectionKind {
 }
 
 impl SectionKind {
-    /// The word of reports.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             SectionKind::File => "file",

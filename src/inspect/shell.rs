@@ -298,7 +298,6 @@ mod tests {
         Reading::of(&script, false).failure(&lines(1, command.lines().count()))
     }
 
-    /// The failures of all steps.
     fn failures(script: &str) -> Vec<&'static str> {
         let reading = Reading::of(script, false);
         let of = |(line, command): (u32, &str)| {

@@ -13,7 +13,6 @@ pub(crate) struct Document {
     pub(crate) packing: Vec<String>,
     /// Its size, unpacked.
     pub(crate) bytes: usize,
-    /// What it is.
     pub(crate) form: Form,
     /// Whether cloud-init takes it for a template.
     pub(crate) has_jinja: bool,
@@ -42,12 +41,10 @@ impl Document {
     }
 }
 
-/// What a document is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Form {
     /// cloud-config, for cloud-init and cloudbase-init.
     CloudConfig,
-    /// Ignition of a version.
     Ignition(String),
     /// A script that cloud-init runs at the end of the boot.
     Script,
@@ -60,7 +57,6 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// The words of reports.
     pub(crate) fn words(&self) -> String {
         match self {
             Form::CloudConfig => "cloud-config".to_owned(),
@@ -73,16 +69,12 @@ impl Form {
     }
 }
 
-/// A step.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Step {
-    /// The part of the boot.
     pub(crate) stage: &'static str,
     /// Who takes it: a module of cloud-init or a section of Ignition, with the index of its item.
     pub(crate) by: String,
-    /// What is done.
     pub(crate) action: Action,
-    /// What follows when it fails.
     pub(crate) failure: Failure,
     /// Of commands that run in one script: the first of its lines in there, from 1, and how many
     /// there are.
@@ -95,27 +87,21 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// Whether the step is ever taken.
     pub(crate) fn runs(&self) -> bool {
         !matches!(self.failure, Failure::NeverRuns(_))
     }
 }
 
-/// What is done.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Action {
-    /// A file is written.
     File(FileOnNode),
-    /// A command runs.
     Command(Sensitive<String>),
     /// Something else, in our words.
     Other(String),
 }
 
-/// A file that is written.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FileOnNode {
-    /// Where.
     pub(crate) path: String,
     /// `user:group`; empty: not said.
     pub(crate) owner: String,
@@ -130,7 +116,6 @@ pub(crate) struct FileOnNode {
 /// What follows when a step fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
-    /// The next step.
     GoesOn,
     /// The next step; it is the last of its script, and cloud-init tells its exit code.
     Reported,
@@ -138,7 +123,6 @@ pub(crate) enum Failure {
     EndsScript,
     /// Nothing: the command itself says that it succeeded.
     Swallowed(&'static str),
-    /// The machine does not come up.
     StopsBoot,
     /// What systemd makes of it.
     OfUnit,
@@ -147,7 +131,6 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// The word of reports.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Failure::GoesOn => "goes-on",
@@ -160,7 +143,6 @@ impl Failure {
         }
     }
 
-    /// The same for people.
     pub(crate) fn words(self) -> String {
         match self {
             Failure::GoesOn => "the next step runs".to_owned(),

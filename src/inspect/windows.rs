@@ -42,7 +42,6 @@ fn compiled(pattern: &str) -> Regex {
     Regex::new(pattern).expect("internal error: the pattern is one of ours")
 }
 
-/// Whether a path is one of Windows.
 pub(super) fn has_drive(path: &str) -> bool {
     matches!(path.as_bytes(), [drive, b':', b'\\' | b'/', ..] if drive.is_ascii_alphabetic())
 }

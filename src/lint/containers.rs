@@ -118,7 +118,6 @@ spec:
     IMAGE_TAGGED = error("provider-image-tagged");
 }
 
-/// Judges the containers of all objects.
 pub(super) fn check(objects: &[Object]) -> Report {
     let mut report = images(objects);
     report.extend(manager(objects));

@@ -36,7 +36,6 @@ pub(super) fn check(objects: &[Object]) -> Report {
 
 /// What clusterctl itself says of a whole file.
 pub(super) struct Refusals {
-    /// That it refuses the file.
     pub(super) refused: Option<Diagnostic>,
     /// That it refuses the file where it replaces no variables, and only there.
     pub(super) raw: Option<Diagnostic>,

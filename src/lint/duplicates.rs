@@ -10,7 +10,6 @@ rules! {
     pub(crate) OBJECT_DUPLICATED = error("components-object-duplicated"), catalogue("C07");
 }
 
-/// Judges the names of all objects.
 pub(super) fn check(objects: &[Object]) -> Report {
     let mut seen: BTreeMap<(&str, &str, &str, &str), &Object> = BTreeMap::new();
     let name = &FieldPath::of_fields("metadata.name");

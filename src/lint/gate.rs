@@ -10,7 +10,6 @@ use crate::diag::Report;
 /// What a family of rules finds.
 type Family = fn(&Scope<'_>) -> Report;
 
-/// All families about objects.
 static FAMILIES: &[Family] = &[
     components::certificates::check,
     components::images::check,
@@ -32,7 +31,6 @@ static FAMILIES: &[Family] = &[
     definitions::versions::check,
 ];
 
-/// Judges objects.
 pub(crate) fn check(scope: &Scope<'_>) -> Report {
     FAMILIES.iter().flat_map(|family| family(scope)).collect()
 }

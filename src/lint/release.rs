@@ -20,25 +20,19 @@ use crate::text::tree::Tree;
 
 /// The files of a release, and what is known of them.
 pub(crate) struct Release<'a> {
-    /// The provider, as a configuration names it.
     pub(crate) provider: &'a Provider,
-    /// The version of the release.
     pub(crate) version: &'a Version,
     /// Whether nobody said the version, so that no image can be compared with it.
     pub(crate) is_version_guessed: bool,
-    /// The components.
     pub(crate) components: Components,
     /// The metadata, where it can be used.
     pub(crate) metadata: Option<&'a MetadataFile>,
     /// The namespace that provider.yaml names; `None` where nobody knows a provider.yaml.
     pub(crate) namespace: Option<&'a str>,
-    /// For whom it is judged.
     pub(crate) audience: Audience<'a>,
 }
 
-/// What the judge says of a release.
 pub(crate) struct Verdict {
-    /// Everything that is wrong.
     pub(crate) report: Report,
     /// Whether clusterctl itself refuses the components.
     pub(crate) is_refused: bool,
@@ -78,7 +72,6 @@ impl<'a> Release<'a> {
         )
     }
 
-    /// What clusterctl gets of it.
     fn installed(&self) -> Installed<'a> {
         let Components {
             source,

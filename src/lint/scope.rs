@@ -24,7 +24,6 @@ pub(crate) enum Extent {
 /// What an author says of the kinds, and wants of them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wishes<'a> {
-    /// The roles of kinds.
     pub(crate) roles: &'a Roles,
     /// The contract that is to be fulfilled: what still stands on an older one is told.
     pub(crate) contract: Option<ContractVersion>,
@@ -38,7 +37,6 @@ impl Wishes<'_> {
     };
 }
 
-/// For whom a release is judged.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Audience<'a> {
     /// Who makes it, and can still mend it: everything is told.
@@ -52,11 +50,9 @@ pub(crate) enum Audience<'a> {
 pub(crate) struct Asked<'a> {
     /// The namespace that provider.yaml names, if there is one.
     pub(crate) namespace: Option<&'a str>,
-    /// Whose components they are.
     pub(crate) provider_type: Option<ProviderType>,
     /// The version of their release, when somebody said it.
     pub(crate) version: Option<&'a Version>,
-    /// For whom they are judged.
     pub(crate) audience: Audience<'a>,
 }
 
@@ -94,12 +90,10 @@ pub(crate) struct Scope<'a> {
     pub(crate) provider_type: Option<ProviderType>,
     /// The version of their release, when somebody said it.
     pub(crate) version: Option<&'a Version>,
-    /// The roles of kinds.
     pub(crate) roles: &'a Roles,
     /// The contract that somebody wants to have fulfilled: what still stands on an older one is
     /// told.
     pub(crate) wanted_contract: Option<ContractVersion>,
-    /// What the run may spend.
     pub(crate) budget: &'a Budget,
 }
 

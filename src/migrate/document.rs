@@ -12,7 +12,6 @@ use crate::text::edit::Edits;
 use crate::text::source::Source;
 use crate::text::yaml;
 
-/// What became of a document.
 #[derive(Default)]
 pub(super) struct Migrated {
     /// How many of its objects are of a kind that is migrated.

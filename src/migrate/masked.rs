@@ -4,7 +4,6 @@
 /// The first of the characters that stand for variables: of a private plane, four bytes long, as
 /// the shortest variable is.
 const FIRST: u32 = 0xF_0000;
-/// How many there are.
 const MOST: usize = 0xFFFD;
 
 /// A text whose variables are replaced by words that mean nothing.

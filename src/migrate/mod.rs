@@ -38,7 +38,6 @@ pub struct Wanted {
     pub family: Option<Family>,
 }
 
-/// Texts after their migration.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Migrated {
     /// In the order of the input.
@@ -51,7 +50,6 @@ pub(crate) struct Migrated {
     pub(crate) is_unfinished: bool,
 }
 
-/// One text.
 #[derive(Debug, Clone)]
 pub(crate) struct MigratedFile {
     pub(crate) before: Source,
@@ -83,7 +81,6 @@ struct Document<'d> {
     templates: &'d Templates,
 }
 
-/// Migrates all documents of all texts.
 pub(crate) fn migrate(sources: &[Source], wanted: &Wanted, budget: &Budget) -> Migrated {
     let mut migrated = Migrated::default();
     let masked: Vec<Masked<'_>> = sources

@@ -19,15 +19,12 @@ pub(super) struct Object<'d> {
     pub(super) item: Option<usize>,
 }
 
-/// What becomes of an object.
 pub(super) enum Outcome {
     /// It is of no kind that is migrated.
     Foreign,
-    /// It is as it is wanted.
     Same,
     /// It should change and cannot.
     Stays,
-    /// It becomes another one.
     Changed(Box<Conversion>, MigratedDocument),
 }
 

@@ -86,7 +86,6 @@ impl Object {
     }
 }
 
-/// One step down.
 fn step<'v>(
     value: &'v mut Value,
     at: &FieldPath,

@@ -4,7 +4,6 @@ use serde_json::{Map, Value};
 
 use crate::diag::Segment;
 
-/// The value at a path of mappings.
 pub(crate) fn field<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
     path.iter()
         .try_fold(value, |value, name| value.as_object()?.get(*name))
@@ -54,17 +53,14 @@ pub(crate) fn items_mut<'v>(value: &'v mut Value, path: &[&str]) -> &'v mut [Val
         .map_or(&mut [], Vec::as_mut_slice)
 }
 
-/// The object's kind.
 pub(crate) fn kind(object: &Value) -> &str {
     text(object, &["kind"])
 }
 
-/// The object's name.
 pub(crate) fn name(object: &Value) -> &str {
     text(object, &["metadata", "name"])
 }
 
-/// The object's namespace.
 pub(crate) fn namespace(object: &Value) -> &str {
     text(object, &["metadata", "namespace"])
 }

@@ -11,7 +11,6 @@ use crate::text::go::number::atoi;
 pub(crate) struct Operation<'p> {
     /// `add`, `replace` or `remove`.
     pub(crate) op: &'p str,
-    /// Where.
     pub(crate) path: &'p str,
     /// What; null for `remove`.
     pub(crate) value: Value,

@@ -12,25 +12,17 @@ rules! {
     FIELD_TYPE = error("object-field-type-wrong");
 }
 
-/// The types of fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Nothing is there.
     Absent,
-    /// `true` or `false`.
     Boolean,
-    /// A number.
     Number,
-    /// A text.
     Text,
-    /// A list.
     List,
-    /// A mapping.
     Mapping,
 }
 
 impl Shape {
-    /// That of a value.
     pub(crate) fn of(value: &Value) -> Self {
         match value {
             Value::Null => Shape::Absent,
@@ -59,11 +51,8 @@ impl fmt::Display for Shape {
 /// A field that has another type than the one that belongs there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Misfit {
-    /// The field.
     pub(crate) path: FieldPath,
-    /// What belongs there.
     pub(crate) wanted: Shape,
-    /// What is there.
     pub(crate) found: Shape,
     /// The line to write, or what to do.
     pub(crate) help: String,

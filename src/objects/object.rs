@@ -55,9 +55,7 @@ impl fmt::Debug for Anchor {
 /// Where a part of an object stands that was put together from several others.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Stand {
-    /// The object that has it.
     pub(crate) anchor: Anchor,
-    /// The field that holds the value.
     pub(crate) path: FieldPath,
     /// The field that says where the value goes, where that is another one than the key of the
     /// value.
@@ -137,7 +135,6 @@ impl Object {
         }
     }
 
-    /// The object of a document.
     pub(super) fn of_document(document: yaml::DocumentValue) -> Self {
         Object {
             value: Arc::new(document.value),
@@ -156,22 +153,18 @@ impl Object {
         &self.value
     }
 
-    /// The value, without the rest.
     pub(crate) fn into_value(self) -> Value {
         Arc::unwrap_or_clone(self.value)
     }
 
-    /// The value, to be changed.
     pub(super) fn value_mut(&mut self) -> &mut Value {
         Arc::make_mut(&mut self.value)
     }
 
-    /// The value at a path of mappings.
     pub(crate) fn field(&self, path: &[&str]) -> Option<&Value> {
         fields::field(&self.value, path)
     }
 
-    /// The value at a path.
     pub(crate) fn at(&self, path: &FieldPath) -> Option<&Value> {
         fields::at(&self.value, path.segments())
     }
@@ -315,7 +308,6 @@ impl Object {
         Some(source.span(start..start + wanted.len()))
     }
 
-    /// Where the object stands, without its value.
     pub(crate) fn anchor(&self) -> Anchor {
         Anchor {
             title: self.title().into(),

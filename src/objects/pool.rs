@@ -15,7 +15,6 @@ rules! {
     OBJECT_REPEATED = warning("object-repeated");
 }
 
-/// How many objects a finding names.
 const MOST_NAMED: usize = 4;
 
 /// Objects in which others are looked up. An object without a namespace is in `default`, as kubectl
@@ -39,7 +38,6 @@ pub struct Pool {
 pub(crate) struct WithoutObjects {
     /// The source's name.
     pub(crate) name: Arc<str>,
-    /// What it holds instead.
     pub(crate) holds: Contents,
 }
 
@@ -90,7 +88,6 @@ fn bare_key(object: &Object) -> (&str, &str, &str) {
 }
 
 impl Pool {
-    /// The objects, in their order.
     pub(crate) fn of(objects: Vec<Object>) -> Self {
         let mut by_name: Vec<usize> = (0..objects.len()).collect();
         by_name.sort_by(|a, b| key(&objects[*a]).cmp(&key(&objects[*b])));

@@ -14,9 +14,7 @@ use crate::diag::{FieldPath, Segment};
 pub(crate) struct Reference<'v> {
     /// Where the name stands.
     pub(crate) path: FieldPath,
-    /// The kind of the other object.
     pub(crate) kind: &'v str,
-    /// Its name.
     pub(crate) name: &'v str,
     /// Whether the namespace of the other object stands beside its name.
     pub(crate) with_namespace: bool,
@@ -43,7 +41,6 @@ impl Reference<'_> {
 /// What a name stands for.
 #[derive(Clone, Copy)]
 enum To {
-    /// An object of this kind.
     Kind(&'static str),
     /// An object of the kind that stands beside the name; of this one when none does.
     Beside(&'static str),

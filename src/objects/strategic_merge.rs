@@ -56,7 +56,6 @@ pub(crate) fn merge_keys(kind: &str) -> MergeKeys {
 
 /// What is to be done with a map, instead of merging it.
 pub(crate) const DIRECTIVE: &str = "$patch";
-/// Which keys of a map stay.
 const RETAIN_KEYS: &str = "$retainKeys";
 
 /// A part of a patch that cannot be applied.
@@ -64,11 +63,9 @@ const RETAIN_KEYS: &str = "$retainKeys";
 pub(crate) struct PatchFault {
     /// Where it is in the patch.
     pub(crate) path: FieldPath,
-    /// What is wrong.
     pub(crate) kind: PatchFaultKind,
 }
 
-/// What can be wrong with a patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PatchFaultKind {
     /// An item of a list that is merged lacks the field by which items are told apart.

@@ -31,7 +31,6 @@ pub(crate) struct Substituted {
 }
 
 impl Substituted {
-    /// The text that became of a template.
     pub(crate) fn new(template: Source, text: &str, map: OffsetMap) -> Self {
         Substituted {
             text: Source::new(template.name().clone(), text),

@@ -10,7 +10,6 @@ use super::layout::files_of;
 use super::{Annotations, Descriptor, INDEX, MANIFEST, blob_path};
 use crate::text::tree::Tree;
 
-/// What the artifacts of this program are.
 pub(crate) const ARTIFACT_TYPE: &str = "application/vnd.windlass.release.v1";
 /// image-spec: the configuration of an artifact without one.
 const EMPTY_TYPE: &str = "application/vnd.oci.empty.v1+json";
@@ -23,15 +22,12 @@ const TITLE: &str = "org.opencontainers.image.title";
 pub(crate) const MOST_MANIFEST: u64 = 4 << 20;
 /// Bytes of one file, and of all.
 const MOST_BYTES: (u64, u64) = (64 << 20, 128 << 20);
-/// How many files an artifact may have.
 const MOST_FILES: usize = 1_000;
 /// Bytes of a title: as much as file systems take.
 const LONGEST_TITLE: usize = 255;
 
-/// An artifact in memory.
 #[derive(Debug, Clone)]
 pub(crate) struct Artifact {
-    /// The manifest.
     pub(crate) manifest: Vec<u8>,
     /// What the manifest is.
     pub(crate) described: Descriptor,
@@ -39,7 +35,6 @@ pub(crate) struct Artifact {
     pub(crate) blobs: BTreeMap<String, Blob>,
 }
 
-/// A part of an artifact.
 #[derive(Debug, Clone)]
 pub(crate) struct Blob {
     /// What a person calls it: the title of a file.

@@ -22,7 +22,6 @@ pub(crate) struct Facts {
     pub(crate) epoch: Option<i64>,
 }
 
-/// The blobs of one image.
 pub(crate) struct Image {
     /// What the manifest is, for an index.
     pub(crate) manifest: Descriptor,
@@ -134,7 +133,6 @@ pub(crate) fn image(program: &[u8], platform: Platform, facts: &Facts) -> Image 
     }
 }
 
-/// What a blob of this type is.
 pub(super) fn descriptor(media_type: &str, bytes: &[u8]) -> Descriptor {
     let (digest, size) = (super::digest(bytes), bytes.len() as u64);
     Descriptor {

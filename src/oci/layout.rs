@@ -18,9 +18,7 @@ pub(crate) struct Program<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-/// A layout in memory.
 pub(crate) struct Layout {
-    /// Its files.
     pub(crate) files: Tree,
     /// The digest of the image: that of its index, where it is for several architectures.
     pub(crate) digest: String,

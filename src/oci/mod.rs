@@ -38,7 +38,6 @@ const LAYOUT_VERSION: &str = "1.0.0";
 pub(crate) struct Descriptor {
     #[serde(default)]
     pub(crate) media_type: String,
-    /// What an artifact is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) artifact_type: Option<String>,
     /// `sha256:` and 64 hexadecimal digits.

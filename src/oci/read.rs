@@ -26,7 +26,6 @@ const OF_DOCKER: [&str; 2] = [
 
 /// How deep indexes may lie in indexes.
 const DEEPEST: usize = 4;
-/// How many blobs an image may have.
 const MOST_BLOBS: usize = 10_000;
 
 #[derive(Deserialize)]
@@ -91,7 +90,6 @@ pub(crate) fn manifest_of<'t>(
     Ok(blob.expect("internal error: what was verified is there"))
 }
 
-/// A layout that is read.
 struct Reader<'a> {
     files: &'a Tree,
     shown: &'a str,
@@ -107,7 +105,6 @@ impl Reader<'_> {
         Box::new(finding.at(at).help("write the layout again: `windlass release image`, or `skopeo copy docker://… oci:DIR:TAG`"))
     }
 
-    /// What the layout names.
     fn index(&self) -> Result<Pointers, Box<Diagnostic>> {
         let version = self.parsed::<LayoutFile>(LAYOUT_FILE)?.image_layout_version;
         if !version.starts_with("1.") {
@@ -128,7 +125,6 @@ impl Reader<'_> {
             .map_err(|error| self.faulty(file, format!("{file} does not read: {error}")))
     }
 
-    /// The image of the tag.
     fn tagged<'d>(
         &self,
         images: &'d [Descriptor],

@@ -6,7 +6,6 @@ use super::blob_path;
 /// Bytes of a tag, and of the name of a repository (distribution-spec, "Pulling manifests").
 const LONGEST: (usize, usize) = (128, 255);
 
-/// Where an artifact is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reference {
     pub(crate) store: Store,
@@ -15,10 +14,8 @@ pub(crate) struct Reference {
     pub(crate) digest: Option<String>,
 }
 
-/// What holds artifacts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Store {
-    /// A repository of a registry.
     Registry {
         /// With the port, where one is given.
         host: String,
@@ -26,10 +23,7 @@ pub(crate) enum Store {
         repository: String,
     },
     /// A folder, in the layout of image-spec.
-    Layout {
-        /// The folder.
-        folder: String,
-    },
+    Layout { folder: String },
 }
 
 /// Why a text is no reference.

@@ -103,7 +103,6 @@ pub fn fixable(report: &Report) -> usize {
 /// Why a fix is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Why {
-    /// It changes what another one changes.
     Overlaps,
     /// Afterwards the finding would still be there, or an error that was not.
     Fails,
@@ -164,7 +163,6 @@ struct Attempt {
     changed: Vec<Changed>,
     /// The fixes that are in them.
     made: Vec<usize>,
-    /// Those that touch what another one changes.
     overlapping: Vec<usize>,
 }
 

@@ -27,7 +27,6 @@ pub(crate) struct Binary {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// What an image is made from.
 pub(crate) struct Request<'a> {
     pub(crate) version: &'a Version,
     pub(crate) binaries: &'a [Binary],
@@ -37,12 +36,10 @@ pub(crate) struct Request<'a> {
     pub(crate) epoch: Option<i64>,
 }
 
-/// The manifest of one binary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Manifest {
     /// `linux/amd64`.
     pub(crate) platform: String,
-    /// The file of the binary.
     pub(crate) binary: String,
     /// `sha256:…` of the manifest.
     pub(crate) digest: String,
@@ -55,9 +52,7 @@ pub(crate) struct Made {
     pub(crate) files: Tree,
     /// `sha256:…` of the image.
     pub(crate) digest: String,
-    /// The manifest of each binary.
     pub(crate) manifests: Vec<Manifest>,
-    /// Everything that is wrong.
     pub(crate) report: Report,
 }
 

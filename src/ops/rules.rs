@@ -267,7 +267,6 @@ pub fn page(rule: &Rule) -> String {
     text
 }
 
-/// A clause as a sentence.
 fn sentence(clause: &str) -> String {
     let mut letters = clause.chars();
     let first = letters

@@ -169,7 +169,6 @@ impl Reader<'_> {
         );
     }
 
-    /// A list of rules.
     fn rules(&mut self, table: &DeTable<'_>, key: &str) -> Vec<String> {
         let Some(value) = table.get(key) else {
             return Vec::new();

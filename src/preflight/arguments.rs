@@ -9,20 +9,14 @@ use crate::objects::{Object, fields};
 /// A program that gets arguments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Component {
-    /// kubelet.
     Kubelet,
-    /// kube-apiserver.
     ApiServer,
-    /// kube-controller-manager.
     ControllerManager,
-    /// kube-scheduler.
     Scheduler,
-    /// etcd.
     Etcd,
 }
 
 impl Component {
-    /// All of them.
     pub(super) const ALL: [Self; 5] = [
         Self::Kubelet,
         Self::ApiServer,
@@ -42,7 +36,6 @@ impl Component {
         }
     }
 
-    /// Its name.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Component::Kubelet => "kubelet",
@@ -53,7 +46,6 @@ impl Component {
         }
     }
 
-    /// A minor version of it.
     pub(super) fn version(self, minor: u64) -> String {
         if self == Component::Etcd {
             format!("v3.{minor}")
@@ -100,10 +92,8 @@ const LISTS: [(Component, &[&str]); 6] = [
     ),
 ];
 
-/// One argument.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Argument<'a> {
-    /// Who gets it.
     pub(super) component: Component,
     /// The list or map that it stands in.
     pub(super) list: FieldPath,
@@ -113,7 +103,6 @@ pub(super) struct Argument<'a> {
     pub(super) value: &'a str,
     /// The field with the name.
     pub(super) path: FieldPath,
-    /// The field with the value.
     pub(super) value_path: FieldPath,
 }
 

@@ -73,7 +73,6 @@ fn line_count(command: &str) -> u32 {
     u32::try_from(command.matches('\n').count()).map_or(u32::MAX, |count| count.saturating_add(1))
 }
 
-/// The files that are scripts.
 fn scripts(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let files = fields::items(subject.spec, &["files"]).iter().enumerate();
     let found = files.filter_map(|(index, file)| {

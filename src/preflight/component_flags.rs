@@ -235,7 +235,6 @@ const OF_ETCD: &[Removed] = &[
     ),
 ];
 
-/// What a component has lost.
 fn removed(component: Component) -> impl Iterator<Item = &'static Removed> {
     let own = match component {
         Component::Kubelet => OF_KUBELET,

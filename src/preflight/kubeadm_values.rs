@@ -20,23 +20,17 @@ rules! {
 /// What a text must be.
 #[derive(Clone, Copy)]
 enum Form {
-    /// The name of a node.
     NodeName,
     /// The socket of a container runtime.
     Socket,
-    /// An address.
     Address,
-    /// A path from the root.
     AbsolutePath,
     /// A host, with a port or without.
     Endpoint,
-    /// A host and a port.
     HostPort,
     /// A name or address of a certificate.
     AltName,
-    /// A phase of `kubeadm init`.
     InitPhase,
-    /// A phase of `kubeadm join`.
     JoinPhase,
 }
 

@@ -22,7 +22,6 @@ const CLUSTERCTL_GROUP: &str = "clusterctl.cluster.x-k8s.io";
 /// Kinds whose machines get `spec.template.metadata`; no webhook looks at it, and no machine comes.
 const OF_MACHINES: [&str; 3] = ["MachineDeployment", "MachineSet", "MachinePool"];
 
-/// Judges the metadata of an object.
 pub(crate) fn check(object: &Object) -> Vec<Diagnostic> {
     let is_of_machines = object.group() == CORE_GROUP && OF_MACHINES.contains(&object.kind());
     let own = Some(&["metadata"][..]);

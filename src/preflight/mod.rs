@@ -38,9 +38,7 @@ use crate::text::budget::Budget;
 
 /// A machine that is judged.
 struct Subject<'a> {
-    /// The object with the config.
     config: &'a Object,
-    /// Where the spec of the config is.
     spec_path: FieldPath,
     /// The spec, as it is written.
     spec: &'a Value,
@@ -48,14 +46,11 @@ struct Subject<'a> {
     profile: Profile,
     /// The version of Kubernetes, if somebody says it.
     kubernetes: Option<Version>,
-    /// Where it is said.
     version_place: Place,
-    /// What the run may spend.
     budget: &'a Budget,
 }
 
 impl Subject<'_> {
-    /// The place of a field.
     fn place(&self, path: &FieldPath) -> Place {
         self.config.place(path)
     }

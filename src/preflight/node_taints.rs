@@ -21,7 +21,6 @@ rules! {
     pub(crate) TAINT_REPEATED = error("node-taint-repeated");
 }
 
-/// What a taint does.
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {

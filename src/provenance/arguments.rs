@@ -7,7 +7,6 @@ use super::thing::Kind;
 use crate::diag::FieldPath;
 use crate::objects::fields;
 
-/// Something that a document holds.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Held {
     pub(super) kind: Kind,

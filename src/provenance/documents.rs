@@ -41,7 +41,6 @@ pub(super) fn things(subject: &Subject<'_>) -> Vec<Thing> {
     all.map(|held| thing(subject, held)).collect()
 }
 
-/// The documents of a machine as values.
 fn documents(subject: &Subject<'_>) -> Vec<(&'static str, Value)> {
     let texts = match &subject.rendered.plan.kubeadm {
         Kubeadm::Init { cluster, init } => vec![
@@ -62,7 +61,6 @@ fn thing(subject: &Subject<'_>, held: Held) -> Thing {
     Thing::new(held.kind, held.name, held.value, source)
 }
 
-/// From where a field is.
 fn source(subject: &Subject<'_>, path: &FieldPath) -> Source {
     let noted = subject.filled.iter().find_map(|filled| match &filled.what {
         FilledPart::Field(field) => path

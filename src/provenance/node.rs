@@ -27,7 +27,6 @@ pub(crate) fn things(subject: &Subject<'_>) -> Vec<Thing> {
     all
 }
 
-/// A file, and who writes it.
 pub(super) fn of_file(subject: &Subject<'_>, file: &NodeFile<'_>) -> Thing {
     let noted = subject.filled.iter().find_map(|filled| match &filled.what {
         FilledPart::File(path) if *path == file.path => Some(filled.from.clone()),

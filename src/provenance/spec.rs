@@ -11,7 +11,6 @@ use crate::diag::{FieldPath, Segment};
 use crate::objects::fields;
 use crate::render::input::target::ConfigKind;
 
-/// The lists of commands of a spec.
 const COMMANDS: [&str; 3] = ["bootCommands", "preKubeadmCommands", "postKubeadmCommands"];
 
 /// What of a spec is meant; paths are below the spec.

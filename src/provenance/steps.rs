@@ -12,21 +12,17 @@ use crate::render::input::filling::Filling;
 use crate::render::input::secret::Secret;
 use crate::topology::{Condition, GivenBy, Lost, Stands, Write, given, label_place};
 
-/// One step of the way.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Step {
     /// What it is, as reports name it.
     pub(crate) kind: &'static str,
-    /// What there is to say.
     pub(crate) text: String,
     /// What stands there, and by which name. May be secret.
     pub(crate) value: Option<(String, Sensitive<String>)>,
-    /// Where it stands.
     pub(crate) place: Place,
 }
 
 impl Step {
-    /// A step without a value.
     pub(super) fn new(kind: &'static str, text: impl Into<String>, place: Place) -> Self {
         Step {
             kind,
@@ -158,7 +154,6 @@ fn held_by(subject: &Subject<'_>, kind: &str, name: &str, key: &str) -> Step {
     )
 }
 
-/// What the rendering filled in.
 fn of_filling(subject: &Subject<'_>, filling: &Filling) -> Step {
     match filling {
         Filling::Cluster(field) => {
@@ -337,12 +332,10 @@ pub(super) fn variable(subject: &Subject<'_>, planned: &Planned<'_>, name: &str)
     })
 }
 
-/// Where a part stands.
 pub(super) fn at(stand: &Stand) -> Place {
     stand.anchor.place(&stand.path)
 }
 
-/// What an operation does.
 pub(super) fn verb(op: &str) -> &'static str {
     match op {
         "add" => "adds",

@@ -11,13 +11,11 @@ use crate::topology::{History, Origins, Write};
 /// What is known of a config that a topology makes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Planned<'a> {
-    /// The name of the Cluster.
     pub(crate) cluster: &'a str,
     /// `controlPlane`, `md/NAME` or `mp/NAME`.
     pub(crate) part_of: &'a str,
     /// What patches wrote.
     pub(crate) writes: &'a [Write],
-    /// Where its parts come from.
     pub(crate) origins: &'a Origins,
     /// What became of the other patches.
     pub(crate) history: Option<&'a History>,
@@ -26,17 +24,12 @@ pub(crate) struct Planned<'a> {
 /// A machine that was rendered.
 #[derive(Debug, Clone)]
 pub(crate) struct Subject<'a> {
-    /// The objects.
     pub(crate) pool: &'a Pool,
-    /// Whose machine it is.
     pub(crate) target: Target<'a>,
     /// What it is in a topology, if it is of one.
     pub(crate) planned: Option<Planned<'a>>,
-    /// What the node gets.
     pub(crate) rendered: &'a Rendered,
-    /// What the rendering filled in.
     pub(crate) filled: &'a [Filled],
-    /// What the run may spend.
     pub(crate) budget: &'a Budget,
     /// How a setting is written where settings are given.
     pub(crate) flag: fn(Setting) -> String,

@@ -4,7 +4,6 @@ use crate::api::secret::Sensitive;
 use crate::diag::FieldPath;
 use crate::render::input::filling::Filling;
 
-/// What a thing is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// A file, by its path.
@@ -56,30 +55,24 @@ impl Kind {
 /// Who puts a thing onto the node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// A field of the config.
     Config(FieldPath),
     /// A label of what makes the machine, which Cluster API copies to the Node.
     Owner(FieldPath),
-    /// What the rendering filled in.
     Filled(Filling),
 }
 
-/// One thing.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Thing {
-    /// What it is.
     pub(crate) kind: Kind,
     /// By what it is asked for.
     pub(crate) name: String,
     /// What it holds: a value, or how a file is written; a command has its text as name and its
     /// phase here. May be secret.
     pub(crate) value: Sensitive<String>,
-    /// Who puts it there.
     pub(crate) source: Source,
 }
 
 impl Thing {
-    /// A thing with a value.
     pub(super) fn new(
         kind: Kind,
         name: impl Into<String>,

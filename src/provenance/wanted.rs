@@ -7,18 +7,15 @@ use crate::text::nearest::nearest;
 /// What is asked for: a thing of one kind, or of any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wanted {
-    /// The kinds that are meant.
     pub(crate) kinds: Vec<Kind>,
     /// Its name, as it was written.
     pub(crate) text: String,
 }
 
-/// Why nothing is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WantedError {
     /// There is no word at all.
     Nothing,
-    /// Only the kind is there.
     Nameless(Kind),
 }
 
@@ -57,7 +54,6 @@ impl Wanted {
         }
     }
 
-    /// The one kind that is meant.
     pub(crate) fn only(&self) -> Option<Kind> {
         match self.kinds.as_slice() {
             [only] => Some(*only),
@@ -70,12 +66,10 @@ impl Wanted {
         is_path(&self.text)
     }
 
-    /// Whether it may be of a kind.
     pub(crate) fn may_be(&self, kind: Kind) -> bool {
         self.kinds.contains(&kind)
     }
 
-    /// Whether a thing is meant.
     pub(crate) fn means(&self, thing: &Thing) -> bool {
         self.may_be(thing.kind) && self.fits(thing.kind, &thing.name)
     }

@@ -77,7 +77,6 @@ impl Inputs {
         self.roles = roles;
     }
 
-    /// What the kinds of the project are.
     pub(crate) fn roles(&self) -> &Roles {
         &self.roles
     }
@@ -128,7 +127,6 @@ impl Inputs {
         self.kustomizations.push(kustomization);
     }
 
-    /// The kustomizations beside the files.
     pub(crate) fn kustomizations(&self) -> &[Kustomization] {
         &self.kustomizations
     }

@@ -37,7 +37,6 @@ pub struct Kustomization {
     source: Source,
     /// The document; `None` when it cannot be read.
     root: Option<Node>,
-    /// What is wrong with it.
     report: Report,
     value: Value,
     /// The patches that are files, by their paths as the kustomization has them.
@@ -46,23 +45,17 @@ pub struct Kustomization {
     below: BTreeSet<String>,
 }
 
-/// Something that a kustomization changes.
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
-    /// Where the kustomization says so.
     pub(crate) place: Place,
-    /// What it does.
     pub(crate) action: Action,
 }
 
-/// What a kustomization does to objects.
 #[derive(Debug, Clone)]
 pub(crate) enum Action {
     /// Puts labels (`labels`) or annotations (`annotations`) on the objects of its files.
     Metadata(&'static str, BTreeMap<String, String>),
-    /// Patches the objects that it is for.
     Patch(Patch),
-    /// Puts a text behind names.
     NameSuffix(String),
     /// Something that is not followed: the sentence that says so.
     NotFollowed(String),
@@ -70,12 +63,10 @@ pub(crate) enum Action {
     Broken(String),
 }
 
-/// A patch.
 #[derive(Debug, Clone)]
 pub(crate) struct Patch {
     /// What the kustomization says for it, with its file, if it is one, as it stands there.
     pub(crate) entry: Arc<ObjectPatch>,
-    /// The objects that it is for.
     pub(crate) target: Target,
     /// The operations of a JSON patch, or the fields of a merge patch.
     pub(crate) content: Value,
@@ -114,12 +105,10 @@ impl Kustomization {
         &self.value
     }
 
-    /// What is wrong with the file.
     pub(crate) fn report(&self) -> &Report {
         &self.report
     }
 
-    /// The file.
     pub(crate) fn source(&self) -> &Source {
         &self.source
     }

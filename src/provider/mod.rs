@@ -28,10 +28,8 @@ use serde_json::{Map, Value};
 
 use crate::contract::ProviderType;
 
-/// The `apiVersion` of `provider.yaml`.
 pub(crate) const PROVIDER_API_VERSION: &str = "windlass.dev/v1alpha1";
 
-/// The `kind` of `provider.yaml`.
 pub(crate) const PROVIDER_KIND: &str = "Provider";
 
 /// A part of a Kubernetes object that is passed on as it is.
@@ -371,7 +369,6 @@ pub struct ManagerPorts {
 }
 
 impl Manager {
-    /// Whether it answers conversion requests.
     pub(crate) fn has_conversion(&self) -> bool {
         self.conversion || !self.converts.is_empty()
     }
@@ -425,7 +422,6 @@ impl Provider {
             .unwrap_or(crate::contract::METADATA_FILE)
     }
 
-    /// Whether the CRDs are this program's own.
     pub(crate) fn has_builtin_crds(&self) -> bool {
         matches!(self.crds, Some(Crds::Builtin(_)))
     }

@@ -70,7 +70,6 @@ impl Declared {
         place(&self.source, self.document, &self.root, path)
     }
 
-    /// The name of the file.
     pub(crate) fn source_name(&self) -> &str {
         self.source.name()
     }

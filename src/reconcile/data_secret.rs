@@ -24,10 +24,8 @@ use crate::render::write::size::larger_than;
 /// is in the data, by which a rotation that was cut short is seen.
 pub(super) const TOKEN_ID: &str = "bootstrap.windlass.dev/token-id";
 
-/// What is there of the Secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SecretState {
-    /// Nothing.
     Absent,
     /// It is of another config, or has no data.
     Stale,
@@ -119,7 +117,6 @@ impl<'a> Pass<'a> {
         )
     }
 
-    /// Whether the Secret has this data.
     pub(super) fn has_data(&self, subject: Subject<'_>, rendered: &Rendered) -> Walk<bool> {
         let stored = self
             .look_at_secret(subject)?

@@ -18,7 +18,6 @@ enum Holder<'a> {
     Nobody,
     /// The machine that asks.
     Us(&'a Object),
-    /// A machine of that name.
     Machine(&'a Object, String),
     /// Somebody; the lock does not say who.
     Somebody,
@@ -31,7 +30,6 @@ fn key(namespace: &str, cluster: &str) -> Key {
 }
 
 impl<'a> Pass<'a> {
-    /// Who holds the lock.
     fn lock_holder(&self, cluster: &Object, machine: &str) -> Walk<Holder<'a>> {
         let Some(lock) = self.look(&key(cluster.namespace(), cluster.name()))? else {
             return Ok(Holder::Nobody);

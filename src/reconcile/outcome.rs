@@ -105,7 +105,6 @@ impl Observed {
     }
 }
 
-/// Whether a config is paused.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) enum Pause {
     #[default]
@@ -116,7 +115,6 @@ pub(super) enum Pause {
     Unknown,
 }
 
-/// What a pass found out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
     pub(super) pause: Pause,
@@ -140,7 +138,6 @@ impl Outcome {
         }
     }
 
-    /// The data is there.
     pub(super) fn available(name: &str) -> Self {
         Outcome {
             data: Some(Observed::available()),

@@ -18,7 +18,6 @@ pub struct Settings {
     pub machine_pools: bool,
 }
 
-/// What a pass looks at.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pass<'a> {
     pub(super) world: &'a World,
@@ -26,7 +25,6 @@ pub(super) struct Pass<'a> {
     pub(super) now: Timestamp,
 }
 
-/// Why a pass goes no further.
 pub(super) enum Stop {
     Read(Vec<Key>),
     Confirm(Key),

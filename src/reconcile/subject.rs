@@ -145,7 +145,6 @@ pub(super) fn is_created(config: &Object) -> bool {
     created == Some(true) && !config.text(&["status", "dataSecretName"]).is_empty()
 }
 
-/// The bootstrap token of a spec.
 pub(super) fn token_of(spec: Option<&WindlassConfigSpec>) -> Option<Sensitive<String>> {
     let discovery = spec?.join_configuration.as_ref()?.discovery.as_ref()?;
     discovery

@@ -187,7 +187,6 @@ impl<'a> Pass<'a> {
         self.now.plus_seconds(self.settings.token_ttl).to_string()
     }
 
-    /// The Secret of a token.
     fn secret(&self, token: &Sensitive<String>) -> Value {
         let (id, secret) = token.expose().split_once('.').unwrap_or_default();
         let texts = [

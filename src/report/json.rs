@@ -9,7 +9,6 @@ use serde::Serialize;
 use super::text;
 use crate::diag::{self, Diagnostic, Place, Report};
 
-/// The version of the shape.
 pub(crate) const API_VERSION: &str = "report.windlass.dev/v1";
 
 /// The program that wrote a report.
@@ -23,7 +22,6 @@ pub struct Tool {
 }
 
 impl Tool {
-    /// This build.
     pub(crate) const THIS: Tool = Tool {
         name: "windlass",
         version: env!("CARGO_PKG_VERSION"),

@@ -63,7 +63,6 @@ impl From<Source> for Text {
 }
 
 impl Text {
-    /// The stretches that hold secrets.
     fn secrets(&self) -> &[Range<usize>] {
         self.secrets.get_or_init(|| spans(self.source.text()))
     }
@@ -76,7 +75,6 @@ impl Text {
         touching(self.secrets(), range)
     }
 
-    /// What is not shown of a stretch.
     fn hidden_in<'t>(
         &'t self,
         range: &Range<usize>,

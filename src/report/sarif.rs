@@ -86,7 +86,6 @@ fn rules(findings: &[&Diagnostic]) -> BTreeMap<&'static str, (usize, &'static Ru
     rules
 }
 
-/// What a log says of a rule.
 fn descriptor(rule: &Rule) -> Value {
     let about = rule
         .page

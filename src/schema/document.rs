@@ -88,7 +88,6 @@ fn made_structural(schema: &mut Value) {
 pub(crate) enum Part {
     /// Its key, where it has one.
     Key,
-    /// Its value.
     Value,
 }
 

@@ -55,7 +55,6 @@ pub(super) enum Additional {
     Nothing,
     /// `additionalProperties: true`.
     Anything,
-    /// Values of this schema.
     Values(Box<Node>),
 }
 
@@ -67,7 +66,6 @@ pub(super) enum ListType {
     Map,
 }
 
-/// A limit of a number.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bound {
     pub(super) limit: f64,

@@ -35,7 +35,6 @@ impl Pattern {
 pub(super) struct PatternCache(BTreeMap<String, Pattern>);
 
 impl PatternCache {
-    /// The compiled pattern.
     pub(super) fn get(&mut self, source: &str) -> Result<Pattern, String> {
         if let Some(known) = self.0.get(source) {
             return Ok(known.clone());

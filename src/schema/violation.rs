@@ -238,7 +238,6 @@ impl Violation {
         self
     }
 
-    /// A value that breaks a rule.
     pub(crate) fn invalid(
         path: impl Into<FieldPath>,
         value: &Value,

@@ -151,7 +151,6 @@ fn resolved(base: &Path, path: &str) -> PathBuf {
     }
 }
 
-/// The names in a folder.
 #[derive(Debug, Default)]
 struct Listing {
     names: Vec<String>,

@@ -166,7 +166,6 @@ impl Inputs {
     }
 }
 
-/// The files that one argument stands for.
 fn files_of(argument: &str, limits: Limits) -> Result<Vec<Found>, WorldError> {
     let metadata = fs::metadata(argument)
         .map_err(|error| missing_or(argument, WorldError::reading(argument, &error)))?;
@@ -189,7 +188,6 @@ fn files_of(argument: &str, limits: Limits) -> Result<Vec<Found>, WorldError> {
 /// A file below a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
-    /// Where it is.
     pub(super) path: PathBuf,
     /// The path as findings show it.
     pub(super) shown: String,
@@ -312,7 +310,6 @@ fn joined(folder: &str, name: &str) -> String {
     }
 }
 
-/// The path with `/` between its parts.
 pub(super) fn with_slashes(path: &str) -> String {
     if std::path::MAIN_SEPARATOR == '/' {
         path.to_owned()

@@ -141,7 +141,6 @@ impl Client {
             .get_or_init(|| agent(&self.transport, self.bounds, true))
     }
 
-    /// One attempt at a request.
     fn attempt(&self, request: &Request<'_>) -> Result<Vec<u8>, Missed> {
         let response = self.answer(request)?;
         match response.status() {

@@ -36,14 +36,11 @@ impl<R: Read> Read for Watched<'_, R> {
 /// Where bytes go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
-    /// To this machine.
     Here,
-    /// To a host.
     There,
 }
 
 impl Way {
-    /// What is done.
     fn word(self) -> &'static str {
         match self {
             Way::Here => "fetching",

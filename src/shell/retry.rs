@@ -79,7 +79,6 @@ const AGAIN_FOR: Duration = Duration::from_secs(60);
 /// Ours begins with a second and doubles.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// The attempts of one request.
 #[derive(Debug)]
 pub(super) struct Attempts {
     pub(super) made: u32,

@@ -60,7 +60,6 @@ impl Stream {
         }
     }
 
-    /// Sends what is buffered on its way.
     fn flush(&mut self) {
         if !self.closed
             && let Err(error) = self.to.flush()

@@ -69,13 +69,11 @@ pub struct Exceeded {
 }
 
 impl Exceeded {
-    /// A run has no steps left.
     pub(crate) const STEPS: Exceeded = Exceeded {
         resource: Resource::Steps,
         most: Resource::Steps.most(),
     };
 
-    /// What ran out.
     pub(crate) fn resource(self) -> Resource {
         self.resource
     }
@@ -231,7 +229,6 @@ impl Budget {
         self.used_of(resource) > self.most[resource as usize]
     }
 
-    /// How much of a resource is left.
     pub(crate) fn left(&self, resource: Resource) -> u64 {
         self.most[resource as usize].saturating_sub(self.used_of(resource))
     }

@@ -22,11 +22,9 @@ pub(crate) fn certificates(text: &str) -> Vec<Vec<u8>> {
     found
 }
 
-/// An element.
 pub(crate) struct Element<'a> {
     /// Class, form and number in one byte.
     pub(crate) tag: u8,
-    /// What it holds.
     pub(crate) content: &'a [u8],
     /// The element with its tag and length.
     pub(crate) whole: &'a [u8],

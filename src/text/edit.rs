@@ -18,7 +18,6 @@ pub(crate) struct Edits<'t> {
 pub(crate) struct Overlap(Range<usize>);
 
 impl<'t> Edits<'t> {
-    /// No changes yet.
     pub(crate) fn of(text: &'t str) -> Self {
         Edits {
             text,

@@ -8,7 +8,6 @@ use regex::Regex;
 /// What a plain scalar is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Scalar {
-    /// The text itself.
     Text,
     /// A number, a boolean, null or a time, as Python prints it; for floats and times the digits
     /// may differ.

@@ -72,7 +72,6 @@ impl Source {
         self.text.get(range.into()).unwrap_or_default()
     }
 
-    /// The file as a place.
     pub(crate) fn place(&self) -> Place {
         Place::file(self.name.clone())
     }
@@ -88,7 +87,6 @@ impl Source {
         self.lines().position(&self.text, offset)
     }
 
-    /// The lines and columns of a stretch.
     pub(crate) fn span(&self, range: impl Into<Range<usize>>) -> Span {
         let Range { start, end } = range.into();
         Span {

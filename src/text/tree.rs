@@ -10,14 +10,10 @@ pub struct Tree {
     files: BTreeMap<String, Vec<u8>>,
 }
 
-/// How one file differs between two trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// Only the new tree has it.
     Added,
-    /// Only the old tree has it.
     Removed,
-    /// Both have it, with different bytes.
     Modified,
 }
 

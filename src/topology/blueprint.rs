@@ -15,7 +15,6 @@ pub(super) struct Blueprint<'o> {
     pub(super) control_plane: &'o Object,
     /// How the API of the control plane spells its fields.
     pub(super) spelling: Spelling,
-    /// Whether that is assumed.
     is_assumed: bool,
     pub(super) machine: Option<&'o Object>,
     /// In the order of the class: the templates of bootstrap configs and of machines.

@@ -64,7 +64,6 @@ pub(super) struct Definition<'o> {
 }
 
 impl<'o> Class<'o> {
-    /// Whether the object is one.
     pub(super) fn is_one(object: &Object) -> bool {
         object.is(CORE_GROUP, "ClusterClass")
     }
@@ -210,7 +209,6 @@ impl<'o> Reference<'o> {
         self.part.field("name").text()
     }
 
-    /// The API group.
     pub(super) fn group(&self) -> &'o str {
         self.api_version()
             .split_once('/')
@@ -259,12 +257,10 @@ fn templates<'o>(patches: &[Part<'o>]) -> Templates<'o> {
         .collect()
 }
 
-/// The name of a patch.
 pub(super) fn patch_name<'o>(patch: &Part<'o>) -> &'o str {
     patch.field("name").text()
 }
 
-/// The definitions of a patch.
 pub(super) fn definitions<'o>(patch: &Part<'o>) -> impl Iterator<Item = Part<'o>> + use<'o> {
     patch.field("definitions").items()
 }

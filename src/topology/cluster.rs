@@ -35,7 +35,6 @@ pub(super) struct Worker<'o> {
 }
 
 impl<'o> Cluster<'o> {
-    /// Whether the object is one.
     pub(super) fn is_one(object: &Object) -> bool {
         object.is(CORE_GROUP, "Cluster")
             && object
@@ -78,7 +77,6 @@ impl<'o> Cluster<'o> {
         self.object.namespace_or_default()
     }
 
-    /// The namespace of its class.
     pub(super) fn class_namespace(&self) -> &'o str {
         match self
             .topology

@@ -12,7 +12,6 @@ use crate::objects::{Object, Pool};
 use crate::schema::Schema;
 use crate::text::budget::Budget;
 
-/// The group and kind of CRDs.
 pub(super) const DEFINITION: [&str; 2] = ["apiextensions.k8s.io", "CustomResourceDefinition"];
 
 /// The objects with the defaults of those templates, `None` when there are none; and which

@@ -10,7 +10,6 @@ use super::plan::class_of;
 use crate::diag::Place;
 use crate::objects::{Object, Pool, Stand};
 
-/// Who gives a variable its value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GivenBy {
     /// The overrides of this part of the topology.
@@ -30,7 +29,6 @@ pub(crate) enum GivenBy {
 /// The value of a variable, and where it stands.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Given {
-    /// Who gives it.
     pub(crate) by: GivenBy,
     /// What is written there, without defaults of the schema below it. May be secret.
     pub(crate) value: Option<Value>,

@@ -34,31 +34,24 @@ pub(crate) struct Lost {
     pub(crate) path: FieldPath,
     /// What it was. May be secret.
     pub(crate) value: Value,
-    /// Where its parts come from.
     pub(crate) origins: Origins,
 }
 
 /// `enabledIf` of a patch.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Condition {
-    /// The name of the patch.
     pub(crate) patch: String,
     /// The template.
     pub(crate) text: String,
-    /// Where it stands.
     pub(crate) stand: Stand,
-    /// The variables that it names.
     pub(crate) variables: Vec<String>,
 }
 
 /// A definition of a patch that did nothing to the template.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Untaken {
-    /// The name of the patch.
     pub(crate) patch: String,
-    /// Why.
     pub(crate) reason: Reason,
-    /// What says so.
     pub(crate) stand: Stand,
     /// What it would have written.
     pub(crate) writes: Arc<[Unwritten]>,
@@ -71,7 +64,6 @@ pub(crate) struct Unwritten {
     pub(crate) path: String,
     /// The value. May be secret.
     pub(crate) value: Value,
-    /// Where the operation has it.
     pub(crate) stand: Stand,
 }
 
@@ -82,9 +74,7 @@ pub(crate) enum Reason {
     Selector(Misfit),
     /// Its condition gave something else than `true`.
     Disabled {
-        /// The condition.
         condition: Box<Condition>,
-        /// What it gave.
         gave: Value,
     },
     /// A runtime extension makes it.
@@ -96,26 +86,20 @@ pub(crate) enum Reason {
 pub(crate) enum Misfit {
     /// `apiVersion` or `kind` is that of others.
     Other {
-        /// Which of them.
         field: &'static str,
         /// That of this template.
         own: String,
     },
     /// It is not for the infrastructure of the Cluster.
     NotInfrastructure,
-    /// It is not for the control plane.
     NotControlPlane,
-    /// It is for other classes of machines.
     OtherClass {
-        /// Whether machine pools are meant.
         is_pool: bool,
-        /// The class of these machines.
         class: String,
     },
 }
 
 impl Condition {
-    /// That of a patch.
     pub(super) fn of(patch: &Part<'_>) -> Self {
         let enabled_if = patch.field("enabledIf");
         Condition {

@@ -9,7 +9,6 @@ use super::made::{DEPLOYMENT_NAME, POOL_NAME};
 use crate::objects::Object;
 use crate::text::budget::Budget;
 
-/// What all steps work with.
 pub(super) struct Input<'t> {
     pub(super) cluster: &'t Cluster<'t>,
     pub(super) class: &'t Class<'t>,

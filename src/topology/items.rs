@@ -31,7 +31,6 @@ pub(super) struct Item<'t, 's> {
     pub(super) scope: usize,
     /// Which patch wrote which path.
     pub(super) writes: Vec<Write>,
-    /// Where its parts come from.
     pub(super) origins: Origins,
     /// What became of the patches, where somebody asks for it.
     pub(super) history: Option<History>,
@@ -47,9 +46,7 @@ pub(super) struct Outcome<'t> {
     has_spec: bool,
     /// Which patch wrote which path.
     pub(super) writes: Vec<Write>,
-    /// Where its parts come from.
     origins: Origins,
-    /// What became of the patches.
     pub(super) history: Option<History>,
 }
 
@@ -69,7 +66,6 @@ pub struct Write {
     pub variables: Vec<String>,
 }
 
-/// What a template is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role<'t> {
     InfrastructureCluster,
@@ -276,7 +272,6 @@ impl<'t> Item<'t, '_> {
         Ok(())
     }
 
-    /// What became of it.
     pub(super) fn outcome(self) -> Outcome<'t> {
         let Item {
             source,

@@ -11,13 +11,11 @@ pub(super) use crate::objects::json_patch::weight;
 use crate::objects::{Object, fields};
 use crate::text::budget::{Budget, Exceeded, Resource};
 
-/// Marks what a topology owns.
 pub(super) const OWNED: &str = "topology.cluster.x-k8s.io/owned";
 /// The name of a MachineDeployment in its topology.
 pub(super) const DEPLOYMENT_NAME: &str = "topology.cluster.x-k8s.io/deployment-name";
 /// The name of a MachinePool in its topology.
 pub(super) const POOL_NAME: &str = "topology.cluster.x-k8s.io/pool-name";
-/// The template that something was made from.
 pub(super) const CLONED_FROM: [&str; 2] = [
     "cluster.x-k8s.io/cloned-from-name",
     "cluster.x-k8s.io/cloned-from-groupkind",
@@ -43,7 +41,6 @@ pub(super) fn texts(metadata: &Value, name: &str) -> Texts {
         .unwrap_or_default()
 }
 
-/// The first over the second.
 pub(super) fn merged(over: Texts, mut under: Texts) -> Texts {
     under.extend(over);
     under
@@ -229,7 +226,6 @@ pub(super) fn pay(budget: &Budget, weight: usize) -> Result<(), Exceeded> {
 
 /// What is said of a topology that is larger than a run may hold.
 pub(super) const TOO_LARGE: &str = "the objects of the topology are larger than what one run holds";
-/// What helps then.
 pub(super) const PLAN_LESS: &str = "plan fewer clusters, or fewer MachineDeployments, at once";
 
 /// The topology is larger than a run may hold; the place is what was to be copied then.

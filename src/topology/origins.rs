@@ -13,7 +13,6 @@ use crate::objects::json_patch::index;
 use crate::objects::{Object, Stand, fields};
 use crate::text::budget::{Budget, Exceeded};
 
-/// Where a part comes from.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Stands {
     /// Where it stands in the user's files.
@@ -50,7 +49,6 @@ impl Stands {
         }
     }
 
-    /// What lies below it.
     fn below(&self, below: &FieldPath) -> Self {
         if below.is_root() {
             return self.clone();
@@ -174,7 +172,6 @@ pub(super) struct Patched<'p> {
     pub(super) source: &'p Object,
     /// Whether what it holds is still there.
     pub(super) has_spec: bool,
-    /// Where its parts come from.
     pub(super) origins: &'p Origins,
 }
 

@@ -8,7 +8,6 @@ use crate::objects::{Object, Stand};
 /// What stands for a part that is not there.
 static NOTHING: Value = Value::Null;
 
-/// A part of an object.
 #[derive(Debug, Clone)]
 pub(super) struct Part<'o> {
     pub(super) object: &'o Object,
@@ -53,7 +52,6 @@ impl<'o> Way<'o> {
 }
 
 impl<'o> Part<'o> {
-    /// The object as a whole.
     pub(super) fn whole(object: &'o Object) -> Self {
         Part {
             object,
@@ -109,7 +107,6 @@ impl<'o> Part<'o> {
         self.value.as_str().unwrap_or_default()
     }
 
-    /// The items of a list.
     pub(super) fn items(&self) -> impl Iterator<Item = Part<'o>> + use<'o> {
         let list = self.clone();
         let items = self.value.as_array().map_or(&[][..], Vec::as_slice);
@@ -125,7 +122,6 @@ impl<'o> Part<'o> {
         other.way.steps().all(|step| steps.next() == Some(step))
     }
 
-    /// Its path in the object.
     pub(super) fn path(&self) -> FieldPath {
         let segment = |step: Step<'_>| match step {
             Step::Field(name) => Segment::Field(name.to_owned()),
@@ -143,7 +139,6 @@ impl<'o> Part<'o> {
         }
     }
 
-    /// The place in the user's file.
     pub(super) fn place(&self) -> Place {
         self.object.place(&self.path())
     }

@@ -71,7 +71,6 @@ pub struct Desired {
     pub replicas: Option<Value>,
     /// What the patches wrote into its template, in their order.
     pub writes: Vec<Write>,
-    /// Where its parts come from.
     pub(crate) origins: Origins,
     /// What became of the patches, when [`Options::records`] asks for it.
     pub(crate) history: Option<History>,

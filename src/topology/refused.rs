@@ -11,7 +11,6 @@ use crate::text::go::quote;
 #[derive(Debug)]
 pub(super) struct Refused<'o> {
     pub(super) part: Part<'o>,
-    /// What below the part it is.
     pub(super) below: FieldPath,
     pub(super) text: String,
     /// The rule, where it is not that of all that is refused of the object.
@@ -28,7 +27,6 @@ impl<'o> Refused<'o> {
         }
     }
 
-    /// Where it stands.
     pub(super) fn place(&self) -> Place {
         self.part.object.place(&self.part.path().join(&self.below))
     }

@@ -72,7 +72,6 @@ impl<'v> Scope<'v> {
         }
     }
 
-    /// The value of a variable.
     pub(super) fn get(&self, name: &str) -> Option<&Value> {
         self.own.get(name).or_else(|| self.shared.values.get(name))
     }

@@ -28,7 +28,6 @@ pub(crate) struct Variable {
     pub uses: Vec<Usage>,
 }
 
-/// Where a variable is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Usage {
     /// The name of the patch.

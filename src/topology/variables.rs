@@ -50,7 +50,6 @@ pub(super) fn compile<'o>(definitions: &[Definition<'o>]) -> Compiled<'o> {
         .collect()
 }
 
-/// Variables by their names.
 pub(super) type Compiled<'o> = BTreeMap<&'o str, Variable>;
 
 /// The values of a list as they are written, without duplicates.

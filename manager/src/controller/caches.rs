@@ -27,7 +27,6 @@ use crate::shard::Shard;
 /// An object of the core: the fields of it that are read.
 pub(super) type CoreObject = Kept<OfCore>;
 
-/// A config.
 pub(super) type Config = Kept<OfConfigs>;
 
 /// See [`CoreObject`].
@@ -174,7 +173,6 @@ pub(super) struct Caches {
     machine_pools: Cache,
 }
 
-/// What changes in them.
 pub(super) struct Watches {
     pub(super) clusters: Watch,
     pub(super) machines: Watch,
@@ -221,7 +219,6 @@ impl Caches {
         join_all(stores.map(Store::filled)).await;
     }
 
-    /// The object of that kind and name.
     pub(super) fn get(&self, kind: &str, name: &Name) -> Option<Arc<CoreObject>> {
         let cache = [&self.clusters, &self.machines, &self.machine_pools]
             .into_iter()
@@ -290,12 +287,10 @@ fn taken<K: Keeping>(
 pub(super) struct Scope {
     /// Of one namespace, or of all.
     pub(super) namespace: Option<String>,
-    /// Of those.
     pub(super) shard: Shard,
 }
 
 impl Scope {
-    /// Whether a namespace is in it.
     pub(super) fn has(&self, namespace: &str) -> bool {
         self.namespace.as_ref().is_none_or(|own| own == namespace) && self.shard.has(namespace)
     }

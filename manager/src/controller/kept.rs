@@ -31,17 +31,14 @@ pub(super) trait Keeping: Sized + 'static {
     /// Group, version, kind and plural.
     fn names(kind: &Self::Kind) -> [Cow<'_, str>; 4];
 
-    /// Those that are read.
     fn fields() -> Fields;
 
     /// Drops what cannot be told by its path.
     fn reduce(_object: &mut Value) {}
 
-    /// The Cluster whose it is.
     fn cluster(object: &Value) -> Option<&str>;
 }
 
-/// An object.
 pub(super) struct Kept<K> {
     name: Name,
     /// Empty where it has none, as the version.
@@ -90,7 +87,6 @@ impl<K: Keeping> Kept<K> {
         &self.name
     }
 
-    /// Its namespace.
     pub(super) fn namespace(&self) -> &str {
         &self.name.0
     }
@@ -105,7 +101,6 @@ impl<K: Keeping> Kept<K> {
         &self.version
     }
 
-    /// The object, of what is kept.
     pub(super) fn value(&self) -> Value {
         let mut object: Value = serde_json::from_str(&self.text).unwrap_or_default();
         if let Some((field, common)) = K::COMMON.zip(self.common.as_ref()) {

@@ -38,7 +38,6 @@ struct Entry {
 /// How much work a config is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Size {
-    /// What most are.
     Ordinary,
     /// So large that rendering and storing it takes as long as that of dozens.
     Large,
@@ -98,7 +97,6 @@ impl Queue {
         !self.turns.is_empty()
     }
 
-    /// The config that begins now.
     pub(super) fn begin(&mut self) -> Option<Name> {
         let name = self.turns.pop_front()?;
         let cluster = self

@@ -25,7 +25,6 @@ enum Choice {
     Without,
 }
 
-/// What is read of a field.
 enum OfField {
     Whole,
     Nothing,
@@ -33,7 +32,6 @@ enum OfField {
 }
 
 impl Fields {
-    /// What stands there, and nothing else.
     pub(super) fn only(paths: impl IntoIterator<Item = FieldPath>) -> Self {
         Fields {
             chosen: Choice::Only,
@@ -41,7 +39,6 @@ impl Fields {
         }
     }
 
-    /// All but what stands there.
     pub(super) fn without(paths: impl IntoIterator<Item = FieldPath>) -> Self {
         Fields {
             chosen: Choice::Without,

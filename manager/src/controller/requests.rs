@@ -27,7 +27,6 @@ const FIELD_MANAGER: &str = "windlass-manager";
 /// not to be trusted.
 const MOST_BYTES: usize = 8 << 20;
 
-/// Why a request was not done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// Somebody else wrote the object first, or it is gone.
@@ -188,7 +187,6 @@ async fn send(
     Ok((code, body.to_vec()))
 }
 
-/// The object of an answer.
 fn accepted((code, body): (StatusCode, Vec<u8>)) -> Result<Value, Refusal> {
     let value = Fields::without([MANAGED_FIELDS]).read(&body);
     if !code.is_success() {

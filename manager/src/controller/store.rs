@@ -12,7 +12,6 @@ use super::kept::{Keeping, Kept, Read};
 use super::texts::Texts;
 use super::workload::Name;
 
-/// What is there, for all who look.
 pub(super) struct Store<K> {
     objects: Arc<RwLock<Objects<K>>>,
     filled: watch::Receiver<bool>,
@@ -40,7 +39,6 @@ pub(super) struct Told<K> {
 }
 
 impl<K: Keeping> Store<K> {
-    /// The object of that name.
     pub(super) fn get(&self, name: &Name) -> Option<Arc<Kept<K>>> {
         self.objects
             .read()
@@ -49,7 +47,6 @@ impl<K: Keeping> Store<K> {
             .cloned()
     }
 
-    /// All objects for which that holds.
     pub(super) fn all(&self, is_meant: impl Fn(&Kept<K>) -> bool) -> Vec<Arc<Kept<K>>> {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
         objects

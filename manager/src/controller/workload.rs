@@ -23,7 +23,6 @@ use crate::fault::Fault;
 use crate::flags::Rate;
 use crate::metrics::{Metrics, Requests};
 
-/// How long an answer may take.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long a cluster that did not answer is left alone.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -49,7 +48,6 @@ pub(super) struct Workloads {
 /// Namespace and name of an object. Many keep it of the same one.
 pub(super) type Name = (Arc<str>, Arc<str>);
 
-/// One workload cluster.
 struct Workload {
     turns: Semaphore,
     /// Held by the one that makes the client.
@@ -137,7 +135,6 @@ impl Workloads {
         }
     }
 
-    /// Asks a cluster.
     async fn ask<T>(
         &self,
         cluster: &Name,

@@ -26,9 +26,7 @@ pub(super) const WANTED_BY: &str = "windlass.dev/wanted-by";
 /// Which Lease is wanted, and by whom.
 #[derive(Debug, Clone)]
 pub(crate) struct Candidacy {
-    /// The name of the Lease.
     pub(super) lease: String,
-    /// Its namespace.
     pub(super) namespace: String,
     /// Under which it is held.
     pub(super) identity: String,

@@ -49,7 +49,6 @@ impl Leadership {
         self.set(Term::None);
     }
 
-    /// When the term of a leader ends.
     pub(super) fn ends(&self) -> Option<Instant> {
         match self.term() {
             Term::Until(end) => Some(end),
@@ -84,7 +83,6 @@ impl Leadership {
 pub(crate) struct Mandate(Vec<Leadership>);
 
 impl Mandate {
-    /// Of all of these.
     pub(crate) fn of(all: impl IntoIterator<Item = Leadership>) -> Self {
         Mandate(all.into_iter().collect())
     }

@@ -132,7 +132,6 @@ impl Share {
         self.board.turn.lock().await
     }
 
-    /// The Lease is held from now on.
     pub(super) fn took(&self) {
         let mut state = self.lock();
         state.held += 1;
@@ -140,7 +139,6 @@ impl Share {
         state.asked.take_if(|asked| *asked == self.index);
     }
 
-    /// It is held no more.
     fn lost(&self) {
         let mut state = self.lock();
         state.held = state.held.saturating_sub(1);

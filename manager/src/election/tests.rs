@@ -25,7 +25,6 @@ pub(crate) const KUBEADM: [&str; 2] = [
     "capi-kubeadm-bootstrap-system",
     "kubeadm-bootstrap-manager-leader-election-capi",
 ];
-/// Under which the provider's CustomResourceDefinition is.
 const DEFINITION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/kubeadmconfigs.bootstrap.cluster.x-k8s.io";
 
 /// The Leases in an API server: versions conflict as there.
@@ -412,7 +411,6 @@ async fn a_candidate_that_is_told_to_end_while_it_waits_ends() {
     assert_eq!(server.holder(), "a");
 }
 
-/// A candidate for the kubeadm provider's Lease.
 fn kubeadm_candidate(server: &Server) -> Candidate {
     kubeadm_candidate_of(server, OWN)
 }

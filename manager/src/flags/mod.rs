@@ -18,21 +18,17 @@ use windlass::text::nearest::nearest;
 /// The most shards: each has a Lease, which each replica looks at every other second.
 const MOST_SHARDS: usize = 100;
 
-/// What the command line asks for.
 #[derive(Debug)]
 pub(crate) enum Command {
-    /// To run.
     Run(Box<Flags>),
     /// To print a text and to end: help or version.
     Print(String),
 }
 
-/// The flags of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Flags {
     /// Whether to run only while holding the lease.
     pub(crate) leader_elect: bool,
-    /// The times of leader election.
     pub(crate) lease: LeaseTimes,
     /// How many parts all namespaces are divided into, each with a Lease of its own; at least one.
     pub(crate) shards: usize,
@@ -46,7 +42,6 @@ pub(crate) struct Flags {
     pub(crate) concurrency: usize,
     /// How often every object is looked at again.
     pub(crate) sync_period: Duration,
-    /// The kubeconfig that was named.
     pub(crate) kubeconfig: Option<PathBuf>,
     /// The limit on requests to the API server; `None` sets none.
     pub(crate) kube_api: Option<Rate>,
@@ -56,7 +51,6 @@ pub(crate) struct Flags {
     pub(crate) bootstrap_token_ttl: Duration,
     /// Where webhooks are served; `None` turns them off.
     pub(crate) webhooks: Option<Webhooks>,
-    /// The oldest TLS that is spoken.
     pub(crate) tls_min_version: TlsVersion,
     /// Where health is served; `None` turns it off.
     pub(crate) health: Option<Address>,
@@ -66,7 +60,6 @@ pub(crate) struct Flags {
     pub(crate) insecure_diagnostics: bool,
     /// Experimental parts.
     pub(crate) gates: Gates,
-    /// How lines of the log are written.
     pub(crate) log_format: LogFormat,
     /// How much is logged, from 0 to 5.
     pub(crate) verbosity: u8,
@@ -75,7 +68,6 @@ pub(crate) struct Flags {
 /// A kind of config that can be reconciled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum ConfigKind {
-    /// Ours.
     Windlass,
     /// That of the kubeadm bootstrap provider.
     Kubeadm,
@@ -92,7 +84,6 @@ impl ConfigKind {
         }
     }
 
-    /// Its API group.
     pub(crate) fn group(self) -> &'static str {
         match self {
             ConfigKind::Windlass => GROUP,
@@ -109,11 +100,9 @@ pub(crate) struct LeaseTimes {
     pub(crate) duration: Duration,
     /// How long the leader tries to renew before it gives up.
     pub(crate) renew_deadline: Duration,
-    /// Pause between two attempts.
     pub(crate) retry_period: Duration,
 }
 
-/// How fast requests may follow each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rate {
     /// Requests per second in the long run; more than zero.
@@ -127,18 +116,13 @@ pub(crate) struct Rate {
 pub(crate) struct Webhooks {
     /// The port, on all addresses.
     pub(crate) port: u16,
-    /// The file of the certificate.
     pub(crate) certificate: PathBuf,
-    /// The file of its key.
     pub(crate) key: PathBuf,
 }
 
-/// A version of TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TlsVersion {
-    /// 1.2
     Tls12,
-    /// 1.3
     Tls13,
 }
 
@@ -147,7 +131,6 @@ pub(crate) enum TlsVersion {
 pub(crate) struct Address {
     /// The host or its address; `None` means all addresses.
     pub(crate) host: Option<String>,
-    /// The port.
     pub(crate) port: u16,
 }
 
@@ -168,11 +151,9 @@ impl fmt::Display for Address {
 /// Experimental parts, under the names that Cluster API gives them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Gates {
-    /// Whether MachinePools are served.
     pub(crate) machine_pool: bool,
 }
 
-/// How lines of the log are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogFormat {
     /// As klog does.

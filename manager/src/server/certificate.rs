@@ -47,7 +47,6 @@ impl ResolvesServerCert for Certificate {
 pub(crate) struct Files {
     /// The certificate, with those between it and its root.
     pub(crate) certificate: PathBuf,
-    /// Its key.
     pub(crate) key: PathBuf,
 }
 
@@ -110,7 +109,6 @@ impl Certificate {
         }
     }
 
-    /// Takes what was read into use.
     fn take(&self, files: &Files, read: &Read, is_first: bool, ready: &Check) {
         let file = files.certificate.display();
         match read

@@ -33,7 +33,6 @@ pub(in crate::cli) const BUNDLE: Verb = Verb {
     action: Action::of::<Bundle>(),
 };
 
-/// The endings of compressed tars.
 const COMPRESSED: [&str; 6] = [".gz", ".tgz", ".bz2", ".xz", ".zst", ".zip"];
 
 #[derive(Args)]

@@ -97,7 +97,6 @@ impl Run for Doctor {
 
 /// What the command line names.
 struct Named {
-    /// The configuration file, if there is one.
     config: Option<String>,
     /// The repository as it was named, and its absolute path.
     repository: Option<(String, String)>,

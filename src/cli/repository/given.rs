@@ -35,7 +35,6 @@ pub(super) struct Given {
     pub(super) shown: String,
     pub(super) files: Tree,
     pub(super) providers: Vec<Assets>,
-    /// What is to be told of it.
     pub(super) report: Report,
     pub(super) sources: Sources,
     levels: Levels,

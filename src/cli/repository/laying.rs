@@ -65,7 +65,6 @@ pub(super) struct Laying {
 /// Who lays in.
 #[derive(Clone, Copy)]
 pub(super) struct By<'a> {
-    /// The words of the verb.
     pub(super) verb: &'static str,
     /// Whether a bundle's configuration is taken as it is.
     pub(super) trusts_configuration: bool,
@@ -139,7 +138,6 @@ struct Content {
     is_trusted: bool,
     /// The registry from which images come.
     mirror: Option<String>,
-    /// The verb that lays it in.
     verb: &'static str,
 }
 
@@ -495,7 +493,6 @@ struct Target {
     absolute: String,
     /// What urls in its configuration begin with.
     base: String,
-    /// Its configuration file.
     config: String,
     existing: Option<Source>,
 }

@@ -180,7 +180,6 @@ impl Push {
         Ok(())
     }
 
-    /// What to do with the artifact.
     fn go_on(&self, context: &mut Context<'_>, given: &Given, store: &Store, packed: &Packed) {
         let tag = &packed.tag;
         let (host, repository) = match store {

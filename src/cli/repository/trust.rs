@@ -118,7 +118,6 @@ pub(super) fn beside(file: &str) -> Result<Option<(String, Vec<u8>)>, Failure> {
     Ok(Some((signature, bytes)))
 }
 
-/// Tells what was verified.
 pub(super) fn tell(context: &mut Context<'_>, trust: &Trust, what: &str) {
     context.talk(&format!(
         "{what}: signed by {}; verified is {}",

@@ -10,7 +10,6 @@ const XDG_FOLDER: &str = "cluster-api";
 /// The folder below `$HOME`, of clusterctl before 1.4.
 const HOME_FOLDER: &str = ".cluster-api";
 
-/// The two folders, in order.
 pub(super) fn folders(world: &World<'_>) -> [String; 2] {
     let home = world.variable("HOME").unwrap_or_default();
     let xdg = world

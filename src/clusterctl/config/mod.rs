@@ -83,7 +83,6 @@ impl<'w> Config<'w> {
         }
     }
 
-    /// What the engine reads of the world.
     pub(crate) fn world(&self) -> World<'w> {
         self.world
     }
@@ -143,7 +142,6 @@ impl<'w> Config<'w> {
     }
 }
 
-/// The configuration at a URL.
 fn download(world: World<'_>, url: &str) -> Result<Vec<u8>, Refusal> {
     let step = format!("failed to download the clusterctl config file from {url}");
     let network = world.network.ok_or_else(|| {

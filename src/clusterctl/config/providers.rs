@@ -194,7 +194,6 @@ fn check(entry: &Entry, url: &str) -> Result<Provider, Refusal> {
     })
 }
 
-/// The providers that need no configuration.
 fn builtin() -> Vec<Provider> {
     let lines = include_str!("builtin_providers.tsv")
         .lines()

@@ -43,7 +43,6 @@ impl Setting {
         }
     }
 
-    /// What Go calls the type.
     pub(super) fn go_type(&self) -> &'static str {
         match self {
             Setting::Null => "nil",

@@ -13,7 +13,6 @@ use crate::contract::{cluster_class_name, parse_semantic, template_flavor};
 /// A provider's local repository as clusterctl sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Explanation {
-    /// The provider as the configuration has it.
     pub(crate) provider: Provider,
     /// Its folder; `None` when the URL does not lead to one.
     pub(crate) folder: Option<String>,
@@ -34,18 +33,14 @@ pub(crate) enum Skipped {
     NoVersion,
     /// It is a link; clusterctl looks at the type of the entry itself.
     Link,
-    /// It is a file.
     File,
 }
 
 /// A file of a version, from the layer from which clusterctl takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LayeredFile {
-    /// Its name.
     pub(crate) name: String,
-    /// Where it is.
     pub(crate) path: String,
-    /// Whether it lies in the overrides layer.
     pub(crate) is_override: bool,
     /// Its bytes, or why they cannot be read.
     pub(crate) content: Result<Vec<u8>, FileFault>,

@@ -9,7 +9,6 @@ use crate::text::go;
 use super::versions::{self, Choice, FileRefusal, LATEST, Reason, Releases};
 use crate::text::go::url::Url;
 
-/// A local repository of one provider.
 #[derive(Debug, Clone)]
 pub(super) struct LocalRepository<'w> {
     world: World<'w>,

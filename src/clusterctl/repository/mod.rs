@@ -21,7 +21,6 @@ use remote::RemoteRepository;
 pub(crate) use versions::Reason;
 use versions::{FileRefusal, Releases};
 
-/// The scheme of repositories on the network.
 const HTTPS: &str = "https";
 
 /// A provider's repository, as one run uses it.
@@ -153,9 +152,7 @@ impl<'c, 'w> Repository<'c, 'w> {
 /// What `clusterctl init` reads of a release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fetched {
-    /// The version.
     pub(crate) version: String,
-    /// The files by their names.
     pub(crate) files: Vec<(String, Vec<u8>)>,
 }
 

@@ -17,7 +17,6 @@ const GITLAB_TOKEN_VARIABLE: &str = "gitlab-access-token";
 /// configuration of somebody else could have its url.
 const GITLAB: &str = "gitlab.com";
 
-/// A repository on the network.
 pub(super) struct RemoteRepository<'w> {
     host: Host<'w>,
     default_version: String,

@@ -64,19 +64,16 @@ pub(super) struct Choice {
 pub(crate) enum Reason {
     /// The URL in the configuration names it.
     Pinned,
-    /// It is the newest release.
     Newest,
     /// It is the newest one of the newest series of the current contract that the metadata of the
     /// newest release lists.
     SeriesOfContract {
-        /// The newest release.
         newest: String,
         /// Major and minor number of the series.
         series: (i32, i32),
     },
 }
 
-/// The newest release.
 pub(super) fn latest(repository: &dyn Releases) -> Result<String, Refusal> {
     latest_among(repository, |_| true)
 }

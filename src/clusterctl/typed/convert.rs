@@ -17,7 +17,6 @@ enum Way {
     Json,
 }
 
-/// What comes back out.
 struct Converted {
     value: Value,
     /// Whether `omitempty` leaves it out.

@@ -22,7 +22,6 @@ pub(super) struct Known {
     group: &'static str,
     version: &'static str,
     kind: &'static str,
-    /// Its name in the table.
     name: &'static str,
 }
 

@@ -83,7 +83,6 @@ pub(super) struct Table {
     pub(super) by_name: BTreeMap<&'static str, usize>,
 }
 
-/// All types.
 pub(super) static TABLE: LazyLock<Table> =
     LazyLock::new(|| Table::parse(include_str!("types.txt")));
 

@@ -12,11 +12,9 @@ use crate::diag::{FieldPath, Segment};
 pub(crate) struct Lost {
     /// Its place in the old object.
     pub(crate) place: FieldPath,
-    /// How much that is.
     pub(crate) loss: Loss,
 }
 
-/// How much is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Loss {
     /// Nothing: it is empty or `false`, which absence means too.

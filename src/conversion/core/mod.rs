@@ -31,12 +31,10 @@ pub(crate) struct Surroundings<'s> {
     pub(crate) version_of: &'s dyn Fn(&str, &str) -> Option<String>,
 }
 
-/// An object in another version.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Conversion {
     /// The object, without what is lost and with what has a fault as it was.
     pub(crate) value: Value,
-    /// Where its parts stood.
     pub(crate) origins: Origins,
     /// What the other version does not hold, at its place in the old object.
     pub(crate) lost: Vec<Lost>,
@@ -51,7 +49,6 @@ pub(crate) struct Fault {
     pub(crate) place: FieldPath,
     /// What is wrong with it, without the field.
     pub(crate) message: String,
-    /// What to write.
     pub(crate) help: String,
 }
 

@@ -10,12 +10,9 @@ use super::{Origins, Surroundings, convert_object};
 use crate::api::names::Version;
 use crate::diag::FieldPath;
 
-/// What becomes of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PatchPath {
-    /// It means the same.
     Same,
-    /// It is another one.
     Moved(String),
     /// It is an entry of arguments, of this name or place; the first is the path of all arguments.
     Argument(String, String),

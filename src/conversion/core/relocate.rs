@@ -78,7 +78,6 @@ impl Conversion {
         insert(&mut self.value, into, value);
     }
 
-    /// A reference in the other version.
     fn reference(
         &mut self,
         from: &FieldPath,
@@ -187,7 +186,6 @@ fn duration(found: &Value) -> Result<Value, String> {
     }
 }
 
-/// The value at a path.
 pub(super) fn at<'v>(value: &'v Value, path: &FieldPath) -> Option<&'v Value> {
     path.segments().iter().try_fold(value, step)
 }

@@ -6,15 +6,12 @@
 
 use crate::api::names::{GROUP, KUBEADM_GROUP};
 
-/// The group of Cluster API's core.
 pub(crate) const CORE_GROUP: &str = "cluster.x-k8s.io";
-/// The group of the kubeadm control plane.
 pub(crate) const CONTROL_PLANE_GROUP: &str = "controlplane.cluster.x-k8s.io";
 
 /// How the values of the two versions differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Not at all.
     Same,
     /// A duration of Go (`10m`), and whole seconds.
     Seconds,

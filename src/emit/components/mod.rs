@@ -56,13 +56,10 @@ const ORDER: &[&str] = &[
 /// The objects of one provider, in the order in which they are written.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Components {
-    /// The objects.
     pub(crate) objects: Vec<Object>,
-    /// What is wrong with them.
     pub(crate) report: Report,
 }
 
-/// Puts the components of a provider together.
 pub(crate) fn components(declared: &Declared, inputs: &Inputs, image: &ManagerImage) -> Components {
     let (patches, report) = Patches::read(declared, inputs);
     let mut assembly = Assembly {

@@ -24,7 +24,6 @@ pub(crate) const SBOM_FILE: &str = "sbom.spdx.json";
 pub(crate) struct Subject<'a> {
     /// The provider label, or several, joined by `+`.
     pub(crate) name: &'a str,
-    /// The version of the release.
     pub(crate) version: &'a str,
     /// Who releases it, under which license, and where.
     pub(crate) about: &'a About,
@@ -32,12 +31,9 @@ pub(crate) struct Subject<'a> {
     pub(crate) epoch: i64,
 }
 
-/// What some images contain.
 #[derive(Debug, Clone)]
 pub(crate) struct Contents<'a> {
-    /// The packages.
     pub(crate) part: &'a Part,
-    /// The images.
     pub(crate) images: BTreeSet<String>,
 }
 

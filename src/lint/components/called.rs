@@ -13,16 +13,13 @@ const DEFAULT_PORT: i64 = 443;
 
 /// One place where an object names a Service to call.
 pub(super) struct Called<'o> {
-    /// The object.
     pub(super) object: &'o Object,
     /// The mapping that names the Service: `webhooks[0].clientConfig.service`.
     pub(super) path: FieldPath,
-    /// The name of the Service.
     pub(super) service: &'o str,
 }
 
 impl Called<'_> {
-    /// The port that is called.
     pub(super) fn port(&self) -> i64 {
         self.object
             .at(&self.path.field("port"))

@@ -156,7 +156,6 @@ spec:
 const GROUP: &str = "cert-manager.io";
 const KIND: &str = "Certificate";
 
-/// Judges the certificates of all objects.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     if !scope.is_whole() {
         return Report::new();

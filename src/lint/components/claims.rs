@@ -51,7 +51,6 @@ pub(crate) struct Claims {
 }
 
 impl Claims {
-    /// Those of a file.
     pub(crate) fn of(components: &Components) -> Self {
         let key =
             |object: &Object| [object.group(), object.kind(), object.name()].map(str::to_owned);

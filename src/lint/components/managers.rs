@@ -108,7 +108,6 @@ spec:
 ");
 }
 
-/// Judges the pods of all objects.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     let mut report = Report::new();
     for object in scope.objects {

@@ -78,7 +78,6 @@ data:
 #[derive(Clone)]
 pub(crate) struct Components {
     pub(super) source: Source,
-    /// Whether the text has variables.
     pub(super) has_variables: bool,
     substituted: Option<Substituted>,
     objects: Arc<Pool>,
@@ -173,7 +172,6 @@ impl Components {
         &self.source
     }
 
-    /// Judges the file by itself.
     pub(crate) fn check(self, asked: &Asked<'_>, budget: &Budget) -> Report {
         let Components {
             source,

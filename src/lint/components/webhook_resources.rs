@@ -61,7 +61,6 @@ webhooks:
 ");
 }
 
-/// Judges the rules of all webhooks.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     let mut report = Report::new();
     let served = Served::by(scope);
@@ -148,7 +147,6 @@ impl<'o> Ruled<'o> {
         is_own.then_some(ruled)
     }
 
-    /// The plurals of the groups.
     fn plurals<'s>(&'s self, served: &'s Served<'o>) -> impl Iterator<Item = &'o str> + 's {
         self.groups
             .iter()
@@ -191,7 +189,6 @@ impl<'o> Ruled<'o> {
     }
 }
 
-/// How many names a finding lists.
 const MOST_NAMED: usize = 8;
 
 fn listed<'t>(names: impl IntoIterator<Item = &'t str>) -> String {

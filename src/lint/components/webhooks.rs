@@ -102,14 +102,12 @@ webhooks:
 ");
 }
 
-/// Judges each webhook by itself.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     all(scope)
         .flat_map(|webhook| webhook.refused().into_iter().chain(webhook.old()))
         .collect()
 }
 
-/// A webhook of a configuration.
 pub(super) struct Webhook<'o> {
     /// The configuration.
     pub(super) object: &'o Object,

@@ -13,7 +13,6 @@ use crate::objects::{Object, fields};
 /// A CRD.
 #[derive(Clone, Copy)]
 pub(crate) struct Definition<'a> {
-    /// The object.
     pub(super) crd: &'a Object,
     /// What the kind is for the core; `None` when the core never refers to it.
     pub(super) role: Option<Role>,
@@ -22,16 +21,13 @@ pub(crate) struct Definition<'a> {
 /// A version of a CRD.
 #[derive(Clone, Copy)]
 pub(super) struct Version<'a> {
-    /// Its place in the list.
     pub(super) index: usize,
-    /// Its name.
     pub(super) name: &'a str,
     /// What the CRD says of it.
     pub(super) value: &'a Value,
 }
 
 impl<'a> Version<'a> {
-    /// Its path in the CRD.
     pub(super) fn path(&self) -> FieldPath {
         FieldPath::of_fields("spec.versions").index(self.index)
     }
@@ -41,7 +37,6 @@ impl<'a> Version<'a> {
         self.path().field("schema").field("openAPIV3Schema")
     }
 
-    /// Its schema, when it has one.
     pub(super) fn schema(&self) -> Option<&'a Value> {
         fields::field(self.value, &["schema", "openAPIV3Schema"])
     }
@@ -51,7 +46,6 @@ impl<'a> Version<'a> {
         self.value["served"] != false
     }
 
-    /// Whether objects are stored in it.
     pub(super) fn is_stored(&self) -> bool {
         self.value["storage"] == true
     }
@@ -59,7 +53,6 @@ impl<'a> Version<'a> {
 
 /// A contract, and the versions that a label says fulfil it.
 pub(super) struct Promise<'a> {
-    /// The contract.
     pub(super) contract: ContractVersion,
     /// The versions, as the label lists them.
     pub(super) versions: Vec<&'a str>,
@@ -77,12 +70,10 @@ impl<'a> Promise<'a> {
     }
 }
 
-/// The CRDs of a scope.
 pub(super) fn definitions<'a>(scope: &Scope<'a>) -> Vec<Definition<'a>> {
     definitions_of(scope.objects, scope.roles, scope.provider_type)
 }
 
-/// The CRDs among some objects.
 pub(crate) fn definitions_of<'a>(
     objects: &'a [Object],
     roles: &Roles,
@@ -149,7 +140,6 @@ pub(super) fn promises(crd: &Object) -> impl Iterator<Item = Promise<'_>> {
     })
 }
 
-/// The versions of a CRD.
 pub(super) fn versions(crd: &Object) -> impl Iterator<Item = Version<'_>> {
     let listed = crd.items(&["spec", "versions"]).iter().enumerate();
     listed.filter_map(|(index, value)| {
@@ -167,7 +157,6 @@ impl<'a> Definition<'a> {
         self.crd.text(&["spec", "names", "kind"])
     }
 
-    /// Its API group.
     pub(super) fn group(&self) -> &'a str {
         self.crd.text(&["spec", "group"])
     }
@@ -177,12 +166,10 @@ impl<'a> Definition<'a> {
         self.role.filter(|role| role.is_looked_up())
     }
 
-    /// Its versions.
     pub(super) fn versions(&self) -> impl Iterator<Item = Version<'a>> + use<'a> {
         versions(self.crd)
     }
 
-    /// The served versions by their names.
     pub(super) fn served(&self) -> BTreeMap<&'a str, Version<'a>> {
         self.versions()
             .filter(Version::is_served)

@@ -266,7 +266,6 @@ spec:
 ");
 }
 
-/// Judges what belongs to kinds.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     let definitions = definitions(scope);
     let kinds: BTreeSet<(&str, &str)> = definitions

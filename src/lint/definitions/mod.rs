@@ -105,12 +105,9 @@ spec:
 
 pub(in crate::lint) use kind::definitions_of;
 
-/// The group and kind of CRDs.
 pub(crate) const CRD_GROUP: &str = "apiextensions.k8s.io";
-/// The kind of CRDs.
 pub(crate) const CRD_KIND: &str = "CustomResourceDefinition";
 
-/// The CRDs among some objects.
 pub(super) fn of(objects: &[Object]) -> impl Iterator<Item = &Object> {
     objects.iter().filter(|object| object.kind() == CRD_KIND)
 }

@@ -149,7 +149,6 @@ const OLD_FIELDS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Old fields of one role.
 const OLD_FIELDS_OF: &[(Role, &str, &str)] = &[(
     Role::InfraMachine,
     "spec.failureDomain",

@@ -6,10 +6,8 @@ use crate::contract::{ContractVersion, Demand, Need, Reading, Role, demands};
 use crate::diag::{FieldPath, Segment};
 use crate::objects::fields;
 
-/// What is wrong with a field.
 #[derive(PartialEq)]
 pub(super) enum Wrong {
-    /// It is not there.
     Missing,
     /// It has another type, this one.
     Type(String),
@@ -19,9 +17,7 @@ pub(super) enum Wrong {
 
 /// A field that is not as the contract demands.
 pub(super) struct Fault {
-    /// What is demanded.
     pub(super) demand: &'static Demand,
-    /// How the field differs from it.
     pub(super) wrong: Wrong,
     /// The nearest thing in the schema.
     pub(super) at: FieldPath,

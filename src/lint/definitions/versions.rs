@@ -172,7 +172,6 @@ spec: {conversion: {strategy: None}}
 ");
 }
 
-/// Judges the versions of all CRDs.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     let mut report = Report::new();
     for definition in definitions(scope) {

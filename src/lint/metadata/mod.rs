@@ -31,7 +31,6 @@ const SYNTAX: Wording = Wording {
 /// A metadata.yaml that was read, with its places.
 #[derive(Debug, Clone)]
 pub(crate) struct MetadataFile {
-    /// What it says.
     pub(crate) metadata: Metadata,
     source: Source,
     root: Node,
@@ -110,7 +109,6 @@ fn place(source: &Source, root: &Node, path: &FieldPath) -> Place {
 }
 
 impl MetadataFile {
-    /// The place of a field.
     pub(crate) fn place(&self, path: &FieldPath) -> Place {
         place(&self.source, &self.root, path)
     }
@@ -136,7 +134,6 @@ impl MetadataFile {
         self.source.slice(self.root.span).starts_with('{')
     }
 
-    /// The text of the file.
     pub(crate) fn source(&self) -> &Source {
         &self.source
     }
@@ -354,7 +351,6 @@ pub(crate) struct List<'a> {
 }
 
 impl<'a> List<'a> {
-    /// The list of a file.
     pub(crate) fn of(file: &'a MetadataFile) -> Self {
         let list = file.root.nearest(&FieldPath::root().field("releaseSeries"));
         let items = file
@@ -374,7 +370,6 @@ impl<'a> List<'a> {
         self.file.source.text()[self.range.start()..].starts_with('-')
     }
 
-    /// The lines of a new entry.
     fn entry(&self, version: &Version, contract: &str) -> Vec<String> {
         let indent = indentation(self.file.source.text(), self.range.start());
         vec![

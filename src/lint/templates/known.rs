@@ -25,12 +25,9 @@ struct Kind {
     versions: Vec<KnownVersion>,
 }
 
-/// A version of a kind.
 #[derive(Debug)]
 pub(super) struct KnownVersion {
-    /// Its name.
     pub(super) name: String,
-    /// Whether the API server serves it.
     pub(super) is_served: bool,
     /// Its schema, as the CRD has it; null when several CRDs have several.
     schema: Value,
@@ -121,7 +118,6 @@ impl Known {
         }
     }
 
-    /// Adds what others know.
     pub(crate) fn merge(&mut self, other: Self) {
         for (key, kind) in other.kinds {
             self.add_kind(key, kind);
@@ -156,7 +152,6 @@ impl Known {
         }
     }
 
-    /// The versions of a kind.
     pub(super) fn versions(&self, group: &str, kind: &str) -> Option<&[KnownVersion]> {
         self.kinds
             .get(&(group.to_owned(), kind.to_owned()))

@@ -68,7 +68,6 @@ pub(crate) struct Asked<'a> {
     /// Whether they are what clusterctl takes, or parts of which that is made: what a part lacks
     /// may come from elsewhere.
     pub(crate) extent: Extent,
-    /// For whom they are judged.
     pub(crate) audience: Audience<'a>,
     /// The kinds of the CRDs of the release, and others in which to look after them.
     pub(crate) known: &'a [&'a Known],
@@ -218,7 +217,6 @@ pub(crate) fn unknown_name(source: &Source, file: &str) -> Option<Diagnostic> {
 struct Sampled {
     substituted: Substituted,
     pool: Pool,
-    /// What is wrong with the text.
     report: Report,
 }
 
@@ -256,7 +254,6 @@ impl Sampled {
         }
     }
 
-    /// What the template says at a field.
     fn written(&self, object: &Object, path: &FieldPath) -> &str {
         self.substituted.written(&object.place(path))
     }

@@ -78,7 +78,6 @@ spec:
 /// The groups whose objects name others that Cluster API waits for.
 const WAITED_FOR: [&str; 2] = ["cluster.x-k8s.io", "controlplane.cluster.x-k8s.io"];
 
-/// Judges the objects of a file.
 pub(super) fn check(sampled: &Sampled) -> Report {
     let owners = sampled
         .objects()

@@ -96,7 +96,6 @@ static LOOP: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(expression).expect("internal error: the expression is valid")
 });
 
-/// Judges the scripts of a template.
 pub(super) fn check(source: &Source, template: &Template<'_>, documents: &[Document]) -> Report {
     let mut report: Report = halved(source).into_iter().collect();
     let uses: Vec<(Range<usize>, &str)> = template

@@ -19,7 +19,6 @@ use crate::text::source::Source;
 
 /// One of the two releases.
 pub(crate) struct Side {
-    /// Its components files.
     pub(crate) components: Vec<Components>,
     /// Its metadata, where it can be used.
     pub(crate) metadata: Option<MetadataFile>,

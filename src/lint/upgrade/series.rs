@@ -42,7 +42,6 @@ releaseSeries:
 ");
 }
 
-/// Judges the series.
 pub(super) fn check(old: &super::Side, new: &super::Side) -> Vec<Diagnostic> {
     let (Some(before), Some(after)) = (&old.metadata, &new.metadata) else {
         return Vec::new();

@@ -39,7 +39,6 @@ metadata:
 "#);
 }
 
-/// Judges the files.
 pub(super) fn check(old: &Side, new: &Side) -> Vec<Diagnostic> {
     let kept: BTreeSet<&str> = new.templates.iter().map(Source::file_name).collect();
     let finding = |source: &Source| {

@@ -75,7 +75,6 @@ impl<'t> Header<'t> {
     }
 }
 
-/// Where a line begins.
 pub(super) fn line_start(text: &str, at: usize) -> usize {
     text[..at].rfind('\n').map_or(0, |before| before + 1)
 }

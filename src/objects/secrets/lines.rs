@@ -14,7 +14,6 @@ static HERE: LazyLock<Regex> = LazyLock::new(|| {
         .expect("internal error: the pattern is one of ours")
 });
 
-/// A line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Line {
     /// Its number, from 1.
@@ -25,7 +24,6 @@ pub(super) struct Line {
     pub(super) bodies: Vec<Range<usize>>,
 }
 
-/// The lines of a script.
 pub(super) fn lines(script: &str) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut line: Option<Line> = None;

@@ -18,7 +18,6 @@ pub(crate) use commands::redacted;
 pub(crate) use variables::is_secret as is_secret_variable;
 pub(crate) use words::Words;
 
-/// What stands for a secret.
 pub(crate) const REDACTED: &str = "<redacted>";
 
 /// Fields whose value is secret, whatever it is.
@@ -103,7 +102,6 @@ pub(crate) fn spans(text: &str) -> Vec<Range<usize>> {
     joined(found)
 }
 
-/// The documents of a text.
 fn documents(text: &str) -> impl Iterator<Item = Document<'_>> {
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -137,7 +135,6 @@ pub(crate) fn joined(mut found: Vec<Range<usize>>) -> Vec<Range<usize>> {
     joined
 }
 
-/// The text without its secrets.
 pub(crate) fn masked(text: &str) -> Cow<'_, str> {
     replaced(text, spans(text))
 }
@@ -174,12 +171,10 @@ pub(crate) fn words(text: &str) -> Words {
     Words::new(spans(text).into_iter().map(|span| &text[span]), 1)
 }
 
-/// One document of a text.
 struct Document<'t> {
     text: &'t str,
     range: Range<usize>,
     has_secret: bool,
-    /// Whether the document itself is a Secret.
     is_secret: bool,
     /// Whether it holds operations of a JSON patch on what Secrets hold; a ConfigMap has such a
     /// field too.
@@ -275,7 +270,6 @@ impl<'t> Document<'t> {
         end
     }
 
-    /// The next field from there on.
     fn field_from(&self, at: usize) -> Option<Field<'t>> {
         let part = &self.text[..self.range.end];
         let mut from = at;
@@ -383,7 +377,6 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// Where the value of a field ends.
     fn value_end(&self, field: &Field<'t>) -> usize {
         let in_flow = self.text[..field.start]
             .trim_end_matches(['"', '\'', '\\'])

@@ -94,7 +94,6 @@ impl Words {
         }))
     }
 
-    /// The text without them.
     pub(crate) fn removed_from(&self, text: &str) -> String {
         let mut text = text.to_owned();
         self.remove_from(&mut text);

@@ -28,7 +28,6 @@ rules! {
     pub(crate) NOTHING = error("diff-machine-missing");
 }
 
-/// The most machines that a message names.
 const MOST_NAMED: usize = 10;
 
 /// What became of something.

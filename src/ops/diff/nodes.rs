@@ -27,9 +27,7 @@ pub struct Side {
     /// Files that are bootstrap data themselves.
     raw: Vec<Source>,
     request: Request,
-    /// What is wrong with the input.
     report: Report,
-    /// Where the variables of a template stand.
     origins: Origins,
 }
 
@@ -157,7 +155,6 @@ impl Side {
 
 /// The letters at the end of names that Kubernetes makes (`k8s.io/apimachinery/pkg/util/rand`).
 const RANDOM: &str = "bcdfghjklmnpqrstvwxz2456789";
-/// How many they are.
 const RANDOM_LETTERS: usize = 5;
 
 /// Bootstrap data and what is known of it.

@@ -18,7 +18,6 @@ use crate::text::source::Source;
 /// The most lines that are told of a part.
 const MOST_LINES: usize = 400;
 
-/// How parts are compared.
 pub(super) struct Compared<'c> {
     pub(super) show_secrets: bool,
     pub(super) words: &'c Words,

@@ -6,7 +6,6 @@ use crate::contract::{CORE_GROUP, CORE_PROVIDER, ProviderType, labels};
 use crate::diag::{Diagnostic, Remedy, Setting};
 use crate::objects::fields;
 
-/// Who a provider is.
 pub(super) struct Identity {
     pub(super) name: String,
     pub(super) provider_type: ProviderType,
@@ -15,7 +14,6 @@ pub(super) struct Identity {
     pub(super) namespace: String,
     /// What kustomize puts before names.
     pub(super) prefix: Option<String>,
-    /// What it puts behind them.
     pub(super) suffix: Option<String>,
 }
 

@@ -16,7 +16,6 @@ const DEEPEST: usize = 16;
 /// A folder of kubebuilder, which is looked at by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Base {
-    /// The CRDs.
     Crds,
     /// Roles, bindings and accounts.
     Rbac,
@@ -37,7 +36,6 @@ impl Base {
         Base::Certificates,
     ];
 
-    /// The name of the folder.
     fn name(self) -> &'static str {
         match self {
             Base::Crds => "crd",
@@ -101,7 +99,6 @@ impl Layout {
         &self.overlays
     }
 
-    /// The path of a folder of kubebuilder.
     pub(super) fn folder(&self, base: Base) -> String {
         self.moved
             .get(&base)
@@ -130,7 +127,6 @@ impl Layout {
             .map(|base| self.folder(base))
     }
 
-    /// All folders of kubebuilder.
     pub(super) fn folders(&self) -> impl Iterator<Item = String> {
         Base::ALL.into_iter().map(|base| self.folder(base))
     }

@@ -29,13 +29,11 @@ pub(super) struct Patches {
 
 /// An entry of a kustomization.
 struct Entry {
-    /// The folder of the kustomization.
     folder: String,
     /// Which folder of kubebuilder that is.
     base: Option<Base>,
     /// Its file as the kustomization has it; empty without one.
     file: String,
-    /// What a person calls it.
     title: String,
     /// What provider.yaml says for it.
     entry: ObjectPatch,
@@ -171,7 +169,6 @@ impl Patches {
     }
 }
 
-/// The patches of one kustomization.
 fn of_folder(project: &Project<'_>, folder: &str) -> Vec<Entry> {
     let Some(kustomization) = project.kustomization_file(folder) else {
         return Vec::new();
@@ -231,7 +228,6 @@ impl Entry {
             })
     }
 
-    /// What it merges into objects.
     fn merges(&self) -> impl Iterator<Item = &Value> {
         self.patches()
             .map(|patch| &patch.content)

@@ -16,7 +16,6 @@ use crate::text::source::Source;
 use crate::text::tree::Tree;
 use crate::text::yaml;
 
-/// A kubebuilder project.
 pub(super) struct Project<'a> {
     tree: &'a Tree,
     budget: &'a Budget,
@@ -169,7 +168,6 @@ impl<'a> Project<'a> {
             .collect()
     }
 
-    /// Whether there is such a file.
     pub(super) fn has_file(&self, path: &str) -> bool {
         self.tree.get(path).is_some()
     }
@@ -181,7 +179,6 @@ impl<'a> Project<'a> {
             .ok()
     }
 
-    /// The objects of a file.
     pub(super) fn objects(&self, path: &str, report: &mut Report) -> Vec<Object> {
         let Some(source) = self.source(path, report) else {
             return Vec::new();
@@ -202,17 +199,14 @@ impl<'a> Project<'a> {
             .map_or(&Value::Null, Kustomization::value)
     }
 
-    /// The kustomization of a folder.
     pub(super) fn kustomization_file(&self, folder: &str) -> Option<&Kustomization> {
         self.kustomizations.get(folder)
     }
 
-    /// Where it has what.
     pub(super) fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// The path of a folder of kubebuilder.
     pub(super) fn folder(&self, base: Base) -> String {
         self.layout.folder(base)
     }
@@ -319,7 +313,6 @@ impl<'a> Project<'a> {
         self.files_of(Base::Rbac).into_iter().partition(is_rights)
     }
 
-    /// Whether there are cluster templates.
     pub(super) fn has_templates(&self) -> bool {
         self.tree
             .paths()

@@ -17,7 +17,6 @@ use crate::report::text::plural;
 /// The most characters of a command that stand on the page without being folded.
 const SHORT: usize = 240;
 
-/// The most steps of a document.
 const MOST_STEPS: usize = 2_000;
 
 /// The page of a file.

@@ -380,7 +380,6 @@ fn certificate_report(found: FoundCertificate) -> CertificateReport {
     }
 }
 
-/// What may be shown.
 #[derive(Debug, Clone, Copy)]
 struct Show {
     secrets: bool,

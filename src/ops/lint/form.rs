@@ -65,7 +65,6 @@ impl Form {
         )
     }
 
-    /// What a file is.
     pub(super) fn of(source: &Source, budget: &Budget) -> Self {
         let file = source.file_name();
         match file {

@@ -19,7 +19,6 @@ pub(super) struct Kustomized {
     folders: BTreeSet<String>,
     /// The files that are named as patches.
     patches: BTreeSet<String>,
-    /// What is wrong with the kustomizations.
     pub(super) report: Report,
 }
 

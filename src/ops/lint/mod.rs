@@ -309,7 +309,6 @@ impl<'a> Folder<'a> {
     }
 }
 
-/// What the judge says of a folder.
 #[derive(Default)]
 struct JudgedFolder {
     objects: usize,

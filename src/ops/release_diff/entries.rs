@@ -36,7 +36,6 @@ pub(super) enum Scopes {
     One,
 }
 
-/// What was read of a side.
 #[derive(Default)]
 pub(super) struct Read {
     pub(super) entries: Entries,

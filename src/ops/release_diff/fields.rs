@@ -25,7 +25,6 @@ const KEYS: &[(&str, &[&str])] = &[
 /// What tells items of any other list apart, if each has its own.
 const ANY: &[&str] = &["name"];
 
-/// One step into a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Step {
     Field(String),
@@ -43,7 +42,6 @@ pub(super) struct Found {
     pub(super) new: Option<Value>,
 }
 
-/// Everything that differs between two objects.
 pub(super) fn compare(old: &Value, new: &Value) -> Vec<Found> {
     let mut walk = Walk {
         path: Vec::new(),

@@ -7,7 +7,6 @@ use crate::report::text::{plural, visible};
 use crate::text::go::json;
 use crate::text::goyaml;
 
-/// Lines of a value that are shown.
 const MOST_LINES: usize = 20;
 /// Characters of a line that are shown.
 const LONGEST: usize = 160;

@@ -126,7 +126,6 @@ impl Difference {
         self.objects.is_empty() && self.files.is_empty()
     }
 
-    /// How many objects became this.
     pub(crate) fn count(&self, change: Change) -> usize {
         self.objects
             .iter()

@@ -93,7 +93,6 @@ fn planned(pool: Pool, options: &Options, budget: &Budget) -> (Pool, Topologies)
     (pool.with(changed, more), topologies)
 }
 
-/// The Clusters whose objects are planned.
 fn planned_clusters<'p>(pool: &'p Pool, report: &mut Report) -> Vec<&'p Object> {
     let has_config = pool
         .objects()
@@ -224,7 +223,6 @@ impl Topologies {
         taken
     }
 
-    /// What is wrong with the topologies.
     pub(super) fn report(&self) -> &Report {
         &self.report
     }
@@ -347,7 +345,6 @@ impl PlannedConfig {
         }
     }
 
-    /// The machine's topology, for reports.
     pub(super) fn report(&self) -> TopologyReport {
         let origin = |(path, stands): (&FieldPath, &Stands)| {
             let Write {

@@ -476,7 +476,6 @@ pub(in crate::ops) fn text_of(
     }
 }
 
-/// A file that is no text.
 pub(in crate::ops) fn not_text(shown: &str) -> Diagnostic {
     let finding = Diagnostic::of(&NOT_TEXT, format!("{shown} is not UTF-8 text"));
     finding.help("download the file again, without conversion")
@@ -517,7 +516,6 @@ pub(in crate::ops) fn read_metadata(
     file
 }
 
-/// Why there is no label.
 fn label_missing(
     components: &Components,
     shown: &str,

@@ -179,14 +179,11 @@ pub(super) fn merge_cert_manager(
     (edits.apply().ok(), report)
 }
 
-/// What a configuration says of cert-manager.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CertManagerSetting {
-    /// Where it is said.
     pub(crate) place: Place,
     /// The url, as it is written.
     pub(crate) url: String,
-    /// The version.
     pub(crate) version: String,
     /// Whether it is there already, so that clusterctl does not install it
     /// (`externallyProvisioned`).

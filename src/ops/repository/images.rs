@@ -50,7 +50,6 @@ pub fn images(repository: &Tree, shown: &str, config: &Config<'_>) -> (Vec<Liste
 /// An image that a release runs, and whether overrides reach it where it is named.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Reached {
-    /// The image.
     pub(super) listed: ListedImage,
     /// Whether clusterctl's overrides apply to it: they do in Deployments and DaemonSets.
     pub(super) is_overridden: bool,

@@ -14,17 +14,14 @@ rules! {
     REGISTRY_FAULT = error("mirror-registry-malformed");
 }
 
-/// The script in a bundle.
 pub(super) const SCRIPT_FILE: &str = "mirror.sh";
 
-/// Where the images of a repository go.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Mirror {
     /// The images, each as often as it is named in another way.
     pub(super) images: Vec<MirroredImage>,
 }
 
-/// An image on its way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct MirroredImage {
     /// The label of its provider, or `cert-manager`: what overrides are set for.
@@ -35,7 +32,6 @@ pub(super) struct MirroredImage {
     pub(super) run: Image,
     /// The path below the mirror in which it is; empty for none.
     pub(super) below: String,
-    /// Whether overrides reach it.
     pub(super) is_overridden: bool,
 }
 

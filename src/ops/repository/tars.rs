@@ -21,7 +21,6 @@ rules! {
 /// How many bytes the files of a tar may have together.
 pub const MOST_BYTES: u64 = 512 << 20;
 
-/// How much a tar may hold.
 #[derive(Clone, Copy)]
 struct Bounds {
     entries: usize,
@@ -88,11 +87,9 @@ fn skipped<'a>(mut links: impl Iterator<Item = &'a str>, shown: &str) -> Option<
 /// What was read of a tar.
 #[derive(Default)]
 pub(super) struct Taken {
-    /// The files.
     pub(super) files: Tree,
     /// The paths of links that were passed over.
     links: Vec<String>,
-    /// What is wrong with the tar.
     pub(super) report: Report,
 }
 
@@ -198,7 +195,6 @@ fn read_within(bytes: &[u8], shown: &str, bounds: Bounds, whose: Entries) -> Tak
     }
 }
 
-/// Why an entry is not taken.
 fn refusal(path: &str, kind: EntryType, whose: Entries, files: &Tree) -> Option<&'static str> {
     match kind {
         EntryType::Regular => {}

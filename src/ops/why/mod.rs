@@ -31,7 +31,6 @@ const MOST_TOLD: usize = 100;
 
 /// What is asked, and how it is told.
 pub struct Asking<'a> {
-    /// What is asked for.
     wanted: Wanted,
     /// As it was written.
     what: &'a str,
@@ -41,7 +40,6 @@ pub struct Asking<'a> {
     flag: fn(Setting) -> String,
     /// What no text may hold.
     words: Words,
-    /// The templates that the input was.
     origins: &'a Origins,
 }
 
@@ -357,7 +355,6 @@ fn not_there(machines: &[MachineAnswer], asking: &Asking<'_>, names: &Names) -> 
 
 /// The kinds of which a machine has few, so that all of them can be named.
 const FEW: [Kind; 4] = [Kind::User, Kind::Label, Kind::Taint, Kind::Argument];
-/// How many of them are named.
 const MOST_NAMED: usize = 12;
 
 /// What was most likely meant.

@@ -56,14 +56,10 @@ pub(crate) struct ClusterFacts {
     pub(crate) is_read: bool,
 }
 
-/// A reference to an object.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Reference {
-    /// API group.
     pub(crate) group: String,
-    /// Kind.
     pub(crate) kind: String,
-    /// Name.
     pub(crate) name: String,
 }
 

@@ -7,13 +7,10 @@ use crate::diag::{FieldPath, Setting};
 /// Something that the config does not say itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Filled {
-    /// What it is.
     pub(crate) what: FilledPart,
-    /// From where it is.
     pub(crate) from: Filling,
 }
 
-/// What is filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FilledPart {
     /// A field of kubeadm's documents, as it would be called in the spec of a config.
@@ -29,14 +26,12 @@ pub(crate) enum Filling {
     Cluster(&'static str),
     /// The version of what makes the machine.
     Version,
-    /// A setting of the request.
     Setting(Setting),
     /// Nobody says it, and something stands in: what it is, and the setting that gives the real
     /// one.
     StandIn(&'static str, Option<Setting>),
     /// The Secret of that name, or what stands in for it.
     Secret {
-        /// The name.
         name: String,
         /// Whether the input holds it not, and something stands in.
         is_stand_in: bool,
@@ -67,7 +62,6 @@ pub(crate) const FROM_CLUSTER: [(&str, &str); 4] = [
 ];
 
 impl Filling {
-    /// From a stand-in.
     pub(crate) fn of(stand_in: &StandIn) -> Self {
         Filling::StandIn(stand_in.name, stand_in.setting)
     }
@@ -82,7 +76,6 @@ impl Filled {
         }
     }
 
-    /// A file of the node.
     pub(crate) fn file(path: impl Into<String>, from: Filling) -> Self {
         Filled {
             what: FilledPart::File(path.into()),

@@ -118,7 +118,6 @@ impl Origins {
         )
     }
 
-    /// A place in its template.
     pub(crate) fn in_template(&self, place: Place) -> Place {
         self.restored(Diagnostic::of(&TEMPLATE_REFUSED, "").at(place))
             .place

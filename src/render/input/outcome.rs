@@ -26,7 +26,6 @@ impl Notes {
         None
     }
 
-    /// Adds what another rendering collected.
     pub(crate) fn extend(&mut self, other: Notes) {
         self.report.extend(other.report);
         other

@@ -87,7 +87,6 @@ impl<'a> Owner<'a> {
         pool.referrers(template).filter(is_one).collect()
     }
 
-    /// Whether it is a MachinePool.
     pub(crate) fn is_machine_pool(&self) -> bool {
         self.object.kind() == "MachinePool"
     }
@@ -106,7 +105,6 @@ impl<'a> Owner<'a> {
         with_v(self.object.text(self.version_path()))
     }
 
-    /// The field of the version, for findings.
     pub(super) fn version_spot(&self) -> Spot<'a> {
         Spot::new(
             self.object,
@@ -132,7 +130,6 @@ impl<'a> Owner<'a> {
     }
 }
 
-/// The version with a leading `v`.
 pub(super) fn with_v(version: &str) -> String {
     if version.is_empty() || version.starts_with('v') {
         version.to_owned()

@@ -149,7 +149,6 @@ impl Profile {
         PROFILES.into_iter().map(|profile| profile.name)
     }
 
-    /// The newest release that is known.
     pub(crate) const NEWEST: Profile = V1_14;
 
     /// The profile of a release: `v1.14`, `v1.14.0` or `main`; the `v` may be missing.

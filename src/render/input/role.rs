@@ -16,7 +16,6 @@ pub enum Role {
 }
 
 impl Role {
-    /// All roles.
     pub(crate) const ALL: [Role; 4] = [
         Role::Init,
         Role::ControlPlaneJoin,

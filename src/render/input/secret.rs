@@ -52,12 +52,10 @@ impl<'a> Holder<'a> {
     }
 }
 
-/// A Secret of the input.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Secret<'a>(Holder<'a>);
 
 impl<'a> Secret<'a> {
-    /// The Secret of that name.
     pub(crate) fn find(pool: &'a Pool, namespace: &str, name: &str) -> Option<Self> {
         let object = pool.find("", "Secret", namespace, name)?;
         Some(Secret(Holder {
@@ -80,18 +78,15 @@ impl<'a> Secret<'a> {
         }
     }
 
-    /// The object.
     pub(crate) fn object(&self) -> &'a Object {
         self.0.object
     }
 }
 
-/// A ConfigMap of the input.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ConfigMap<'a>(Holder<'a>);
 
 impl<'a> ConfigMap<'a> {
-    /// The ConfigMap of that name.
     pub(crate) fn find(pool: &'a Pool, namespace: &str, name: &str) -> Option<Self> {
         let object = pool.find("", "ConfigMap", namespace, name)?;
         Some(ConfigMap(Holder {

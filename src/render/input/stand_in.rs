@@ -59,7 +59,6 @@ fn shortened(value: &str) -> String {
     format!("{}…{}", &value[..11], &value[value.len() - 4..])
 }
 
-/// The name of the cluster.
 pub(crate) fn cluster_name() -> StandIn {
     StandIn {
         name: "cluster name",
@@ -109,7 +108,6 @@ pub(crate) fn ca_cert_hash() -> StandIn {
     }
 }
 
-/// That certificates are dummies.
 pub(crate) fn certificates() -> StandIn {
     StandIn {
         name: "certificates",

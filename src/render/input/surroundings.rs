@@ -27,19 +27,14 @@ rules! {
 /// What rendering needs to know beside the config.
 #[derive(Debug, Clone)]
 pub(crate) struct Surroundings<'a> {
-    /// The role.
     pub(crate) role: Role,
-    /// The cluster.
     pub(crate) cluster: ClusterFacts,
     /// The version of Kubernetes as it is rendered; may be empty or no version.
     pub(crate) kubernetes_version: String,
-    /// Who says that version.
     pub(crate) version_from: Filling,
     /// Who says the name of the cluster.
     pub(crate) name_from: Filling,
-    /// Where findings about the version stand.
     pub(crate) version_spot: Spot<'a>,
-    /// Where findings about the cluster stand.
     pub(crate) cluster_spot: Spot<'a>,
 }
 

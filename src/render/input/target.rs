@@ -42,7 +42,6 @@ impl ConfigKind {
         }
     }
 
-    /// Where the spec of the config is.
     pub(crate) fn spec_path(self) -> &'static [&'static str] {
         match self {
             ConfigKind::Kubeadm(Kind::Config) | ConfigKind::Windlass(Kind::Config) => &["spec"],
@@ -115,7 +114,6 @@ pub(crate) fn targets_of<'a>(pool: &'a Pool, config: &'a Object) -> Vec<Target<'
 }
 
 impl<'a> Target<'a> {
-    /// Where the spec of the config is.
     pub(crate) fn spec_path(&self) -> FieldPath {
         self.kind
             .spec_path()
@@ -152,7 +150,6 @@ impl<'a> Target<'a> {
         )
     }
 
-    /// Whether it is the control plane itself.
     pub(crate) fn is_control_plane_object(&self) -> bool {
         matches!(self.kind, ConfigKind::ControlPlane { .. })
     }

@@ -16,7 +16,6 @@ rules! {
     pub(crate) KIND_UNKNOWN = error("render-kind-unknown");
 }
 
-/// The API group of KubeadmControlPlane.
 pub(super) const CONTROL_PLANE_GROUP: &str = "controlplane.cluster.x-k8s.io";
 
 /// How many names are compared with one that is not there.

@@ -150,7 +150,6 @@ impl Unset {
         }
     }
 
-    /// What stands for one of them.
     pub(super) fn marker(&self, name: &str) -> Option<String> {
         self.first.contains_key(name).then(|| marker(name))
     }
@@ -205,7 +204,6 @@ impl Unset {
             .map(|(_, (_, name))| name.as_str())
     }
 
-    /// All of them.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.first.keys().map(String::as_str)
     }

@@ -28,9 +28,7 @@ const PRIVATE_KEY: &str = "tls.key";
 /// What a certificate is for; also the end of the name of its Secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Purpose {
-    /// The CA of the cluster.
     ClusterCa,
-    /// The CA of etcd.
     EtcdCa,
     /// The CA of the aggregation layer.
     FrontProxyCa,
@@ -66,10 +64,8 @@ impl Purpose {
     }
 }
 
-/// A certificate that a node needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Certificate {
-    /// What for.
     pub(crate) purpose: Purpose,
     /// Paths of certificate and key on the node; the key of an external CA has none.
     paths: [String; 2],
@@ -84,7 +80,6 @@ pub(crate) struct KeyPair {
     pub(crate) certificate: Sensitive<Vec<u8>>,
     /// The private key, PEM; may be empty.
     pub(crate) key: Sensitive<Vec<u8>>,
-    /// Whether it is a dummy.
     pub(crate) is_stand_in: bool,
 }
 
@@ -136,16 +131,11 @@ pub(crate) fn of_worker() -> Vec<Certificate> {
     }]
 }
 
-/// What the lookup needs to know.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lookup<'a> {
-    /// The objects.
     pub(crate) pool: &'a Pool,
-    /// The options.
     pub(crate) request: &'a Request,
-    /// The namespace of the Secrets.
     pub(crate) namespace: &'a str,
-    /// The cluster.
     pub(crate) cluster: &'a ClusterFacts,
     /// Where findings about what is not there stand.
     pub(crate) spot: &'a Spot<'a>,

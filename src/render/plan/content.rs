@@ -47,11 +47,9 @@ const LONGEST_WINDOWS_PASSWORD: usize = 20;
 /// Where contents come from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Contents<'a> {
-    /// The objects.
     pub(crate) pool: &'a Pool,
     /// The config, in whose namespace the Secrets are.
     pub(crate) config: &'a Object,
-    /// Where its spec is.
     pub(crate) spec_path: &'a FieldPath,
     /// The CAPI release.
     pub(crate) profile: &'a Profile,
@@ -59,7 +57,6 @@ pub(crate) struct Contents<'a> {
     pub(crate) budget: &'a Budget,
     /// Whether findings may quote what is in a Secret.
     pub(crate) show_secrets: bool,
-    /// What templates see.
     pub(crate) template_data: &'a Value,
     /// Whether what no file holds is filled in.
     pub(crate) stand_ins: bool,

@@ -29,15 +29,11 @@ rules! {
 /// What discovery is filled in from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sources<'a> {
-    /// The options.
     pub(crate) request: &'a Request,
-    /// The endpoint of the cluster.
     pub(crate) endpoint: Option<&'a Endpoint>,
-    /// The name of the cluster.
     pub(crate) cluster_name: &'a str,
     /// The CA of the cluster; `None` when it is a stand-in.
     pub(crate) ca: Option<&'a KeyPair>,
-    /// Where findings stand.
     pub(crate) spot: &'a Spot<'a>,
 }
 

@@ -57,7 +57,6 @@ impl Legacy {
         }
     }
 
-    /// The timeouts of `kubeadm init`.
     pub(crate) fn init_timeouts(&self) -> Durations {
         Durations {
             control_plane_component_health_check: self.api_server_timeout,

@@ -31,7 +31,6 @@ rules! {
     pub(crate) FIELD_DROPPED = warning("kubeadm-field-dropped");
 }
 
-/// Everything that a plan is made from.
 pub(crate) struct Planner<'a> {
     pub(crate) pool: &'a Pool,
     pub(crate) target: &'a Target<'a>,

@@ -103,7 +103,6 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// A field of the spec.
     fn field(&self, steps: &[&str]) -> &Value {
         static NULL: Value = Value::Null;
         self.target
@@ -322,7 +321,6 @@ impl Judge<'_> {
         }
     }
 
-    /// The names of the machines.
     fn naming(&mut self) {
         let steps = self.steps(
             &["machineNamingStrategy", "template"],

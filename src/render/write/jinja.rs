@@ -45,7 +45,6 @@ pub(super) enum Effect {
     Unreadable,
 }
 
-/// What cloud-init's jinja does to a text.
 pub(super) fn effect(text: &str) -> Effect {
     let mut rest = text;
     let mut asks_for_data = false;

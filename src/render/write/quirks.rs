@@ -110,7 +110,6 @@ fn misread_texts(
     report
 }
 
-/// Texts that cloud-init evaluates.
 fn jinja_texts(plan: &NodePlan, config: &Object, spec_path: &FieldPath) -> Report {
     let is_read =
         |file: &&PlannedFile| file.encoding.is_empty() && file.transfer_encoding.is_none();
@@ -336,9 +335,7 @@ fn misread(text: &Text<'_>, config: &Object, budget: &Budget) -> Option<Diagnost
 
 /// What cloud-init reads where a text stands without quotes.
 enum Reading {
-    /// The text.
     Same,
-    /// A part of it.
     Cut(String),
     /// Something that is no text, as Python prints it.
     Value(String),

@@ -10,7 +10,6 @@ use crate::render::input::request::Encoder;
 use crate::render::input::target::Target;
 use crate::render::plan::content::TOO_LARGE;
 
-/// The most that a Secret holds.
 const SECRET_LIMIT: usize = 1_048_576;
 
 /// How many parts of the data are named.

@@ -9,7 +9,6 @@ use crate::report::Sources;
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/// A page under construction.
 #[derive(Debug)]
 pub(crate) struct Page {
     verb: &'static str,
@@ -76,7 +75,6 @@ impl Page {
         }
     }
 
-    /// The whole file.
     pub(crate) fn finish(self) -> String {
         let mut html = Html::default();
         html.element("html", &[("lang", "en")], |html| {
@@ -162,7 +160,6 @@ impl Page {
     }
 }
 
-/// The most sections of a page.
 const MOST_SECTIONS: usize = 200;
 
 #[cfg(test)]

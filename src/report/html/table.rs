@@ -3,10 +3,8 @@
 
 use super::{Html, Tone, grouped};
 
-/// The most rows of a table.
 const MOST_ROWS: usize = 1_000;
 
-/// A column.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Column {
     title: &'static str,
@@ -14,7 +12,6 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// A column of texts.
     pub(crate) const fn text(title: &'static str) -> Self {
         Column {
             title,
@@ -31,18 +28,14 @@ impl Column {
     }
 }
 
-/// A cell.
 #[derive(Debug, Clone)]
 pub(crate) enum Cell {
-    /// Words.
     Text(String),
     /// Names, paths, commands.
     Code(String),
-    /// A number.
     Number(usize),
     /// A share in percent, with a bar.
     Share(usize),
-    /// A word with a weight.
     Badge(Tone, String),
     /// A page of others, which is asked for only if somebody goes there.
     Link(&'static str),

@@ -15,12 +15,9 @@ const CHARACTER: f64 = 7.3;
 /// See [`CHARACTER`].
 const LINE: f64 = 18.0;
 
-/// What a tile stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Tile {
-    /// Its name.
     pub(crate) name: String,
-    /// Its size, in bytes.
     pub(crate) bytes: usize,
     /// Which of the colours it has, from 0; tiles of one kind have the same.
     pub(crate) colour: usize,
@@ -29,7 +26,6 @@ pub(crate) struct Tile {
 /// How many colours the style sheet has for tiles.
 pub(super) const COLOURS: usize = 5;
 
-/// A rectangle of the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Rectangle {
     x: f64,

@@ -34,14 +34,12 @@ pub(crate) enum Tone {
     Bad,
     /// It may.
     Doubtful,
-    /// It is as it should be.
     Good,
     /// It is worth a word.
     Plain,
 }
 
 impl Tone {
-    /// The class of the style sheet.
     pub(crate) fn class(self) -> &'static str {
         match self {
             Tone::Bad => "bad",
@@ -52,7 +50,6 @@ impl Tone {
     }
 }
 
-/// Markup under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Html {
     text: String,
@@ -60,12 +57,10 @@ pub(crate) struct Html {
 }
 
 impl Html {
-    /// The markup.
     pub(super) fn markup(&self) -> &str {
         &self.text
     }
 
-    /// Whether the page takes more.
     pub(super) fn has_room(&self) -> bool {
         self.text.len() < LARGEST
     }
@@ -75,12 +70,10 @@ impl Html {
         self.untold
     }
 
-    /// Appends what was made apart.
     pub(super) fn append(&mut self, other: &Html) {
         self.text.push_str(&other.text);
     }
 
-    /// An element with what is in it.
     pub(crate) fn element(
         &mut self,
         tag: &'static str,
@@ -134,7 +127,6 @@ impl Html {
         self.element(tag, attributes, |html| html.text(text));
     }
 
-    /// A heading.
     pub(crate) fn heading(&mut self, level: Level, text: &str) {
         self.leaf(level.tag(), "", text);
     }
@@ -150,7 +142,6 @@ impl Html {
         }
     }
 
-    /// A word with a weight.
     pub(crate) fn badge(&mut self, tone: Tone, text: &str) {
         self.element(
             "span",

@@ -93,7 +93,6 @@ fn line_at(source: &Source, byte: usize) -> usize {
     source.position(byte).line as usize - 1
 }
 
-/// How many lines a text has.
 fn line_count(source: &Source) -> usize {
     source.text().lines().count()
 }

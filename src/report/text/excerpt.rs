@@ -12,7 +12,6 @@ use crate::objects::secrets::REDACTED;
 use crate::report::Sources;
 use crate::text::source::Source;
 
-/// A tab in a source line.
 const TAB: usize = 4;
 /// Bytes of the longest line that is searched for what to show. Beyond, the place alone must do:
 /// with thousands of findings in one line the search would take longer than finding them did.
@@ -23,7 +22,6 @@ const AROUND: usize = 4096;
 /// A line is trimmed to no less than this, however narrow the terminal is.
 const LEAST_WIDTH: usize = 20;
 
-/// Some lines of one file.
 pub(super) struct Excerpt<'a> {
     source: Option<&'a Source>,
     /// All texts, which know what is secret in them.

@@ -42,9 +42,7 @@ pub(crate) enum Paint {
     Severity(Severity),
     /// Paths and ids.
     Bold,
-    /// Lines that are added.
     Added,
-    /// Lines that are removed.
     Removed,
 }
 

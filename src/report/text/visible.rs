@@ -51,7 +51,6 @@ pub(crate) fn is_unsafe(c: char) -> bool {
     picture(c) != c
 }
 
-/// What stands for a character.
 fn picture(c: char) -> char {
     match c {
         '\t' => ' ',

@@ -92,7 +92,6 @@ impl Meter {
         self.call.load(Ordering::Relaxed) == 0 || self.is_object_spent()
     }
 
-    /// Whether nothing is left for the object.
     pub(super) fn is_object_spent(&self) -> bool {
         self.object.load(Ordering::Relaxed) == 0
     }

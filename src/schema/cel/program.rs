@@ -43,7 +43,6 @@ pub(in crate::schema) enum Fault {
     Ended(Ended),
 }
 
-/// Why an evaluation was ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::schema) enum Ended {
     /// It costs more than the API server spends on one evaluation, or on all for an object.
@@ -52,10 +51,8 @@ pub(in crate::schema) enum Ended {
     Panicked,
 }
 
-/// Why an expression was not compiled.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::schema) enum Uncompiled {
-    /// It is no CEL.
     Syntax(String),
     /// It is more than we are ready to evaluate.
     TooMuch(String),
@@ -70,7 +67,6 @@ impl Uncompiled {
         }
     }
 
-    /// The reason in words.
     pub(in crate::schema) fn reason(&self) -> &str {
         let (Uncompiled::Syntax(reason) | Uncompiled::TooMuch(reason)) = self;
         reason

@@ -7,7 +7,6 @@ use crate::schema::cel::{PER_SCHEMA, exceeded};
 /// How many of the most expensive rules are named.
 const NAMED: usize = 4;
 
-/// What the expressions of a schema cost.
 #[derive(Debug, Default)]
 pub(super) struct Costs {
     total: u64,

@@ -15,7 +15,6 @@ enum Step<'a> {
 pub(in crate::schema) struct Trail<'a>(Vec<Step<'a>>);
 
 impl<'a> Trail<'a> {
-    /// Goes down to a field.
     pub(in crate::schema) fn push_field(&mut self, name: &'a str) {
         self.0.push(Step::Field(name));
     }
@@ -30,12 +29,10 @@ impl<'a> Trail<'a> {
         self.0.push(Step::Index(index));
     }
 
-    /// Goes one step up.
     pub(in crate::schema) fn pop(&mut self) {
         self.0.pop();
     }
 
-    /// The place in the document.
     pub(in crate::schema) fn path(&self) -> FieldPath {
         let segment = |step: &Step<'_>| match *step {
             Step::Field(name) => Segment::Field(name.to_owned()),
@@ -82,7 +79,6 @@ impl<'a> Trail<'a> {
         }
     }
 
-    /// An error here.
     pub(in crate::schema) fn violation(
         &self,
         kind: ViolationKind,

@@ -88,7 +88,6 @@ pub fn credentials_for(host: &str, environment: &Environment) -> Found {
     found
 }
 
-/// What Docker's configuration has for a host.
 fn of_docker(bytes: &[u8], file: &str, host: &str) -> Found {
     let Ok(config) = serde_json::from_slice::<Value>(bytes) else {
         return Found {

@@ -82,7 +82,6 @@ pub struct Registry {
     is_named: Cell<bool>,
 }
 
-/// One request.
 struct Call<'a> {
     method: Method,
     url: String,
@@ -90,11 +89,9 @@ struct Call<'a> {
     content: Option<Content<'a>>,
 }
 
-/// What a request carries.
 struct Content<'a> {
     kind: &'a str,
     bytes: &'a [u8],
-    /// What a person calls it.
     name: &'a str,
 }
 

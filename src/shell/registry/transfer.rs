@@ -5,7 +5,6 @@ use ureq::http::{Method, Response, StatusCode, header};
 
 use super::{Call, Content, MOST_TALK, Registry, RegistryFault, escaped};
 
-/// What manifests may be.
 const MANIFESTS: &str = "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json, \
                          application/vnd.docker.distribution.manifest.v2+json, application/vnd.docker.distribution.manifest.list.v2+json";
 const BYTES: &str = "application/octet-stream";

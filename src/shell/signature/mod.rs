@@ -50,7 +50,6 @@ impl Key {
     }
 }
 
-/// Who must have signed.
 enum Signer {
     /// The holder of one of these keys.
     Keys(Vec<Key>),

@@ -37,7 +37,6 @@ pub(super) enum Function {
     ReplaceSuffix,
 }
 
-/// Why a function has no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FunctionFault {
     NegativeLength,

@@ -35,7 +35,6 @@ pub(super) fn prefix(
     .map(Option::unwrap_or_default)
 }
 
-/// One step of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Step {
     Byte(u8),
@@ -214,7 +213,6 @@ impl Step {
         }
     }
 
-    /// What it takes of a budget.
     fn cost(&self) -> usize {
         match self {
             Step::Byte(_) | Step::Any => 1,

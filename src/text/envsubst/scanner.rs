@@ -20,7 +20,6 @@ pub(super) const ESCAPED_BACKSLASH: Mode = 16;
 /// What continues an identifier.
 #[derive(Clone, Copy)]
 pub(super) enum Accept {
-    /// Everything.
     All,
     /// Characters of which this holds; the number counts the bytes of the token up to and with the
     /// character.
@@ -70,17 +69,14 @@ impl<'a> Scanner<'a> {
         self.start
     }
 
-    /// Where reading stands.
     pub(super) fn at(&self) -> usize {
         self.at
     }
 
-    /// The bytes of the last token.
     pub(super) fn token(&self) -> &'a [u8] {
         &self.text[self.start..self.at]
     }
 
-    /// The last token as a text.
     pub(super) fn token_text(&self) -> Text {
         Text {
             range: self.start..self.at,

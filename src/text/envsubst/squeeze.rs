@@ -9,7 +9,6 @@ use memchr::memmem;
 /// The text without legacy blanks, and where they were.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Squeezed<'t> {
-    /// The text without them.
     pub(super) bytes: Cow<'t, [u8]>,
     /// For each run of blanks, ascending: the offset in `bytes` from which on it is missing, and
     /// how many bytes are missing in all by then.

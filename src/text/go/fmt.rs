@@ -276,7 +276,6 @@ impl Flags {
     }
 }
 
-/// The text that is being made.
 struct Printer {
     out: Vec<u8>,
     limit: usize,
@@ -331,7 +330,6 @@ impl Printer {
         Ok(())
     }
 
-    /// An argument.
     fn argument(&mut self, argument: &Value, verb: char) -> Result<(), TooLarge> {
         match (argument, verb) {
             (Value::Nil, 'v') | (Value::Nil, 'T') => self.pad(b"<nil>"),
@@ -423,7 +421,6 @@ impl Printer {
         }
     }
 
-    /// Appends a text in its width.
     fn pad(&mut self, text: &[u8]) {
         let missing = self
             .flags

@@ -23,7 +23,6 @@ pub(crate) fn json(value: &Value) -> String {
     out
 }
 
-/// Appends what [`json`] gives.
 pub(crate) fn push_json(out: &mut String, value: &Value) {
     match value {
         Value::Null => out.push_str("null"),

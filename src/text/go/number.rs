@@ -5,9 +5,7 @@ use std::fmt;
 /// Why a text is no number, in Go's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NumberFault {
-    /// It is not written as one.
     Syntax,
-    /// It does not fit.
     Range,
 }
 

@@ -114,7 +114,6 @@ pub(crate) enum Unquoted {
 }
 
 impl Unquoted {
-    /// Its number.
     pub(crate) fn code(self) -> u32 {
         match self {
             Unquoted::Byte(byte) => u32::from(byte),

@@ -2,7 +2,6 @@
 //! column is as wide as its widest cell in adjacent lines. The last cell of a line belongs to no
 //! column.
 
-/// How columns are laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Columns {
     /// The least width of a column, padding included.
@@ -20,7 +19,6 @@ struct Cell {
 }
 
 impl Columns {
-    /// Aligns a text.
     pub(crate) fn align(self, text: &str) -> String {
         let lines = self.cells(text);
         let mut out = String::with_capacity(text.len() * 2);

@@ -28,7 +28,6 @@ enum Part {
     Zone,
 }
 
-/// How many digits a number has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Digits {
     One,

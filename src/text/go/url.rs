@@ -2,7 +2,6 @@
 
 use crate::text::go;
 
-/// The parts of a URL.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Url {
     /// In lower case; empty when there is none.

@@ -32,7 +32,6 @@ pub enum Value {
 /// A struct of a library that templates see.
 #[derive(Debug, PartialEq)]
 pub struct Struct {
-    /// The name of its type.
     pub(crate) type_name: &'static str,
     /// What its method `String` gives.
     pub(crate) text: String,
@@ -43,12 +42,10 @@ pub struct Struct {
 }
 
 impl Value {
-    /// A string.
     pub(crate) fn text(text: impl AsRef<[u8]>) -> Self {
         Value::Text(text.as_ref().into())
     }
 
-    /// A map.
     pub(crate) fn map(entries: impl IntoIterator<Item = (String, Value)>) -> Self {
         Value::Map(Arc::new(entries.into_iter().collect()))
     }
@@ -71,7 +68,6 @@ impl Value {
         }
     }
 
-    /// The name of its type.
     pub(crate) fn type_name(&self) -> &'static str {
         match self {
             Value::Nil => "<nil>",

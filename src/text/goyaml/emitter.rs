@@ -23,7 +23,6 @@ const SIMPLE_KEY: usize = 128;
 /// Where a node stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Context {
-    /// The document itself.
     Root,
     /// A list.
     Item,
@@ -33,7 +32,6 @@ enum Context {
     Mapping,
 }
 
-/// Writes one document.
 pub(super) struct Emitter<'a> {
     text: &'a mut String,
     /// In characters, from 0.
@@ -65,7 +63,6 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Sets which strings with variables are quoted.
     pub(super) fn quoting(mut self, quoting: VariableQuoting<'a>) -> Self {
         self.quoting = quoting;
         self
@@ -80,7 +77,6 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Writes a node one step down.
     fn child(
         &mut self,
         step: impl FnOnce() -> Segment,

@@ -76,11 +76,9 @@ pub(crate) fn write_to(text: &mut String, value: &Value) -> Result<(), EmitError
 /// replaces the variable stays text. Go quotes none of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VariableQuoting<'a> {
-    /// None.
     Never,
     /// All that stand on one line.
     Always,
-    /// Those at these paths.
     At(&'a BTreeSet<FieldPath>),
 }
 

@@ -2,10 +2,8 @@
 
 use crate::text::yaml::resolve::{Resolved, resolve};
 
-/// The way a text is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
-    /// As it is.
     Plain,
     /// `'…'`, where the syntax does not let it stand as it is.
     Single,
@@ -20,14 +18,12 @@ pub(super) enum Style {
 pub(super) struct Analysis {
     /// It has line breaks: also U+2028 and U+2029, which YAML 1.1 takes for such.
     pub(super) multiline: bool,
-    /// It has no character beyond ASCII.
     pub(super) ascii: bool,
     plain_allowed: bool,
     single_allowed: bool,
     block_allowed: bool,
 }
 
-/// Reads a text once.
 pub(super) fn analyze(text: &str) -> Analysis {
     let bytes = text.as_bytes();
     let (Some(first), Some(last)) = (bytes.first(), bytes.last()) else {

@@ -4,14 +4,11 @@ use std::borrow::Cow;
 
 use super::{Mark, Version};
 
-/// Why a text is no YAML.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::text) struct Fault {
-    /// What is wrong.
     pub(in crate::text) problem: Problem,
     /// Where what is wrong began; the first place of the text when the library names none.
     pub(in crate::text) context: Mark,
-    /// Where reading stopped.
     pub(in crate::text) at: Mark,
     /// Whether the scanner found it, and not the parser.
     pub(in crate::text) of_scanner: bool,
@@ -36,7 +33,6 @@ impl Fault {
     }
 }
 
-/// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::text) enum Problem {
     /// No token begins with this character.
@@ -63,7 +59,6 @@ pub(in crate::text) enum Problem {
     QuoteAtDocument,
     /// The text ends within quotes.
     QuoteAtEnd,
-    /// An escape that is none.
     EscapeUnknown,
     /// An escape without its digits.
     EscapeDigits,
@@ -81,11 +76,9 @@ pub(in crate::text) enum Problem {
     DirectiveEnd,
     /// A version without its dot.
     VersionSeparator,
-    /// A version of many digits.
     VersionLong,
     /// A version without digits.
     VersionMissing,
-    /// A second version.
     VersionRepeated,
     /// Another version than 1.1.
     VersionOther,

@@ -26,23 +26,19 @@ pub(super) enum Version {
     V3,
 }
 
-/// A place in the text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Mark {
     /// Bytes from the start of the text.
     pub(super) offset: usize,
     /// The line, from 0, as the library counts: U+0085, U+2028 and U+2029 end a line too.
     pub(super) line: u32,
-    /// Where that line begins.
     pub(super) line_start: usize,
 }
 
-/// How a scalar is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     /// Without quotes.
     Plain,
-    /// In quotes.
     Quoted,
     /// As a block, behind `|` or `>`.
     Block,

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use super::scanner::{Scanner, Settings, Token, TokenKind};
 use super::{Fault, Mark, Problem, Style};
 
-/// What the text says next.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::text) struct Event<'a> {
     pub(in crate::text) kind: EventKind<'a>,
@@ -17,7 +16,6 @@ pub(in crate::text) struct Event<'a> {
     pub(in crate::text) end: Mark,
 }
 
-/// What an event is.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::text) enum EventKind<'a> {
     StreamEnd,
@@ -81,14 +79,12 @@ enum Context {
     Flow,
 }
 
-/// What a node is made of.
 enum Made {
     Scalar,
     Sequence,
     Mapping,
 }
 
-/// Reads the events of a text.
 pub(in crate::text) struct Parser<'a> {
     scanner: Scanner<'a>,
     state: State,

@@ -17,9 +17,7 @@ enum Chomping {
 /// Line breaks between two lines of one text.
 #[derive(Default)]
 struct Gap {
-    /// The first one.
     first: Option<char>,
-    /// Those after it.
     others: String,
     /// Whether a line began in the gap.
     new_line: bool,
@@ -38,7 +36,6 @@ impl Gap {
         self.new_line = false;
     }
 
-    /// Takes a line break.
     fn take_break(&mut self, scanner: &mut Scanner<'_>) -> bool {
         let Some(taken) = scanner.take_break() else {
             return false;
@@ -54,7 +51,6 @@ impl Gap {
 }
 
 impl<'a> Scanner<'a> {
-    /// What was read since an offset.
     fn since(&self, start: usize) -> &'a str {
         &self.text[start..self.mark.offset]
     }

@@ -7,10 +7,8 @@ use std::ops::Range;
 use super::bytes::{BLANK, BREAK, INDICATOR, break_width, is};
 use super::{Fault, Mark, Problem, Style, Version};
 
-/// What is read, and how.
 #[derive(Debug, Clone)]
 pub(in crate::text) struct Settings {
-    /// Which library is followed.
     pub(in crate::text) version: Version,
     /// How deep blocks, and how deep brackets, may lie in one another.
     pub(in crate::text) depth: usize,
@@ -26,7 +24,6 @@ pub(super) struct Token<'a> {
     pub(super) end: Mark,
 }
 
-/// What a token is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum TokenKind<'a> {
     StreamEnd,
@@ -78,7 +75,6 @@ const LONGEST_KEY: usize = 1024;
 /// How far the library looks for a comment, in characters.
 const LOOK_AHEAD: usize = 512;
 
-/// Cuts a text into tokens.
 pub(super) struct Scanner<'a> {
     pub(super) text: &'a str,
     pub(super) bytes: &'a [u8],
@@ -87,7 +83,6 @@ pub(super) struct Scanner<'a> {
     tokens: VecDeque<Token<'a>>,
     /// Whether nothing can come before the first of them any more.
     is_head_known: bool,
-    /// How many tokens were taken.
     taken: usize,
     pub(super) indent: Indent,
     indents: Vec<Indent>,
@@ -127,7 +122,6 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The next token.
     pub(super) fn peek(&mut self) -> Result<&Token<'a>, Fault> {
         if self.is_head_known {
             return Ok(&self.tokens[0]);
@@ -176,7 +170,6 @@ impl<'a> Scanner<'a> {
             .unwrap_or_default()
     }
 
-    /// The bytes from here on.
     pub(super) fn rest(&self) -> &'a [u8] {
         &self.bytes[self.mark.offset..]
     }

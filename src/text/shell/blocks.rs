@@ -5,7 +5,6 @@ use std::ops::{Range, RangeInclusive};
 
 use super::{Command, Joint, Part, Shape, Unclosed};
 
-/// A block that is open.
 #[derive(Debug)]
 pub(super) struct Block {
     /// The command that it is.
@@ -19,7 +18,6 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// What is said when nothing closes it.
     pub(super) fn unclosed(&self) -> Unclosed {
         Unclosed {
             opener: self.opener,
@@ -72,7 +70,6 @@ impl<'t> Blocks<'t> {
         }
     }
 
-    /// A word of the text.
     pub(super) fn word(&mut self, text: &'t str, range: Range<usize>, lines: RangeInclusive<u32>) {
         let word = &text[range.clone()];
         if self.takes_keyword() && self.keyword(word, &range, *lines.start()) {
@@ -262,7 +259,6 @@ impl<'t> Blocks<'t> {
         }
     }
 
-    /// The commands, when nothing more comes.
     pub(super) fn finished(mut self) -> Vec<Command<'t>> {
         let last = self
             .current

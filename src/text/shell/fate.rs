@@ -8,11 +8,9 @@ use super::{Command, Joint, Part, Script, Shape};
 /// What follows when a command fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// The next command runs.
     GoesOn,
     /// It is the last, and the script ends with its code.
     Last,
-    /// The script ends.
     EndsScript,
     /// Nothing: what `||` runs instead always succeeds.
     Excused,
@@ -61,7 +59,6 @@ impl Strictness {
 /// What holds for a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Judged {
-    /// What follows when it fails.
     pub(crate) fate: Fate,
     /// Whether its code is lost in a pipe.
     pub(crate) is_piped_away: bool,

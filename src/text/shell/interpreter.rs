@@ -1,6 +1,5 @@
 //! The first line of a script, as the kernel reads it (Linux, `fs/binfmt_script.c`).
 
-/// Who runs a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Interpreter<'t> {
     /// The path of the program, as the kernel looks for it.

@@ -40,7 +40,6 @@ impl Joint {
     }
 }
 
-/// What a command is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// Words.
@@ -75,7 +74,6 @@ pub(crate) enum Part {
 /// A command outside of any substitution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Command<'t> {
-    /// What it is.
     pub(crate) shape: Shape,
     /// Its words, with their quotes; of a block what is redirected.
     pub(crate) words: Vec<&'t str>,
@@ -98,21 +96,17 @@ pub(crate) struct Command<'t> {
     pub(crate) is_negated: bool,
     /// The block that it stands in.
     pub(crate) parent: Option<usize>,
-    /// Where in that block.
     pub(crate) part: Part,
 }
 
-/// What does not end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unclosed {
-    /// What opens it.
     pub(crate) opener: &'static str,
     /// The line of that, from 1.
     pub(crate) line: u32,
 }
 
 impl Unclosed {
-    /// What to do about it.
     pub(crate) fn help(self) -> String {
         match self.opener {
             "<<" => "write the word that ends the here-document on a line of its own".to_owned(),
@@ -125,12 +119,10 @@ impl Unclosed {
     }
 }
 
-/// A script.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Script<'t> {
     /// The commands, each behind the block that it stands in.
     pub(crate) commands: Vec<Command<'t>>,
-    /// What does not end, if anything.
     pub(crate) unclosed: Option<Unclosed>,
 }
 

@@ -34,7 +34,6 @@ struct HereDocument {
     line: u32,
 }
 
-/// Reads a script.
 pub(crate) fn read(text: &str) -> Script<'_> {
     let mut reader = Reader {
         text,
@@ -238,7 +237,6 @@ impl<'t> Reader<'t> {
         self.blocks.close_parenthesis(self.at + 1, self.line)
     }
 
-    /// Whether a word may begin here.
     fn begins_word(&self) -> bool {
         self.text[..self.at]
             .chars()

@@ -9,7 +9,6 @@ use crate::text::source::TextRange;
 /// How large a value is, with what aliases in it stand for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Size {
-    /// Values.
     pub(super) nodes: usize,
     /// Bytes of keys and texts.
     pub(super) bytes: usize,
@@ -19,7 +18,6 @@ pub(super) struct Size {
     pub(super) depth: usize,
 }
 
-/// An anchored value.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Anchor {
     /// Where its events begin on the tape.
@@ -30,7 +28,6 @@ pub(super) struct Anchor {
     pub(super) size: Size,
 }
 
-/// What is on the tape.
 #[derive(Debug, Clone)]
 pub(super) enum Taped<'a> {
     Event(Event<'a>),
@@ -38,12 +35,10 @@ pub(super) enum Taped<'a> {
     Alias(usize, TextRange),
 }
 
-/// The anchors of a document.
 #[derive(Debug, Default)]
 pub(super) struct Anchors<'a> {
     all: Vec<Anchor>,
     by_name: BTreeMap<&'a str, usize>,
-    /// How many are open.
     open: usize,
     pub(super) tape: Vec<Taped<'a>>,
 }
@@ -76,12 +71,10 @@ impl<'a> Anchors<'a> {
         self.open -= 1;
     }
 
-    /// Whether events have to be taped.
     pub(super) fn is_taping(&self) -> bool {
         self.open > 0
     }
 
-    /// The anchor of a name.
     pub(super) fn find(&self, name: &str) -> Option<(usize, Anchor)> {
         self.by_name
             .get(name)

@@ -45,11 +45,9 @@ const LONGEST_PATH: usize = 2048;
 /// A mapping or a list that is still open.
 struct Open<T> {
     start: usize,
-    /// Whether it is written in brackets.
     in_brackets: bool,
     /// Where its last value ends.
     end: usize,
-    /// The alias that it stands for.
     alias: Option<TextRange>,
     anchor: Option<usize>,
     /// The depth of its deepest value.
@@ -223,7 +221,6 @@ impl<'a, T: Tree> Builder<'a, T> {
         self.open.iter().map_while(step).collect()
     }
 
-    /// Takes one event.
     pub(super) fn event(&mut self, event: Event<'a>) -> Result<(), Stop> {
         let span = TextRange::new(event.start.offset, event.end.offset);
         if let EventKind::Alias(name) = event.kind {
@@ -598,7 +595,6 @@ impl<'a, T: Tree> Builder<'a, T> {
         }
     }
 
-    /// Puts a finished value where it belongs.
     fn attach(&mut self, made: Made<T>, span: TextRange, depth: usize) {
         if self.expects_key() {
             // Of an expression of jinja the outer braces tell.

@@ -8,12 +8,9 @@ use crate::text::source::TextRange;
 /// Longer lines are not written out in a help.
 const LONGEST_LINE: usize = 80;
 
-/// What is wrong with an indentation.
 #[derive(Debug)]
 pub(super) struct Misplaced {
-    /// What is wrong.
     pub(super) message: String,
-    /// What to do.
     pub(super) help: Remedy,
     /// What can be done instead, behind the line of the neighbour.
     pub(super) or: &'static str,
@@ -85,7 +82,6 @@ impl<'t> Line<'t> {
         value.starts_with(['|', '>']) && value.len() <= "|2-".len()
     }
 
-    /// Where the key stands.
     fn key_range(&self) -> TextRange {
         let start = self.start + self.key_column() - self.indent;
         TextRange::new(start, start + self.key().len())

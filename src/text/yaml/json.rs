@@ -90,7 +90,6 @@ pub(super) fn read<T: Tree>(
     })
 }
 
-/// Where the last document ends.
 fn end<T>(documents: &[super::Document<T>]) -> usize {
     documents.last().map_or(0, |document| document.range.end())
 }

@@ -61,7 +61,6 @@ pub(super) fn excessive() -> Diagnostic {
     .upstream("yaml: document contains excessive aliasing")
 }
 
-/// Why reading stops before the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     /// The document is dropped; the next one is read.
@@ -106,7 +105,6 @@ impl<'b> Tally<'b> {
         }
     }
 
-    /// Takes nodes.
     pub(super) fn charge(&mut self, nodes: usize) -> Result<(), Exceeded> {
         self.nodes = self.nodes.saturating_add(nodes);
         if self.nodes > self.limits.nodes {
@@ -198,7 +196,6 @@ pub(super) fn exhausted(spent: budget::Exceeded) -> Diagnostic {
     .help(help)
 }
 
-/// A limit that the stream exceeds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exceeded {
     Nodes(usize),

@@ -192,7 +192,6 @@ impl Node {
         }
     }
 
-    /// The mapping, when the value is one.
     pub(crate) fn as_mapping(&self) -> Option<&Mapping> {
         match &self.value {
             Value::Mapping(mapping) => Some(mapping),

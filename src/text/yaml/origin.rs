@@ -8,12 +8,10 @@ use super::Node;
 use crate::diag::{FieldPath, Place, Report};
 use crate::text::source::{Source, TextRange};
 
-/// What a source holds, as values.
 #[derive(Debug, Clone)]
 pub(crate) struct Values {
     /// The documents that could be read, in order; empty ones too, which are null.
     pub(crate) documents: Vec<DocumentValue>,
-    /// What is wrong with the source.
     pub(crate) report: Report,
 }
 
@@ -22,7 +20,6 @@ pub(crate) struct Values {
 pub(crate) struct DocumentValue {
     /// The value, as Go reads it.
     pub(crate) value: serde_json::Value,
-    /// Where it came from.
     pub(crate) origin: Origin,
 }
 
@@ -45,7 +42,6 @@ impl Origin {
         }
     }
 
-    /// The source.
     pub(crate) fn source(&self) -> &Source {
         &self.source
     }

@@ -30,7 +30,6 @@ pub(crate) enum Resolved {
     Str,
 }
 
-/// Says what an unquoted word means.
 pub(crate) fn resolve(word: &str) -> Resolved {
     match word.bytes().next() {
         None => Resolved::Null,

@@ -3,10 +3,8 @@
 use super::resolve::{Resolved, resolve};
 use crate::text::go::base64;
 
-/// The meaning of a scalar.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Meaning {
-    /// What its word resolves to.
     Word(Resolved),
     /// Another text than the one that stands there: `!!binary`, decoded.
     Decoded(String),
@@ -79,7 +77,6 @@ pub(super) fn meaning(text: &str, plain: bool, tag: &str) -> Result<Meaning, Mis
     Ok(Meaning::Word(fitting))
 }
 
-/// The tag of what a word means.
 fn short_tag(found: Resolved) -> &'static str {
     match found {
         Resolved::Null => "!!null",

@@ -60,11 +60,8 @@ pub(crate) fn is_refused(c: char) -> bool {
     }
 }
 
-/// A tab in an indentation.
 const TAB: &str = "a tab stands where only spaces may indent";
-/// A line without `: `.
 const NO_ENTRY: &str = "a line of a mapping has no `key: value`";
-/// What to do about a bracket.
 const CLOSE_LIST: &str = "close the list with `]`";
 const CLOSE_MAPPING: &str = "close the mapping with `}`";
 
@@ -173,7 +170,6 @@ pub(super) fn put_in_quotes(words: impl Into<String>, value: Option<String>) -> 
     Remedy::new(words).quoted(value.as_deref().unwrap_or("'…'"))
 }
 
-/// What to put in quotes, mostly.
 pub(super) const THE_VALUE: &str = "put the value in quotes: ";
 /// What to put in quotes where a part of it is.
 pub(super) const THE_WHOLE: &str = "put the whole value in one pair of quotes: ";

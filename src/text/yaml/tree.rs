@@ -5,7 +5,6 @@ use serde_json::Number;
 use super::node::{Entry, Mapping, Node, Value};
 use crate::text::source::TextRange;
 
-/// A value that is no collection.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Scalar {
     Null,

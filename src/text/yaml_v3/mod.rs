@@ -24,14 +24,11 @@ pub(crate) struct Document {
     anchors: BTreeMap<NodeId, String>,
 }
 
-/// A node of a [`Document`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct NodeId(usize);
 
-/// A value and where it stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Node {
-    /// What it holds.
     pub(crate) content: Content,
     /// The tag, in its short form: `!!str`.
     pub(crate) tag: String,
@@ -41,25 +38,19 @@ pub(crate) struct Node {
     pub(crate) column: u32,
 }
 
-/// What a node holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Content {
     /// A scalar as it was written, without quotes.
     Scalar {
-        /// The text.
         text: String,
         /// Whether quotes or a block say that it is a text.
         is_text: bool,
     },
-    /// A list.
     Sequence(Vec<NodeId>),
-    /// Keys and values in turn.
     Mapping(Vec<(NodeId, NodeId)>),
-    /// Another node.
     Alias(NodeId),
 }
 
-/// Why a text is no document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     /// The library's words, with the line that it names.
@@ -84,17 +75,14 @@ pub(crate) fn parse(text: &[u8]) -> Result<Option<Document>, Fault> {
 }
 
 impl Document {
-    /// The outermost node.
     pub(crate) fn root(&self) -> NodeId {
         NodeId(0)
     }
 
-    /// A node.
     pub(crate) fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0]
     }
 
-    /// A node to be changed.
     pub(crate) fn node_mut(&mut self, id: NodeId) -> &mut Node {
         &mut self.nodes[id.0]
     }

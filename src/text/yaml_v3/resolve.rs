@@ -5,22 +5,15 @@ use crate::text::go::time;
 
 const LONG_PREFIX: &str = "tag:yaml.org,2002:";
 
-/// The value of a scalar.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Resolved {
-    /// Nothing.
     Null,
-    /// A boolean.
     Bool(bool),
-    /// A whole number.
     Int(i64),
     /// A whole number above those of 64 bits with a sign.
     Uint(u64),
-    /// Another number.
     Float(f64),
-    /// A point in time.
     Timestamp,
-    /// A text.
     Text,
 }
 

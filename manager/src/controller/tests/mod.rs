@@ -49,7 +49,6 @@ struct State {
     media_types: Vec<String>,
     /// The answer to requests of that method, whatever they are.
     refused: Option<(Method, StatusCode)>,
-    /// How long each request takes.
     takes: Duration,
     /// Whether this process has lost its Lease when a write comes to the connection.
     has_lost_lease: bool,
@@ -370,7 +369,6 @@ pub(super) fn core() -> Core {
     Core::in_version("v1beta2")
 }
 
-/// Caches that nothing fills.
 fn empty_caches(setting: &Setting) -> (Core, Caches) {
     let (caches, _) = Caches::begin(setting, &core());
     (core(), caches)

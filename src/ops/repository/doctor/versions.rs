@@ -24,7 +24,6 @@ rules! {
     NOT_CUMULATIVE = warning("metadata-not-cumulative"), url(book::METADATA_YAML);
 }
 
-/// Whether a version is a pre-release.
 pub(super) fn is_pre_release(version: &str) -> bool {
     parse_semantic(version).is_ok_and(|version| !version.pre.is_empty())
 }

@@ -13,7 +13,6 @@ use crate::api::v1beta2::{
 /// empty texts are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ClusterValues {
-    /// The name of the cluster.
     pub(crate) cluster_name: String,
     /// Host and port of the control plane.
     pub(crate) control_plane_endpoint: String,

@@ -175,7 +175,6 @@ mod tests {
         })
     }
 
-    /// What kubeadm is given.
     fn documents(spec: WindlassConfigSpec, role: Role, api: KubeadmApi) -> Vec<Value> {
         if role == Role::Init {
             let init = spec.init_configuration.unwrap();

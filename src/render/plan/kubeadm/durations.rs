@@ -10,7 +10,6 @@ use crate::api::v1beta2::Timeouts;
 pub(crate) struct Durations {
     /// How long to wait for the components of the control plane.
     pub(crate) control_plane_component_health_check: Option<GoDuration>,
-    /// How long to wait for the kubelet.
     pub(crate) kubelet_health_check: Option<GoDuration>,
     /// How long to wait for the API server to answer.
     pub(crate) kubernetes_api_call: Option<GoDuration>,
@@ -18,7 +17,6 @@ pub(crate) struct Durations {
     pub(crate) etcd_api_call: Option<GoDuration>,
     /// How long the kubelet may take for its certificate.
     pub(crate) tls_bootstrap: Option<GoDuration>,
-    /// How long to wait for discovery.
     pub(crate) discovery: Option<GoDuration>,
 }
 

@@ -9,7 +9,6 @@ use crate::api::v1beta2::{
     BootstrapTokenDiscovery, Discovery, FileDiscovery, JoinConfiguration, JoinControlPlane,
 };
 
-/// The document for `kubeadm join`.
 pub(crate) fn join_configuration(
     config: &JoinConfiguration,
     timeouts: &Durations,

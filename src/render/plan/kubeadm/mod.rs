@@ -27,7 +27,6 @@ pub(crate) use kubeconfig::discovery_kubeconfig;
 use crate::render::input::profile::Profile;
 use crate::text::goyaml::{self, EmitError};
 
-/// A version of kubeadm's configuration API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum KubeadmApi {
     /// For Kubernetes 1.15 to 1.21; only CAPI v1.10 writes it.

@@ -69,7 +69,6 @@ fn taint(taint: &Taint) -> Value {
     fields.into()
 }
 
-/// The object `localAPIEndpoint`.
 pub(super) fn local_api_endpoint(endpoint: Option<&ApiEndpoint>) -> Fields {
     let mut fields = Fields::default();
     if let Some(ApiEndpoint {

@@ -24,7 +24,6 @@ const ROOT: &str = "root:root";
 /// The line that makes cloud-init take the document for a template.
 const JINJA: &str = "## template: jinja\n";
 
-/// What all documents begin with.
 const HEADER: &str = "#cloud-config\n\nwrite_files:";
 
 /// Each line of a content is indented so far.

@@ -9,10 +9,8 @@ use crate::diag::FieldPath;
 use crate::render::input::request::Encoder;
 use crate::render::plan::node_plan::{Kubeadm, NodePlan, PlannedFile};
 
-/// A file of the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NodeFile<'a> {
-    /// Where it is on the node.
     pub(crate) path: Cow<'a, str>,
     /// `user:group`; empty: not said.
     pub(crate) owner: Cow<'a, str>,

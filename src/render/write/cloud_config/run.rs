@@ -25,7 +25,6 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// The word of reports.
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Phase::OnFailure => "on-failure",
@@ -111,7 +110,6 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Announces a step.
     fn announce(&mut self, name: impl FnOnce() -> String) {
         if self.on_failure != OnFailure::Continue {
             self.watch(Some(failure::step(&name()).into()));

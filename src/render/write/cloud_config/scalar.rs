@@ -4,7 +4,6 @@ use crate::render::input::request::Encoder;
 use crate::text::pyyaml::{self, Scalar};
 use crate::text::{go, goyaml};
 
-/// Appends a text.
 pub(super) fn put(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
@@ -46,7 +45,6 @@ pub(in crate::render) enum Block {
     Binary,
 }
 
-/// What a content needs as a block.
 pub(in crate::render) fn block(content: &[u8]) -> Block {
     let Ok(text) = std::str::from_utf8(content) else {
         return Block::Binary;

@@ -10,7 +10,6 @@ use crate::api::v1beta2::{DiskSetup, Filesystem, Ntp, Partition};
 use crate::render::input::request::Encoder;
 use crate::render::plan::node_plan::PlannedUser;
 
-/// A document that gets sections.
 pub(super) struct Sections<'a> {
     pub(super) out: &'a mut Vec<u8>,
     pub(super) encoder: Encoder,
@@ -66,7 +65,6 @@ impl Sections<'_> {
         self.list("\n  servers:", "\n    - ", servers);
     }
 
-    /// The section `users`.
     pub(super) fn users(&mut self, users: &[PlannedUser]) {
         if users.is_empty() {
             return;

@@ -6,7 +6,6 @@ use crate::text::yaml_v3::{Content, Document, NodeId};
 
 /// A value that is walked over.
 pub(crate) trait Checked {
-    /// What lies within it.
     fn shape(&self) -> Shape<'_> {
         Shape::Leaf
     }
@@ -24,13 +23,10 @@ pub(crate) trait Checked {
 
 /// What lies within a value.
 pub(crate) enum Shape<'a> {
-    /// Nothing.
     Leaf,
-    /// The value that it points to.
     Pointer(&'a dyn Checked),
     /// Fields, in the order of Go's struct.
     Struct(Vec<(&'static str, &'a dyn Checked)>),
-    /// Items.
     List(Vec<&'a dyn Checked>),
 }
 

@@ -18,7 +18,6 @@ pub(crate) fn escape(data: &[u8]) -> String {
     out
 }
 
-/// Data as text.
 pub(crate) fn of_text(data: &[u8]) -> String {
     format!("data:,{}", escape(data))
 }

@@ -3,21 +3,17 @@
 
 use std::fmt;
 
-/// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Severity {
     /// The config is refused.
     Error,
     /// The config may mean something else.
     Warning,
-    /// A hint.
     Info,
 }
 
-/// One entry of a report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// How bad it is.
     pub(crate) severity: Severity,
     /// Upstream's words.
     pub(crate) message: String,
@@ -30,7 +26,6 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// An entry without a place.
     pub(crate) fn new(severity: Severity, message: impl Into<String>) -> Self {
         Entry {
             severity,
@@ -41,12 +36,10 @@ impl Entry {
         }
     }
 
-    /// An error without a place.
     pub(crate) fn error(message: impl Into<String>) -> Self {
         Entry::new(Severity::Error, message)
     }
 
-    /// A warning without a place.
     pub(crate) fn warning(message: impl Into<String>) -> Self {
         Entry::new(Severity::Warning, message)
     }
@@ -81,7 +74,6 @@ impl fmt::Display for Entry {
     }
 }
 
-/// Whether the entries refuse the config.
 pub(crate) fn is_fatal(entries: &[Entry]) -> bool {
     entries
         .iter()

@@ -41,7 +41,6 @@ pub(super) struct Release {
     pub(super) fills_mode: bool,
 }
 
-/// Writes the config.
 pub(super) fn generate(
     plan: &NodePlan,
     release: Release,
@@ -90,7 +89,6 @@ pub(super) fn device_of<'a>(setup: Option<&'a DiskSetup>, label: &str) -> Option
 }
 
 impl Generated {
-    /// The field that a line comes from.
     pub(super) fn origin(&self, line: u32) -> Option<&FieldPath> {
         let after = self.origins.partition_point(|(first, _)| *first <= line);
         self.origins[..after]

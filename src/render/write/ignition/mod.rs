@@ -42,12 +42,9 @@ rules! {
     pub(crate) FIELD_LOST = warning("ignition-field-lost");
 }
 
-/// Where a plan comes from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Context<'a> {
-    /// The object of the user.
     pub(crate) config: &'a Object,
-    /// Where its spec is.
     pub(crate) spec_path: &'a FieldPath,
     /// The release that is matched.
     pub(crate) profile: &'a Profile,

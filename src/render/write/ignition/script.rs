@@ -6,10 +6,8 @@ use crate::api::secret::Sensitive;
 use crate::render::plan::node_plan::{Kubeadm, NodePlan};
 use crate::render::write::failure;
 
-/// The script.
 pub(super) const SCRIPT_FILE: &str = "/etc/kubeadm.sh";
 
-/// The documents that kubeadm reads.
 pub(super) const KUBEADM_FILE: &str = "/etc/kubeadm.yml";
 
 /// Lines of the script, and the command of the user that they are: its field and its index.
@@ -17,7 +15,6 @@ pub(super) const KUBEADM_FILE: &str = "/etc/kubeadm.yml";
 pub(super) struct Lines {
     pub(super) text: String,
     pub(super) command: Option<(&'static str, usize)>,
-    /// Whether it is kubeadm's.
     pub(super) is_kubeadm: bool,
 }
 
@@ -74,7 +71,6 @@ pub(super) fn script(plan: &NodePlan) -> Vec<Lines> {
     lines
 }
 
-/// The script as a file.
 pub(super) fn text(plan: &NodePlan) -> String {
     let lines: Vec<_> = script(plan).into_iter().map(|lines| lines.text).collect();
     format!("{}\n", lines.join("\n").trim_end_matches('\n'))

@@ -28,7 +28,6 @@ UsePAM yes
 PrintLastLog no # handled by PAM
 PrintMotd no # handled by PAM";
 
-/// Settings of ntpd.
 pub(super) const NTP_FILE: &str = "/etc/ntp.conf";
 
 /// Settings of ntpd after its servers.

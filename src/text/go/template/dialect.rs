@@ -37,7 +37,6 @@ impl Dialect {
     }
 }
 
-/// A function that a template can call.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Callable {
     Standard(Function),

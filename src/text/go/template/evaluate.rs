@@ -99,7 +99,6 @@ impl<'t> Variables<'t> {
     }
 }
 
-/// One run of a template.
 struct Run<'t> {
     /// The name of the whole text.
     name: &'t str,

@@ -31,7 +31,6 @@ pub(super) enum Function {
     UrlQuery,
 }
 
-/// Why a function has no result.
 #[derive(Debug, PartialEq)]
 pub(super) enum CallFault {
     /// Go's words.
@@ -54,7 +53,6 @@ pub(super) fn refused<T>(message: impl Into<String>) -> Called<T> {
     Err(CallFault::Go(message.into()))
 }
 
-/// What a parameter takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parameter {
     /// `interface{}` or `reflect.Value`: anything.

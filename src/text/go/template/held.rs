@@ -38,7 +38,6 @@ impl Held {
         }
     }
 
-    /// The value out of its box.
     pub(super) fn unboxed(self) -> Self {
         Held {
             boxed: false,

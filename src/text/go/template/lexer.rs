@@ -3,7 +3,6 @@
 use crate::text::go::quote::{is_printable, quote};
 use crate::text::go::rune::is_name;
 
-/// The kinds of tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Error,
@@ -47,7 +46,6 @@ pub(super) enum Keyword {
     With,
 }
 
-/// A token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) kind: Kind,
@@ -75,7 +73,6 @@ impl Token {
     }
 }
 
-/// What reads the tokens.
 pub(super) struct Lexer<'a> {
     text: &'a str,
     at: usize,

@@ -26,7 +26,6 @@ use crate::text::budget::Budget;
 
 /// How much a template may produce.
 pub const MAX_OUTPUT: usize = 1 << 20;
-/// How large a value may become.
 pub(crate) const MAX_VALUE: usize = 16 << 20;
 /// The steps of a node, a command or an argument: what it takes beside the bytes that it writes.
 const STEP: usize = 32;

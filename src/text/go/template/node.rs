@@ -27,7 +27,6 @@ pub(super) struct Branch {
     pub(super) otherwise: Option<Vec<Node>>,
 }
 
-/// What decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BranchKind {
     If,

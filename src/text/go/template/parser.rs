@@ -85,7 +85,6 @@ struct Parser<'a> {
     depth: usize,
 }
 
-/// What ends a list of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ending {
     End,
@@ -195,7 +194,6 @@ impl Parser<'_> {
         ))
     }
 
-    /// Goes one level deeper.
     fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= MAX_DEPTH {
             return Err(Fault::Unsupported(format!(

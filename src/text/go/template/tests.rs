@@ -168,7 +168,6 @@ fn values_and_results_are_bounded() {
     }
 }
 
-/// The steps that a template takes.
 fn steps(text: &str) -> u64 {
     let budget = Budget::default();
     render("/t", text, &data(), &budget).unwrap();

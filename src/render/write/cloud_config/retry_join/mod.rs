@@ -9,10 +9,8 @@ use crate::render::plan::node_plan::{PlannedFile, RetryJoin};
 use crate::text::budget::Budget;
 use crate::text::go::{self, value::Value};
 
-/// Where the script is.
 pub(super) const PATH: &str = "/usr/local/bin/kubeadm-bootstrap-script";
 
-/// The file with the script.
 pub(super) fn file(script: RetryJoin, control_plane: bool, verbosity: &str) -> PlannedFile {
     let template = match script {
         RetryJoin::BeforeKubernetes131 => include_str!("before-1.31.sh"),

@@ -11,7 +11,6 @@ use crate::text::go;
 use crate::text::go::url;
 use crate::text::yaml_v3::{Content, Document, NodeId};
 
-/// The version that is written.
 const VERSION: &str = "2.3.0";
 
 /// Converts a config. The document's nodes are changed to what Ignition's checks look for.

@@ -20,7 +20,6 @@ pub(super) struct Failure {
     pub(super) line: u32,
 }
 
-/// Decodes nodes of a document.
 pub(super) struct Decoder<'a> {
     pub(super) document: &'a Document,
     /// What does not fit, with its line.
@@ -36,9 +35,7 @@ pub(super) struct Decoder<'a> {
 /// Whether a value was there and fitted.
 pub(super) type Decoded = Result<bool, Failure>;
 
-/// A type that nodes are decoded to.
 pub(super) trait FromNode: Default {
-    /// Go's name of the type.
     fn go_type() -> String;
 
     /// Takes the value of a node that is no alias.
@@ -179,7 +176,6 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Takes the fields of a mapping.
     pub(super) fn fields<T: FromMapping>(&mut self, out: &mut T, node: NodeId) -> Decoded {
         let Content::Mapping(entries) = &self.document.node(node).content else {
             if self.is_null(node) {

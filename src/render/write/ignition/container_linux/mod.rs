@@ -16,15 +16,12 @@ use super::findings::{Entry, is_fatal, printed};
 use super::v2;
 use crate::text::yaml_v3::{self, Document};
 
-/// What came of a config.
 pub(crate) type Translation = Result<(v2::Config, Vec<Entry>), Refusal>;
 
-/// Why a config is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     /// Upstream's words.
     pub(crate) message: String,
-    /// The entries of the report.
     pub(crate) entries: Vec<Entry>,
 }
 

@@ -12,7 +12,6 @@ use crate::render::write::ignition::v2::{SystemdDropin, Unit};
 use crate::text::go;
 use crate::text::yaml_v3::{Content, NodeId};
 
-/// The options of a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Options {
     program: &'static str,
@@ -79,7 +78,6 @@ impl Given {
     }
 }
 
-/// Version and options of a program.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Program {
     version: Option<Version>,
@@ -206,7 +204,6 @@ fn option_value(
     Ok(value)
 }
 
-/// etcd.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Etcd(Program);
 
@@ -257,7 +254,6 @@ impl Checked for Etcd {
     }
 }
 
-/// flannel.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Flannel {
     program: Program,
@@ -411,7 +407,6 @@ go_struct! {
     }
 }
 
-/// The unit of Docker.
 pub(super) fn docker_unit(docker: &Docker) -> Unit {
     let contents = format!(
         "[Service]\nEnvironment=\"DOCKER_OPTS={}\"",

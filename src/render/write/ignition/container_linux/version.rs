@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// A version with three numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Version {
     pub(super) major: i64,

@@ -16,7 +16,6 @@ use crate::render::write::gzip;
 use crate::render::write::ignition::script::{self, KUBEADM_FILE, SCRIPT_FILE};
 use crate::render::write::ignition::{data_url, texts};
 
-/// The mode of files that name none.
 const DEFAULT_MODE: u32 = 0o644;
 
 /// Where sshd looks for more settings; the file that comes with the system stays.
@@ -311,7 +310,6 @@ fn owners(owner: &str) -> (Option<Owner>, Option<Owner>) {
     (next(), next())
 }
 
-/// A directory.
 pub(super) fn directory(directory: &PlannedDirectory, unfit: &mut Vec<Unfit>) -> Option<Directory> {
     let PlannedDirectory {
         path,

@@ -14,10 +14,8 @@ pub use files::Unfit;
 pub(super) use findings::render;
 pub use specification::{Fault, check};
 
-/// The version that is written.
 const VERSION: &str = "3.4.0";
 
-/// A config.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 struct Config {
     ignition: Ignition,
@@ -54,13 +52,11 @@ struct Resource {
     compression: Option<&'static str>,
 }
 
-/// Users.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 struct Passwd {
     users: Vec<User>,
 }
 
-/// A user.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct User {
@@ -103,7 +99,6 @@ struct Owner {
     name: Option<String>,
 }
 
-/// A directory.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 struct Directory {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,7 +109,6 @@ struct Directory {
     user: Option<Owner>,
 }
 
-/// A file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 struct File {
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -131,7 +125,6 @@ struct File {
     user: Option<Owner>,
 }
 
-/// A disk.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Disk {
@@ -148,7 +141,6 @@ struct Partition {
     number: u32,
 }
 
-/// A file system.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Filesystem {
@@ -164,13 +156,11 @@ struct Filesystem {
     wipe_filesystem: Option<bool>,
 }
 
-/// Units of systemd.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 struct Systemd {
     units: Vec<Unit>,
 }
 
-/// A unit of systemd.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 struct Unit {
     #[serde(skip_serializing_if = "Option::is_none")]

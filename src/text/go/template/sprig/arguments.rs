@@ -9,7 +9,6 @@ use super::super::functions::{CallFault, Called};
 use super::super::held::Held;
 use crate::text::go::value::Value;
 
-/// How many items a list may get.
 const MAX_ITEMS: usize = MAX_VALUE / 32;
 
 /// The arguments: their number and their types are what the signature says.
@@ -24,7 +23,6 @@ impl<'h> Arguments<'h> {
         self.0.iter().map(|held| &held.value)
     }
 
-    /// Those from an index on.
     pub(super) fn from(&self, index: usize) -> impl Iterator<Item = &'h Value> {
         self.0.iter().skip(index).map(|held| &held.value)
     }
@@ -67,7 +65,6 @@ pub(super) fn truth(bool: bool) -> Called<Held> {
     Ok(Held::plain(Value::Bool(bool)))
 }
 
-/// An `int64`.
 pub(super) fn int64(int: i64) -> Called<Held> {
     Ok(Held::named(Value::Int(int), "int64"))
 }

@@ -8,7 +8,6 @@ use crate::text::go::template::held::Held;
 use crate::text::go::value::Value;
 use crate::text::go::{push_json_string, push_plain_json_string};
 
-/// How JSON is written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Style {
     is_indented: bool,

@@ -161,7 +161,6 @@ pub(super) fn wrap(bytes: &[u8], width: i64, newline: &[u8], breaks_words: bool)
     text(out)
 }
 
-/// Where a part begins in a text.
 pub(super) fn position(text: &[u8], part: &[u8]) -> Option<usize> {
     memchr::memmem::find(text, part)
 }

@@ -12,7 +12,6 @@ use crate::text::go::template::functions::{CallFault, Called, refused};
 use crate::text::go::template::held::Held;
 use crate::text::go::value::Value;
 
-/// The function of that name.
 pub(in super::super) fn find(name: &str) -> Option<&'static Added> {
     static TABLE: LazyLock<BTreeMap<&str, Added>> = LazyLock::new(|| {
         let call = CALLS
@@ -76,7 +75,6 @@ fn in_place(_: &Arguments<'_>) -> Called<Held> {
     ))
 }
 
-/// What gives another value each time.
 const RANDOM: [(&str, &str); 5] = [
     ("randInt", "ii"),
     ("shuffle bcrypt genPrivateKey", "s"),

@@ -23,7 +23,6 @@ fn flag(entries: &Map<String, Value>, key: &str) -> bool {
         .unwrap_or_default()
 }
 
-/// What a path must be.
 const CLEAN: &str = "must be an absolute path without `//`, `.`, `..` or `/` at its end";
 
 fn is_clean(path: &str) -> bool {
