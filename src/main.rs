@@ -7,7 +7,7 @@ use windlass::shell::cores;
 use windlass::shell::environment::Environment;
 use windlass::shell::stdio::Stdio;
 
-/// Musl's own is slower (ARCHITECTURE.md, "Measured").
+/// Musl's own is slower (docs/adr/0039-jemalloc.md).
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;

@@ -26,8 +26,8 @@ use tokio_rustls::rustls::crypto::aws_lc_rs;
 
 use crate::fault::{Fault, told};
 
-/// Musl's own takes twice the memory with ten thousand machines (ARCHITECTURE, "Figures of the
-/// controller").
+/// Musl's own allocator takes half as much memory again with 10,000 Machines
+/// (docs/adr/0039-jemalloc.md).
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;

@@ -17,7 +17,7 @@ fn fault(arguments: &[&str]) -> String {
 }
 
 /// The defaults of Cluster API's kubeadm bootstrap provider, v1.14, but for the limits of clients
-/// (ARCHITECTURE.md, "Measured").
+/// (docs/adr/0036-two-clients.md).
 #[test]
 fn nothing_given_is_what_cluster_api_has() {
     let flags = Flags::of(&[]);

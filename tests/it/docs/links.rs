@@ -119,7 +119,8 @@ fn links_lead_somewhere() {
         .map(|entry| entry.unwrap().path());
     let documents = at_the_root
         .chain(files_below(&root().join("docs")))
-        .chain(files_below(&root().join("examples")));
+        .chain(files_below(&root().join("examples")))
+        .chain([root().join("tests/e2e/README.md")]);
     let (mut count, mut faults) = (0, Vec::new());
     for document in documents.filter(|path| path.extension().is_some_and(|of| of == "md")) {
         for target in targets(&std::fs::read_to_string(&document).unwrap()) {

@@ -3,6 +3,7 @@
 
 mod book;
 mod console;
+mod decisions;
 mod links;
 mod playground;
 mod reference;

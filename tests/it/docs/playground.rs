@@ -15,7 +15,8 @@ impl Playground {
         for entry in std::fs::read_dir(root()).unwrap() {
             let from = entry.unwrap().path();
             let name = from.file_name().unwrap().to_str().unwrap();
-            if ["target", "out"].contains(&name) || name.starts_with('.') {
+            // Below `tests` are inputs that are wrong on purpose.
+            if ["target", "out", "tests"].contains(&name) || name.starts_with('.') {
                 continue;
             }
             let files = if from.is_dir() {
