@@ -22,7 +22,6 @@ use super::resources::{Core, config};
 use super::store::{Store, Told, Writer};
 use super::workload::Name;
 use crate::flags::ConfigKind;
-use crate::shard::Shard;
 
 /// An object of the core: the fields of it that are read.
 pub(super) type CoreObject = Kept<OfCore>;
@@ -285,28 +284,12 @@ fn taken<K: Keeping>(
     })
 }
 
-/// Configs that are worked on by themselves.
-#[derive(Debug, Clone)]
-pub(super) struct Scope {
-    /// Of one namespace, or of all.
-    pub(super) namespace: Option<String>,
-    /// Of those.
-    pub(super) shard: Shard,
-}
-
-impl Scope {
-    /// Whether a namespace is in it.
-    pub(super) fn has(&self, namespace: &str) -> bool {
-        self.namespace.as_ref().is_none_or(|own| own == namespace) && self.shard.has(namespace)
-    }
-}
-
-/// The configs of a kind in a scope: which of them come, change and go, and the store that has them
-/// by then.
+/// The configs of a kind in one namespace, or in all: which of them come, change and go, and the
+/// store that has them by then.
 pub(super) fn configs(
     setting: &Setting,
     kind: ConfigKind,
-    scope: &Scope,
+    namespace: Option<&str>,
 ) -> (
     impl Stream<Item = Result<Name, watcher::Error>> + Send + use<>,
     Store<OfConfigs>,
@@ -316,15 +299,7 @@ pub(super) fn configs(
         config = config.labels(&format!("{}={value}", labels::WATCH_FILTER));
     }
     let (writer, store) = Writer::new();
-    let shard = scope.shard;
-    let is_of_shard = move |event: &Event<Read<OfConfigs>>| match event {
-        Event::Apply(config) | Event::InitApply(config) | Event::Delete(config) => {
-            shard.has(config.kept.namespace())
-        }
-        Event::Init | Event::InitDone => true,
-    };
-    let events = watcher(api(setting, &kind, scope.namespace.as_deref()), config).default_backoff();
-    let events = events.try_filter(move |event| std::future::ready(is_of_shard(event)));
+    let events = watcher(api(setting, &kind, namespace), config).default_backoff();
     let changed =
         taken(events, writer).try_filter_map(|told| std::future::ready(Ok(told.object())));
     (changed.map_ok(|config| config.name().clone()), store)

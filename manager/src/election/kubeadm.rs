@@ -59,7 +59,7 @@ impl KubeadmLease {
     }
 
     /// Waits until the provider does not work any more, and keeps it from working until the
-    /// shutdown begins. Only who leads our own, or of several shards any, may call this.
+    /// shutdown begins. Only the leader of our own replicas may call this.
     ///
     /// # Errors
     /// When the Lease is lost. From then on nothing may be written.
@@ -68,7 +68,7 @@ impl KubeadmLease {
             return Ok(());
         };
         let candidacy = Candidacy {
-            lease: LEASE.to_owned(),
+            lease: LEASE,
             namespace,
             identity: self.identity.clone(),
             waiting: "the holder works on KubeadmConfigs, so this manager does not; it takes over when the Deployment of the kubeadm bootstrap \

@@ -1,6 +1,5 @@
 //! What everyone who writes asks first.
 
-use futures::future::select_all;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -64,12 +63,6 @@ impl Leadership {
         drop(term.wait_for(|term| *term != Term::None).await);
     }
 
-    /// Waits until it may not write any more, and somebody has noticed.
-    async fn ended(&self) {
-        let mut term = self.0.subscribe();
-        drop(term.wait_for(|term| *term == Term::None).await);
-    }
-
     fn term(&self) -> Term {
         *self.0.borrow()
     }
@@ -79,7 +72,7 @@ impl Leadership {
     }
 }
 
-/// All that a process must lead before it may write something: one thing at least.
+/// All that a process must lead before it may write something.
 #[derive(Debug, Clone)]
 pub(crate) struct Mandate(Vec<Leadership>);
 
@@ -99,10 +92,5 @@ impl Mandate {
         for leadership in &self.0 {
             leadership.begun().await;
         }
-    }
-
-    /// Waits until it may not write any more.
-    pub(crate) async fn ended(&self) {
-        select_all(self.0.iter().map(|leadership| Box::pin(leadership.ended()))).await;
     }
 }

@@ -15,9 +15,6 @@ use windlass::api::time::GoDuration;
 use windlass::contract::manager::{FLAGS, Flag, Takes};
 use windlass::text::nearest::nearest;
 
-/// The most shards: each has a Lease, which each replica looks at every other second.
-const MOST_SHARDS: usize = 100;
-
 /// What the command line asks for.
 #[derive(Debug)]
 pub(crate) enum Command {
@@ -34,8 +31,6 @@ pub(crate) struct Flags {
     pub(crate) leader_elect: bool,
     /// The times of leader election.
     pub(crate) lease: LeaseTimes,
-    /// How many parts all namespaces are divided into, each with a Lease of its own; at least one.
-    pub(crate) shards: usize,
     /// The kinds that are reconciled; at least one.
     pub(crate) kinds: BTreeSet<ConfigKind>,
     /// The namespaces that are reconciled; empty means all.
@@ -274,7 +269,6 @@ impl Given {
         Ok(Flags {
             leader_elect: self.switch("leader-elect")?,
             lease: self.lease()?,
-            shards: self.shards()?,
             kinds: self.kinds()?,
             namespaces: self.list("namespace").into_iter().collect(),
             watch_filter: self.some_text("watch-filter"),
@@ -389,22 +383,6 @@ impl Given {
             ));
         }
         Ok(kinds)
-    }
-
-    /// Shards are shared out by their Leases.
-    fn shards(&self) -> Result<usize, String> {
-        const NAME: &str = "shards";
-        let shards = self.at_least(NAME, 1)?;
-        match shards {
-            1 => Ok(shards),
-            _ if shards > MOST_SHARDS => {
-                Err(self.fault(NAME, &format!("it is {MOST_SHARDS} at most")))
-            }
-            _ if self.switch("leader-elect")? => Ok(shards),
-            _ => Err(format!(
-                "--{NAME}={shards} needs leader election, so that no two managers work on one shard: write --leader-elect"
-            )),
-        }
     }
 
     /// A token is refreshed at a third of its life, and a machine takes its time to boot.

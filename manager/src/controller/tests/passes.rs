@@ -163,7 +163,7 @@ async fn without_the_kubeadm_providers_lease_nothing_is_written() {
     );
     setting.mandates.insert(
         ConfigKind::Kubeadm,
-        mandates([Leadership::without_election(), lease.leadership()]),
+        Mandate::of([Leadership::without_election(), lease.leadership()]),
     );
     let failure = work::reconcile(config, context_of_kind(&setting, ConfigKind::Kubeadm))
         .await
@@ -223,14 +223,6 @@ async fn failures_are_looked_at_later_each_time() {
     let failure = Failure::Fault("x".to_owned());
     let first = Duration::from_millis(500);
     context.forget(&("n".into(), "w".into()));
-    assert_eq!(work::after_failure(&config(), &failure, &context), first);
-    // So is one that may have gone while another process led.
-    context.forget_all(|namespace| namespace == "other");
-    assert_eq!(
-        work::after_failure(&config(), &failure, &context),
-        first * 2
-    );
-    context.forget_all(|namespace| namespace == "n");
     assert_eq!(work::after_failure(&config(), &failure, &context), first);
     api.refuse_nothing();
     work::reconcile(config(), context.clone())

@@ -29,7 +29,7 @@ async fn only_kinds_that_flags_name_are_watched() {
             );
             setting
                 .mandates
-                .insert(ConfigKind::Kubeadm, mandates([lease.leadership()]));
+                .insert(ConfigKind::Kubeadm, Mandate::of([lease.leadership()]));
         }
         let shutdown = setting.shutdown.clone();
         let running = tokio::spawn(super::super::run(setting));
@@ -125,7 +125,7 @@ async fn changes_reach_the_part_whose_namespace_it_is() {
                 Part {
                     kind: ConfigKind::Windlass,
                     mandate,
-                    scope: scope(namespace),
+                    namespace: namespace.map(str::to_owned),
                     echoes: Arc::default(),
                     sender,
                 },
@@ -145,43 +145,12 @@ async fn changes_reach_the_part_whose_namespace_it_is() {
     let part = Part {
         kind: ConfigKind::Windlass,
         mandate: Mandate::of([lease.leadership()]),
-        scope: scope(None),
+        namespace: None,
         echoes: Arc::default(),
         sender,
     };
     told(&change, &caches, &workloads, &[part]);
     assert!(idle.try_recv().is_err());
-    // Of four shards one has the namespace.
-    let of_shards = Shard::all(4).map(|shard| {
-        let (sender, receiver) = futures::channel::mpsc::unbounded();
-        let mandate = Mandate::of([Leadership::without_election()]);
-        (
-            Part {
-                kind: ConfigKind::Windlass,
-                mandate,
-                scope: Scope {
-                    namespace: None,
-                    shard,
-                },
-                echoes: Arc::default(),
-                sender,
-            },
-            receiver,
-        )
-    });
-    let (parts_of_shards, mut receivers_of_shards): (Vec<_>, Vec<_>) = of_shards.unzip();
-    told(&change, &caches, &workloads, &parts_of_shards);
-    let heard: Vec<bool> = receivers_of_shards
-        .iter_mut()
-        .map(|receiver| receiver.try_recv().is_ok())
-        .collect();
-    assert_eq!(
-        heard,
-        Shard::all(4)
-            .map(|shard| shard.has("n"))
-            .collect::<Vec<_>>()
-    );
-    assert_eq!(heard.iter().filter(|heard| **heard).count(), 1);
     told(&change, &caches, &workloads, &parts);
     let got: Vec<bool> = receivers
         .iter_mut()
@@ -223,7 +192,7 @@ async fn machines_of_the_control_plane_hear_of_one_that_is_gone() {
         let part = Part {
             kind: ConfigKind::Windlass,
             mandate,
-            scope: scope(None),
+            namespace: None,
             echoes: Arc::default(),
             sender,
         };
@@ -275,7 +244,7 @@ async fn only_what_flags_name_is_watched() {
         let api = Api::default();
         let setting = setting(&api, arguments, Leadership::without_election());
         assert_eq!(caches::namespaces(&setting), [namespace.map(str::to_owned)]);
-        let (configs, _store) = caches::configs(&setting, ConfigKind::Windlass, &scope(namespace));
+        let (configs, _store) = caches::configs(&setting, ConfigKind::Windlass, namespace);
         drop(tokio::time::timeout(Duration::from_millis(50), Box::pin(configs).next()).await);
         let asked = api.asked(|method| *method == Method::GET);
         assert!(
@@ -343,41 +312,4 @@ async fn nobody_looks_again_at_his_own_writing() {
         .await
         .expect("it is looked at");
     assert!(asked() > after);
-}
-
-/// While it did not lead, nobody told it of changes: whoever leads anew looks at all of its
-/// configs.
-#[tokio::test]
-async fn who_leads_anew_looks_at_all() {
-    let api = site();
-    let (context, setting) = context(&api);
-    work::reconcile(config(), context.clone())
-        .await
-        .expect("nothing is missing");
-    let looked_at = || {
-        api.asked(|method| *method == Method::GET)
-            .iter()
-            .filter(|asked| asked.ends_with("/secrets/w"))
-            .count()
-    };
-    let before = looked_at();
-    let (_sender, triggers) = futures::channel::mpsc::unbounded();
-    let mandate = Mandate::of([Leadership::without_election()]);
-    let leading = super::super::controller(
-        &setting,
-        ConfigKind::Windlass,
-        context,
-        mandate,
-        scope(None),
-        triggers,
-    );
-    let until = async {
-        while looked_at() == before {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::select! {
-        () = leading => unreachable!("internal error: nobody ends it"),
-        looked = tokio::time::timeout(Duration::from_secs(10), until) => looked.expect("it is looked at"),
-    }
 }
