@@ -2,7 +2,6 @@
 
 use std::error::Error;
 
-/// Why something cannot go on.
 pub(crate) type Fault = Box<dyn Error + Send + Sync>;
 
 /// An error with what caused it: `client error (Connect): tcp connect error: Connection refused`.

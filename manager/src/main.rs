@@ -35,10 +35,8 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 /// less than one busy.
 const MOST_THREADS: usize = 4;
 
-/// The version of the program.
 const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));
 
-/// What the API server knows us by.
 const USER_AGENT: &str = concat!("windlass-manager/v", env!("CARGO_PKG_VERSION"));
 
 fn main() -> ExitCode {

@@ -14,7 +14,6 @@ use prometheus_client::registry::Registry;
 
 use crate::process;
 
-/// What [`Metrics::text`] is.
 pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 type Labels = Vec<(&'static str, String)>;
@@ -263,7 +262,6 @@ impl Metrics {
         }
     }
 
-    /// A webhook panicked.
     pub(crate) fn webhook_panicked(&self, is_conversion: bool) {
         if is_conversion {
             &self.0.conversion_panics
@@ -402,7 +400,6 @@ pub(crate) struct ControllerMetrics {
 }
 
 impl ControllerMetrics {
-    /// A reconcile ended after so long.
     pub(crate) fn reconciled(&self, outcome: Outcome, time: Duration) {
         self.outcomes[outcome as usize].inc();
         self.time.observe(time.as_secs_f64());

@@ -1,9 +1,7 @@
 //! What the kernel says of this process, from /proc.
 
-/// What this process uses.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Usage {
-    /// Memory that is there, in bytes.
     pub(crate) resident_bytes: i64,
     /// Files and sockets that are open.
     pub(crate) open_files: i64,

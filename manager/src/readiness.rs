@@ -40,12 +40,10 @@ pub(crate) struct Check {
 }
 
 impl Check {
-    /// It passes.
     pub(crate) fn passed(&self) {
         self.all.lock().insert(self.name, None);
     }
 
-    /// It does not, and why.
     pub(crate) fn failed(&self, why: &str) {
         self.all.lock().insert(self.name, Some(why.to_owned()));
     }

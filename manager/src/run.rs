@@ -88,7 +88,6 @@ fn left_to_nobody(flags: &Flags) -> Option<&'static str> {
 }
 
 /// For which Leases this process is a candidate.
-#[derive(Default)]
 struct Candidates {
     /// The one that our own replicas compete for.
     own: Option<Elector>,
@@ -298,7 +297,7 @@ mod tests {
                     &shutdown,
                     Candidates {
                         own: Some(elector),
-                        ..Candidates::default()
+                        kubeadm: None,
                     },
                 )
                 .await
@@ -311,9 +310,7 @@ mod tests {
         let api = Api::default();
         let shutdown = Shutdown::new();
         let (leadership, working) = working(&api, &shutdown);
-        while !leadership.holds() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        leadership.begun().await;
         assert_ne!(api.holder(), "");
         shutdown.begin();
         working.await.unwrap().expect("it ends in order");
@@ -325,9 +322,7 @@ mod tests {
     async fn who_loses_the_lease_ends_with_a_fault() {
         let api = Api::default();
         let (leadership, working) = working(&api, &Shutdown::new());
-        while !leadership.holds() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        leadership.begun().await;
         api.take_over("another");
         let fault = working.await.unwrap().expect_err("another leads");
         assert!(
@@ -408,9 +403,7 @@ mod tests {
         let kubeadm = candidates.kubeadm.unwrap();
         let leadership = kubeadm.leadership();
         tokio::spawn(async move { kubeadm.keep(&Shutdown::new()).await });
-        while !leadership.holds() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        leadership.begun().await;
         assert!(!mandate.holds());
     }
 

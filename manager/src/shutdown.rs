@@ -8,7 +8,6 @@ use tokio::time::Instant;
 pub(crate) struct Shutdown(watch::Sender<Option<Instant>>);
 
 impl Shutdown {
-    /// Nobody wishes it yet.
     pub(crate) fn new() -> Self {
         Shutdown(watch::Sender::new(None))
     }
@@ -19,17 +18,14 @@ impl Shutdown {
             .send_if_modified(|begun| begun.is_none() && begun.replace(Instant::now()).is_none());
     }
 
-    /// Whether it has begun.
     pub(crate) fn has_begun(&self) -> bool {
         self.begun_at().is_some()
     }
 
-    /// When it began.
     pub(crate) fn begun_at(&self) -> Option<Instant> {
         *self.0.borrow()
     }
 
-    /// Waits until it begins.
     pub(crate) async fn begun(&self) {
         // The sender is ours, so that the channel is open.
         let mut wish = self.0.subscribe();

@@ -26,13 +26,10 @@ use crate::flags::ConfigKind;
 /// An object of the core: the fields of it that are read.
 pub(super) type CoreObject = Kept<OfCore>;
 
-/// A config.
 pub(super) type Config = Kept<OfConfigs>;
 
-/// See [`CoreObject`].
 pub(super) enum OfCore {}
 
-/// See [`Config`].
 pub(super) enum OfConfigs {}
 
 impl Keeping for OfCore {
@@ -105,10 +102,8 @@ impl Keeping for OfConfigs {
     }
 }
 
-/// Objects of a watch, as they come and go.
 pub(super) type Watch = BoxStream<'static, Result<Arc<CoreObject>, watcher::Error>>;
 
-/// The labels that are read of the core's objects.
 const LABELS: [FieldPath; 2] = [
     &["metadata", "labels", labels::CLUSTER_NAME],
     &["metadata", "labels", labels::CONTROL_PLANE],
@@ -128,7 +123,6 @@ const IDENTITY: [FieldPath; 7] = [
     &["metadata", "deletionTimestamp"],
 ];
 
-/// The condition of a Cluster that is read.
 const CONDITION: &str = "ControlPlaneInitialized";
 
 /// The fields that are read of the core's objects, whichever of them has them (checklist BC-73).
@@ -166,21 +160,18 @@ const CONDITIONS: [FieldPath; 2] = [
     &["status", "v1beta2", "conditions"],
 ];
 
-/// The objects of the core.
 pub(super) struct Caches {
     clusters: Cache,
     machines: Cache,
     machine_pools: Cache,
 }
 
-/// What changes in them.
 pub(super) struct Watches {
     pub(super) clusters: Watch,
     pub(super) machines: Watch,
     pub(super) machine_pools: Watch,
 }
 
-/// The objects of one kind.
 struct Cache {
     kind: String,
     /// One a namespace, or one for all.
@@ -220,7 +211,6 @@ impl Caches {
         join_all(stores.map(Store::filled)).await;
     }
 
-    /// The object of that kind and name.
     pub(super) fn get(&self, kind: &str, name: &Name) -> Option<Arc<CoreObject>> {
         let cache = [&self.clusters, &self.machines, &self.machine_pools]
             .into_iter()

@@ -38,7 +38,6 @@ pub(super) struct State {
 }
 
 impl State {
-    /// That of a config.
     pub(super) fn of(config: &Config) -> Self {
         State {
             version: config.version().into(),
@@ -79,7 +78,6 @@ impl Echoes {
         }
     }
 
-    /// A pass begins.
     pub(super) fn begin(&self, name: &Name, state: State) {
         self.lock().insert(
             name.clone(),
@@ -91,7 +89,6 @@ impl Echoes {
         );
     }
 
-    /// It has written the config.
     pub(super) fn wrote(&self, name: &Name, state: State) {
         if let Some(looked) = self.lock().get_mut(name) {
             looked.states.push(state);

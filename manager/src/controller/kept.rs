@@ -22,7 +22,6 @@ const VERSION: &str = "resourceVersion";
 
 /// Which objects are kept, and how much of them.
 pub(super) trait Keeping: Sized + 'static {
-    /// What the kind is called.
     type Kind: Send + Sync + 'static;
 
     /// The field of the spec that many of them have the same of.
@@ -31,7 +30,6 @@ pub(super) trait Keeping: Sized + 'static {
     /// Group, version, kind and plural.
     fn names(kind: &Self::Kind) -> [Cow<'_, str>; 4];
 
-    /// Those that are read.
     fn fields() -> Fields;
 
     /// Drops what cannot be told by its path.
@@ -41,7 +39,6 @@ pub(super) trait Keeping: Sized + 'static {
     fn cluster(object: &Value) -> Option<&str>;
 }
 
-/// An object.
 pub(super) struct Kept<K> {
     name: Name,
     /// Empty where it has none, as the version.
@@ -85,17 +82,14 @@ impl<K: Keeping> Kept<K> {
         }
     }
 
-    /// Its namespace and name.
     pub(super) fn name(&self) -> &Name {
         &self.name
     }
 
-    /// Its namespace.
     pub(super) fn namespace(&self) -> &str {
         &self.name.0
     }
 
-    /// `metadata.uid`.
     pub(super) fn uid(&self) -> Option<&str> {
         (!self.uid.is_empty()).then_some(&*self.uid)
     }
@@ -105,7 +99,6 @@ impl<K: Keeping> Kept<K> {
         &self.version
     }
 
-    /// The object, of what is kept.
     pub(super) fn value(&self) -> Value {
         let mut object: Value = serde_json::from_str(&self.text).unwrap_or_default();
         if let Some((field, common)) = K::COMMON.zip(self.common.as_ref()) {
@@ -127,12 +120,10 @@ impl<K: Keeping> Kept<K> {
         })
     }
 
-    /// The name of the Cluster whose it is.
     pub(super) fn cluster(&self) -> Option<&Arc<str>> {
         self.cluster.as_ref()
     }
 
-    /// How many bytes of text it has.
     pub(super) fn len(&self) -> usize {
         self.text.len() + self.common.as_ref().map_or(0, |common| common.len())
     }

@@ -69,21 +69,17 @@ const VERSIONS_AGAIN: Duration = Duration::from_secs(10);
 /// How often it is looked for what was read and is old.
 const SWEEP_AGAIN: Duration = Duration::from_secs(5);
 
-/// What the controller works with.
 #[derive(Clone)]
 pub(crate) struct Setting {
     /// For all that the controller asks of the management cluster; it keeps to `--kube-api-qps`
     /// and `--kube-api-burst`.
     pub(crate) client: kube::Client,
-    /// The command line.
     pub(crate) flags: Flags,
-    /// Where work is counted.
     pub(crate) metrics: Metrics,
     /// Where the controller says that its caches are filled.
     pub(crate) readiness: Readiness,
     /// The kinds that are worked on, and what is asked before each write for one of them.
     pub(crate) mandates: BTreeMap<ConfigKind, Mandate>,
-    /// When to end.
     pub(crate) shutdown: Shutdown,
 }
 

@@ -6,7 +6,6 @@
 use k8s_openapi::ByteString;
 use serde_json::Value;
 
-/// The media type.
 pub(super) const CONTENT_TYPE: &str = "application/vnd.kubernetes.protobuf";
 
 /// What every object begins with.

@@ -57,7 +57,6 @@ struct Cluster {
     /// Large ones that are due.
     large: VecDeque<Name>,
     working: usize,
-    /// Of these, large ones.
     working_on_large: usize,
     /// How many others have begun since a large one did.
     since_large: usize,
@@ -93,12 +92,10 @@ impl Queue {
         self.due(config, cluster, size);
     }
 
-    /// Whether a config may begin.
     pub(super) fn has_next(&self) -> bool {
         !self.turns.is_empty()
     }
 
-    /// The config that begins now.
     pub(super) fn begin(&mut self) -> Option<Name> {
         let name = self.turns.pop_front()?;
         let cluster = self
@@ -242,7 +239,6 @@ impl Queue {
 }
 
 impl Cluster {
-    /// Whether no config is due.
     fn is_idle(&self) -> bool {
         self.due.is_empty() && self.large.is_empty()
     }

@@ -66,7 +66,6 @@ impl Core {
         }
     }
 
-    /// The kinds in one version.
     pub(super) fn in_version(version: &str) -> Self {
         let resource = |kind: &str| resource(CORE_GROUP, version, kind);
         Core {
@@ -80,7 +79,6 @@ impl Core {
         [&self.cluster, &self.machine, &self.machine_pool]
     }
 
-    /// The kind of that name.
     pub(super) fn of_kind(&self, kind: &str) -> Option<&ApiResource> {
         self.all()
             .into_iter()

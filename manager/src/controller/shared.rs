@@ -26,12 +26,10 @@ pub(super) struct Shared(Mutex<BTreeMap<(String, Key), Slot>>);
 type Slot = Arc<tokio::sync::Mutex<Option<Known>>>;
 
 struct Known {
-    /// When the read began.
     began: Instant,
     answer: Answer,
 }
 
-/// What was read.
 pub(super) type Answer = Result<Option<Arc<Value>>, Refusal>;
 
 impl Shared {

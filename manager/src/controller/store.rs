@@ -40,7 +40,6 @@ pub(super) struct Told<K> {
 }
 
 impl<K: Keeping> Store<K> {
-    /// The object of that name.
     pub(super) fn get(&self, name: &Name) -> Option<Arc<Kept<K>>> {
         self.objects
             .read()
@@ -49,7 +48,6 @@ impl<K: Keeping> Store<K> {
             .cloned()
     }
 
-    /// All objects for which that holds.
     pub(super) fn all(&self, is_meant: impl Fn(&Kept<K>) -> bool) -> Vec<Arc<Kept<K>>> {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
         objects

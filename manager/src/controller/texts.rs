@@ -32,7 +32,6 @@ impl Texts {
         }
     }
 
-    /// Whether any is held.
     #[cfg(test)]
     pub(super) fn has_any(&self) -> bool {
         !self.0.is_empty()

@@ -31,7 +31,6 @@ pub(super) struct Part {
     pub(super) sender: mpsc::UnboundedSender<Name>,
 }
 
-/// What a change is of.
 pub(super) enum Change {
     Cluster(Arc<CoreObject>),
     Machine(Arc<CoreObject>),

@@ -49,7 +49,6 @@ const LONGEST_SHORT_PAUSE: Duration = Duration::from_secs(5);
 /// may be more. etcd takes a megabyte at most.
 const LARGE: usize = 8 << 10;
 
-/// What all configs are worked on with.
 pub(super) struct Context {
     setting: Setting,
     kind: ConfigKind,

@@ -38,7 +38,6 @@ pub(super) const AT_ONCE: usize = 10;
 /// Clusters whose clients are kept; the one that was used longest ago goes first.
 const MOST: usize = 1000;
 
-/// The clients of all workload clusters.
 pub(super) struct Workloads {
     management: Client,
     rate: Option<Rate>,
@@ -49,7 +48,6 @@ pub(super) struct Workloads {
 /// Namespace and name of an object. Many keep it of the same one.
 pub(super) type Name = (Arc<str>, Arc<str>);
 
-/// One workload cluster.
 struct Workload {
     turns: Semaphore,
     /// Held by the one that makes the client.
@@ -137,7 +135,6 @@ impl Workloads {
         }
     }
 
-    /// Asks a cluster.
     async fn ask<T>(
         &self,
         cluster: &Name,

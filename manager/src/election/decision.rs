@@ -13,7 +13,6 @@ pub(super) struct Observation {
     pub(super) since: Instant,
 }
 
-/// What to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     /// Create the Lease: there is none.
@@ -64,7 +63,6 @@ impl Observation {
     }
 }
 
-/// What the candidate of a name does.
 pub(super) fn decide(identity: &str, seen: Option<&Observation>, now: Instant) -> Action {
     let Some(seen) = seen else {
         return Action::Create;

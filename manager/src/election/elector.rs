@@ -22,11 +22,8 @@ const OWN: &str = "windlass-manager-leader-election";
 /// Which Lease is wanted, and by whom.
 #[derive(Debug, Clone)]
 pub(crate) struct Candidacy {
-    /// The name of the Lease.
     pub(super) lease: &'static str,
-    /// Its namespace.
     pub(super) namespace: String,
-    /// Under which it is held.
     pub(super) identity: String,
     /// What that means and what can be done, for who reads that another holds it.
     pub(super) waiting: &'static str,
@@ -56,7 +53,6 @@ pub(crate) struct Elector {
     told: Option<String>,
 }
 
-/// What one attempt came to.
 enum Attempt {
     /// The Lease is ours, until somebody else could take it.
     Held,

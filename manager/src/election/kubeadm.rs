@@ -30,9 +30,9 @@ const PROVIDER_AGAIN: Duration = Duration::from_secs(5);
 /// Our candidacy for it.
 pub(crate) struct KubeadmLease {
     client: Client,
-    /// All replicas of an installation hold it under one name. Which of them work, their own
-    /// Leases say; and one that follows another has it at once, while the provider would take
-    /// over a Lease that is given back. Another installation has another name, and waits as the
+    /// All replicas of an installation hold it under one name. Their own Lease says which of them
+    /// works. A replica that follows another has it at once; the provider would take over a Lease
+    /// that is given back. Another installation has another name, and waits as the
     /// provider does.
     identity: String,
     times: LeaseTimes,

@@ -38,17 +38,14 @@ impl Leadership {
         }
     }
 
-    /// It may write until then.
     pub(crate) fn extend(&self, end: Instant) {
         self.set(Term::Until(end));
     }
 
-    /// It may not write any more.
     pub(super) fn end(&self) {
         self.set(Term::None);
     }
 
-    /// When the term of a leader ends.
     pub(super) fn ends(&self) -> Option<Instant> {
         match self.term() {
             Term::Until(end) => Some(end),
@@ -57,7 +54,7 @@ impl Leadership {
     }
 
     /// Waits until it may write.
-    async fn begun(&self) {
+    pub(crate) async fn begun(&self) {
         // The sender is ours, so that the channel is open.
         let mut term = self.0.subscribe();
         drop(term.wait_for(|term| *term != Term::None).await);
@@ -77,7 +74,6 @@ impl Leadership {
 pub(crate) struct Mandate(Vec<Leadership>);
 
 impl Mandate {
-    /// Of all of these.
     pub(crate) fn of(all: impl IntoIterator<Item = Leadership>) -> Self {
         Mandate(all.into_iter().collect())
     }

@@ -327,9 +327,7 @@ async fn a_lease_that_is_not_renewed_is_taken_over_when_it_runs_out() {
     // As by kill -9: it gives nothing back.
     candidates[0].task.abort();
     let died = tokio::time::Instant::now();
-    while !candidates[1].leadership.holds() {
-        sleep(Duration::from_millis(10)).await;
-    }
+    candidates[1].leadership.begun().await;
     let waited = died.elapsed();
     assert!(
         waited >= times().duration - Duration::from_millis(20),
@@ -444,9 +442,7 @@ fn the_kubeadm_provider_keeps_what_it_holds() {
             assert!(!ours.leadership.holds());
         }
         let scaled_down = tokio::time::Instant::now();
-        while !ours.leadership.holds() {
-            sleep(Duration::from_millis(100)).await;
-        }
+        ours.leadership.begun().await;
         let waited = scaled_down.elapsed();
         // The renewal and our look at it fall on the same instant, in either order; what is waited
         // is read every 100 ms.
@@ -487,9 +483,7 @@ fn the_kubeadm_provider_keeps_what_it_holds() {
 async fn who_follows_one_of_ours_has_the_kubeadm_providers_lease_at_once() {
     let server = Server::with_kubeadm();
     let first = kubeadm_candidate(&server);
-    while !first.leadership.holds() {
-        sleep(Duration::from_millis(10)).await;
-    }
+    first.leadership.begun().await;
     first.shutdown.begin();
     first.task.await.unwrap().expect("it ends in order");
     assert_eq!(
@@ -498,9 +492,7 @@ async fn who_follows_one_of_ours_has_the_kubeadm_providers_lease_at_once() {
     );
     let begun = tokio::time::Instant::now();
     let second = kubeadm_candidate(&server);
-    while !second.leadership.holds() {
-        sleep(Duration::from_millis(10)).await;
-    }
+    second.leadership.begun().await;
     assert!(
         begun.elapsed() < Duration::from_secs(1),
         "{:?}",
@@ -522,9 +514,7 @@ async fn who_follows_one_of_ours_has_the_kubeadm_providers_lease_at_once() {
 async fn another_installation_of_ours_waits_as_the_provider_does() {
     let server = Server::with_kubeadm();
     let first = kubeadm_candidate(&server);
-    while !first.leadership.holds() {
-        sleep(Duration::from_millis(10)).await;
-    }
+    first.leadership.begun().await;
     let other = kubeadm_candidate_of(&server, "other-system");
     for _ in 0..60 {
         sleep(Duration::from_secs(1)).await;

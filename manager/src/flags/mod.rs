@@ -15,21 +15,17 @@ use windlass::api::time::GoDuration;
 use windlass::contract::manager::{FLAGS, Flag, Takes};
 use windlass::text::nearest::nearest;
 
-/// What the command line asks for.
 #[derive(Debug)]
 pub(crate) enum Command {
-    /// To run.
     Run(Box<Flags>),
     /// To print a text and to end: help or version.
     Print(String),
 }
 
-/// The flags of one run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Flags {
     /// Whether to run only while holding the lease.
     pub(crate) leader_elect: bool,
-    /// The times of leader election.
     pub(crate) lease: LeaseTimes,
     /// The kinds that are reconciled; at least one.
     pub(crate) kinds: BTreeSet<ConfigKind>,
@@ -41,7 +37,6 @@ pub(crate) struct Flags {
     pub(crate) concurrency: usize,
     /// How often every object is looked at again.
     pub(crate) sync_period: Duration,
-    /// The kubeconfig that was named.
     pub(crate) kubeconfig: Option<PathBuf>,
     /// The limit on requests to the API server; `None` sets none.
     pub(crate) kube_api: Option<Rate>,
@@ -59,9 +54,7 @@ pub(crate) struct Flags {
     pub(crate) diagnostics: Option<Address>,
     /// Whether metrics are served over plain HTTP to everybody.
     pub(crate) insecure_diagnostics: bool,
-    /// Experimental parts.
     pub(crate) gates: Gates,
-    /// How lines of the log are written.
     pub(crate) log_format: LogFormat,
     /// How much is logged, from 0 to 5.
     pub(crate) verbosity: u8,
@@ -70,7 +63,6 @@ pub(crate) struct Flags {
 /// A kind of config that can be reconciled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum ConfigKind {
-    /// Ours.
     Windlass,
     /// That of the kubeadm bootstrap provider.
     Kubeadm,
@@ -87,7 +79,6 @@ impl ConfigKind {
         }
     }
 
-    /// Its API group.
     pub(crate) fn group(self) -> &'static str {
         match self {
             ConfigKind::Windlass => GROUP,
@@ -122,18 +113,13 @@ pub(crate) struct Rate {
 pub(crate) struct Webhooks {
     /// The port, on all addresses.
     pub(crate) port: u16,
-    /// The file of the certificate.
     pub(crate) certificate: PathBuf,
-    /// The file of its key.
     pub(crate) key: PathBuf,
 }
 
-/// A version of TLS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TlsVersion {
-    /// 1.2
     Tls12,
-    /// 1.3
     Tls13,
 }
 
@@ -142,7 +128,6 @@ pub(crate) enum TlsVersion {
 pub(crate) struct Address {
     /// The host or its address; `None` means all addresses.
     pub(crate) host: Option<String>,
-    /// The port.
     pub(crate) port: u16,
 }
 
@@ -167,7 +152,6 @@ pub(crate) struct Gates {
     pub(crate) machine_pool: bool,
 }
 
-/// How lines of the log are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LogFormat {
     /// As klog does.

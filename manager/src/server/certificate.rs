@@ -47,7 +47,6 @@ impl ResolvesServerCert for Certificate {
 pub(crate) struct Files {
     /// The certificate, with those between it and its root.
     pub(crate) certificate: PathBuf,
-    /// Its key.
     pub(crate) key: PathBuf,
 }
 

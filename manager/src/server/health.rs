@@ -7,7 +7,6 @@ use windlass::contract::manager::{LIVENESS_PATH, READINESS_PATH};
 
 use crate::readiness::Readiness;
 
-/// Answers the probes.
 pub(crate) fn router(readiness: Readiness) -> Router {
     Router::new()
         .route(LIVENESS_PATH, get(async || "ok"))

@@ -44,7 +44,6 @@ pub(crate) struct Bounds {
     pub(crate) grace: Duration,
 }
 
-/// The bounds of the manager's servers.
 pub(crate) const BOUNDS: Bounds = Bounds {
     connections: 512,
     handshake: Duration::from_secs(10),
@@ -56,15 +55,11 @@ pub(crate) const BOUNDS: Bounds = Bounds {
 /// Bytes of the head of a request. The token of an account is some 1,000.
 const HEAD_BYTES: usize = 64 << 10;
 
-/// Something that is served.
 pub(crate) struct Server {
-    /// Where it listens.
     pub(crate) listener: TcpListener,
     /// TLS; `None` is plain HTTP.
     pub(crate) tls: Option<Arc<ServerConfig>>,
-    /// What it answers.
     pub(crate) router: Router,
-    /// What it puts up with.
     pub(crate) bounds: Bounds,
 }
 

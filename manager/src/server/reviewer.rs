@@ -42,7 +42,6 @@ pub(super) struct Reviewer {
 /// What the API server said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
-    /// The caller may.
     Allowed,
     /// The caller is known, and may not.
     Forbidden,

@@ -31,10 +31,8 @@ const BYTES_AT_ONCE: u32 = 128 << 20;
 /// webhook 10 seconds, for a conversion 30.
 const BODY_TIME: Duration = Duration::from_secs(30);
 
-/// Answers a review.
 type Review = fn(&Value) -> Value;
 
-/// One webhook.
 #[derive(Clone)]
 struct Webhook {
     path: Arc<str>,
@@ -47,7 +45,6 @@ struct Webhook {
     body_time: Duration,
 }
 
-/// Answers all our webhooks.
 pub(crate) fn router(metrics: &Metrics) -> Router {
     let mut webhooks = vec![(
         CONVERSION_PATH.to_owned(),

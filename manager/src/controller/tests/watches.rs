@@ -21,15 +21,8 @@ async fn only_kinds_that_flags_name_are_watched() {
             Leadership::without_election(),
         );
         if !may_write {
-            let lease = KubeadmLease::new(
-                api.client(),
-                "windlass-system",
-                setting.flags.lease,
-                Metrics::new(),
-            );
-            setting
-                .mandates
-                .insert(ConfigKind::Kubeadm, Mandate::of([lease.leadership()]));
+            let mandate = Mandate::of([Leadership::of_candidate()]);
+            setting.mandates.insert(ConfigKind::Kubeadm, mandate);
         }
         let shutdown = setting.shutdown.clone();
         let running = tokio::spawn(super::super::run(setting));
@@ -105,6 +98,19 @@ async fn the_core_is_read_in_the_version_that_it_has_now() {
     running.await.unwrap().expect("it ends in order");
 }
 
+/// A part that works on WindlassConfigs, and what it hears of.
+fn part(namespace: Option<&str>, leadership: Leadership) -> (Part, Triggers) {
+    let (sender, triggers) = futures::channel::mpsc::unbounded();
+    let part = Part {
+        kind: ConfigKind::Windlass,
+        mandate: Mandate::of([leadership]),
+        namespace: namespace.map(str::to_owned),
+        echoes: Arc::default(),
+        sender,
+    };
+    (part, triggers)
+}
+
 #[tokio::test]
 async fn changes_reach_the_part_whose_namespace_it_is() {
     let api = Api::default();
@@ -118,38 +124,12 @@ async fn changes_reach_the_part_whose_namespace_it_is() {
     });
     let change = Change::Machine(Arc::new(serde_json::from_value(machine).unwrap()));
     let (parts, mut receivers): (Vec<_>, Vec<_>) = [None, Some("n"), Some("other")]
-        .map(|namespace| {
-            let (sender, receiver) = futures::channel::mpsc::unbounded();
-            let mandate = Mandate::of([Leadership::without_election()]);
-            (
-                Part {
-                    kind: ConfigKind::Windlass,
-                    mandate,
-                    namespace: namespace.map(str::to_owned),
-                    echoes: Arc::default(),
-                    sender,
-                },
-                receiver,
-            )
-        })
+        .map(|namespace| part(namespace, Leadership::without_election()))
         .into_iter()
         .unzip();
     // Who may not write looks at nothing, so that nothing piles up.
-    let (sender, mut idle) = futures::channel::mpsc::unbounded();
-    let lease = KubeadmLease::new(
-        api.client(),
-        "windlass-system",
-        setting.flags.lease,
-        Metrics::new(),
-    );
-    let part = Part {
-        kind: ConfigKind::Windlass,
-        mandate: Mandate::of([lease.leadership()]),
-        namespace: None,
-        echoes: Arc::default(),
-        sender,
-    };
-    told(&change, &caches, &workloads, &[part]);
+    let (idle_part, mut idle) = part(None, Leadership::of_candidate());
+    told(&change, &caches, &workloads, &[idle_part]);
     assert!(idle.try_recv().is_err());
     told(&change, &caches, &workloads, &parts);
     let got: Vec<bool> = receivers
@@ -187,15 +167,7 @@ async fn machines_of_the_control_plane_hear_of_one_that_is_gone() {
     let (caches, watching) = filled_caches(&setting).await;
     let workloads = Workloads::new(api.client(), None, Metrics::new());
     let heard = |name: &str| {
-        let (sender, mut receiver) = futures::channel::mpsc::unbounded();
-        let mandate = Mandate::of([Leadership::without_election()]);
-        let part = Part {
-            kind: ConfigKind::Windlass,
-            mandate,
-            namespace: None,
-            echoes: Arc::default(),
-            sender,
-        };
+        let (part, mut receiver) = part(None, Leadership::without_election());
         told(
             &Change::Machine(Arc::new(serde_json::from_value(machine(name)).unwrap())),
             &caches,
