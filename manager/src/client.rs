@@ -222,7 +222,6 @@ fn retries() -> RetryPolicy {
     policy.expect("internal error: the shorter pause is not longer than the longer one")
 }
 
-/// Counts requests by what came of them.
 struct Counting {
     requests: Arc<Requests>,
 }

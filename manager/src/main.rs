@@ -16,7 +16,6 @@ mod proxy;
 mod readiness;
 mod run;
 mod server;
-mod shard;
 mod shutdown;
 
 use std::io::Write as _;

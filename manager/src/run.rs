@@ -9,16 +9,13 @@ use tokio::time::{Instant, sleep_until, timeout};
 use crate::VERSION;
 use crate::client::{client, configuration};
 use crate::controller::{self, Setting};
-use crate::election::{
-    Candidacy, Elector, KubeadmLease, Leadership, Mandate, ShardLeases, identity, namespace,
-};
+use crate::election::{Candidacy, Elector, KubeadmLease, Leadership, Mandate, identity, namespace};
 use crate::fault::Fault;
 use crate::flags::{Address, ConfigKind, Flags};
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
 use crate::server::certificate::{Certificate, Files, LOOK_EVERY};
 use crate::server::{BOUNDS, Server, diagnostics, health, listen, webhooks};
-use crate::shard::Mandates;
 use crate::shutdown::Shutdown;
 
 /// How long the controller may take to end what it is at. The kubelet kills after ten seconds
@@ -55,7 +52,7 @@ pub(crate) async fn run(flags: Flags) -> Result<(), Fault> {
     let mandates = flags
         .kinds
         .iter()
-        .map(|kind| (*kind, candidates.mandates(*kind)))
+        .map(|kind| (*kind, candidates.mandate(*kind)))
         .collect();
     let serves_webhooks = flags.webhooks.is_some();
     let setting = Setting {
@@ -91,34 +88,28 @@ fn left_to_nobody(flags: &Flags) -> Option<&'static str> {
 }
 
 /// For which Leases this process is a candidate.
-#[derive(Default)]
 struct Candidates {
-    /// The one that our own replicas compete for, or with several shards hold together.
+    /// The one that our own replicas compete for.
     own: Option<Elector>,
-    shards: Option<ShardLeases>,
     kubeadm: Option<KubeadmLease>,
 }
 
 impl Candidates {
     fn of(flags: &Flags, client: &Client, metrics: &Metrics) -> Self {
         let home = namespace();
-        let has_shards = flags.shards > 1;
-        let candidacy = match has_shards {
-            true => Candidacy::of_shards(home.clone(), flags.shards),
-            false => Candidacy::own(home.clone(), identity()),
+        let own = || {
+            let candidacy = Candidacy::own(home.clone(), identity());
+            Elector::new(client.clone(), candidacy, flags.lease, metrics.clone())
         };
-        let own = || Elector::new(client.clone(), candidacy, flags.lease, metrics.clone());
-        let shards = || ShardLeases::new(client, &home, flags.shards, flags.lease, metrics);
         let kubeadm = || KubeadmLease::new(client.clone(), &home, flags.lease, metrics.clone());
         Candidates {
             own: flags.leader_elect.then(own),
-            shards: has_shards.then(shards),
             kubeadm: flags.kinds.contains(&ConfigKind::Kubeadm).then(kubeadm),
         }
     }
 
-    /// What this process must lead to write for configs of a kind, shard by shard.
-    fn mandates(&self, kind: ConfigKind) -> Mandates {
+    /// What this process must lead to write for configs of a kind.
+    fn mandate(&self, kind: ConfigKind) -> Mandate {
         let own = self
             .own
             .as_ref()
@@ -128,18 +119,10 @@ impl Candidates {
             .as_ref()
             .filter(|_| kind == ConfigKind::Kubeadm)
             .map(KubeadmLease::leadership);
-        let all = || [own.clone()].into_iter().chain(kubeadm.clone());
-        Mandates::of_each(match &self.shards {
-            None => vec![Mandate::of(all())],
-            Some(shards) => shards
-                .leaderships()
-                .map(|shard| Mandate::of(all().chain([shard])))
-                .collect(),
-        })
+        Mandate::of([own].into_iter().chain(kubeadm))
     }
 
-    /// Renews what is held, and gets the other Leases when they can be had, until the shutdown
-    /// begins.
+    /// Renews what is held, and gets the other Lease when it can be had, until the shutdown begins.
     async fn keep(&mut self, shutdown: &Shutdown) -> Result<(), Fault> {
         let own = async {
             match &mut self.own {
@@ -156,28 +139,7 @@ impl Candidates {
                 None => Ok(()),
             }
         };
-        let shards = async {
-            if let Some(shards) = &mut self.shards {
-                shards.keep(shutdown).await;
-            }
-            Ok(())
-        };
-        futures::future::try_join3(own, shards, kubeadm)
-            .await
-            .map(drop)
-    }
-
-    /// Gives back what others may have; everything must have stopped writing before.
-    async fn release(self) {
-        match (self.own, self.shards) {
-            (Some(mut own), None) => own.release().await,
-            // The other replicas hold our own Lease too, under the same name.
-            (own, Some(mut shards)) => {
-                own.iter().for_each(Elector::step_down);
-                shards.release().await;
-            }
-            (None, None) => {}
-        }
+        futures::future::try_join(own, kubeadm).await.map(drop)
     }
 }
 
@@ -207,7 +169,9 @@ async fn work(
         }
     };
     controller.shutdown().await;
-    candidates.release().await;
+    if let Some(mut own) = candidates.own {
+        own.release().await;
+    }
     ended
 }
 
@@ -333,7 +297,7 @@ mod tests {
                     &shutdown,
                     Candidates {
                         own: Some(elector),
-                        ..Candidates::default()
+                        kubeadm: None,
                     },
                 )
                 .await
@@ -346,9 +310,7 @@ mod tests {
         let api = Api::default();
         let shutdown = Shutdown::new();
         let (leadership, working) = working(&api, &shutdown);
-        while !leadership.holds() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        leadership.begun().await;
         assert_ne!(api.holder(), "");
         shutdown.begin();
         working.await.unwrap().expect("it ends in order");
@@ -360,9 +322,7 @@ mod tests {
     async fn who_loses_the_lease_ends_with_a_fault() {
         let api = Api::default();
         let (leadership, working) = working(&api, &Shutdown::new());
-        while !leadership.holds() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        leadership.begun().await;
         api.take_over("another");
         let fault = working.await.unwrap().expect_err("another leads");
         assert!(
@@ -390,8 +350,8 @@ mod tests {
             flags.lease,
             Metrics::new(),
         ));
-        let [ours, theirs] = [ConfigKind::Windlass, ConfigKind::Kubeadm]
-            .map(|kind| candidates.mandates(kind).of("n").clone());
+        let [ours, theirs] =
+            [ConfigKind::Windlass, ConfigKind::Kubeadm].map(|kind| candidates.mandate(kind));
         let shutdown = Shutdown::new();
         let until = shutdown.clone();
         let controlling = async move {
@@ -439,13 +399,11 @@ mod tests {
         let api = Api::with_kubeadm();
         let flags = Flags::of(&["--leader-elect", "--kinds=KubeadmConfig"]);
         let candidates = Candidates::of(&flags, &api.client(), &Metrics::new());
-        let mandate = candidates.mandates(ConfigKind::Kubeadm).of("n").clone();
+        let mandate = candidates.mandate(ConfigKind::Kubeadm);
         let kubeadm = candidates.kubeadm.unwrap();
         let leadership = kubeadm.leadership();
         tokio::spawn(async move { kubeadm.keep(&Shutdown::new()).await });
-        while !leadership.holds() {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        leadership.begun().await;
         assert!(!mandate.holds());
     }
 

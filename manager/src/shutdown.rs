@@ -26,7 +26,6 @@ impl Shutdown {
         *self.0.borrow()
     }
 
-    /// Waits until it begins.
     pub(crate) async fn begun(&self) {
         // The sender is ours, so that the channel is open.
         let mut wish = self.0.subscribe();

@@ -120,12 +120,6 @@ pub const FLAGS: &[Flag] = &[
         "pause between two attempts to get or to renew the lease",
     ),
     flag(
-        "shards",
-        Takes::Number,
-        "1",
-        "how many parts the namespaces are divided into, each with a lease of its own, which replicas share out",
-    ),
-    flag(
         "kinds",
         Takes::List,
         "WindlassConfig",

@@ -22,17 +22,14 @@ use super::resources::{Core, config};
 use super::store::{Store, Told, Writer};
 use super::workload::Name;
 use crate::flags::ConfigKind;
-use crate::shard::Shard;
 
 /// An object of the core: the fields of it that are read.
 pub(super) type CoreObject = Kept<OfCore>;
 
 pub(super) type Config = Kept<OfConfigs>;
 
-/// See [`CoreObject`].
 pub(super) enum OfCore {}
 
-/// See [`Config`].
 pub(super) enum OfConfigs {}
 
 impl Keeping for OfCore {
@@ -105,10 +102,8 @@ impl Keeping for OfConfigs {
     }
 }
 
-/// Objects of a watch, as they come and go.
 pub(super) type Watch = BoxStream<'static, Result<Arc<CoreObject>, watcher::Error>>;
 
-/// The labels that are read of the core's objects.
 const LABELS: [FieldPath; 2] = [
     &["metadata", "labels", labels::CLUSTER_NAME],
     &["metadata", "labels", labels::CONTROL_PLANE],
@@ -128,7 +123,6 @@ const IDENTITY: [FieldPath; 7] = [
     &["metadata", "deletionTimestamp"],
 ];
 
-/// The condition of a Cluster that is read.
 const CONDITION: &str = "ControlPlaneInitialized";
 
 /// The fields that are read of the core's objects, whichever of them has them (checklist BC-73).
@@ -166,7 +160,6 @@ const CONDITIONS: [FieldPath; 2] = [
     &["status", "v1beta2", "conditions"],
 ];
 
-/// The objects of the core.
 pub(super) struct Caches {
     clusters: Cache,
     machines: Cache,
@@ -179,7 +172,6 @@ pub(super) struct Watches {
     pub(super) machine_pools: Watch,
 }
 
-/// The objects of one kind.
 struct Cache {
     kind: String,
     /// One a namespace, or one for all.
@@ -282,26 +274,12 @@ fn taken<K: Keeping>(
     })
 }
 
-/// Configs that are worked on by themselves.
-#[derive(Debug, Clone)]
-pub(super) struct Scope {
-    /// Of one namespace, or of all.
-    pub(super) namespace: Option<String>,
-    pub(super) shard: Shard,
-}
-
-impl Scope {
-    pub(super) fn has(&self, namespace: &str) -> bool {
-        self.namespace.as_ref().is_none_or(|own| own == namespace) && self.shard.has(namespace)
-    }
-}
-
-/// The configs of a kind in a scope: which of them come, change and go, and the store that has them
-/// by then.
+/// The configs of a kind in one namespace, or in all: which of them come, change and go, and the
+/// store that has them by then.
 pub(super) fn configs(
     setting: &Setting,
     kind: ConfigKind,
-    scope: &Scope,
+    namespace: Option<&str>,
 ) -> (
     impl Stream<Item = Result<Name, watcher::Error>> + Send + use<>,
     Store<OfConfigs>,
@@ -311,15 +289,7 @@ pub(super) fn configs(
         config = config.labels(&format!("{}={value}", labels::WATCH_FILTER));
     }
     let (writer, store) = Writer::new();
-    let shard = scope.shard;
-    let is_of_shard = move |event: &Event<Read<OfConfigs>>| match event {
-        Event::Apply(config) | Event::InitApply(config) | Event::Delete(config) => {
-            shard.has(config.kept.namespace())
-        }
-        Event::Init | Event::InitDone => true,
-    };
-    let events = watcher(api(setting, &kind, scope.namespace.as_deref()), config).default_backoff();
-    let events = events.try_filter(move |event| std::future::ready(is_of_shard(event)));
+    let events = watcher(api(setting, &kind, namespace), config).default_backoff();
     let changed =
         taken(events, writer).try_filter_map(|told| std::future::ready(Ok(told.object())));
     (changed.map_ok(|config| config.name().clone()), store)

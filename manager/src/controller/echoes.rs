@@ -107,11 +107,6 @@ impl Echoes {
         self.lock().remove(name);
     }
 
-    /// Of those namespaces whoever leads anew looks at all configs.
-    pub(super) fn forget_all(&self, is_meant: impl Fn(&str) -> bool) {
-        self.lock().retain(|(namespace, _), _| !is_meant(namespace));
-    }
-
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<Name, Looked>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -247,15 +242,5 @@ mod tests {
         let echoes = looked(Instant::now());
         echoes.forget(&name());
         assert_eq!(echoes.later(&name(), &state("3"), Instant::now()), None);
-    }
-
-    #[test]
-    fn who_leads_anew_knows_nothing_of_those_namespaces() {
-        let now = Instant::now();
-        let echoes = looked(now);
-        echoes.forget_all(|namespace| namespace == "other");
-        assert!(echoes.later(&name(), &state("3"), now).is_some());
-        echoes.forget_all(|namespace| namespace == "n");
-        assert_eq!(echoes.later(&name(), &state("3"), now), None);
     }
 }

@@ -22,7 +22,6 @@ const VERSION: &str = "resourceVersion";
 
 /// Which objects are kept, and how much of them.
 pub(super) trait Keeping: Sized + 'static {
-    /// What the kind is called.
     type Kind: Send + Sync + 'static;
 
     /// The field of the spec that many of them have the same of.
@@ -82,7 +81,6 @@ impl<K: Keeping> Kept<K> {
         }
     }
 
-    /// Its namespace and name.
     pub(super) fn name(&self) -> &Name {
         &self.name
     }
@@ -91,7 +89,6 @@ impl<K: Keeping> Kept<K> {
         &self.name.0
     }
 
-    /// `metadata.uid`.
     pub(super) fn uid(&self) -> Option<&str> {
         (!self.uid.is_empty()).then_some(&*self.uid)
     }
@@ -122,12 +119,10 @@ impl<K: Keeping> Kept<K> {
         })
     }
 
-    /// The name of the Cluster whose it is.
     pub(super) fn cluster(&self) -> Option<&Arc<str>> {
         self.cluster.as_ref()
     }
 
-    /// How many bytes of text it has.
     pub(super) fn len(&self) -> usize {
         self.text.len() + self.common.as_ref().map_or(0, |common| common.len())
     }

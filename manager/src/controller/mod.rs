@@ -49,9 +49,8 @@ use crate::fault::Fault;
 use crate::flags::{ConfigKind, Flags};
 use crate::metrics::Metrics;
 use crate::readiness::{Check, Readiness};
-use crate::shard::Mandates;
 use crate::shutdown::Shutdown;
-use caches::{Caches, OfConfigs, Scope};
+use caches::{Caches, OfConfigs};
 use queue::Queue;
 use resources::Core;
 use store::Store;
@@ -80,7 +79,7 @@ pub(crate) struct Setting {
     /// Where the controller says that its caches are filled.
     pub(crate) readiness: Readiness,
     /// The kinds that are worked on, and what is asked before each write for one of them.
-    pub(crate) mandates: BTreeMap<ConfigKind, Mandates>,
+    pub(crate) mandates: BTreeMap<ConfigKind, Mandate>,
     pub(crate) shutdown: Shutdown,
 }
 
@@ -115,7 +114,7 @@ async fn work_with(setting: &Setting, core: &Core, check: &Check) {
         setting.metrics.clone(),
     ));
     let (mut contexts, mut parts, mut working) = (Vec::new(), Vec::new(), Vec::new());
-    for (kind, mandates) in &setting.mandates {
+    for (kind, mandate) in &setting.mandates {
         let context = Arc::new(Context::new(
             setting,
             *kind,
@@ -123,22 +122,20 @@ async fn work_with(setting: &Setting, core: &Core, check: &Check) {
             caches.clone(),
             workloads.clone(),
         ));
-        for (scope, mandate) in scopes(setting, mandates) {
+        for namespace in caches::namespaces(setting) {
             let (sender, triggers) = mpsc::unbounded();
-            let echoes = context.echoes.clone();
             parts.push(Part {
                 kind: *kind,
                 mandate: mandate.clone(),
-                scope: scope.clone(),
-                echoes,
+                namespace: namespace.clone(),
+                echoes: context.echoes.clone(),
                 sender,
             });
             working.push(controller(
                 setting,
                 *kind,
                 context.clone(),
-                mandate,
-                scope,
+                namespace,
                 triggers,
             ));
         }
@@ -205,61 +202,22 @@ async fn core(setting: &Setting) -> Option<Core> {
     None
 }
 
-/// What is worked on by itself: each namespace that was asked for, or of all namespaces each shard.
-fn scopes(setting: &Setting, mandates: &Mandates) -> Vec<(Scope, Mandate)> {
-    let all = mandates.each().flat_map(|(shard, mandate)| {
-        let scopes = caches::namespaces(setting)
-            .into_iter()
-            .map(move |namespace| Scope { namespace, shard });
-        scopes.map(|scope| (scope, mandate.clone()))
-    });
-    all.filter(|(scope, _)| {
-        scope
-            .namespace
-            .as_ref()
-            .is_none_or(|namespace| scope.shard.has(namespace))
-    })
-    .collect()
-}
-
-/// Works on the configs of a kind in a scope, whenever this process may write for them, until the
-/// shutdown begins and what is being worked on is done.
+/// Works on the configs of a kind in one namespace, or in all, from when this process may write for
+/// them until the shutdown begins and what is being worked on is done. A process that may not write
+/// any more ends.
 async fn controller(
     setting: &Setting,
     kind: ConfigKind,
     context: Arc<Context>,
-    mandate: Mandate,
-    scope: Scope,
+    namespace: Option<String>,
     mut triggers: Triggers,
 ) {
-    while !setting.shutdown.has_begun() {
-        tokio::select! {
-            () = mandate.begun() => {}
-            () = setting.shutdown.begun() => return,
-        }
-        context.forget_all(|namespace| scope.has(namespace));
-        let (shutdown, mandate) = (setting.shutdown.clone(), mandate.clone());
-        let until = async move {
-            tokio::select! {
-                () = shutdown.begun() => {}
-                () = mandate.ended() => {}
-            }
-        };
-        work_until(setting, kind, context.clone(), &scope, &mut triggers, until).await;
+    tokio::select! {
+        () = context.mandate.begun() => {}
+        () = setting.shutdown.begun() => return,
     }
-}
-
-/// Works on the configs of a kind in a scope, until then and until what is being worked on is done.
-async fn work_until(
-    setting: &Setting,
-    kind: ConfigKind,
-    context: Arc<Context>,
-    scope: &Scope,
-    triggers: &mut Triggers,
-    until: impl Future<Output = ()> + Send + 'static,
-) {
-    let (configs, store) = caches::configs(setting, kind, scope);
-    let (mut changed, mut until) = (configs.boxed(), Box::pin(until));
+    let (configs, store) = caches::configs(setting, kind, namespace.as_deref());
+    let (mut changed, mut ending) = (configs.boxed(), Box::pin(setting.shutdown.begun()));
     let mut queue = Queue::new(context.turns.of_one_cluster());
     let (mut working, mut place) = (FuturesUnordered::new(), Box::pin(Fuse::terminated()));
     loop {
@@ -267,7 +225,7 @@ async fn work_until(
             place.set(context.turns.place().fuse());
         }
         let changed = tokio::select! {
-            () = &mut until => break,
+            () = &mut ending => break,
             Some(change) = changed.next() => change,
             Some(config) = triggers.next() => Ok(config),
             Some((config, again)) = working.next() => {

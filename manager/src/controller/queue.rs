@@ -56,7 +56,6 @@ struct Cluster {
     /// Large ones that are due.
     large: VecDeque<Name>,
     working: usize,
-    /// Of these, large ones.
     working_on_large: usize,
     /// How many others have begun since a large one did.
     since_large: usize,
@@ -92,7 +91,6 @@ impl Queue {
         self.due(config, cluster, size);
     }
 
-    /// Whether a config may begin.
     pub(super) fn has_next(&self) -> bool {
         !self.turns.is_empty()
     }
@@ -240,7 +238,6 @@ impl Queue {
 }
 
 impl Cluster {
-    /// Whether no config is due.
     fn is_idle(&self) -> bool {
         self.due.is_empty() && self.large.is_empty()
     }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use windlass::contract::labels;
 
 use super::Setting;
-use super::caches::{Caches, CoreObject, Scope, Watches};
+use super::caches::{Caches, CoreObject, Watches};
 use super::echoes::Echoes;
 use super::workload::{Name, Workloads};
 use crate::election::Mandate;
@@ -19,18 +19,18 @@ use crate::flags::ConfigKind;
 /// The configs that are to be looked at.
 pub(super) type Triggers = mpsc::UnboundedReceiver<Name>;
 
-/// Who looks at the configs of a kind in a scope.
+/// Who looks at the configs of a kind.
 pub(super) struct Part {
     pub(super) kind: ConfigKind,
     /// While it does not hold, nobody looks; who begins looks at all.
     pub(super) mandate: Mandate,
-    pub(super) scope: Scope,
+    /// Of this namespace; of all when `None`.
+    pub(super) namespace: Option<String>,
     /// Where it is noted that more has changed than what was written here.
     pub(super) echoes: Arc<Echoes>,
     pub(super) sender: mpsc::UnboundedSender<Name>,
 }
 
-/// What a change is of.
 pub(super) enum Change {
     Cluster(Arc<CoreObject>),
     Machine(Arc<CoreObject>),
@@ -69,14 +69,15 @@ pub(super) fn told(change: &Change, caches: &Caches, workloads: &Workloads, part
     }
     for Part {
         kind,
-        scope,
+        namespace,
         echoes,
         sender,
         ..
     } in parts.iter().filter(|part| part.mandate.holds())
     {
         let all = configs(*kind, caches, change).into_iter();
-        for config in all.filter(|(namespace, _)| scope.has(namespace)) {
+        let is_meant = |config: &Name| namespace.as_ref().is_none_or(|own| **own == *config.0);
+        for config in all.filter(is_meant) {
             echoes.tell(&config);
             // A part that has ended looks at nothing any more.
             drop(sender.unbounded_send(config));

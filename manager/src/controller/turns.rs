@@ -29,7 +29,6 @@ pub(super) struct Turn {
 }
 
 impl Turns {
-    /// `concurrency`: how many configs are worked on at once.
     pub(super) fn new(concurrency: usize) -> Self {
         Turns {
             workers: Arc::new(Semaphore::new(concurrency)),

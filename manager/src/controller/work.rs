@@ -34,7 +34,6 @@ use crate::client::NotLeading;
 use crate::election::Mandate;
 use crate::flags::{ConfigKind, Flags};
 use crate::metrics::{ControllerMetrics, Outcome};
-use crate::shard::Mandates;
 
 /// The most steps that one config takes at a time. The longest way has some thirty.
 const MOST_STEPS: usize = 200;
@@ -54,7 +53,7 @@ pub(super) struct Context {
     setting: Setting,
     kind: ConfigKind,
     /// Asked before each write.
-    mandates: Mandates,
+    pub(super) mandate: Mandate,
     core: Core,
     caches: Arc<Caches>,
     resource: ApiResource,
@@ -107,7 +106,7 @@ impl Context {
             .controller(&controller(kind), setting.flags.concurrency);
         Context {
             kind,
-            mandates: setting.mandates[&kind].clone(),
+            mandate: setting.mandates[&kind].clone(),
             workloads,
             turns: Turns::new(setting.flags.concurrency),
             echoes: Arc::default(),
@@ -127,14 +126,6 @@ impl Context {
     pub(super) fn forget(&self, config: &Name) {
         self.lock_failures().remove(config);
         self.echoes.forget(config);
-    }
-
-    /// While this process did not lead, nobody told it what changed and what went: whoever leads
-    /// anew knows nothing of the configs of those namespaces.
-    pub(super) fn forget_all(&self, is_meant: impl Fn(&str) -> bool) {
-        self.echoes.forget_all(&is_meant);
-        self.lock_failures()
-            .retain(|(namespace, _), _| !is_meant(namespace));
     }
 
     /// Of what was read nothing is kept that is not taken for what is there any more.
@@ -181,10 +172,6 @@ impl Context {
         };
         let cluster = config.cluster().cloned().or_else(of_machine);
         (namespace.clone(), cluster.unwrap_or_default())
-    }
-
-    fn mandate_for(&self, config: &Config) -> &Mandate {
-        self.mandates.of(config.namespace())
     }
 
     fn settings(&self) -> Settings {
@@ -241,7 +228,7 @@ pub(super) async fn reconcile(
         turn = context.turns.turn() => turn,
         () = context.setting.shutdown.begun() => return Err(Failure::Ending),
     };
-    if !context.mandate_for(&config).holds() {
+    if !context.mandate.holds() {
         return Err(Failure::NotLeading);
     }
     // On the heap, so that those who wait for their turn are small.
@@ -535,8 +522,7 @@ impl Context {
         world: &mut World,
         write: Write,
     ) -> Result<(), Failure> {
-        let mandate = self.mandate_for(config);
-        if !mandate.holds() {
+        if !self.mandate.holds() {
             return Err(Failure::NotLeading);
         }
         let Write { key, action, event } = write;
@@ -549,7 +535,13 @@ impl Context {
                 );
                 let written = self
                     .workloads
-                    .write(&cluster, &kubernetes(&key.kind), &key, &action, mandate)
+                    .write(
+                        &cluster,
+                        &kubernetes(&key.kind),
+                        &key,
+                        &action,
+                        &self.mandate,
+                    )
                     .await;
                 self.leave(&cluster);
                 if let Some(uid) = self.cluster_of_shared(&cluster.0, world, &key) {
@@ -565,7 +557,14 @@ impl Context {
                 } else {
                     kubernetes(&key.kind)
                 };
-                requests::write(&self.setting.client, &resource, &key, &action, mandate).await
+                requests::write(
+                    &self.setting.client,
+                    &resource,
+                    &key,
+                    &action,
+                    &self.mandate,
+                )
+                .await
             }
         };
         let written = match written {

@@ -37,7 +37,6 @@ pub(super) const AT_ONCE: usize = 10;
 /// Clusters whose clients are kept; the one that was used longest ago goes first.
 const MOST: usize = 1000;
 
-/// The clients of all workload clusters.
 pub(super) struct Workloads {
     management: Client,
     rate: Option<Rate>,

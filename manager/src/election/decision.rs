@@ -23,8 +23,6 @@ pub(super) enum Action {
     Renew,
     /// Leave it to its holder, for so long unless the holder renews it.
     Wait(Duration),
-    /// Renew it no more: it is ours, and goes to a replica that has less to do.
-    GiveUp,
 }
 
 impl Observation {
@@ -53,16 +51,6 @@ impl Observation {
         self.lease.metadata.resource_version.is_some()
     }
 
-    /// Nothing, until nobody holds it any more.
-    pub(super) fn once_it_is_free(&self, now: Instant) -> Action {
-        let left = (self.since + self.duration()).saturating_duration_since(now);
-        if self.holder().is_empty() || left.is_zero() {
-            Action::TakeOver
-        } else {
-            Action::Wait(left)
-        }
-    }
-
     /// How long its holder holds it without renewing it, in the holder's own words.
     fn duration(&self) -> Duration {
         let seconds = self
@@ -82,7 +70,12 @@ pub(super) fn decide(identity: &str, seen: Option<&Observation>, now: Instant) -
     if seen.holder() == identity {
         return Action::Renew;
     }
-    seen.once_it_is_free(now)
+    let left = (seen.since + seen.duration()).saturating_duration_since(now);
+    if seen.holder().is_empty() || left.is_zero() {
+        Action::TakeOver
+    } else {
+        Action::Wait(left)
+    }
 }
 
 #[cfg(test)]

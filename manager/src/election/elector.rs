@@ -11,7 +11,6 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::Leadership;
 use super::decision::{Action, Observation, decide};
-use super::shards::Share;
 use crate::fault::{Fault, told};
 use crate::flags::LeaseTimes;
 use crate::metrics::Metrics;
@@ -20,15 +19,11 @@ use crate::shutdown::Shutdown;
 /// The name of our own Lease.
 const OWN: &str = "windlass-manager-leader-election";
 
-/// The annotation of a Lease with the candidate who asks for it, having less to do than its holder.
-pub(super) const WANTED_BY: &str = "windlass.dev/wanted-by";
-
 /// Which Lease is wanted, and by whom.
 #[derive(Debug, Clone)]
 pub(crate) struct Candidacy {
-    pub(super) lease: String,
+    pub(super) lease: &'static str,
     pub(super) namespace: String,
-    /// Under which it is held.
     pub(super) identity: String,
     /// What that means and what can be done, for who reads that another holds it.
     pub(super) waiting: &'static str,
@@ -38,21 +33,10 @@ impl Candidacy {
     /// Of one of several replicas of this manager.
     pub(crate) fn own(namespace: String, identity: String) -> Self {
         Candidacy {
-            lease: OWN.to_owned(),
+            lease: OWN,
             namespace,
             identity,
             waiting: "this replica stands by",
-        }
-    }
-
-    /// Of all replicas with so many shards at once: they hold our own Lease under one name, and
-    /// those that count otherwise wait.
-    pub(crate) fn of_shards(namespace: String, count: usize) -> Self {
-        let waiting = "managers with another --shards work, or one without it; this one begins when all of them have ended";
-        Candidacy {
-            identity: format!("{count}-shards"),
-            waiting,
-            ..Candidacy::own(namespace, String::new())
         }
     }
 }
@@ -67,18 +51,13 @@ pub(crate) struct Elector {
     seen: Option<Observation>,
     /// The holder that was told of last.
     told: Option<String>,
-    /// Of one of several Leases that replicas share out.
-    share: Option<Share>,
 }
 
-/// What one attempt came to.
 enum Attempt {
     /// The Lease is ours, until somebody else could take it.
     Held,
     /// It is another's, for so long.
     Another(Duration),
-    /// It is ours, and goes to a replica that has less to do.
-    GivenUp,
 }
 
 impl Elector {
@@ -99,15 +78,6 @@ impl Elector {
             metrics,
             seen: None,
             told: None,
-            share: None,
-        }
-    }
-
-    /// The same, for one of several Leases that replicas share out.
-    pub(super) fn sharing(self, share: Share) -> Self {
-        Elector {
-            share: Some(share),
-            ..self
         }
     }
 
@@ -126,20 +96,19 @@ impl Elector {
         tracing::info!(Lease = %self.lease(), identity = %self.candidacy.identity, "Attempting to acquire leader lease");
         loop {
             let attempt = tokio::select! {
-                attempt = self.attempt_in_turn() => attempt,
+                attempt = self.attempt(self.patience()) => attempt,
                 () = shutdown.begun() => return false,
             };
             let pause = match attempt {
                 Ok(Attempt::Held) => {
                     tracing::info!(Lease = %self.lease(), identity = %self.candidacy.identity, "Successfully acquired lease");
-                    self.metrics.leads(&self.candidacy.lease, true);
+                    self.metrics.leads(self.candidacy.lease, true);
                     return true;
                 }
                 Ok(Attempt::Another(left)) => {
                     self.tell_of_holder();
                     left.min(self.times.retry_period)
                 }
-                Ok(Attempt::GivenUp) => self.times.retry_period,
                 Err(fault) => {
                     tracing::error!(Lease = %self.lease(), err = %told(fault.as_ref()), "Failed to acquire lease");
                     self.times.retry_period
@@ -152,47 +121,10 @@ impl Elector {
         }
     }
 
-    /// One attempt; of several Leases that are shared out one at a time.
-    async fn attempt_in_turn(&mut self) -> Result<Attempt, Fault> {
-        let Some(share) = self.share.clone() else {
-            return self.attempt(self.patience()).await;
-        };
-        let _turn = share.turn().await;
-        let attempt = self.attempt(self.patience()).await;
-        match &attempt {
-            Ok(Attempt::Held) => share.took(),
-            Ok(_) if share.asks(self.seen.as_ref()) => self.ask().await,
-            _ => {}
-        }
-        attempt
-    }
-
-    /// Asks its holder, who has more to do, for the Lease. Somebody who writes it at the same
-    /// moment is asked the next time.
-    async fn ask(&mut self) {
-        let Some(seen) = self.seen.as_ref().filter(|seen| seen.has_version()) else {
-            return;
-        };
-        let mut lease = seen.lease.clone();
-        lease
-            .metadata
-            .annotations
-            .get_or_insert_default()
-            .insert(WANTED_BY.to_owned(), self.candidacy.identity.clone());
-        match self.replace(lease).await {
-            Ok(_) => {
-                tracing::info!(Lease = %self.lease(), holder = seen.holder(), "Asked a replica that holds more leases for one")
-            }
-            Err(fault) => {
-                tracing::debug!(Lease = %self.lease(), err = %told(&fault), "Could not ask for a lease")
-            }
-        }
-    }
-
     /// Says once who holds it.
     fn tell_of_holder(&mut self) {
         let holder = self.seen.as_ref().map(|seen| seen.holder().to_owned());
-        if self.told != holder && holder.as_ref().is_some_and(|holder| !holder.is_empty()) {
+        if self.told != holder {
             let hint = self.candidacy.waiting;
             tracing::info!(Lease = %self.lease(), holder = holder.as_deref().unwrap_or_default(), hint, "Another manager holds the lease");
             self.told = holder;
@@ -221,9 +153,6 @@ impl Elector {
             let failure = match attempt {
                 Ok(Attempt::Held) => continue,
                 Ok(Attempt::Another(_)) => return Err(self.lost("another manager holds it")),
-                Ok(Attempt::GivenUp) => {
-                    return Err(self.lost("it was given up for a replica that holds fewer"));
-                }
                 Err(fault) => fault,
             };
             let failure = told(failure.as_ref());
@@ -266,7 +195,7 @@ impl Elector {
     async fn give_back(&self, seen: Observation) -> Result<bool, kube::Error> {
         let lease = match seen.has_version() {
             true => Some(seen.lease),
-            false => self.leases.get_opt(&self.candidacy.lease).await?,
+            false => self.leases.get_opt(self.candidacy.lease).await?,
         };
         let is_ours = |lease: &Lease| {
             lease
@@ -334,20 +263,12 @@ impl Elector {
             .as_ref()
             .is_some_and(|seen| seen.holder() == self.candidacy.identity && seen.has_version())
         {
-            let lease = self.leases.get_opt(&self.candidacy.lease).await?;
+            let lease = self.leases.get_opt(self.candidacy.lease).await?;
             let before = self.seen.take();
             self.seen = lease.map(|lease| Observation::next(before, lease, Instant::now()));
         }
-        let action = match (
-            &mut self.share,
-            decide(&self.candidacy.identity, self.seen.as_ref(), Instant::now()),
-        ) {
-            (Some(share), action) => {
-                share.decide(action, self.seen.as_ref(), self.times.retry_period)
-            }
-            (None, action) => action,
-        };
-        let mut lease = self
+        let action = decide(&self.candidacy.identity, self.seen.as_ref(), Instant::now());
+        let lease = self
             .seen
             .as_ref()
             .map(|seen| seen.lease.clone())
@@ -355,28 +276,16 @@ impl Elector {
         let spec = Some(self.spec(lease.spec.clone().unwrap_or_default(), action));
         let written = match action {
             Action::Wait(left) => return Ok(Attempt::Another(left)),
-            Action::GiveUp => {
-                self.forget_version();
-                return Ok(Attempt::GivenUp);
-            }
             Action::Create => {
                 let metadata = ObjectMeta {
-                    name: Some(self.candidacy.lease.clone()),
+                    name: Some(self.candidacy.lease.to_owned()),
                     ..ObjectMeta::default()
                 };
                 self.leases
                     .create(&PostParams::default(), &Lease { metadata, spec })
                     .await
             }
-            Action::TakeOver | Action::Renew => {
-                // Who asked before has had the answer.
-                lease
-                    .metadata
-                    .annotations
-                    .as_mut()
-                    .and_then(|all| all.remove(WANTED_BY));
-                self.replace(Lease { spec, ..lease }).await
-            }
+            Action::TakeOver | Action::Renew => self.replace(Lease { spec, ..lease }).await,
         };
         match written {
             Ok(lease) => {
@@ -402,7 +311,7 @@ impl Elector {
 
     async fn replace(&self, lease: Lease) -> Result<Lease, kube::Error> {
         self.leases
-            .replace(&self.candidacy.lease, &PostParams::default(), &lease)
+            .replace(self.candidacy.lease, &PostParams::default(), &lease)
             .await
     }
 
@@ -420,7 +329,7 @@ impl Elector {
                         .saturating_add(1),
                 ),
             ),
-            Action::Create | Action::Wait(_) | Action::GiveUp => (now.clone(), Some(0)),
+            Action::Create | Action::Wait(_) => (now.clone(), Some(0)),
         };
         LeaseSpec {
             holder_identity: Some(self.candidacy.identity.clone()),
@@ -435,11 +344,9 @@ impl Elector {
         }
     }
 
-    /// Writes nothing any more. The Lease stays held: by others under the same name, or until it
-    /// runs out.
-    pub(crate) fn step_down(&self) {
+    fn step_down(&self) {
         self.leadership.end();
-        self.metrics.leads(&self.candidacy.lease, false);
+        self.metrics.leads(self.candidacy.lease, false);
     }
 
     fn lost(&self, why: &str) -> Fault {

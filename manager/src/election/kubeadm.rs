@@ -30,9 +30,9 @@ const PROVIDER_AGAIN: Duration = Duration::from_secs(5);
 /// Our candidacy for it.
 pub(crate) struct KubeadmLease {
     client: Client,
-    /// All replicas of an installation hold it under one name. Which of them work, their own
-    /// Leases say; and one that follows another has it at once, while the provider would take
-    /// over a Lease that is given back. Another installation has another name, and waits as the
+    /// All replicas of an installation hold it under one name. Their own Lease says which of them
+    /// works. A replica that follows another has it at once; the provider would take over a Lease
+    /// that is given back. Another installation has another name, and waits as the
     /// provider does.
     identity: String,
     times: LeaseTimes,
@@ -59,7 +59,7 @@ impl KubeadmLease {
     }
 
     /// Waits until the provider does not work any more, and keeps it from working until the
-    /// shutdown begins. Only who leads our own, or of several shards any, may call this.
+    /// shutdown begins. Only the leader of our own replicas may call this.
     ///
     /// # Errors
     /// When the Lease is lost. From then on nothing may be written.
@@ -68,7 +68,7 @@ impl KubeadmLease {
             return Ok(());
         };
         let candidacy = Candidacy {
-            lease: LEASE.to_owned(),
+            lease: LEASE,
             namespace,
             identity: self.identity.clone(),
             waiting: "the holder works on KubeadmConfigs, so this manager does not; it takes over when the Deployment of the kubeadm bootstrap \

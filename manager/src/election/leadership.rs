@@ -1,6 +1,5 @@
 //! What everyone who writes asks first.
 
-use futures::future::select_all;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -39,12 +38,10 @@ impl Leadership {
         }
     }
 
-    /// It may write until then.
     pub(crate) fn extend(&self, end: Instant) {
         self.set(Term::Until(end));
     }
 
-    /// It may not write any more.
     pub(super) fn end(&self) {
         self.set(Term::None);
     }
@@ -57,16 +54,10 @@ impl Leadership {
     }
 
     /// Waits until it may write.
-    async fn begun(&self) {
+    pub(crate) async fn begun(&self) {
         // The sender is ours, so that the channel is open.
         let mut term = self.0.subscribe();
         drop(term.wait_for(|term| *term != Term::None).await);
-    }
-
-    /// Waits until it may not write any more, and somebody has noticed.
-    async fn ended(&self) {
-        let mut term = self.0.subscribe();
-        drop(term.wait_for(|term| *term == Term::None).await);
     }
 
     fn term(&self) -> Term {
@@ -78,7 +69,7 @@ impl Leadership {
     }
 }
 
-/// All that a process must lead before it may write something: one thing at least.
+/// All that a process must lead before it may write something.
 #[derive(Debug, Clone)]
 pub(crate) struct Mandate(Vec<Leadership>);
 
@@ -97,10 +88,5 @@ impl Mandate {
         for leadership in &self.0 {
             leadership.begun().await;
         }
-    }
-
-    /// Waits until it may not write any more.
-    pub(crate) async fn ended(&self) {
-        select_all(self.0.iter().map(|leadership| Box::pin(leadership.ended()))).await;
     }
 }

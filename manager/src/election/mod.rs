@@ -1,12 +1,10 @@
-//! Leader election on a Lease, as client-go does it: of all replicas one works, or of each shard
-//! one.
+//! Leader election on a Lease, as client-go does it: one of all replicas works.
 
 mod decision;
 mod elector;
 mod identity;
 mod kubeadm;
 mod leadership;
-mod shards;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -14,4 +12,3 @@ pub(crate) use elector::{Candidacy, Elector};
 pub(crate) use identity::{identity, namespace};
 pub(crate) use kubeadm::KubeadmLease;
 pub(crate) use leadership::{Leadership, Mandate};
-pub(crate) use shards::ShardLeases;

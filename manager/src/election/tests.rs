@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-use super::{Candidacy, Elector, KubeadmLease, Leadership, Mandate, ShardLeases};
+use super::{Candidacy, Elector, KubeadmLease, Leadership};
 use crate::fault::Fault;
 use crate::flags::{Flags, LeaseTimes};
 use crate::metrics::Metrics;
@@ -207,7 +207,7 @@ impl Server {
     }
 }
 
-/// The one Lease of a namespace, but for those of shards.
+/// The one Lease of a namespace.
 fn key_in(namespace: &str) -> String {
     format!(
         "{namespace}/{}",
@@ -326,9 +326,7 @@ async fn a_lease_that_is_not_renewed_is_taken_over_when_it_runs_out() {
     // As by kill -9: it gives nothing back.
     candidates[0].task.abort();
     let died = tokio::time::Instant::now();
-    while !candidates[1].leadership.holds() {
-        sleep(Duration::from_millis(10)).await;
-    }
+    candidates[1].leadership.begun().await;
     let waited = died.elapsed();
     assert!(
         waited >= times().duration - Duration::from_millis(20),
@@ -442,9 +440,7 @@ fn the_kubeadm_provider_keeps_what_it_holds() {
             assert!(!ours.leadership.holds());
         }
         let scaled_down = tokio::time::Instant::now();
-        while !ours.leadership.holds() {
-            sleep(Duration::from_millis(100)).await;
-        }
+        ours.leadership.begun().await;
         let waited = scaled_down.elapsed();
         // The renewal and our look at it fall on the same instant, in either order; what is waited
         // is read every 100 ms.
@@ -485,9 +481,7 @@ fn the_kubeadm_provider_keeps_what_it_holds() {
 async fn who_follows_one_of_ours_has_the_kubeadm_providers_lease_at_once() {
     let server = Server::with_kubeadm();
     let first = kubeadm_candidate(&server);
-    while !first.leadership.holds() {
-        sleep(Duration::from_millis(10)).await;
-    }
+    first.leadership.begun().await;
     first.shutdown.begin();
     first.task.await.unwrap().expect("it ends in order");
     assert_eq!(
@@ -496,9 +490,7 @@ async fn who_follows_one_of_ours_has_the_kubeadm_providers_lease_at_once() {
     );
     let begun = tokio::time::Instant::now();
     let second = kubeadm_candidate(&server);
-    while !second.leadership.holds() {
-        sleep(Duration::from_millis(10)).await;
-    }
+    second.leadership.begun().await;
     assert!(
         begun.elapsed() < Duration::from_secs(1),
         "{:?}",
@@ -520,9 +512,7 @@ async fn who_follows_one_of_ours_has_the_kubeadm_providers_lease_at_once() {
 async fn another_installation_of_ours_waits_as_the_provider_does() {
     let server = Server::with_kubeadm();
     let first = kubeadm_candidate(&server);
-    while !first.leadership.holds() {
-        sleep(Duration::from_millis(10)).await;
-    }
+    first.leadership.begun().await;
     let other = kubeadm_candidate_of(&server, "other-system");
     for _ in 0..60 {
         sleep(Duration::from_secs(1)).await;
@@ -544,193 +534,6 @@ async fn a_kubeadm_provider_that_comes_later_is_found() {
     server.0.lock().unwrap().has_definition = true;
     sleep(Duration::from_secs(6)).await;
     assert!(ours.leadership.holds());
-}
-
-/// A replica with shards, as the manager runs it.
-struct Replica {
-    /// Our own Lease, and those of the shards.
-    mandates: Vec<Mandate>,
-    shutdown: Shutdown,
-    task: JoinHandle<Result<(), Fault>>,
-}
-
-impl Replica {
-    fn start(server: &Server, count: usize) -> Self {
-        let mut own = Elector::new(
-            server.client(),
-            Candidacy::of_shards(OWN.to_owned(), count),
-            times(),
-            Metrics::new(),
-        );
-        let mut shards = ShardLeases::new(&server.client(), OWN, count, times(), &Metrics::new());
-        let mandates = shards
-            .leaderships()
-            .map(|shard| Mandate::of([own.leadership(), shard]))
-            .collect();
-        let shutdown = Shutdown::new();
-        let wish = shutdown.clone();
-        let task = tokio::spawn(async move {
-            if !own.acquire(&wish).await {
-                return Ok(());
-            }
-            let keep_shards = async {
-                shards.keep(&wish).await;
-                Ok(())
-            };
-            let kept = futures::future::try_join(own.keep(&wish), keep_shards)
-                .await
-                .map(drop);
-            if kept.is_ok() {
-                shards.release().await;
-            }
-            kept
-        });
-        Replica {
-            mandates,
-            shutdown,
-            task,
-        }
-    }
-
-    fn held(&self) -> Vec<usize> {
-        (0..self.mandates.len())
-            .filter(|shard| self.mandates[*shard].holds())
-            .collect()
-    }
-
-    async fn end(self) {
-        self.shutdown.begin();
-        self.task.await.unwrap().expect("it ends in order");
-    }
-}
-
-/// Lets so much time pass, in which no shard has two who may write for it; gives what each holds in
-/// the end.
-async fn shares(replicas: &[&Replica], time: Duration) -> Vec<usize> {
-    let end = tokio::time::Instant::now() + time;
-    while tokio::time::Instant::now() < end {
-        sleep(Duration::from_millis(50)).await;
-        let mut all: Vec<usize> = replicas.iter().flat_map(|replica| replica.held()).collect();
-        all.sort_unstable();
-        assert!(
-            all.windows(2).all(|pair| pair[0] != pair[1]),
-            "two may write: {all:?}"
-        );
-    }
-    replicas
-        .iter()
-        .map(|replica| replica.held().len())
-        .collect()
-}
-
-/// All that is held, sorted.
-fn all_held(replicas: &[&Replica]) -> Vec<usize> {
-    let mut all: Vec<usize> = replicas.iter().flat_map(|replica| replica.held()).collect();
-    all.sort_unstable();
-    all
-}
-
-#[tokio::test(start_paused = true)]
-async fn shards_are_shared_out_and_taken_over() {
-    let server = Server::default();
-    let [a, b, c] = [(); 3].map(|()| Replica::start(&server, 3));
-    // Who begin together have one each at once.
-    assert_eq!(
-        shares(&[&a, &b, &c], Duration::from_secs(1)).await,
-        [1, 1, 1]
-    );
-    assert_eq!(
-        shares(&[&a, &b, &c], Duration::from_secs(120)).await,
-        [1, 1, 1]
-    );
-    // As by kill -9.
-    a.task.abort();
-    let left = shares(&[&b, &c], times().duration + times().retry_period * 3).await;
-    assert_eq!(
-        (left.iter().sum::<usize>(), all_held(&[&b, &c])),
-        (3, vec![0, 1, 2]),
-        "nothing is left"
-    );
-    // Who comes in its place asks for one of the two that one has now.
-    let d = Replica::start(&server, 3);
-    assert_eq!(
-        shares(&[&b, &c, &d], times().duration + times().retry_period * 4).await,
-        [1, 1, 1]
-    );
-    // An exchange in order leaves nobody without, and nothing for long.
-    let held = b.held();
-    b.end().await;
-    let e = Replica::start(&server, 3);
-    assert_eq!(
-        shares(
-            &[&c, &d, &e],
-            times().retry_period + Duration::from_millis(100)
-        )
-        .await,
-        [1, 1, 1]
-    );
-    assert_eq!(e.held(), held);
-}
-
-/// One that comes late finds all taken, and gets its part.
-#[tokio::test(start_paused = true)]
-async fn who_comes_later_gets_a_fair_share() {
-    let server = Server::default();
-    let first = Replica::start(&server, 4);
-    assert_eq!(shares(&[&first], Duration::from_secs(20)).await, [4]);
-    let (second, third) = (Replica::start(&server, 4), Replica::start(&server, 4));
-    let fair = shares(&[&first, &second, &third], Duration::from_secs(60)).await;
-    assert!(fair.iter().all(|count| (1..=2).contains(count)), "{fair:?}");
-    assert_eq!(all_held(&[&first, &second, &third]), [0, 1, 2, 3]);
-    // And it stays so.
-    assert_eq!(
-        shares(&[&first, &second, &third], Duration::from_secs(120)).await,
-        fair
-    );
-}
-
-/// Who counts shards otherwise, or not at all, does not work beside the others: neither while they
-/// are exchanged, nor back.
-#[tokio::test(start_paused = true)]
-async fn other_counts_wait_until_all_have_ended() {
-    let server = Server::default();
-    let (a, b) = (Replica::start(&server, 2), Replica::start(&server, 2));
-    assert_eq!(shares(&[&a, &b], Duration::from_secs(5)).await, [1, 1]);
-    let (more, alone) = (Replica::start(&server, 3), candidate(&server, "alone"));
-    sleep(Duration::from_secs(60)).await;
-    a.end().await;
-    // Its shard is left to whoever holds fewer first.
-    sleep(times().retry_period * 3).await;
-    for _ in 0..60 {
-        sleep(Duration::from_secs(1)).await;
-        assert!(
-            more.held().is_empty() && !alone.leadership.holds(),
-            "the second one still works"
-        );
-        assert_eq!(b.held(), [0, 1]);
-    }
-    b.task.abort();
-    let died = tokio::time::Instant::now();
-    loop {
-        sleep(Duration::from_millis(50)).await;
-        let works = [
-            !b.held().is_empty(),
-            !more.held().is_empty(),
-            alone.leadership.holds(),
-        ];
-        assert!(
-            works.iter().filter(|works| **works).count() <= 1,
-            "{works:?}"
-        );
-        if works[1] || works[2] {
-            break;
-        }
-        assert!(
-            died.elapsed() < times().duration + times().retry_period * 2,
-            "{works:?}"
-        );
-    }
-    assert!(died.elapsed() >= times().renew_deadline);
 }
 
 #[tokio::test]

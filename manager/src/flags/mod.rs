@@ -15,9 +15,6 @@ use windlass::api::time::GoDuration;
 use windlass::contract::manager::{FLAGS, Flag, Takes};
 use windlass::text::nearest::nearest;
 
-/// The most shards: each has a Lease, which each replica looks at every other second.
-const MOST_SHARDS: usize = 100;
-
 #[derive(Debug)]
 pub(crate) enum Command {
     Run(Box<Flags>),
@@ -30,8 +27,6 @@ pub(crate) struct Flags {
     /// Whether to run only while holding the lease.
     pub(crate) leader_elect: bool,
     pub(crate) lease: LeaseTimes,
-    /// How many parts all namespaces are divided into, each with a Lease of its own; at least one.
-    pub(crate) shards: usize,
     /// The kinds that are reconciled; at least one.
     pub(crate) kinds: BTreeSet<ConfigKind>,
     /// The namespaces that are reconciled; empty means all.
@@ -51,6 +46,7 @@ pub(crate) struct Flags {
     pub(crate) bootstrap_token_ttl: Duration,
     /// Where webhooks are served; `None` turns them off.
     pub(crate) webhooks: Option<Webhooks>,
+    /// The oldest TLS that is spoken.
     pub(crate) tls_min_version: TlsVersion,
     /// Where health is served; `None` turns it off.
     pub(crate) health: Option<Address>,
@@ -58,7 +54,6 @@ pub(crate) struct Flags {
     pub(crate) diagnostics: Option<Address>,
     /// Whether metrics are served over plain HTTP to everybody.
     pub(crate) insecure_diagnostics: bool,
-    /// Experimental parts.
     pub(crate) gates: Gates,
     pub(crate) log_format: LogFormat,
     /// How much is logged, from 0 to 5.
@@ -100,9 +95,11 @@ pub(crate) struct LeaseTimes {
     pub(crate) duration: Duration,
     /// How long the leader tries to renew before it gives up.
     pub(crate) renew_deadline: Duration,
+    /// Pause between two attempts.
     pub(crate) retry_period: Duration,
 }
 
+/// How fast requests may follow each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rate {
     /// Requests per second in the long run; more than zero.
@@ -151,6 +148,7 @@ impl fmt::Display for Address {
 /// Experimental parts, under the names that Cluster API gives them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Gates {
+    /// Whether MachinePools are served.
     pub(crate) machine_pool: bool,
 }
 
@@ -255,7 +253,6 @@ impl Given {
         Ok(Flags {
             leader_elect: self.switch("leader-elect")?,
             lease: self.lease()?,
-            shards: self.shards()?,
             kinds: self.kinds()?,
             namespaces: self.list("namespace").into_iter().collect(),
             watch_filter: self.some_text("watch-filter"),
@@ -370,22 +367,6 @@ impl Given {
             ));
         }
         Ok(kinds)
-    }
-
-    /// Shards are shared out by their Leases.
-    fn shards(&self) -> Result<usize, String> {
-        const NAME: &str = "shards";
-        let shards = self.at_least(NAME, 1)?;
-        match shards {
-            1 => Ok(shards),
-            _ if shards > MOST_SHARDS => {
-                Err(self.fault(NAME, &format!("it is {MOST_SHARDS} at most")))
-            }
-            _ if self.switch("leader-elect")? => Ok(shards),
-            _ => Err(format!(
-                "--{NAME}={shards} needs leader election, so that no two managers work on one shard: write --leader-elect"
-            )),
-        }
     }
 
     /// A token is refreshed at a third of its life, and a machine takes its time to boot.

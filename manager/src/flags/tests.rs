@@ -161,28 +161,6 @@ fn kinds_are_ours_or_the_kubeadm_providers() {
 }
 
 #[test]
-fn shards_need_leases() {
-    assert_eq!(
-        (Flags::of(&[]).shards, Flags::of(&["--shards=1"]).shards),
-        (1, 1)
-    );
-    assert_eq!(Flags::of(&["--leader-elect", "--shards=100"]).shards, 100);
-    let check = |line: &[&str], expected: &str| assert_eq!(fault(line), expected);
-    check(
-        &["--shards=3"],
-        "--shards=3 needs leader election, so that no two managers work on one shard: write --leader-elect",
-    );
-    check(
-        &["--leader-elect", "--shards=101"],
-        "--shards=101 cannot be: it is 100 at most; write --shards=1",
-    );
-    check(
-        &["--leader-elect", "--shards=0"],
-        "--shards=0 cannot be: it is a whole number from 1 on; write --shards=1",
-    );
-}
-
-#[test]
 fn addresses_and_ports_can_be_turned_off() {
     let flags = Flags::of(&[
         "--health-addr=",

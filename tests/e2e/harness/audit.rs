@@ -169,35 +169,6 @@ pub(crate) fn writers(plane: &ControlPlane, since: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Who wrote anything but Leases and events in a namespace.
-pub(crate) fn writers_in(plane: &ControlPlane, namespace: &str) -> BTreeSet<String> {
-    write_requests(plane)
-        .iter()
-        .filter(|event| event["objectRef"]["namespace"] == namespace)
-        .map(credential)
-        .collect()
-}
-
-/// How often each object of a kind was made, by its namespace and name.
-pub(crate) fn made(plane: &ControlPlane, resource: &str) -> BTreeMap<(String, String), usize> {
-    let is_made = |event: &&Value| {
-        event["verb"] == "create"
-            && event["objectRef"]["resource"] == resource
-            && event["responseStatus"]["code"] == 201
-    };
-    let mut made = BTreeMap::new();
-    for event in write_requests(plane).iter().filter(is_made) {
-        let text = |field: &str| {
-            event["objectRef"][field]
-                .as_str()
-                .unwrap_or_default()
-                .to_owned()
-        };
-        *made.entry((text("namespace"), text("name"))).or_default() += 1;
-    }
-    made
-}
-
 /// The requests that wrote, or would have written, anything but Leases and events.
 fn write_requests(plane: &ControlPlane) -> Vec<Value> {
     let is_write = |event: &Value| {

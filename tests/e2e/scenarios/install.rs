@@ -152,10 +152,6 @@ fn upgrade(plane: &ControlPlane, clusterctl: &Clusterctl<'_>, port: u16) {
         .as_array_mut()
         .unwrap()
         .insert(3, json!("--kinds=WindlassConfig"));
-    arguments
-        .as_array_mut()
-        .unwrap()
-        .insert(4, json!("--shards=1"));
     assert_eq!(manager(&plane.api, windlass::NAMESPACE)["args"], arguments);
     assert_eq!(stays(&plane.api), before);
 }

@@ -122,10 +122,6 @@ pub(crate) const ALL: &[Scenario] = &[
         "manager::checked_owner_references_need_one_right_more",
         manager::checked_owner_references_need_one_right_more,
     ),
-    scenario(
-        "manager::three_managers_share_the_namespaces",
-        manager::three_managers_share_the_namespaces,
-    ),
     sharing("faults::kills_at_every_write", faults::kills_at_every_write),
     sharing(
         "faults::kills_at_every_write_for_kubeadm_configs",

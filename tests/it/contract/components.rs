@@ -351,7 +351,7 @@ fn the_book_names_the_variables_of_the_components() {
     let template =
         windlass::text::envsubst::parse(RELEASE.files.get("bootstrap-components.yaml").unwrap())
             .unwrap();
-    assert_eq!(template.variables().len(), 6);
+    assert_eq!(template.variables().len(), 5);
     for (name, default) in template.variables() {
         let row = format!("| `{name}` | `{}` |", default.unwrap());
         assert!(page.contains(&row), "the book has no row {row}");

@@ -17,21 +17,20 @@ use tower::BoxError;
 use windlass::contract::rights::{RIGHTS, RIGHTS_AT_HOME, RIGHTS_ON_KUBEADM_CONFIGS};
 use windlass::reconcile::{Action, Event, Key, Realm, World, Write};
 
-use super::caches::{self, Caches, Config, Scope};
+use super::caches::{self, Caches, Config};
 use super::queue::Size;
 use super::requests::{self, Refusal};
 use super::resources::{self, Core};
 use super::store::Writer;
-use super::triggers::{Change, Part, told};
+use super::triggers::{Change, Part, Triggers, told};
 use super::work::{self, Context, Failure};
 use super::workload::Workloads;
 use super::{Setting, begin, keys, sweep};
 use crate::client::NotLeading;
-use crate::election::{Candidacy, Elector, KubeadmLease, Leadership, Mandate};
+use crate::election::{Leadership, Mandate};
 use crate::flags::{ConfigKind, Flags};
 use crate::metrics::Metrics;
 use crate::readiness::Readiness;
-use crate::shard::{Mandates, Shard};
 use crate::shutdown::Shutdown;
 
 const CONFIGS: &str = "/apis/bootstrap.windlass.dev/v1beta2/namespaces/n/windlassconfigs";
@@ -335,25 +334,12 @@ fn config() -> Arc<Config> {
     Arc::new(serde_json::from_value(config_value()).unwrap())
 }
 
-/// Of one shard, for all of these Leases.
-fn mandates(all: impl IntoIterator<Item = Leadership>) -> Mandates {
-    Mandates::of_each(vec![Mandate::of(all)])
-}
-
-/// All that is in a namespace, or in all.
-fn scope(namespace: Option<&str>) -> Scope {
-    Scope {
-        namespace: namespace.map(str::to_owned),
-        shard: Shard { index: 0, count: 1 },
-    }
-}
-
 fn setting(api: &Api, arguments: &[&str], leadership: Leadership) -> Setting {
     let flags = Flags::of(arguments);
     let mandates = flags
         .kinds
         .iter()
-        .map(|kind| (*kind, mandates([leadership.clone()])))
+        .map(|kind| (*kind, Mandate::of([leadership.clone()])))
         .collect();
     Setting {
         client: api.client(),

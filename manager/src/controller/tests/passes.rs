@@ -129,14 +129,7 @@ async fn nobody_is_told_to_init_because_a_cache_lags_behind() {
 #[tokio::test]
 async fn who_does_not_lead_writes_nothing() {
     let api = site();
-    let flags = Flags::of(&[]);
-    let elector = Elector::new(
-        api.client(),
-        Candidacy::own("windlass-system".to_owned(), "me".to_owned()),
-        flags.lease,
-        Metrics::new(),
-    );
-    let context = context_of(&setting(&api, &[], elector.leadership()));
+    let context = context_of(&setting(&api, &[], Leadership::of_candidate()));
     let failure = work::reconcile(config(), context.clone())
         .await
         .expect_err("it may not write");
@@ -155,15 +148,9 @@ async fn without_the_kubeadm_providers_lease_nothing_is_written() {
     api.put(KUBEADM_CONFIGS, kubeadm_config_value());
     let config = Arc::new(serde_json::from_value(kubeadm_config_value()).unwrap());
     let mut setting = setting(&api, &OF_KUBEADM, Leadership::without_election());
-    let lease = KubeadmLease::new(
-        api.client(),
-        "windlass-system",
-        setting.flags.lease,
-        Metrics::new(),
-    );
     setting.mandates.insert(
         ConfigKind::Kubeadm,
-        mandates([Leadership::without_election(), lease.leadership()]),
+        Mandate::of([Leadership::without_election(), Leadership::of_candidate()]),
     );
     let failure = work::reconcile(config, context_of_kind(&setting, ConfigKind::Kubeadm))
         .await
@@ -223,14 +210,6 @@ async fn failures_are_looked_at_later_each_time() {
     let failure = Failure::Fault("x".to_owned());
     let first = Duration::from_millis(500);
     context.forget(&("n".into(), "w".into()));
-    assert_eq!(work::after_failure(&config(), &failure, &context), first);
-    // So is one that may have gone while another process led.
-    context.forget_all(|namespace| namespace == "other");
-    assert_eq!(
-        work::after_failure(&config(), &failure, &context),
-        first * 2
-    );
-    context.forget_all(|namespace| namespace == "n");
     assert_eq!(work::after_failure(&config(), &failure, &context), first);
     api.refuse_nothing();
     work::reconcile(config(), context.clone())

@@ -67,6 +67,12 @@ async fn read(workloads: &Workloads, cluster: &str) -> Result<Option<Value>, Ref
         .await
 }
 
+/// A port that rejects connections.
+fn closed_port() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
+
 /// A spec whose token has to be in the workload cluster.
 fn with_token() -> Value {
     json!({"joinConfiguration": {"discovery": {"bootstrapToken": {"token": "abcdef.0123456789abcdef", "unsafeSkipCAVerification": true}}}})
@@ -340,12 +346,7 @@ fn large_configs_are_told_by_their_text() {
 #[tokio::test]
 async fn a_cluster_that_does_not_answer_is_left_alone_for_a_while() {
     let api = Api::default();
-    // A port on which nobody listens.
-    let port = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let port = closed_port();
     for name in ["c", "d"] {
         api.put(SECRETS, kubeconfig(name, port));
     }
@@ -388,13 +389,7 @@ async fn a_cluster_that_does_not_answer_is_left_alone_for_a_while() {
 #[tokio::test]
 async fn a_client_goes_with_a_cluster_that_went_while_it_was_made() {
     let api = site();
-    // A port on which nobody listens.
-    let port = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
-    api.put(SECRETS, kubeconfig("c", port));
+    api.put(SECRETS, kubeconfig("c", closed_port()));
     let setting = setting(
         &api,
         &["--kinds=WindlassConfig,KubeadmConfig", "--leader-elect"],
@@ -442,12 +437,7 @@ async fn a_client_goes_with_a_cluster_that_went_while_it_was_made() {
 #[tokio::test]
 async fn counts_of_requests_go_with_their_cluster() {
     let (api, metrics) = (Api::default(), Metrics::new());
-    // A port on which nobody listens.
-    let port = std::net::TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let port = closed_port();
     api.put(SECRETS, kubeconfig("c", port));
     let workloads = Workloads::new(api.client(), None, metrics.clone());
     let tasks = tokio::runtime::Handle::current().metrics();

@@ -21,15 +21,8 @@ async fn only_kinds_that_flags_name_are_watched() {
             Leadership::without_election(),
         );
         if !may_write {
-            let lease = KubeadmLease::new(
-                api.client(),
-                "windlass-system",
-                setting.flags.lease,
-                Metrics::new(),
-            );
-            setting
-                .mandates
-                .insert(ConfigKind::Kubeadm, mandates([lease.leadership()]));
+            let mandate = Mandate::of([Leadership::of_candidate()]);
+            setting.mandates.insert(ConfigKind::Kubeadm, mandate);
         }
         let shutdown = setting.shutdown.clone();
         let running = tokio::spawn(super::super::run(setting));
@@ -105,6 +98,19 @@ async fn the_core_is_read_in_the_version_that_it_has_now() {
     running.await.unwrap().expect("it ends in order");
 }
 
+/// A part that works on WindlassConfigs, and what it hears of.
+fn part(namespace: Option<&str>, leadership: Leadership) -> (Part, Triggers) {
+    let (sender, triggers) = futures::channel::mpsc::unbounded();
+    let part = Part {
+        kind: ConfigKind::Windlass,
+        mandate: Mandate::of([leadership]),
+        namespace: namespace.map(str::to_owned),
+        echoes: Arc::default(),
+        sender,
+    };
+    (part, triggers)
+}
+
 #[tokio::test]
 async fn changes_reach_the_part_whose_namespace_it_is() {
     let api = Api::default();
@@ -118,70 +124,13 @@ async fn changes_reach_the_part_whose_namespace_it_is() {
     });
     let change = Change::Machine(Arc::new(serde_json::from_value(machine).unwrap()));
     let (parts, mut receivers): (Vec<_>, Vec<_>) = [None, Some("n"), Some("other")]
-        .map(|namespace| {
-            let (sender, receiver) = futures::channel::mpsc::unbounded();
-            let mandate = Mandate::of([Leadership::without_election()]);
-            (
-                Part {
-                    kind: ConfigKind::Windlass,
-                    mandate,
-                    scope: scope(namespace),
-                    echoes: Arc::default(),
-                    sender,
-                },
-                receiver,
-            )
-        })
+        .map(|namespace| part(namespace, Leadership::without_election()))
         .into_iter()
         .unzip();
     // Who may not write looks at nothing, so that nothing piles up.
-    let (sender, mut idle) = futures::channel::mpsc::unbounded();
-    let lease = KubeadmLease::new(
-        api.client(),
-        "windlass-system",
-        setting.flags.lease,
-        Metrics::new(),
-    );
-    let part = Part {
-        kind: ConfigKind::Windlass,
-        mandate: Mandate::of([lease.leadership()]),
-        scope: scope(None),
-        echoes: Arc::default(),
-        sender,
-    };
-    told(&change, &caches, &workloads, &[part]);
+    let (idle_part, mut idle) = part(None, Leadership::of_candidate());
+    told(&change, &caches, &workloads, &[idle_part]);
     assert!(idle.try_recv().is_err());
-    // Of four shards one has the namespace.
-    let of_shards = Shard::all(4).map(|shard| {
-        let (sender, receiver) = futures::channel::mpsc::unbounded();
-        let mandate = Mandate::of([Leadership::without_election()]);
-        (
-            Part {
-                kind: ConfigKind::Windlass,
-                mandate,
-                scope: Scope {
-                    namespace: None,
-                    shard,
-                },
-                echoes: Arc::default(),
-                sender,
-            },
-            receiver,
-        )
-    });
-    let (parts_of_shards, mut receivers_of_shards): (Vec<_>, Vec<_>) = of_shards.unzip();
-    told(&change, &caches, &workloads, &parts_of_shards);
-    let heard: Vec<bool> = receivers_of_shards
-        .iter_mut()
-        .map(|receiver| receiver.try_recv().is_ok())
-        .collect();
-    assert_eq!(
-        heard,
-        Shard::all(4)
-            .map(|shard| shard.has("n"))
-            .collect::<Vec<_>>()
-    );
-    assert_eq!(heard.iter().filter(|heard| **heard).count(), 1);
     told(&change, &caches, &workloads, &parts);
     let got: Vec<bool> = receivers
         .iter_mut()
@@ -218,15 +167,7 @@ async fn machines_of_the_control_plane_hear_of_one_that_is_gone() {
     let (caches, watching) = filled_caches(&setting).await;
     let workloads = Workloads::new(api.client(), None, Metrics::new());
     let heard = |name: &str| {
-        let (sender, mut receiver) = futures::channel::mpsc::unbounded();
-        let mandate = Mandate::of([Leadership::without_election()]);
-        let part = Part {
-            kind: ConfigKind::Windlass,
-            mandate,
-            scope: scope(None),
-            echoes: Arc::default(),
-            sender,
-        };
+        let (part, mut receiver) = part(None, Leadership::without_election());
         told(
             &Change::Machine(Arc::new(serde_json::from_value(machine(name)).unwrap())),
             &caches,
@@ -275,7 +216,7 @@ async fn only_what_flags_name_is_watched() {
         let api = Api::default();
         let setting = setting(&api, arguments, Leadership::without_election());
         assert_eq!(caches::namespaces(&setting), [namespace.map(str::to_owned)]);
-        let (configs, _store) = caches::configs(&setting, ConfigKind::Windlass, &scope(namespace));
+        let (configs, _store) = caches::configs(&setting, ConfigKind::Windlass, namespace);
         drop(tokio::time::timeout(Duration::from_millis(50), Box::pin(configs).next()).await);
         let asked = api.asked(|method| *method == Method::GET);
         assert!(
@@ -343,41 +284,4 @@ async fn nobody_looks_again_at_his_own_writing() {
         .await
         .expect("it is looked at");
     assert!(asked() > after);
-}
-
-/// While it did not lead, nobody told it of changes: whoever leads anew looks at all of its
-/// configs.
-#[tokio::test]
-async fn who_leads_anew_looks_at_all() {
-    let api = site();
-    let (context, setting) = context(&api);
-    work::reconcile(config(), context.clone())
-        .await
-        .expect("nothing is missing");
-    let looked_at = || {
-        api.asked(|method| *method == Method::GET)
-            .iter()
-            .filter(|asked| asked.ends_with("/secrets/w"))
-            .count()
-    };
-    let before = looked_at();
-    let (_sender, triggers) = futures::channel::mpsc::unbounded();
-    let mandate = Mandate::of([Leadership::without_election()]);
-    let leading = super::super::controller(
-        &setting,
-        ConfigKind::Windlass,
-        context,
-        mandate,
-        scope(None),
-        triggers,
-    );
-    let until = async {
-        while looked_at() == before {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::select! {
-        () = leading => unreachable!("internal error: nobody ends it"),
-        looked = tokio::time::timeout(Duration::from_secs(10), until) => looked.expect("it is looked at"),
-    }
 }

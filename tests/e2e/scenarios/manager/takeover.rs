@@ -124,7 +124,7 @@ fn the_second_makes_the_rest(context: &Context, plane: &ControlPlane, first: &Ma
         before.is_subset(&versions(plane)),
         "what was written was written again"
     );
-    assert_one_token_each(plane, Some(NAMESPACE), MACHINES);
+    assert_one_token_each(plane);
     parity::assert_data_is_rendered(plane, context.folder(), NAMESPACE, MACHINES);
 }
 
@@ -147,9 +147,9 @@ fn versions(plane: &ControlPlane) -> BTreeSet<String> {
         .collect()
 }
 
-/// Each config of a namespace, or of all, has a token of its own, and there are no others.
-pub(super) fn assert_one_token_each(plane: &ControlPlane, namespace: Option<&str>, count: usize) {
-    let configs = plane.api.list(BOOTSTRAP, "WindlassConfig", namespace);
+/// Each config has a token of its own, and there are no others.
+fn assert_one_token_each(plane: &ControlPlane) {
+    let configs = plane.api.list(BOOTSTRAP, "WindlassConfig", Some(NAMESPACE));
     let token = |config: &Value| {
         let token = config["spec"]["joinConfiguration"]["discovery"]["bootstrapToken"]["token"]
             .as_str()
@@ -165,5 +165,5 @@ pub(super) fn assert_one_token_each(plane: &ControlPlane, namespace: Option<&str
         .map(|secret| secret["metadata"]["name"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(made, wanted);
-    assert_eq!(wanted.len(), count);
+    assert_eq!(wanted.len(), MACHINES);
 }
