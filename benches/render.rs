@@ -1,16 +1,15 @@
 //! A worker's bootstrap data: the whole path from the text of its documents, and encoding alone.
 //!
-//! The inputs are the shared vectors, when they are there: the worker whose data is nearest to 3
-//! KB, and the largest of all. Beside them stands the example of this repository.
+//! The inputs are an example, the vector of a worker whose data is nearest to 3 KB, and the vector
+//! with the largest data.
 #![allow(
     clippy::unwrap_used,
     clippy::disallowed_methods,
-    clippy::print_stderr,
     reason = "a benchmark reads files and may fail loudly"
 )]
 
 use std::hint::black_box;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde_json::Value;
@@ -28,15 +27,8 @@ const ORDINARY: u64 = 3_000;
 /// The texts to render, by name.
 fn inputs() -> Vec<(String, String)> {
     let mut inputs = vec![("example".to_owned(), WORKER.to_owned())];
-    let shared = std::env::var_os("WINDLASS_SHARED").map_or_else(
-        || Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared")).to_path_buf(),
-        PathBuf::from,
-    );
-    let vectors = shared.join("vectors/render");
-    let Ok(index) = std::fs::read(vectors.join("index.json")) else {
-        eprintln!("SKIPPED: shared data not found: {}", vectors.display());
-        return inputs;
-    };
+    let vectors = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors/render"));
+    let index = std::fs::read(vectors.join("index.json")).unwrap();
     let index: Value = serde_json::from_slice(&index).unwrap();
     let cases = index["cases"]
         .as_array()

@@ -1,24 +1,15 @@
 //! clusterctl's offline commands against the recorded behaviour of clusterctl: all invocations, run
 //! with the built binary.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use rayon::prelude::*;
 use serde_json::Value;
 
-use crate::support::shared;
-
-/// Invocations whose standard output or exit code is not clusterctl's yet. The list only shrinks:
-/// one that passes must leave it.
-const KNOWN_GAPS: &[&str] = &[];
-
-/// Refusals that end with the words of a Go library (its YAML reader, mostly), of which we say the
-/// meaning in our own words. What clusterctl itself says before them must be the same. This list
-/// only shrinks too.
-const OTHER_WORDS: &[&str] = &[];
+use crate::support::{CORPUS_OF_CASES, recorded_source, shared, vectors};
 
 /// Commands of clusterctl that this program does not have: they are refused, whatever clusterctl
 /// says.
@@ -35,99 +26,51 @@ struct Run {
     stderr: Vec<u8>,
 }
 
-/// How an invocation compares with its record.
-#[derive(Default)]
-struct Verdict {
-    /// Standard output, exit code, files.
-    gap: Option<String>,
-    /// Standard error.
-    words: Option<String>,
-}
-
-struct Case {
+struct Case<'a> {
     folder: PathBuf,
     name: String,
     record: Value,
+    /// The corpus, for an invocation over files of it.
+    corpus: Option<&'a Path>,
 }
 
 #[test]
 fn every_recorded_invocation_gives_the_same() {
-    let Some(folder) = shared("vectors/clusterctl") else {
-        return;
-    };
-    let cases = cases(&folder);
-    assert!(cases.len() >= 672, "{} invocations", cases.len());
-    let threads = std::thread::available_parallelism().map_or(2, usize::from);
-    let verdicts: Vec<(String, Verdict)> = std::thread::scope(|scope| {
-        let chunks: Vec<_> = cases.chunks(cases.len().div_ceil(threads)).collect();
-        let running: Vec<_> = chunks
-            .into_iter()
-            .map(|chunk| scope.spawn(|| chunk.iter().map(judge).collect::<Vec<_>>()))
-            .collect();
-        running
-            .into_iter()
-            .flat_map(|thread| thread.join().unwrap())
-            .collect()
-    });
-    let gaps = failures(
-        "differ in standard output, exit code or files",
-        KNOWN_GAPS,
-        &verdicts,
-        |verdict| verdict.gap.as_ref(),
-    );
-    let words = failures(
-        "differ in standard error",
-        OTHER_WORDS,
-        &verdicts,
-        |verdict| verdict.words.as_ref(),
-    );
-    let failures = [gaps, words].concat();
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    check(430, cases(|record| !is_over_corpus(record), None));
 }
 
-/// Compares what failed with a list of what may fail.
-fn failures<'v>(
-    what: &str,
-    known: &[&str],
-    verdicts: &'v [(String, Verdict)],
-    of: impl Fn(&'v Verdict) -> Option<&'v String>,
-) -> Vec<String> {
-    let known: BTreeSet<&str> = known.iter().copied().collect();
-    let failed: Vec<(&str, &String)> = verdicts
-        .iter()
-        .filter_map(|(name, verdict)| Some((name.as_str(), of(verdict)?)))
-        .collect();
-    let names: BTreeSet<&str> = failed.iter().map(|(name, _)| *name).collect();
-    let mut messages: Vec<String> = failed
-        .iter()
-        .filter(|(name, _)| !known.contains(name))
-        .map(|(name, said)| format!("{name}: {said}"))
-        .collect();
-    if !messages.is_empty() {
-        messages.insert(0, format!("{} invocations {what}:", messages.len()));
+#[test]
+fn every_recorded_invocation_over_the_corpus_gives_the_same() {
+    if let Some(corpus) = shared("corpus") {
+        check(242, cases(is_over_corpus, Some(&corpus)));
     }
-    let stale: Vec<&&str> = known
-        .iter()
-        .filter(|name| !names.contains(**name))
-        .collect();
-    if !stale.is_empty() {
-        messages.push(format!(
-            "these pass, or are no more; take them off the list of those that {what}: {stale:?}"
-        ));
-    }
-    messages
 }
 
-fn cases(folder: &Path) -> Vec<Case> {
+/// Whether an invocation reads files of the corpus.
+fn is_over_corpus(record: &Value) -> bool {
+    let files = record["files"].as_object().into_iter().flatten();
+    files
+        .map(|(_, source)| source)
+        .chain([&record["stdin"]])
+        .filter_map(Value::as_str)
+        .any(|source| source.starts_with(CORPUS_OF_CASES))
+}
+
+fn cases(is_meant: impl Fn(&Value) -> bool, corpus: Option<&Path>) -> Vec<Case<'_>> {
     let mut cases = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
+    for entry in fs::read_dir(vectors("clusterctl")).unwrap() {
         let folder = entry.unwrap().path();
-        if let Ok(record) = fs::read(folder.join("case.json")) {
+        let Ok(record) = fs::read(folder.join("case.json")) else {
+            continue;
+        };
+        let record = serde_json::from_slice(&record).unwrap();
+        if is_meant(&record) {
             let name = folder.file_name().unwrap().to_str().unwrap().to_owned();
             cases.push(Case {
                 folder,
                 name,
-                record: serde_json::from_slice(&record).unwrap(),
+                record,
+                corpus,
             });
         }
     }
@@ -135,7 +78,23 @@ fn cases(folder: &Path) -> Vec<Case> {
     cases
 }
 
-fn judge(case: &Case) -> (String, Verdict) {
+/// Checks the cases, of which there are at least so many.
+fn check(least: usize, cases: Vec<Case>) {
+    assert!(cases.len() >= least, "{} invocations", cases.len());
+    let wrong: Vec<String> = cases
+        .par_iter()
+        .filter_map(|case| Some(format!("{}: {}", case.name, judge(case)?)))
+        .collect();
+    assert!(
+        wrong.is_empty(),
+        "{} invocations differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+/// The first difference from the record.
+fn judge(case: &Case) -> Option<String> {
     let work = tempfile::Builder::new()
         .prefix("windlass-")
         .tempdir()
@@ -143,15 +102,19 @@ fn judge(case: &Case) -> (String, Verdict) {
     let root = work.path().canonicalize().unwrap();
     case.prepare(&root);
     let run = case.run(&root);
-    (case.name.clone(), case.compare(&root, &run))
+    case.compare(&root, &run)
 }
 
-impl Case {
+impl Case<'_> {
     fn texts(&self, field: &str) -> Vec<(&str, &str)> {
         let entries = self.record[field].as_object().into_iter().flatten();
         entries
             .map(|(key, value)| (key.as_str(), value.as_str().unwrap()))
             .collect()
+    }
+
+    fn read(&self, source: &str) -> Vec<u8> {
+        fs::read(recorded_source(&self.folder, source, self.corpus).unwrap()).unwrap()
     }
 
     fn list(&self, field: &str) -> &[Value] {
@@ -170,7 +133,7 @@ impl Case {
         }
         for (path, source) in self.texts("files") {
             // Read and written, not copied: the sources may be read-only.
-            fs::write(at(path), fs::read(self.folder.join(source)).unwrap()).unwrap();
+            fs::write(at(path), self.read(source)).unwrap();
         }
         for path in self.list("tokenFiles") {
             let path = root.join(path.as_str().unwrap());
@@ -220,9 +183,7 @@ impl Case {
         let mut child = command.spawn().unwrap();
         let stdin = self.record["stdin"]
             .as_str()
-            .map_or_else(Vec::new, |source| {
-                fs::read(self.folder.join(source)).unwrap()
-            });
+            .map_or_else(Vec::new, |source| self.read(source));
         let mut pipe = child.stdin.take().unwrap();
         // A program that does not read its input may close it first.
         let feeding = std::thread::spawn(move || drop(pipe.write_all(&stdin)));
@@ -236,7 +197,7 @@ impl Case {
         }
     }
 
-    fn compare(&self, root: &Path, run: &Run) -> Verdict {
+    fn compare(&self, root: &Path, run: &Run) -> Option<String> {
         if let Some(command) = self.record["args"][0]
             .as_str()
             .filter(|word| NOT_OURS.contains(word))
@@ -246,10 +207,7 @@ impl Case {
             );
             let is_refused =
                 run.exit_code == 1 && run.stdout.is_empty() && run.stderr == refusal.as_bytes();
-            return Verdict {
-                gap: (!is_refused).then(|| format!("not refused: {}", shown(&run.stderr))),
-                words: None,
-            };
+            return (!is_refused).then(|| format!("not refused: {}", shown(&run.stderr)));
         }
         let expected = |name: &str| fs::read(self.folder.join(name)).unwrap_or_default();
         let is_help = self.name.starts_with(HELP_GROUP);
@@ -262,21 +220,20 @@ impl Case {
         let (ours, theirs) = (self.own_name(&run.stdout), expected("stdout"));
         // Help texts are our own.
         let same_stdout = ours == theirs || is_help && !ours.is_empty() && !theirs.is_empty();
+        if !same_exit {
+            return Some(format!(
+                "exit {} instead of {exit_code}: {}",
+                run.exit_code,
+                shown(&run.stderr)
+            ));
+        }
+        if !same_stdout {
+            return Some(first_difference("standard output", &ours, &theirs));
+        }
         let wrong_file = self
             .list("outputs")
             .iter()
             .find_map(|output| self.wrong_file(root, output));
-        let gap = if !same_exit {
-            Some(format!(
-                "exit {} instead of {exit_code}: {}",
-                run.exit_code,
-                shown(&run.stderr)
-            ))
-        } else if !same_stdout {
-            Some(first_difference("standard output", &ours, &theirs))
-        } else {
-            wrong_file
-        };
         let alternatives = self
             .list("stderrAlternatives")
             .iter()
@@ -286,20 +243,9 @@ impl Case {
             .collect();
         let ours = self.own_name(&run.stderr);
         let same_stderr = self.record["stderrCompare"] == "ignore" || accepted.contains(&ours);
-        assert!(
-            gap.is_some()
-                || same_stderr
-                || accepted
-                    .iter()
-                    .any(|theirs| before_library(theirs) == before_library(&ours)),
-            "{}: clusterctl's own words differ: {} instead of {}",
-            self.name,
-            shown(&ours),
-            shown(&accepted[0])
-        );
-        let words = (gap.is_none() && !same_stderr)
-            .then(|| format!("{} instead of {}", shown(&ours), shown(&accepted[0])));
-        Verdict { gap, words }
+        wrong_file.or_else(|| {
+            (!same_stderr).then(|| format!("{} instead of {}", shown(&ours), shown(&accepted[0])))
+        })
     }
 
     /// Our program's name stands where clusterctl's does.
@@ -335,12 +281,6 @@ impl Case {
             .filter(|expected| *expected != mode)
             .map(|expected| format!("mode {mode:o} instead of {expected:o}"))
     }
-}
-
-/// What clusterctl says before the words of its YAML reader.
-fn before_library(text: &[u8]) -> &[u8] {
-    let at = text.windows(6).rposition(|window| window == b"yaml: ");
-    &text[..at.unwrap_or(text.len())]
 }
 
 fn replaced(text: &[u8], find: &[u8], replace: &[u8]) -> Vec<u8> {

@@ -15,7 +15,7 @@ use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 use windlass::text::yaml;
 
-use crate::support::shared;
+use crate::support::vectors;
 
 fn object(kind: Kind, version: Version, body: Value) -> Value {
     let mut object = body;
@@ -502,9 +502,7 @@ fn normalise(value: &mut Value) {
 /// it unknown to our types.
 #[test]
 fn kubeadm_configs_of_the_vectors_are_read() {
-    let Some(vectors) = shared("vectors/render") else {
-        return;
-    };
+    let vectors = vectors("render");
     let index: Value =
         serde_json::from_str(&std::fs::read_to_string(vectors.join("index.json")).unwrap())
             .unwrap();

@@ -15,7 +15,7 @@ use windlass::render::{FeatureGates, Profile, Request};
 use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 
-use crate::support::{shared, windlass};
+use crate::support::{self, windlass};
 
 fn request(profile: &str, ignition: bool) -> Request {
     Request {
@@ -61,8 +61,8 @@ struct Vector {
     ignition: bool,
 }
 
-fn vectors() -> Option<Vec<Vector>> {
-    let root = shared("vectors/render")?;
+fn vectors() -> Vec<Vector> {
+    let root = support::vectors("render");
     let index: Value = serde_json::from_slice(&fs::read(root.join("index.json")).unwrap()).unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     // A control plane that is only referred to is no whole object there.
@@ -83,22 +83,20 @@ fn vectors() -> Option<Vec<Vector>> {
         expected: fs::read(root.join(text(&case["name"])).join(text(&case["expected"]))).unwrap(),
         ignition: case["format"] == "ignition",
     };
-    Some(
-        index["cases"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(is_whole)
-            .map(of_case)
-            .collect(),
-    )
+    index["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(is_whole)
+        .map(of_case)
+        .collect()
 }
 
 /// What we render, and what Cluster API's own code wrote, also as the Secret in which a cluster has
 /// it.
 #[test]
 fn nothing_differs_from_itself() {
-    let Some(vectors) = vectors() else { return };
+    let vectors = vectors();
     let mut wrong = Vec::new();
     for vector in &vectors {
         let request = || request(&vector.profile, vector.ignition);
@@ -137,9 +135,7 @@ type Known = (&'static str, &'static str);
 /// The lines that differ between two releases, over all vectors that both take, by what they are;
 /// those that nothing explains fail.
 fn between(from: &str, to: &str, known: &[Known]) -> BTreeMap<&'static str, usize> {
-    let Some(vectors) = vectors() else {
-        return BTreeMap::new();
-    };
+    let vectors = vectors();
     let mut seen: BTreeMap<&'static str, usize> = BTreeMap::new();
     let mut unknown = Vec::new();
     let mut both = 0;
@@ -209,10 +205,7 @@ fn the_unit_of_ignition_is_all_that_main_changes() {
 #[test]
 fn the_kubeconfig_is_all_that_v1_12_changes() {
     let seen = between("v1.11.10", "v1.12.11", &[("preferences: {}", "file")]);
-    assert!(
-        shared("vectors/render").is_none() || seen.contains_key("preferences: {}"),
-        "{seen:?}"
-    );
+    assert!(seen.contains_key("preferences: {}"), "{seen:?}");
 }
 
 /// cabpk.md §0, the column v1.10, and §1.4: what the conversion of v1.11 drops, restores and
@@ -266,10 +259,7 @@ fn the_first_release_with_v1beta2_changes_what_is_known() {
         .concat(),
     );
     let missing: Vec<_> = ROWS.iter().filter(|row| !seen.contains_key(*row)).collect();
-    assert!(
-        shared("vectors/render").is_none() || missing.is_empty(),
-        "{missing:?} of {seen:?}"
-    );
+    assert!(missing.is_empty(), "{missing:?} of {seen:?}");
 }
 
 fn run(old: &str, new: &str, flags: &[&str]) -> (Option<i32>, String, String) {
@@ -960,8 +950,7 @@ fn secrets_of_the_input_come_out_nowhere() {
     };
     let topology = |password: &str| {
         let text =
-            fs::read_to_string(crate::support::root().join("examples/topology/harbour.yaml"))
-                .unwrap();
+            fs::read_to_string(support::root().join("examples/topology/harbour.yaml")).unwrap();
         let class = "  variables:\n";
         assert!(text.contains(class));
         let declared = "  variables:\n  - name: proxyPassword\n    required: false\n    schema: {openAPIV3Schema: {type: string, default: PASS}}\n";
@@ -1006,8 +995,7 @@ fn secrets_of_the_input_come_out_nowhere() {
 /// A class whose template changes gets a successor of it, which replaces machines.
 #[test]
 fn topologies_are_planned_first() {
-    let text =
-        fs::read_to_string(crate::support::root().join("examples/topology/harbour.yaml")).unwrap();
+    let text = fs::read_to_string(support::root().join("examples/topology/harbour.yaml")).unwrap();
     let (_, report, _) = run(&text, &text, &[]);
     assert!(
         report

@@ -6,16 +6,14 @@ use windlass::text::budget::Budget;
 use windlass::text::go::template;
 use windlass::text::go::value::Value;
 
-use crate::support::shared;
+use crate::support::vectors;
 
 /// Templates that show what no other program can show: the address of a map.
 const GAPS: [&str; 1] = ["{{printf \"%p\" .m }}"];
 
 #[test]
 fn templates_give_what_go_gives() {
-    let Some(file) = shared("vectors/go_template/cases.jsonl") else {
-        return;
-    };
+    let file = vectors("go_template/cases.jsonl");
     let cases = std::fs::read_to_string(file).unwrap();
     let mut counts = [0; 3];
     let mut failures = Vec::new();
@@ -46,7 +44,7 @@ fn templates_give_what_go_gives() {
     }
     assert!(
         counts[0] >= 1700 && counts[1] >= 560 && counts[2] >= 730,
-        "the shared set has become smaller: {counts:?}"
+        "cases are missing: {counts:?}"
     );
     failures.retain(|(text, _, _)| !GAPS.contains(&text.as_str()));
     assert!(

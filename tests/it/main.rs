@@ -27,6 +27,7 @@ mod components;
 mod contract;
 mod conversion;
 mod core_kinds;
+mod corpus;
 mod crd_labels;
 mod diff;
 mod diff_reports;

@@ -8,7 +8,7 @@ use roxmltree::{Document, Node, ParsingOptions};
 use serde_json::Value;
 
 use crate::inspect::canaries;
-use crate::support::{root, shared, windlass};
+use crate::support::{root, vectors, windlass};
 
 fn run(folder: &Path, arguments: &[&str]) -> Output {
     windlass(folder).args(arguments).output().unwrap()
@@ -440,9 +440,7 @@ fn pages_show_contents_and_no_secrets() {
 /// No value of a Secret of a vector comes onto the pages of its machine.
 #[test]
 fn pages_of_vectors_show_no_secret() {
-    let Some(folder) = shared("vectors/render") else {
-        return;
-    };
+    let folder = vectors("render");
     let mut with_canaries = 0;
     for name in std::fs::read_dir(&folder)
         .unwrap()

@@ -8,8 +8,13 @@ use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 use windlass::text::yaml;
 
-/// A path below the shared data (corpus, vectors, contract), which lies beside the project and is
-/// not part of it.
+/// A path below `tests/vectors`: inputs, and what the real programs answered to each.
+pub(crate) fn vectors(path: &str) -> PathBuf {
+    root().join("tests/vectors").join(path)
+}
+
+/// A path below the shared data: the corpus of real providers' files (`tests/corpus.md`), which is
+/// not part of the repository.
 ///
 /// Without the data the caller's test is skipped, which is said on stderr; with
 /// `WINDLASS_REQUIRE_SHARED=1` that is a failure.
@@ -26,6 +31,15 @@ pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     assert!(!required, "shared data not found: {}", found.display());
     eprintln!("SKIPPED: shared data not found: {}", found.display());
     None
+}
+
+/// The schema of a kind of Cluster API's core, as upstream's CRD of v1.14 has it, without `status`
+/// and what each object has.
+pub(crate) fn core_schema(kind: &str, version: &str) -> Value {
+    let table = std::fs::read_to_string(root().join("src/preflight/core_kinds.txt")).unwrap();
+    let row = format!("{kind} {version} ");
+    let schema = table.lines().find_map(|line| line.strip_prefix(&row));
+    serde_json::from_str(schema.unwrap()).unwrap()
 }
 
 /// Whether a program that a test needs can be run. One that is missing is said; where everything is
@@ -47,6 +61,22 @@ pub(crate) fn runs(command: &[&str]) -> bool {
     }
     found
 }
+
+/// The file that a recorded invocation of clusterctl names in its `case.json`: one of its folder, or
+/// one of the corpus, which may be missing.
+pub(crate) fn recorded_source(
+    folder: &Path,
+    source: &str,
+    corpus: Option<&Path>,
+) -> Option<PathBuf> {
+    match source.strip_prefix(CORPUS_OF_CASES) {
+        Some(path) => corpus.map(|corpus| corpus.join(path)),
+        None => Some(folder.join(source)),
+    }
+}
+
+/// How a `case.json` spells the folder of the corpus.
+pub(crate) const CORPUS_OF_CASES: &str = "../../../corpus/";
 
 /// All files below a folder, in order.
 pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {

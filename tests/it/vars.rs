@@ -6,7 +6,7 @@ use serde_json::Value;
 use windlass::ops::vars;
 use windlass::text::source::Source;
 
-use crate::support::{files_below, root, shared, windlass};
+use crate::support::{files_below, recorded_source, root, shared, vectors, windlass};
 
 #[test]
 fn json_has_every_use_and_faults_are_findings() {
@@ -130,11 +130,9 @@ fn variables_are_told_with_what_each_place_says() {
 /// not only nested are those that it lists.
 #[test]
 fn names_are_those_that_clusterctl_lists() {
-    let Some(folder) = shared("vectors/clusterctl") else {
-        return;
-    };
+    let corpus = shared("corpus");
     let mut compared = 0;
-    for record in files_below(&folder)
+    for record in files_below(&vectors("clusterctl"))
         .iter()
         .filter(|path| path.ends_with("case.json"))
     {
@@ -165,11 +163,14 @@ fn names_are_those_that_clusterctl_lists() {
         {
             continue;
         }
-        let at = |name: &str| record.parent().unwrap().join(name);
-        let Ok(template) = String::from_utf8(fs::read(at(template)).unwrap()) else {
+        let folder = record.parent().unwrap();
+        let Some(template) = recorded_source(folder, template, corpus.as_deref()) else {
             continue;
         };
-        let expected = fs::read_to_string(at("stdout")).unwrap();
+        let Ok(template) = String::from_utf8(fs::read(template).unwrap()) else {
+            continue;
+        };
+        let expected = fs::read_to_string(folder.join("stdout")).unwrap();
         let (variables, report) = vars::list(&[Source::new("t", template)]);
         assert!(report.is_empty(), "{}: {report:?}", record.display());
         let names: String = variables

@@ -1,10 +1,10 @@
-//! Test data beside the checkout, which the project does not hold: the components of Cluster API
-//! and of other providers.
+//! Test data: the vectors of the checkout, and the corpus of real providers' files, which is not
+//! part of the repository (`tests/corpus.md`).
 
 use std::path::{Path, PathBuf};
 
-/// A file or folder of the shared data: below `WINDLASS_SHARED`, else `../shared` beside the
-/// checkout.
+/// A file or folder of the shared data, which has the corpus: below `WINDLASS_SHARED`, else
+/// `../shared` beside the checkout.
 pub(crate) fn path(relative: &str) -> PathBuf {
     let root = std::env::var_os("WINDLASS_SHARED")
         .map(PathBuf::from)
@@ -16,6 +16,12 @@ pub(crate) fn path(relative: &str) -> PathBuf {
         path.display()
     );
     path.canonicalize().expect("the path exists")
+}
+
+/// A folder below `tests/vectors`: inputs, and the answers of the real programs.
+pub(crate) fn vectors(folder: &str) -> PathBuf {
+    let path = checkout().join("tests/vectors").join(folder);
+    path.canonicalize().expect("the checkout has the vectors")
 }
 
 /// The root of the checkout.

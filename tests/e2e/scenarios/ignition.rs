@@ -20,7 +20,7 @@ const ASKED_FOR: &str = "filesystem overwrites partitioned device";
 /// WindlassConfig of that format: what we give for version 3.4 is accepted, and without a warning
 /// but for what the input asks for.
 pub(crate) fn version_3_4_is_accepted(context: &Context) {
-    let vectors = shared::path("vectors/render");
+    let vectors = shared::vectors("render");
     let index: Value =
         serde_json::from_slice(&std::fs::read(vectors.join("index.json")).unwrap()).unwrap();
     let mut faults = Vec::new();

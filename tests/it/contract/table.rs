@@ -1,8 +1,9 @@
 //! `docs/contract.tsv`: each rule of the contract, where it is fulfilled, and which test proves it.
+//! `docs/contract-rules.tsv` has the rules themselves, with the pages of the book that they are from.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use crate::support::{root, shared};
+use crate::support::root;
 
 const TABLE: &str = "docs/contract.tsv";
 const HEADER: &str = "id\tlevel\tfulfilled\tproof";
@@ -223,35 +224,33 @@ fn tests_of_upstream_have_tests_here() {
     assert_eq!(seen.len(), 78);
 }
 
-/// The rules of the checklist, with their levels.
-fn checklist() -> Option<BTreeMap<String, String>> {
-    let text = std::fs::read_to_string(shared("contract/checklist.md")?).unwrap();
-    let is_id = |id: &str| {
-        ["BC-", "PK-", "CC-", "OP-"]
-            .iter()
-            .any(|prefix| id.starts_with(prefix))
-    };
-    let rules = text.lines().filter_map(|line| {
-        let cells: Vec<&str> = line
-            .strip_prefix("| ")?
-            .strip_suffix(" |")?
-            .split(" | ")
-            .collect();
-        is_id(cells[0]).then(|| (cells[0].to_owned(), cells[1].to_owned()))
-    });
-    Some(rules.collect())
+/// The rules of the contract: id and level.
+fn rules() -> Vec<(String, String)> {
+    const RULES: &str = "docs/contract-rules.tsv";
+    let text = std::fs::read_to_string(root().join(RULES)).unwrap();
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("id\tlevel\tcontract\trule\tsource"));
+    lines
+        .map(|line| {
+            let [id, level, contract, rule, source] = line.split('\t').collect::<Vec<_>>()[..]
+            else {
+                panic!("{RULES}: five columns: {line}")
+            };
+            assert!(
+                ![contract, rule, source].contains(&""),
+                "{RULES}: {id}: a column is empty"
+            );
+            (id.to_owned(), level.to_owned())
+        })
+        .collect()
 }
 
-/// The table against the checklist: all rules, with their levels. Each is proven, or does not bind
-/// us, since the table has no other form.
+/// The table has all rules, with their levels. Each is proven, or does not bind us, since the table
+/// has no other form.
 #[test]
 fn table_is_complete() {
-    let Some(checklist) = checklist() else { return };
-    assert_eq!(checklist.len(), 219, "rules of the checklist");
-    let rows = rows();
-    let ids: BTreeSet<&String> = rows.iter().map(|row| &row.id).collect();
-    assert_eq!(ids, checklist.keys().collect(), "ids");
-    for row in &rows {
-        assert_eq!(row.level, checklist[&row.id], "{}", row.id);
-    }
+    let rules = rules();
+    assert_eq!(rules.len(), 219);
+    let rows: Vec<_> = rows().into_iter().map(|row| (row.id, row.level)).collect();
+    assert_eq!(rows, rules);
 }

@@ -1,8 +1,9 @@
-//! The shared vectors and the corpus: there and back, rendered before and after, and held against
+//! The vectors and the corpus: there and back, rendered before and after, and held against
 //! the real CRDs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
 use rayon::prelude::*;
 use serde_json::Value;
@@ -14,17 +15,14 @@ use windlass::text::budget::Budget;
 
 use super::corpus::{has_patched_argument, referred, rendered, substituted, text_of};
 use super::{NEW, OLD, migrated_beside};
-use crate::support::{documents, files_below, shared};
+use crate::support::{documents, files_below, shared, vectors};
 
 /// All texts below a folder that hold something that is migrated, by their paths.
-fn texts(folder: &str) -> Option<Vec<(String, String)>> {
-    let root = shared(folder)?;
-    Some(
-        files_below(&root)
-            .par_iter()
-            .filter_map(|path| text_of(&root, path))
-            .collect(),
-    )
+fn texts(root: &Path) -> Vec<(String, String)> {
+    files_below(root)
+        .par_iter()
+        .filter_map(|path| text_of(root, path))
+        .collect()
 }
 
 /// Whether a text has a duration that Go writes otherwise: what comes back is spelt as Go does.
@@ -54,9 +52,7 @@ fn has_moved_field(text: &str) -> bool {
 
 #[test]
 fn there_and_back_is_the_same_text() {
-    let Some(vectors) = texts("vectors/render") else {
-        return;
-    };
+    let vectors = texts(&vectors("render"));
     let documents = vectors.iter().flat_map(|(name, text)| {
         let others = referred(text);
         text.split("---\n")
@@ -113,7 +109,7 @@ const CANNOT_BE_CARRIED: [&str; 2] = [
 
 #[test]
 fn what_is_migrated_renders_the_same_bytes() {
-    let Some(corpus) = texts("corpus") else {
+    let Some(corpus) = shared("corpus") else {
         return;
     };
     let check = |(name, text): &(String, String)| {
@@ -138,7 +134,7 @@ fn what_is_migrated_renders_the_same_bytes() {
         );
         Some(there != *text)
     };
-    let rendered: Vec<bool> = corpus.par_iter().filter_map(check).collect();
+    let rendered: Vec<bool> = texts(&corpus).par_iter().filter_map(check).collect();
     let changed = rendered.iter().filter(|changed| **changed).count();
     assert!(
         rendered.len() > 60 && changed > 20,
@@ -147,9 +143,9 @@ fn what_is_migrated_renders_the_same_bytes() {
     );
 }
 
-/// The schemas in the CRDs of Cluster API v1.14, with apiVersion and kind.
-pub(super) fn crds() -> Option<Vec<(String, String, Value)>> {
-    let mut schemas = Vec::new();
+/// The schemas in the CRDs of Cluster API v1.14, by apiVersion and kind.
+fn schemas() -> Option<BTreeMap<(String, String), Schema>> {
+    let mut schemas = BTreeMap::new();
     for file in ["core", "bootstrap", "control-plane"] {
         let path = shared(&format!(
             "corpus/rendered/kubernetes-sigs+cluster-api@v1.14.0/{file}-components.yaml"
@@ -167,23 +163,12 @@ pub(super) fn crds() -> Option<Vec<(String, String, Value)>> {
                     version["name"].as_str().unwrap()
                 );
                 let kind = crd["spec"]["names"]["kind"].as_str().unwrap().to_owned();
-                schemas.push((
-                    api_version,
-                    kind,
-                    version["schema"]["openAPIV3Schema"].clone(),
-                ));
+                let schema = Schema::from_json(&version["schema"]["openAPIV3Schema"]).unwrap();
+                schemas.insert((api_version, kind), schema);
             }
         }
     }
     Some(schemas)
-}
-
-/// The same, to judge by.
-fn schemas() -> Option<BTreeMap<(String, String), Schema>> {
-    let schema = |(api_version, kind, schema): (String, String, Value)| {
-        ((api_version, kind), Schema::from_json(&schema).unwrap())
-    };
-    Some(crds()?.into_iter().map(schema).collect())
 }
 
 /// Patches of kustomize, which are no whole objects; others have no spec.
@@ -230,7 +215,7 @@ fn refused(
 /// What the CRDs of Cluster API v1.14 take in one version they take in the other.
 #[test]
 fn what_is_migrated_is_taken_by_the_real_schemas() {
-    let (Some(corpus), Some(schemas)) = (texts("corpus"), schemas()) else {
+    let (Some(corpus), Some(schemas)) = (shared("corpus"), schemas()) else {
         return;
     };
     let check = |(name, text): &(String, String)| {
@@ -247,7 +232,7 @@ fn what_is_migrated_is_taken_by_the_real_schemas() {
         };
         Some([NEW, OLD].map(|wanted| usize::from(of(wanted).is_some())))
     };
-    let checked: Vec<[usize; 2]> = corpus.par_iter().filter_map(check).collect();
+    let checked: Vec<[usize; 2]> = texts(&corpus).par_iter().filter_map(check).collect();
     let sums = [0, 1].map(|way| checked.iter().map(|both| both[way]).sum::<usize>());
     assert!(sums[0] > 50 && sums[1] > 50, "{sums:?}");
 }

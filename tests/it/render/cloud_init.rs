@@ -10,7 +10,7 @@ use windlass::text::source::Source;
 use windlass::text::yaml;
 
 use super::vectors::{Case, cases, rendered};
-use crate::support::{root, runs, shared};
+use crate::support::{root, runs, vectors};
 
 /// Debian's own, for which cloud-init is installed.
 const PYTHON: &str = "/usr/bin/python3";
@@ -70,9 +70,7 @@ fn cloud_init_accepts_what_typed_writes() {
     if !runs(&[PYTHON, "-c", "import cloudinit"]) {
         return;
     }
-    let Some(root) = shared("vectors/render") else {
-        return;
-    };
+    let root = vectors("render");
     let folder = tempfile::tempdir().unwrap();
     let cases: Vec<_> = cases(&root)
         .into_iter()

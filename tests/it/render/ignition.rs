@@ -21,7 +21,7 @@ use super::node::{one_line_break, read};
 use super::render_text;
 use super::typed::plan;
 use super::vectors::{cases, rendered_with};
-use crate::support::shared;
+use crate::support::vectors;
 
 /// What a `data:` URL holds (RFC 2397).
 fn data(resource: &Value) -> Vec<u8> {
@@ -402,9 +402,7 @@ fn what_upstream_throws_away_is_shown() {
 /// cannot express.
 #[test]
 fn vectors_in_version_3_4() {
-    let Some(root) = shared("vectors/render") else {
-        return;
-    };
+    let root = vectors("render");
     let mut written = 0;
     for case in cases(&root)
         .iter()

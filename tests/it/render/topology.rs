@@ -12,7 +12,7 @@ use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 
 use super::render_text;
-use crate::support::{root, shared, windlass};
+use crate::support::{root, vectors, windlass};
 
 fn example() -> String {
     std::fs::read_to_string(root().join("examples/topology/harbour.yaml")).unwrap()
@@ -127,28 +127,25 @@ fn machines(text: &str) -> Vec<[String; 4]> {
 }
 
 /// What a topology gives is what the objects of its plan give, read from a file: our example, our
-/// class, and all shared cases.
+/// class, and the vectors.
 #[test]
 fn data_is_that_of_the_planned_objects() {
     let mut inputs = vec![("example".to_owned(), example())];
-    if let Some(folder) = shared("vectors/topology") {
-        let index: Value =
-            serde_json::from_str(&std::fs::read_to_string(folder.join("index.json")).unwrap())
-                .unwrap();
-        let input =
-            |name: &str| std::fs::read_to_string(folder.join(name).join("input.yaml")).unwrap();
-        let cases = index["cases"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|case| case["name"].as_str().unwrap());
-        // Each tenth is as good as all, and the real ones are all there.
-        let cases = cases
-            .enumerate()
-            .filter(|(at, name)| at % 10 == 0 || name.starts_with("real-"))
-            .map(|(_, name)| name);
-        inputs.extend(cases.map(|name| (name.to_owned(), input(name))));
-    }
+    let folder = vectors("topology");
+    let index: Value =
+        serde_json::from_str(&std::fs::read_to_string(folder.join("index.json")).unwrap()).unwrap();
+    let input = |name: &str| std::fs::read_to_string(folder.join(name).join("input.yaml")).unwrap();
+    let cases = index["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|case| case["name"].as_str().unwrap());
+    // Each tenth is as good as all, and the real ones are all there.
+    let cases = cases
+        .enumerate()
+        .filter(|(at, name)| at % 10 == 0 || name.starts_with("real-"))
+        .map(|(_, name)| name);
+    inputs.extend(cases.map(|name| (name.to_owned(), input(name))));
     let mut compared = 0;
     for (name, input) in &inputs {
         let (pool, _) = Pool::read(

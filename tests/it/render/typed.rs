@@ -17,13 +17,11 @@ use windlass::render::write::cloud_config::encode;
 
 use super::node::{planned, read, secret};
 use super::vectors::{cases, first_difference, rendered};
-use crate::support::shared;
+use crate::support::vectors;
 
 #[test]
 fn typed_deviates_where_the_node_would_not_be_the_planned_one_and_nowhere_else() {
-    let Some(root) = shared("vectors/render") else {
-        return;
-    };
+    let root = vectors("render");
     let (mut same, mut corrected) = (0, 0);
     for case in cases(&root)
         .iter()

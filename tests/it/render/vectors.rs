@@ -1,5 +1,5 @@
-//! Bootstrap data: the bytes, or the refusal, of CAPI's own kubeadm bootstrap provider for each of
-//! the shared vectors.
+//! Bootstrap data: the bytes, or the refusal, of CAPI's own kubeadm bootstrap provider for each
+//! vector.
 //!
 //! The vectors hold what the provider's code wrote when it was run.
 
@@ -13,7 +13,7 @@ use windlass::render::{self, FeatureGates, Notes, Pool, Profile, Rendered, Reque
 use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 
-use crate::support::shared;
+use crate::support::vectors;
 
 /// One vector.
 pub(super) struct Case {
@@ -182,9 +182,7 @@ fn ignition_vectors() {
 
 /// Checks the vectors of a format, of which at least so many have data and so many an error.
 fn check_vectors(are_meant: fn(&Case) -> bool, data: usize, errors: usize) {
-    let Some(root) = shared("vectors/render") else {
-        return;
-    };
+    let root = vectors("render");
     let cases: Vec<_> = cases(&root).into_iter().filter(are_meant).collect();
     let with_error = cases
         .iter()
@@ -193,7 +191,7 @@ fn check_vectors(are_meant: fn(&Case) -> bool, data: usize, errors: usize) {
     let with_data = cases.len() - with_error;
     assert!(
         with_data >= data && with_error >= errors,
-        "the shared set has become smaller: {with_data} of {}",
+        "vectors are missing: {with_data} of {}",
         cases.len()
     );
     let failures: Vec<_> = cases

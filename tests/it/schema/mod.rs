@@ -1,5 +1,5 @@
-//! The API server's checks over upstream's CRDs and over the vectors that the real API server
-//! refused.
+//! The API server's checks over the schema of KubeadmConfig and over the vectors that the real API
+//! server refused.
 
 mod properties;
 mod rules;
@@ -7,14 +7,14 @@ mod structural;
 mod values;
 
 use serde_json::Value;
+use windlass::api::names::{Kind, Version};
+use windlass::api::openapi;
 use windlass::schema::{Schema, Violation, refusal};
 use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 use windlass::text::yaml::parse;
 
-use crate::support::shared;
-
-const KUBEADM_CONFIGS: &str = "kubernetes-sigs+cluster-api/bootstrap/kubeadm/config/crd/bases/bootstrap.cluster.x-k8s.io_kubeadmconfigs.yaml";
+use crate::support::vectors;
 
 /// The documents of a file, as Go reads them.
 fn documents(path: &std::path::Path) -> Vec<Value> {
@@ -31,13 +31,27 @@ fn documents(path: &std::path::Path) -> Vec<Value> {
         .collect()
 }
 
-fn version_schema(crd: &Value, version: &str) -> Schema {
-    let versions = crd["spec"]["versions"].as_array().unwrap();
-    let found = versions
-        .iter()
-        .find(|known| known["name"] == version)
+/// The schema of KubeadmConfig; `tests/it/api.rs` compares it with upstream's CRD.
+fn kubeadm_config(version: Version) -> Schema {
+    Schema::from_json(&openapi::kubeadm_schema(Kind::Config, version)).unwrap()
+}
+
+/// The KubeadmConfig of a vector, with its version.
+fn input(folder: &std::path::Path, case: &Value) -> (Version, Value) {
+    let path = folder
+        .join(case["name"].as_str().unwrap())
+        .join("input.yaml");
+    let object = documents(&path)
+        .into_iter()
+        .find(|found| found["kind"] == "KubeadmConfig")
         .unwrap();
-    Schema::from_json(&found["schema"]["openAPIV3Schema"]).unwrap()
+    let version = object["apiVersion"].as_str().unwrap().rsplit('/').next();
+    (version.and_then(Version::parse).unwrap(), object)
+}
+
+/// The table of all vectors.
+fn index(folder: &std::path::Path) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(folder.join("index.json")).unwrap()).unwrap()
 }
 
 /// What the API server would do with a new object, up to and without its CEL rules.
@@ -49,13 +63,8 @@ fn admitted(schema: &Schema, mut object: Value) -> Vec<Violation> {
 
 #[test]
 fn vectors_that_the_schema_refuses_give_the_exact_text() {
-    let (Some(vectors), Some(corpus)) = (shared("vectors/render"), shared("corpus")) else {
-        return;
-    };
-    let crd = &documents(&corpus.join(KUBEADM_CONFIGS))[0];
-    let index: Value =
-        serde_json::from_str(&std::fs::read_to_string(vectors.join("index.json")).unwrap())
-            .unwrap();
+    let vectors = vectors("render");
+    let index = index(&vectors);
     let cases: Vec<_> = index["cases"]
         .as_array()
         .unwrap()
@@ -66,25 +75,13 @@ fn vectors_that_the_schema_refuses_give_the_exact_text() {
     let mut wrong = Vec::new();
     for case in cases {
         let name = case["name"].as_str().unwrap();
-        let object = documents(&vectors.join(name).join("input.yaml"))
-            .into_iter()
-            .find(|found| found["kind"] == "KubeadmConfig")
-            .unwrap();
-        let schema = version_schema(
-            crd,
-            object["apiVersion"]
-                .as_str()
-                .unwrap()
-                .rsplit('/')
-                .next()
-                .unwrap(),
-        );
+        let (version, object) = input(&vectors, case);
         let subject = object["metadata"]["name"].as_str().unwrap().to_owned();
         let given = refusal(
             "bootstrap.cluster.x-k8s.io",
             "KubeadmConfig",
             &subject,
-            &admitted(&schema, object),
+            &admitted(&kubeadm_config(version), object),
         );
         let expected =
             std::fs::read_to_string(vectors.join(name).join("expected.error.txt")).unwrap();
@@ -97,29 +94,14 @@ fn vectors_that_the_schema_refuses_give_the_exact_text() {
 
 #[test]
 fn vectors_that_were_rendered_pass_the_schema() {
-    let (Some(vectors), Some(corpus)) = (shared("vectors/render"), shared("corpus")) else {
-        return;
-    };
-    let crd = &documents(&corpus.join(KUBEADM_CONFIGS))[0];
-    let schemas = ["v1beta1", "v1beta2"].map(|version| (version, version_schema(crd, version)));
-    let index: Value =
-        serde_json::from_str(&std::fs::read_to_string(vectors.join("index.json")).unwrap())
-            .unwrap();
+    let vectors = vectors("render");
+    let schemas = Version::ALL.map(|version| (version, kubeadm_config(version)));
+    let index = index(&vectors);
     let rendered = |case: &&Value| case["error"].is_null() && case["profile"] != "v1.10.10";
     let (mut count, mut refused) = (0, Vec::new());
     for case in index["cases"].as_array().unwrap().iter().filter(rendered) {
         let name = case["name"].as_str().unwrap();
-        let object = documents(&vectors.join(name).join("input.yaml"))
-            .into_iter()
-            .find(|found| found["kind"] == "KubeadmConfig")
-            .unwrap();
-        let version = object["apiVersion"]
-            .as_str()
-            .unwrap()
-            .rsplit('/')
-            .next()
-            .unwrap()
-            .to_owned();
+        let (version, object) = input(&vectors, case);
         let schema = &schemas
             .iter()
             .find(|(known, _)| *known == version)

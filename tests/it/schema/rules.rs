@@ -1,11 +1,11 @@
 //! CEL rules: what they refuse, and what we say about rules that we cannot judge.
 
 use serde_json::{Value, json};
+use windlass::api::names::Version;
 use windlass::schema::{Schema, Violation, structural};
 use windlass::text::budget::{Budget, Resource};
 
-use super::{KUBEADM_CONFIGS, documents, version_schema};
-use crate::support::shared;
+use super::kubeadm_config;
 
 /// A schema with one property `x`, and what its rules say about a value of it: refusals, then what
 /// could not be judged.
@@ -240,10 +240,7 @@ fn rules_see_fields_and_strings_as_the_api_server_shows_them() {
 
 #[test]
 fn rules_of_upstreams_kubeadm_config_are_all_evaluable() {
-    let Some(corpus) = shared("corpus") else {
-        return;
-    };
-    let schema = version_schema(&documents(&corpus.join(KUBEADM_CONFIGS))[0], "v1beta2");
+    let schema = kubeadm_config(Version::V1Beta2);
     let argument = |value: &str| json!({"name": "v", "value": value});
     let object = json!({"apiVersion": "bootstrap.cluster.x-k8s.io/v1beta2", "kind": "KubeadmConfig", "metadata": {"name": "n"}, "spec": {
         "joinConfiguration": {"nodeRegistration": {"kubeletExtraArgs": [argument("1"), argument("2")]}},
@@ -294,6 +291,12 @@ fn all_objects_of_a_run_share_its_steps() {
     assert_eq!(judged(&two), [told]);
     assert!(two.is_spent(Resource::Rules) && !two.is_spent(Resource::Steps));
     assert_eq!(judged(&two), Vec::<String>::new(), "it is told once");
+}
+
+fn version_schema(crd: &Value, version: &str) -> Schema {
+    let mut versions = crd["spec"]["versions"].as_array().unwrap().iter();
+    let found = versions.find(|known| known["name"] == version).unwrap();
+    Schema::from_json(&found["schema"]["openAPIV3Schema"]).unwrap()
 }
 
 #[test]

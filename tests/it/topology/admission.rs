@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::support::{documents, shared, windlass};
+use crate::support::{core_schema, windlass};
 
 const SOUND: &str = include_str!("../../../examples/topology/harbour.yaml");
 
@@ -358,18 +358,8 @@ fn demanded(
 /// What Cluster API's CRD demands of a class, a class in use is refused without.
 #[test]
 fn classes_in_use_have_what_their_crd_demands() {
-    let Some(path) = shared(
-        "corpus/kubernetes-sigs+cluster-api/core/config/crd/bases/cluster.x-k8s.io_clusterclasses.yaml",
-    ) else {
-        return;
-    };
-    let [crd] = &documents(&fs::read(path).unwrap())[..] else {
-        panic!("one CRD")
-    };
     for (version, least) in [("v1beta1", 10), ("v1beta2", 30)] {
-        let versions = crd["spec"]["versions"].as_array().unwrap();
-        let schema = &versions.iter().find(|one| one["name"] == version).unwrap()["schema"]["openAPIV3Schema"]
-            ["properties"]["spec"];
+        let schema = &core_schema("ClusterClass", version)["properties"]["spec"];
         let [class, cluster] = whole_class(version);
         let mut fields = Vec::new();
         demanded(schema, &class["spec"], "/spec", "spec", &mut fields);

@@ -16,7 +16,7 @@ use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 use windlass::topology::{Options, plan};
 
-use crate::support::{root, shared, windlass};
+use crate::support::{root, vectors, windlass};
 
 /// Cases that are not equal yet. The list only shrinks.
 const GAPS: [&str; 0] = [];
@@ -99,17 +99,11 @@ fn differs(
 
 #[test]
 fn topologies_are_what_cluster_api_makes_of_them() {
-    let Some(folder) = shared("vectors/topology") else {
-        return;
-    };
+    let folder = vectors("topology");
     let index: Value =
         serde_json::from_str(&std::fs::read_to_string(folder.join("index.json")).unwrap()).unwrap();
     let cases = index["cases"].as_array().unwrap();
-    assert!(
-        cases.len() >= 281,
-        "the shared set has become smaller: {}",
-        cases.len()
-    );
+    assert!(cases.len() >= 281, "only {} cases found", cases.len());
     let mut failures = Vec::new();
     for case in cases {
         let name = case["name"].as_str().unwrap();
@@ -152,9 +146,7 @@ fn topologies_are_what_cluster_api_makes_of_them() {
 /// Every finding stands in the user's file and says what to do.
 #[test]
 fn findings_have_their_place() {
-    let Some(folder) = shared("vectors/topology") else {
-        return;
-    };
+    let folder = vectors("topology");
     let index: Value =
         serde_json::from_str(&std::fs::read_to_string(folder.join("index.json")).unwrap()).unwrap();
     for case in index["cases"].as_array().unwrap() {

@@ -127,7 +127,7 @@ pub(crate) fn hostile_objects_stop_nobody(context: &Context) {
 /// All configs of the render vectors with which something is wrong, with the Secrets beside them,
 /// as configs of ours.
 fn give_vectors(site: &Site<'_>, ways: &Ways, give: &mut impl FnMut(&str, &str, bool, &Value)) {
-    let folder = shared::path("vectors/render");
+    let folder = shared::vectors("render");
     let index: Value =
         serde_json::from_str(&std::fs::read_to_string(folder.join("index.json")).unwrap()).unwrap();
     let is_meant = |case: &&Value| {

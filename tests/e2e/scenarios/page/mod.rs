@@ -23,12 +23,7 @@ struct Made {
 fn pages(folder: &Path) -> Vec<Made> {
     let checkout = shared::checkout();
     let example = |name: &str| checkout.join("examples").join(name).display().to_string();
-    let vector = |name: &str| {
-        shared::path("vectors/render")
-            .join(name)
-            .display()
-            .to_string()
-    };
+    let vector = |name: &str| shared::vectors("render").join(name).display().to_string();
     let hostile = folder.join("hostile");
     let name = "</style><script>document.title = 'taken'</script>\\\" onload=\\\"x";
     std::fs::write(&hostile, format!("#cloud-config\nwrite_files:\n- {{path: \"/{name}\", content: a}}\nruncmd: [\"{name}\"]\n")).unwrap();

@@ -107,7 +107,7 @@ fn compare(context: &Context, release: &'static str, core: &'static str) {
 /// The inputs of the vectors, whichever release they were made with, whose objects have the
 /// versions of this one. Those that cannot be read are left out.
 fn vectors(core: &str, versions: &[&str]) -> Vec<Case> {
-    let root = shared::path("vectors/render");
+    let root = shared::vectors("render");
     let index: Value =
         serde_json::from_slice(&std::fs::read(root.join("index.json")).unwrap()).unwrap();
     let of_release = |case: &&Value| {

@@ -34,7 +34,7 @@ pub(super) fn all() -> Vec<Input> {
     each_in_its_namespace(all)
 }
 
-/// Ours, and those of the corpus: with the Clusters that the shared vectors give them, and every
+/// Ours, and those of the corpus: with the Clusters that the vectors give them, and every
 /// class with its own Clusters.
 pub(super) fn of_providers() -> Vec<Input> {
     let mut all = of_the_corpus();
@@ -162,9 +162,9 @@ fn ours() -> (String, Vec<Value>) {
     ("ours".to_owned(), objects)
 }
 
-/// The classes of the corpus with the Clusters that the shared vectors give them.
+/// The classes of the corpus with the Clusters that the vectors give them.
 fn of_the_corpus() -> Vec<(String, Vec<Value>)> {
-    let folder = shared::path("vectors/topology");
+    let folder = shared::vectors("topology");
     let mut names: Vec<String> = std::fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
