@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use super::arguments::{Arguments, any, float, int64, list, text, texts, truth};
 use super::{
-    Added, Work, cases, decimal, dicts, encoding, json, lists, numbers, password, patterns, semver,
-    strings, urls, values,
+    Added, cases, decimal, dicts, encoding, json, lists, numbers, patterns, semver, strings, urls,
+    values,
 };
 use crate::text::go::template::functions::{CallFault, Called, refused};
 use crate::text::go::template::held::Held;
@@ -27,7 +27,12 @@ pub(in super::super) fn find(name: &str) -> Option<&'static Added> {
         let in_place = IN_PLACE
             .iter()
             .map(|(names, signature)| (*names, *signature, in_place as Call));
-        let all = call.chain(random).chain(timed).chain(in_place);
+        let secret = [("derivePassword", "issss", secret as Call)];
+        let all = call
+            .chain(random)
+            .chain(timed)
+            .chain(in_place)
+            .chain(secret);
         all.flat_map(|(names, signature, call)| {
             names.split(' ').map(move |name| {
                 (
@@ -35,7 +40,7 @@ pub(in super::super) fn find(name: &str) -> Option<&'static Added> {
                     Added {
                         signature,
                         call,
-                        work: work(name),
+                        is_deep: is_deep(name),
                     },
                 )
             })
@@ -45,15 +50,11 @@ pub(in super::super) fn find(name: &str) -> Option<&'static Added> {
     TABLE.get(name)
 }
 
-/// What the function of that name goes through.
-fn work(name: &str) -> Work {
-    match name {
-        "deepEqual" | "uniq" | "mustUniq" | "without" | "mustWithout" | "has" | "mustHas" => {
-            Work::Whole
-        }
-        "derivePassword" => Work::Slow,
-        _ => Work::Items,
-    }
+fn is_deep(name: &str) -> bool {
+    matches!(
+        name,
+        "deepEqual" | "uniq" | "mustUniq" | "without" | "mustWithout" | "has" | "mustHas"
+    )
 }
 
 type Call = fn(&Arguments<'_>) -> Called<Held>;
@@ -73,6 +74,12 @@ fn timed(_: &Arguments<'_>) -> Called<Held> {
 fn in_place(_: &Arguments<'_>) -> Called<Held> {
     Err(CallFault::Unsupported(
         "changes a map in place, which is not followed here: make the map with `dict`, `pick` or `omit`",
+    ))
+}
+
+fn secret(_: &Arguments<'_>) -> Called<Held> {
+    Err(CallFault::Unsupported(
+        "derives a password, which is not supported here: reference a Secret instead",
     ))
 }
 
@@ -178,7 +185,6 @@ const CALLS: &[(&str, &str, Call)] = &[
     ("adler32sum", "s", |a| {
         text(encoding::adler32(a.bytes(0)).to_string())
     }),
-    ("derivePassword", password::SIGNATURE, password::derive),
     ("fromJson", "s", |a| {
         json::read(a).or_else(|_| any(Value::Nil))
     }),
