@@ -297,10 +297,7 @@ mod tests {
     }
 
     fn tree(files: &[(&str, &str)]) -> Tree {
-        files
-            .iter()
-            .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
-            .collect()
+        files.iter().copied().collect()
     }
 
     fn check(files: &[(&str, &str)], expected: &[(&str, &str)]) {

@@ -8,6 +8,7 @@ use super::{
     Added, cases, decimal, dicts, encoding, json, lists, numbers, patterns, semver, strings, urls,
     values,
 };
+use crate::text::go::path::clean;
 use crate::text::go::template::functions::{CallFault, Called, refused};
 use crate::text::go::template::held::Held;
 use crate::text::go::value::Value;
@@ -346,7 +347,7 @@ const CALLS: &[(&str, &str, Call)] = &[
     // paths
     ("base osBase", "s", |a| text(urls::base(&a.text(0)))),
     ("dir osDir", "s", |a| text(urls::dir(&a.text(0)))),
-    ("clean osClean", "s", |a| text(urls::clean(&a.text(0)))),
+    ("clean osClean", "s", |a| text(clean(&a.text(0)))),
     ("ext osExt", "s", |a| text(urls::ext(&a.text(0)))),
     ("isAbs osIsAbs", "s", |a| {
         truth(a.bytes(0).starts_with(b"/"))
