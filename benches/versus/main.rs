@@ -67,7 +67,8 @@ fn windlass() -> PathBuf {
     }
     let root = sources::checkout();
     let build = Command::new(env!("CARGO"))
-        .args(["build", "--profile", "dist", "--quiet", "--bin", "windlass"])
+        .args(["build", "--profile", "dist", "--quiet"])
+        .args(["--bin", "windlass", "--features", "signatures"])
         .current_dir(root)
         .status();
     assert!(

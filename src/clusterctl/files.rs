@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::text::go::path::clean;
 use crate::text::tree::Tree;
 
 /// Why a file or folder cannot be read.
@@ -113,70 +114,17 @@ fn holds(tree: &Tree, folder: &str) -> bool {
         })
 }
 
-/// `filepath.Clean`: no empty parts, no `.`, and `..` takes the part before it away.
-pub(super) fn clean(path: &str) -> String {
-    let rooted = path.starts_with('/');
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => {
-                parts.pop();
-            }
-            ".." if rooted => {}
-            part => parts.push(part),
-        }
-    }
-    match (rooted, parts.join("/")) {
-        (true, path) => format!("/{path}"),
-        (false, path) if path.is_empty() => ".".to_owned(),
-        (false, path) => path,
-    }
-}
-
-/// `filepath.Join`: empty parts are left out, the rest is cleaned.
-pub(super) fn join(parts: &[&str]) -> String {
-    let parts: Vec<&str> = parts
-        .iter()
-        .copied()
-        .filter(|part| !part.is_empty())
-        .collect();
-    if parts.is_empty() {
-        String::new()
-    } else {
-        clean(&parts.join("/"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn paths_are_cleaned_as_go_does() {
-        for (path, expected) in [
-            ("/a//b/./c/../d/", "/a/b/d"),
-            ("a/..", "."),
-            ("/..", "/"),
-            ("../a", "../a"),
-            ("", "."),
-            ("a/../../b", "../b"),
-        ] {
-            assert_eq!(clean(path), expected, "{path}");
-        }
-        assert_eq!(join(&["/r", "p", "../v0.2.0", "", "f"]), "/r/v0.2.0/f");
-    }
-
-    #[test]
     fn a_tree_is_a_root_folder() {
-        let tree: Tree = [
+        let tree = Tree::from_iter([
             ("r/p/v1.0.0/f", "x"),
             ("r/p/v2.0.0/g/h", ""),
             ("r/p/note", ""),
-        ]
-        .iter()
-        .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
-        .collect();
+        ]);
         assert_eq!(tree.read("/r/p/v1.0.0/f"), Ok(b"x".to_vec()));
         assert_eq!(tree.read("/r/p/v1.0.0"), Err(FileFault::IsFolder));
         assert_eq!(tree.read("/r/x"), Err(FileFault::Missing));

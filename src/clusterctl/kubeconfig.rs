@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::files::{FileFault, join};
+use super::files::FileFault;
 use super::{Refusal, World, documents};
 use crate::objects::fields;
 use crate::text::go;
+use crate::text::go::path::join;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Kubeconfig {

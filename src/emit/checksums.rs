@@ -12,7 +12,7 @@ pub(crate) const CHECKSUMS_FILE: &str = "SHA256SUMS";
 
 /// How the name of a signature ends, as `cosign sign-blob` is used: it begins with that of the
 /// file.
-const SIGNATURE: &str = ".sigstore.json";
+pub(crate) const SIGNATURE: &str = ".sigstore.json";
 
 /// The file that a file is the signature of, by its name, in the form that can be verified here.
 pub(crate) fn signature_of(path: &str) -> Option<&str> {

@@ -230,10 +230,7 @@ mod tests {
     use super::*;
 
     fn tree(files: &[(&str, &str)]) -> Tree {
-        files
-            .iter()
-            .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
-            .collect()
+        files.iter().copied().collect()
     }
 
     /// image-spec 1.1.1: "artifactType MUST be set when config.mediaType is the empty value"; the

@@ -68,17 +68,17 @@ const ET_DYN: u64 = 3;
 
 /// What is wrong with a program for an image of this architecture; `shown` is its file.
 pub(crate) fn check(bytes: &[u8], architecture: &Architecture, shown: &str) -> Option<Diagnostic> {
+    let not_a_program = |why: String, help: &str| {
+        let message = format!("{shown} is no program that Linux could start: {why}");
+        let finding = Diagnostic::of(&NOT_A_PROGRAM, message);
+        Some(finding.at(Place::file(shown)).help(help))
+    };
     let file = match File::read(bytes) {
         Ok(file) => file,
         Err(why) => {
-            let finding = Diagnostic::of(
-                &NOT_A_PROGRAM,
-                format!("{shown} is no program that Linux could start: {why}"),
-            );
-            return Some(
-                finding
-                    .at(Place::file(shown))
-                    .help("name the binary itself, as the compiler has written it"),
+            return not_a_program(
+                why,
+                "name the binary itself, as the compiler has written it",
             );
         }
     };
@@ -99,17 +99,7 @@ pub(crate) fn check(bytes: &[u8], architecture: &Architecture, shown: &str) -> O
     let needs = match file.needs() {
         Ok(None) => return None,
         Ok(Some(needs)) => needs,
-        Err(why) => {
-            let finding = Diagnostic::of(
-                &NOT_A_PROGRAM,
-                format!("{shown} is no program that Linux could start: {why}"),
-            );
-            return Some(
-                finding
-                    .at(Place::file(shown))
-                    .help("build or copy it again"),
-            );
-        }
+        Err(why) => return not_a_program(why, "build or copy it again"),
     };
     let finding = Diagnostic::of(
         &NOT_STATIC,

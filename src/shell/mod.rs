@@ -23,6 +23,7 @@ pub mod network;
 mod progress;
 pub mod registry;
 pub mod retry;
+#[cfg(feature = "signatures")]
 pub mod signature;
 mod staging;
 pub mod stdio;

@@ -198,12 +198,7 @@ impl Client {
             if !response.status().is_redirection() {
                 return Ok(response);
             }
-            let location = response
-                .headers()
-                .get(header::LOCATION)
-                .and_then(|value| value.to_str().ok())
-                .unwrap_or_default();
-            url = redirected(&url, location).map_err(Missed::for_good)?;
+            url = redirected(&url, location(&response)).map_err(Missed::for_good)?;
         }
         Err(Missed::for_good(NetworkFault::Failed(format!(
             "more than {} redirects",
@@ -394,6 +389,14 @@ fn host(url: &str) -> Option<&str> {
     let rest = url.strip_prefix("https://")?;
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     (!host.is_empty() && !host.contains('@')).then_some(host)
+}
+
+/// The header `Location` of a response.
+pub(super) fn location(response: &Response<Body>) -> &str {
+    let location = response.headers().get(header::LOCATION);
+    location
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default()
 }
 
 /// Where a redirect leads: to another `https` URL, or to another path of the same host.

@@ -229,10 +229,7 @@ mod tests {
     use super::*;
 
     fn tree(files: &[(&str, &str)]) -> Tree {
-        files
-            .iter()
-            .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
-            .collect()
+        files.iter().copied().collect()
     }
 
     fn write(folder: &Path, tree: &Tree, mode: Mode) -> Result<Outcome, WorldError> {

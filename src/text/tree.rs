@@ -100,10 +100,13 @@ impl Tree {
     }
 }
 
-impl FromIterator<(String, Vec<u8>)> for Tree {
-    fn from_iter<T: IntoIterator<Item = (String, Vec<u8>)>>(iter: T) -> Self {
+impl<P: Into<String>, B: Into<Vec<u8>>> FromIterator<(P, B)> for Tree {
+    fn from_iter<T: IntoIterator<Item = (P, B)>>(iter: T) -> Self {
+        let files = iter.into_iter();
         Tree {
-            files: iter.into_iter().collect(),
+            files: files
+                .map(|(path, bytes)| (path.into(), bytes.into()))
+                .collect(),
         }
     }
 }
@@ -122,10 +125,7 @@ mod tests {
     use super::*;
 
     fn tree(files: &[(&str, &str)]) -> Tree {
-        files
-            .iter()
-            .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
-            .collect()
+        files.iter().copied().collect()
     }
 
     #[test]

@@ -340,7 +340,9 @@ fn no_input_is_a_part_of_a_script_and_nothing_is_taken_that_is_not_pinned() {
         taken.len() == 4 && taken.iter().all(|uses| pinned.is_match(uses)),
         "{taken:?}"
     );
-    assert!(text.contains("cargo install --quiet --locked --path \"$SOURCE\""));
+    assert!(
+        text.contains("cargo install --quiet --locked --features signatures --path \"$SOURCE\"")
+    );
 }
 
 #[test]

@@ -88,6 +88,7 @@ mod secrets;
 mod series;
 mod settings;
 mod shell;
+#[cfg(feature = "signatures")]
 mod signatures;
 mod size;
 mod streams;
@@ -96,6 +97,8 @@ mod tidy;
 mod told;
 mod topology;
 mod untrusted;
+#[cfg(not(feature = "signatures"))]
+mod unverified_signatures;
 mod upgrades;
 mod validate;
 mod validate_topology;

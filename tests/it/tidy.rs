@@ -315,6 +315,15 @@ const FOREIGN_FLAGS: &[(&str, &str)] = &[
     ),
     ("src/ops/release_check/checksums.rs", "`sha256sum --check`"),
     ("src/ops/repository/signed.rs", "`cosign sign-blob --bundle"),
+    ("src/ops/repository/signed.rs", "\"--bundle\""),
+    ("src/ops/repository/signed.rs", "\"--type\""),
+    ("src/ops/repository/signed.rs", "\"--key\""),
+    ("src/ops/repository/signed.rs", "\"--certificate-identity\""),
+    (
+        "src/ops/repository/signed.rs",
+        "\"--certificate-oidc-issuer\"",
+    ),
+    ("src/ops/repository/signed.rs", "\"--insecure-ignore-tlog\""),
     (
         "src/ops/repository/images.rs",
         "--acme-http01-solver-image=",

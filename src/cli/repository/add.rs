@@ -12,10 +12,10 @@ use super::{FAMILY, release_flag};
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
 use crate::clusterctl::MANIFEST_FILE;
-use crate::ops::repository::{bundle, signed, tars};
+use crate::ops::repository::signed::{self, Unverified, Verifier};
+use crate::ops::repository::{bundle, tars};
 use crate::shell::files;
 use crate::shell::input::Limits;
-use crate::shell::signature::Trust;
 use crate::shell::trees;
 use crate::text::tree::Tree;
 
@@ -50,16 +50,16 @@ struct Add {
 
 impl Run for Add {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        let trust = self.laying.trust.trust()?;
+        let trust = self.laying.trust.verifier()?;
         let version = match release_flag(self.release.as_deref(), context) {
             Ok(version) => version,
             Err(exit) => return Ok(exit),
         };
-        let given = self.read(context, version.as_ref(), trust.as_ref())?;
+        let given = self.read(context, version.as_ref(), trust.as_deref())?;
         let by = By {
             verb: "repository add",
             trusts_configuration: self.trust_configuration,
-            trust: trust.as_ref(),
+            trust: trust.as_deref(),
         };
         self.laying.lay_in(context, given, by)
     }
@@ -71,7 +71,7 @@ impl Add {
         &self,
         context: &mut Context<'_>,
         version: Option<&Version>,
-        trust: Option<&Trust>,
+        trust: Option<&dyn Verifier>,
     ) -> Result<Given, Failure> {
         let mut given = Given::default();
         let (mut loose, mut called) = (Tree::new(), BTreeMap::new());
@@ -90,6 +90,7 @@ impl Add {
                     version: version.cloned(),
                     called: BTreeMap::new(),
                     is_vouched: false,
+                    is_on_disk: true,
                 });
                 continue;
             }
@@ -145,6 +146,7 @@ impl Add {
                 version: None,
                 called: called.clone(),
                 is_vouched: false,
+                is_on_disk: true,
             });
         }
         if !loose.is_empty() {
@@ -154,6 +156,7 @@ impl Add {
                 version: version.cloned(),
                 called,
                 is_vouched: false,
+                is_on_disk: true,
             });
         }
         Ok(given)
@@ -165,12 +168,16 @@ impl Add {
         context: &mut Context<'_>,
         given: &mut Given,
         (shown, bytes): (&str, &[u8]),
-        trust: Option<&Trust>,
+        trust: Option<&dyn Verifier>,
     ) -> Result<(), Failure> {
         let mut is_vouched = false;
         if let Some((signature, signed)) = trust::beside(shown)? {
             match trust.map(|trust| (trust, trust.verify(bytes, &signed))) {
-                None => given.signed.push(shown.to_owned()),
+                None => given.unverified.push(Unverified {
+                    release: shown.to_owned(),
+                    file: shown.to_owned(),
+                    signature: signed,
+                }),
                 Some((trust, Ok(()))) => {
                     is_vouched = true;
                     trust::tell(context, trust, shown);
@@ -201,6 +208,7 @@ impl Add {
                 version: Some(version),
                 called: BTreeMap::new(),
                 is_vouched,
+                is_on_disk: false,
             }));
         Ok(())
     }

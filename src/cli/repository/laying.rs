@@ -13,9 +13,10 @@ use crate::cli::flags::LevelFlags;
 use crate::cli::release::kept;
 use crate::cli::{Context, Exit, Failure};
 use crate::diag::{Place, Report};
+use crate::ops::repository::signed::{self, Unverified, Verifier};
 use crate::ops::repository::{
     self, Added, Assets, CONFIGURATION_FILE, Destination, Implied, Manifest, Mirrored, Placement,
-    bundle, signed,
+    bundle,
 };
 use crate::report::Sources;
 use crate::report::levels::Verdict;
@@ -23,7 +24,6 @@ use crate::report::text::{plural, visible};
 use crate::shell::files::{self, Privacy};
 use crate::shell::input::{Limits, read_source};
 use crate::shell::lock::Lock;
-use crate::shell::signature::Trust;
 use crate::shell::trees::{self, Mode, Outcome};
 use crate::shell::{WorldError, compare};
 use crate::text::budget::Budget;
@@ -69,7 +69,7 @@ pub(super) struct By<'a> {
     /// Whether a bundle's configuration is taken as it is.
     pub(super) trusts_configuration: bool,
     /// Who must have signed.
-    pub(super) trust: Option<&'a Trust>,
+    pub(super) trust: Option<&'a dyn Verifier>,
 }
 
 /// Files that together are the release of one version.
@@ -83,11 +83,13 @@ pub(super) struct Release {
     pub(super) called: BTreeMap<String, String>,
     /// Whether the signature of the bundle that it came in was verified.
     pub(super) is_vouched: bool,
+    /// Whether the files are files that the user named, and not those of an artifact or a tar.
+    pub(super) is_on_disk: bool,
 }
 
 impl Release {
     /// What of the release is not signed by who was asked for; that all of it is, is told.
-    fn unsigned(&self, context: &mut Context<'_>, trust: Option<&Trust>) -> Report {
+    fn unsigned(&self, context: &mut Context<'_>, trust: Option<&dyn Verifier>) -> Report {
         let Some(trust) = trust.filter(|_| !self.is_vouched) else {
             return Report::new();
         };
@@ -96,6 +98,17 @@ impl Release {
             trust::tell(context, trust, &self.shown);
         }
         report
+    }
+
+    /// The signatures among the files. Those of an artifact or a tar are files only in the
+    /// repository, in `folder`.
+    fn signatures(&self, folder: &str) -> Vec<Unverified> {
+        let folder = if self.is_on_disk { &self.shown } else { folder };
+        let path = |name: &str| match self.called.get(name) {
+            Some(called) => called.clone(),
+            None => format!("{}/{name}", folder.trim_end_matches('/')),
+        };
+        signed::signatures_of(&self.files, &self.shown, path)
     }
 
     /// A report and texts in which files are called as the user called them.
@@ -147,8 +160,8 @@ pub(super) struct Given {
     pub(super) releases: Vec<Release>,
     /// The configuration of the first bundle that has one.
     pub(super) configuration: Option<Source>,
-    /// What has a signature that nobody asked for.
-    pub(super) signed: Vec<String>,
+    /// Signatures without a signer to verify them by.
+    pub(super) unverified: Vec<Unverified>,
     pub(super) report: Report,
 }
 
@@ -167,7 +180,7 @@ impl Laying {
         let Given {
             releases: given,
             configuration,
-            mut signed,
+            mut unverified,
             mut report,
         } = given;
         let mirror = self
@@ -186,30 +199,35 @@ impl Laying {
                 version,
                 ..
             } = &release;
-            if by.trust.is_none() && signed::is_signed(files) {
-                signed.push(shown.clone());
-            }
             let unsigned = release.unsigned(context, by.trust);
             is_refused |= unsigned.has_errors();
+            let mut folder = self.to.clone();
             let mut found = if repository::is_manifest(files) {
                 let (manifest, found) =
                     repository::manifest_of(files, shown, version.as_ref(), &context.budget);
                 is_refused |= found.has_errors();
+                folder.clone_from(shown);
                 cert_managers.extend(manifest);
                 found
             } else {
                 let judged =
                     repository::judged_release_of(files, shown, version.as_ref(), &context.budget);
                 is_refused |= judged.is_refused;
+                if let Some(assets) = judged.providers.first() {
+                    folder = format!("{}/{}", self.to.trim_end_matches('/'), assets.folder());
+                }
                 releases.push((files.clone(), judged.providers));
                 judged.report
             };
+            if by.trust.is_none() {
+                unverified.extend(release.signatures(&folder));
+            }
             found.extend(unsigned);
             let (found, texts) = release.as_called(found);
             report.extend(found);
             sources.extend(texts);
         }
-        report.extend(signed::unverified(&signed));
+        report.extend(signed::unverified(&unverified, trust::CAN_VERIFY));
         if is_refused {
             let report = levels.judge_unfinished(report).report;
             context.findings(&report, &sources, To::Stderr);

@@ -48,7 +48,7 @@ type Pulled = Result<(Tree, Contents), Box<Diagnostic>>;
 impl Run for Pull {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let reference = self.place.parse()?;
-        let trust = self.laying.trust.trust()?;
+        let trust = self.laying.trust.verifier()?;
         let asked = match release_flag(self.release.as_deref(), context) {
             Ok(version) => version,
             Err(exit) => return Ok(exit),
@@ -85,6 +85,7 @@ impl Run for Pull {
                     version,
                     called: BTreeMap::new(),
                     is_vouched: false,
+                    is_on_disk: false,
                 });
             }
             Err(finding) => given.report = Report::from_iter([*finding]),
@@ -95,7 +96,7 @@ impl Run for Pull {
             By {
                 verb: "repository pull",
                 trusts_configuration: false,
-                trust: trust.as_ref(),
+                trust: trust.as_deref(),
             },
         )
     }

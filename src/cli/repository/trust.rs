@@ -7,8 +7,7 @@ use clap::Args;
 use crate::cli::{Context, Failure};
 use crate::ops::repository::signed::Verifier;
 use crate::shell::files;
-use crate::shell::input::{Limits, read_source};
-use crate::shell::signature::{Key, Trust};
+use crate::shell::input::Limits;
 
 /// Who must have signed.
 #[derive(Args)]
@@ -38,73 +37,128 @@ pub(super) struct TrustFlags {
     trusted_root: Option<String>,
 }
 
+/// Whether this build verifies signatures.
+pub(super) const CAN_VERIFY: bool = cfg!(feature = "signatures");
+
 impl TrustFlags {
-    /// What signatures are held against; `None` when nobody was named.
+    /// The verifier of signatures; `None` when no signer was named.
     ///
     /// # Errors
-    /// A file cannot be read, or holds something else.
-    pub(super) fn trust(&self) -> Result<Option<Trust>, Failure> {
-        let root = self
-            .trusted_root
-            .as_deref()
-            .map(|file| text(file).map(|text| (file, text)))
-            .transpose()?;
-        let refused = |why: String| {
-            let file = self.trusted_root.as_deref().unwrap_or_default();
+    /// A file cannot be read or holds something else, or this build does not verify signatures.
+    pub(super) fn verifier(&self) -> Result<Option<Box<dyn Verifier>>, Failure> {
+        if self.certificate_identity.is_some() || !self.key.is_empty() {
+            return self.required().map(Some);
+        }
+        match self.trusted_root {
+            None => Ok(None),
+            Some(_) => Err(Failure::usage(
+                "`--trusted-root` says whose logs are trusted, and not who must have signed",
+                "add `--key FILE`, or `--certificate-identity IDENTITY --certificate-oidc-issuer URL`",
+            )),
+        }
+    }
+
+    /// A check that the user requires is never skipped.
+    #[cfg(not(feature = "signatures"))]
+    fn required(&self) -> Result<Box<dyn Verifier>, Failure> {
+        use crate::emit::checksums::CHECKSUMS_FILE;
+        use crate::ops::repository::signed::cosign_command;
+
+        let mut signer = Vec::new();
+        let key = self.key.first();
+        for (flag, value) in [
+            ("--key", key),
+            ("--certificate-identity", self.certificate_identity.as_ref()),
+            (
+                "--certificate-oidc-issuer",
+                self.certificate_oidc_issuer.as_ref(),
+            ),
+            ("--trusted-root", self.trusted_root.as_ref()),
+        ] {
+            signer.extend(value.into_iter().flat_map(|value| [flag, value.as_str()]));
+        }
+        // `--key` alone requires no entry of a transparency log.
+        if key.is_some() && self.trusted_root.is_none() {
+            signer.push("--insecure-ignore-tlog");
+        }
+        let flag = key.map_or("--certificate-identity", |_| "--key");
+        let command = cosign_command(CHECKSUMS_FILE, &[], Some(&signer));
+        Err(Failure::usage(
+            format!(
+                "`{flag}` requires a signature, and this build of windlass does not verify signatures"
+            ),
+            format!(
+                "build windlass with `--features signatures`, or verify each signed file with cosign, as in `{command}`, and leave out `{flag}`"
+            ),
+        ))
+    }
+}
+
+#[cfg(feature = "signatures")]
+mod verified {
+    use std::path::Path;
+
+    use super::TrustFlags;
+    use crate::cli::Failure;
+    use crate::ops::repository::signed::Verifier;
+    use crate::shell::input::read_source;
+    use crate::shell::signature::{Key, Trust};
+
+    impl TrustFlags {
+        /// The verifier that the flags require.
+        pub(super) fn required(&self) -> Result<Box<dyn Verifier>, Failure> {
+            let root = self.trusted_root.as_deref().map(text).transpose()?;
+            let trust = match (
+                &self.certificate_identity,
+                &self.certificate_oidc_issuer,
+                &root,
+            ) {
+                (Some(identity), Some(issuer), Some(root)) => {
+                    Trust::of_identity(identity, issuer, root)
+                }
+                _ => {
+                    let keys = self.key.iter().map(|file| key(file));
+                    Trust::of_keys(keys.collect::<Result<_, _>>()?, root.as_deref())
+                }
+            };
+            match trust {
+                Ok(trust) => Ok(Box::new(trust)),
+                Err(why) => {
+                    let file = self.trusted_root.as_deref().unwrap_or_default();
+                    Err(Failure::usage(
+                        format!("{file} {why}"),
+                        "`cosign trusted-root create` writes one, and `cosign initialize` fetches that of sigstore.dev",
+                    ))
+                }
+            }
+        }
+    }
+
+    fn text(file: &str) -> Result<String, Failure> {
+        Ok(read_source(Path::new(file), file)?.0.text().to_owned())
+    }
+
+    fn key(file: &str) -> Result<Key, Failure> {
+        Key::read(file, &text(file)?).map_err(|why| {
             Failure::usage(
                 format!("{file} {why}"),
-                "`cosign trusted-root create` writes one, and `cosign initialize` fetches that of sigstore.dev",
+                "name the public key, such as cosign.pub",
             )
-        };
-        if let (Some(identity), Some(issuer), Some((_, root))) = (
-            &self.certificate_identity,
-            &self.certificate_oidc_issuer,
-            &root,
-        ) {
-            return Trust::of_identity(identity, issuer, root)
-                .map(Some)
-                .map_err(refused);
-        }
-        if self.key.is_empty() {
-            return match root {
-                None => Ok(None),
-                Some(_) => Err(Failure::usage(
-                    "`--trusted-root` says whose logs are trusted, and not who must have signed",
-                    "add `--key FILE`, or `--certificate-identity IDENTITY --certificate-oidc-issuer URL`",
-                )),
-            };
-        }
-        let keys: Vec<Key> = self
-            .key
-            .iter()
-            .map(|file| key(file))
-            .collect::<Result<_, _>>()?;
-        Trust::of_keys(keys, root.as_ref().map(|(_, text)| text.as_str()))
-            .map(Some)
-            .map_err(refused)
-    }
-}
-
-fn text(file: &str) -> Result<String, Failure> {
-    Ok(read_source(Path::new(file), file)?.0.text().to_owned())
-}
-
-fn key(file: &str) -> Result<Key, Failure> {
-    Key::read(file, &text(file)?).map_err(|why| {
-        Failure::usage(
-            format!("{file} {why}"),
-            "name the public key, such as cosign.pub",
-        )
-    })
-}
-
-impl Verifier for Trust {
-    fn signer(&self) -> String {
-        Trust::signer(self)
+        })
     }
 
-    fn verify(&self, artifact: &[u8], signature: &[u8]) -> Result<(), String> {
-        Trust::verify(self, artifact, signature)
+    impl Verifier for Trust {
+        fn signer(&self) -> String {
+            Trust::signer(self)
+        }
+
+        fn extent(&self) -> &'static str {
+            Trust::extent(self)
+        }
+
+        fn verify(&self, artifact: &[u8], signature: &[u8]) -> Result<(), String> {
+            Trust::verify(self, artifact, signature)
+        }
     }
 }
 
@@ -118,7 +172,8 @@ pub(super) fn beside(file: &str) -> Result<Option<(String, Vec<u8>)>, Failure> {
     Ok(Some((signature, bytes)))
 }
 
-pub(super) fn tell(context: &mut Context<'_>, trust: &Trust, what: &str) {
+/// Tells what was verified.
+pub(super) fn tell(context: &mut Context<'_>, trust: &dyn Verifier, what: &str) {
     context.talk(&format!(
         "{what}: signed by {}; verified is {}",
         trust.signer(),

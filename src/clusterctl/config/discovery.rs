@@ -1,7 +1,7 @@
 //! Where clusterctl looks for its configuration and its overrides.
 
 use crate::clusterctl::World;
-use crate::clusterctl::files::join;
+use crate::text::go::path::join;
 
 use super::formats::EXTENSIONS;
 

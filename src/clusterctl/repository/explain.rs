@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use super::local::LocalRepository;
 use super::versions::{Reason, Releases};
 use super::{HTTPS, METADATA_FILE, overrides_of, url_of};
-use crate::clusterctl::files::{EntryKind, FileFault, join};
+use crate::clusterctl::files::{EntryKind, FileFault};
 use crate::clusterctl::provider::Provider;
 use crate::clusterctl::{Config, Refusal};
 use crate::contract::{cluster_class_name, parse_semantic, template_flavor};
+use crate::text::go::path::join;
 
 /// A provider's local repository as clusterctl sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -149,10 +150,7 @@ mod tests {
                          - {major: 0, minor: 1, contract: v1beta2}\n- {major: 0, minor: 2, contract: v1beta2}\n";
 
     fn explained(files: &[(&str, &str)], url: &str) -> Explanation {
-        let tree: Tree = files
-            .iter()
-            .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
-            .collect();
+        let tree: Tree = files.iter().copied().collect();
         let environment = |name: &str| (name == "HOME").then(|| "/home/u".to_owned());
         let budget = Budget::default();
         let world = World {

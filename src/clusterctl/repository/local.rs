@@ -1,10 +1,11 @@
 //! A repository in a folder: `{base}/{label}/{version}/{file}`.
 
-use crate::clusterctl::files::{EntryKind, FileFault, join};
+use crate::clusterctl::files::{EntryKind, FileFault};
 use crate::clusterctl::provider::Provider;
 use crate::clusterctl::{Refusal, World};
 use crate::contract::parse_semantic;
 use crate::text::go;
+use crate::text::go::path::join;
 
 use super::versions::{self, Choice, FileRefusal, LATEST, Reason, Releases};
 use crate::text::go::url::Url;

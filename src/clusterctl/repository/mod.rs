@@ -7,12 +7,13 @@ mod versions;
 
 use super::cert_manager::{CERT_MANAGER, MANIFEST_FILE};
 use super::config::{Config, overrides_folder};
-use super::files::{FileFault, join};
+use super::files::FileFault;
 use super::metadata::{self, METADATA_FILE, Metadata};
 use super::provider::Provider;
 use super::{Log, Refusal};
 use crate::contract::parse_semantic;
 use crate::text::go;
+use crate::text::go::path::join;
 use crate::text::go::url::Url;
 
 pub(crate) use explain::{Explanation, LayeredFile, Skipped, explain};

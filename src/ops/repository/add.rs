@@ -69,10 +69,9 @@ fn placement(files: &Tree, providers: &[Assets], assets: &Assets) -> Placement {
         .iter()
         .filter(|(path, _)| !foreign(path))
         .map(|(path, bytes)| (path.clone(), bytes.clone()));
-    let (label, version) = (&assets.label, &assets.version);
     Placement {
-        title: format!("{label} v{version}"),
-        folder: format!("{label}/v{version}"),
+        title: format!("{} v{}", assets.label, assets.version),
+        folder: assets.folder(),
         files: own.collect(),
     }
 }

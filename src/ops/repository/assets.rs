@@ -114,6 +114,13 @@ pub struct Assets {
     pub contract: String,
 }
 
+impl Assets {
+    /// The folder below the repository: `bootstrap-windlass/v0.1.0`.
+    pub fn folder(&self) -> String {
+        format!("{}/v{}", self.label, self.version)
+    }
+}
+
 /// A provider of a release, with its components as they were read.
 struct Found {
     label: String,

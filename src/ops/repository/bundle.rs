@@ -542,10 +542,7 @@ mod tests {
     fn faults_of_files_are_told_by_their_kind() {
         let sum = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         let told = |files: &[(&str, &str)]| {
-            let files: Tree = files
-                .iter()
-                .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
-                .collect();
+            let files: Tree = files.iter().copied().collect();
             wrong_sums(&files, "b.tar")
                 .into_iter()
                 .map(|finding| finding.message)

@@ -135,10 +135,7 @@ mod tests {
     const LABELLED: &str = "metadata: {name: n, labels: {app.kubernetes.io/version: v1.21.1}}";
 
     fn tree(files: &[(&str, &str)]) -> Tree {
-        files
-            .iter()
-            .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
-            .collect()
+        files.iter().copied().collect()
     }
 
     fn definition(group: &str, metadata: &str) -> String {

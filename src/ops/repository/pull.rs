@@ -128,10 +128,7 @@ mod tests {
     use crate::oci::artifact::artifact;
 
     fn tree(files: &[(&str, &str)]) -> Tree {
-        files
-            .iter()
-            .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
-            .collect()
+        files.iter().copied().collect()
     }
 
     #[test]

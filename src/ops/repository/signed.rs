@@ -4,11 +4,16 @@
 
 use std::collections::BTreeSet;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::Value;
+
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 use crate::emit::checksums::{
-    CHECKSUMS_FILE, ChecksumFault, compare, listed, signature_of, signed_by,
+    CHECKSUMS_FILE, ChecksumFault, SIGNATURE, compare, listed, signature_of, signed_by,
 };
 use crate::report::text::plural;
+use crate::text::shell;
 use crate::text::tree::Tree;
 
 rules! {
@@ -16,7 +21,7 @@ rules! {
     WRONG = error("signature-wrong");
     /// a release, or a file of it, has no signature although one was asked for
     MISSING = error("signature-missing");
-    /// a release is signed, and nobody said by whom it has to be
+    /// a release is signed, and the signature was not verified
     UNVERIFIED = info("signature-unverified");
 }
 
@@ -28,6 +33,9 @@ pub trait Verifier {
     /// Who must have signed, for people.
     fn signer(&self) -> String;
 
+    /// The checks that `verify` makes, for people.
+    fn extent(&self) -> &'static str;
+
     /// Holds a signature against the bytes of which it speaks.
     ///
     /// # Errors
@@ -35,11 +43,32 @@ pub trait Verifier {
     fn verify(&self, artifact: &[u8], signature: &[u8]) -> Result<(), String>;
 }
 
-/// Whether files of a release are signatures that can be verified.
-pub fn is_signed(files: &Tree) -> bool {
-    files
-        .paths()
-        .any(|path| signature_of(path).is_some_and(|signed| files.get(signed).is_some()))
+/// A signature that was not verified.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unverified {
+    /// The release or bundle, as the user named it.
+    pub release: String,
+    /// The path of the signed file; its signature lies beside it.
+    pub file: String,
+    /// The signature, a Sigstore bundle.
+    pub signature: Vec<u8>,
+}
+
+/// The signatures among the files of a release, `path` being the path of a file for the user.
+pub fn signatures_of(
+    files: &Tree,
+    release: &str,
+    path: impl Fn(&str) -> String,
+) -> Vec<Unverified> {
+    let unverified = |(name, signature): (&String, &Vec<u8>)| {
+        let signed = signature_of(name).filter(|signed| files.get(signed).is_some())?;
+        Some(Unverified {
+            release: release.to_owned(),
+            file: path(signed),
+            signature: signature.clone(),
+        })
+    };
+    files.iter().filter_map(unverified).collect()
 }
 
 /// Holds every file of a release against its signature, or that of the checksums in which it is
@@ -140,10 +169,87 @@ fn missing(open: &[&str], folder: &str, is_none: bool) -> Diagnostic {
     Diagnostic::of(&MISSING, message).at(place).help(help)
 }
 
-/// That signatures were found, and not verified: said once for all of a run.
-pub fn unverified(signed: &[String]) -> Option<Diagnostic> {
-    let first = signed.first()?;
-    let message = match signed.len() {
+/// Reports signatures that were not verified. A build that `can_verify` reports them once, with the
+/// flags to pass; any other build reports each of them, with the command of cosign that verifies it.
+pub fn unverified(signatures: &[Unverified], can_verify: bool) -> Report {
+    if can_verify {
+        return without_signer(signatures).into_iter().collect();
+    }
+    signatures
+        .iter()
+        .map(|Unverified { file, signature, .. }| {
+            let message = format!(
+                "the signature of {file} was not verified: this build of windlass does not verify signatures"
+            );
+            let whose = match is_by_key(signature) {
+                true => "the public key",
+                false => "the identity and the OIDC issuer",
+            };
+            let command = cosign_command(file, signature, None);
+            Diagnostic::of(&UNVERIFIED, message)
+                .at(Place::file(format!("{file}{SIGNATURE}")))
+                .help(format!("run `{command}` with {whose} of the signer"))
+        })
+        .collect()
+}
+
+/// The command of cosign that verifies the signature of a file: with the flags that name the
+/// signer, or with placeholders.
+pub fn cosign_command(file: &str, signature: &[u8], signer: Option<&[&str]>) -> String {
+    let bundle: Value = serde_json::from_slice(signature).unwrap_or_default();
+    let beside = format!("{file}{SIGNATURE}");
+    let (verb, predicate) = match predicate_type(&bundle) {
+        None => ("verify-blob", None),
+        Some(predicate) => ("verify-blob-attestation", Some(predicate)),
+    };
+    let mut words = vec!["cosign", verb, "--bundle", &beside];
+    if let Some(predicate) = &predicate {
+        words.extend(["--type", predicate]);
+    }
+    words.extend(match signer {
+        Some(signer) => signer,
+        None if is_by_key(signature) => &["--key", "cosign.pub"],
+        None => &[
+            "--certificate-identity",
+            "IDENTITY",
+            "--certificate-oidc-issuer",
+            "URL",
+        ],
+    });
+    // A key signs without Sigstore's services too: then there is no entry of a transparency log.
+    let is_logged = bundle
+        .pointer("/verificationMaterial/tlogEntries")
+        .and_then(Value::as_array)
+        .is_some_and(|entries| !entries.is_empty());
+    if is_by_key(signature) && !is_logged {
+        words.push("--insecure-ignore-tlog");
+    }
+    words.push(file);
+    let quoted: Vec<_> = words.into_iter().map(shell::quoted).collect();
+    quoted.join(" ")
+}
+
+/// Whether a key, and not a certificate, verifies the signature.
+fn is_by_key(signature: &[u8]) -> bool {
+    serde_json::from_slice(signature).is_ok_and(|bundle: Value| {
+        bundle
+            .pointer("/verificationMaterial/publicKey")
+            .is_some_and(Value::is_object)
+    })
+}
+
+/// The type of the statement that a bundle signs; `None` where it signs the file itself.
+fn predicate_type(bundle: &Value) -> Option<String> {
+    let payload = bundle.pointer("/dsseEnvelope/payload")?.as_str()?;
+    let statement: Value = serde_json::from_slice(&STANDARD.decode(payload).ok()?).ok()?;
+    Some(statement.get("predicateType")?.as_str()?.to_owned())
+}
+
+/// Reports once that releases are signed and that no signer was named.
+fn without_signer(signatures: &[Unverified]) -> Option<Diagnostic> {
+    let releases: BTreeSet<&str> = signatures.iter().map(|one| one.release.as_str()).collect();
+    let first = signatures.first()?.release.as_str();
+    let message = match releases.len() {
         1 => format!("{first} is signed, and the signature was not verified"),
         count => format!(
             "{} are signed, and the signatures were not verified: {first} and others",
@@ -160,7 +266,7 @@ pub fn unverified(signed: &[String]) -> Option<Diagnostic> {
         .setting(Setting::TrustedRoot);
     Some(
         Diagnostic::of(&UNVERIFIED, message)
-            .at(Place::file(first.as_str()))
+            .at(Place::file(first))
             .help(help),
     )
 }
@@ -177,6 +283,10 @@ mod tests {
             "somebody".to_owned()
         }
 
+        fn extent(&self) -> &'static str {
+            "the bytes"
+        }
+
         fn verify(&self, artifact: &[u8], signature: &[u8]) -> Result<(), String> {
             if artifact == signature {
                 Ok(())
@@ -187,10 +297,7 @@ mod tests {
     }
 
     fn tree(files: &[(&str, &str)]) -> Tree {
-        files
-            .iter()
-            .map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec()))
-            .collect()
+        files.iter().copied().collect()
     }
 
     fn check(files: &[(&str, &str)], expected: &[(&str, &str)]) {
@@ -280,39 +387,86 @@ mod tests {
     #[test]
     fn a_signature_is_one_of_a_file_that_is_there() {
         for (files, expected) in [
-            (&[("a", ""), ("a.sigstore.json", "")][..], true),
-            (&[("a.sigstore.json", "")], false),
-            (&[(".sigstore.json", ""), ("a", "")], false),
-            (&[("a", ""), ("a.asc", "")], false),
-            (&[], false),
+            (&[("a", ""), ("a.sigstore.json", "")][..], &["r/a"][..]),
+            (&[("a.sigstore.json", "")], &[]),
+            (&[(".sigstore.json", ""), ("a", "")], &[]),
+            (&[("a", ""), ("a.asc", "")], &[]),
+            (&[], &[]),
         ] {
-            assert_eq!(is_signed(&tree(files)), expected, "{files:?}");
+            let found = signatures_of(&tree(files), "r", |file| format!("r/{file}"));
+            let found: Vec<&str> = found.iter().map(|one| one.file.as_str()).collect();
+            assert_eq!(found, expected, "{files:?}");
         }
     }
 
     #[test]
     fn signatures_that_nobody_verified_are_told_once() {
-        let told = |signed: &[&str]| {
-            let signed: Vec<String> = signed.iter().map(|one| (*one).to_owned()).collect();
-            unverified(&signed).map(|finding| {
+        let check = |releases: &[&str], expected: &[(&str, &str)]| {
+            let signatures: Vec<Unverified> =
+                releases.iter().map(|release| of(release, "{}")).collect();
+            let report = unverified(&signatures, true);
+            let found = report.findings().iter().map(|finding| {
                 (
-                    finding.place.file.as_deref().unwrap().to_owned(),
-                    finding.message,
+                    finding.place.file.as_deref().unwrap(),
+                    finding.message.as_str(),
                 )
-            })
+            });
+            assert_eq!(found.collect::<Vec<_>>(), expected);
         };
-        assert_eq!(told(&[]), None);
-        assert_eq!(
-            told(&["a"]),
-            Some((
-                "a".to_owned(),
-                "a is signed, and the signature was not verified".to_owned()
-            ))
-        );
+        check(&[], &[]);
+        let one = ("a", "a is signed, and the signature was not verified");
+        check(&["a"], &[one]);
+        check(&["a", "a"], &[one]);
         let several = "2 releases are signed, and the signatures were not verified: a and others";
+        check(&["a", "b"], &[("a", several)]);
+    }
+
+    fn of(release: &str, signature: &str) -> Unverified {
+        Unverified {
+            release: release.to_owned(),
+            file: format!("{release}/SHA256SUMS"),
+            signature: signature.as_bytes().to_vec(),
+        }
+    }
+
+    #[test]
+    fn prints_the_command_of_cosign_for_each_signature() {
+        let check = |signature: &str, expected: &str| {
+            let report = unverified(&[of("r", signature), of("r", signature)], false);
+            assert_eq!(report.findings().len(), 2);
+            let finding = &report.findings()[0];
+            let place = finding.place.file.as_deref().unwrap();
+            assert_eq!(place, "r/SHA256SUMS.sigstore.json");
+            assert!(
+                finding
+                    .message
+                    .starts_with("the signature of r/SHA256SUMS was not verified")
+            );
+            let help = finding.help.as_ref().unwrap().to_string();
+            assert!(help.contains(&format!("`{expected}`")), "{help}");
+        };
+        let keyless = "cosign verify-blob --bundle r/SHA256SUMS.sigstore.json --certificate-identity IDENTITY --certificate-oidc-issuer URL r/SHA256SUMS";
+        check(r#"{"verificationMaterial": {"certificate": {}}}"#, keyless);
+        check("not JSON", keyless);
+        check(
+            r#"{"verificationMaterial": {"publicKey": {}, "tlogEntries": [{}]}}"#,
+            "cosign verify-blob --bundle r/SHA256SUMS.sigstore.json --key cosign.pub r/SHA256SUMS",
+        );
+        check(
+            r#"{"verificationMaterial": {"publicKey": {}}}"#,
+            "cosign verify-blob --bundle r/SHA256SUMS.sigstore.json --key cosign.pub --insecure-ignore-tlog r/SHA256SUMS",
+        );
+        let statement = STANDARD.encode(r#"{"predicateType": "https://slsa.dev/provenance/v1"}"#);
+        check(
+            &format!(
+                r#"{{"verificationMaterial": {{"publicKey": {{}}}}, "dsseEnvelope": {{"payload": "{statement}"}}}}"#
+            ),
+            "cosign verify-blob-attestation --bundle r/SHA256SUMS.sigstore.json --type https://slsa.dev/provenance/v1 \
+             --key cosign.pub --insecure-ignore-tlog r/SHA256SUMS",
+        );
         assert_eq!(
-            told(&["a", "b"]),
-            Some(("a".to_owned(), several.to_owned()))
+            cosign_command("my sums", b"", Some(&["--key", "a.pub"])),
+            "cosign verify-blob --bundle 'my sums.sigstore.json' --key a.pub 'my sums'"
         );
     }
 }

@@ -12,6 +12,7 @@ use crate::render::input::outcome::Notes;
 use crate::render::input::request::Request;
 use crate::render::input::secret::Secret;
 use crate::render::input::stand_in;
+use crate::text::go::path::join;
 
 rules! {
     /// a required certificate Secret does not exist
@@ -94,7 +95,7 @@ pub(crate) fn of_control_plane(config: Option<&ClusterConfiguration>) -> Vec<Cer
     let folder = folder.unwrap_or(DEFAULT_FOLDER);
     let inside = |purpose: Purpose| Certificate {
         purpose,
-        paths: purpose.file_names().map(|name| joined(folder, name)),
+        paths: purpose.file_names().map(|name| join(&[folder, name])),
         external: false,
     };
     let mut certificates = vec![
@@ -347,37 +348,5 @@ fn dummy(purpose: Purpose) -> KeyPair {
         certificate: text(label, length),
         key: text("RSA PRIVATE KEY", 1679),
         is_stand_in: true,
-    }
-}
-
-/// Folder and name as Go's `path.Join` puts them together: doubled slashes, `.` and `..` are
-/// resolved.
-fn joined(folder: &str, name: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    let rooted = folder.starts_with('/');
-    for part in folder.split('/').chain(name.split('/')) {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
-            ".." if rooted => {}
-            part => parts.push(part),
-        }
-    }
-    format!("{}{}", if rooted { "/" } else { "" }, parts.join("/"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_joined_as_in_go() {
-        assert_eq!(
-            joined("/etc/kubernetes/pki/", "etcd/ca.crt"),
-            "/etc/kubernetes/pki/etcd/ca.crt"
-        );
-        assert_eq!(joined("//a/./b/..", "ca.crt"), "/a/ca.crt");
-        assert_eq!(joined("../a", "ca.crt"), "../a/ca.crt");
-        assert_eq!(joined("/../a", "ca.crt"), "/a/ca.crt");
     }
 }

@@ -18,7 +18,7 @@ use ureq::http::{Method, Request, Response, StatusCode, header};
 use ureq::{Agent, Body, SendBody};
 
 use self::challenge::Challenge;
-use super::network::{Bounds, Transport, Visible, agent};
+use super::network::{Bounds, Transport, Visible, agent, location};
 use super::progress::{Progress, Watched, Way};
 use super::retry::{Attempts, Clock, Deadline, MachineClock, Missed};
 
@@ -192,12 +192,7 @@ impl Registry {
             if !status.is_redirection() || !may_follow {
                 return Ok(response);
             }
-            let location = response
-                .headers()
-                .get(header::LOCATION)
-                .and_then(|value| value.to_str().ok())
-                .unwrap_or_default();
-            url = self.led_to(&url, location)?;
+            url = self.led_to(&url, location(&response))?;
         }
         Err(self.broken(&format!("more than {} redirects", self.bounds.redirects)))
     }

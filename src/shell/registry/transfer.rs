@@ -1,9 +1,10 @@
 //! Manifests and blobs there and back (distribution-spec 1.1, "Pull" and "Push").
 
 use ureq::Body;
-use ureq::http::{Method, Response, StatusCode, header};
+use ureq::http::{Method, Response, StatusCode};
 
 use super::{Call, Content, MOST_TALK, Registry, RegistryFault, escaped};
+use crate::shell::network::location;
 
 const MANIFESTS: &str = "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json, \
                          application/vnd.docker.distribution.manifest.v2+json, application/vnd.docker.distribution.manifest.list.v2+json";
@@ -59,12 +60,7 @@ impl Registry {
         if begin.status() != StatusCode::ACCEPTED {
             return Err(self.status(begin, digest));
         }
-        let location = begin
-            .headers()
-            .get(header::LOCATION)
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default();
-        let upload = self.led_to(&self.url(""), location)?;
+        let upload = self.led_to(&self.url(""), location(&begin))?;
         let joint = if upload.contains('?') { '&' } else { '?' };
         let url = format!("{upload}{joint}digest={}", escaped(digest));
         let done = self.send(&Call {

@@ -9,6 +9,7 @@ pub(crate) mod fmt;
 pub(crate) mod json;
 mod letters;
 pub(crate) mod number;
+pub(crate) mod path;
 pub(crate) mod quote;
 pub(crate) mod regexp;
 pub(crate) mod rune;

@@ -88,7 +88,6 @@ fn runs(word: &str) -> bool {
 
 /// A word as a shell reads it back: in quotes where it needs them (2.2.2, "Single-Quotes").
 #[cfg(feature = "cli")]
-#[cfg(feature = "cli")]
 pub(crate) fn quoted(word: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=@%+,".contains(&byte);
     match !word.is_empty() && word.bytes().all(is_plain) {

@@ -38,6 +38,8 @@ pub(crate) fn program() -> &'static Path {
                 "windlass",
                 "--bin",
                 "windlass",
+                "--features",
+                "signatures",
             ])
             .current_dir(checkout());
         assert!(

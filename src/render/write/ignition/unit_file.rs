@@ -3,6 +3,22 @@
 
 use std::collections::BTreeSet;
 
+/// The ends of the names of units.
+pub(crate) const EXTENSIONS: [&str; 12] = [
+    "service",
+    "socket",
+    "device",
+    "mount",
+    "automount",
+    "swap",
+    "target",
+    "path",
+    "timer",
+    "snapshot",
+    "slice",
+    "scope",
+];
+
 /// systemd cuts longer lines.
 const LONGEST_LINE: usize = 2048;
 

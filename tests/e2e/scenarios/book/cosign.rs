@@ -1,6 +1,8 @@
 //! What cosign signs is laid in, and nothing else is; cosign takes what our scripts and the book
 //! have it do.
 
+use windlass::ops::repository::signed::cosign_command;
+
 use super::Site;
 use super::console;
 use crate::harness::process::Finished;
@@ -119,9 +121,9 @@ fn release(site: &Site, host: &str) {
     );
     site.run("provenance.md", "cosign generate-key-pair", &[]);
     site.script("cosign generate-key-pair --output-key-prefix other");
+    site.script(&command_of_unverified(site, "release/SHA256SUMS"));
     let verify =
         "cosign verify-blob --insecure-ignore-tlog --bundle release/SHA256SUMS.sigstore.json --key";
-    site.script(&format!("{verify} cosign.pub release/SHA256SUMS"));
     site.script(&format!(
         "windlass repository push release oci://{host}/example/manifests/bootstrap-x:v0.2.0"
     ));
@@ -159,6 +161,12 @@ fn release(site: &Site, host: &str) {
     assert!(!site.folder.join("pulled").exists());
 }
 
+/// The command that a program without the feature `signatures` prints about a signed file.
+fn command_of_unverified(site: &Site, file: &str) -> String {
+    let signature = std::fs::read(site.folder.join(format!("{file}.sigstore.json"))).unwrap();
+    cosign_command(file, &signature, None)
+}
+
 /// A signed statement about the list of checksums is as good as its signature.
 fn attested(site: &Site) {
     site.script(
@@ -167,6 +175,10 @@ fn attested(site: &Site) {
          --source git+https://github.com/owner/repository@refs/tags/v0.2.0 --source-commit 0123456789abcdef0123456789abcdef01234567",
     );
     site.run("provenance.md", "cosign attest-blob --key", &[]);
+    site.script(&command_of_unverified(
+        site,
+        "provenance/release/SHA256SUMS",
+    ));
     let (added, _) = add(site, "provenance/release --key cosign.pub");
     added.assert_success("repository add provenance/release --key cosign.pub");
     assert_refused(

@@ -237,22 +237,8 @@ pub(super) fn file_of_unit(
 }
 
 pub(super) fn unit_name(name: &str) -> Vec<Entry> {
-    const EXTENSIONS: [&str; 12] = [
-        "service",
-        "socket",
-        "device",
-        "mount",
-        "automount",
-        "swap",
-        "target",
-        "path",
-        "timer",
-        "snapshot",
-        "slice",
-        "scope",
-    ];
     error_if(
-        !EXTENSIONS.contains(&extension(name)),
+        !unit_file::EXTENSIONS.contains(&extension(name)),
         "invalid systemd unit extension",
     )
 }

@@ -1,9 +1,9 @@
 //! The functions of sprig v3.3 that Cluster API gives to the templates of patches: its
 //! `HermeticTxtFuncMap`.
 //!
-//! The map is not as hermetic as its name says: what is random, reads the clock or changes a map in
-//! place is known here and refused by name when it is called. Where Go goes over a map in no order
-//! (`keys`, `values`), this is by key.
+//! The map is not as hermetic as its name says: functions that are random, read the clock or change a
+//! map in place, and `derivePassword`, are known here and rejected by name when they are called. Where
+//! Go goes over a map in no order (`keys`, `values`), this is by key.
 
 mod arguments;
 mod cases;
@@ -13,7 +13,6 @@ mod encoding;
 mod json;
 mod lists;
 mod numbers;
-mod password;
 mod patterns;
 mod semver;
 mod strings;
@@ -34,18 +33,8 @@ pub(super) struct Added {
     /// the last says that there may be none or many.
     signature: &'static str,
     call: fn(&Arguments<'_>) -> Called<Held>,
-    work: Work,
-}
-
-/// What a function goes through that its result does not show.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Work {
-    /// Texts, and the items of lists and maps.
-    Items,
-    /// Everything in its arguments, however deep.
-    Whole,
-    /// A derivation that is slow on purpose.
-    Slow,
+    /// Whether a call visits everything in its arguments, and not only the items of lists and maps.
+    is_deep: bool,
 }
 
 impl Added {
@@ -78,16 +67,11 @@ impl Added {
     pub(super) fn cost(&self, arguments: &[Held]) -> usize {
         let sizes = arguments.iter().map(|held| match &held.value {
             Value::Text(text) => text.len(),
-            Value::List(items) if self.work != Work::Whole => items.len(),
-            Value::Map(entries) if self.work != Work::Whole => entries.len(),
+            Value::List(items) if !self.is_deep => items.len(),
+            Value::Map(entries) if !self.is_deep => entries.len(),
             value => values::size(value),
         });
-        sizes.sum::<usize>()
-            + if self.work == Work::Slow {
-                password::COST
-            } else {
-                0
-            }
+        sizes.sum()
     }
 
     pub(super) fn call(&self, arguments: &[Held]) -> Called<Held> {

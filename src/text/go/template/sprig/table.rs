@@ -5,13 +5,15 @@ use std::sync::LazyLock;
 
 use super::arguments::{Arguments, any, float, int64, list, text, texts, truth};
 use super::{
-    Added, Work, cases, decimal, dicts, encoding, json, lists, numbers, password, patterns, semver,
-    strings, urls, values,
+    Added, cases, decimal, dicts, encoding, json, lists, numbers, patterns, semver, strings, urls,
+    values,
 };
+use crate::text::go::path::clean;
 use crate::text::go::template::functions::{CallFault, Called, refused};
 use crate::text::go::template::held::Held;
 use crate::text::go::value::Value;
 
+/// The function of that name.
 pub(in super::super) fn find(name: &str) -> Option<&'static Added> {
     static TABLE: LazyLock<BTreeMap<&str, Added>> = LazyLock::new(|| {
         let call = CALLS
@@ -26,7 +28,12 @@ pub(in super::super) fn find(name: &str) -> Option<&'static Added> {
         let in_place = IN_PLACE
             .iter()
             .map(|(names, signature)| (*names, *signature, in_place as Call));
-        let all = call.chain(random).chain(timed).chain(in_place);
+        let secret = [("derivePassword", "issss", secret as Call)];
+        let all = call
+            .chain(random)
+            .chain(timed)
+            .chain(in_place)
+            .chain(secret);
         all.flat_map(|(names, signature, call)| {
             names.split(' ').map(move |name| {
                 (
@@ -34,7 +41,7 @@ pub(in super::super) fn find(name: &str) -> Option<&'static Added> {
                     Added {
                         signature,
                         call,
-                        work: work(name),
+                        is_deep: is_deep(name),
                     },
                 )
             })
@@ -44,15 +51,11 @@ pub(in super::super) fn find(name: &str) -> Option<&'static Added> {
     TABLE.get(name)
 }
 
-/// What the function of that name goes through.
-fn work(name: &str) -> Work {
-    match name {
-        "deepEqual" | "uniq" | "mustUniq" | "without" | "mustWithout" | "has" | "mustHas" => {
-            Work::Whole
-        }
-        "derivePassword" => Work::Slow,
-        _ => Work::Items,
-    }
+fn is_deep(name: &str) -> bool {
+    matches!(
+        name,
+        "deepEqual" | "uniq" | "mustUniq" | "without" | "mustWithout" | "has" | "mustHas"
+    )
 }
 
 type Call = fn(&Arguments<'_>) -> Called<Held>;
@@ -75,6 +78,13 @@ fn in_place(_: &Arguments<'_>) -> Called<Held> {
     ))
 }
 
+fn secret(_: &Arguments<'_>) -> Called<Held> {
+    Err(CallFault::Unsupported(
+        "derives a password, which is not supported here: reference a Secret instead",
+    ))
+}
+
+/// What gives another value each time.
 const RANDOM: [(&str, &str); 5] = [
     ("randInt", "ii"),
     ("shuffle bcrypt genPrivateKey", "s"),
@@ -176,7 +186,6 @@ const CALLS: &[(&str, &str, Call)] = &[
     ("adler32sum", "s", |a| {
         text(encoding::adler32(a.bytes(0)).to_string())
     }),
-    ("derivePassword", password::SIGNATURE, password::derive),
     ("fromJson", "s", |a| {
         json::read(a).or_else(|_| any(Value::Nil))
     }),
@@ -338,7 +347,7 @@ const CALLS: &[(&str, &str, Call)] = &[
     // paths
     ("base osBase", "s", |a| text(urls::base(&a.text(0)))),
     ("dir osDir", "s", |a| text(urls::dir(&a.text(0)))),
-    ("clean osClean", "s", |a| text(urls::clean(&a.text(0)))),
+    ("clean osClean", "s", |a| text(clean(&a.text(0)))),
     ("ext osExt", "s", |a| text(urls::ext(&a.text(0)))),
     ("isAbs osIsAbs", "s", |a| {
         truth(a.bytes(0).starts_with(b"/"))

@@ -1,35 +1,11 @@
 //! Paths and URLs: Go's `path` and `net/url`.
 
 use super::arguments::{Arguments, text};
+use crate::text::go::path::clean;
 use crate::text::go::template::functions::{Called, refused};
 use crate::text::go::template::held::Held;
 use crate::text::go::url::Url;
 use crate::text::go::value::Value;
-
-/// `path.Clean`
-pub(super) fn clean(path: &str) -> String {
-    if path.is_empty() {
-        return ".".to_owned();
-    }
-    let is_rooted = path.starts_with('/');
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." if parts.last().is_some_and(|last| *last != "..") => {
-                parts.pop();
-            }
-            ".." if is_rooted => {}
-            part => parts.push(part),
-        }
-    }
-    let joined = parts.join("/");
-    match (is_rooted, joined.is_empty()) {
-        (true, _) => format!("/{joined}"),
-        (false, true) => ".".to_owned(),
-        (false, false) => joined,
-    }
-}
 
 /// `path.Base`
 pub(super) fn base(path: &str) -> &str {

@@ -246,24 +246,10 @@ pub(super) fn filesystem(entries: &Map<String, Value>, found: &mut Found<'_>) {
 }
 
 pub(super) fn unit(entries: &Map<String, Value>, found: &mut Found<'_>) {
-    const EXTENSIONS: [&str; 12] = [
-        "service",
-        "socket",
-        "device",
-        "mount",
-        "automount",
-        "swap",
-        "target",
-        "path",
-        "timer",
-        "snapshot",
-        "slice",
-        "scope",
-    ];
     let name = text(entries, "name");
     if !name
         .rsplit_once('.')
-        .is_some_and(|(_, extension)| EXTENSIONS.contains(&extension))
+        .is_some_and(|(_, extension)| unit_file::EXTENSIONS.contains(&extension))
     {
         found.add(
             "name",
