@@ -1,6 +1,6 @@
 //! What our manager asked of the API server, in the API server's own words: its audit log.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use ::windlass::api::names::{GROUP, KUBEADM_GROUP};
