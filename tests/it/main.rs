@@ -82,6 +82,7 @@ mod repository_words;
 mod rules;
 mod sbom;
 mod scaling;
+mod scenarios;
 mod schema;
 mod secrets;
 mod series;
