@@ -103,7 +103,7 @@ pub(crate) fn program(name: &str) -> PathBuf {
         let peer = name.split('/').next().unwrap_or_default();
         assert!(
             selection::peers(group).any(|declared| declared == peer),
-            "the group {} of tests/e2e/selection/groups.rs does not declare the peer {peer}",
+            "the group {} of tests/e2e/selection/groups.in does not declare the peer {peer}",
             group.module
         );
     }
@@ -113,6 +113,11 @@ pub(crate) fn program(name: &str) -> PathBuf {
 /// Every program of these peers and packages that is missing, with the remedy; `None` when all are
 /// there.
 pub(crate) fn missing(peers: &BTreeSet<&str>, packages: &BTreeSet<&str>) -> Option<String> {
+    let is_known = |peer: &&str| NEEDED.iter().any(|(known, _)| known == peer);
+    assert!(
+        peers.iter().all(is_known),
+        "NEEDED has a row for each of {peers:?}"
+    );
     let absent: Vec<String> = NEEDED
         .iter()
         .filter(|(peer, _)| peers.contains(peer))

@@ -191,7 +191,8 @@ impl Request {
 
     /// The scenarios that the request is about. By default all, but for those that measure time.
     fn chosen<'a>(&self, scenarios: &'a [Scenario]) -> Vec<&'a Scenario> {
-        let is_whole = whole();
+        let is_list = matches!(self.print, Some(Print::Names)) && self.select.is_none();
+        let is_whole = whole() || is_list;
         let is_ordinary = |scenario: &&Scenario| is_whole || !measures(scenario);
         if !self.filters.is_empty() {
             let is_named = |scenario: &&Scenario| {

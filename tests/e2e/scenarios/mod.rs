@@ -37,7 +37,7 @@ macro_rules! groups {
         ),*),*),*];
     };
 }
-include!("../selection/groups.rs");
+include!("../selection/groups.in");
 
 /// After the limit a scenario counts as hung. Everything in it waits with deadlines of its own, so
 /// it is generous.

@@ -19,7 +19,7 @@ pub(crate) struct Group {
     pub(crate) exercises: &'static [&'static [&'static str]],
     /// Folders of `tests/peers`.
     pub(crate) peers: &'static [&'static [&'static str]],
-    /// Debian's packages with further programs.
+    /// Further programs, with Debian's package where its name differs: `ip:iproute2`.
     pub(crate) packages: &'static [&'static str],
     /// Names: `module::function`.
     pub(crate) scenarios: &'static [&'static str],
@@ -59,11 +59,11 @@ macro_rules! groups {
         }),*];
     };
 }
-include!("groups.rs");
+include!("groups.in");
 
-/// The file of the groups. In place of its path a change may have `groups.rs#MODULE` for each
+/// The file of the groups. In place of its path a change may have `groups.in#MODULE` for each
 /// module whose groups differ: [`with_groups`].
-pub(crate) const LIST: &str = "tests/e2e/selection/groups.rs";
+pub(crate) const LIST: &str = "tests/e2e/selection/groups.in";
 
 /// What every scenario depends on, so that a change of it selects all.
 const FOUNDATIONS: &[&str] = &[
@@ -84,7 +84,7 @@ const FOUNDATIONS: &[&str] = &[
 pub(crate) const HARMLESS: &[&str] = &[
     "*.md",
     ".ci/",
-    ".cargo/",
+    ".cargo/mutants.toml",
     ".git-blame-ignore-revs",
     ".gitattributes",
     ".github/",
