@@ -14,6 +14,7 @@
 
 mod harness;
 mod scenarios;
+mod selection;
 
 use std::process::ExitCode;
 

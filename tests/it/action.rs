@@ -1,5 +1,5 @@
 //! The action for GitHub's workflows, the hooks for pre-commit, and the workflow that uses them.
-//! `.ci/run` has actionlint and the schemas of GitHub and pre-commit judge their form; here their
+//! `.ci/full` checks their form with actionlint and the schemas of GitHub and pre-commit; here their
 //! scripts are run.
 
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
-//! What is distributed beside the binaries: krew manifest, Homebrew formula, notes, the workflow
-//! that makes a release, and the versions that documents name. `.ci/run` has Ruby, actionlint and
-//! shellcheck judge their form.
+//! What is distributed beside the binaries: krew manifest, Homebrew formula, notes, the workflows,
+//! and the versions that documents name. `.ci/full` checks their form with Ruby, actionlint and
+//! shellcheck.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -289,25 +289,44 @@ fn notes_of_what_is_not_ready_are_refused() {
     }
 }
 
-/// The workflow takes nothing that is not pinned, puts nothing of an event into a script, and calls
-/// scripts that are there.
+fn workflow(file: &Path) -> Value {
+    documents(&std::fs::read(file).unwrap()).remove(0)
+}
+
+/// Each job has its own rights, every action is pinned, and no script contains a part of an event.
+#[test]
+fn workflows_use_pinned_actions_and_their_own_rights() {
+    let pinned = Regex::new("^[a-z/-]+@[0-9a-f]{40}$").unwrap();
+    let files = files_below(&root().join(".github/workflows"));
+    assert!(files.len() >= 3, "{files:?}");
+    for file in files {
+        let workflow = workflow(&file);
+        assert_eq!(workflow["permissions"], serde_json::json!({}));
+        assert!(workflow["concurrency"]["group"].is_string());
+        for job in workflow["jobs"].as_object().unwrap().values() {
+            assert!(job["permissions"].is_object(), "{}", file.display());
+            for step in job["steps"].as_array().unwrap() {
+                let run = step["run"].as_str().unwrap_or_default();
+                assert!(!run.contains("${{"), "{run}");
+                let uses = step["uses"].as_str();
+                assert!(uses.is_none_or(|uses| pinned.is_match(uses)), "{step}");
+                let is_checkout = uses.is_some_and(|uses| uses.starts_with("actions/checkout@"));
+                assert!(
+                    !is_checkout || step["with"]["persist-credentials"] == false,
+                    "{step}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn the_workflow_calls_scripts_of_the_repository() {
-    let workflow =
-        documents(&std::fs::read(root().join(".github/workflows/release.yml")).unwrap()).remove(0);
-    assert_eq!(workflow["permissions"], serde_json::json!({}));
+    let workflow = workflow(&root().join(".github/workflows/release.yml"));
     let steps = workflow["jobs"]["release"]["steps"].as_array().unwrap();
-    let pinned = Regex::new("^[a-z/-]+@[0-9a-f]{40}$").unwrap();
     let mut called = BTreeSet::new();
     for step in steps {
         let run = step["run"].as_str().unwrap_or_default();
-        assert!(!run.contains("${{"), "{run}");
-        assert!(
-            step["uses"]
-                .as_str()
-                .is_none_or(|uses| pinned.is_match(uses)),
-            "{step}"
-        );
         called.extend(
             run.split_whitespace()
                 .next()

@@ -83,6 +83,7 @@ mod repository_words;
 mod rules;
 mod sbom;
 mod scaling;
+mod scenarios;
 mod schema;
 mod secrets;
 mod series;

@@ -2,7 +2,7 @@
 //!
 //! `formats/sarif-2.1.0-rtm.5.json` is the JSON Schema of SARIF 2.1.0 as SchemaStore has it and
 //! Microsoft's npm package `@microsoft/jest-sarif` 1.0.0-beta.0 ships it (MIT licence, © Microsoft
-//! Corporation). `.ci/run` has Microsoft's own validator judge the same, by GitHub's rules too.
+//! Corporation). `.ci/full` runs Microsoft's own validator on the same, with GitHub's rules too.
 
 use std::path::Path;
 

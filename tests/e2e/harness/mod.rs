@@ -5,6 +5,7 @@ pub(crate) mod api_server;
 pub(crate) mod audit;
 pub(crate) mod browser;
 pub(crate) mod certificates;
+mod changes;
 pub(crate) mod clusterctl;
 pub(crate) mod components;
 pub(crate) mod control_plane;

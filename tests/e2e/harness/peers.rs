@@ -1,9 +1,12 @@
 //! Where the real programs are. They are built by `tests/peers/build`; a missing one fails the
 //! suite, it never skips.
 
+use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::browser;
+use crate::selection;
 
 /// Each peer that scenarios use: folder of `tests/peers`, which is also the folder in the cache,
 /// and its programs.
@@ -83,21 +86,47 @@ fn cache() -> PathBuf {
         .join("windlass-peers")
 }
 
-/// The program `PEER-VERSION/NAME`.
+thread_local! {
+    /// The group whose scenario this thread runs.
+    static GROUP: Cell<Option<&'static selection::Group>> = const { Cell::new(None) };
+}
+
+/// From now on this thread runs a scenario of the group, which may use the group's peers alone.
+pub(crate) fn enter(group: &'static selection::Group) {
+    GROUP.set(Some(group));
+}
+
+/// The program `PEER-VERSION/NAME`, of a peer that the scenario's group declares: undeclared ones
+/// would not be built where few scenarios are selected.
 pub(crate) fn program(name: &str) -> PathBuf {
+    if let Some(group) = GROUP.get() {
+        let peer = name.split('/').next().unwrap_or_default();
+        assert!(
+            selection::peers(group).any(|declared| declared == peer),
+            "the group {} of tests/e2e/selection/groups.in does not declare the peer {peer}",
+            group.module
+        );
+    }
     cache().join(name)
 }
 
-/// Every program that is not there, with the remedy; `None` when all are.
-pub(crate) fn missing() -> Option<String> {
+/// Every program of these peers and packages that is missing, with the remedy; `None` when all are
+/// there.
+pub(crate) fn missing(peers: &BTreeSet<&str>, packages: &BTreeSet<&str>) -> Option<String> {
+    let is_known = |peer: &&str| NEEDED.iter().any(|(known, _)| known == peer);
+    assert!(
+        peers.iter().all(is_known),
+        "NEEDED has a row for each of {peers:?}"
+    );
     let absent: Vec<String> = NEEDED
         .iter()
+        .filter(|(peer, _)| peers.contains(peer))
         .flat_map(|(peer, programs)| {
             programs
                 .iter()
                 .map(move |program| format!("{peer}/{program}"))
         })
-        .filter(|name| !program(name).is_file())
+        .filter(|name| !cache().join(name).is_file())
         .collect();
     let built = (!absent.is_empty()).then(|| {
         format!(
@@ -108,7 +137,7 @@ pub(crate) fn missing() -> Option<String> {
     });
     let absent: Vec<&str> = browser::PROGRAMS
         .into_iter()
-        .filter(|name| browser::on_path(name).is_none())
+        .filter(|name| packages.contains("chromium") && browser::on_path(name).is_none())
         .collect();
     let installed = (!absent.is_empty()).then(|| {
         format!(

@@ -1,5 +1,6 @@
 //! Runs scenarios, some beside each other, counts them, and cleans up behind them.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,7 +12,9 @@ use tokio::runtime::{Handle, Runtime};
 
 use super::control_plane::ControlPlane;
 use super::queue::Queue;
-use super::{audit, installation, peers};
+use super::shared::NoCorpus;
+use super::{audit, changes, installation, peers};
+use crate::selection::{self, GROUPS, Group};
 
 /// One scenario: something real is started, asked, and compared. It fails by panicking.
 pub(crate) struct Scenario {
@@ -140,55 +143,134 @@ impl Context {
     }
 }
 
-/// Runs every scenario whose name contains one of the arguments (all without arguments). Prints
-/// their number; none is a failure.
+/// What a run is asked for.
+#[derive(Default)]
+struct Request {
+    /// Parts of names.
+    filters: Vec<String>,
+    /// Only what the change can affect, since the last full run or what is named.
+    select: Option<Option<String>>,
+    /// Prints something of the chosen scenarios in place of running them.
+    print: Option<Print>,
+}
+
+#[derive(Clone, Copy)]
+enum Print {
+    Names,
+    Peers,
+    Packages,
+}
+
+impl Request {
+    fn read(arguments: impl Iterator<Item = String>) -> Result<Request, String> {
+        let mut request = Request::default();
+        let mut arguments = arguments.peekable();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--nocapture" => {}
+                "--list" => request.print = Some(Print::Names),
+                "--peers" => request.print = Some(Print::Peers),
+                "--packages" => request.print = Some(Print::Packages),
+                "--select" => {
+                    request.select = Some(arguments.next_if(|next| !next.starts_with('-')))
+                }
+                flag if flag.starts_with('-') => {
+                    return Err(format!(
+                        "unknown flag {flag}; use parts of scenario names, --list, --peers, \
+                         --packages, or --select [COMMIT or FILE of changed paths]"
+                    ));
+                }
+                _ => request.filters.push(argument),
+            }
+        }
+        if request.select.is_some() && !request.filters.is_empty() {
+            return Err("use either --select or parts of scenario names".to_owned());
+        }
+        Ok(request)
+    }
+
+    /// The scenarios that the request is about. By default all, but for those that measure time.
+    fn chosen<'a>(&self, scenarios: &'a [Scenario]) -> Vec<&'a Scenario> {
+        let is_list = matches!(self.print, Some(Print::Names)) && self.select.is_none();
+        let is_whole = whole() || is_list;
+        let is_ordinary = |scenario: &&Scenario| is_whole || !measures(scenario);
+        if !self.filters.is_empty() {
+            let is_named = |scenario: &&Scenario| {
+                let mut filters = self.filters.iter();
+                filters.any(|filter| scenario.name.contains(filter.as_str()))
+            };
+            return scenarios.iter().filter(is_named).collect();
+        }
+        if !is_whole && self.print.is_none() {
+            let left: Vec<&str> = scenarios
+                .iter()
+                .filter(|scenario| measures(scenario))
+                .map(|scenario| scenario.name)
+                .collect();
+            println!(
+                "not run, because they measure time: {}; WINDLASS_E2E_FAULTS=full runs them, or their names",
+                left.join(", ")
+            );
+        }
+        let all: Vec<&Scenario> = scenarios.iter().filter(is_ordinary).collect();
+        let Some(since) = &self.select else {
+            return all;
+        };
+        let mut selection = changes::selection(since.as_deref());
+        selection.keep(|name| all.iter().any(|scenario| scenario.name == name));
+        if self.print.is_none() {
+            println!("{}", selection.report());
+        }
+        all.into_iter()
+            .filter(|scenario| selection.has(scenario.name))
+            .collect()
+    }
+}
+
+/// Runs every scenario whose name contains one of the arguments, or that is selected (all without
+/// arguments). Prints their number; none is a failure.
 pub(crate) fn main(scenarios: &[Scenario]) -> ExitCode {
-    let filters: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|argument| argument != "--nocapture")
-        .collect();
-    if filters.iter().any(|filter| filter == "--list") {
-        scenarios
-            .iter()
-            .for_each(|scenario| println!("{}: test", scenario.name));
-        return ExitCode::SUCCESS;
-    }
-    if let Some(filter) = filters.iter().find(|filter| filter.starts_with('-')) {
-        eprintln!("error: unknown flag {filter}; give parts of scenario names, or --list");
-        return ExitCode::from(2);
-    }
-    if let Some(missing) = peers::missing() {
-        eprintln!("error: {missing}");
-        return ExitCode::FAILURE;
-    }
-    let is_named = |scenario: &Scenario| {
-        filters
-            .iter()
-            .any(|filter| scenario.name.contains(filter.as_str()))
+    let request = match Request::read(std::env::args().skip(1)) {
+        Ok(request) => request,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::from(2);
+        }
     };
-    let is_meant = |scenario: &&Scenario| {
-        is_named(scenario) || (filters.is_empty() && (whole() || !measures(scenario)))
-    };
-    let chosen: Vec<&Scenario> = scenarios.iter().filter(is_meant).collect();
-    if filters.is_empty() && !whole() {
-        let left: Vec<&str> = scenarios
+    let chosen = request.chosen(scenarios);
+    let groups = || chosen.iter().map(|scenario| group_of(scenario));
+    let peers: BTreeSet<&str> = groups().flat_map(selection::peers).collect();
+    let packages: BTreeSet<&str> = groups().flat_map(|group| group.packages).copied().collect();
+    match request.print {
+        Some(Print::Names) => chosen
             .iter()
-            .filter(|scenario| measures(scenario))
-            .map(|scenario| scenario.name)
-            .collect();
-        println!(
-            "not run, because they measure time: {}; WINDLASS_E2E_FAULTS=full runs them, or their names",
-            left.join(", ")
-        );
+            .for_each(|scenario| println!("{}: test", scenario.name)),
+        Some(Print::Peers) => peers.iter().for_each(|peer| println!("{peer}")),
+        Some(Print::Packages) => packages.iter().for_each(|package| println!("{package}")),
+        None if chosen.is_empty() => {
+            eprintln!(
+                "error: no scenario has {} in its name; --list shows them",
+                request.filters.join(" or ")
+            );
+            return ExitCode::FAILURE;
+        }
+        None => match peers::missing(&peers, &packages) {
+            Some(missing) => {
+                eprintln!("error: {missing}");
+                return ExitCode::FAILURE;
+            }
+            None => return run(&chosen),
+        },
     }
-    if chosen.is_empty() {
-        eprintln!(
-            "error: no scenario has {} in its name; --list shows them",
-            filters.join(" or ")
-        );
-        return ExitCode::FAILURE;
-    }
-    run(&chosen)
+    ExitCode::SUCCESS
+}
+
+/// The group that lists a scenario.
+fn group_of(scenario: &Scenario) -> &'static Group {
+    let mut groups = GROUPS.iter();
+    groups
+        .find(|group| group.scenarios.contains(&scenario.name))
+        .expect("internal error: both come from one table")
 }
 
 fn run(scenarios: &[&Scenario]) -> ExitCode {
@@ -201,7 +283,7 @@ fn run(scenarios: &[&Scenario]) -> ExitCode {
         ["shared", "installed", "kinds"].map(|name| Shared::at(root.path().join(name)));
     let started = Instant::now();
     let queue = Queue::new(scenarios);
-    let failed = Mutex::new(Vec::new());
+    let (failed, unchecked) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
     let work = || {
         while let Some(turn) = queue.next() {
             let folder = root.path().join(turn.scenario.name.replace("::", "-"));
@@ -215,14 +297,13 @@ fn run(scenarios: &[&Scenario]) -> ExitCode {
                 installed: installed.clone(),
                 kinds: kinds.clone(),
             };
-            let outcome = judge(turn.scenario, context, root.path());
-            if let Outcome::Failed = outcome {
-                lock(&failed).push(turn.scenario.name);
-            }
-            if let Outcome::Hung = outcome {
+            match judge(turn.scenario, context, root.path()) {
+                Outcome::Passed => {}
+                Outcome::Unchecked => lock(&unchecked).push(turn.scenario.name),
+                Outcome::Failed => lock(&failed).push(turn.scenario.name),
                 // Its thread cannot be ended, but this process can; the folder stays, and the
                 // watchdog ends the children.
-                std::process::exit(1);
+                Outcome::Hung => std::process::exit(1),
             }
             if turn.is_last_of_shared() {
                 plain.end();
@@ -232,9 +313,18 @@ fn run(scenarios: &[&Scenario]) -> ExitCode {
         }
     };
     std::thread::scope(|threads| (0..at_once()).for_each(|_| drop(threads.spawn(work))));
-    let failed = failed
-        .into_inner()
-        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let [failed, unchecked] = [failed, unchecked].map(|names| {
+        names
+            .into_inner()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    });
+    if !unchecked.is_empty() {
+        println!(
+            "not checked: {} scenarios need the corpus: {}",
+            unchecked.len(),
+            unchecked.join(", ")
+        );
+    }
     println!(
         "{} scenarios in {:.0} s",
         scenarios.len(),
@@ -242,7 +332,7 @@ fn run(scenarios: &[&Scenario]) -> ExitCode {
     );
     println!(
         "{} passed, {} failed",
-        scenarios.len() - failed.len(),
+        scenarios.len() - failed.len() - unchecked.len(),
         failed.len()
     );
     if failed.is_empty() {
@@ -290,6 +380,7 @@ fn judge(scenario: &Scenario, context: Context, root: &Path) -> Outcome {
             // What cannot be removed now is removed with the root.
             let _ = std::fs::remove_dir_all(&folder);
         }
+        Outcome::Unchecked => println!("scenario {name} ... not checked, it needs the corpus"),
         Outcome::Failed => println!(
             "scenario {name} ... FAILED ({took:.1} s), logs in {}",
             root.display()
@@ -304,6 +395,8 @@ fn judge(scenario: &Scenario, context: Context, root: &Path) -> Outcome {
 
 enum Outcome {
     Passed,
+    /// It needs data that is not here.
+    Unchecked,
     Failed,
     Hung,
 }
@@ -311,11 +404,16 @@ enum Outcome {
 /// On a thread of its own, so that a hanging scenario can be told from a running one.
 fn run_one(scenario: &Scenario, context: Context) -> Outcome {
     let (sender, receiver) = channel();
-    let run = scenario.run;
+    let (run, group) = (scenario.run, group_of(scenario));
     let body = move || {
-        let result = catch_unwind(AssertUnwindSafe(|| run(&context)));
+        peers::enter(group);
+        let outcome = match catch_unwind(AssertUnwindSafe(|| run(&context))) {
+            Ok(()) => Outcome::Passed,
+            Err(cause) if cause.is::<NoCorpus>() => Outcome::Unchecked,
+            Err(_) => Outcome::Failed,
+        };
         // The receiver is gone only when the scenario was given up.
-        let _ = sender.send(result.is_ok());
+        let _ = sender.send(outcome);
     };
     std::thread::Builder::new()
         .name(scenario.name.to_owned())
@@ -327,8 +425,7 @@ fn run_one(scenario: &Scenario, context: Context) -> Outcome {
     } else {
         scenario.limit
     }) {
-        Ok(true) => Outcome::Passed,
-        Ok(false) => Outcome::Failed,
+        Ok(outcome) => outcome,
         Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Outcome::Hung,
     }
 }

@@ -3,12 +3,22 @@
 
 use std::path::{Path, PathBuf};
 
+/// What a scenario panics with that needs the corpus where there is none: it was not checked.
+pub(crate) struct NoCorpus;
+
 /// A file or folder of the shared data, which has the corpus: below `WINDLASS_SHARED`, else
 /// `../shared` beside the checkout.
+///
+/// Without the corpus the scenario ends as not checked; with `WINDLASS_REQUIRE_SHARED=1`, or where
+/// there is a part of it, what is missing is a failure.
 pub(crate) fn path(relative: &str) -> PathBuf {
     let root = std::env::var_os("WINDLASS_SHARED")
         .map(PathBuf::from)
         .unwrap_or_else(|| checkout().join("../shared"));
+    let required = std::env::var("WINDLASS_REQUIRE_SHARED").is_ok_and(|value| value == "1");
+    if !required && !root.join("corpus").is_dir() {
+        std::panic::panic_any(NoCorpus);
+    }
     let path = root.join(relative);
     assert!(
         path.exists(),

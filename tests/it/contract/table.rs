@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::scenarios;
 use crate::support::root;
 
 const TABLE: &str = "docs/contract.tsv";
@@ -85,19 +86,14 @@ fn proofs_have_one_form() {
 fn has_test(path: &str, name: &str) -> bool {
     let read = |path: &str| std::fs::read_to_string(root().join(path)).unwrap_or_default();
     match path.strip_prefix("tests/e2e/scenarios/") {
-        Some(scenario) => is_scenario(
-            &read("tests/e2e/scenarios/mod.rs"),
-            &read(path),
-            scenario,
-            name,
-        ),
+        Some(scenario) => is_scenario(&scenarios::names(), &read(path), scenario, name),
         None => has_attributed_test(&read(path), name),
     }
 }
 
 /// Whether a file has the function, and the list runs it under the module that is called after the
 /// file or its folder.
-fn is_scenario(list: &str, text: &str, path: &str, name: &str) -> bool {
+fn is_scenario(list: &[&str], text: &str, path: &str, name: &str) -> bool {
     let module = path
         .split('/')
         .next()
@@ -106,7 +102,7 @@ fn is_scenario(list: &str, text: &str, path: &str, name: &str) -> bool {
     let is_function = text
         .lines()
         .any(|line| line.starts_with(&format!("pub(crate) fn {name}(")));
-    is_function && list.contains(&format!("\"{module}::{name}\","))
+    is_function && list.contains(&format!("{module}::{name}").as_str())
 }
 
 /// The name of a test and whether a test attribute stands above it.
@@ -136,13 +132,13 @@ fn tests_are_found_by_name_and_attribute() {
 
 #[test]
 fn scenarios_are_found_by_function_and_list() {
-    let list = "    scenario(\"crds::hold\", crds::hold),\n    scenario(\n        \"rbac::exact\",\n        rbac::exact,\n    ),\n";
+    let list = &["crds::hold", "rbac::exact"][..];
     let text = "pub(crate) fn hold(context: &Context) {\nfn exact() {\n";
     assert!(is_scenario(list, text, "crds/mod.rs", "hold"));
     assert!(
         !is_scenario(list, text, "rbac.rs", "hold") && !is_scenario(list, text, "rbac.rs", "exact")
     );
-    assert!(!is_scenario("", text, "crds/mod.rs", "hold"));
+    assert!(!is_scenario(&[], text, "crds/mod.rs", "hold"));
 }
 
 /// Ids in order, once each; levels as the documents have them; files and tests that exist; nothing

@@ -3,6 +3,7 @@
 //! `console` block in which `windlass` alone is called and prints something is a transcript, of
 //! which every line has to be what is printed.
 
+use crate::scenarios;
 use crate::support::root;
 
 use super::console::{self, blocks, meant, typed};
@@ -177,7 +178,7 @@ fn table() -> Vec<console::Row> {
 #[test]
 fn commands_with_other_programs_are_run_or_it_is_said_why_not() {
     let (table, texts) = (table(), texts());
-    let scenarios = std::fs::read_to_string(root().join("tests/e2e/scenarios/mod.rs")).unwrap();
+    let scenarios = scenarios::names();
     for (page, text) in &texts {
         let others = blocks(text, "console")
             .into_iter()
@@ -204,7 +205,7 @@ fn commands_with_other_programs_are_run_or_it_is_said_why_not() {
         assert_eq!(meant(row, text).len(), 1, "{row:?}: blocks that begin so");
         match &row.scenario {
             Some(scenario) => assert!(
-                scenarios.contains(&format!("\"{scenario}\",")),
+                scenarios.contains(&scenario.as_str()),
                 "{row:?}: no such scenario"
             ),
             None => assert!(!row.remark.is_empty(), "{row:?}: why does nobody run it?"),
