@@ -19,6 +19,9 @@ mod harness;
 mod manager;
 mod measure;
 mod rows;
+// The harness asks it which peers a scenario may start; nothing here is one.
+#[path = "../../tests/e2e/selection/mod.rs"]
+mod selection;
 mod sources;
 
 use std::path::PathBuf;
