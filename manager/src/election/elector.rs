@@ -69,7 +69,7 @@ impl Elector {
         times: LeaseTimes,
         metrics: Metrics,
     ) -> Self {
-        metrics.leads(&candidacy.lease, false);
+        metrics.leads(candidacy.lease, false);
         Elector {
             leases: Api::namespaced(client, &candidacy.namespace),
             candidacy,
