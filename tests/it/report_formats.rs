@@ -1,4 +1,5 @@
-//! What `-o sarif` and `-o junit` print is what those who read them take.
+//! Reports for programs: `-o sarif` and `-o junit` fulfil their schemas, `-o json` has the fields that
+//! the text formats print.
 //!
 //! `formats/sarif-2.1.0-rtm.5.json` is the JSON Schema of SARIF 2.1.0 as SchemaStore has it and
 //! Microsoft's npm package `@microsoft/jest-sarif` 1.0.0-beta.0 ships it (MIT licence, © Microsoft
@@ -9,7 +10,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::report_schemas::faults;
-use crate::support::{copy, root, windlass};
+use crate::support::{copy, root, run, windlass};
+use crate::told::{METADATA, TWO};
 use crate::untrusted::harmless;
 
 /// Commands that find nothing, errors, warnings, what is in no file, and what is in several.
@@ -259,5 +261,66 @@ fn junit_is_what_its_schema_says() {
             "{command}:\n{text}"
         );
         assert!(!text.contains("hunter2"), "{text}");
+    }
+}
+
+/// A folder with a release of two providers, not built yet.
+fn project() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("provider.yaml"), TWO).unwrap();
+    std::fs::write(folder.path().join("metadata.yaml"), METADATA).unwrap();
+    folder
+}
+
+#[test]
+fn reports_builds_as_json() {
+    let folder = project();
+    let report = |command: &str| run(folder.path(), &format!("{command} -o json")).json();
+    let build = report("release build v0.1.0 --to out");
+    let files = json!([
+        "SHA256SUMS",
+        "bootstrap-components.yaml",
+        "control-plane-components.yaml",
+        "images.txt",
+        "install.yaml",
+        "metadata.yaml",
+        "sbom.spdx.json"
+    ]);
+    for (field, value) in [
+        ("providers", json!(["bootstrap-foo", "control-plane-foo"])),
+        ("version", json!("v0.1.0")),
+        ("contract", json!("v1beta2")),
+        ("to", json!("out")),
+        ("written", json!(true)),
+        ("objects", json!(14)),
+        ("files", files.clone()),
+    ] {
+        assert_eq!(build[field], value, "{field}");
+    }
+    // `--check` reports the files if they are those of the release.
+    let check = "release build v0.1.0 --to out --check";
+    assert_eq!(report(check)["files"], files);
+    std::fs::write(folder.path().join("out/x"), "").unwrap();
+    let foreign = report(check);
+    assert_eq!(
+        json!([foreign["written"], foreign["files"]]),
+        json!([false, []])
+    );
+    // A rejected version has no contract.
+    for (version, rule, objects) in [
+        ("v0.2.0", "metadata-series-missing", 14),
+        ("0.1.0", "release-version-malformed", 0),
+    ] {
+        let rejected = report(&format!("release build {version} --to other"));
+        assert_eq!(rejected["findings"][0]["rule"], rule);
+        assert_eq!(
+            json!([
+                rejected["contract"],
+                rejected["written"],
+                rejected["files"],
+                rejected["objects"]
+            ]),
+            json!([null, false, [], objects])
+        );
     }
 }
