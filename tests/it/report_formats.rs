@@ -324,3 +324,58 @@ fn reports_builds_as_json() {
         );
     }
 }
+
+#[test]
+fn reports_repositories_as_json() {
+    let folder = project();
+    let path = folder.path();
+    let report = |command: &str| run(path, &format!("repository {command} -o json")).json();
+    let manifest = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
+                    metadata: {name: certificates.cert-manager.io, labels: {app.kubernetes.io/version: v1.21.1}}\n\
+                    spec: {group: cert-manager.io}\n";
+    std::fs::write(path.join("cert-manager.yaml"), manifest).unwrap();
+    run(path, "release build v0.1.0 --to out").ok();
+    run(path, "repository add out cert-manager.yaml --to r").ok();
+    assert_eq!(report("list r")["certManagers"], json!(["v1.21.1"]));
+    std::fs::create_dir(path.join("empty")).unwrap();
+    let empty = run(path, "repository list empty -o json");
+    assert_eq!(empty.code, 1);
+    assert_eq!(
+        empty.json()["findings"][0]["rule"],
+        "repository-release-missing"
+    );
+    let doctor = report("doctor r");
+    assert_eq!(doctor["providers"].as_array().map(Vec::len), Some(2));
+    let provider = &doctor["providers"][0];
+    assert_eq!(
+        json!([
+            provider["picked"],
+            provider["reason"],
+            provider["files"][0]["name"]
+        ]),
+        json!(["v0.1.0", "the newest release", "metadata.yaml"])
+    );
+    // Images as clusterctl pulls them, and as the components name them.
+    let config = path.join("r/clusterctl.yaml");
+    let written = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(
+        &config,
+        written + "images: {all: {repository: mirror.local}}\n",
+    )
+    .unwrap();
+    let images = report("images r");
+    assert_eq!(images["repository"], "r");
+    let image = json!({
+        "image": "mirror.local/b:v0.1.0",
+        "source": "ghcr.io/foo/b:v0.1.0",
+        "provider": "bootstrap-foo",
+        "version": "v0.1.0",
+    });
+    assert_eq!(images["images"][0], image, "{images}");
+    let release = "r/bootstrap-foo/v0.1.0";
+    let map = report(&format!("configmap {release}"));
+    assert_eq!(
+        json!([map["folder"], map["configMaps"][0]["compressed"]]),
+        json!([release, false])
+    );
+}
