@@ -108,9 +108,9 @@ fn completions_say_what_each_verb_does() {
 
 #[test]
 fn completions_know_the_values_of_each_flag_where_it_stands() {
-    let script = script("fish");
+    let fish = script("fish");
     for flag in ["deny", "allow"] {
-        let values = script
+        let values = fish
             .split(&format!(" -l {flag} "))
             .nth(1)
             .unwrap()
