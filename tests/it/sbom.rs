@@ -178,7 +178,7 @@ fn an_image_contains_what_a_document_is_about() {
 fn documents_are_about_the_images_of_their_provider() {
     let [first, second] =
         ["a", "b"].map(|name| cyclonedx(&json!([{"bom-ref": name, "name": name}]), &json!({})));
-    let of = |label: &str| relations(&built(label, &[&first]).2);
+    let of = |label: &str| relations(&built(label, &[&first]).1);
     assert_eq!(of("infrastructure-foo="), ["Image-1 CONTAINS Part-0-0"]);
     assert_eq!(of("bootstrap-foo="), ["Image-0 CONTAINS Part-0-0"]);
     let (said, sbom) = built("bootstrap-foo=", &[&first, &second]);
@@ -189,7 +189,7 @@ fn documents_are_about_the_images_of_their_provider() {
     );
     // Two releases with other content never share a namespace.
     let namespace =
-        |documents: &[&Value]| built("bootstrap-foo=", documents).2["documentNamespace"].clone();
+        |documents: &[&Value]| built("bootstrap-foo=", documents).1["documentNamespace"].clone();
     let all = [
         namespace(&[]),
         namespace(&[&first]),
@@ -344,6 +344,6 @@ fn licences_of_a_document_come_along() {
         .collect();
     let of = |id: &str| (json!(format!("MIT OR {id}")), json!(id));
     assert_eq!(named, expected.map(|(id, _)| of(id)));
-    let (_, _, none) = built("infrastructure-foo=", &[&spdx(&package, &json!({}))]);
+    let (_, none) = built("infrastructure-foo=", &[&spdx(&package, &json!({}))]);
     assert_eq!(none.get("hasExtractedLicensingInfos"), None);
 }
