@@ -6,8 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{files_below, run, shared};
-use crate::told::METADATA;
+use crate::support::{METADATA, files_below, run, shared};
 
 fn write(folder: &Path, path: &str, text: &str) {
     let path = folder.join(path);

@@ -79,7 +79,6 @@ mod signatures;
 mod size;
 mod support;
 mod tidy;
-mod told;
 mod topology;
 mod untrusted;
 mod validate;

@@ -6,8 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::{copy, root, run};
-use crate::told::{METADATA, TWO};
+use crate::support::{METADATA, TWO, copy, root, run};
 
 /// The examples.
 fn site() -> tempfile::TempDir {

@@ -10,8 +10,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::report_schemas::faults;
-use crate::support::{copy, root, run, windlass};
-use crate::told::{METADATA, TWO};
+use crate::support::{METADATA, TWO, copy, root, run, windlass};
 use crate::untrusted::harmless;
 
 /// Commands that find nothing, errors, warnings, what is in no file, and what is in several.

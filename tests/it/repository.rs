@@ -4,8 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::support::{root, run, windlass};
-use crate::told::{METADATA, TWO};
+use crate::support::{METADATA, TWO, root, run, windlass};
 
 /// What `clusterctl init` installs beside the providers of a release: the core, and cert-manager
 /// with an image in an argument.

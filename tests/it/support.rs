@@ -157,3 +157,11 @@ pub(crate) fn golden(path: &str, actual: &str) {
         "{path} is out of date: `UPDATE=1 cargo test --test it` rewrites it; then look at the difference"
     );
 }
+
+/// A provider.yaml with two providers of one release.
+pub(crate) const TWO: &str = "apiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: foo\ntype: BootstrapProvider\nnamespace: b\n\
+    manager: {image: ghcr.io/foo/b}\n---\napiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: foo\ntype: ControlPlaneProvider\n\
+    namespace: c\nmanager: {image: ghcr.io/foo/c}\n";
+
+/// A metadata.yaml with the series 0.1.
+pub(crate) const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- major: 0\n  minor: 1\n  contract: v1beta2\n";
