@@ -207,7 +207,7 @@ fn prints_components_with_the_image_of_the_release() {
     for (flags, image) in [
         ("", "ghcr.io/foo/b:v0.1.0"),
         (" --release v0.1.7", "ghcr.io/foo/b:v0.1.7"),
-        (" --image ghcr.io/a/b:v9", "ghcr.io/a/b:v9"),
+        (" --image ghcr.io/a/b:v0.1.0", "ghcr.io/a/b:v0.1.0"),
     ] {
         let (stdout, stderr) = done(path, &format!("generate components{flags}"));
         assert!(stdout.contains(&format!("image: {image}\n")), "{stdout}");
