@@ -1,22 +1,13 @@
-//! The built program: streams, exit codes and words.
+//! The program as a whole: versions, help and colours on a terminal, streams that cannot be written,
+//! panics, and its use as a plugin of clusterctl.
 
-use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
-use crate::support::{root, windlass};
+use windlass::cli::verbs::VERBS;
+use windlass::shell::environment::Environment;
+use windlass::shell::stdio::{Stdio, Stream};
 
-/// Runs the program and compares both streams and the exit code.
-fn check(arguments: &[&str], code: i32, stdout: &str, stderr: &str) {
-    let output = windlass(root()).args(arguments).output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    assert_eq!(
-        (text(&output.stdout).as_str(), text(&output.stderr).as_str()),
-        (stdout, stderr),
-        "{arguments:?}"
-    );
-    assert_eq!(output.status.code(), Some(code), "{arguments:?}");
-}
+use crate::support::{root, run, windlass};
 
 fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
@@ -26,194 +17,301 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-#[test]
-fn bare_program_and_its_help_give_the_overview() {
-    let bare = windlass(root()).output().unwrap();
-    let text = stdout(&bare);
-    assert!(
-        text.starts_with(
-            "Everything between a Cluster API provider and the machines that boot from it.\nUsage: windlass COMMAND [FLAGS]\n"
-        )
+/// Runs the program on a terminal of a width; returns the exit code and both streams.
+fn seen(arguments: &[&str], columns: usize, environment: &[(&str, &str)]) -> (u8, String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| std::fs::File::create(folder.path().join(name)).unwrap();
+    let stdio = Stdio {
+        stdin: Box::new(std::io::empty()),
+        stdout: Stream::new("standard output", file("out")).as_terminal(columns),
+        stderr: Stream::new("standard error", file("err")).as_terminal(columns),
+    };
+    let arguments = std::iter::once("windlass")
+        .chain(arguments.iter().copied())
+        .map(Into::into);
+    let code = windlass::cli::run(
+        arguments,
+        stdio,
+        &environment.iter().copied().collect::<Environment>(),
     );
-    let global = "Global: --config FILE (clusterctl's)  --settings FILE  -q, --quiet  -v, --v N  --color auto|always|never  -h, --help  -V, --version\n\
-                  Exit: 0 clean, 1 findings or a faulty document, 2 the world failed.    Try: windlass ";
-    assert!(text.contains(global), "{text}");
-    for arguments in [
-        &["--help"][..],
-        &["-h"],
-        &["help"],
-        &["-q"],
-        &["--color", "never", "-v", "3"],
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    (code.code(), read("out"), read("err"))
+}
+
+#[test]
+fn prints_the_version_in_the_formats_of_clusterctl() {
+    let version = format!("v{}", env!("CARGO_PKG_VERSION"));
+    let text = format!("windlass version: {version}\n");
+    assert_eq!(run(root(), "version").ok().stdout, text);
+    assert_eq!(
+        run(root(), "version -o short").ok().stdout,
+        format!("{version}\n")
+    );
+    let json = run(root(), "version -o json").ok().json();
+    assert_eq!(json["windlass"]["gitVersion"], version);
+    let yaml: serde_json::Value =
+        serde_yaml::from_str(&run(root(), "version -o yaml").ok().stdout).unwrap();
+    assert_eq!(yaml, json);
+}
+
+#[test]
+fn reports_unknown_help_topics_above_the_overview() {
+    let overview = run(root(), "").ok().stdout;
+    for (topics, shown) in [
+        ("zzz", "`zzz`"),
+        ("release zzz", "`release` `zzz`"),
+        ("zzz build", "`zzz` `build`"),
     ] {
-        check(arguments, 0, &text, "");
+        let help = run(root(), &format!("help {topics}")).ok();
+        assert_eq!(
+            help.stderr,
+            format!("Unknown help topic [{shown}]\n{overview}")
+        );
+        assert_eq!(help.stdout, "");
     }
 }
 
+/// A line of a text is as long as it may be, and no longer: its next word would not have fitted.
 #[test]
-fn unknown_first_word_is_answered_as_clusterctl_does() {
-    check(
-        &["foo"],
-        1,
-        "",
-        "Error: unknown command \"foo\" for \"windlass\"\nRun 'windlass --help' for usage.\n",
-    );
-    let near = "Error: unknown command \"versoin\" for \"windlass\"\n\nDid you mean this?\n\tversion\n\nRun 'windlass --help' for usage.\n";
-    check(&["versoin", "worker.yaml"], 1, "", near);
-    check(
-        &["-q", "foo"],
-        1,
-        "",
-        "Error: unknown command \"foo\" for \"windlass\"\nRun 'windlass --help' for usage.\n",
-    );
-    check(
-        &["-v", "5", "foo"],
-        1,
-        "",
-        "Error: flags cannot be placed before plugin name: -v\n",
-    );
-}
-
-#[test]
-fn wrong_flags_of_clusterctls_verbs_are_answered_as_clusterctl_does() {
-    check(&["--bogus"], 1, "", "Error: unknown flag: --bogus\n");
-    check(
-        &["version", "--bogus"],
-        1,
-        "",
-        "Error: unknown flag: --bogus\n",
-    );
-    check(
-        &["version", "-z"],
-        1,
-        "",
-        "Error: unknown shorthand flag: 'z' in -z\n",
-    );
-    check(
-        &["version", "-o"],
-        1,
-        "",
-        "Error: flag needs an argument: 'o' in -o\n",
-    );
-    check(
-        &["version", "--output"],
-        1,
-        "",
-        "Error: flag needs an argument: --output\n",
-    );
-    check(
-        &["version", "-v", "abc"],
-        1,
-        "",
-        "Error: invalid argument \"abc\" for \"-v, --v\" flag: parse error\n",
-    );
-    check(
-        &["version", "-o", "xml"],
-        1,
-        "",
-        "Error: invalid output format: xml\n",
-    );
-    check(
-        &["completion", "tcsh"],
-        1,
-        "",
-        "Error: unsupported shell type \"tcsh\"\n",
-    );
-    let output = windlass(root()).arg("completion").output().unwrap();
+fn help_fills_the_columns_of_the_terminal() {
+    for verb in VERBS {
+        let mut words = verb.words.to_vec();
+        words.push("-h");
+        let text = seen(&words, 72, &[]).1;
+        let lines: Vec<&str> = text
+            .lines()
+            .filter(|line| !line.starts_with("Usage: ") && !line.starts_with("Example: "))
+            .collect();
+        // A word that is too long by itself is not broken.
+        let fits =
+            |line: &&str| line.chars().count() <= 72 || line.trim_start().split(' ').count() == 1;
+        assert!(lines.iter().all(fits), "{text}");
+        let left = lines
+            .iter()
+            .find_map(|line| line.find("No notes, stand-ins"))
+            .unwrap();
+        for pair in lines.windows(2) {
+            let Some(further) = pair[1].strip_prefix(&" ".repeat(left)) else {
+                continue;
+            };
+            // The meaning of a flag that has a line of its own.
+            let is_flag = pair[0].chars().count() <= left || !pair[0].contains("   ");
+            let first = further.split(' ').next().unwrap();
+            assert!(
+                is_flag || pair[0].chars().count() + 1 + first.chars().count() > 72,
+                "{}\n{}",
+                pair[0],
+                pair[1]
+            );
+        }
+    }
+    // However wide it is, help has 100 columns at most.
     assert_eq!(
-        (stderr(&output).as_str(), output.status.code()),
-        ("Error: please specify a shell\n\n", Some(1))
-    );
-    assert!(stdout(&output).contains("Usage: windlass completion SHELL"));
-}
-
-#[test]
-fn wrong_flags_of_our_verbs_are_answered_with_what_to_type() {
-    let all = "`windlass schema -h` lists all flags";
-    let unknown = format!(
-        "error: unknown flag `--colour` for `windlass schema`\n  help: did you mean `--color`? {all}\n"
-    );
-    check(
-        &["schema", "--colour", "always", "finding"],
-        2,
-        "",
-        &unknown,
-    );
-    check(
-        &["schema", "--zzz", "finding"],
-        2,
-        "",
-        &format!("error: unknown flag `--zzz` for `windlass schema`\n  help: {all}\n"),
-    );
-    let usage = "  help: usage: windlass schema KIND [FLAGS]\n";
-    check(
-        &["schema"],
-        2,
-        "",
-        &format!("error: `windlass schema` needs `KIND`\n{usage}"),
-    );
-    check(
-        &["schema", "finding", "x"],
-        2,
-        "",
-        &format!("error: unexpected argument `x` for `windlass schema`\n{usage}"),
-    );
-    check(
-        &["schema", "finding", "--config"],
-        2,
-        "",
-        &format!("error: `--config` needs a value\n{usage}"),
-    );
-    let colours =
-        "error: unknown value `pink` for `--color`\n  help: use `auto`, `always` or `never`\n";
-    check(&["schema", "finding", "--color", "pink"], 2, "", colours);
-}
-
-#[test]
-fn flags_may_stand_anywhere_and_the_last_one_wins() {
-    let version = format!("v{}\n", env!("CARGO_PKG_VERSION"));
-    check(
-        &["--config", "version", "version", "-o", "short"],
-        0,
-        &version,
-        "",
-    );
-    check(&["version", "-o", "json", "-o=short"], 0, &version, "");
-    check(
-        &["-q", "-v", "3", "version", "--output=short"],
-        0,
-        &version,
-        "",
+        seen(&["vars", "-h"], 300, &[]).1,
+        run(root(), "vars -h").stdout
     );
 }
 
 #[test]
-fn versions_have_clusterctls_formats() {
-    let version = env!("CARGO_PKG_VERSION");
-    check(
-        &["version"],
-        0,
-        &format!("windlass version: v{version}\n"),
-        "",
+fn a_group_on_a_terminal_is_broken_between_words() {
+    let expected = "Usage: windlass config COMMAND [FLAGS]
+  config repositories   the providers that
+                        clusterctl knows,
+                        and where they are
+Global: --config FILE (clusterctl's)
+        --settings FILE  -q, --quiet
+        -v, --v N
+        --color auto|always|never
+        -h, --help  -V, --version
+`windlass config repositories -h` lists
+the flags of one command
+";
+    assert_eq!(
+        seen(&["config"], 42, &[]),
+        (0, expected.to_owned(), String::new())
     );
-    check(&["-V"], 0, &format!("windlass version: v{version}\n"), "");
-    check(
-        &["schema", "--version"],
-        0,
-        &format!("windlass version: v{version}\n"),
-        "",
+    let overview = seen(&[], 100, &[]).1;
+    for lines in [
+        "\n  release build VERSION   write the whole release: components, metadata, templates, checksums,\n                          images, SBOM\n",
+        "\n  release check VERSION DIR…    judge a release before it is published, and whether users can\n                          upgrade to it\n",
+        "\n  repository add|list|images|doctor|bundle|configmap|push|pull    fill, show, explain and pack a\n                          local",
+        "\n  generate crds|rbac|components|metadata|template|clusterclass    print one artifact\n",
+        "\n  render FILE…            bootstrap data of a KubeadmConfig or WindlassConfig, without a cluster\n",
+    ] {
+        assert!(overview.contains(lines), "{lines} is not in\n{overview}");
+    }
+    // In a pipe lines stay whole, and in a terminal that is wide enough.
+    assert_eq!(run(root(), "config").stdout, seen(&["config"], 1000, &[]).1);
+    assert_eq!(run(root(), "config").stdout.lines().count(), 4);
+}
+
+/// A flag and its value stay on one line, and each line is indented like the first one.
+#[test]
+fn wraps_the_overview_between_flags() {
+    let text = seen(&[], 30, &[]).1;
+    for line in [
+        "Global: --config FILE (clusterctl's)",
+        "        -q, --quiet  -v, --v N",
+        "        -h, --help",
+    ] {
+        assert!(
+            text.lines().any(|found| found.starts_with(line)),
+            "{line:?} is not in\n{text}"
+        );
+    }
+    assert!(
+        text.lines()
+            .all(|line| !line.is_empty() && line == line.trim_end()),
+        "{text}"
     );
-    let json = windlass(root())
-        .args(["version", "-o", "json"])
+}
+
+/// A dumb terminal, and one that a person asked to be left plain.
+#[test]
+fn colours_are_those_of_the_terminal() {
+    let unknown = ["schema", "finding", "extra"];
+    let is_coloured =
+        |environment: &[(&str, &str)]| seen(&unknown, 80, environment).2.contains("\x1b[");
+    for (environment, expected) in [
+        (&[][..], true),
+        (&[("TERM", "xterm")], true),
+        (&[("TERM", "dumb")], false),
+        (&[("TERM", "dumb"), ("CLICOLOR_FORCE", "1")], true),
+        (&[("NO_COLOR", "1")], false),
+    ] {
+        assert_eq!(is_coloured(environment), expected, "{environment:?}");
+    }
+    // Of several flags the last counts, also where the rest is faulty; behind `--` there are no
+    // flags.
+    for (flags, expected) in [
+        (&["--color", "always"][..], true),
+        (&["--color=always"], true),
+        (&["--color", "always", "--color", "never"], false),
+        (&["--", "--color", "always"], false),
+        (&["--", "--color=always"], false),
+        (&["--quiet", "always"], false),
+    ] {
+        let output = windlass(root()).args(unknown).args(flags).output().unwrap();
+        assert_eq!(output.stderr.contains(&0x1b), expected, "{flags:?}");
+    }
+}
+
+/// Whether the error of a faulty command line is coloured; standard error is a pipe.
+fn is_coloured(environment: &[(&str, &str)], flags: &[&str]) -> bool {
+    let mut command = windlass(root());
+    command
+        .args(["schema", "finding", "extra"])
+        .args(flags)
+        .envs(environment.iter().copied());
+    stderr(&command.output().unwrap()).contains('\x1b')
+}
+
+#[test]
+fn colours_are_for_terminals_unless_asked_for() {
+    assert!(!is_coloured(&[], &[]));
+    assert!(is_coloured(&[("CLICOLOR_FORCE", "1")], &[]));
+    assert!(!is_coloured(&[("CLICOLOR_FORCE", "0")], &[]));
+    assert!(!is_coloured(
+        &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")],
+        &[]
+    ));
+    assert!(is_coloured(
+        &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "")],
+        &[]
+    ));
+    assert!(is_coloured(&[("NO_COLOR", "1")], &["--color", "always"]));
+    assert!(!is_coloured(&[("CLICOLOR_FORCE", "1")], &["--color=never"]));
+}
+
+#[test]
+fn formats_pages_of_rules_on_a_terminal() {
+    let (_, formatted, _) = seen(
+        &["explain", "metadata-series-missing"],
+        80,
+        &[("NO_COLOR", "1")],
+    );
+    assert!(
+        formatted.starts_with("metadata-series-missing\n\n") && !formatted.contains("```"),
+        "{formatted}"
+    );
+    let (_, coloured, _) = seen(&["explain", "metadata-series-missing"], 80, &[]);
+    assert!(
+        coloured.starts_with("\x1b[1mmetadata-series-missing\x1b[0m\n\n"),
+        "{coloured}"
+    );
+}
+
+#[cfg(target_os = "linux")]
+fn full_device() -> std::process::Stdio {
+    std::fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap()
+        .into()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_said_and_a_closed_pipe_is_not() {
+    let full = windlass(root())
+        .args(["schema", "finding"])
+        .stdout(full_device())
         .output()
         .unwrap();
-    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
-    assert_eq!(json["windlass"]["gitVersion"], format!("v{version}"));
-    let yaml = windlass(root())
-        .args(["version", "-o", "yaml"])
+    assert_eq!(
+        stderr(&full),
+        "error: standard output: cannot be written: no space left on device\n"
+    );
+    assert_eq!(full.status.code(), Some(2));
+
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let closed = windlass(root())
+        .args(["completion", "bash"])
+        .stdout(writer)
         .output()
         .unwrap();
-    let yaml: serde_json::Value = serde_yaml::from_slice(&yaml.stdout).unwrap();
-    assert_eq!(yaml, json);
+    assert_eq!(
+        (stderr(&closed).as_str(), closed.status.code()),
+        ("", Some(0))
+    );
+}
+
+/// What the test does in the process that dies.
+fn panic_as_the_program_would() -> ! {
+    let code = windlass::cli::report_panics(|| {
+        assert!(
+            std::panic::catch_unwind(|| panic!("internal error: a cloud fell")).is_err(),
+            "what is caught is no bug"
+        );
+        panic!("internal error: the sky fell")
+    });
+    std::process::exit(code.into());
+}
+
+#[test]
+fn a_panic_is_our_bug() {
+    const CHILD: &str = "WINDLASS_TEST_PANIC";
+    // The test starts itself again, and that process is the one that dies.
+    if std::env::var_os(CHILD).is_some() {
+        panic_as_the_program_would();
+    }
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let output = command
+        .args(["--exact", "--nocapture", "cli::a_panic_is_our_bug"])
+        .env(CHILD, "1")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(101));
+    let text = stderr(&output);
+    assert!(
+        text.contains("has a bug: the sky fell (tests/it/cli.rs:") && !text.contains("cloud"),
+        "{text}"
+    );
+    assert!(
+        text.contains("\n  help: report it with the command and its input: https://"),
+        "{text}"
+    );
 }
 
 #[cfg(unix)]
@@ -285,386 +383,5 @@ fn a_copy_that_is_installed_as_a_plugin_works() {
         stderr(&output).contains("name a repository, or a configuration with `--config FILE`"),
         "{}",
         stderr(&output)
-    );
-}
-
-/// Book, "v1.12 to v1.13" and "v1.10 to v1.11": what clusterctl took away is not imitated, and
-/// nothing is done in its place.
-#[test]
-fn what_clusterctl_no_longer_has_is_unknown() {
-    let said = |arguments: &[&str]| {
-        let folder = tempfile::tempdir().unwrap();
-        let output = windlass(folder.path()).args(arguments).output().unwrap();
-        assert_eq!(
-            (output.status.code(), stdout(&output).as_str()),
-            (Some(1), ""),
-            "{arguments:?}"
-        );
-        assert_eq!(
-            std::fs::read_dir(folder.path()).unwrap().count(),
-            0,
-            "{arguments:?}"
-        );
-        stderr(&output)
-    };
-    for gone in [&["backup"][..], &["restore"], &["alpha", "rollout", "undo"]] {
-        assert!(
-            said(gone).starts_with(&format!(
-                "Error: unknown command \"{}\" for \"windlass\"",
-                gone[0]
-            )),
-            "{gone:?}"
-        );
-    }
-    for gone in ["--disable-grouping", "--skip-crd-migration"] {
-        assert_eq!(
-            said(&["generate", "cluster", "c", gone]),
-            format!("Error: unknown flag: {gone}\n")
-        );
-    }
-}
-
-/// Whether the error of a faulty command line is coloured; standard error is a pipe.
-fn is_coloured(environment: &[(&str, &str)], flags: &[&str]) -> bool {
-    let mut command = windlass(root());
-    command
-        .args(["schema", "finding", "extra"])
-        .args(flags)
-        .envs(environment.iter().copied());
-    stderr(&command.output().unwrap()).contains('\x1b')
-}
-
-#[test]
-fn colours_are_for_terminals_unless_asked_for() {
-    assert!(!is_coloured(&[], &[]));
-    assert!(is_coloured(&[("CLICOLOR_FORCE", "1")], &[]));
-    assert!(!is_coloured(&[("CLICOLOR_FORCE", "0")], &[]));
-    assert!(!is_coloured(
-        &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")],
-        &[]
-    ));
-    assert!(is_coloured(
-        &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "")],
-        &[]
-    ));
-    assert!(is_coloured(&[("NO_COLOR", "1")], &["--color", "always"]));
-    assert!(!is_coloured(&[("CLICOLOR_FORCE", "1")], &["--color=never"]));
-}
-
-#[cfg(target_os = "linux")]
-fn full_device() -> Stdio {
-    std::fs::OpenOptions::new()
-        .write(true)
-        .open("/dev/full")
-        .unwrap()
-        .into()
-}
-
-#[cfg(target_os = "linux")]
-#[test]
-fn a_full_disk_is_said_and_a_closed_pipe_is_not() {
-    let full = windlass(root())
-        .args(["schema", "finding"])
-        .stdout(full_device())
-        .output()
-        .unwrap();
-    assert_eq!(
-        stderr(&full),
-        "error: standard output: cannot be written: no space left on device\n"
-    );
-    assert_eq!(full.status.code(), Some(2));
-
-    let (reader, writer) = std::io::pipe().unwrap();
-    drop(reader);
-    let closed = windlass(root())
-        .args(["completion", "bash"])
-        .stdout(writer)
-        .output()
-        .unwrap();
-    assert_eq!(
-        (stderr(&closed).as_str(), closed.status.code()),
-        ("", Some(0))
-    );
-}
-
-#[test]
-fn completions_name_the_real_verbs() {
-    for shell in ["bash", "zsh", "fish"] {
-        let script = stdout(
-            &windlass(root())
-                .args(["completion", shell])
-                .output()
-                .unwrap(),
-        );
-        for word in ["windlass", "schema", "completion", "color"] {
-            assert!(script.contains(word), "{shell} lacks `{word}`");
-        }
-    }
-    if !Path::new("/bin/bash").exists() {
-        eprintln!("SKIPPED: no bash to try the completion in");
-        return;
-    }
-    let script = stdout(
-        &windlass(root())
-            .args(["completion", "bash"])
-            .output()
-            .unwrap(),
-    );
-    let mut bash = Command::new("/bin/bash")
-        .arg("-n")
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    bash.stdin
-        .take()
-        .unwrap()
-        .write_all(script.as_bytes())
-        .unwrap();
-    assert!(bash.wait().unwrap().success());
-}
-
-#[test]
-fn completions_have_the_values_that_are_known() {
-    let script = stdout(
-        &windlass(root())
-            .args(["completion", "bash"])
-            .output()
-            .unwrap(),
-    );
-    // What bash offers behind a flag, or as an operand, of a verb.
-    let offered = |verb: &str, flag: &str| {
-        let (_, of_verb) = script
-            .split_once(&format!("        windlass__subcmd__{verb})"))
-            .unwrap_or_else(|| panic!("no {verb}"));
-        let of_verb = of_verb
-            .split_once("\n        windlass__")
-            .map_or(of_verb, |(of_verb, _)| of_verb);
-        let Some(values) = of_verb.split_once(&format!("                {flag})\n")) else {
-            return of_verb.lines().nth(1).unwrap().to_owned();
-        };
-        values.1.lines().next().unwrap().to_owned()
-    };
-    for (verb, flag, values) in [
-        ("render", "--deny", &["warnings", "input-not-utf8"][..]),
-        ("render", "--capi-version", &["v1.10", "v1.14", "main"]),
-        ("render", "--role", &["worker-join"]),
-        ("generate__subcmd__cluster", "--flavor", &["topology"]),
-        ("generate__subcmd__template", "", &["topology", "ignition"]),
-        ("generate__subcmd__clusterclass", "", &["windlass"]),
-        ("schema", "", &["finding"]),
-    ] {
-        let offered = offered(verb, flag);
-        for value in values {
-            let is_word = offered.split([' ', '"', '\'']).any(|word| word == *value);
-            assert!(is_word, "{verb} {flag} lacks {value}: {offered}");
-        }
-    }
-    // They are offered, and others are taken: a flavor may be anybody's.
-    assert_eq!(
-        windlass(root())
-            .args(["generate", "template", "foreign"])
-            .output()
-            .unwrap()
-            .status
-            .code(),
-        Some(1)
-    );
-}
-
-#[test]
-fn flags_that_would_do_nothing_are_refused() {
-    let config = |verb: &str| {
-        format!(
-            "error: `windlass {verb}` does not read clusterctl's configuration\n  help: leave `--config` out\n"
-        )
-    };
-    check(
-        &["vars", "templates", "--config", "x"],
-        2,
-        "",
-        &config("vars"),
-    );
-    check(
-        &["release", "build", "v0.1.0", "--to", "out", "--config", "x"],
-        2,
-        "",
-        &config("release build"),
-    );
-    let words = "error: `--config` has values of variables, and none is replaced\n  help: pass `--template` too, or leave `--config` out\n";
-    check(
-        &["render", "examples/worker.yaml", "--config", "x"],
-        2,
-        "",
-        words,
-    );
-    let words = "error: `--force` overwrites a folder, and none is written\n  help: name it: `--extract DIR`, or `--all --to DIR`\n";
-    check(&["render", "examples/worker.yaml", "--force"], 2, "", words);
-    let output = windlass(root())
-        .args(["vars", "templates", "--short", "-o", "json"])
-        .output()
-        .unwrap();
-    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
-}
-
-#[test]
-fn variables_of_render_come_from_flag_environment_and_configuration_in_clusterctls_order() {
-    let folder = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
-    write("c.yaml", "A: file\n");
-    write(
-        "t.yaml",
-        "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: w}\nspec: {files: [{path: /a, content: \"got ${A}\"}]}\n",
-    );
-    let rendered = |more: &[&str], environment: &[(&str, &str)]| {
-        let arguments = ["render", "t.yaml", "--template", "--config", "c.yaml"];
-        stdout(
-            &windlass(folder.path())
-                .args(arguments)
-                .args(more)
-                .envs(environment.iter().copied())
-                .output()
-                .unwrap(),
-        )
-    };
-    assert!(rendered(&[], &[]).contains("got file"));
-    // Every verb that replaces variables takes the file.
-    for verb in [
-        &["size"][..],
-        &["validate"],
-        &["why", "/a"],
-        &["diff", "t.yaml"],
-    ] {
-        let flags = ["t.yaml", "--template", "--config", "c.yaml"];
-        let output = windlass(folder.path())
-            .args(verb)
-            .args(flags)
-            .output()
-            .unwrap();
-        assert_eq!(
-            output.status.code(),
-            Some(0),
-            "{verb:?}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-    }
-    assert!(rendered(&[], &[("A", "environment")]).contains("got environment"));
-    assert!(rendered(&["--var", "A=flag"], &[("A", "environment")]).contains("got flag"));
-}
-
-#[test]
-fn completions_say_what_each_verb_does() {
-    for shell in ["zsh", "fish"] {
-        let script = stdout(
-            &windlass(root())
-                .args(["completion", shell])
-                .output()
-                .unwrap(),
-        );
-        assert!(
-            script.contains("add a release series to metadata.yaml")
-                && !script.contains("flags of every verb"),
-            "{shell}"
-        );
-        // What a first word stands for are the verbs below it, whoever's they are.
-        let groups = [
-            "build, bump, check, diff",
-            "add, list, ",
-            "template, clusterclass, yaml, provider, cluster",
-        ];
-        groups
-            .into_iter()
-            .for_each(|seconds| assert!(script.contains(seconds), "{shell} lacks {seconds}"));
-    }
-    // A flag that a verb refuses is not offered for it.
-    let fish = stdout(
-        &windlass(root())
-            .args(["completion", "fish"])
-            .output()
-            .unwrap(),
-    );
-    let takes = |verb: &str, flag: &str| {
-        fish.lines().any(|line| {
-            line.contains(&format!("using_subcommand {verb}\""))
-                && line.contains(&format!("-l {flag} "))
-        })
-    };
-    assert!(
-        takes("render", "config")
-            && takes("init", "force")
-            && !takes("init", "config")
-            && !takes("vars", "config")
-    );
-}
-
-/// What the test does in the process that dies.
-fn panic_as_the_program_would() -> ! {
-    let code = windlass::cli::report_panics(|| {
-        assert!(
-            std::panic::catch_unwind(|| panic!("internal error: a cloud fell")).is_err(),
-            "what is caught is no bug"
-        );
-        panic!("internal error: the sky fell")
-    });
-    std::process::exit(code.into());
-}
-
-#[test]
-fn a_panic_is_our_bug() {
-    const CHILD: &str = "WINDLASS_TEST_PANIC";
-    // The test starts itself again, and that process is the one that dies.
-    if std::env::var_os(CHILD).is_some() {
-        panic_as_the_program_would();
-    }
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    let output = command
-        .args(["--exact", "--nocapture", "cli::a_panic_is_our_bug"])
-        .env(CHILD, "1")
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(101));
-    let text = stderr(&output);
-    assert!(
-        text.contains("has a bug: the sky fell (tests/it/cli.rs:") && !text.contains("cloud"),
-        "{text}"
-    );
-    assert!(
-        text.contains("\n  help: report it with the command and its input: https://"),
-        "{text}"
-    );
-}
-
-/// A flag with its value is never broken, however narrow the terminal is, and stands behind what
-/// begins its line.
-#[test]
-fn the_overview_of_a_narrow_terminal_breaks_between_parts() {
-    use windlass::shell::environment::Environment;
-    use windlass::shell::stdio::Stream;
-    let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("out");
-    let stdout =
-        Stream::new("standard output", std::fs::File::create(&out).unwrap()).as_terminal(30);
-    let stderr = Stream::new("standard error", std::io::sink());
-    let stdio = windlass::shell::stdio::Stdio {
-        stdin: Box::new(std::io::empty()),
-        stdout,
-        stderr,
-    };
-    let code = windlass::cli::run(["windlass".into()], stdio, &Environment::default());
-    assert_eq!(code.code(), 0);
-    let text = std::fs::read_to_string(out).unwrap();
-    for line in [
-        "Global: --config FILE (clusterctl's)",
-        "        -q, --quiet  -v, --v N",
-        "        -h, --help",
-    ] {
-        assert!(
-            text.lines().any(|found| found.starts_with(line)),
-            "{line:?} is not in\n{text}"
-        );
-    }
-    assert!(
-        text.lines()
-            .all(|line| !line.is_empty() && line == line.trim_end()),
-        "{text}"
     );
 }

@@ -12,7 +12,7 @@ use windlass::schema::{Schema, structural};
 use windlass::text::budget::Budget;
 use windlass::text::envsubst;
 
-use crate::support::{self, documents, root, windlass};
+use crate::support::{self, documents, root, run, windlass};
 
 #[path = "../../examples/harbour/api.rs"]
 #[allow(unreachable_pub, reason = "the example is a program of its own")]
@@ -51,28 +51,12 @@ fn crds_of_the_harbour_are_what_kube_prints() {
     );
 }
 
-/// Builds the release with the program; returns what it reported.
+/// Builds the release with the program; returns its report.
 fn release(to: &Path) -> Value {
-    let mut command = windlass(root());
-    command
-        .args([
-            "release",
-            "build",
-            "v0.1.0",
-            "--provider",
-            "examples/harbour/provider.yaml",
-            "-o",
-            "json",
-            "--to",
-        ])
-        .arg(to);
-    let output = command.output().unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stdout)
-    );
-    serde_json::from_slice(&output.stdout).unwrap()
+    let build = "release build v0.1.0 --provider examples/harbour/provider.yaml -o json";
+    run(root(), &format!("{build} --to {}", to.display()))
+        .ok()
+        .json()
 }
 
 /// Book, clusterctl: what a release of an infrastructure provider holds; "All resources": labels,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::support::windlass;
+use crate::support::{Run, run};
 
 /// A file, a part of it before and after, and how many findings that mends.
 struct Case {
@@ -94,20 +94,6 @@ impl Case {
     }
 }
 
-/// Exit code, standard output and standard error.
-fn told(folder: &Path, command: &str) -> (i32, String, String) {
-    let output = windlass(folder)
-        .args(command.split_whitespace())
-        .output()
-        .unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (
-        output.status.code().unwrap(),
-        text(output.stdout),
-        text(output.stderr),
-    )
-}
-
 fn write(folder: &Path, path: &str, text: &str) {
     let path = folder.join(path);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -146,10 +132,7 @@ fn programs_get_the_changes_that_would_be_made() {
             .map(|part| format!("# é\n{}", case.text(part).replace("# ", "# ü ")));
         let folder = tempfile::tempdir().unwrap();
         write(folder.path(), case.file, &before);
-        let read = |format: &str| {
-            serde_json::from_str::<Value>(&told(folder.path(), &format!("lint -o {format}")).1)
-                .unwrap()
-        };
+        let read = |format: &str| run(folder.path(), &format!("lint -o {format}")).json();
         let report = read("json");
         let findings = report["findings"]
             .as_array()
@@ -219,7 +202,7 @@ fn changes_that_hold_a_secret_are_not_shown() {
     );
     write(folder.path(), "infrastructure-components.yaml", &text);
     for format in ["json", "sarif"] {
-        let (_, stdout, _) = told(folder.path(), &format!("lint -o {format}"));
+        let stdout = run(folder.path(), &format!("lint -o {format}")).stdout;
         assert!(!stdout.contains("hunter2"), "{stdout}");
         assert_eq!(
             stdout.matches("\"\\\"${FLAG:=--x}\\\"\"").count(),
@@ -228,8 +211,8 @@ fn changes_that_hold_a_secret_are_not_shown() {
         );
     }
     assert!(
-        told(folder.path(), "lint --fix")
-            .1
+        run(folder.path(), "lint --fix")
+            .stdout
             .ends_with("3 findings in 1 file mended\n")
     );
 }
@@ -243,13 +226,13 @@ fn what_is_certain_is_mended_and_nothing_else_changes() {
             let folder = tempfile::tempdir().unwrap();
             write(folder.path(), case.file, &before);
             let findings = |folder: &Path| {
-                told(folder, "lint -o github")
-                    .1
+                run(folder, "lint -o github")
+                    .stdout
                     .matches(&format!("title={}::", case.rule))
                     .count()
             };
             assert_eq!(findings(folder.path()), case.mended, "{}", case.rule);
-            let (_, stdout, stderr) = told(folder.path(), "lint --fix");
+            let Run { stdout, stderr, .. } = run(folder.path(), "lint --fix");
             let plural = if case.mended == 1 { "" } else { "s" };
             let expected = format!("{} finding{plural} in 1 file mended\n", case.mended);
             assert!(
@@ -264,86 +247,8 @@ fn what_is_certain_is_mended_and_nothing_else_changes() {
                 case.rule
             );
             assert_eq!(findings(folder.path()), 0, "{}", case.rule);
-            let (_, stdout, _) = told(folder.path(), "lint --fix");
+            let stdout = run(folder.path(), "lint --fix").stdout;
             assert!(stdout.ends_with("nothing mended\n"), "{stdout}");
         }
     }
-}
-
-#[test]
-fn what_would_change_is_shown_and_not_written() {
-    let folder = tempfile::tempdir().unwrap();
-    let case = &CASES[0];
-    write(folder.path(), case.file, &case.text(case.before));
-    let (code, stdout, stderr) = told(folder.path(), "lint --fix --check");
-    let expected = "--- a/metadata.yaml\n+++ b/metadata.yaml\n@@ -1,4 +1,5 @@\n # ours\n apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3   # format\n\
-                    +kind: Metadata\n releaseSeries: # newest last\n - {major: 0, minor: 1, contract: v1beta2}   # first\n";
-    assert_eq!((code, stdout.as_str()), (1, expected));
-    assert_eq!(
-        stderr,
-        "1 metadata file; 1 finding in 1 file would be mended; nothing written\n"
-    );
-    assert_eq!(
-        std::fs::read_to_string(folder.path().join(case.file)).unwrap(),
-        case.text(case.before)
-    );
-    let (code, stdout, _) = told(folder.path(), "lint");
-    assert!(
-        code == 0 && stdout.ends_with("1 metadata file; 1 info; 1 can be mended with `--fix`\n"),
-        "{stdout}"
-    );
-    write(folder.path(), case.file, &case.text(case.after));
-    assert_eq!(
-        told(folder.path(), "lint --fix --check"),
-        (
-            0,
-            String::new(),
-            "1 metadata file; nothing mended\n".to_owned()
-        )
-    );
-}
-
-#[test]
-fn what_is_no_file_or_not_certain_stays() {
-    let folder = tempfile::tempdir().unwrap();
-    let (code, stdout, stderr) = told(folder.path(), "lint --fix -");
-    let expected = "error: `--fix` changes files, and <stdin> is none\n  help: leave it out\n";
-    assert_eq!((code, stdout.as_str(), stderr.as_str()), (2, "", expected));
-    assert_eq!(told(folder.path(), "lint --check").0, 2);
-    let mut piped = windlass(folder.path());
-    write(folder.path(), "in", &CASES[0].text(CASES[0].before));
-    let output = piped
-        .args(["lint", "-", "--as", "metadata"])
-        .stdin(std::fs::File::open(folder.path().join("in")).unwrap())
-        .output()
-        .unwrap();
-    assert_eq!(
-        String::from_utf8_lossy(&output.stdout).lines().last(),
-        Some("1 metadata file; 1 info")
-    );
-    std::fs::remove_file(folder.path().join("in")).unwrap();
-    // The second `sideEffects` would win, and is null.
-    let null = WEBHOOK.replace(
-        '@',
-        "- name: a.example.com\n  sideEffects:\n  admissionReviewVersions: [v1]\n",
-    );
-    write(folder.path(), "infrastructure-components.yaml", &null);
-    let (code, stdout, _) = told(folder.path(), "lint --fix");
-    assert!(
-        code == 1 && stdout.contains("info[fix-left-out]") && stdout.ends_with("nothing mended\n"),
-        "{stdout}"
-    );
-    assert_eq!(
-        std::fs::read_to_string(folder.path().join("infrastructure-components.yaml")).unwrap(),
-        null
-    );
-    std::fs::remove_file(folder.path().join("infrastructure-components.yaml")).unwrap();
-    // Whoever waives a finding wants it as it is.
-    let waived = "# windlass: ignore[metadata-kind-missing] because it is old\napiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\n\
-                  releaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}\n";
-    write(folder.path(), "metadata.yaml", waived);
-    assert_eq!(
-        told(folder.path(), "lint --fix").1,
-        "1 metadata file; 1 waived; nothing mended\n"
-    );
 }

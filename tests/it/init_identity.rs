@@ -69,13 +69,6 @@ fn the_type_is_that_of_the_group() {
                 .collect::<Vec<_>>()
         );
     }
-    let (code, provider, said) = initialised(&[(BOATS, &of_group("harbour.example"))], &[]);
-    let unknown = "error[init-provider-unknown]: neither a label nor a group of the CRDs tells what the project provides\n  = help: say it with `--type`\n\
-                   1 error; nothing written\n";
-    assert_eq!(
-        (code, provider, said.as_str()),
-        (Some(1), Value::Null, unknown)
-    );
     let (found, _) = told(
         &[(BOATS, &of_group("harbour.example"))],
         &["--type", "bootstrap"],
@@ -85,10 +78,6 @@ fn the_type_is_that_of_the_group() {
         found,
         [json!("BootstrapProvider"), json!("harbour.example")]
     );
-    let (code, _, said) = initialised(&[(BOATS, "kind: x\n")], &[]);
-    let absent = "error[init-project-without-crds]: no CRDs below config/crd, so it is not clear what the project provides\n  \
-                  = help: run it in the root folder of a kubebuilder project, after `make manifests`; `init` reads what stands below config\n1 error; nothing written\n";
-    assert_eq!((code, said.as_str()), (Some(1), absent));
 }
 
 /// The name of a project without what all such names begin with.
@@ -119,25 +108,6 @@ fn the_name_is_that_of_the_project() {
                 format!("name: {name}, from projectName in PROJECT"),
                 format!("namespace: {name}-system")
             ]
-        );
-    }
-    for project in ["projectName: cluster-api-\n", "a: b\n"] {
-        let (code, _, said) = initialised(&[("PROJECT", project)], &[]);
-        let unknown = "error[init-provider-unknown]: neither a label nor PROJECT tells how the provider is called\n  = help: say it with `--name`\n\
-                       1 error; nothing written\n";
-        assert_eq!(
-            (
-                code,
-                said.lines()
-                    .filter(|line| !line.starts_with("assumed: "))
-                    .collect::<Vec<_>>()
-                    .join("\n")
-            ),
-            (Some(1), unknown.trim_end().to_owned())
-        );
-        assert_eq!(
-            told(&[("PROJECT", project)], &["--name", "quay"], &["name"]).0,
-            [json!("quay")]
         );
     }
 }
@@ -240,10 +210,6 @@ fn labels_and_names_are_those_of_the_kustomization() {
         &["type", "name"],
     );
     assert_eq!(found, [json!("InfrastructureProvider"), json!("quay")]);
-    assert_eq!(
-        initialised(&[(BOATS, &crd), (DEFAULT, &label("quay", ""))], &[]).0,
-        Some(1)
-    );
 }
 
 /// One pattern stands for all CRDs of `bases` where all are taken; else each file that is.

@@ -201,14 +201,6 @@ fn what_is_made_anyway_is_not_said() {
             .extend(expected.as_object().unwrap().clone());
         assert_eq!(section(&json!([container])), (wanted, vec![]), "{fields}");
     }
-    let (found, left) = section(
-        &json!([{"name": "manager", "image": "ghcr.io/harbour/m:v1", "args": "-v", "livenessProbe": probe(9440)}]),
-    );
-    let why = "manager.args: the Deployment has \"-v\", which is not a list: write its words";
-    assert_eq!(
-        (found, left),
-        (json!({"image": "ghcr.io/harbour/m"}), vec![why.to_owned()])
-    );
 }
 
 /// Maps are compared field by field; names and the ServiceAccount are made, and an empty map that
@@ -414,49 +406,6 @@ fn what_stands_beside_the_deployment_is_named_or_left() {
         };
         assert_eq!(found, left.map(moved).into_iter().collect::<Vec<_>>());
     }
-}
-
-/// Patches that give what is made are passed over; of the others and of further parts each that
-/// cannot be named is told, with the place for what it says.
-#[test]
-fn patches_and_parts_of_kustomize_that_cannot_be_named_are_left_to_a_person() {
-    let manager = of_containers(&json!([{"name": "manager", "image": "ghcr.io/harbour/m:v1"}]));
-    let default = "resources: [../crd, ../rbac/, ../manager, ../webhook, ../certmanager, ../prometheus]\n\
-                   patches: [{path: manager_webhook_patch.yaml}, {path: webhookcainjection_patch.yaml}, {path: cainjection.yaml}, {path: manager_image_patch.yaml}, {path: metrics.yaml}, {patch: a}]\n";
-    let crd = "patches: [{path: patches/cainjection_in_boats.yaml}, {path: patches/move.yaml}, {patch: a, target: {name: boats}}]\n";
-    let rbac = "patches: [{patch: a, target: {kind: Sail}}]\nconfigMapGenerator: [{name: a}]\ncomponents: [../b]\n";
-    let (provider, left) = init(&[
-        (MANAGER, &manager),
-        (DEFAULT, default),
-        ("config/crd/kustomization.yaml", crd),
-        ("config/rbac/kustomization.yaml", rbac),
-        ("config/webhook/kustomization.yaml", "resources: []\n"),
-        ("config/certmanager/kustomization.yaml", "resources: []\n"),
-        ("config/prometheus/kustomization.yaml", "resources: []\n"),
-    ]);
-    let (of_default, of_crd) = (
-        "under `manager.patch` if it is for the manager, else into the files that it is for",
-        "under `crdMetadata` if it is labels or annotations, else into the CRDs, or what makes them",
-    );
-    let absent = |file: &str, folder: &str| {
-        let why = "is not read: it is missing, hidden, or outside of the folder of provider.yaml";
-        format!(
-            "{file}, a patch of {folder}/kustomization.yaml, {why}: correct it, or remove it if nobody needs it"
-        )
-    };
-    let expected = [
-        "config/default also takes ../prometheus, which is not taken over: name its files under `objects`".to_owned(),
-        "config/rbac takes ../b, which is not read (missing, hidden, a link, or elsewhere): put its files into the project and name them in provider.yaml".to_owned(),
-        "`configMapGenerator` of config/rbac/kustomization.yaml is not followed, so the release lacks what it makes or changes: write its objects into files and name them under `objects`, or its changes under `patches`".to_owned(),
-        absent("patches/move.yaml", "config/crd"),
-        format!("the patch of boats in config/crd/kustomization.yaml is for no object that is taken over: write what it changes {of_crd}"),
-        "the patch of an object in config/rbac/kustomization.yaml is for no object that is taken over: write what it changes into the files that it is for".to_owned(),
-        absent("manager_image_patch.yaml", "config/default"),
-        absent("metrics.yaml", "config/default"),
-        format!("a patch in config/default/kustomization.yaml has no target, and no kind and name of its own: write what it changes {of_default}"),
-    ];
-    assert_eq!(left, expected);
-    assert_eq!(provider.get("patches"), None);
 }
 
 /// Labels of contracts that patches give are `contracts`, of a kind that has others an entry of its
@@ -734,110 +683,5 @@ fn files_are_named_once_and_the_first_namespace_counts() {
         [
             "objects: move ConfigMap/winds from config/default/b.yaml into a file of their own and name it there"
         ]
-    );
-}
-
-/// What is commented out in config/default is no part of the release; what the folders of webhooks
-/// and certificates have beyond what is made is named.
-#[test]
-fn folders_count_if_they_are_taken_and_all_that_they_have_is_named() {
-    let manager = of_containers(&json!([{"name": "manager", "image": "ghcr.io/harbour/m:v1"}]));
-    let role = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: tides, namespace: system}\nrules: []\n";
-    let policy = "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {name: quay}\n";
-    let of = |kind: &str, name: &str| {
-        let version = if kind == "Service" {
-            "v1"
-        } else {
-            "cert-manager.io/v1"
-        };
-        format!("apiVersion: {version}\nkind: {kind}\nmetadata: {{name: {name}}}\n")
-    };
-    let service = of("Service", "webhook-service");
-    let certificates = [
-        of("Issuer", "selfsigned-issuer"),
-        of("Certificate", "serving-cert"),
-    ]
-    .join("---\n");
-    let (metrics, mixed) = (
-        of("Certificate", "metrics-certs"),
-        format!("{service}---\n{policy}"),
-    );
-    let of_project = |resources: &str, webhooks: &str| {
-        let default = format!("resources: [{resources}]\n");
-        let (code, provider, said) = initialised(
-            &[
-                (MANAGER, &manager),
-                (DEFAULT, &default),
-                (
-                    "config/manager/kustomization.yaml",
-                    "resources: [manager.yaml]\nlabels: [{pairs: {a: b}}]\n",
-                ),
-                ("config/rbac/role.yaml", role),
-                ("config/rbac/kustomization.yaml", "namePrefix: inner-\n"),
-                ("config/webhook/webhooks.yaml", webhooks),
-                ("config/webhook/service.yaml", &service),
-                ("config/webhook/policy.yaml", policy),
-                ("config/webhook/mixed.yaml", &mixed),
-                ("config/certmanager/certificate.yaml", &certificates),
-                ("config/certmanager/metrics.yaml", &metrics),
-            ],
-            &[],
-        );
-        assert_eq!(code, Some(0), "{said}");
-        let is_told = |line: &&str| line.starts_with("left to do") || line.contains("left out");
-        let told: Vec<String> = said.lines().filter(is_told).map(str::to_owned).collect();
-        let webhooks = provider["manager"].get("webhooks").cloned();
-        (
-            provider.get("rbac").is_some(),
-            webhooks,
-            provider.get("objects").cloned().unwrap_or_default(),
-            told,
-        )
-    };
-    let left_out = |folder: &str| {
-        format!(
-            "assumed: {folder} is left out, because no kustomization that config/default leads to takes it"
-        )
-    };
-    let of_manager = "left to do: `labels` of config/manager/kustomization.yaml is not taken over: write what it changes into the files that it is for";
-    let alone = of_project("../manager, ../crd", WEBHOOKS);
-    let told = [
-        left_out("config/rbac"),
-        left_out("config/webhook"),
-        left_out("config/certmanager"),
-        of_manager.to_owned(),
-    ];
-    assert_eq!(alone, (false, None, Value::Null, told.to_vec()));
-    let all = "../crd, ../manager, ../rbac, ../webhook, ../certmanager";
-    let (has_rights, webhooks, objects, told) = of_project(all, WEBHOOKS);
-    assert_eq!(
-        (has_rights, webhooks),
-        (true, Some(json!(["config/webhook/webhooks.yaml"])))
-    );
-    assert_eq!(objects, json!(["config/webhook/policy.yaml"]));
-    assert_eq!(
-        told,
-        [
-            "left to do: `namePrefix` of config/rbac/kustomization.yaml is not taken over: write what it changes into the files that it is for",
-            of_manager,
-            "left to do: objects: move NetworkPolicy/quay from config/webhook/mixed.yaml into a file of their own and name it there",
-            "left to do: objects: Certificate/metrics-certs of config/certmanager/metrics.yaml is not taken over, because kustomize fills in names there: write them, and name the file",
-        ]
-    );
-    // Without webhooks nothing is made for them.
-    let (_, webhooks, objects, told) = of_project(all, "");
-    assert_eq!(webhooks, None);
-    assert_eq!(
-        objects,
-        json!([
-            "config/webhook/mixed.yaml",
-            "config/webhook/policy.yaml",
-            "config/webhook/service.yaml"
-        ])
-    );
-    assert!(
-        told.iter().any(|line| line
-            .contains("Issuer/selfsigned-issuer, Certificate/serving-cert of config/certmanager")),
-        "{told:?}"
     );
 }

@@ -1,31 +1,21 @@
 //! `man`: a page for the program and each command, sound roff, the same bytes every time.
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 use windlass::cli::verbs::{Group, VERBS, Verb};
 
-use crate::support::{files_below, root, runs, windlass};
+use crate::support::{files_below, root, run, runs};
 
-fn run(arguments: &[&str]) -> Output {
-    windlass(root()).args(arguments).output().unwrap()
-}
-
-/// Standard output of a run that ends well.
-fn stdout(arguments: &[&str]) -> String {
-    let output = run(arguments);
-    assert!(
-        output.status.success(),
-        "{arguments:?}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    String::from_utf8(output.stdout).unwrap()
+/// Standard output of a run that succeeds.
+fn stdout(command: &str) -> String {
+    run(root(), command).ok().stdout
 }
 
 /// All pages, in a folder.
 fn pages() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    stdout(&["man", "--to", folder.path().join("man1").to_str().unwrap()]);
+    run(folder.path(), "man --to man1").ok();
     folder
 }
 
@@ -61,7 +51,7 @@ fn every_command_has_a_page_with_all_its_flags() {
         );
         let mut words = verb.words.to_vec();
         words.push("--help");
-        let flags = flags_of_help(&stdout(&words));
+        let flags = flags_of_help(&stdout(&words.join(" ")));
         assert!(flags.len() >= 5, "{}: {flags:?}", verb.name());
         for flag in flags {
             assert!(
@@ -111,40 +101,21 @@ fn pages_have_no_date_and_are_the_same_every_time() {
 #[test]
 fn a_page_is_printed_by_the_words_of_its_command() {
     let folder = pages();
-    for (arguments, page) in [
-        (&["man"][..], "windlass.1"),
-        (&["man", "release"], "windlass-release.1"),
-        (&["man", "release", "build"], "windlass-release-build.1"),
-        (
-            &["man", "windlass-release-build"],
-            "windlass-release-build.1",
-        ),
+    for (command, page) in [
+        ("man", "windlass.1"),
+        ("man release", "windlass-release.1"),
+        ("man release build", "windlass-release-build.1"),
+        ("man windlass-release-build", "windlass-release-build.1"),
     ] {
-        assert_eq!(
-            stdout(arguments),
-            read(folder.path(), page),
-            "{arguments:?}"
-        );
+        assert_eq!(stdout(command), read(folder.path(), page), "{command}");
     }
 }
 
 #[test]
-fn mistakes_are_answered_with_what_to_type() {
-    let said = |arguments: &[&str]| {
-        let output = run(arguments);
-        assert_eq!(
-            (output.status.code(), output.stdout.len()),
-            (Some(2), 0),
-            "{arguments:?}"
-        );
-        String::from_utf8(output.stderr).unwrap()
-    };
-    let unknown =
-        "error: `release biuld` is no command of windlass\n  help: did you mean `release build`?\n";
-    assert_eq!(said(&["man", "release", "biuld"]), unknown);
-    assert!(!said(&["man", "zzz\u{1b}[31m"]).contains('\u{1b}'));
-    assert!(said(&["man", "render", "--to", "out"]).contains("exclude each other"));
-    assert!(said(&["man", "--force"]).contains("`windlass man` needs `--to DIR`"));
+fn escapes_control_characters_of_unknown_commands() {
+    let rejected = run(root(), "man zzz\u{1b}[31m");
+    assert_eq!(rejected.code, 2);
+    assert!(!rejected.stderr.contains('\u{1b}'), "{rejected:?}");
 }
 
 #[test]
@@ -152,16 +123,11 @@ fn other_content_is_kept_unless_forced() {
     let folder = pages();
     let to = folder.path().join("man1");
     std::fs::write(to.join("windlass.1"), "mine").unwrap();
-    let refused = run(&["man", "--to", to.to_str().unwrap()]);
-    assert_eq!(
-        (
-            refused.status.code(),
-            read(folder.path(), "windlass.1").as_str()
-        ),
-        (Some(2), "mine")
-    );
-    stdout(&["man", "--force", "--to", to.to_str().unwrap()]);
-    assert_eq!(read(folder.path(), "windlass.1"), stdout(&["man"]));
+    let rejected = run(folder.path(), "man --to man1");
+    assert_eq!(rejected.code, 2);
+    assert_eq!(read(folder.path(), "windlass.1"), "mine");
+    run(folder.path(), "man --force --to man1").ok();
+    assert_eq!(read(folder.path(), "windlass.1"), stdout("man"));
 }
 
 /// man(7): a heading begins its first paragraph, `PP` separates those behind it.
@@ -207,7 +173,7 @@ fn pages_list_their_commands_and_no_others() {
             .collect::<Vec<_>>()
     };
     for group in ["release", "generate", "repository", "topology", "config"] {
-        let page = stdout(&["man", group]);
+        let page = stdout(&format!("man {group}"));
         assert_eq!(
             listed(&page),
             names(&|verb| verb.words.len() == 2 && verb.words[0] == group),
@@ -219,7 +185,7 @@ fn pages_list_their_commands_and_no_others() {
             "{page}"
         );
     }
-    let program = stdout(&["man"]);
+    let program = stdout("man");
     let sections: Vec<&str> = program.split("\n.SS ").skip(1).collect();
     assert_eq!(sections.len(), Group::ALL.len(), "{program}");
     for (section, group) in sections.into_iter().zip(Group::ALL) {
@@ -233,7 +199,7 @@ fn pages_list_their_commands_and_no_others() {
             "{section}"
         );
     }
-    assert!(!program.contains("SEE ALSO") && listed(&stdout(&["man", "render"])).is_empty());
+    assert!(!program.contains("SEE ALSO") && listed(&stdout("man render")).is_empty());
 }
 
 #[test]
@@ -242,25 +208,14 @@ fn files_beside_the_pages_stay_and_are_told() {
     let to = folder.path().join("man1");
     std::fs::write(to.join("mine.1"), "").unwrap();
     std::fs::remove_file(to.join("windlass.1")).unwrap();
-    let to = to.to_str().unwrap();
-    let output = run(&["man", "--to", &format!("{to}/"), "--force"]);
-    assert_eq!(
-        String::from_utf8(output.stderr).unwrap(),
-        format!("note: {to}/ also holds mine.1\n")
-    );
-    let paths = String::from_utf8(output.stdout).unwrap();
+    let run = run(folder.path(), "man --to man1/ --force").ok();
+    assert_eq!(run.stderr, "note: man1/ also holds mine.1\n");
+    let paths: Vec<&str> = run.stdout.lines().collect();
     assert!(
-        paths.lines().count() > VERBS.len()
-            && paths
-                .lines()
-                .all(|path| path.starts_with(&format!("{to}/windlass"))),
-        "{paths}"
-    );
-    assert!(
-        paths
-            .lines()
-            .any(|path| path == format!("{to}/windlass-release-build.1")),
-        "{paths}"
+        paths.len() > VERBS.len()
+            && paths.iter().all(|path| path.starts_with("man1/windlass"))
+            && paths.contains(&"man1/windlass-release-build.1"),
+        "{paths:?}"
     );
 }
 

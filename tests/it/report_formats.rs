@@ -1,4 +1,5 @@
-//! What `-o sarif` and `-o junit` print is what those who read them take.
+//! Reports for programs: `-o sarif` and `-o junit` fulfil their schemas, `-o json` has the fields that
+//! the text formats print.
 //!
 //! `formats/sarif-2.1.0-rtm.5.json` is the JSON Schema of SARIF 2.1.0 as SchemaStore has it and
 //! Microsoft's npm package `@microsoft/jest-sarif` 1.0.0-beta.0 ships it (MIT licence, © Microsoft
@@ -9,7 +10,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::report_schemas::faults;
-use crate::support::{copy, root, windlass};
+use crate::support::{METADATA, TWO, copy, root, run, windlass};
 use crate::untrusted::harmless;
 
 /// Commands that find nothing, errors, warnings, what is in no file, and what is in several.
@@ -260,4 +261,120 @@ fn junit_is_what_its_schema_says() {
         );
         assert!(!text.contains("hunter2"), "{text}");
     }
+}
+
+/// A folder with a release of two providers, not built yet.
+fn project() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("provider.yaml"), TWO).unwrap();
+    std::fs::write(folder.path().join("metadata.yaml"), METADATA).unwrap();
+    folder
+}
+
+#[test]
+fn reports_builds_as_json() {
+    let folder = project();
+    let report = |command: &str| run(folder.path(), &format!("{command} -o json")).json();
+    let build = report("release build v0.1.0 --to out");
+    let files = json!([
+        "SHA256SUMS",
+        "bootstrap-components.yaml",
+        "control-plane-components.yaml",
+        "images.txt",
+        "install.yaml",
+        "metadata.yaml",
+        "sbom.spdx.json"
+    ]);
+    for (field, value) in [
+        ("providers", json!(["bootstrap-foo", "control-plane-foo"])),
+        ("version", json!("v0.1.0")),
+        ("contract", json!("v1beta2")),
+        ("to", json!("out")),
+        ("written", json!(true)),
+        ("objects", json!(14)),
+        ("files", files.clone()),
+    ] {
+        assert_eq!(build[field], value, "{field}");
+    }
+    // `--check` reports the files if they are those of the release.
+    let check = "release build v0.1.0 --to out --check";
+    assert_eq!(report(check)["files"], files);
+    std::fs::write(folder.path().join("out/x"), "").unwrap();
+    let foreign = report(check);
+    assert_eq!(
+        json!([foreign["written"], foreign["files"]]),
+        json!([false, []])
+    );
+    // A rejected version has no contract.
+    for (version, rule, objects) in [
+        ("v0.2.0", "metadata-series-missing", 14),
+        ("0.1.0", "release-version-malformed", 0),
+    ] {
+        let rejected = report(&format!("release build {version} --to other"));
+        assert_eq!(rejected["findings"][0]["rule"], rule);
+        assert_eq!(
+            json!([
+                rejected["contract"],
+                rejected["written"],
+                rejected["files"],
+                rejected["objects"]
+            ]),
+            json!([null, false, [], objects])
+        );
+    }
+}
+
+#[test]
+fn reports_repositories_as_json() {
+    let folder = project();
+    let path = folder.path();
+    let report = |command: &str| run(path, &format!("repository {command} -o json")).json();
+    let manifest = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n\
+                    metadata: {name: certificates.cert-manager.io, labels: {app.kubernetes.io/version: v1.21.1}}\n\
+                    spec: {group: cert-manager.io}\n";
+    std::fs::write(path.join("cert-manager.yaml"), manifest).unwrap();
+    run(path, "release build v0.1.0 --to out").ok();
+    run(path, "repository add out cert-manager.yaml --to r").ok();
+    assert_eq!(report("list r")["certManagers"], json!(["v1.21.1"]));
+    std::fs::create_dir(path.join("empty")).unwrap();
+    let empty = run(path, "repository list empty -o json");
+    assert_eq!(empty.code, 1);
+    assert_eq!(
+        empty.json()["findings"][0]["rule"],
+        "repository-release-missing"
+    );
+    let doctor = report("doctor r");
+    assert_eq!(doctor["providers"].as_array().map(Vec::len), Some(2));
+    let provider = &doctor["providers"][0];
+    assert_eq!(
+        json!([
+            provider["picked"],
+            provider["reason"],
+            provider["files"][0]["name"]
+        ]),
+        json!(["v0.1.0", "the newest release", "metadata.yaml"])
+    );
+    // Images as clusterctl pulls them, and as the components name them.
+    let config = path.join("r/clusterctl.yaml");
+    let written = std::fs::read_to_string(&config).unwrap();
+    std::fs::write(
+        &config,
+        written + "images: {all: {repository: mirror.local}}\n",
+    )
+    .unwrap();
+    let images = report("images r");
+    assert_eq!(images["repository"], "r");
+    let image = json!({
+        "image": "mirror.local/b:v0.1.0",
+        "source": "ghcr.io/foo/b:v0.1.0",
+        "provider": "bootstrap-foo",
+        "version": "v0.1.0",
+    });
+    assert_eq!(images["images"][0], image, "{images}");
+    let release = "r/bootstrap-foo/v0.1.0";
+    let map = report(&format!("configmap {release}"));
+    assert_eq!(
+        json!([map["folder"], map["configMaps"][0]["compressed"]]),
+        json!([release, false])
+    );
 }

@@ -124,6 +124,41 @@ pub(crate) fn windlass(folder: &Path) -> Command {
     command
 }
 
+/// A finished run of the program.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Run {
+    /// Requires exit code 0.
+    pub(crate) fn ok(self) -> Run {
+        assert_eq!(self.code, 0, "{self:?}");
+        self
+    }
+
+    /// Standard output as JSON.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+/// Runs the program in a folder; the words of the command line are separated by blanks.
+pub(crate) fn run(folder: &Path, command_line: &str) -> Run {
+    let output = windlass(folder)
+        .args(command_line.split_whitespace())
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Run {
+        code: output.status.code().unwrap(),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    }
+}
+
 /// The documents of a YAML text without faults, as JSON.
 pub(crate) fn documents(text: &[u8]) -> Vec<Value> {
     let parsed = yaml::parse(
@@ -152,3 +187,11 @@ pub(crate) fn golden(path: &str, actual: &str) {
         "{path} is out of date: `UPDATE=1 cargo test --test it` rewrites it; then look at the difference"
     );
 }
+
+/// A provider.yaml with two providers of one release.
+pub(crate) const TWO: &str = "apiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: foo\ntype: BootstrapProvider\nnamespace: b\n\
+    manager: {image: ghcr.io/foo/b}\n---\napiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: foo\ntype: ControlPlaneProvider\n\
+    namespace: c\nmanager: {image: ghcr.io/foo/c}\n";
+
+/// A metadata.yaml with the series 0.1.
+pub(crate) const METADATA: &str = "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- major: 0\n  minor: 1\n  contract: v1beta2\n";

@@ -6,19 +6,16 @@ use serde_json::Value;
 use windlass::ops::vars;
 use windlass::text::source::Source;
 
-use crate::support::{files_below, recorded_source, root, shared, vectors, windlass};
+use crate::support::{files_below, recorded_source, root, run, shared, vectors};
 
 #[test]
 fn json_has_every_use_and_faults_are_findings() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("t.yaml"), "a: ${A}\nb: ${B:=${A}}\n").unwrap();
     fs::write(folder.path().join("u.yaml"), "c: ${C\n").unwrap();
-    let output = windlass(folder.path())
-        .args(["vars", "t.yaml", "u.yaml", "-o", "json"])
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(1));
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let output = run(folder.path(), "vars t.yaml u.yaml -o json");
+    assert_eq!(output.code, 1);
+    let report = output.json();
     assert_eq!(report["kind"], "Vars");
     let names: Vec<&str> = report["variables"]
         .as_array()
@@ -40,11 +37,7 @@ fn json_has_every_use_and_faults_are_findings() {
         report["findings"][0]["rule"],
         "template-substitution-broken"
     );
-    let text = windlass(root())
-        .args(["vars", "templates", "-q"])
-        .output()
-        .unwrap();
-    let text = String::from_utf8(text.stdout).unwrap();
+    let text = run(root(), "vars templates -q").ok().stdout;
     assert!(
         text.contains("\nKUBERNETES_VERSION               required\n  templates/cluster-template"),
         "{text}"
@@ -55,75 +48,34 @@ fn json_has_every_use_and_faults_are_findings() {
     );
 }
 
-/// Each variable with what clusterctl makes of it, and each place with what is its own; `--short`
-/// leaves the places out, JSON leaves nothing out.
+/// The report has the facts that the text prints.
 #[test]
-fn variables_are_told_with_what_each_place_says() {
-    let folder = tempfile::tempdir().unwrap();
-    let first =
-        "a: ${A}\nb: ${B:=${A}}${C:-x}\nc: ${C} ${N:=${K}}\nns: ${NAMESPACE:=q} ${CLUSTER_NAME}\n";
-    fs::write(folder.path().join("t.yaml"), first).unwrap();
-    fs::write(
-        folder.path().join("u.yaml"),
-        "b: ${B}\nc: ${C:-y}\nd: ${B:=${C:-z}}${NAMESPACE}\n",
-    )
-    .unwrap();
-    let run = |arguments: &[&str]| {
-        let output = windlass(folder.path())
-            .args(["vars", "t.yaml", "u.yaml"])
-            .args(arguments)
-            .output()
-            .unwrap();
-        (
-            String::from_utf8(output.stdout).unwrap(),
-            String::from_utf8(output.stderr).unwrap(),
-        )
-    };
-    let expected = "A              required\n  t.yaml:1:4\n  t.yaml:2:9   nested\n\
-                    B              required; defaults to \"${A}\" elsewhere\n  t.yaml:2:4\n  u.yaml:1:4   no default\n  u.yaml:3:4   defaults to \"${C}\"\n\
-                    C              defaults to \"x\"\n  t.yaml:2:14\n  t.yaml:3:4   no default\n  u.yaml:2:4   defaults to \"y\"\n\
-                    \x20 u.yaml:3:9   nested, defaults to \"z\"\n\
-                    CLUSTER_NAME   set by `generate cluster`\n  t.yaml:4:21\n\
-                    K              used in defaults only: clusterctl neither lists nor requires it\n  t.yaml:3:14\n\
-                    N              defaults to \"${K}\"\n  t.yaml:3:9\n\
-                    NAMESPACE      set by `generate cluster`\n  t.yaml:4:5\n  u.yaml:3:17\n";
-    assert_eq!(
-        run(&[]),
-        (expected.to_owned(), "2 files, 7 variables\n".to_owned())
-    );
-    let names: String = expected
-        .lines()
-        .filter(|line| !line.starts_with(' '))
-        .map(|line| format!("{line}\n"))
-        .collect();
-    assert_eq!(run(&["--short"]).0, names);
-    let report: Value = serde_json::from_str(&run(&["-o", "json"]).0).unwrap();
+fn reports_facts_of_variables_as_json() {
+    let folder = root().join("tests/cases/vars/lists-variables/in");
+    let report = run(&folder, "vars t.yaml u.yaml -o json").ok().json();
     let facts = |variable: &Value| {
-        [
+        let fields = [
             "name",
             "required",
             "default",
             "nested",
             "setByGenerateCluster",
-        ]
-        .map(|field| variable[field].to_string())
+        ];
+        fields.map(|field| variable[field].to_string()).join(" ")
     };
-    let facts: Vec<String> = report["variables"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|variable| facts(variable).join(" "))
-        .collect();
-    let expected = [
-        r#""A" true null false false"#,
-        r#""B" true "${A}" false false"#,
-        r#""C" false "x" false false"#,
-        r#""CLUSTER_NAME" true null false true"#,
-        r#""K" false null true false"#,
-        r#""N" false "${K}" false false"#,
-        r#""NAMESPACE" true "q" false true"#,
-    ];
-    assert_eq!(facts, expected);
+    let variables = report["variables"].as_array().unwrap();
+    assert_eq!(
+        variables.iter().map(facts).collect::<Vec<_>>(),
+        [
+            r#""A" true null false false"#,
+            r#""B" true "${A}" false false"#,
+            r#""C" false "x" false false"#,
+            r#""CLUSTER_NAME" true null false true"#,
+            r#""K" false null true false"#,
+            r#""N" false "${K}" false false"#,
+            r#""NAMESPACE" true "q" false true"#,
+        ]
+    );
 }
 
 /// clusterctl's `generate yaml --list-variables` over the recorded invocations: the names that are

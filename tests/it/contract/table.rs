@@ -7,6 +7,7 @@ use crate::scenarios;
 use crate::support::root;
 
 const TABLE: &str = "docs/contract.tsv";
+const CASES: &str = "tests/cases/";
 const HEADER: &str = "id\tlevel\tfulfilled\tproof";
 
 struct Row {
@@ -19,7 +20,8 @@ struct Row {
 /// How a rule is proven.
 #[derive(Debug, PartialEq, Eq)]
 enum Proof {
-    /// By tests (`path::name`, several with `; ` between them).
+    /// By tests, several with `; ` between them: `path::name`, or the folder of a case of the
+    /// command line (`tests/cases/…`), whose name is then empty.
     Tests(Vec<(String, String)>),
     /// `n/a: reason`.
     NotApplicable(String),
@@ -31,10 +33,10 @@ fn proof(text: &str) -> Result<Proof, String> {
     }
     let tests: Option<Vec<(String, String)>> = text
         .split("; ")
-        .map(|test| {
-            test.split_once("::")
-                .filter(|(path, _)| path.ends_with(".rs"))
-                .map(|(path, name)| (path.to_owned(), name.to_owned()))
+        .map(|test| match test.split_once("::") {
+            Some((path, name)) if path.ends_with(".rs") => Some((path.to_owned(), name.to_owned())),
+            None if test.starts_with(CASES) => Some((test.to_owned(), String::new())),
+            _ => None,
         })
         .collect();
     tests
@@ -72,6 +74,10 @@ fn proofs_have_one_form() {
             "a.rs::b; c.rs::d",
             Some(Proof::Tests(vec![test("a.rs", "b"), test("c.rs", "d")])),
         ),
+        (
+            "tests/cases/lint/a",
+            Some(Proof::Tests(vec![test("tests/cases/lint/a", "")])),
+        ),
         ("", None),
         ("manager", None),
         ("a.rs::b; n/a: x", None),
@@ -85,6 +91,9 @@ fn proofs_have_one_form() {
 /// the list of scenarios names.
 fn has_test(path: &str, name: &str) -> bool {
     let read = |path: &str| std::fs::read_to_string(root().join(path)).unwrap_or_default();
+    if path.starts_with(CASES) {
+        return root().join(path).join("cmd").is_file();
+    }
     match path.strip_prefix("tests/e2e/scenarios/") {
         Some(scenario) => is_scenario(&scenarios::names(), &read(path), scenario, name),
         None => has_attributed_test(&read(path), name),

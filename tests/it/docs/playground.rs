@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use crate::image::{AMD64, ARM64, program};
 use crate::support::{files_below, root};
 
-/// A copy of the project's root folder.
+/// A copy of the project's root folder without its tests, whose inputs are faulty.
 pub(super) struct Playground(tempfile::TempDir);
 
 impl Playground {
