@@ -15,7 +15,7 @@ use windlass::render::{FeatureGates, Profile, Request};
 use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 
-use crate::support::{self, windlass};
+use crate::support::{self, Run, run};
 
 fn request(profile: &str, ignition: bool) -> Request {
     Request {
@@ -262,488 +262,13 @@ fn the_first_release_with_v1beta2_changes_what_is_known() {
     assert!(missing.is_empty(), "{missing:?} of {seen:?}");
 }
 
-fn run(old: &str, new: &str, flags: &[&str]) -> (Option<i32>, String, String) {
+/// Compares two texts; `flags` are words.
+fn compare(old: &str, new: &str, flags: &[&str]) -> Run {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("old.yaml"), old).unwrap();
     fs::write(folder.path().join("new.yaml"), new).unwrap();
-    let output = windlass(folder.path())
-        .args(["diff", "old.yaml", "new.yaml"])
-        .args(flags)
-        .output()
-        .unwrap();
-    (
-        output.status.code(),
-        String::from_utf8(output.stdout).unwrap(),
-        String::from_utf8(output.stderr).unwrap(),
-    )
-}
-
-const CONTROL_PLANE: &str = "apiVersion: controlplane.cluster.x-k8s.io/v1beta2
-kind: KubeadmControlPlane
-metadata: {name: cp}
-spec:
-  replicas: 3
-  version: v1.34.1
-  machineTemplate: {spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: DockerMachineTemplate, name: a}}}
-  kubeadmConfigSpec:
-    clusterConfiguration: {dns: {imageTag: v1.12.1}, certificatesDir: /etc/kubernetes/pki}
-    files: [{path: /etc/a, content: one}]
-";
-
-/// Cluster API's own rules: `UpToDate` of the control plane, and its webhook.
-#[test]
-fn control_planes_are_judged_as_cluster_api_does() {
-    let check = |old: &str, new: &str, verdict: &str| {
-        let (code, report, _) = run(CONTROL_PLANE, &CONTROL_PLANE.replace(old, new), &[]);
-        assert_eq!(code, Some(0), "{report}");
-        assert!(
-            report.starts_with(&format!("KubeadmControlPlane/cp init: {verdict}, ")),
-            "{old} => {new}: {report}"
-        );
-    };
-    check("content: one", "content: two", "rollout");
-    check("v1.34.1", "v1.34.2", "rollout");
-    check("name: a}}}", "name: b}}}", "rollout");
-    check("v1.12.1", "v1.12.2", "in place");
-    check("replicas: 3", "replicas: 5", "in place");
-    check("/etc/kubernetes/pki", "/etc/pki", "refused");
-    check("name: cp", "name: cp", "none");
-    let (_, same, _) = run(CONTROL_PLANE, CONTROL_PLANE, &[]);
-    assert!(
-        same.starts_with("KubeadmControlPlane/cp init: none, nothing changes\n"),
-        "{same}"
-    );
-    check("v1.34.1", "v1.36.1", "refused");
-    // What earlier releases filled in.
-    check(
-        "    files:",
-        "    format: cloud-config\n    joinConfiguration: {nodeRegistration: {imagePullPolicy: IfNotPresent}}\n    files:",
-        "none",
-    );
-}
-
-/// The same object in the older version of its API is no change.
-#[test]
-fn a_version_of_the_api_changes_nothing() {
-    let old = CONTROL_PLANE
-        .replace("v1beta2", "v1beta1")
-        .replace(
-            "{spec: {infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind",
-            "{infrastructureRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind",
-        )
-        .replace("name: a}}}", "name: a}}");
-    let (code, report, talk) = run(&old, CONTROL_PLANE, &["--exit-code"]);
-    assert!(
-        code == Some(0) && !report.contains("rollout") && !report.contains("in place"),
-        "{report}{talk}"
-    );
-}
-
-/// A Cluster that only one side has changes the data, and nothing of the control plane.
-#[test]
-fn what_changes_beside_the_control_plane_is_no_nothing() {
-    let cluster = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: c}\nspec:\n  clusterNetwork: {pods: {cidrBlocks: [10.0.0.0/16]}}\n  \
-                   controlPlaneRef: {apiGroup: controlplane.cluster.x-k8s.io, kind: KubeadmControlPlane, name: cp}\n---\n";
-    let (_, report, talk) = run(&format!("{cluster}{CONTROL_PLANE}"), CONTROL_PLANE, &[]);
-    assert!(
-        report.starts_with("KubeadmControlPlane/cp init: none, what changes replaces no machine"),
-        "{report}{talk}"
-    );
-}
-
-#[test]
-fn a_template_that_nobody_filled_in_is_told() {
-    let template = CONTROL_PLANE
-        .replace("name: cp", "name: \"${CLUSTER_NAME}-cp\"")
-        .replace("replicas: 3", "replicas: ${CONTROL_PLANE_MACHINE_COUNT}");
-    let (code, _, talk) = run(&template, &template, &[]);
-    assert_eq!(code, Some(1));
-    assert!(
-        talk.contains("error[template-not-declared]") && talk.contains("--template"),
-        "{talk}"
-    );
-    assert!(!talk.contains("whole number"), "{talk}");
-}
-
-fn workers(template: &str, content: &str, version: &str) -> String {
-    format!(
-        "apiVersion: cluster.x-k8s.io/v1beta2
-kind: MachineDeployment
-metadata: {{name: md}}
-spec:
-  clusterName: c
-  template:
-    spec:
-      clusterName: c
-      version: {version}
-      bootstrap: {{configRef: {{apiGroup: bootstrap.cluster.x-k8s.io, kind: KubeadmConfigTemplate, name: {template}}}}}
-      infrastructureRef: {{apiGroup: infrastructure.cluster.x-k8s.io, kind: DockerMachineTemplate, name: i}}
----
-apiVersion: bootstrap.cluster.x-k8s.io/v1beta2
-kind: KubeadmConfigTemplate
-metadata: {{name: {template}}}
-spec: {{template: {{spec: {{files: [{{path: /etc/a, content: {content}}}]}}}}}}
-"
-    )
-}
-
-/// The book: "Updating Bootstrap Templates"; `MachineTemplateUpToDate`.
-#[test]
-fn workers_are_replaced_by_reference_and_version() {
-    let old = workers("a", "one", "v1.34.1");
-    for (new, said) in [
-        (
-            workers("b", "two", "v1.34.1"),
-            "rollout, MachineDeployment/md points to another KubeadmConfigTemplate",
-        ),
-        (
-            workers("a", "one", "v1.34.2"),
-            "rollout, MachineDeployment/md goes from Kubernetes v1.34.1 to v1.34.2",
-        ),
-        (
-            workers("a", "two", "v1.34.1"),
-            "none, a KubeadmConfigTemplate that is edited in place replaces no machine",
-        ),
-        (
-            old.replace(
-                "clusterName: c\n  template",
-                "clusterName: c\n  replicas: 4\n  template",
-            ),
-            "in place",
-        ),
-        (old.clone(), "none, nothing changes"),
-    ] {
-        let (_, report, _) = run(&old, &new, &[]);
-        assert!(
-            report.starts_with(&format!("MachineDeployment/md worker-join: {said}")),
-            "{said}: {report}"
-        );
-    }
-}
-
-#[test]
-fn files_commands_and_users_are_told_with_their_fields() {
-    let config = |spec: &str| {
-        format!(
-            "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{name: w}}\nspec:\n{spec}"
-        )
-    };
-    let old = config(
-        "  files: [{path: /etc/a, content: \"a\\nb\\n\", permissions: \"0644\"}]\n  preKubeadmCommands: [one]\n  users: [{name: u}]\n",
-    );
-    let new = config(
-        "  files: [{path: /etc/a, content: \"a\\nc\\n\", permissions: \"0600\"}]\n  preKubeadmCommands: [one, two]\n  users: [{name: v}]\n",
-    );
-    let (code, report, talk) = run(&old, &new, &[]);
-    assert_eq!(code, Some(0), "{talk}");
-    for line in [
-        "  /etc/a   spec.files[0]\n    permissions: 0644 → 0600\n",
-        "    -b\n    +c\n",
-        "  commands runcmd\n",
-        "    +two\n",
-        "  added user v\n",
-        "  removed user u\n",
-    ] {
-        assert!(report.contains(line), "{line:?}: {report}");
-    }
-    assert!(
-        talk.contains("note: filled in alike on both sides: "),
-        "{talk}"
-    );
-    assert_eq!(run(&old, &new, &["--exit-code"]).0, Some(1));
-    assert_eq!(run(&old, &old, &["--exit-code"]).0, Some(0));
-    let json: Value = serde_json::from_str(&run(&old, &new, &["-o", "json"]).1).unwrap();
-    assert_eq!(
-        (&json["kind"], &json["machines"][0]["verdict"]),
-        (&Value::from("Diff"), &Value::from("none"))
-    );
-    assert_ne!(
-        json["machines"][0]["oldDigest"],
-        json["machines"][0]["newDigest"]
-    );
-}
-
-/// What the next upgrade changes, and that an upgrade of Cluster API replaces nothing.
-#[test]
-fn versions_of_one_input_are_compared() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("cp.yaml"), CONTROL_PLANE).unwrap();
-    let of = |flags: &[&str]| {
-        let output = windlass(folder.path())
-            .args(["diff", "cp.yaml"])
-            .args(flags)
-            .output()
-            .unwrap();
-        (
-            output.status.code(),
-            String::from_utf8(output.stdout).unwrap(),
-            String::from_utf8(output.stderr).unwrap(),
-        )
-    };
-    let (_, report, _) = of(&["--kubernetes-version", "v1.30.1..v1.31.2"]);
-    assert!(
-        report.contains(
-            "init: rollout, KubeadmControlPlane/cp goes from Kubernetes v1.30.1 to v1.31.2"
-        ),
-        "{report}"
-    );
-    assert!(
-        report.contains("    -apiVersion: kubeadm.k8s.io/v1beta3\n")
-            && report.contains("    +apiVersion: kubeadm.k8s.io/v1beta4\n"),
-        "{report}"
-    );
-    let (_, report, _) = of(&[
-        "--capi-version",
-        "v1.12.1..v1.12.2",
-        "--kubernetes-version",
-        "v1.36.0",
-    ]);
-    assert!(
-        report.contains("none, an upgrade of Cluster API replaces no machine"),
-        "{report}"
-    );
-    assert!(
-        report.contains("    -  ControlPlaneKubeletLocalMode: true\n"),
-        "{report}"
-    );
-    for (flags, help) in [
-        (&[][..], "--kubernetes-version v1.33.4..v1.34.1"),
-        (
-            &["--capi-version", "v1.13.."],
-            "write `--capi-version A..B`",
-        ),
-        (&["--capi-version", "v1.9..v1.14"], "CAPI v1.9 is not known"),
-    ] {
-        let (code, _, talk) = of(flags);
-        assert!(code == Some(2) && talk.contains(help), "{talk}");
-    }
-}
-
-/// What git shows of another revision comes through a pipe, on either side, but not on both.
-#[test]
-fn either_side_is_standard_input_and_both_are_not() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("a.yaml"), CONTROL_PLANE).unwrap();
-    fs::write(
-        folder.path().join("b.yaml"),
-        CONTROL_PLANE.replace("content: one", "content: two"),
-    )
-    .unwrap();
-    let of = |old: &str, new: &str| {
-        let piped = fs::File::open(folder.path().join("b.yaml")).unwrap();
-        let output = windlass(folder.path())
-            .args(["diff", old, new, "--show-secrets"])
-            .stdin(piped)
-            .output()
-            .unwrap();
-        (
-            output.status.code(),
-            String::from_utf8(output.stdout).unwrap(),
-            String::from_utf8(output.stderr).unwrap(),
-        )
-    };
-    for (old, new, lines) in [
-        ("a.yaml", "-", ["-one", "+two"]),
-        ("-", "a.yaml", ["-two", "+one"]),
-    ] {
-        let (code, report, talk) = of(old, new);
-        assert!(
-            code == Some(0) && lines.iter().all(|line| report.contains(line)),
-            "{report}{talk}"
-        );
-    }
-    let (code, _, talk) = of("-", "-");
-    assert!(
-        code == Some(2) && talk.contains("standard input is one side only"),
-        "{talk}"
-    );
-}
-
-#[test]
-fn revisions_of_git_are_refused_with_the_line_to_write() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("a.yaml"), CONTROL_PLANE).unwrap();
-    let output = windlass(folder.path())
-        .args(["diff", "HEAD~1:deploy/a.yaml", "a.yaml"])
-        .output()
-        .unwrap();
-    let talk = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{talk}");
-    assert!(talk.contains("git show HEAD~1:deploy/a.yaml > "), "{talk}");
-}
-
-/// Two versions of a flavor, as clusterctl would fill both in.
-#[test]
-fn templates_are_filled_in_first() {
-    let template = CONTROL_PLANE
-        .replace("name: cp", "name: \"${CLUSTER_NAME}-cp\"")
-        .replace("content: one", "content: ${WORD}");
-    let (code, report, talk) = run(
-        &template,
-        &template.replace("${WORD}", "${WORD}s"),
-        &["--template", "--var", "CLUSTER_NAME=x", "--var", "WORD=a"],
-    );
-    assert_eq!(code, Some(0), "{talk}");
-    assert!(
-        report.contains("KubeadmControlPlane/x-cp init: rollout, ")
-            && report.contains("-a\n")
-            && report.contains("+as\n"),
-        "{report}"
-    );
-    let (code, _, talk) = run(&template, &template, &["--var", "WORD=a"]);
-    assert_eq!(code, Some(2), "{talk}");
-}
-
-#[test]
-fn one_machine_is_selected_by_name_and_role() {
-    let changed = CONTROL_PLANE.replace("content: one", "content: two");
-    let roles = |name: &str| {
-        let (code, report, talk) = run(CONTROL_PLANE, &changed, &["--select", name]);
-        let heads = report
-            .lines()
-            .filter(|line| line.starts_with("KubeadmControlPlane/cp "))
-            .count();
-        (code, heads, talk)
-    };
-    assert_eq!(roles("cp").1, 2);
-    assert_eq!(roles("KubeadmControlPlane/cp").1, 2);
-    assert_eq!(roles("cp:init").1, 1);
-    let (code, heads, talk) = roles("pc");
-    assert_eq!((code, heads), (Some(1), 0), "{talk}");
-    assert!(
-        talk.contains("neither side has a machine `pc`") && talk.contains("KubeadmControlPlane/cp"),
-        "{talk}"
-    );
-    assert_eq!(roles("cp:worker-join").0, Some(1));
-}
-
-/// A comment for a pull request: the machines as a table, and what differs folded.
-#[test]
-fn a_pull_request_gets_a_comment() {
-    let (code, report, talk) = run(
-        CONTROL_PLANE,
-        &CONTROL_PLANE.replace("content: one", "content: two"),
-        &["-o", "github"],
-    );
-    assert_eq!(code, Some(0), "{talk}");
-    assert!(
-        report.starts_with("### <code>old.yaml</code> → <code>new.yaml</code>\n"),
-        "{report}"
-    );
-    assert!(
-        report.contains("| <code>KubeadmControlPlane/cp</code> | init | rollout: <code>KubeadmControlPlane/cp has another "),
-        "{report}"
-    );
-    assert!(
-        report.contains("\n```diff\n")
-            && report.contains("\n  file /etc/a ")
-            && report.contains("\n-one\n+two\n"),
-        "{report}"
-    );
-    let (code, report, talk) = run(CONTROL_PLANE, "a: 1\n", &["-o", "github"]);
-    assert!(
-        code == Some(1) && report.is_empty() && talk.contains("new.yaml holds no machine"),
-        "{report}{talk}"
-    );
-}
-
-/// What is missing on one side alone differs in the data, so it is not called alike.
-#[test]
-fn what_one_side_alone_lacks_is_said() {
-    let version = CONTROL_PLANE.replace("kubeadmConfigSpec:\n", "kubeadmConfigSpec:\n    joinConfiguration: {discovery: {bootstrapToken: {token: aaaaaa.0123456789abcdef, apiServerEndpoint: \"a:6443\", unsafeSkipCAVerification: true}}}\n");
-    let (_, _, talk) = run(CONTROL_PLANE, &version, &[]);
-    assert!(
-        talk.contains("filled in alike on both sides: ")
-            && talk.contains("filled in on the old side alone: "),
-        "{talk}"
-    );
-}
-
-/// A machine that is there more than once is compared with the one in its place: nothing differs
-/// from itself, and one more is one more.
-#[test]
-fn repeated_machines_are_compared_in_their_order() {
-    let config = |content: &str| {
-        format!(
-            "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{name: a}}\n\
-             spec: {{joinConfiguration: {{nodeRegistration: {{taints: []}}}}, files: [{{path: /etc/a, content: {content}}}]}}\n"
-        )
-    };
-    let all = |contents: &[&str]| {
-        contents
-            .iter()
-            .map(|content| config(content))
-            .collect::<Vec<_>>()
-            .join("---\n")
-    };
-    let last = |old: &[&str], new: &[&str]| {
-        let (code, report, talk) = run(&all(old), &all(new), &[]);
-        assert_eq!(code, Some(0), "{report}{talk}");
-        let last = report.lines().last().unwrap_or_default();
-        last.split_once("; ")
-            .map_or(last, |(counts, _)| counts)
-            .to_owned()
-    };
-    assert_eq!(
-        last(&["one", "two"], &["one", "two"]),
-        "2 machine kinds the same"
-    );
-    assert_eq!(
-        last(&["one", "two"], &["one", "other"]),
-        "1 machine kind changed, 1 machine kind the same"
-    );
-    assert_eq!(
-        last(&["one", "two"], &["one", "two", "two"]),
-        "1 machine kind new, 2 machine kinds the same"
-    );
-    assert_eq!(
-        last(&["one", "two", "three"], &["two", "three"]),
-        "1 machine kind gone, 2 machine kinds the same"
-    );
-    assert_eq!(
-        last(&["one", "two", "two"], &["one", "two"]),
-        "1 machine kind gone, 2 machine kinds the same"
-    );
-}
-
-/// Names of made Secrets end with random letters: the machines of one set belong together, and so
-/// do the only ones that are left.
-#[test]
-fn data_that_was_made_is_matched_by_its_set() {
-    let named = |name: &str, word: &str| {
-        let data = STANDARD.encode(format!("#cloud-config\nruncmd: [\"{word}\"]\n"));
-        format!(
-            "apiVersion: v1\nkind: Secret\nmetadata: {{name: {name}}}\ndata: {{value: {data}}}\n---\n"
-        )
-    };
-    let old = named("cp-x7k2b", "a") + &named("md-0-9bcdf", "b") + &named("alone", "c");
-    let new = named("md-0-zzzzz", "b") + &named("cp-bbbbb", "d") + &named("other", "c");
-    let (_, report, talk) = run(&old, &new, &[]);
-    let heads: Vec<&str> = report
-        .lines()
-        .filter(|line| line.starts_with("Secret/"))
-        .collect();
-    assert_eq!(
-        heads,
-        [
-            "Secret/md-0-zzzzz: same data",
-            "Secret/cp-bbbbb: other data",
-            "Secret/other: same data"
-        ],
-        "{report}{talk}"
-    );
-    // Two of a set on a side: which belongs to which, nobody knows.
-    let two = named("cp-x7k2b", "a") + &named("cp-x7k2c", "b");
-    let (_, report, _) = run(
-        &two,
-        &(named("cp-bbbbb", "a") + &named("cp-ccccc", "b")),
-        &[],
-    );
-    assert_eq!(
-        report.matches(": new\n").count() + report.matches(": gone\n").count(),
-        4,
-        "{report}"
-    );
+    let flags = flags.join(" ");
+    run(folder.path(), &format!("diff old.yaml new.yaml {flags}"))
 }
 
 fn gzip(data: &[u8]) -> Vec<u8> {
@@ -781,26 +306,24 @@ fn data_is_taken_out_of_gzip_and_base64() {
             secret(&gzip(&data(word))).as_bytes(),
         );
     }
-    let run = |new: &str| {
-        let output = windlass(folder.path())
-            .args(["diff", "plain", new])
-            .output()
-            .unwrap();
-        (
-            output.status.code(),
-            String::from_utf8(output.stdout).unwrap(),
-            String::from_utf8(output.stderr).unwrap(),
-        )
-    };
+    let compare = |new: &str| run(folder.path(), &format!("diff plain {new}"));
     for form in ["gz", "b64", "gz.b64", "yaml"] {
-        let (code, report, talk) = run(&format!("a.{form}"));
+        let Run {
+            code,
+            stdout: report,
+            stderr: talk,
+        } = compare(&format!("a.{form}"));
         assert!(
-            code == Some(0) && report.contains("same data"),
+            code == 0 && report.contains("same data"),
             "{form}: {report}{talk}"
         );
-        let (code, report, talk) = run(&format!("b.{form}"));
+        let Run {
+            code,
+            stdout: report,
+            stderr: talk,
+        } = compare(&format!("b.{form}"));
         assert!(
-            code == Some(0) && report.contains("other data") && report.contains("commands"),
+            code == 0 && report.contains("other data") && report.contains("commands"),
             "{form}: {report}{talk}"
         );
     }
@@ -808,9 +331,11 @@ fn data_is_taken_out_of_gzip_and_base64() {
     write("cut.gz", &whole[..whole.len() - 9]);
     write("cut.yaml", secret(&whole[..whole.len() - 9]).as_bytes());
     for cut in ["cut.gz", "cut.yaml"] {
-        let (code, _, talk) = run(cut);
+        let Run {
+            code, stderr: talk, ..
+        } = compare(cut);
         assert!(
-            code == Some(1) && talk.contains("it begins as gzip and is"),
+            code == 1 && talk.contains("it begins as gzip and is"),
             "{cut}: {talk}"
         );
     }
@@ -837,75 +362,33 @@ fn no_part_of_a_packed_message_is_passed_over() {
             STANDARD.encode(data)
         )
     };
-    let (code, report, talk) = run(
+    let Run {
+        code,
+        stdout: report,
+        stderr: talk,
+    } = compare(
         &secret(&message("a")),
         &secret(&message("b")),
         &["--exit-code"],
     );
     assert!(
-        code == Some(1) && report.contains("Secret/w: other data"),
+        code == 1 && report.contains("Secret/w: other data"),
         "{report}{talk}"
     );
-    let (code, report, talk) = run(
+    let Run {
+        code,
+        stdout: report,
+        stderr: talk,
+    } = compare(
         &secret(&message("a")),
         &secret(&message("a")),
         &["--exit-code"],
     );
-    assert!(
-        code == Some(0) && report.contains("same data"),
-        "{report}{talk}"
-    );
+    assert!(code == 0 && report.contains("same data"), "{report}{talk}");
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.gz"), message("a")).unwrap();
-    let output = windlass(folder.path())
-        .args(["diff", "a.gz", "a.gz"])
-        .output()
-        .unwrap();
-    assert_eq!(
-        output.status.code(),
-        Some(1),
-        "{}",
-        String::from_utf8_lossy(&output.stdout)
-    );
-}
-
-fn secret(file: &str, token: &str, password: &str) -> String {
-    let data = format!(
-        "## template: jinja\n#cloud-config\nwrite_files:\n- {{path: /etc/key, permissions: '0600', content: {file}}}\n- path: /run/kubeadm/kubeadm-join-config.yaml\n  content: |\n    apiVersion: kubeadm.k8s.io/v1beta4\n    discovery: {{bootstrapToken: {{token: {token}}}}}\nruncmd: [\"join --token {token}\"]\nusers: [{{name: u, passwd: {password}}}]\n"
-    );
-    format!(
-        "apiVersion: v1\nkind: Secret\nmetadata: {{name: w}}\ndata: {{value: {}}}\n",
-        STANDARD.encode(data)
-    )
-}
-
-/// Data Secrets: what only its owner may read on the node, tokens and passwords are told to change,
-/// and not shown.
-#[test]
-fn secrets_are_told_to_change_and_not_shown() {
-    let old = secret("canary-1", "aaaaaa.0123456789abcdef", "canary-2");
-    let new = secret("canary-3", "bbbbbb.0123456789abcdef", "canary-4");
-    for format in ["text", "json"] {
-        let (code, report, talk) = run(&old, &new, &["-o", format]);
-        assert_eq!(code, Some(0), "{talk}");
-        assert!(
-            !report.contains("canary")
-                && !report.contains("0123456789abcdef")
-                && !talk.contains("canary"),
-            "{report}"
-        );
-        assert!(
-            report.contains("/etc/key") && report.contains("secret: 1 line before, 1 line now"),
-            "{report}"
-        );
-        assert!(report.contains("only a secret differs"), "{report}");
-        assert!(!report.contains("kubeadm-join-config"), "{report}");
-    }
-    let (_, report, _) = run(&old, &new, &["--show-secrets"]);
-    assert!(
-        report.contains("-canary-1") && report.contains("+canary-3") && report.contains("canary-4"),
-        "{report}"
-    );
+    let packed = run(folder.path(), "diff a.gz a.gz");
+    assert_eq!(packed.code, 1, "{packed:?}");
 }
 
 /// Which file came out of a Secret, made data does not tell; commands hold passwords without naming
@@ -924,12 +407,16 @@ fn nothing_of_files_and_no_password_is_shown_of_data_that_was_made() {
     let ignition = r#"{"ignition":{"version":"3.4.0"},"passwd":{"users":[{"name":"core","passwordHash":"$6$s$CANARY"}]},"storage":{"files":[{"path":"/a","mode":384,"contents":{"source":"data:,CANARY"},"append":[{"source":"data:,CANARY"}]}]}}"#;
     for data in [cloud_config, ignition] {
         for format in ["text", "json"] {
-            let (code, report, talk) = run(
+            let Run {
+                code,
+                stdout: report,
+                stderr: talk,
+            } = compare(
                 &secret(&data.replace("CANARY", "canary1")),
                 &secret(&data.replace("CANARY", "canary2")),
                 &["-o", format],
             );
-            assert_eq!(code, Some(0), "{talk}");
+            assert_eq!(code, 0, "{talk}");
             assert!(
                 !report.contains("canary") && !talk.contains("canary"),
                 "{report}{talk}"
@@ -978,8 +465,12 @@ fn secrets_of_the_input_come_out_nowhere() {
     ];
     for (old, new, flags) in &cases {
         for format in ["text", "json", "github", "html"] {
-            let (code, report, talk) = run(old, new, &[*flags, &["-o", format]].concat());
-            assert_eq!(code, Some(0), "{talk}");
+            let Run {
+                code,
+                stdout: report,
+                stderr: talk,
+            } = compare(old, new, &[*flags, &["-o", format]].concat());
+            assert_eq!(code, 0, "{talk}");
             assert!(
                 report.contains("redacted") || report.contains("only a secret differs"),
                 "{report}"
@@ -990,43 +481,6 @@ fn secrets_of_the_input_come_out_nowhere() {
             );
         }
     }
-}
-
-/// A class whose template changes gets a successor of it, which replaces machines.
-#[test]
-fn topologies_are_planned_first() {
-    let text = fs::read_to_string(support::root().join("examples/topology/harbour.yaml")).unwrap();
-    let (_, report, _) = run(&text, &text, &[]);
-    assert!(
-        report
-            .lines()
-            .filter(|line| line.contains(": none, nothing changes"))
-            .count()
-            >= 2,
-        "{report}"
-    );
-    let from = text
-        .lines()
-        .find(|line| line.trim_start().starts_with("version: v"))
-        .unwrap()
-        .trim();
-    let (_, report, _) = run(&text, &text.replace(from, "version: v1.34.9"), &[]);
-    assert!(
-        report.contains(": rollout, MachineDeployment/")
-            && report.contains(": rollout, KubeadmControlPlane/"),
-        "{report}"
-    );
-}
-
-#[test]
-fn a_side_without_machines_is_an_error() {
-    let nothing = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n";
-    let (code, _, talk) = run(nothing, CONTROL_PLANE, &[]);
-    assert_eq!(code, Some(1));
-    assert!(
-        talk.contains("error[diff-machine-missing]: old.yaml holds no machine"),
-        "{talk}"
-    );
 }
 
 /// Data of somebody else: bombs, broken documents, signs for the terminal.
@@ -1051,41 +505,23 @@ fn hostile_data_is_compared_too() {
         bomb.into_bytes(),
         many.into_bytes(),
     ] {
-        let (code, report, talk) = run(
+        let Run {
+            code,
+            stdout: report,
+            stderr: talk,
+        } = compare(
             &of(&data),
             &of(b"#cloud-config\nruncmd: [\"a\x1b[2J\"]\n"),
             &[],
         );
-        assert_eq!(code, Some(0), "{talk}");
+        assert_eq!(code, 0, "{talk}");
         assert!(!report.contains('\u{1b}'), "{report}");
     }
     let packed = of(&gzip(
         format!("#cloud-config\n{}", "#".repeat(12 << 20)).as_bytes(),
     ));
-    let (code, _, talk) = run(&format!("{packed}---\n").repeat(30), &packed, &[]);
-    assert!(
-        code == Some(1) && talk.contains("steps in one run"),
-        "{talk}"
-    );
-}
-
-/// kubernetes-sigs/cluster-api#8858 and #9631: a new token in a pool's data is no reason to replace
-/// its machines.
-#[test]
-fn cluster_api_9631_a_new_token_changes_nothing() {
-    let input = |token: &str| {
-        format!(
-            "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{name: w}}\nspec:\n  joinConfiguration:\n    discovery: {{bootstrapToken: {{token: {token}, apiServerEndpoint: \"a:6443\", caCertHashes: [\"sha256:{token}\"]}}}}\n"
-        )
-    };
-    let (code, report, talk) = run(
-        &input("aaaaaa.0123456789abcdef"),
-        &input("bbbbbb.0123456789abcdef"),
-        &["--exit-code"],
-    );
-    assert_eq!(code, Some(0), "{report}{talk}");
-    assert!(
-        talk.contains("bootstrap tokens, hashes of the CA's key and the cluster's certificates are not compared"),
-        "{talk}"
-    );
+    let Run {
+        code, stderr: talk, ..
+    } = compare(&format!("{packed}---\n").repeat(30), &packed, &[]);
+    assert!(code == 1 && talk.contains("steps in one run"), "{talk}");
 }

@@ -33,7 +33,6 @@ mod doctor;
 mod envsubst;
 mod examples;
 mod explain;
-mod faults;
 mod fix;
 mod gate;
 mod gate_corpus;
@@ -87,7 +86,6 @@ mod untrusted;
 #[cfg(not(feature = "signatures"))]
 mod unverified_signatures;
 mod validate;
-mod validate_topology;
 mod vars;
 mod why;
 mod yaml;

@@ -1,4 +1,5 @@
-//! `size`: what is measured, and of what it is a part.
+//! `size`: its numbers agree with the rendered data and with each other. What it prints is in
+//! `tests/cases/size`.
 
 use std::process::Output;
 
@@ -78,22 +79,6 @@ fn parts_add_up_and_the_largest_comes_first() {
     }
 }
 
-/// Whoever reads the list knows which line of the config to change.
-#[test]
-fn a_file_of_the_user_is_named_with_its_field() {
-    let report = json(&["examples/worker.yaml"]);
-    let part = report["machines"][0]["parts"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|part| part["name"] == "/etc/sysctl.d/90-gpu.conf")
-        .unwrap();
-    assert_eq!(
-        (part["kind"].as_str(), part["from"].as_str()),
-        (Some("file"), Some("spec.files[0]"))
-    );
-}
-
 /// Keys do not compress: base64 keeps three quarters of its bytes. Dummies of one line repeated
 /// would vanish.
 #[test]
@@ -110,152 +95,6 @@ fn certificates_that_stand_in_are_measured_as_real_ones() {
         machine["gzip"].as_u64().unwrap(),
     );
     assert!(gzip > raw / 2 && gzip < raw, "{gzip} of {raw}");
-}
-
-#[test]
-fn the_infrastructure_is_that_of_the_input() {
-    let names = |kind: &str| -> Vec<String> {
-        let text = format!(
-            "{{apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: {kind}, metadata: {{name: t}}}}\n---\n{}",
-            std::fs::read_to_string(root().join("examples/worker.yaml")).unwrap()
-        );
-        let folder = input(&text);
-        let file = folder.path().join("c.yaml");
-        let report = json(&[file.to_str().unwrap()]);
-        let limits = report["machines"][0]["limits"].as_array().unwrap();
-        limits
-            .iter()
-            .map(|limit| limit["infrastructure"].as_str().unwrap().to_owned())
-            .collect()
-    };
-    assert_eq!(names("OpenStackMachineTemplate"), ["openstack"]);
-    assert_eq!(names("AWSMachineTemplate"), ["aws"]);
-    assert!(
-        names("DevMachineTemplate").len() > 10,
-        "all, when none is known"
-    );
-}
-
-/// Nova counts base64: three quarters of 65,535 bytes are what fits.
-#[test]
-fn a_limit_after_base64_counts_base64() {
-    let report = json(&["examples/worker.yaml", "--infra", "openstack"]);
-    let (machine, fit) = (&report["machines"][0], &report["machines"][0]["limits"][0]);
-    assert_eq!(
-        (fit["bytes"].clone(), fit["limit"].clone()),
-        (machine["base64"].clone(), 65_535.into())
-    );
-}
-
-#[test]
-fn over_the_budget_is_an_error_and_within_it_is_none() {
-    let failing = size(&[
-        "examples/control-plane.yaml",
-        "--infra",
-        "hetzner",
-        "--fail-over",
-        "40%",
-    ]);
-    assert_eq!(failing.status.code(), Some(1));
-    let shown = text(&failing);
-    assert!(
-        shown.contains("error[user-data-over-budget]: example-control-plane init is over 40 % of what hetzner takes"),
-        "{shown}"
-    );
-    assert!(
-        shown.contains("--> examples/control-plane.yaml:"),
-        "{shown}"
-    );
-    assert_eq!(
-        size(&[
-            "examples/control-plane.yaml",
-            "--infra",
-            "hetzner",
-            "--fail-over",
-            "90%"
-        ])
-        .status
-        .code(),
-        Some(0)
-    );
-}
-
-#[test]
-fn a_percentage_that_is_none_is_refused() {
-    for wrong in ["0%", "101", "x", "-1", "90%%", ""] {
-        let output = size(&["examples/worker.yaml", &format!("--fail-over={wrong}")]);
-        assert_eq!(output.status.code(), Some(2), "{wrong}");
-    }
-}
-
-/// The content of a Secret is in the data already: `contentFrom` does not make it smaller.
-#[test]
-fn what_saves_nothing_is_said() {
-    let report = json(&["examples/worker.yaml"]);
-    let savings = report["machines"][0]["savings"].as_array().unwrap();
-    let saved = |field: &str| {
-        savings
-            .iter()
-            .find(|saving| saving["field"] == field)
-            .map(|saving| saving["bytes"].as_u64().unwrap())
-    };
-    assert_eq!(saved("files[].contentFrom"), Some(0));
-    let machine = &report["machines"][0];
-    assert!(saved("compression: gzip").unwrap() > 300 && machine["compressed"] == false);
-}
-
-#[test]
-fn what_stands_in_is_told() {
-    let output = size(&["examples/worker.yaml"]);
-    assert!(
-        String::from_utf8_lossy(&output.stderr)
-            .contains("stand-in: token abcdef.0123456789abcdef (--token)")
-    );
-}
-
-#[test]
-fn a_config_that_cannot_be_rendered_is_a_finding_and_the_others_are_measured() {
-    let worker = std::fs::read_to_string(root().join("examples/worker.yaml")).unwrap();
-    let folder = input(&format!(
-        "{worker}---\n{}",
-        worker
-            .replace("gpu-worker", "other")
-            .replace("files:", "filez:")
-    ));
-    let file = folder.path().join("c.yaml");
-    let output = size(&[file.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(1));
-    let shown = text(&output);
-    assert!(
-        shown.contains("gpu-worker") && shown.contains("error[config-field-unknown]"),
-        "{shown}"
-    );
-}
-
-/// A template is filled in with `--template`, and told without.
-#[test]
-fn templates_are_measured_when_they_are_said_to_be() {
-    let worker = std::fs::read_to_string(root().join("examples/worker.yaml")).unwrap();
-    let folder = input(&worker.replace("name: gpu-worker", "name: \"${CLUSTER_NAME}-gpu-worker\""));
-    let file = folder.path().join("c.yaml");
-    let output = size(&[file.to_str().unwrap()]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(
-        text(&output).contains("error[template-not-declared]"),
-        "{}",
-        text(&output)
-    );
-    let output = size(&[
-        "--template",
-        "--var",
-        "CLUSTER_NAME=prod",
-        file.to_str().unwrap(),
-    ]);
-    assert!(
-        output.status.success() && text(&output).contains("prod-gpu-worker"),
-        "{}",
-        text(&output)
-    );
 }
 
 /// A worker with these files, each of one line.
@@ -545,48 +384,6 @@ fn limits_are_told_of_the_largest_machine_or_of_all() {
     );
 }
 
-/// A machine whose infrastructure is known is warned of; one that may run anywhere is not.
-#[test]
-fn what_an_infrastructure_does_not_take_is_a_warning_where_it_is_known() {
-    // A file has at most 10,240 bytes.
-    let content = "0123456789".repeat(1000);
-    let folder =
-        with_files(&["/etc/1", "/etc/2", "/etc/3", "/etc/4"].map(|path| (path, content.as_str())));
-    let file = folder.path().join("c.yaml");
-    let of = |arguments: &[&str]| text(&size(&[&[file.to_str().unwrap()], arguments].concat()));
-    let warning = "warning[user-data-over-limit]: gpu-worker worker-join is over 100 % of what hetzner takes: ";
-    let shown = of(&["--infra", "hetzner"]);
-    assert!(
-        shown.contains(warning) && shown.contains("largest: /etc/1 100"),
-        "{shown}"
-    );
-    assert!(!of(&[]).contains("user-data-over-limit"));
-    assert!(!of(&["--infra", "azure"]).contains("user-data-over-limit"));
-}
-
-/// Either contract's references say where a machine runs, and no machine template has to be there.
-#[test]
-fn references_say_where_machines_run() {
-    let worker = std::fs::read_to_string(root().join("examples/worker.yaml")).unwrap();
-    let names = |object: &str| -> Vec<String> {
-        let folder = input(&format!("{object}\n---\n{worker}"));
-        let report = json(&[folder.path().join("c.yaml").to_str().unwrap()]);
-        let limits = report["machines"][0]["limits"]
-            .as_array()
-            .unwrap_or_else(|| panic!("{report}"));
-        limits
-            .iter()
-            .map(|limit| limit["infrastructure"].as_str().unwrap().to_owned())
-            .collect()
-    };
-    let of_v1beta2 = "{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {name: c}, spec: {infrastructureRef: {apiGroup: \
-                      infrastructure.cluster.x-k8s.io, kind: AWSCluster, name: c}}}";
-    let of_v1beta1 = "{apiVersion: cluster.x-k8s.io/v1beta1, kind: Cluster, metadata: {name: c}, spec: {infrastructureRef: {apiVersion: \
-                      infrastructure.cluster.x-k8s.io/v1beta1, kind: HetznerCluster, name: c}}}";
-    assert_eq!(names(of_v1beta2), ["aws"]);
-    assert_eq!(names(of_v1beta1), ["hetzner"]);
-}
-
 /// A budget is one of every infrastructure where none is named: each that takes more than its share
 /// is told, with where its limit is from and where the provider may move the data.
 #[test]
@@ -637,66 +434,4 @@ fn a_budget_is_held_against_each_infrastructure() {
         assert_eq!(found, expected);
         assert_eq!(expected.is_empty(), percent == 100);
     }
-}
-
-#[test]
-fn percentages_may_be_written_in_three_ways() {
-    for (written, code) in [
-        ("1", 1),
-        ("1%", 1),
-        ("1 %", 1),
-        ("100", 0),
-        ("100%", 0),
-        ("100 %", 0),
-    ] {
-        let output = size(&[
-            "examples/worker.yaml",
-            "--infra",
-            "hetzner",
-            "--fail-over",
-            written,
-        ]);
-        assert_eq!(output.status.code(), Some(code), "{written}");
-    }
-}
-
-/// `compression` is of cloud-config alone: with Ignition it saves nothing.
-#[test]
-fn gzip_saves_nothing_of_ignition() {
-    let report = json(&["examples/flatcar.yaml"]);
-    let machine = &report["machines"][0];
-    assert_eq!(
-        (machine["format"].as_str(), machine["compressed"].as_bool()),
-        (Some("ignition"), Some(false))
-    );
-    let fields: Vec<&str> = machine["savings"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|saving| saving["field"].as_str().unwrap())
-        .collect();
-    assert_eq!(fields, ["files[].contentFrom"]);
-}
-
-/// Who sends data with gzip already, or sends Ignition, is not told to compress it.
-#[test]
-fn gzip_is_advised_where_it_helps() {
-    let fetch = "let the machine fetch large files itself";
-    let gzip = format!("set `compression: gzip` in a WindlassConfig, or {fetch}");
-    let help = |arguments: &[&str]| {
-        let report = json(&[arguments, &["--infra", "hetzner", "--fail-over", "1"]].concat());
-        report["findings"][0]["help"].as_str().unwrap().to_owned()
-    };
-    assert_eq!(help(&["examples/worker.yaml"]), gzip);
-    assert_eq!(help(&["examples/flatcar.yaml"]), fetch);
-    let worker = std::fs::read_to_string(root().join("examples/worker.yaml")).unwrap();
-    let packed = worker.replace(
-        "bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig",
-        "bootstrap.windlass.dev/v1beta2\nkind: WindlassConfig",
-    );
-    let folder = input(&packed.replace("spec:\n  join", "spec:\n  compression: gzip\n  join"));
-    assert_eq!(
-        help(&[folder.path().join("c.yaml").to_str().unwrap()]),
-        fetch
-    );
 }

@@ -1,5 +1,5 @@
-//! `validate`: it finds what Cluster API's own code, the kubelet, kubeadm, cloud-init and shells
-//! refuse, and nothing else.
+//! `validate` reports what Cluster API's own code, the kubelet, kubeadm, cloud-init and shells
+//! reject, and nothing else. Its messages are in `tests/cases/validate`.
 //!
 //! The vectors say what Cluster API and cloud-init's schema refuse; `bash -n` says what no
 //! shell reads.
@@ -14,7 +14,7 @@ use windlass::ops::{render, validate};
 use windlass::render::{FeatureGates, Origins, Pool, Profile, Request, Variables};
 use windlass::text::source::Source;
 
-use crate::support::{self, files_below, runs, shared, windlass};
+use crate::support::{self, Run, files_below, run, runs, shared};
 
 /// What is found in a text, and whether all its machines can be rendered.
 fn judged(
@@ -384,22 +384,6 @@ fn blocks_are_closed_where_bash_says_so() {
     }
 }
 
-/// The kernel looks for an interpreter whose name ends with the carriage return.
-#[test]
-fn a_script_with_crlf_is_not_started() {
-    let report = run(
-        &config("  files: [{path: /a, content: \"#!/bin/bash\\r\\nif a; then\\r\\n\"}]\n"),
-        &[],
-    )
-    .1;
-    assert!(
-        report.contains("error[script-interpreter-carriage-return]")
-            && report.contains("/bin/bash\\r"),
-        "{report}"
-    );
-    assert!(!report.contains("command-unclosed"), "{report}");
-}
-
 fn commands_of_the_corpus() -> BTreeSet<String> {
     let Some(corpus) = shared("corpus") else {
         return BTreeSet::new();
@@ -431,18 +415,13 @@ fn commands_of_the_corpus() -> BTreeSet<String> {
     commands.into_iter().take(60).collect()
 }
 
-fn run(text: &str, flags: &[&str]) -> (Option<i32>, String, String) {
+/// Validates a text; `flags` are words.
+fn validated(text: &str, flags: &[&str]) -> Run {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a.yaml"), text).unwrap();
-    let output = windlass(folder.path())
-        .args(["validate", "a.yaml"])
-        .args(flags)
-        .output()
-        .unwrap();
-    (
-        output.status.code(),
-        String::from_utf8(output.stdout).unwrap(),
-        String::from_utf8(output.stderr).unwrap(),
+    run(
+        folder.path(),
+        &format!("validate a.yaml {}", flags.join(" ")),
     )
 }
 
@@ -450,72 +429,6 @@ fn config(spec: &str) -> String {
     format!(
         "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{name: w}}\nspec:\n{spec}"
     )
-}
-
-/// users.md 9: a fault of the schema, one of the webhook, one of the kubelet and one of the shell
-/// are all in the first report, each at its line.
-#[test]
-fn one_run_reports_everything_at_its_line() {
-    let text = config(
-        "  joinConfiguration:\n    nodeRegistration:\n      kubeletExtraArgs:\n      - {name: network-plugin, value: cni}\n  files:\n  - {path: /a, content: a, contentFrom: {secret: {name: s, key: k}}}\n  preKubeadmCommands:\n  - echo \"a\n",
-    );
-    let (code, report, _) = run(&text, &["--kubernetes-version", "v1.34.1"]);
-    assert_eq!(code, Some(1), "{report}");
-    for (rule, line) in [
-        ("component-flag-removed", 8),
-        ("config-admission-refused", 10),
-        ("command-unclosed", 12),
-    ] {
-        let found = report.split("\n\n").any(|_| {
-            report.contains(&format!("error[{rule}]"))
-                && report.contains(&format!("--> a.yaml:{line}:"))
-        });
-        assert!(found, "{rule} at {line}:\n{report}");
-    }
-}
-
-/// Nobody is condemned by a version that we filled in.
-#[test]
-fn a_stand_in_for_the_version_condemns_nothing() {
-    let text = config(
-        "  joinConfiguration: {nodeRegistration: {kubeletExtraArgs: [{name: network-plugin, value: cni}]}}\n",
-    );
-    let (code, report, _) = run(&text, &[]);
-    assert_eq!(code, Some(0), "{report}");
-    assert!(
-        report.contains("info[validate-version-unknown]")
-            && report.contains("--kubernetes-version"),
-        "{report}"
-    );
-    assert_eq!(run(&text, &["--kubernetes-version", "v1.23.5"]).0, Some(0));
-    assert_eq!(run(&text, &["--kubernetes-version", "v1.24.0"]).0, Some(1));
-}
-
-/// cloud-init writes all commands into one script: what the next command closes is closed.
-#[test]
-fn commands_of_a_list_are_one_script() {
-    let of = |commands: &str| {
-        run(
-            &config(&format!("  preKubeadmCommands:\n{commands}")),
-            &["--kubernetes-version", "v1.34.1"],
-        )
-    };
-    assert_eq!(of("  - cat > /a <<EOF\n  - text\n  - EOF\n").0, Some(0));
-    let (code, report, _) = of("  - cat > /a <<EOF\n  - text\n");
-    assert_eq!(code, Some(1));
-    assert!(
-        report.contains("a.yaml:6:5") && report.contains("preKubeadmCommands[0] opens `<<`"),
-        "{report}"
-    );
-    assert_eq!(
-        run(
-            &config("  preKubeadmCommands: [\"echo 'a\"]\n  postKubeadmCommands: [\"b'\"]\n"),
-            &[]
-        )
-        .0,
-        Some(1),
-        "kubeadm would be text"
-    );
 }
 
 #[test]
@@ -527,12 +440,16 @@ fn reports_have_the_formats_of_lint() {
         ("junit", "<?xml"),
         ("github", "::error file=a.yaml,line=5"),
     ] {
-        let (code, report, talk) = run(&text, &["-o", format, "--kubernetes-version", "v1.34.1"]);
-        assert_eq!(code, Some(1), "{format}: {talk}");
+        let Run {
+            code,
+            stdout: report,
+            stderr: talk,
+        } = validated(&text, &["-o", format, "--kubernetes-version", "v1.34.1"]);
+        assert_eq!(code, 1, "{format}: {talk}");
         assert!(report.starts_with(start), "{format}: {report}");
         assert!(report.contains("command-unclosed"), "{format}: {report}");
     }
-    let json: Value = serde_json::from_str(&run(&text, &["-o", "json"]).1).unwrap();
+    let json: Value = validated(&text, &["-o", "json"]).json();
     assert_eq!(
         (&json["kind"], &json["machines"][0]["kubernetesVersion"]),
         (&Value::from("Validate"), &Value::Null)
@@ -546,7 +463,11 @@ fn secrets_are_not_shown() {
         "  users: [{name: a, passwd: canary-1, inactive: true}]\n  joinConfiguration: {discovery: {bootstrapToken: {token: canary-2}}}\n",
     );
     for format in ["text", "json", "sarif", "junit", "github"] {
-        let (_, report, talk) = run(&text, &["-o", format]);
+        let Run {
+            stdout: report,
+            stderr: talk,
+            ..
+        } = validated(&text, &["-o", format]);
         assert!(
             !report.contains("canary") && !talk.contains("canary"),
             "{format}: {report}"
@@ -580,170 +501,18 @@ fn hostile_commands_end() {
     }
 }
 
-/// What is found for a spec, as `rule` words.
-fn found(spec: &str, flags: &[&str]) -> String {
-    run(&config(spec), flags).1
-}
-
-/// kubernetes-sigs/cluster-api#13339 and #13853: an argument of the kubelet twice, found by the API
-/// server after the upgrade to v1beta2.
-#[test]
-fn cluster_api_13339_kubelet_arguments_twice() {
-    let spec = "  joinConfiguration: {nodeRegistration: {kubeletExtraArgs: [{name: v, value: \"1\"}, {name: v, value: \"2\"}]}}\n";
-    let report = found(spec, &[]);
-    assert!(
-        report.contains("error[config-rule-broken]")
-            && report.contains("kubeletExtraArgs name must be unique"),
-        "{report}"
-    );
-}
-
-/// kubernetes-sigs/cluster-api#1883 and kubernetes/kubeadm#2509: a role as a label of the kubelet,
-/// which then does not start.
-#[test]
-fn cluster_api_1883_role_as_a_label_of_the_kubelet() {
-    let spec = "  joinConfiguration: {nodeRegistration: {kubeletExtraArgs: [{name: node-labels, value: \"node-role.kubernetes.io/gpu=\"}]}}\n";
-    let report = found(spec, &[]);
-    assert!(
-        report.contains("error[node-label-restricted]")
-            && report.contains("Cluster API copies to their nodes"),
-        "{report}"
-    );
-}
-
-/// The book, "Use kubeadm's kubeletconfiguration patch target": the name of the file says what is
-/// patched.
-#[test]
-fn files_that_kubeadm_takes_for_no_patch_are_told() {
-    let spec = "  files:\n  - {path: /etc/kubernetes/patches/kubelet.yaml, content: a}\n\
-                \x20 - {path: /etc/kubernetes/patches/sub/kubeletconfiguration0+patch.yaml, content: a}\n\
-                \x20 - {path: /etc/kubernetes/patches/kubeletconfiguration0+strategic.json, content: a}\n\
-                \x20 - {path: /etc/kubernetes/patches-of-others/kubelet.yaml, content: a}\n\
-                \x20 joinConfiguration: {patches: {directory: /etc/kubernetes/patches/}}\n";
-    let report = found(spec, &[]);
-    assert!(
-        report.contains(
-            "warning[kubeadm-patch-ignored]: kubeadm leaves the patch `kubelet.yaml` out"
-        ) && report.contains("a.yaml:6:"),
-        "{report}"
-    );
-    assert!(
-        report.contains("error[kubeadm-patch-refused]: kubeadm ends at the patch `kubeletconfiguration0+patch.yaml`")
-            && report.contains("a.yaml:7:"),
-        "{report}"
-    );
-    assert_eq!(report.matches("[kubeadm-patch-").count(), 2, "{report}");
-    assert_eq!(
-        found(
-            &spec.replace("/etc/kubernetes/patches/}", "/elsewhere}"),
-            &[]
-        )
-        .matches("[kubeadm-patch-")
-        .count(),
-        0
-    );
-}
-
-/// The book, "KubeadmConfigSpec": init or join; a control plane's template holds both, and the
-/// machine's part says which of them counts.
-#[test]
-fn of_a_spec_with_both_sides_the_role_takes_one() {
-    let spec = "  clusterConfiguration: {apiServer: {certSANs: [a.example.com]}}\n  initConfiguration: {nodeRegistration: {name: of-init}}\n\
-                \x20 joinConfiguration: {nodeRegistration: {name: of-join}}\n";
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("a.yaml"), config(spec)).unwrap();
-    for (role, here, not_here) in [
-        (
-            "init",
-            ["kubeadm init ", "of-init", "a.example.com"],
-            ["kubeadm join ", "of-join"],
-        ),
-        (
-            "control-plane-join",
-            ["kubeadm join ", "of-join", "JoinConfiguration"],
-            ["kubeadm init ", "of-init"],
-        ),
-        (
-            "worker-join",
-            ["kubeadm join ", "of-join", "JoinConfiguration"],
-            ["a.example.com", "of-init"],
-        ),
-    ] {
-        let arguments = [
-            "render",
-            "a.yaml",
-            "--kubernetes-version",
-            "v1.34.1",
-            "--role",
-            role,
-        ];
-        let output = windlass(folder.path()).args(arguments).output().unwrap();
-        let data = String::from_utf8(output.stdout).unwrap();
-        assert!(
-            here.iter().all(|text| data.contains(text)),
-            "{role}: {data}\n{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
-        assert!(
-            not_here.iter().all(|text| !data.contains(text)),
-            "{role}: {data}"
-        );
-    }
-}
-
-/// kubernetes/kubeadm#1690: a flag that the API server does not have, found by a timeout of four
-/// minutes.
-#[test]
-fn kubeadm_1690_a_flag_that_the_api_server_lost() {
-    let spec = "  clusterConfiguration: {apiServer: {extraArgs: [{name: insecure-port, value: \"0\"}]}}\n  initConfiguration: {}\n";
-    let report = found(spec, &["--kubernetes-version", "v1.34.1"]);
-    assert!(
-        report.contains("error[component-flag-removed]") && report.contains("a.yaml:5:"),
-        "{report}"
-    );
-}
-
-/// jitsi/jitsi-meet-infrastructure's `${#ARR[@]}` (users' report jitsi#902): `{#` begins a comment
-/// of jinja, and the document ends there.
-#[test]
-fn jitsi_902_the_length_of_an_array_is_a_comment_of_jinja() {
-    let report = found("  preKubeadmCommands: [\"echo ${#ARR[@]}\"]\n", &[]);
-    assert!(
-        report.contains("[cloud-config-jinja]") && report.contains("a.yaml:5:"),
-        "{report}"
-    );
-}
-
-/// metal3-io/metal3-dev-env#955: a command before kubeadm that failed and said nothing.
-#[test]
-fn metal3_dev_env_955_a_failure_that_nobody_sees() {
-    let report = found(
-        "  preKubeadmCommands: [\"apt-get update && apt-get install -y a || true\", \"curl -L x | sh\"]\n",
-        &[],
-    );
-    assert_eq!(
-        report.matches("warning[command-failure-hidden]").count(),
-        2,
-        "{report}"
-    );
-    let meant = found(
-        "  preKubeadmCommands: [\"modprobe a || true\", \"[ -f /a ] && . /a || true\", \"echo a | tee /b\"]\n",
-        &[],
-    );
-    assert!(!meant.contains("command-failure-hidden"), "{meant}");
-}
-
 /// Each finding shows its line: of very many the first are told, and the rest counted. Blocks
 /// within blocks cost no more than their text.
 #[test]
 fn of_many_commands_the_first_are_told() {
-    let report = found(
-        &format!(
+    let report = validated(
+        &config(&format!(
             "  preKubeadmCommands:\n{}",
             "  - a && b || true\n".repeat(300)
-        ),
+        )),
         &[],
-    );
+    )
+    .stdout;
     assert_eq!(
         report.matches("[command-failure-hidden]").count(),
         20,
@@ -753,264 +522,13 @@ fn of_many_commands_the_first_are_told() {
         report.contains("280 more parts of it have such faults"),
         "{report}"
     );
-    let report = found(
-        &format!("  preKubeadmCommands: [\"{}\"]\n", "{ ".repeat(40_000)),
-        &[],
-    );
-    assert!(report.contains("error[command-unclosed]"), "{report}");
-}
-
-/// A list of v1beta2 in an object of v1beta1, and the other way round: one finding, which names the
-/// version and writes the value.
-#[test]
-fn arguments_in_the_form_of_another_version_are_told_so() {
-    let of = |version: &str, arguments: &str| {
-        let spec = format!(
-            "  joinConfiguration: {{nodeRegistration: {{kubeletExtraArgs: {arguments}}}}}\n"
-        );
-        run(
-            &config(&spec).replace("v1beta2", version),
-            &["--kubernetes-version", "v1.34.1"],
-        )
-        .1
-    };
-    for (version, arguments, other, form) in [
-        (
-            "v1beta1",
-            "[{name: node-labels, value: a=b}]",
-            "v1beta2",
-            "write a mapping: `{node-labels: \"a=b\"}`",
-        ),
-        ("v1beta2", "{node-labels: a=b}", "v1beta1", "write a list"),
-    ] {
-        let report = of(version, arguments);
-        assert_eq!(report.matches("error[").count(), 1, "{report}");
-        assert!(
-            report.contains(&format!("it has the form of {other}")) && report.contains(form),
-            "{report}"
-        );
-        assert!(
-            report.contains(&format!("`apiVersion: bootstrap.cluster.x-k8s.io/{other}`"))
-                && !report.contains("move `"),
-            "{report}"
-        );
-    }
-}
-
-/// What is assumed of a version is said, once, and only then.
-#[test]
-fn a_version_without_patch_number_is_told() {
-    let text = config("  joinConfiguration: {nodeRegistration: {name: a}}\n");
-    let of = |version: &str| run(&text, &["--kubernetes-version", version]).1;
-    assert!(
-        of("v1.33").contains("v1.33.0 is assumed") && !of("v1.33.1").contains("assumed"),
-        "{}",
-        of("v1.33")
-    );
-}
-
-/// A Cluster alone: that its control plane is not judged, and nothing of the kind when it is there.
-#[test]
-fn a_cluster_without_its_control_plane_is_told() {
-    let cluster = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: c}\nspec:\n  \
-        controlPlaneRef: {apiGroup: controlplane.cluster.x-k8s.io, kind: KubeadmControlPlane, name: cp}\n";
-    let report = run(cluster, &[]).1;
-    assert!(
-        report.contains("info[validate-control-plane-absent]") && report.contains("a.yaml:5:"),
-        "{report}"
-    );
-    let control_plane = "---\napiVersion: controlplane.cluster.x-k8s.io/v1beta2\nkind: KubeadmControlPlane\nmetadata: {name: cp}\nspec: {}\n";
-    assert!(
-        !run(&format!("{cluster}{control_plane}"), &[])
-            .1
-            .contains("validate-control-plane-absent")
-    );
-}
-
-/// Data that was rendered already is for `inspect`.
-#[test]
-fn rendered_data_is_sent_to_inspect() {
-    for text in [
-        "#cloud-config\nruncmd: [a]\n",
-        "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {value: YQ==}\n",
-    ] {
-        let report = run(text, &[]).1;
-        assert!(
-            report.contains("error[render-config-missing]") && report.contains("windlass inspect"),
-            "{report}"
-        );
-    }
-}
-
-/// What a run judged, and what of the input nobody looks at.
-#[test]
-fn a_line_says_what_was_judged_and_what_was_not() {
-    let object = |kind: &str, more: &str| {
-        format!("---\napiVersion: v1\nkind: {kind}\nmetadata: {{name: o}}\n{more}")
-    };
-    let worker = config("  preKubeadmCommands: [\"true\"]\n");
-    let cluster = "---\napiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: c}\nspec: {controlPlaneEndpoint: {host: h, port: 6443}}\n";
-    let foreign = "---\napiVersion: example.org/v1\nkind: Foo\nmetadata: {name: f}\n";
-    for (text, expected) in [
-        (worker.clone(), "1 machine kind; 1 info\n"),
-        (
-            format!(
-                "{worker}{}{}",
-                object("Secret", ""),
-                object("ConfigMap", "")
-            ),
-            "1 machine kind; 1 info\n",
-        ),
-        (
-            format!("{worker}{}", object("Service", "")),
-            "1 machine kind, 1 other object not judged; 1 info\n",
-        ),
-        (
-            format!("{worker}{cluster}"),
-            "1 machine kind, 1 cluster object; 1 info\n",
-        ),
-        (
-            format!("{worker}{cluster}{foreign}{}", object("Service", "")),
-            "1 machine kind, 1 cluster object, 2 other objects not judged; 1 info\n",
-        ),
-        (
-            object("Service", ""),
-            "1 other object not judged; 1 error\n",
-        ),
-        ("# nothing\n".to_owned(), "nothing judged; 1 error\n"),
-    ] {
-        let report = run(&text, &[]).1;
-        assert!(
-            report.ends_with(&format!("\n{expected}")),
-            "{expected}{report}"
-        );
-    }
-}
-
-/// Once, with how many there are; not of machines whose version an object says.
-#[test]
-fn machines_without_a_version_are_counted() {
-    let named = |name: &str| {
-        config("  preKubeadmCommands: [\"true\"]\n")
-            .replace("{name: w}", &format!("{{name: {name}}}"))
-    };
-    let said = "---\napiVersion: controlplane.cluster.x-k8s.io/v1beta2\nkind: KubeadmControlPlane\nmetadata: {name: cp}\nspec: {version: v1.34.1, \
-                machineTemplate: {spec: {infrastructureRef: {apiGroup: g.io, kind: K, name: n}}}, kubeadmConfigSpec: {}}\n";
-    for (names, expected) in [
-        (&["a"][..], Some("KubeadmConfig/a:")),
-        (&["a", "b"], Some("KubeadmConfig/a and 1 more:")),
-        (&["a", "b", "c"], Some("KubeadmConfig/a and 2 more:")),
-        (&[], None),
-    ] {
-        let configs: String = names
-            .iter()
-            .map(|name| format!("---\n{}", named(name)))
-            .collect();
-        let report = run(&format!("{configs}{said}"), &[]).1;
-        match expected {
-            Some(expected) => assert!(
-                report.contains(&format!(
-                    "nobody says the Kubernetes version of {expected} flags"
-                )),
-                "{report}"
-            ),
-            None => assert!(!report.contains("validate-version-unknown"), "{report}"),
-        }
-    }
-}
-
-/// An object of that name alone, or of that kind alone, is not the control plane.
-#[test]
-fn a_control_plane_is_found_by_its_kind_and_its_name() {
-    let cluster = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: c}\nspec:\n  \
-        controlPlaneRef: {apiGroup: controlplane.cluster.x-k8s.io, kind: KubeadmControlPlane, name: cp}\n";
-    let of_name = "---\napiVersion: v1\nkind: Service\nmetadata: {name: cp}\n";
-    let of_kind = "---\napiVersion: controlplane.cluster.x-k8s.io/v1beta2\nkind: KubeadmControlPlane\nmetadata: {name: other}\nspec: {}\n";
-    for other in [of_name, of_kind] {
-        let report = run(&format!("{cluster}{other}"), &[]).1;
-        assert!(
-            report.contains(
-                "has the control plane KubeadmControlPlane/cp, which is not in the input"
-            ),
-            "{report}"
-        );
-    }
-}
-
-/// Of several machines of one version the first is named, and what to give is a whole version.
-#[test]
-fn a_version_without_patch_number_is_told_once() {
-    let named = |name: &str| {
-        config("  preKubeadmCommands: [\"true\"]\n")
-            .replace("{name: w}", &format!("{{name: {name}}}"))
-    };
-    let text = format!("{}---\n{}", named("a"), named("b"));
-    let told = |version: &str| -> Vec<String> {
-        let report: Value =
-            serde_json::from_str(&run(&text, &["-o", "json", "--kubernetes-version", version]).1)
-                .unwrap();
-        let short = report["findings"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|finding| finding["rule"] == "validate-version-short");
-        short
-            .map(|finding| {
-                format!(
-                    "{}: {} | {}",
-                    finding["line"], finding["message"], finding["help"]
-                )
-                .replace('"', "")
-            })
-            .collect()
-    };
-    let message =
-        "the Kubernetes version v1.33 of KubeadmConfig/a has no patch number: v1.33.0 is assumed";
-    assert_eq!(
-        told("v1.33"),
-        [format!(
-            "1: {message} | give all of it: `--kubernetes-version v1.33.1`"
-        )]
-    );
-    assert_eq!(told("v1.33.0"), [""; 0]);
-}
-
-/// What is no Cluster has no control plane, whatever its fields are called; a reference without a
-/// name is another fault.
-#[test]
-fn only_clusters_have_control_planes() {
-    let object = |kind: &str, name: &str| {
-        format!(
-            "---\napiVersion: cluster.x-k8s.io/v1beta2\nkind: {kind}\nmetadata: {{name: c}}\nspec:\n  \
-             controlPlaneRef: {{apiGroup: controlplane.cluster.x-k8s.io, kind: KubeadmControlPlane{name}}}\n"
-        )
-    };
-    for (kind, name, is_told) in [
-        ("Cluster", ", name: cp", true),
-        ("Foo", ", name: cp", false),
-        ("Cluster", "", false),
-    ] {
-        let report = run(&object(kind, name), &[]).1;
-        assert_eq!(
-            report.contains("validate-control-plane-absent"),
-            is_told,
-            "{report}"
-        );
-    }
-    let report = run(&object("Cluster", ", name: cp"), &[]).1;
-    let message = "Cluster/c has the control plane KubeadmControlPlane/cp, which is not in the input: nothing of it is judged";
-    assert!(
-        report.contains(&format!(
-            "info[validate-control-plane-absent]: {message}\n  --> a.yaml:6:95\n"
+    let report = validated(
+        &config(&format!(
+            "  preKubeadmCommands: [\"{}\"]\n",
+            "{ ".repeat(40_000)
         )),
-        "{report}"
-    );
-    assert!(
-        report.contains("\n  = help: name the file that has it, too\n"),
-        "{report}"
-    );
-    assert!(
-        report.ends_with("\n1 cluster object; 1 info\n"),
-        "an object of the core is enough to judge: {report}"
-    );
+        &[],
+    )
+    .stdout;
+    assert!(report.contains("error[command-unclosed]"), "{report}");
 }

@@ -9,7 +9,6 @@ mod patch_values;
 mod promises;
 mod separators;
 mod shared_data;
-mod verb;
 
 use windlass::api::names::Version;
 use windlass::diag::Diagnostic;

@@ -1,10 +1,7 @@
 //! clusterctl's templates as input: what they are taken for, and where the values of their
 //! variables come from.
 
-use std::path::Path;
-
-use super::{WORKER, render_text};
-use crate::support::windlass;
+use super::render_text;
 
 /// A cluster as providers' templates have it: the config of a worker, and objects that it has
 /// nothing to do with.
@@ -65,63 +62,6 @@ fn demanded(text: &str, flags: &[&str]) -> Vec<String> {
         "nothing else is wrong\n{talk}"
     );
     names
-}
-
-#[test]
-fn a_template_that_is_not_called_one_is_told() {
-    let (code, data, talk) = render_text(TEMPLATE, &["render", "-"]);
-    assert_eq!((code, data.as_str()), (1, ""), "{talk}");
-    let expected = "error[template-not-declared]: this is a template of clusterctl, whose variables are not replaced\n  --> <stdin>:3:18\n";
-    assert!(talk.starts_with(expected), "{talk}");
-    assert!(
-        talk.contains("  = help: add `--template`\n") && talk.contains("1 error; no data written"),
-        "{talk}"
-    );
-    // Here a variable breaks the YAML.
-    let (_, _, talk) = render_text("metadata: {name: ${CLUSTER_NAME}}\n", &["render", "-"]);
-    assert!(talk.contains("error[template-not-declared]"), "{talk}");
-    // A script has variables too.
-    let script = WORKER.replace("content: x", "content: 'echo ${CLUSTER_NAME}'");
-    let (code, data, talk) = render_text(&script, &["render", "-"]);
-    assert!(code == 0 && data.contains("echo ${CLUSTER_NAME}"), "{talk}");
-}
-
-#[test]
-fn what_clusterctl_sets_is_set_and_what_nothing_needs_stands_in() {
-    let (_, talk) = rendered(TEMPLATE, &[]);
-    for expected in [
-        "KubeadmConfigTemplate/example-md-0: worker-join",
-        "stand-in: cluster name example (--cluster-name)\n",
-        "stand-in: kubernetes version v1.36.0 (--kubernetes-version)\n",
-        "stand-in: variables that nothing here needs: CLOUD_KEY_NAME, CLOUD_REGION (--var)\n",
-    ] {
-        assert!(talk.contains(expected), "{expected}\n{talk}");
-    }
-    let flags = [
-        "--cluster-name",
-        "prod",
-        "--kubernetes-version",
-        "v1.30.2",
-        "--var",
-        "CLOUD_REGION=a",
-        "--var",
-        "CLOUD_KEY_NAME=b",
-    ];
-    let (data, talk) = rendered(TEMPLATE, &flags);
-    assert!(data.contains("kubeadm.k8s.io/v1beta3"), "{data}");
-    assert!(
-        talk.contains("KubeadmConfigTemplate/prod-md-0: worker-join"),
-        "{talk}"
-    );
-    assert!(
-        !talk.contains("stand-in: cluster name") && !talk.contains("stand-in: variables"),
-        "{talk}"
-    );
-    let (code, report, talk) = render_text(TEMPLATE, &["render", "-", "--template", "-o", "json"]);
-    assert!(
-        code == 0 && report.contains("CLOUD_KEY_NAME, CLOUD_REGION"),
-        "{talk}\n{report}"
-    );
 }
 
 #[test]
@@ -218,69 +158,4 @@ fn a_file_of_very_many_variables_demands_them_all() {
         "{talk}"
     );
     assert_eq!(demanded(&of(201), &[]).len(), 201);
-}
-
-#[test]
-fn without_stand_ins_every_variable_is_asked_for() {
-    let all = [
-        "CLUSTER_NAME",
-        "CLOUD_REGION",
-        "CLOUD_KEY_NAME",
-        "KUBERNETES_VERSION",
-    ];
-    assert_eq!(demanded(TEMPLATE, &["--no-stand-ins"]), all);
-    let given = [
-        "--no-stand-ins",
-        "--cluster-name",
-        "prod",
-        "--kubernetes-version",
-        "v1.34.1",
-    ];
-    assert_eq!(demanded(TEMPLATE, &given), all[1..3]);
-}
-
-#[test]
-fn values_are_flags_before_the_environment_before_clusterctls_configuration() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let text = TEMPLATE.replace("\"text\"", "\"${ONE} ${TWO} ${THREE}\"");
-    std::fs::write(path("t.yaml"), text).unwrap();
-    std::fs::write(
-        path("clusterctl.yaml"),
-        "ONE: file1\nTWO: file2\nthree: file3\nCLUSTER_NAME: of-the-file\n",
-    )
-    .unwrap();
-    let run = |config: &str| {
-        let mut command = windlass(Path::new("."));
-        command
-            .args([
-                "render",
-                &path("t.yaml"),
-                "--template",
-                "--config",
-                &path(config),
-                "--var",
-                "ONE=flag",
-            ])
-            .env("TWO", "environment");
-        let output = command.output().unwrap();
-        let string = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-        (
-            output.status.code(),
-            string(&output.stdout),
-            string(&output.stderr),
-        )
-    };
-    let (code, data, talk) = run("clusterctl.yaml");
-    assert_eq!(code, Some(0), "{talk}");
-    assert!(
-        data.contains("      flag environment file3\n")
-            && talk.contains("KubeadmConfigTemplate/of-the-file-md-0"),
-        "{data}{talk}"
-    );
-    let (code, _, talk) = run("missing.yaml");
-    assert!(
-        code == Some(2) && talk.contains("failed to check if clusterctl config file exists"),
-        "{talk}"
-    );
 }
