@@ -12,7 +12,8 @@
 //!
 //! `[CWD]` is the folder of the case, `[ROOT]` the checkout. `UPDATE=1 cargo test --test cases`
 //! rewrites `cmd` and `out/`; a person reads the difference. `cargo test --test cases -- lint/` runs
-//! the cases whose names contain `lint/`. A first line `# only on Unix` leaves a case out elsewhere.
+//! the cases whose names contain `lint/`. A first line `# only on Unix` or `# only without the
+//! feature signatures` leaves a case out elsewhere.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -30,7 +31,9 @@ use snapbox::{Assert, Data};
 
 fn main() -> ExitCode {
     let trials = cases().into_iter().map(|case| {
-        let ignored = cfg!(not(unix)) && case.session.starts_with("# only on Unix\n");
+        let begins = |line: &str| case.session.starts_with(line);
+        let ignored = cfg!(not(unix)) && begins("# only on Unix\n")
+            || cfg!(feature = "signatures") && begins("# only without the feature signatures\n");
         Trial::test(case.name.clone(), move || Ok(case.run()?)).with_ignored_flag(ignored)
     });
     libtest_mimic::run(&Arguments::from_args(), trials.collect()).exit_code()
