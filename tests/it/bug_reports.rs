@@ -99,10 +99,8 @@ fn the_table_of_reports_names_tests_that_exist() {
         let is_tested = if test.starts_with("tests/cases/") {
             let session = std::fs::read_to_string(root().join(test).join("cmd"));
             let names_report = |rest: &str| !rest.starts_with(|next: char| next.is_ascii_digit());
-            session.is_ok_and(|session| {
-                let mut reports = session.split(&format!("#{number}")).skip(1);
-                reports.any(names_report)
-            })
+            let report = format!("#{number}");
+            session.is_ok_and(|session| session.split(&report).skip(1).any(names_report))
         } else {
             all.contains(&format!("fn {test}()")) && test.contains(&format!("_{number}_"))
         };
