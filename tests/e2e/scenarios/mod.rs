@@ -50,6 +50,14 @@ const fn own(name: &'static str, run: fn(&Context)) -> Scenario {
     }
 }
 
+/// One that takes ten minutes alone, and twice that beside two others.
+const fn slow(name: &'static str, run: fn(&Context)) -> Scenario {
+    Scenario {
+        limit: Duration::from_secs(2400),
+        ..own(name, run)
+    }
+}
+
 /// One that takes an hour in its whole size.
 const fn lasting(name: &'static str, run: fn(&Context)) -> Scenario {
     Scenario {
