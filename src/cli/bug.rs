@@ -1,6 +1,7 @@
-//! A panic is our bug: exit code 101, and a sentence where to report it.
+//! A panic is our bug: exit code 101, and a sentence where to report it. A panic's message may hold
+//! a part of the user's document, so that only its location in our code is printed.
 
-use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::Mutex;
 
 use crate::shell::stdio::Stdio;
@@ -9,40 +10,26 @@ const ISSUES: &str = "https://github.com/windlass-dev/windlass/issues";
 
 const EXIT: u8 = 101;
 
-/// What the last panic said, and where it was.
-static LAST: Mutex<(String, String)> = Mutex::new((String::new(), String::new()));
+/// The location of the last panic.
+static LAST: Mutex<String> = Mutex::new(String::new());
 
 /// Runs the program. A panic that nothing catches ends it with 101 and with what is needed for a
 /// report; what was staged is removed.
 pub fn report_panics(run: impl FnOnce() -> u8) -> u8 {
     panic::set_hook(Box::new(|info| {
-        let said = (
-            message(info),
-            info.location().map(ToString::to_string).unwrap_or_default(),
-        );
-        *LAST.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = said;
+        let location = info.location().map(ToString::to_string).unwrap_or_default();
+        *LAST.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = location;
     }));
     panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
-        let (message, location) = &*LAST.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        Stdio::of_process().err(&text(message, location));
+        let location = LAST.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        Stdio::of_process().err(&text(&location));
         EXIT
     })
 }
 
-fn message(info: &PanicHookInfo<'_>) -> String {
-    let payload = info.payload();
-    let text = payload
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("no message")
-        .trim_start_matches("internal error: ")
-        .to_owned()
-}
-
-fn text(message: &str, location: &str) -> String {
+fn text(location: &str) -> String {
     format!(
-        "error: windlass {} has a bug: {message} ({location})\n  help: report it with the command and its input: {ISSUES}\n",
+        "error: windlass {} has a bug at {location}\n  help: report it with the command that you ran: {ISSUES}\n",
         env!("CARGO_PKG_VERSION")
     )
 }
@@ -52,11 +39,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sentence_says_what_where_and_whom_to_tell() {
-        let text = text("the path comes from this tree", "src/shell/files.rs:1:2");
-        assert!(text.starts_with("error: windlass "), "{text}");
+    fn the_sentence_says_where_and_whom_to_tell() {
+        let text = text("src/shell/files.rs:1:2");
         assert!(
-            text.contains("the path comes from this tree (src/shell/files.rs:1:2)")
+            text.starts_with("error: windlass ")
+                && text.contains("has a bug at src/shell/files.rs:1:2\n")
                 && text.contains(ISSUES),
             "{text}"
         );

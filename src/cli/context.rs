@@ -272,7 +272,9 @@ impl Context<'_> {
             .as_ref()
             .filter(|words| self.global.verbosity > 0 && **words != finding.message)
         {
-            finding.notes.push(format!("upstream's words: {words}"));
+            finding
+                .notes
+                .push(format!("upstream's words: {words}").into());
         }
         finding.help = finding
             .help
@@ -280,7 +282,7 @@ impl Context<'_> {
         finding
             .notes
             .iter_mut()
-            .for_each(|note| *note = self.pasteable(note));
+            .for_each(|note| *note = note.mapped(|part| self.pasteable(part)));
         finding
     }
 

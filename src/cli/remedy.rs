@@ -8,7 +8,7 @@ pub(super) fn flag(setting: Setting) -> String {
 
 pub(super) fn words(remedy: &Remedy) -> String {
     let part = |part: &Part| match part {
-        Part::Words(words) => words.clone(),
+        Part::Words(words) => words.to_string(),
         Part::Setting(setting, None) => format!("`{}`", flag(*setting)),
         Part::Setting(setting, Some(value)) => format!("`{} {value}`", flag(*setting)),
         Part::Request(verb, setting, value) => {

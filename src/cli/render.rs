@@ -16,7 +16,7 @@ use super::{Context, Exit, Failure, remedy};
 use crate::api::boot::IgnitionVersion;
 use crate::diag::Report;
 use crate::objects::Pool;
-use crate::ops::render::{self, Machine, MachineReport, Rendering, Selection, is_gzip};
+use crate::ops::render::{self, Disclosure, Machine, MachineReport, Rendering, Selection, is_gzip};
 use crate::ops::topology;
 use crate::render::Encoder;
 use crate::render::{Rendered, Request};
@@ -218,7 +218,11 @@ impl Arguments {
         sources: &Sources,
         fails: bool,
     ) -> Result<Exit, Failure> {
-        let redact = !self.show_secrets && !rendering.secrets.is_empty();
+        let shown = match (self.show_secrets, rendering.secrets.is_empty()) {
+            (true, _) => Disclosure::All,
+            (false, true) => Disclosure::WithoutSecrets,
+            (false, false) => Disclosure::Nothing,
+        };
         let incomplete = rendering
             .machines
             .iter()
@@ -232,7 +236,7 @@ impl Arguments {
                 let path = to
                     .zip(machine.rendered.as_ref())
                     .map(|(to, rendered)| below(to, &self.file_name(machine, rendered)));
-                render::machine_report(machine, request, redact, path, remedy::flag)
+                render::machine_report(machine, request, shown, path, remedy::flag)
             });
             context.json(
                 "Render",
@@ -291,9 +295,12 @@ impl Arguments {
         sources: &Sources,
         fails: bool,
     ) -> Result<Exit, Failure> {
-        let machine = |machine| {
-            render::machine_report(machine, request, !self.show_secrets, None, remedy::flag)
+        let shown = if self.show_secrets {
+            Disclosure::All
+        } else {
+            Disclosure::Nothing
         };
+        let machine = |machine| render::machine_report(machine, request, shown, None, remedy::flag);
         let machines: Vec<MachineReport> = rendering.machines.iter().map(machine).collect();
         let incomplete = machines.is_empty()
             || rendering

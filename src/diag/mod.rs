@@ -10,6 +10,7 @@ mod place;
 mod remedy;
 mod report;
 mod rule;
+mod text;
 
 use std::ops::Range;
 
@@ -22,6 +23,8 @@ pub use report::{Report, Summary};
 pub(crate) use rule::PROJECT;
 pub(crate) use rule::rules;
 pub use rule::{Class, Rule};
+pub(crate) use text::Quoted;
+pub use text::Text;
 
 /// How much a finding weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,7 +54,7 @@ pub struct Related {
     /// Where it stands.
     pub place: Place,
     /// What is there; empty when the place speaks for itself.
-    pub label: String,
+    pub label: Text,
 }
 
 /// Lines that would correct a document, shown as `+` lines in its excerpt.
@@ -60,7 +63,7 @@ pub struct Insertion {
     /// The line (from 1) after which the new ones belong.
     pub after_line: u32,
     /// The lines, indented as the document is.
-    pub lines: Vec<String>,
+    pub lines: Vec<Text>,
 }
 
 /// A text that takes the place of another one.
@@ -104,11 +107,11 @@ pub struct Diagnostic {
     pub rule: &'static Rule,
     /// One lower-case phrase about the defect: the subject is the user's field or file; no final
     /// period.
-    pub message: String,
+    pub message: Text,
     /// Where it stands.
     pub place: Place,
     /// Words beside the caret; empty when the message says it all.
-    pub label: String,
+    pub label: Text,
     /// Further places.
     pub related: Vec<Related>,
     /// Lines to add.
@@ -116,9 +119,9 @@ pub struct Diagnostic {
     /// What to do: something to type or to paste.
     pub help: Option<Remedy>,
     /// Why it matters.
-    pub notes: Vec<String>,
+    pub notes: Vec<Text>,
     /// The whole message of the upstream program that refuses the same, unedited.
-    pub upstream: Option<String>,
+    pub upstream: Option<Text>,
     /// What mends it, where that is certain.
     pub fix: Option<Fix>,
     /// Whether it fails the run even if it is no error.
@@ -129,12 +132,12 @@ pub struct Diagnostic {
 
 impl Diagnostic {
     /// A finding of a rule, without a place; use [`Diagnostic::at`] to say where.
-    pub fn of(rule: &'static Rule, message: impl Into<String>) -> Self {
+    pub fn of(rule: &'static Rule, message: impl Into<Text>) -> Self {
         Diagnostic {
             rule,
             message: message.into(),
             place: Place::default(),
-            label: String::new(),
+            label: Text::default(),
             related: Vec::new(),
             insertion: None,
             help: None,
@@ -158,12 +161,12 @@ impl Diagnostic {
     }
 
     /// Puts words beside the caret.
-    pub(crate) fn label(mut self, label: impl Into<String>) -> Self {
+    pub(crate) fn label(mut self, label: impl Into<Text>) -> Self {
         self.label = label.into();
         self
     }
 
-    pub(crate) fn related(mut self, place: Place, label: impl Into<String>) -> Self {
+    pub(crate) fn related(mut self, place: Place, label: impl Into<Text>) -> Self {
         self.related.push(Related {
             place,
             label: label.into(),
@@ -173,6 +176,7 @@ impl Diagnostic {
 
     /// Shows lines to add after line `after_line` of the finding's file.
     pub(crate) fn insertion(mut self, after_line: u32, lines: Vec<String>) -> Self {
+        let lines = lines.into_iter().map(Text::from).collect();
         self.insertion = Some(Insertion { after_line, lines });
         self
     }
@@ -190,14 +194,20 @@ impl Diagnostic {
     }
 
     /// Says why it matters.
-    pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
+    pub(crate) fn note(mut self, note: impl Into<Text>) -> Self {
         self.notes.push(note.into());
         self
     }
 
-    /// Quotes upstream's message, unedited.
-    pub fn upstream(mut self, message: impl Into<String>) -> Self {
-        self.upstream = Some(message.into());
+    /// Quotes upstream's message, unedited. It may hold any value of the document.
+    pub fn upstream(mut self, message: impl Into<Text>) -> Self {
+        let message = message.into();
+        let is_marked = message.has_values();
+        self.upstream = Some(if is_marked {
+            message
+        } else {
+            Text::of_value(message)
+        });
         self
     }
 }

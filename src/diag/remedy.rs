@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use super::Text;
+
 macro_rules! settings {
     ($($(#[doc = $what:literal])+ $variant:ident = $name:literal,)+) => {
         /// A setting of a request that a remedy can name.
@@ -116,7 +118,7 @@ settings! {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// Words as they are.
-    Words(String),
+    Words(Text),
     /// A setting to give, and its value; without one the words beside it say more.
     Setting(Setting, Option<String>),
     /// Another request of ours: the verb with what it is about, a setting and its value.
@@ -132,7 +134,7 @@ pub struct Remedy(Vec<Part>);
 
 impl Remedy {
     /// A remedy that begins with words.
-    pub fn new(words: impl Into<String>) -> Self {
+    pub fn new(words: impl Into<Text>) -> Self {
         Remedy(vec![Part::Words(words.into())])
     }
 
@@ -143,7 +145,7 @@ impl Remedy {
 
     /// Goes on with words.
     #[must_use]
-    pub fn then(mut self, words: impl Into<String>) -> Self {
+    pub fn then(mut self, words: impl Into<Text>) -> Self {
         self.0.push(Part::Words(words.into()));
         self
     }
@@ -193,11 +195,13 @@ impl Remedy {
         })
     }
 
-    pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        self.0.iter_mut().flat_map(|part| match part {
-            Part::Words(text) | Part::Quoted(text) => vec![text],
-            Part::Setting(_, value) => value.iter_mut().collect(),
-            Part::Request(verb, _, value) => vec![verb, value],
+    pub(crate) fn texts_mut(&mut self) -> impl Iterator<Item = &mut Text> {
+        self.0.iter_mut().filter_map(|part| {
+            if let Part::Words(text) = part {
+                Some(text)
+            } else {
+                None
+            }
         })
     }
 
@@ -207,7 +211,7 @@ impl Remedy {
     }
 }
 
-impl<T: Into<String>> From<T> for Remedy {
+impl<T: Into<Text>> From<T> for Remedy {
     fn from(words: T) -> Self {
         Remedy::new(words)
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::rbac::Kind;
 use crate::contract::{ApiVersion, book, labels};
-use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
+use crate::diag::{Diagnostic, FieldPath, Place, Quoted, Report, rules};
 use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
 use crate::objects::{Misfit, Object, fields};
 use crate::provider::Provider;
@@ -109,7 +109,8 @@ pub(crate) fn corrected<'o>(
     let found = crd.label(key).unwrap_or_default();
     let message = format!(
         "label {key} of {} is `{found}` and becomes `{wanted}`, the versions that it serves",
-        crd.title()
+        crd.title(),
+        found = Quoted(found)
     );
     let finding = Diagnostic::of(&LABEL_CORRECTED, message).at(place(crd, key));
     let finding = finding

@@ -158,7 +158,7 @@ fn made_twice(mut finding: Diagnostic, title: &str, provider: &str) -> Diagnosti
         if finding.place.file.as_deref() == Some(provider) {
             std::mem::swap(&mut finding.place, &mut first.place);
         }
-        first.label = format!("{title} is made from here");
+        first.label = format!("{title} is made from here").into();
     }
     finding.help("remove it from the file, or leave the file out: a list of patterns takes `!FILE`")
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::manager_patch::PATCH_REFUSED;
 use super::names::Names;
-use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
+use crate::diag::{Diagnostic, FieldPath, Place, Quoted, Report, rules};
 use crate::objects::strategic_merge::{self, DIRECTIVE};
 use crate::objects::{Object, json_patch};
 use crate::provider::{Declared, Inputs, ObjectPatch, Target};
@@ -241,7 +241,12 @@ impl Prepared {
             .map_or_else(|| self.place.clone(), |origin| origin.place(path));
         let finding = Diagnostic::of(
             &PATCH_REFUSED,
-            format!("{} does not apply to {}: {why}", self.title, object.title()),
+            format!(
+                "{} does not apply to {}: {why}",
+                self.title,
+                object.title(),
+                why = Quoted(why)
+            ),
         );
         finding
             .at(place)

@@ -431,7 +431,7 @@ mod tests {
             report
                 .findings()
                 .iter()
-                .map(|finding| (line(finding), finding.message.clone()))
+                .map(|finding| (line(finding), finding.message.to_string()))
                 .collect::<Vec<_>>()
         };
         let expected = |column, index| {
@@ -475,7 +475,7 @@ mod tests {
                 report
                     .findings()
                     .iter()
-                    .map(|finding| finding.message.clone())
+                    .map(|finding| finding.message.to_string())
                     .collect::<Vec<_>>()
             };
             let expected = format!("`{key}` is no list, so that nothing of it is done");

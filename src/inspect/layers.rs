@@ -6,7 +6,7 @@ use super::findings::{DATA_UNREADABLE, DOCUMENT_INVALID};
 use super::mime;
 use super::step::Form;
 use crate::api::time::Timestamp;
-use crate::diag::{Diagnostic, Place, Report};
+use crate::diag::{Diagnostic, Place, Report, Text};
 use crate::objects::{Object, Pool};
 use crate::text::budget::Budget;
 use crate::text::go::base64;
@@ -156,7 +156,7 @@ pub(crate) fn documents_in(
     }
 }
 
-fn unreadable(message: impl Into<String>, name: &str) -> Diagnostic {
+fn unreadable(message: impl Into<Text>, name: &str) -> Diagnostic {
     Diagnostic::of(&DATA_UNREADABLE, message).at(Place::file(name))
 }
 

@@ -5,7 +5,7 @@ use crate::clusterctl::{
     raw_components_refusal, version_refusal,
 };
 use crate::contract::book;
-use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::diag::{Diagnostic, FieldPath, Quoted, Report, rules};
 use crate::objects::Object;
 use crate::text::edit::Edits;
 use crate::text::source::Source;
@@ -54,7 +54,10 @@ pub(super) fn refusals(
     let finding = |rule, message: &str, refusal: &Refusal| {
         Diagnostic::of(rule, message)
             .at(source.place())
-            .note(format!("clusterctl says: {refusal}"))
+            .note(format!(
+                "clusterctl says: {refusal}",
+                refusal = Quoted(&refusal)
+            ))
             .upstream(refusal.message())
     };
     if let Some(refused) = components_refusal(config, provider, version, text, before) {
@@ -91,7 +94,10 @@ fn unknown_version(object: &Object) -> Option<Diagnostic> {
     Some(
         finding
             .help("write the object in the current version of its API")
-            .note(format!("clusterctl says: {refusal}"))
+            .note(format!(
+                "clusterctl says: {refusal}",
+                refusal = Quoted(&refusal)
+            ))
             .upstream(refusal.message()),
     )
 }

@@ -2,7 +2,7 @@
 //! something else, numbers beyond a double, variables without quotes.
 
 use crate::contract::book;
-use crate::diag::{Diagnostic, FieldPath, Fix, Place, Report, Segment, rules};
+use crate::diag::{Diagnostic, FieldPath, Fix, Place, Quoted, Report, Segment, rules};
 use crate::text::edit::Edits;
 use crate::text::source::{Source, TextRange};
 use crate::text::yaml::{self, Document, Node, Value};
@@ -133,13 +133,17 @@ impl Walk<'_> {
         {
             let finding = Diagnostic::of(
                 &KEY_CHANGED,
-                format!("the bare key `{written}` becomes `{}`", entry.key),
+                format!(
+                    "the bare key `{written}` becomes `{}`",
+                    entry.key,
+                    written = Quoted(written)
+                ),
             );
             let fix = self.replaced(entry.key_span, format!("\"{written}\""));
             self.report.push(
                 finding
                     .at(self.place(entry.key_span))
-                    .help(format!("write `\"{written}\"`"))
+                    .help(format!("write `\"{written}\"`", written = Quoted(written)))
                     .fix(fix),
             );
         }
@@ -150,7 +154,11 @@ impl Walk<'_> {
             );
             let finding = Diagnostic::of(&LABEL_NOT_TEXT, message).at(self.place(entry.value.span));
             let written = self.written(entry.value.span);
-            let mut finding = finding.help(format!("write `{}: \"{written}\"`", entry.key));
+            let mut finding = finding.help(format!(
+                "write `{}: \"{written}\"`",
+                entry.key,
+                written = Quoted(written)
+            ));
             // Of what is no number and no boolean nobody knows which text was meant.
             let is_plain = matches!(entry.value.value, Value::Number(_) | Value::Bool(_))
                 && !written.starts_with(['!', '&', '*']);
@@ -187,7 +195,7 @@ impl Walk<'_> {
         self.report.push(match quoted(text) {
             Some(quoted) => {
                 let fix = self.replaced(node.span, quoted.clone());
-                let finding = finding.help(format!("write `{quoted}`"));
+                let finding = finding.help(format!("write `{quoted}`", quoted = Quoted(quoted)));
                 if self.written(node.span) == text {
                     finding.fix(fix)
                 } else {

@@ -153,8 +153,10 @@ pub(crate) fn migrate(sources: &[Source], wanted: &Wanted, budget: &Budget) -> M
 /// What reading found, in the text as it is written.
 fn unmasked(finding: &Diagnostic, source: &Source, masked: &Masked<'_>) -> Diagnostic {
     let mut finding = finding.clone();
-    finding.message = masked.unmask(&finding.message);
-    finding.upstream = finding.upstream.map(|words| masked.unmask(&words));
+    finding.message = finding.message.mapped(|part| masked.unmask(part));
+    finding.upstream = finding
+        .upstream
+        .map(|words| words.mapped(|part| masked.unmask(part)));
     let places = finding
         .related
         .iter_mut()

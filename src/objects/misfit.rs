@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::Value;
 
 use super::Object;
-use crate::diag::{Diagnostic, FieldPath, Segment, rules};
+use crate::diag::{Diagnostic, FieldPath, Quoted, Segment, rules};
 
 rules! {
     /// a field of an object has another type than Kubernetes defines
@@ -140,13 +140,18 @@ fn help(path: &FieldPath, wanted: Shape, found: &Value, within: &str) -> String 
                 .iter()
                 .find(|(known, _)| *known == field)
                 .map_or("", |(_, beside)| beside);
-            format!("write `{key}{{{beside}{first}: {name}}}`")
+            format!(
+                "write `{key}{{{beside}{first}: {name}}}`",
+                name = Quoted(name)
+            )
         }
         (Shape::Mapping, _) => format!("write a mapping, such as `{key}{{{first}: …}}`"),
         (Shape::List, _) => {
             format!("write a list: `{field}:`, and each item in a line that begins with `- `")
         }
-        (Shape::Text, Value::Number(_) | Value::Bool(_)) => format!("write `{key}\"{found}\"`"),
+        (Shape::Text, Value::Number(_) | Value::Bool(_)) => {
+            format!("write `{key}\"{found}\"`", found = Quoted(found))
+        }
         _ => format!("write {wanted} there"),
     }
 }

@@ -331,7 +331,12 @@ mod tests {
                 .into_findings();
             findings
                 .into_iter()
-                .map(|finding| (finding.message, finding.place.span.unwrap().start.line))
+                .map(|finding| {
+                    (
+                        finding.message.to_string(),
+                        finding.place.span.unwrap().start.line,
+                    )
+                })
                 .collect::<Vec<_>>()
         };
         let n = ", namespace: prod";

@@ -1,7 +1,7 @@
 //! From a source to objects.
 
 use super::Object;
-use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::diag::{Diagnostic, FieldPath, Quoted, Report, rules};
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 use crate::text::yaml;
@@ -86,7 +86,10 @@ fn fault(object: &Object) -> Option<Diagnostic> {
     {
         let finding = Diagnostic::of(
             &OBJECT_INCOMPLETE,
-            format!("{missing} is read as `{other}`, not as text"),
+            format!(
+                "{missing} is read as `{other}`, not as text",
+                other = Quoted(other)
+            ),
         );
         return Some(
             finding

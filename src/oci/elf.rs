@@ -279,7 +279,8 @@ mod tests {
     }
 
     fn found(bytes: &[u8]) -> Option<(&'static str, String)> {
-        check(bytes, &ARCHITECTURES[0], "m").map(|finding| (finding.rule.id, finding.message))
+        check(bytes, &ARCHITECTURES[0], "m")
+            .map(|finding| (finding.rule.id, finding.message.to_string()))
     }
 
     const CODE: (u32, &[u8]) = (1, b"\x90");

@@ -236,7 +236,7 @@ mod tests {
 
     fn rule(files: &Tree, tag: &str) -> (&'static str, String) {
         let finding = digest_of(files, "image", tag).unwrap_err();
-        (finding.rule.id, finding.message)
+        (finding.rule.id, finding.message.to_string())
     }
 
     #[test]

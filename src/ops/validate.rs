@@ -198,7 +198,7 @@ fn identity(
         finding.rule.id,
         start,
         finding.place.file.clone(),
-        finding.message.clone(),
+        finding.message.to_string(),
     )
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Subject;
 use super::arguments::first_told;
-use crate::diag::{Diagnostic, FieldPath, rules};
+use crate::diag::{Diagnostic, FieldPath, Quoted, rules};
 use crate::objects::fields;
 use crate::text::shell::{
     self, Command, Fate, Interpreter, Joint, Judged, Part, Script, Strictness,
@@ -185,7 +185,8 @@ fn how_hidden(script: &Script<'_>, judged: &[Judged], first: usize) -> Option<(S
         .list(first)
         .find_map(|(at, command)| command.asking().filter(|_| judged[at].is_piped_away))?;
     let what = format!(
-        "pipes what `{program}` gives: when that fails, the shell sees only the end of the pipe"
+        "pipes what `{program}` gives: when that fails, the shell sees only the end of the pipe",
+        program = Quoted(program)
     );
     Some((
         what,

@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use serde_json::Value;
 
 use super::Subject;
-use crate::diag::{Diagnostic, FieldPath, rules};
+use crate::diag::{Diagnostic, FieldPath, Quoted, rules};
 use crate::objects::fields;
 use crate::schema::name::subdomain_errors;
 use crate::text::nearest::nearest;
@@ -134,7 +134,11 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
         let (fault, help) = form.fault(text)?;
         let finding = Diagnostic::of(
             &VALUE_REFUSED,
-            format!("{path} is `{text}`, which kubeadm refuses: {fault}"),
+            format!(
+                "{path} is `{text}`, which kubeadm refuses: {fault}",
+                text = Quoted(text),
+                fault = Quoted(fault)
+            ),
         );
         Some(finding.at(subject.place(&path)).help(help))
     });

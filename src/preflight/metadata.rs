@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::api::names::GROUP;
 use crate::contract::CORE_GROUP;
-use crate::diag::{Diagnostic, FieldPath, Place, rules};
+use crate::diag::{Diagnostic, FieldPath, Place, Quoted, rules};
 use crate::objects::{Object, fields};
 use crate::schema::{
     Violation, annotation_violations, annotations_too_large, label_violations, subdomain_errors,
@@ -59,7 +59,10 @@ fn nameless(object: &Object) -> Option<Diagnostic> {
     {
         let finding = Diagnostic::of(
             &METADATA_REFUSED,
-            format!("{path} is read as `{other}`, not as text"),
+            format!(
+                "{path} is read as `{other}`, not as text",
+                other = Quoted(other)
+            ),
         );
         return Some(
             finding

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use serde_json::Value;
 
 use crate::contract::CORE_GROUP;
-use crate::diag::{Diagnostic, FieldPath, rules};
+use crate::diag::{Diagnostic, FieldPath, Quoted, rules};
 use crate::objects::Object;
 
 rules! {
@@ -39,9 +39,10 @@ fn ranges(object: &Object, network: &str) -> Vec<Diagnostic> {
     faulty
         .map(|(index, block)| {
             let path = list.index(index);
-            let said = block
-                .as_str()
-                .map_or_else(|| block.to_string(), |text| format!("`{text}`"));
+            let said = block.as_str().map_or_else(
+                || block.to_string(),
+                |text| format!("`{text}`", text = Quoted(text)),
+            );
             let message = format!("{path} is {said}, which is no range of addresses");
             let finding = Diagnostic::of(&RANGE_REFUSED, message).at(object.place(&path));
             let upstream = format!(

@@ -6,7 +6,7 @@
 use super::Subject;
 use super::arguments::{Argument, Component, arguments, first_told, is_filled_in_later};
 use crate::contract::labels::is_synced_to_nodes;
-use crate::diag::{Diagnostic, Place, rules};
+use crate::diag::{Diagnostic, Place, Quoted, rules};
 use crate::schema::name::{label_key_errors, label_value_errors};
 
 rules! {
@@ -69,7 +69,8 @@ fn labels(list: &str) -> impl Iterator<Item = Label<'_>> {
 fn restricted(argument: &Argument<'_>, (key, _): &Label<'_>, place: &Place) -> Option<Diagnostic> {
     let message = format!(
         "{} gives the node the label `{key}`, with which the kubelet does not start",
-        argument.value_path
+        argument.value_path,
+        key = Quoted(key)
     );
     let finding = || {
         Diagnostic::of(&LABEL_RESTRICTED, message)
@@ -94,12 +95,15 @@ fn malformed(
         (false, _) => format!(
             "{} has a label with the name `{key}`, which no node can have: {}",
             argument.value_path,
-            of_key.join("; ")
+            of_key.join("; "),
+            key = Quoted(key)
         ),
         _ => format!(
             "{} gives the label `{key}` the value `{value}`, which no node can have: {}",
             argument.value_path,
-            of_value.join("; ")
+            of_value.join("; "),
+            key = Quoted(key),
+            value = Quoted(value)
         ),
     };
     Some(

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::Subject;
 use super::arguments::{Argument, Component, arguments, first_told, is_filled_in_later};
-use crate::diag::{Diagnostic, FieldPath, Place, rules};
+use crate::diag::{Diagnostic, FieldPath, Place, Quoted, rules};
 use crate::objects::fields;
 use crate::schema::name::{label_key_errors, label_value_errors};
 use crate::text::nearest::misspelt;
@@ -83,7 +83,11 @@ fn of_argument(subject: &Subject<'_>, argument: &Argument<'_>) -> Vec<Diagnostic
     let one = |text| match parse(text) {
         Err(fault) => Some(malformed(
             path,
-            &format!("`{text}`: {fault}"),
+            &format!(
+                "`{text}`: {fault}",
+                text = Quoted(text),
+                fault = Quoted(fault)
+            ),
             place.clone(),
         )),
         Ok(Some((key, effect))) => {
@@ -129,7 +133,13 @@ fn value_fault(value: &str) -> Option<String> {
 }
 
 fn fault_of(what: &str, text: &str, errors: &[String]) -> Option<String> {
-    (!errors.is_empty()).then(|| format!("no taint has the {what} `{text}`: {}", errors.join("; ")))
+    (!errors.is_empty()).then(|| {
+        format!(
+            "no taint has the {what} `{text}`: {}",
+            errors.join("; "),
+            text = Quoted(text)
+        )
+    })
 }
 
 fn effect_fault(effect: &str) -> Option<String> {
@@ -138,11 +148,21 @@ fn effect_fault(effect: &str) -> Option<String> {
             .map(|near| format!("; did you mean {near}?"))
             .unwrap_or_default()
     };
-    (!EFFECTS.contains(&effect)).then(|| format!("no taint has the effect `{effect}`{}", near()))
+    (!EFFECTS.contains(&effect)).then(|| {
+        format!(
+            "no taint has the effect `{effect}`{}",
+            near(),
+            effect = Quoted(effect)
+        )
+    })
 }
 
 fn malformed(path: &FieldPath, fault: &str, place: Place) -> Diagnostic {
-    let finding = Diagnostic::of(&TAINT_MALFORMED, format!("{path}: {fault}")).at(place);
+    let finding = Diagnostic::of(
+        &TAINT_MALFORMED,
+        format!("{path}: {fault}", fault = Quoted(fault)),
+    )
+    .at(place);
     finding.help(format!(
         "write a key and a value as labels have them, and one of {}",
         EFFECTS.join(", ")
@@ -151,7 +171,8 @@ fn malformed(path: &FieldPath, fault: &str, place: Place) -> Diagnostic {
 
 fn repeated(path: &FieldPath, key: &str, effect: &str, place: Place) -> Diagnostic {
     let message = format!(
-        "{path} gives the node the taint `{key}` with the effect {effect} a second time, which Kubernetes refuses"
+        "{path} gives the node the taint `{key}` with the effect {effect} a second time, which Kubernetes refuses",
+        key = Quoted(key)
     );
     Diagnostic::of(&TAINT_REPEATED, message)
         .at(place)

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Crds, ObjectPatch, PROVIDER_API_VERSION, PROVIDER_KIND, Provider, Strayed};
 use crate::contract::{ApiVersion, CORE_PROVIDER, ProviderType, book, labels};
-use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Segment, Setting, rules};
+use crate::diag::{Diagnostic, FieldPath, Place, Quoted, Remedy, Report, Segment, Setting, rules};
 use crate::schema::Schema;
 use crate::schema::document::{self, Wording};
 use crate::text::budget::Budget;
@@ -186,7 +186,10 @@ fn parse_document(
         Err(error) => {
             let finding = Diagnostic::of(
                 SYNTAX.refused,
-                format!("the document does not describe a provider: {error}"),
+                format!(
+                    "the document does not describe a provider: {error}",
+                    error = Quoted(&error)
+                ),
             );
             report.push(
                 finding
@@ -227,7 +230,10 @@ fn type_value(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnos
         .or_else(|| nearest(found, known));
     let finding = Diagnostic::of(
         SYNTAX.refused,
-        format!("type is `{found}`, which is no type of provider"),
+        format!(
+            "type is `{found}`, which is no type of provider",
+            found = Quoted(found)
+        ),
     );
     let finding = finding.at(at(&FieldPath::root().field("type")));
     Some(match meant {
@@ -256,7 +262,10 @@ fn crds_value(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnos
         }
         other => (
             path,
-            format!("crds is `{other}`, neither a list of patterns nor the word builtin"),
+            format!(
+                "crds is `{other}`, neither a list of patterns nor the word builtin",
+                other = Quoted(other)
+            ),
         ),
     };
     let finding = Diagnostic::of(SYNTAX.refused, fault.1).at(at(&fault.0));
@@ -290,8 +299,13 @@ fn kind_wrong(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Report {
     .filter_map(|(field, wanted)| {
         let found = value.get(field)?.as_str()?;
         (found != wanted).then(|| {
-            let finding =
-                Diagnostic::of(&KIND_WRONG, format!("{field} is `{found}`, not `{wanted}`"));
+            let finding = Diagnostic::of(
+                &KIND_WRONG,
+                format!(
+                    "{field} is `{found}`, not `{wanted}`",
+                    found = Quoted(found)
+                ),
+            );
             finding
                 .at(at(&FieldPath::root().field(field)))
                 .help(format!("write `{field}: {wanted}`"))

@@ -38,7 +38,7 @@ pub(super) fn outcome(report: &Report) -> Outcome {
         let said = if OF_FILES.contains(&finding.rule) {
             message(finding)
         } else {
-            finding.message.clone()
+            finding.message.to_string()
         };
         return Outcome {
             certificates,

@@ -29,7 +29,7 @@ fn command(finding: &Diagnostic) -> String {
         line,
         "title={}::{}",
         finding.rule.id,
-        data(&help.fold(finding.message.clone(), |text, help| text + &help))
+        data(&help.fold(finding.message.to_string(), |text, help| text + &help))
     );
     line
 }

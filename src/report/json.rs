@@ -240,12 +240,12 @@ impl From<&Diagnostic> for Finding {
         Finding {
             rule: rule.id,
             severity: rule.severity.into(),
-            message: message.clone(),
+            message: message.to_string(),
             help: help.as_ref().map(ToString::to_string),
             insertion: insertion.as_ref().map(Insertion::from),
             fix: fix.as_ref().map(Fix::from),
-            notes: notes.clone(),
-            upstream: upstream.clone(),
+            notes: notes.iter().map(ToString::to_string).collect(),
+            upstream: upstream.as_ref().map(ToString::to_string),
             url: rule.url,
             page: rule.page_url(),
             location: place.into(),
@@ -260,7 +260,7 @@ impl From<&diag::Insertion> for Insertion {
     fn from(insertion: &diag::Insertion) -> Self {
         Insertion {
             after_line: insertion.after_line,
-            lines: insertion.lines.clone(),
+            lines: insertion.lines.iter().map(ToString::to_string).collect(),
         }
     }
 }

@@ -20,6 +20,7 @@ use std::sync::{Arc, OnceLock};
 pub use secrets::without_secrets;
 
 use crate::objects::secrets::{Words, joined, spans, with_commands};
+use crate::text::cut::cut;
 use crate::text::source::Source;
 
 /// Fewer characters are no secret that can be told from other words, unless the finding stands
@@ -85,18 +86,6 @@ impl Text {
             range,
         )
     }
-
-    /// The text of a stretch, cut to whole characters.
-    fn slice(&self, range: &Range<usize>) -> &str {
-        let text = self.source.text();
-        let whole = |at: usize| {
-            (0..=at.min(text.len()))
-                .rev()
-                .find(|at| text.is_char_boundary(*at))
-                .unwrap_or(0)
-        };
-        &text[whole(range.start)..whole(range.end)]
-    }
 }
 
 /// Of stretches in their order those that touch one.
@@ -141,9 +130,11 @@ impl Sources {
             if self.shows_secrets {
                 return Words::default();
             }
-            let of_texts = self
-                .texts()
-                .flat_map(|text| text.secrets().iter().map(|span| text.slice(span)));
+            let of_texts = self.texts().flat_map(|text| {
+                text.secrets()
+                    .iter()
+                    .map(|span| cut(text.source.text(), span.clone()))
+            });
             Words::new(
                 of_texts.chain(self.secrets.iter().map(String::as_str)),
                 SHORTEST,
@@ -204,6 +195,21 @@ impl Sources {
                 .is_some_and(|text| text.secrets_in(range).next().is_some())
     }
 
+    /// What a line hides of its text, however little looks like a secret there.
+    fn hidden_of_line(&self, name: &str, line: u32) -> Vec<&str> {
+        let found = self
+            .text(name)
+            .filter(|_| !self.shows_secrets)
+            .and_then(|text| Some((text, text.source.line_range(line)?)));
+        found.map_or(Vec::new(), |(text, line)| {
+            let within =
+                |hidden: &Range<usize>| hidden.start.max(line.start)..hidden.end.min(line.end);
+            text.hidden_in(&line)
+                .map(|hidden| cut(text.source.text(), within(hidden)))
+                .collect()
+        })
+    }
+
     /// The stretches of a line that hold secrets that nobody asked to see, or words of them, in
     /// bytes of the line.
     fn secrets_of_line(&self, name: &str, line: u32) -> Vec<Range<usize>> {
@@ -217,7 +223,9 @@ impl Sources {
         let within = |secret: &Range<usize>| {
             secret.start.max(line.start) - line.start..secret.end.min(line.end) - line.start
         };
-        let words = self.words().stretches(text.slice(&line));
+        let words = self
+            .words()
+            .stretches(cut(text.source.text(), line.clone()));
         joined(text.hidden_in(&line).map(within).chain(words).collect())
     }
 }

@@ -256,7 +256,7 @@ impl Run<'_> {
 
 /// All that is said of a finding. GitHub shows the first sentence where it has little room.
 fn message(finding: &Diagnostic) -> String {
-    let mut text = finding.message.clone();
+    let mut text = finding.message.to_string();
     if !text.ends_with(['.', '?', '!', '…']) {
         text.push('.');
     }
@@ -550,7 +550,7 @@ mod tests {
         long.related = vec![
             crate::diag::Related {
                 place: Place::file("g"),
-                label: String::new()
+                label: crate::diag::Text::default()
             };
             MOST_LOCATIONS
         ];

@@ -3,9 +3,12 @@
 use super::Sources;
 use crate::diag::{Change, Diagnostic, Place, Remedy, Report};
 use crate::objects::secrets::{REDACTED, Words};
+use crate::text::cut::cut;
 
 /// Secrets at one place that are looked at.
 const MOST_NEAR: usize = 64;
+/// Characters of a value that a message quotes.
+const LONGEST: usize = 120;
 /// Bytes of a secret value at a finding that are looked at.
 const NEAR: usize = 4 << 10;
 
@@ -18,7 +21,11 @@ pub fn without_secrets(report: &Report, sources: &Sources) -> Report {
         return report
             .findings()
             .iter()
-            .map(|finding| without_unshown(finding, sources))
+            .map(|finding| {
+                let mut finding = without_unshown(finding, sources);
+                shorten(&mut finding);
+                finding
+            })
             .collect();
     }
     let words = sources.words();
@@ -30,60 +37,106 @@ pub fn without_secrets(report: &Report, sources: &Sources) -> Report {
 }
 
 fn redacted(finding: &Diagnostic, sources: &Sources, words: &Words) -> Diagnostic {
-    let near: Vec<&str> = std::iter::once(&finding.place)
-        .chain(finding.related.iter().map(|related| &related.place))
-        .flat_map(|place| near(place, sources))
-        .collect();
-    let own = Words::new(near.iter().copied(), 1);
+    let hidden = Hidden::of(finding, sources, words);
     let mut finding = without_unshown(finding, sources);
-    let line = finding
-        .place
-        .file
-        .as_deref()
-        .zip(finding.place.span)
-        .map(|(file, span)| sources.secrets_of_line(file, span.start.line));
-    let has_secret = !near.is_empty() || line.is_some_and(|secrets| !secrets.is_empty());
     for quoted in finding.help.iter_mut().flat_map(Remedy::quotes_mut) {
         // A quote within is doubled, so that its words are no longer those of the secret.
-        let mut plain = quoted.replace("''", "'");
-        words.remove_from(&mut plain);
-        if has_secret || plain != quoted.replace("''", "'") {
+        let plain = quoted.replace("''", "'");
+        if hidden.has_secret || hidden.instead_of(&plain).is_some() {
             UNSHOWN.clone_into(quoted);
         }
     }
-    let clean = |text: &mut String| {
-        if !near.is_empty() {
-            *text = without_quotes(text, &near);
-        }
-        own.remove_from(text);
-        words.remove_from(text);
-    };
-    clean(&mut finding.message);
-    clean(&mut finding.label);
-    finding
-        .related
-        .iter_mut()
-        .for_each(|related| clean(&mut related.label));
-    finding
-        .help
-        .iter_mut()
-        .flat_map(Remedy::texts_mut)
-        .chain(&mut finding.notes)
-        .chain(&mut finding.upstream)
-        .for_each(clean);
-    finding
+    let texts = [&mut finding.message, &mut finding.label];
+    let related = finding.related.iter_mut().map(|related| &mut related.label);
+    let help = finding.help.iter_mut().flat_map(Remedy::texts_mut);
+    let lines = finding
         .insertion
         .iter_mut()
-        .flat_map(|insertion| &mut insertion.lines)
-        .for_each(clean);
+        .flat_map(|insertion| &mut insertion.lines);
+    texts
+        .into_iter()
+        .chain(related)
+        .chain(help)
+        .chain(&mut finding.notes)
+        .chain(&mut finding.upstream)
+        .chain(lines)
+        .filter(|text| text.has_values())
+        .for_each(|text| *text = text.replaced(|value| hidden.instead_of(value)));
+    shorten(&mut finding);
     finding.fix = finding.fix.filter(|fix| {
-        !has_secret
+        !hidden.has_secret
             && fix
                 .changes
                 .iter()
                 .all(|change| is_plain(change, &finding.place, sources, words))
     });
     finding
+}
+
+/// Cuts values that are longer than a message needs. Secrets must be gone before, because the rest
+/// of one could not be told from other words.
+fn shorten(finding: &mut Diagnostic) {
+    let cut_off = |value: &str| {
+        let (end, _) = value.char_indices().nth(LONGEST)?;
+        Some(format!("{}…", cut(value, 0..end)))
+    };
+    [&mut finding.message, &mut finding.label]
+        .into_iter()
+        .chain(&mut finding.notes)
+        .filter(|text| text.has_values())
+        .for_each(|text| *text = text.replaced(cut_off));
+}
+
+/// What the values in the texts of one finding may not show.
+struct Hidden<'s> {
+    /// The secrets that its places touch.
+    near: Vec<&'s str>,
+    /// Their words, and those of what its lines hide.
+    own: Words,
+    /// The words of all secrets.
+    words: &'s Words,
+    /// Whether its place or its line is secret.
+    has_secret: bool,
+}
+
+impl<'s> Hidden<'s> {
+    fn of(finding: &Diagnostic, sources: &'s Sources, words: &'s Words) -> Self {
+        let places: Vec<&Place> = std::iter::once(&finding.place)
+            .chain(finding.related.iter().map(|related| &related.place))
+            .collect();
+        let near: Vec<&str> = places
+            .iter()
+            .flat_map(|place| near(place, sources))
+            .collect();
+        let mut of_lines = Vec::new();
+        for (file, span) in places
+            .iter()
+            .filter_map(|place| place.file.as_deref().zip(place.span))
+        {
+            of_lines.extend(sources.hidden_of_line(file, span.start.line));
+        }
+        let line = finding.place.file.as_deref().zip(finding.place.span);
+        let is_secret_line = line
+            .is_some_and(|(file, span)| !sources.secrets_of_line(file, span.start.line).is_empty());
+        Hidden {
+            own: Words::new(near.iter().copied().chain(of_lines), 1),
+            has_secret: !near.is_empty() || is_secret_line,
+            near,
+            words,
+        }
+    }
+
+    /// What is shown instead of a value; `None` when it may be shown.
+    fn instead_of(&self, value: &str) -> Option<String> {
+        let whole = value.trim_matches(['…', '"', '\'']).trim();
+        if !whole.is_empty() && self.near.iter().any(|secret| secret.contains(whole)) {
+            return Some(REDACTED.to_owned());
+        }
+        let mut shown = value.to_owned();
+        self.own.remove_from(&mut shown);
+        self.words.remove_from(&mut shown);
+        (shown != value).then_some(shown)
+    }
 }
 
 /// Whether a change neither takes away nor writes anything of a secret.
@@ -119,7 +172,7 @@ fn without_unshown(finding: &Diagnostic, sources: &Sources) -> Diagnostic {
     finding
 }
 
-/// The secrets at a place, as far as it reaches into them.
+/// The secrets at a place, each as far as a message may quote from it.
 fn near<'s>(place: &Place, sources: &'s Sources) -> Vec<&'s str> {
     let found = place
         .file
@@ -133,59 +186,19 @@ fn near<'s>(place: &Place, sources: &'s Sources) -> Vec<&'s str> {
     let touched = text.secrets_in(&place).take(MOST_NEAR);
     touched
         .map(|secret| {
-            text.slice(
-                &(secret.start.max(place.start.saturating_sub(NEAR))
-                    ..secret.end.min(place.start + NEAR)),
+            let start = secret.start.max(place.start.saturating_sub(NEAR));
+            cut(
+                text.source.text(),
+                start..secret.end.min(start.max(place.start) + NEAR),
             )
         })
         .collect()
 }
 
-/// The text without what it quotes from one of the secrets, whole or cut off.
-fn without_quotes(text: &str, secrets: &[&str]) -> String {
-    let is_of_secret = |quoted: &str| {
-        let quoted = quoted.trim_end_matches('…');
-        !quoted.is_empty() && secrets.iter().any(|secret| secret.contains(quoted))
-    };
-    let mut clean = text.to_owned();
-    for quote in ['`', '"'] {
-        let parts: Vec<&str> = clean.split(quote).collect();
-        let quoted = |(at, part): (usize, &&str)| {
-            if at % 2 == 1 && is_of_secret(part) {
-                REDACTED.to_owned()
-            } else {
-                (*part).to_owned()
-            }
-        };
-        clean = parts
-            .iter()
-            .enumerate()
-            .map(quoted)
-            .collect::<Vec<_>>()
-            .join(&quote.to_string());
-    }
-    clean
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::Rule;
-
-    #[test]
-    fn only_what_is_quoted_from_a_secret_goes() {
-        let secrets = ["the first 40 characters", "kind"];
-        for (text, expected) in [
-            (
-                "`kind` of `Secret` is \"the first…\"",
-                "`<redacted>` of `Secret` is \"<redacted>\"",
-            ),
-            ("kind is `` and \"…\"", "kind is `` and \"…\""),
-            ("40 is no `41`", "40 is no `41`"),
-        ] {
-            assert_eq!(without_quotes(text, &secrets), expected);
-        }
-    }
+    use crate::diag::{Quoted, Rule, Text};
 
     /// A file with a secret value in its second line, and a finding at a stretch of it.
     fn shown(
@@ -212,9 +225,9 @@ mod tests {
     /// without length is that of what follows.
     #[test]
     fn what_stands_at_a_secret_is_told_without_it() {
-        let told = |at: std::ops::Range<usize>, message: &str| {
+        let told = |at: std::ops::Range<usize>, value: &str| {
             shown(at, |finding| Diagnostic {
-                message: message.to_owned(),
+                message: format!("again it is `{}`", Quoted(value)).into(),
                 ..finding
             })
             .message
@@ -226,20 +239,58 @@ mod tests {
             SECRET.start + 3..SECRET.start + 4,
         ] {
             assert_eq!(
-                told(at.clone(), "it is `again`"),
-                "it is `<redacted>`",
+                told(at.clone(), "again"),
+                "again it is `<redacted>`",
                 "{at:?}"
             );
         }
-        assert_eq!(told(SECRET, "it is `hunter2…`"), "it is `<redacted>`");
-        for at in [0..5, SECRET.end..SECRET.end, SECRET.start - 1..SECRET.start] {
-            assert_eq!(told(at.clone(), "it is `again`"), "it is `again`", "{at:?}");
-            assert_eq!(
-                told(at.clone(), "it is hunter2 again."),
-                "it is <redacted>.",
-                "{at:?}"
-            );
+        assert_eq!(told(SECRET, "hunter2…"), "again it is `<redacted>`");
+        for at in [0..5, SECRET.end..SECRET.end] {
+            assert_eq!(told(at.clone(), "again"), "again it is `again`", "{at:?}");
+            let part = told(at.clone(), "a hunter2 again.");
+            assert_eq!(part, "again it is `a <redacted>.`", "{at:?}");
         }
+    }
+
+    /// A place that begins far before a secret, and one that ends far behind it.
+    #[test]
+    fn a_place_may_be_longer_than_what_is_looked_at() {
+        let padding = "x".repeat(3 * NEAR);
+        let text = format!("a: {padding}\npassword: hunter2\nb: {padding}\n");
+        let source = crate::text::source::Source::new("a.yaml", text.as_str());
+        for at in [
+            0..text.len(),
+            0..NEAR,
+            text.len() - NEAR..text.len(),
+            3..text.len() - 1,
+        ] {
+            let message = format!("it is {}", Quoted("hunter2"));
+            let finding = Diagnostic::of(const { &Rule::error("a-b", "") }, message);
+            let report = without_secrets(
+                &[finding.at(source.place_at(at.clone()))]
+                    .into_iter()
+                    .collect(),
+                &[source.clone()].into_iter().collect(),
+            );
+            assert_eq!(report.findings()[0].message, "it is <redacted>", "{at:?}");
+        }
+    }
+
+    #[test]
+    fn long_values_are_cut() {
+        let long = "é".repeat(2 * LONGEST);
+        let finding = shown(0..5, |finding| Diagnostic {
+            message: format!("it is {}, and no port", Quoted(&long)).into(),
+            upstream: Some(Text::of_value(&long)),
+            ..finding
+        });
+        let expected = format!("it is {}…, and no port", "é".repeat(LONGEST));
+        assert_eq!(finding.message, expected);
+        assert_eq!(
+            finding.upstream.unwrap(),
+            long,
+            "upstream's words are unedited"
+        );
     }
 
     /// A change is shown where neither its line nor what it takes away or writes is of a secret.

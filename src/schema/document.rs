@@ -9,7 +9,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
 use super::{Fault, Home, Schema, UnknownField, Violation, ViolationKind};
-use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Rule, Segment};
+use crate::diag::{Diagnostic, FieldPath, Place, Quoted, Remedy, Report, Rule, Segment};
 use crate::text::source::Source;
 use crate::text::yaml::Node;
 use crate::text::{go, goyaml};
@@ -208,7 +208,7 @@ fn as_mapping(items: &[Value]) -> Option<Remedy> {
         Some(format!(
             "{}: {}",
             item["name"].as_str()?,
-            go::quote(&scalar(&item["value"])?)
+            Quoted(go::quote(&scalar(&item["value"])?))
         ))
     };
     let entries: Option<Vec<String>> = items.iter().map(entry).collect();
@@ -232,7 +232,11 @@ fn as_list(
     let line = |path: &FieldPath| at(path, Part::Key).span.map(|span| span.start.line);
     if line(path) == path.parent().as_ref().and_then(line) {
         let item = |(name, value): &(&str, String)| {
-            format!("{{name: {}, value: {}}}", go::quote(name), go::quote(value))
+            format!(
+                "{{name: {}, value: {}}}",
+                go::quote(name),
+                Quoted(go::quote(value))
+            )
         };
         return Some(
             format!(
@@ -247,7 +251,14 @@ fn as_list(
         .map(|(name, value)| json!({"name": name, "value": value}))
         .collect();
     let lines = goyaml::to_string(&items).ok()?;
-    Some(format!("write a list:\n{}:\n{}", last_name(path), lines.trim_end()).into())
+    Some(
+        format!(
+            "write a list:\n{}:\n{}",
+            last_name(path),
+            Quoted(lines.trim_end())
+        )
+        .into(),
+    )
 }
 
 /// A text in quotes, of which those are taken that leave it as it is.
@@ -293,7 +304,11 @@ fn unknown_finding(
     at: &dyn Fn(&FieldPath, Part) -> Place,
 ) -> Diagnostic {
     let key = at(&field.path, Part::Key);
-    let finding = Diagnostic::of(wording.unknown, format!("unknown field `{}`", key.path)).at(key);
+    let finding = Diagnostic::of(
+        wording.unknown,
+        format!("unknown field `{}`", Quoted(&key.path)),
+    )
+    .at(key);
     match &field.suggestion {
         Some(name) => finding
             .label(format!("did you mean `{name}`?"))
@@ -363,7 +378,7 @@ fn violation_finding(
             format!("correct the value of `{}`", last_name(&path)),
         ),
         fault => (
-            format!("{path} {fault}"),
+            format!("{path} {fault}", fault = Quoted(fault)),
             format!("correct the value of `{}`", last_name(&path)),
         ),
     };
@@ -384,7 +399,7 @@ fn described(value: Option<&Value>) -> String {
         None | Some(Value::Null) => "empty".to_owned(),
         Some(Value::Bool(bool)) => format!("the boolean {bool}"),
         Some(Value::Number(number)) => format!("the number {number}"),
-        Some(Value::String(text)) => format!("`{text}`"),
+        Some(Value::String(text)) => format!("`{text}`", text = Quoted(text)),
         Some(Value::Array(_)) => "a list".to_owned(),
         Some(Value::Object(_)) => "a mapping".to_owned(),
     }
@@ -414,7 +429,10 @@ fn type_help(expected: &str, wanted: &str, value: Option<&Value>) -> String {
         ("string" | "integer,string", Some(Value::Bool(_) | Value::Number(_))) => {
             "put the value in quotes".to_owned()
         }
-        ("array", Some(Value::String(text))) => format!("write a list: `[{text}]`"),
+        ("array", Some(Value::String(text))) => match text.contains('\n') {
+            true => "write a list, with `- ` before each line".to_owned(),
+            false => format!("write a list: `[{}]`", Quoted(text)),
+        },
         _ => format!(
             "write {}",
             wanted

@@ -2,6 +2,7 @@
 //! substitution, folders in memory. Knows nothing of Kubernetes or of us, and never touches a file.
 
 pub mod budget;
+pub(crate) mod cut;
 pub(crate) mod der;
 pub(crate) mod edit;
 pub mod envsubst;

@@ -11,7 +11,7 @@ use super::scope::Scope;
 use super::usage::names_in;
 use super::values::{Failure, Ready, condition, value};
 use super::{Options, PATCH_EXTERNAL, PATCH_FAILS, PATCH_UNUSED, untaken};
-use crate::diag::{Diagnostic, Remedy, Report, Setting};
+use crate::diag::{Diagnostic, Quoted, Remedy, Report, Setting, Text};
 use crate::objects::json_patch::{self, Operation};
 use crate::text::budget::{Budget, Exceeded};
 
@@ -97,13 +97,13 @@ fn without_definitions(patch: &Part<'_>, options: &Options, report: &mut Report)
             "{STEP}can not use external patch \"{}\" if RuntimeSDK feature flag is disabled",
             patch_name(patch)
         );
-        report.push(external_finding(patch, upstream));
+        report.push(external_finding(patch, upstream.into()));
     }
     options.allows_external
 }
 
 /// An external patch, which is never applied here.
-pub(super) fn external_finding(patch: &Part<'_>, upstream: String) -> Diagnostic {
+pub(super) fn external_finding(patch: &Part<'_>, upstream: Text) -> Diagnostic {
     let message = format!(
         "the patch `{}` is made by a runtime extension, and not applied here",
         patch_name(patch)
@@ -295,7 +295,7 @@ fn change(
         );
         let leaving = budget.charge(path.len()).and(followed).map_err(spent)?;
         let before = json_patch::apply(template, Operation { op, path, value }).map_err(|reason| {
-            let message = format!("the patch `{}` does not apply to {}: {reason}", patch_name(patch), item.source.title());
+            let message = format!("the patch `{}` does not apply to {}: {reason}", patch_name(patch), item.source.title(), reason = Quoted(&reason));
             let at = item.source.place(&crate::diag::FieldPath::of_fields("spec"));
             let help = match op {
                 "add" => "add what lies above it first, or write it into the template",

@@ -25,7 +25,7 @@ use super::{
     VARIABLE_UNJUDGED, blueprint,
 };
 use crate::contract::CORE_GROUP;
-use crate::diag::{Diagnostic, FieldPath, Report};
+use crate::diag::{Diagnostic, FieldPath, Quoted, Report};
 use crate::objects::{Object, Pool, fields};
 use crate::text::budget::Budget;
 use crate::text::go::quote;
@@ -439,7 +439,10 @@ fn given<'o>(
             report.extend(gaps.into_iter().map(|gap| {
                 Diagnostic::of(
                     &VARIABLE_UNJUDGED,
-                    format!("a rule of variable `{name}` cannot be judged: {gap}"),
+                    format!(
+                        "a rule of variable `{name}` cannot be judged: {gap}",
+                        gap = Quoted(gap)
+                    ),
                 )
                 .at(part.place())
                 .help("have it judged by a server, in a dry run")

@@ -8,7 +8,7 @@ use super::made::{PLAN_LESS, TOO_LARGE};
 use super::part::Part;
 use super::scope::Scope;
 use super::{PATCH_FAILS, SIZE_EXCEEDED, TEMPLATE_UNSUPPORTED};
-use crate::diag::{Diagnostic, Place, Rule};
+use crate::diag::{Diagnostic, Place, Quoted, Rule};
 use crate::text::budget::{Budget, Exceeded};
 use crate::text::go::quote;
 use crate::text::go::template::Fault;
@@ -163,7 +163,7 @@ pub(super) fn value(
                 "give it a value or a default, or turn the patch off with `enabledIf: '{{{{ hasKey . \"{name}\" }}}}'`; {}",
                 known(scope)
             );
-            Failure::new(&variable, upstream, format!("the patch takes a value that there is not: {reason}"), help)
+            Failure::new(&variable, upstream, format!("the patch takes a value that there is not: {reason}", reason = Quoted(&reason)), help)
         }),
         (_, _, false, true) => {
             rendered(class, &template, scope, budget).map_err(|failure| failure.within("failed to calculate value for template"))
@@ -198,7 +198,7 @@ fn rendered(
         let shown = crate::text::go::quote::quote_bytes(&output, false);
         let upstream = format!("failed to unmarshal rendered template: {shown}: error converting YAML to JSON: {reason}");
         let help = "quote what is text with `{{ … | quote }}`, and write lists and mappings as YAML or with `toJson`";
-        Failure::new(template, upstream, format!("what the template gives is no YAML: {reason}"), help)
+        Failure::new(template, upstream, format!("what the template gives is no YAML: {reason}", reason = Quoted(&reason)), help)
     })
 }
 

@@ -205,7 +205,7 @@ fn accepted((code, body): (StatusCode, Vec<u8>)) -> Result<Value, Refusal> {
 /// What is said of an error of kube's. Its own words may quote what it could not read.
 pub(super) fn refusal(error: &kube::Error) -> Refusal {
     match error {
-        kube::Error::Api(status) => Refusal::Refused(status.message.clone()),
+        kube::Error::Api(status) => Refusal::Refused(status.message.to_string()),
         kube::Error::Auth(_) => Refusal::Refused("the credentials cannot be used".to_owned()),
         other => of_connection(other),
     }

@@ -466,7 +466,7 @@ mod tests {
                 .find(|finding| finding.rule.id == NAME_MISSING.id)?;
             Some((
                 finding.help.as_ref().unwrap().to_string(),
-                finding.upstream.clone().unwrap(),
+                finding.upstream.as_ref().unwrap().to_string(),
             ))
         };
         let legacy = "x509: certificate relies on legacy Common Name field, use SANs instead";

@@ -30,7 +30,7 @@ use variables::Prefixes;
 
 use crate::contract::labels::PROVIDER;
 use crate::contract::{ProviderType, book};
-use crate::diag::{Diagnostic, Report, rules};
+use crate::diag::{Diagnostic, Quoted, Report, rules};
 use crate::objects::{self, Object, Pool, Substituted};
 use crate::text::budget::Budget;
 use crate::text::envsubst;
@@ -102,8 +102,11 @@ impl Components {
                 let place = read
                     .source
                     .place_at(error.start..error.stopped.max(error.start));
-                let finding =
-                    broken(&read.source, &format!("{error} (line {line} of the file)")).at(place);
+                let finding = broken(
+                    &read.source,
+                    &format!("{error} (line {line} of the file)", error = Quoted(&error)),
+                )
+                .at(place);
                 read.unreadable.push(finding.upstream(error.to_string()));
                 return read;
             }

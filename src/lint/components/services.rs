@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::called::{Called, called};
-use crate::diag::{Diagnostic, FieldPath, Report, Rule, rules};
+use crate::diag::{Diagnostic, FieldPath, Quoted, Report, Rule, rules};
 use crate::lint::Scope;
 use crate::objects::{Object, fields, pods};
 use crate::text::nearest::nearest;
@@ -295,7 +295,8 @@ fn unnamed_port(
     if target.bytes().all(|byte| byte.is_ascii_digit()) {
         let message = format!(
             "{path} of {} is the text `{target}`, which is no name of a port: a name has a letter",
-            service.title()
+            service.title(),
+            target = Quoted(target)
         );
         return Some(
             Diagnostic::of(rule, message)

@@ -699,7 +699,7 @@ mod tests {
             );
             found
                 .into_iter()
-                .map(|finding| finding.message)
+                .map(|finding| finding.message.to_string())
                 .collect::<Vec<_>>()
         };
         assert_eq!(

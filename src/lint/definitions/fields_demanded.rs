@@ -496,7 +496,7 @@ mod tests {
         let found = findings(&[crd(kind, labels.into(), &[("v1", paths)])]);
         found
             .into_iter()
-            .map(|finding| format!("{}: {}", finding.rule.id, finding.message))
+            .map(|finding| format!("{}: {}", finding.rule.id, finding.message.to_string()))
             .collect()
     }
 
@@ -713,7 +713,7 @@ mod tests {
             .into_findings()
             .try_into()
             .unwrap();
-            (finding.rule.id, finding.notes[0].clone())
+            (finding.rule.id, finding.notes[0].to_string())
         };
         assert_eq!(
             note(Extent::Whole),
@@ -773,7 +773,7 @@ mod tests {
         );
         let found: Vec<String> = findings(&[machine])
             .into_iter()
-            .map(|finding| finding.message)
+            .map(|finding| finding.message.to_string())
             .collect();
         assert_eq!(
             found,

@@ -275,7 +275,12 @@ mod tests {
                     "{}: {}: {}",
                     finding.rule.id,
                     finding.message,
-                    finding.notes.join(" ")
+                    finding
+                        .notes
+                        .iter()
+                        .map(ToString::to_string)
+                        .collect::<Vec<_>>()
+                        .join(" ")
                 )
             })
             .collect()

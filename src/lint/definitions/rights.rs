@@ -249,6 +249,7 @@ mod tests {
         found
             .into_iter()
             .flat_map(|finding| finding.notes)
+            .map(String::from)
             .collect()
     }
 

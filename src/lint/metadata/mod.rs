@@ -10,7 +10,7 @@ use crate::clusterctl::metadata_refusal;
 use crate::contract::{
     ContractVersion, METADATA_API_VERSION, METADATA_KIND, Metadata, ReleaseSeries,
 };
-use crate::diag::{Diagnostic, FieldPath, Fix, Place, Report};
+use crate::diag::{Diagnostic, FieldPath, Fix, Place, Quoted, Report};
 use crate::schema::document::{self, Wording};
 use crate::text::budget::Budget;
 use crate::text::edit::{Edits, indentation};
@@ -95,7 +95,10 @@ pub(crate) fn read(
         .at(source.place());
         let finding = finding
             .help("correct the file as the note says")
-            .note(format!("clusterctl says: {refusal}"));
+            .note(format!(
+                "clusterctl says: {refusal}",
+                refusal = Quoted(&refusal)
+            ));
         finding.upstream(refusal.message())
     }));
     (file, report)
@@ -172,7 +175,10 @@ fn judge(file: &MetadataFile) -> Report {
     {
         let finding = Diagnostic::of(
             rule,
-            format!("{field} is `{found}`, but clusterctl reads only `{wanted}`"),
+            format!(
+                "{field} is `{found}`, but clusterctl reads only `{wanted}`",
+                found = Quoted(found)
+            ),
         );
         let finding = finding
             .at(file.place(&FieldPath::root().field(field)))

@@ -206,7 +206,7 @@ fn is_open(written: &str) -> bool {
 }
 
 fn in_object(sampled: &Sampled, object: &Object, mut finding: Diagnostic) -> Diagnostic {
-    finding.message = format!("{} in {}", finding.message, sampled.title(object));
+    finding.message = format!("{} in {}", finding.message.marked(), sampled.title(object)).into();
     finding
 }
 

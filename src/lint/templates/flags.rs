@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::Sampled;
 use crate::contract::book;
-use crate::diag::{Diagnostic, FieldPath, Report, rules};
+use crate::diag::{Diagnostic, FieldPath, Quoted, Report, rules};
 use crate::objects::misfit::Shape;
 use crate::objects::{Object, fields, select};
 use crate::text::envsubst::Template;
@@ -155,7 +155,7 @@ fn ignored(
     } else {
         format!("${{{variable}:={default}}}")
     };
-    Some(finding.help(format!("write `{name}: {text}`")))
+    Some(finding.help(format!("write `{name}: {text}`", text = Quoted(text))))
 }
 
 /// The first of the fields that an object has, as one of a group.

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use super::definitions::outdated::object_outdated;
 use super::{Audience, Extent, Wishes, template_text};
 use crate::contract::{CLUSTER_CLASS_PREFIX, CORE_GROUP, cluster_class_name, template_flavor};
-use crate::diag::{Diagnostic, FieldPath, Report};
+use crate::diag::{Diagnostic, FieldPath, Quoted, Report};
 use crate::objects::{self, Object, Pool, Substituted};
 use crate::text::budget::Budget;
 use crate::text::envsubst::{self, SubstError};
@@ -270,7 +270,7 @@ pub(crate) fn substitution_finding(source: &Source, error: &SubstError) -> Diagn
     )
     .at(source.place_at(error.start..error.stopped.max(error.start)))
     .help("write `${NAME}` or `${NAME:=default}`; for a literal `${` write `$${`")
-    .note(format!("clusterctl says: {error}"))
+    .note(format!("clusterctl says: {error}", error = Quoted(&error)))
     .upstream(error.to_string())
 }
 
@@ -529,7 +529,7 @@ mod tests {
             found
                 .map(|finding| {
                     (
-                        finding.message.clone(),
+                        finding.message.to_string(),
                         finding.place.span.map_or(0, |span| span.start.line),
                     )
                 })

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::contract::{SET_BY_GENERATE_CLUSTER, book};
-use crate::diag::{Diagnostic, Report, rules};
+use crate::diag::{Diagnostic, Quoted, Report, rules};
 use crate::text::envsubst::{Template, Use};
 use crate::text::source::Source;
 
@@ -157,7 +157,8 @@ fn blank(source: &Source, name: &str, uses: &[Use<'_>]) -> Option<Diagnostic> {
             .filter(|_| used.gives_default(source.text()))
     })?;
     let message = format!(
-        "variable {name} may be left out because of its default `{default}`, and then nothing stands here"
+        "variable {name} may be left out because of its default `{default}`, and then nothing stands here",
+        default = Quoted(default)
     );
     let finding = Diagnostic::of(&BLANK, message).at(source.place_at(first.span.clone()));
     let finding = finding
@@ -182,8 +183,8 @@ fn differing(source: &Source, name: &str, uses: &[Use<'_>]) -> Option<Diagnostic
     let text = |used: &Use<'_>| used.default.clone().unwrap_or_default();
     let message = format!(
         "variable {name} has the default `{}` here and `{}` elsewhere",
-        text(other),
-        text(first)
+        Quoted(text(other)),
+        Quoted(text(first))
     );
     let finding = Diagnostic::of(&DEFAULTS_DIFFER, message).at(source.place_at(other.span.clone()));
     let finding = finding.related(

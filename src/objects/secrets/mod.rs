@@ -52,15 +52,17 @@ const OF_REFERENCES: [&str; 13] = [
     "apiServerEndpoint",
     "caCertHashes",
 ];
-/// Fields with commands, and with texts that may be scripts.
-const COMMANDS: [&str; 6] = [
+/// Fields with commands.
+const COMMANDS: [&str; 5] = [
     "preKubeadmCommands",
     "postKubeadmCommands",
     "bootCommands",
     "bootcmd",
     "runcmd",
-    "content",
 ];
+/// Fields with contents of files, in configs, cloud-config and Ignition: which of them are secret
+/// only their author knows.
+const CONTENTS: [&str; 2] = ["content", "source"];
 /// A field that is longer is hidden as a whole.
 const MOST_SEARCHED: usize = 1 << 20;
 /// What a Secret has beside its values.
@@ -155,15 +157,19 @@ fn replaced(text: &str, spans: Vec<Range<usize>>) -> Cow<'_, str> {
     Cow::Owned(masked)
 }
 
-/// The stretches that [`spans`] found in a text, and in fields with commands and contents of files
-/// what looks like a secret. That is a guess: a line that is shown loses them, and no message is
-/// searched for their words.
+/// The stretches that [`spans`] found in a text, all contents of files, and in fields with commands
+/// what looks like a secret.
 pub(crate) fn with_commands(text: &str, spans: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut found = spans.to_vec();
     documents(text)
         .filter(|document| !document.is_schema)
         .for_each(|document| document.commands(&mut found));
     joined(found)
+}
+
+/// The text without its secrets, contents of files, and what looks like a secret in commands.
+pub(crate) fn masked_with_contents(text: &str) -> Cow<'_, str> {
+    replaced(text, with_commands(text, &spans(text)))
 }
 
 /// The words of a text's secrets, the shortest included.
@@ -239,12 +245,18 @@ impl<'t> Document<'t> {
         }
     }
 
-    /// What looks like a secret in commands and contents of files.
+    /// Contents of files, and what looks like a secret in commands.
     fn commands(&self, found: &mut Vec<Range<usize>>) {
         let mut at = self.range.start;
         while let Some(field) = self.field_from(at) {
             at = field.value;
-            if COMMANDS.contains(&field.name) {
+            if CONTENTS.contains(&field.name) {
+                let value = field.value..self.value_end(&field);
+                at = value.end.max(field.value);
+                if is_content(&field, &self.text[value.clone()]) {
+                    push(found, self.trimmed(value));
+                }
+            } else if COMMANDS.contains(&field.name) {
                 let value = field.value..self.value_end(&field);
                 at = value.end.max(field.value);
                 match value.len() > MOST_SEARCHED {
@@ -471,6 +483,14 @@ impl<'t> Document<'t> {
         let start = range.start + part.len() - part.trim_start().len();
         start..(start + part.trim().len())
     }
+}
+
+/// Whether a value is the content of a file. A variable of a template shows nothing of it, and of
+/// Ignition's sources only those hold a content that are data themselves.
+fn is_content(field: &Field<'_>, value: &str) -> bool {
+    let bare = value.trim().trim_matches(['"', '\'']);
+    let is_variable = bare.starts_with("${") && bare.find('}') == Some(bare.len() - 1);
+    !is_variable && (field.name != "source" || bare.starts_with("data:"))
 }
 
 fn push(found: &mut Vec<Range<usize>>, span: Range<usize>) {

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::api::time::Timestamp;
-use crate::diag::{Diagnostic, FieldPath, Report};
+use crate::diag::{Diagnostic, FieldPath, Report, Text};
 use crate::inspect::findings::LOG_CAUSE;
 use crate::inspect::log::{self, LogLine};
 use crate::inspect::step::{Action, Document, Failure, Step};
@@ -290,10 +290,10 @@ pub fn folder(name: &str) -> (Inspected, Report, Vec<Source>) {
 /// only its author knows.
 fn without_quotes(mut finding: Diagnostic) -> Diagnostic {
     if !finding.rule.id.starts_with("inspect-") {
-        finding.message = finding.rule.summary.to_owned();
+        finding.message = finding.rule.summary.into();
         // A path is made of the keys of the document.
         finding.place.path = FieldPath::root();
-        finding.label.clear();
+        finding.label = Text::default();
         finding.related.clear();
         finding.insertion = None;
         finding.help = None;

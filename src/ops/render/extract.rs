@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::report::commands;
+use super::report::{Disclosure, commands};
 use crate::render::Rendered;
 use crate::render::write::cloud_config::NodeFile;
 use crate::render::write::gzip;
@@ -66,7 +66,7 @@ pub fn extract(rendered: &Rendered) -> Tree {
             .chain(files.iter().map(line_of_file))
             .collect::<String>(),
     );
-    let commands = commands(rendered)
+    let commands = commands(rendered, Disclosure::All)
         .into_iter()
         .enumerate()
         .map(|(index, command)| {

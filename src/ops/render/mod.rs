@@ -8,7 +8,7 @@ pub(crate) mod topology;
 
 pub use extract::{extract, is_gzip, unpacked};
 pub use html::page;
-pub use report::{MachineReport, machine_report};
+pub use report::{Disclosure, MachineReport, machine_report};
 pub(crate) use topology::CLASS_ABSENT;
 pub use topology::{PlannedConfig, Topologies, with_histories, with_topologies};
 
@@ -229,7 +229,7 @@ fn each_once(reports: Vec<Report>) -> Report {
     for finding in reports.into_iter().flat_map(Report::into_findings) {
         let start = finding.place.span.map(|span| span.start.offset);
         let alike = known
-            .entry((finding.rule.id, start, finding.message.clone()))
+            .entry((finding.rule.id, start, finding.message.to_string()))
             .or_default();
         if alike.iter().all(|at| findings[*at] != finding) {
             alike.push(findings.len());

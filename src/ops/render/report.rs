@@ -10,6 +10,7 @@ use super::topology::TopologyReport;
 use super::{Machine, PlannedConfig};
 use crate::api::boot::IgnitionVersion;
 use crate::diag::Setting;
+use crate::objects::secrets::{REDACTED, masked_with_contents, redacted};
 use crate::render::write::cloud_config::{NodeFile, RunItem};
 use crate::render::{self, Rendered, Request, StandIn};
 
@@ -41,7 +42,8 @@ pub struct MachineReport {
     encoder: Option<&'static str>,
     /// What was filled in.
     pub(super) stand_ins: Vec<StandInReport>,
-    /// The data; `<redacted>` when Secrets went in.
+    /// The data without its secrets and the contents of its files; `<redacted>` when Secrets went
+    /// in.
     data: Option<String>,
     /// `utf-8` or `base64`.
     data_encoding: Option<&'static str>,
@@ -115,8 +117,42 @@ struct UserReport {
     from: Option<String>,
 }
 
+/// What a report shows of the data of a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Disclosure {
+    /// All of it.
+    All,
+    /// Neither what looks like a secret nor contents of files.
+    WithoutSecrets,
+    /// Nothing: Secrets of the input went in.
+    Nothing,
+}
+
+impl Disclosure {
+    fn command(self, command: &str) -> String {
+        if self == Disclosure::All {
+            command.to_owned()
+        } else {
+            redacted(command)
+        }
+    }
+
+    fn data(self, data: &[u8]) -> (String, &'static str) {
+        match (self, std::str::from_utf8(data)) {
+            (Disclosure::All, Ok(text)) => (text.to_owned(), "utf-8"),
+            (Disclosure::All, Err(_)) => (STANDARD.encode(data), "base64"),
+            (Disclosure::WithoutSecrets, Ok(text)) => {
+                (masked_with_contents(text).into_owned(), "utf-8")
+            }
+            (Disclosure::WithoutSecrets, Err(_)) | (Disclosure::Nothing, _) => {
+                (REDACTED.to_owned(), "utf-8")
+            }
+        }
+    }
+}
+
 /// The commands of a machine, in the order in which they run.
-pub(super) fn commands(rendered: &Rendered) -> Vec<CommandReport> {
+pub(super) fn commands(rendered: &Rendered, disclosure: Disclosure) -> Vec<CommandReport> {
     let boot = rendered
         .plan
         .boot_commands
@@ -124,7 +160,7 @@ pub(super) fn commands(rendered: &Rendered) -> Vec<CommandReport> {
         .enumerate()
         .map(|(index, command)| CommandReport {
             phase: "boot",
-            command: command.expose().clone(),
+            command: disclosure.command(command.expose()),
             from: Some(
                 rendered
                     .spec_path
@@ -141,29 +177,23 @@ pub(super) fn commands(rendered: &Rendered) -> Vec<CommandReport> {
             from: item
                 .origin(&rendered.spec_path)
                 .map(|path| path.to_string()),
-            command: item.command.into_owned(),
+            command: disclosure.command(&item.command),
         });
     boot.chain(run).collect()
 }
 
-/// A machine for `-o json`. `redact`: real Secrets went in, and the user does not want to see them.
-/// `path`: where the data was written. `flag`: how a setting is written on the command line.
+/// A machine for `-o json`. `path`: where the data was written. `flag`: how a setting is written on the command line.
 pub fn machine_report(
     machine: &Machine<'_>,
     request: &Request,
-    redact: bool,
+    disclosure: Disclosure,
     path: Option<String>,
     flag: fn(Setting) -> String,
 ) -> MachineReport {
     let config = machine.target.config;
     let rendered = machine.rendered.as_ref();
     let data = rendered.map(|rendered| rendered.data.expose().as_slice());
-    let text = data.map(|data| {
-        std::str::from_utf8(data).map_or_else(
-            |_| (STANDARD.encode(data), "base64"),
-            |text| (text.to_owned(), "utf-8"),
-        )
-    });
+    let text = data.map(|data| disclosure.data(data));
     let stand_in = |stand_in: &StandIn| StandInReport {
         name: stand_in.name,
         value: stand_in.value.clone(),
@@ -189,13 +219,7 @@ pub fn machine_report(
         encoder: rendered.map(|rendered| rendered.encoder.as_str()),
         stand_ins: machine.stand_ins.iter().map(stand_in).collect(),
         data_encoding: text.as_ref().map(|(_, encoding)| *encoding),
-        data: text.map(|(text, _)| {
-            if redact {
-                "<redacted>".to_owned()
-            } else {
-                text
-            }
-        }),
+        data: text.map(|(text, _)| text),
         bytes: data.map(<[u8]>::len),
         sha256: data.map(|data| {
             Sha256::digest(data)
@@ -204,12 +228,12 @@ pub fn machine_report(
                 .collect()
         }),
         path,
-        plan: rendered.map(plan_report),
+        plan: rendered.map(|rendered| plan_report(rendered, disclosure)),
         topology: machine.planned.map(PlannedConfig::report),
     }
 }
 
-fn plan_report(rendered: &Rendered) -> PlanReport {
+fn plan_report(rendered: &Rendered, disclosure: Disclosure) -> PlanReport {
     let or_none = |text: &str| (!text.is_empty()).then(|| text.to_owned());
     let file = |file: NodeFile<'_>| FileReport {
         path: file.path.to_string(),
@@ -225,7 +249,7 @@ fn plan_report(rendered: &Rendered) -> PlanReport {
     };
     PlanReport {
         files: rendered.node_files().into_iter().map(file).collect(),
-        commands: commands(rendered),
+        commands: commands(rendered, disclosure),
         users: users.map(user).collect(),
     }
 }

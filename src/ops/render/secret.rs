@@ -3,7 +3,7 @@
 
 use super::{Machine, Rendering};
 use crate::api::names::Version;
-use crate::diag::{Diagnostic, FieldPath, Remedy, Setting, rules};
+use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy, Setting, rules};
 use crate::render::input::target::ConfigKind;
 use crate::render::write::secret;
 use crate::render::{Rendered, Request};
@@ -92,7 +92,10 @@ fn refused_names(machine: &Machine<'_>, rendered: &Rendered) -> Vec<Diagnostic> 
     let finding = |(subject, path, given, errors): (String, FieldPath, &str, Vec<String>)| {
         let finding = Diagnostic::of(
             &NAME_REFUSED,
-            format!("{subject} is `{given}`, with which Kubernetes takes no Secret"),
+            format!(
+                "{subject} is `{given}`, with which Kubernetes takes no Secret",
+                given = Quoted(given)
+            ),
         );
         let finding = finding.at(config.place(&path)).upstream(errors.join(", "));
         finding.help(match given.contains("${") {

@@ -545,7 +545,7 @@ mod tests {
             let files: Tree = files.iter().copied().collect();
             wrong_sums(&files, "b.tar")
                 .into_iter()
-                .map(|finding| finding.message)
+                .map(|finding| finding.message.to_string())
                 .collect::<Vec<_>>()
         };
         assert_eq!(told(&[("a", "")]), ["b.tar holds no SHA256SUMS"]);
@@ -570,8 +570,9 @@ mod tests {
     fn what_a_bundle_lacks_is_named_in_a_sentence() {
         let bootstrap =
             Implied::Provider(crate::contract::ProviderType::BootstrapProvider, "kubeadm");
-        let told =
-            |lacking: &[Implied]| lacking_finding(lacking, "r").map(|finding| finding.message);
+        let told = |lacking: &[Implied]| {
+            lacking_finding(lacking, "r").map(|finding| finding.message.to_string())
+        };
         assert_eq!(told(&[]), None);
         let message = |names: &str| {
             Some(format!(
@@ -648,7 +649,7 @@ mod tests {
             let told: Vec<String> = report
                 .findings()
                 .iter()
-                .map(|finding| finding.message.clone())
+                .map(|finding| finding.message.to_string())
                 .collect();
             (
                 folders(&unpacked.releases),

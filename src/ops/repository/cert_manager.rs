@@ -170,7 +170,7 @@ mod tests {
             let told: Vec<String> = report
                 .findings()
                 .iter()
-                .map(|finding| format!("{}: {}", finding.rule.id, finding.message))
+                .map(|finding| format!("{}: {}", finding.rule.id, finding.message.to_string()))
                 .collect();
             (manifest.map(|manifest| manifest.version), told)
         };

@@ -772,7 +772,7 @@ mod tests {
                 report
                     .findings()
                     .iter()
-                    .map(|finding| finding.message.clone())
+                    .map(|finding| finding.message.to_string())
                     .collect::<Vec<_>>(),
             )
         };

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::assets::{components_files, versions_below};
 use crate::clusterctl::{self, CERT_MANAGER, Config, MANIFEST_FILE, RunImage};
-use crate::diag::{Diagnostic, Place, Report, rules};
+use crate::diag::{Diagnostic, Place, Quoted, Report, rules};
 use crate::lint::templates::substitution_finding;
 use crate::objects::{self, Object, fields, pods};
 use crate::text::budget::Budget;
@@ -113,7 +113,10 @@ pub(super) fn reached(
                     );
                     report.push(
                         finding
-                            .note(format!("clusterctl says: {refusal}"))
+                            .note(format!(
+                                "clusterctl says: {refusal}",
+                                refusal = Quoted(&refusal)
+                            ))
                             .upstream(refusal.message()),
                     );
                 }

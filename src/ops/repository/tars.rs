@@ -398,7 +398,7 @@ mod tests {
             report
                 .findings()
                 .iter()
-                .map(|finding| finding.message.clone())
+                .map(|finding| finding.message.to_string())
                 .collect::<Vec<_>>()
         };
         for (path, kind, expected) in [
@@ -521,7 +521,7 @@ mod tests {
             untakable(files, "r")
                 .findings()
                 .iter()
-                .map(|finding| finding.message.clone())
+                .map(|finding| finding.message.to_string())
                 .collect::<Vec<_>>()
         };
         let expected = "a bundle of r would have more than 10000 files, 512 MiB, or 64 MiB in one file, and no site takes it";
@@ -609,7 +609,7 @@ mod tests {
             report
                 .findings()
                 .iter()
-                .map(|finding| format!("{}: {}", finding.rule.id, finding.message))
+                .map(|finding| format!("{}: {}", finding.rule.id, finding.message.to_string()))
                 .collect::<Vec<_>>()
         };
         assert_eq!(

@@ -86,21 +86,12 @@ impl<'a> Asking<'a> {
         })
     }
 
-    /// A text that holds names of somebody's document.
-    fn named(&self, text: &str) -> String {
-        let mut clean = text.to_owned();
-        if !self.show_secrets {
-            self.words.remove_from(&mut clean);
-        }
-        clean
-    }
-
     /// A command or a value without secrets.
     fn clean(&self, text: &str) -> String {
         if self.show_secrets {
             text.to_owned()
         } else {
-            self.named(&redacted(text))
+            self.words.removed_from(&redacted(text))
         }
     }
 
@@ -269,10 +260,9 @@ fn of_machine(
 fn told_of(subject: &Subject<'_>, thing: &Thing, asking: &Asking<'_>) -> ThingAnswer {
     ThingAnswer {
         kind: thing.kind.as_str(),
-        name: if thing.kind == Kind::Command {
-            asking.clean(&thing.name)
-        } else {
-            asking.named(&thing.name)
+        name: match thing.kind {
+            Kind::Command => asking.clean(&thing.name),
+            _ => thing.name.clone(),
         },
         value: match thing.kind {
             Kind::Command => thing.value.expose().clone(),
@@ -301,13 +291,13 @@ fn step_of(step: Step, asking: &Asking<'_>) -> StepAnswer {
     } = asking.origins.in_template(place);
     StepAnswer {
         kind,
-        text: asking.named(&text),
+        text,
         value: value.map(|(name, value)| asking.clean_value(&name, &value)),
         file: file.map(|file| file.to_string()),
         line: span.map(|span| span.start.line),
         column: span.map(|span| span.start.column),
-        object: object.map(|object| asking.named(&object)),
-        path: (!path.is_root()).then(|| asking.named(&path.to_string())),
+        object,
+        path: (!path.is_root()).then(|| path.to_string()),
     }
 }
 
@@ -365,7 +355,7 @@ fn remedy(asking: &Asking<'_>, names: &Names) -> String {
         } else {
             format!("{}:{name}", kind.as_str())
         };
-        return format!("did you mean `{}`?", asking.named(&shown));
+        return format!("did you mean `{}`?", shown);
     }
     let (word, rest) = asking.what.split_once(':').unwrap_or_default();
     if let Some(kind) =
@@ -388,7 +378,7 @@ fn remedy(asking: &Asking<'_>, names: &Names) -> String {
         .filter(|(kind, _)| FEW.contains(kind) && asking.wanted.only() == Some(*kind));
     let known: Vec<String> = of_kind
         .take(MOST_NAMED)
-        .map(|(_, name)| asking.named(name))
+        .map(|(_, name)| name.clone())
         .collect();
     match known.as_slice() {
         [] => {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::stand_in::{self, StandIn};
 use super::variables::{TEMPLATE_REFUSED, TEMPLATE_UNDECLARED, Unset, Variables};
-use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting};
+use crate::diag::{Diagnostic, FieldPath, Place, Quoted, Remedy, Report, Setting};
 use crate::objects::{Object, Pool, Substituted};
 use crate::text::budget::{Budget, Resource};
 use crate::text::envsubst;
@@ -160,7 +160,10 @@ impl Origins {
         let one = |finding: Diagnostic| [finding].into_iter().collect::<Report>();
         let template = envsubst::parse(source.text()).map_err(|error| {
             one(refused(
-                format!("the template cannot be read: {error}"),
+                format!(
+                    "the template cannot be read: {error}",
+                    error = Quoted(&error)
+                ),
                 error.start..error.stopped,
             )
             .help("write `$$` for a `$`"))
@@ -180,7 +183,10 @@ impl Origins {
         );
         let substituted = result.map_err(|error| {
             one(refused(
-                format!("the template cannot be substituted: {error}"),
+                format!(
+                    "the template cannot be substituted: {error}",
+                    error = Quoted(&error)
+                ),
                 error.start..error.stopped,
             ))
         })?;

@@ -11,7 +11,7 @@ use crate::api::boot::{Compression, Format, OnFailure, Platform, Templating};
 use crate::api::files::{ContentFormat, Directory};
 use crate::api::v1beta2::WindlassConfigSpec;
 use crate::contract::parse_tolerant;
-use crate::diag::{Diagnostic, FieldPath, Remedy, Setting, rules};
+use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy, Setting, rules};
 use crate::objects::Pool;
 use crate::render::input::filling::Filling;
 use crate::render::input::outcome::Notes;
@@ -141,8 +141,12 @@ impl Planner<'_> {
     /// The version of kubeadm's API for the machine's version of Kubernetes.
     fn kubeadm_api(&self, notes: &mut Notes) -> Option<KubeadmApi> {
         let text = &self.surroundings.kubernetes_version;
-        let parsed = parse_tolerant(text)
-            .map_err(|cause| format!("failed to parse kubernetes version \"{text}\": {cause}"));
+        let parsed = parse_tolerant(text).map_err(|cause| {
+            format!(
+                "failed to parse kubernetes version \"{text}\": {cause}",
+                text = Quoted(text)
+            )
+        });
         match parsed.and_then(|version| KubeadmApi::for_kubernetes(&version, &self.request.profile))
         {
             Ok(api) => Some(api),
@@ -155,7 +159,8 @@ impl Planner<'_> {
                     }
                     text => format!(
                         "`{text}` is no version of Kubernetes that CAPI {} renders",
-                        self.request.profile.version()
+                        self.request.profile.version(),
+                        text = Quoted(text)
                     ),
                 };
                 let finding = Diagnostic::of(&VERSION_UNSUPPORTED, message).upstream(upstream);

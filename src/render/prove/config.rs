@@ -13,7 +13,7 @@ use crate::api::time::{GoDuration, Timestamp};
 use crate::api::v1beta2::WindlassConfigSpec;
 use crate::api::{additions, openapi};
 use crate::conversion::{self, ConversionFault};
-use crate::diag::{Diagnostic, FieldPath, Remedy, Segment, Setting, rules};
+use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy, Segment, Setting, Text, rules};
 use crate::objects::fields;
 use crate::render::input::outcome::Notes;
 use crate::render::input::profile::{PROFILES, Profile};
@@ -332,7 +332,7 @@ fn refuse_by_schema(
                     .map(Remedy::from)
                     .or(finding.help)
             }
-            false => finding.upstream.clone_from(&upstream),
+            false => finding.upstream = upstream.clone().map(Text::from),
         }
         let of_other = of_other_version(target, &finding.place.path, version);
         notes
@@ -437,9 +437,9 @@ fn judge_rules(
     let upstream = upstream_refusal(target, &verdict.violations);
     for violation in &verdict.violations {
         let path = in_object(target, &violation.path);
-        let message = format!("{path}: {}", violation.fault);
+        let message = format!("{path}: {}", Quoted(&violation.fault));
         let mut finding = Diagnostic::of(&RULE_BROKEN, message).at(target.config.place(&path));
-        finding.upstream.clone_from(&upstream);
+        finding.upstream = upstream.clone().map(Text::from);
         notes
             .report
             .push(finding.help("change the fields so that the rule holds"));
@@ -486,8 +486,11 @@ fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes
     let upstream = refusal(config.group(), config.kind(), config.name(), &violations);
     for violation in violations {
         let path = violation.path;
-        let finding = Diagnostic::of(&ADMISSION_REFUSED, format!("{path}: {}", violation.fault))
-            .at(config.place(&path));
+        let finding = Diagnostic::of(
+            &ADMISSION_REFUSED,
+            format!("{path}: {}", Quoted(&violation.fault)),
+        )
+        .at(config.place(&path));
         let help = match violation.fault {
             Fault::GateClosed(_) => {
                 let gate = Remedy::new("add ")
@@ -562,7 +565,10 @@ fn check_bootstrap_tokens(
             let path = path.field("expires");
             let finding = Diagnostic::of(
                 &NOT_CONVERTIBLE,
-                format!("{path} is `{time}`, which is no time of the years up to 9999"),
+                format!(
+                    "{path} is `{time}`, which is no time of the years up to 9999",
+                    time = Quoted(time)
+                ),
             );
             notes.report.push(
                 finding

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::api::time::GoDuration;
-use crate::diag::{FieldPath, Segment};
+use crate::diag::{FieldPath, Quoted, Segment};
 use crate::objects::{Object, fields};
 
 /// The most bytes of a value that is shown again.
@@ -66,7 +66,7 @@ pub(super) fn in_v1beta2(object: &Object, path: &FieldPath) -> Option<String> {
     };
     let text = value.to_string();
     Some(if text.len() <= SHOWN {
-        format!("write `{before}{text}{after}`{below}")
+        format!("write `{before}{text}{after}`{below}", text = Quoted(text))
     } else {
         format!("write `{before}…{after}`{below}, with what stands there")
     })

@@ -7,7 +7,7 @@ use super::cloud_config::{Block, block};
 use super::jinja::{self, Effect};
 use crate::api::boot::Templating;
 use crate::api::v1beta2::DiskSetup;
-use crate::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, rules};
+use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy, Report, Setting, rules};
 use crate::objects::{Object, fields};
 use crate::render::input::outcome::Notes;
 use crate::render::input::request::Encoder;
@@ -323,7 +323,7 @@ fn misread(text: &Text<'_>, config: &Object, budget: &Budget) -> Option<Diagnost
             format!("{path} reaches cloud-init as the value {value}, where it wants a text")
         }
         Reading::Cut(read) | Reading::Value(read) => {
-            format!("{path} reaches cloud-init as `{read}`")
+            format!("{path} reaches cloud-init as `{read}`", read = Quoted(read))
         }
     };
     Some(

@@ -52,10 +52,10 @@ fn one(html: &mut Html, finding: &Diagnostic, sources: &Sources) {
 /// Help and notes.
 fn remarks(html: &mut Html, finding: &Diagnostic) {
     let help = finding.help.as_ref().map(ToString::to_string);
-    let notes = finding.notes.iter().map(|note| ("Note", note));
-    let remarks: Vec<(&str, &String)> = help
+    let notes = finding.notes.iter().map(|note| ("Note", note.as_str()));
+    let remarks: Vec<(&str, &str)> = help
         .iter()
-        .map(|help| ("Help", help))
+        .map(|help| ("Help", help.as_str()))
         .chain(notes)
         .collect();
     if remarks.is_empty() {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use unicode_width::UnicodeWidthChar;
 
 use super::{Paint, Style, visible, visible_lines};
-use crate::diag::{Severity, Span};
+use crate::diag::{Severity, Span, Text};
 use crate::objects::secrets::REDACTED;
 use crate::report::Sources;
 use crate::text::source::Source;
@@ -75,8 +75,9 @@ impl<'a> Excerpt<'a> {
     }
 
     /// Shows lines to add after a line.
-    pub(super) fn insert(&mut self, after_line: u32, lines: &[String]) {
-        self.insertion = Some((after_line, lines.to_vec()));
+    pub(super) fn insert(&mut self, after_line: u32, lines: &[Text]) {
+        let lines = lines.iter().map(ToString::to_string).collect();
+        self.insertion = Some((after_line, lines));
     }
 
     pub(super) fn is_empty(&self) -> bool {

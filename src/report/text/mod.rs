@@ -185,8 +185,8 @@ impl<'a> Renderer<'a> {
         let help = finding.help.as_ref().map(ToString::to_string);
         for (word, text) in help
             .iter()
-            .map(|help| ("help", help))
-            .chain(finding.notes.iter().map(|note| ("note", note)))
+            .map(|help| ("help", help.as_str()))
+            .chain(finding.notes.iter().map(|note| ("note", note.as_str())))
         {
             self.remark(word, text, shown.gutter);
         }

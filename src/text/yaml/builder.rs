@@ -11,7 +11,7 @@ use super::resolve::{Resolved, json_number, shortest_g32};
 use super::scalar::{Meaning, is_merge, meaning};
 use super::syntax::{THE_VALUE, THE_WHOLE, put_in_quotes};
 use super::tree::{Scalar, Tree};
-use crate::diag::{Diagnostic, FieldPath, Report, Segment, rules};
+use crate::diag::{Diagnostic, FieldPath, Report, Segment, Text, rules};
 use crate::text::libyaml::{Event, EventKind, Mark, Properties, Style};
 use crate::text::source::{Source, TextRange};
 
@@ -186,7 +186,7 @@ impl<'a, T: Tree> Builder<'a, T> {
     /// Whether a fault at this place was told with what the value of its line begins with. Go's
     /// words about it are then those of that finding, if it has none: Go reads the whole
     /// document before it looks at its values.
-    pub(super) fn has_told(&mut self, at: usize, upstream: Option<String>) -> bool {
+    pub(super) fn has_told(&mut self, at: usize, upstream: Option<Text>) -> bool {
         let has_told = self.told_to.is_some_and(|end| at <= end);
         if has_told && let Some(told) = self.tally.report.last_mut() {
             told.upstream = told.upstream.take().or(upstream);
@@ -678,7 +678,7 @@ impl<'a, T: Tree> Builder<'a, T> {
             None => (put_in_quotes(THE_VALUE, in_quotes(text)), go_words_of(text)),
         };
         let finding = Diagnostic {
-            upstream,
+            upstream: upstream.map(Text::of_value),
             ..Diagnostic::of(&KEY_INVALID, message).help(help)
         };
         self.find(finding, written);

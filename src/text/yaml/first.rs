@@ -58,10 +58,10 @@ fn go_words(fault: &Diagnostic, text: &str, budget: &Budget) -> String {
     {
         return format!("yaml: invalid map key: {key}");
     }
-    fault
-        .upstream
-        .clone()
-        .unwrap_or_else(|| format!("yaml: line {line}: {}", fault.message))
+    fault.upstream.as_ref().map_or_else(
+        || format!("yaml: line {line}: {}", fault.message),
+        ToString::to_string,
+    )
 }
 
 /// A list or a map that stands as a key, as `%#v` prints it.

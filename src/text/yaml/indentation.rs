@@ -249,7 +249,7 @@ fn lacks_a_blank(line: &Line<'_>, next: &Line<'_>) -> Option<Misplaced> {
         let word = TextRange::new(line.start, line.start + line.text.len());
         Some(Misplaced {
             message,
-            help: Remedy::new("write ").quoted(shown(&fixed)),
+            help: Remedy::new("write ").quoted(shown(&fixed).0),
             or: "",
             word,
             beside: None,

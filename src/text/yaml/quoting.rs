@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::diag::Quoted;
 use crate::text::source::TextRange;
 
 /// Longer values are not repeated: their own line shows them.
@@ -111,11 +112,11 @@ pub(super) fn in_quotes(text: &str) -> Option<String> {
 }
 
 /// A text of the user as a message repeats it: not all of it, when it is long.
-pub(super) fn shown(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(60) {
+pub(super) fn shown(text: &str) -> Quoted<Cow<'_, str>> {
+    Quoted(match text.char_indices().nth(60) {
         None => Cow::Borrowed(text),
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
-    }
+    })
 }
 
 /// Whether something stands behind a value in its line that cannot follow it there.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::indentation::{self, Misplaced};
 use super::limits::DEPTH_EXCEEDED;
 use super::quoting::{LineValue, shown};
-use crate::diag::{Diagnostic, Remedy, rules};
+use crate::diag::{Diagnostic, Quoted, Remedy, Text, rules};
 use crate::text::libyaml::{Fault, Mark, Problem};
 use crate::text::source::{Source, TextRange};
 
@@ -166,7 +166,7 @@ fn said(misplaced: Misplaced, source: &Source) -> (Diagnostic, TextRange) {
 
 /// What to do with a value that is no word of YAML: the value as it is to be written, as far as it
 /// is known.
-pub(super) fn put_in_quotes(words: impl Into<String>, value: Option<String>) -> Remedy {
+pub(super) fn put_in_quotes(words: impl Into<Text>, value: Option<String>) -> Remedy {
     Remedy::new(words).quoted(value.as_deref().unwrap_or("'…'"))
 }
 
@@ -217,7 +217,8 @@ pub(super) fn byte_order_mark(is_second: bool) -> Diagnostic {
 fn broken_word(word: &str) -> Diagnostic {
     let word = shown(word);
     let message = format!("Go's reader does not take `{word}` in brackets without quotes");
-    Diagnostic::of(&SYNTAX, message).help(format!("write `'{}'`", word.replace('\'', "''")))
+    Diagnostic::of(&SYNTAX, message)
+        .help(format!("write `'{}'`", Quoted(word.0.replace('\'', "''"))))
 }
 
 /// A fault with the text around it.
@@ -369,7 +370,7 @@ impl<'a> Judged<'a> {
         };
         let (message, help, at) = match self.after().chars().next() {
             Some(wrong @ (']' | '}')) => (
-                format!("`{open}` is closed with `{wrong}`"),
+                format!("`{open}` is closed with `{wrong}`", wrong = Quoted(wrong)),
                 close,
                 self.fault.at,
             ),
@@ -403,7 +404,7 @@ impl<'a> Judged<'a> {
             Problem::TokenStart => {
                 let start = self.after().chars().next().unwrap_or_default();
                 return (
-                    format!("a word cannot start with `{start}`").into(),
+                    format!("a word cannot start with `{start}`", start = Quoted(start)).into(),
                     in_quotes(),
                 );
             }

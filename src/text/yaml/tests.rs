@@ -381,7 +381,7 @@ fn aliases_of_a_source_are_bounded_by_what_they_stand_for() {
             .report
             .into_findings()
             .into_iter()
-            .map(|finding| finding.message)
+            .map(|finding| finding.message.to_string())
             .collect::<Vec<_>>()
     };
     assert_eq!(found(6), Vec::<String>::new());

@@ -59,7 +59,7 @@ mod tests {
     fn bytes_that_are_no_text_are_named() {
         let check = |bytes: &[u8], expected: &str| {
             assert_eq!(
-                read(bytes).map_err(|fault| fault.message),
+                read(bytes).map_err(|fault| fault.message.to_string()),
                 Err(expected.to_owned())
             )
         };

@@ -255,7 +255,7 @@ mod tests {
         });
         let deep = "[".repeat(100_000);
         assert_eq!(
-            parse(deep.as_bytes()).map_err(|fault| fault.message),
+            parse(deep.as_bytes()).map_err(|fault| fault.message.to_string()),
             Err("exceeded max depth of 400".to_owned())
         );
     }

@@ -25,14 +25,16 @@ pub(crate) fn selection(since: Option<&str>) -> Selection {
             None => Change::Unknown(format!("{RECORD} names no full run")),
         },
     };
-    // The number of the commit: a run that is repeated selects the same.
-    let run = git(&["rev-list", "--count", "HEAD"]).and_then(|count| count.trim().parse().ok());
-    select(
-        &change,
-        GROUPS,
-        &Imports::read(&sources()),
-        run.unwrap_or_default(),
-    )
+    select(&change, GROUPS, &Imports::read(&sources()), run_number())
+}
+
+/// What selects the rotating part of the scenarios: the number of the commit, so that a run that is
+/// repeated selects the same.
+pub(crate) fn run_number() -> usize {
+    let count = git(&["rev-list", "--count", "HEAD"]);
+    count
+        .and_then(|count| count.trim().parse().ok())
+        .unwrap_or_default()
 }
 
 /// The commit of the last full run.

@@ -2,6 +2,7 @@
 //! keeps waiting.
 
 use std::sync::{Condvar, Mutex};
+use std::time::Instant;
 
 use super::runner::{Company, Scenario, lock};
 
@@ -9,6 +10,8 @@ use super::runner::{Company, Scenario, lock};
 pub(super) struct Queue<'a> {
     state: Mutex<State<'a>>,
     changed: Condvar,
+    /// Nothing starts after it.
+    deadline: Option<Instant>,
 }
 
 struct State<'a> {
@@ -23,8 +26,9 @@ pub(super) struct Turn<'a> {
 }
 
 impl<'a> Queue<'a> {
-    pub(super) fn new(scenarios: &[&'a Scenario]) -> Self {
+    pub(super) fn new(scenarios: &[&'a Scenario], deadline: Option<Instant>) -> Self {
         Queue {
+            deadline,
             state: Mutex::new(State {
                 waiting: scenarios.to_vec(),
                 running: Vec::new(),
@@ -33,11 +37,22 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// The next one that may run, when it may. None when nothing waits.
+    /// Those that did not start before the deadline.
+    pub(super) fn left(&self) -> Vec<&'static str> {
+        let state = lock(&self.state);
+        state.waiting.iter().map(|scenario| scenario.name).collect()
+    }
+
+    fn is_over(&self) -> bool {
+        self.deadline
+            .is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// The next one that may run, when it may. None when nothing waits, or no time is left.
     pub(super) fn next(&'a self) -> Option<Turn<'a>> {
         let mut state = lock(&self.state);
         loop {
-            if state.waiting.is_empty() {
+            if state.waiting.is_empty() || self.is_over() {
                 return None;
             }
             if let Some(place) = state

@@ -77,12 +77,10 @@ fn first_refusal(findings: &[Diagnostic]) -> Option<String> {
     let first = findings
         .iter()
         .find(|finding| finding.rule.severity == Severity::Error)?;
-    Some(
-        first
-            .upstream
-            .clone()
-            .unwrap_or_else(|| format!("no words of upstream: {}", first.message)),
-    )
+    Some(first.upstream.as_ref().map_or_else(
+        || format!("no words of upstream: {}", first.message),
+        ToString::to_string,
+    ))
 }
 
 /// What is expected of a case and what came of it, where they differ. A null inside of a spec

@@ -4,7 +4,7 @@
 use super::{Entry, Subject};
 use crate::clusterctl::{CERT_MANAGER, EntryKind, MANIFEST_FILE, Provider, Refusal, fetch};
 use crate::contract::parse_semantic;
-use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting, rules};
+use crate::diag::{Diagnostic, FieldPath, Place, Quoted, Remedy, Report, Setting, rules};
 use crate::ops::repository::configuration::{
     CONFIGURATION_FILE, VERSION_CHECK, cert_manager_setting,
 };
@@ -38,7 +38,10 @@ pub fn unreadable(source: Option<&Source>, refusal: &Refusal) -> Diagnostic {
         .at(source.map(Source::place).unwrap_or_default());
     finding
         .help("correct the file as the note says")
-        .note(format!("clusterctl says: {refusal}"))
+        .note(format!(
+            "clusterctl says: {refusal}",
+            refusal = Quoted(&refusal)
+        ))
         .upstream(refusal.message())
 }
 
@@ -150,7 +153,10 @@ fn named(subject: Subject<'_>, root: Option<&Node>, report: &mut Report) -> Vec<
         .at(place);
         finding
             .help("correct the entry as the note says")
-            .note(format!("clusterctl says: {refusal}"))
+            .note(format!(
+                "clusterctl says: {refusal}",
+                refusal = Quoted(&refusal)
+            ))
             .upstream(refusal.message())
     };
     let configured = match subject.config.configured() {
@@ -309,7 +315,10 @@ fn cert_manager(subject: Subject<'_>, source: &Source, report: &mut Report) {
                 .help(help.then(", and write the url that this prints"));
             report.push(
                 finding
-                    .note(format!("clusterctl says: {refusal}"))
+                    .note(format!(
+                        "clusterctl says: {refusal}",
+                        refusal = Quoted(&refusal)
+                    ))
                     .upstream(refusal.message()),
             );
         }

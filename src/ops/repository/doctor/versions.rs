@@ -4,7 +4,7 @@ use semver::Version;
 
 use crate::clusterctl::{Explanation, FileFault, Reason, Skipped};
 use crate::contract::{METADATA_FILE, book, parse_semantic};
-use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting, rules};
+use crate::diag::{Diagnostic, FieldPath, Place, Quoted, Remedy, Report, Setting, rules};
 use crate::lint::metadata::{self, MetadataFile};
 use crate::text::budget::Budget;
 use crate::text::source::Source;
@@ -78,7 +78,10 @@ pub(super) fn check(explained: &Explanation, entry: &Place) -> Report {
                 finding
                     .at(entry.clone())
                     .help(help)
-                    .note(format!("clusterctl says: {refusal}"))
+                    .note(format!(
+                        "clusterctl says: {refusal}",
+                        refusal = Quoted(&refusal)
+                    ))
                     .upstream(refusal.message()),
             );
         }
