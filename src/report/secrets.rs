@@ -82,7 +82,6 @@ fn shorten(finding: &mut Diagnostic) {
     };
     [&mut finding.message, &mut finding.label]
         .into_iter()
-        .chain(&mut finding.notes)
         .filter(|text| text.has_values())
         .for_each(|text| *text = text.replaced(cut_off));
 }
