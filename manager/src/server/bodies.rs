@@ -154,6 +154,11 @@ impl Pool {
         if announced > bounds.body {
             return Err(too_large());
         }
+        let expected = if announced == 0 {
+            bounds.body
+        } else {
+            announced
+        };
         let (share, mut text) = (self.share(peer), Vec::new());
         let mut began = Instant::now();
         loop {
@@ -180,7 +185,7 @@ impl Pool {
             }
             if length > text.capacity() {
                 // Twice as much each time, but not more than can come.
-                let room = (2 * text.capacity()).min(announced).max(length);
+                let room = (2 * text.capacity()).min(expected).max(length);
                 let asked = Instant::now();
                 tokio::select! {
                     () = share.reserve(room) => {}
@@ -369,7 +374,7 @@ mod tests {
             // As fast as it has to be.
             (sent(&[32 << 10; 7], second), 200, 7),
             // Slower: the grace of two seconds is used up.
-            (sent(&[16 << 10; 8], second), 408, 4),
+            (sent(&[16 << 10; 8], second), 408, 3),
             // Byte by byte, and nothing at all.
             (sent(&[1; 100], second / 2), 408, 2),
             (stuck(0), 408, 2),

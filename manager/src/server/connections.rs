@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -20,6 +21,9 @@ pub(super) enum Phase {
     /// A request is worked on: this phase ends by itself.
     Work,
 }
+
+/// The body of an object arrives in some milliseconds.
+const SLOW: Duration = Duration::from_secs(2);
 
 /// One connection, for those who serve it; clones are of one.
 #[derive(Debug, Clone)]
@@ -93,10 +97,11 @@ impl Peer {
         self.0.closing.notified().await;
     }
 
-    /// What goes first.
+    /// What goes first. A body that arrives slowly is missed no more than one that does not.
     fn worth(&self) -> (Phase, Instant) {
         let now = self.now();
-        (now.phase, now.since)
+        let is_slow = now.phase == Phase::Body && now.since.elapsed() >= SLOW;
+        (if is_slow { Phase::New } else { now.phase }, now.since)
     }
 
     fn now(&self) -> MutexGuard<'_, Now> {
@@ -197,7 +202,6 @@ impl Open {
 #[cfg(test)]
 mod tests {
     use std::net::Ipv4Addr;
-    use std::time::Duration;
 
     use futures::FutureExt;
 
@@ -218,7 +222,7 @@ mod tests {
         for phase in [Phase::Body, Phase::Idle, Phase::New, Phase::New] {
             let place = connections.place(address(1)).unwrap();
             place.peer.enter(phase);
-            tokio::time::advance(Duration::from_secs(1)).await;
+            tokio::time::advance(SLOW / 8).await;
             places.push(place);
         }
         // The older of the two that have sent nothing, the newer, the idle one, and at last the one
@@ -234,6 +238,18 @@ mod tests {
         assert!(connections.place(address(2)).is_some());
         places.truncate(7);
         assert!(connections.place(address(1)).is_some(), "one has ended");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn closes_slow_bodies_before_idle_connections() {
+        let connections = Connections::new(9, 2);
+        let slow = connections.place(address(1)).unwrap();
+        slow.peer.enter(Phase::Body);
+        tokio::time::advance(SLOW).await;
+        let idle = connections.place(address(1)).unwrap();
+        idle.peer.enter(Phase::Idle);
+        connections.place(address(1)).unwrap();
+        assert!(is_closed(&slow) && !is_closed(&idle));
     }
 
     /// Who has many connections loses one for who has few, however these are used.

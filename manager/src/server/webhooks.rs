@@ -29,7 +29,7 @@ const ADMISSION: Bounds = Bounds {
     pool: 8 << 20,
     time: Duration::from_secs(10),
     grace: Duration::from_secs(2),
-    rate: 1 << 20,
+    rate: 256 << 10,
     queue: Duration::from_secs(5),
     patience: Duration::from_secs(1),
 };
