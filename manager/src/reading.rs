@@ -1,6 +1,5 @@
-//! Reads JSON without making values of what nobody reads, and within a bound of memory. Of most
-//! objects of the API server the larger part is who wrote which field when
-//! (`metadata.managedFields`).
+//! Reads selected fields of JSON, within a limit of memory. The larger part of most objects of the API
+//! server is `metadata.managedFields`.
 
 use std::cell::Cell;
 use std::fmt;
@@ -48,10 +47,10 @@ impl Fields {
         }
     }
 
-    /// Reads them from a text of JSON, if the values take at most so many bytes of memory.
+    /// Reads these fields of a JSON text; the values may take so many bytes of memory.
     ///
     /// # Errors
-    /// The text is not JSON, or the values take more.
+    /// The text is not JSON, or the values take more memory.
     pub(crate) fn read_within(self, text: &[u8], most_bytes: usize) -> Result<Value, Unread> {
         let (fields, budget) = (self, Budget::of(most_bytes));
         let mut deserializer = serde_json::Deserializer::from_slice(text);
@@ -102,7 +101,7 @@ impl<'de> DeserializeSeed<'de> for Fields {
 /// Why a text was not read.
 #[derive(Debug)]
 pub(crate) enum Unread {
-    /// Its values take more memory than they may.
+    /// Its values take more memory than the limit.
     TooLarge,
     /// It is not JSON.
     Invalid(serde_json::Error),
@@ -117,11 +116,11 @@ impl fmt::Display for Unread {
     }
 }
 
-/// Reads the items of the list at a path, one after the other, and hands each to `each` until that
-/// returns false. An item may take so many bytes of memory. Everything else of the text is skipped.
+/// Reads the items of the list at a path, one after the other, until `each` returns false. An item may
+/// take so many bytes of memory. The rest of the text is skipped.
 ///
 /// # Errors
-/// The text is not JSON, or an item takes more.
+/// The text is not JSON, or an item takes more memory.
 pub(crate) fn read_items(
     text: &[u8],
     path: FieldPath,
@@ -147,22 +146,22 @@ pub(crate) fn read_items(
     }
 }
 
-/// How many bytes of memory further values may take.
+/// The memory that is left for values.
 #[derive(Debug)]
 struct Budget {
     left: Cell<usize>,
     is_spent: Cell<bool>,
 }
 
-/// What the allocator adds to each allocation.
+/// The overhead of an allocation.
 const ALLOCATION: usize = 16;
-/// A value in a list: the list has up to twice as many places as values.
+/// A value in a list, whose capacity is up to twice its length.
 const ITEM: usize = 2 * size_of::<Value>();
-/// The places of a list with one value.
+/// The least capacity of a list.
 const FIRST_ITEM: usize = 4 * size_of::<Value>() + ALLOCATION;
-/// A node of a map, which has eleven places.
+/// A node of a map, which has a capacity of eleven fields.
 const FIRST_FIELD: usize = 11 * (size_of::<String>() + size_of::<Value>()) + 2 * ALLOCATION;
-/// A field of a map with more nodes, which are half full.
+/// A field of a map with several nodes, which are half full.
 const FIELD: usize = FIRST_FIELD / 5;
 
 impl Budget {
@@ -271,7 +270,7 @@ impl<'de> Visitor<'de> for Reading<'_> {
     }
 }
 
-/// Finds the list at a path, and reads its items.
+/// Reads the items of the list at a path.
 struct Items<'a> {
     path: FieldPath,
     most_bytes: usize,
@@ -288,7 +287,7 @@ impl<'de> DeserializeSeed<'de> for Items<'_> {
     }
 }
 
-/// What is neither a map on the way nor the list has no items.
+/// A value that is neither a map on the path nor the list has no items.
 impl<'de> Visitor<'de> for Items<'_> {
     type Value = ();
 
@@ -329,7 +328,7 @@ impl<'de> Visitor<'de> for Items<'_> {
             };
             if !(self.each)(item) {
                 *self.is_over = true;
-                return Err(A::Error::custom("nobody reads on"));
+                return Err(A::Error::custom("stopped"));
             }
         }
     }
@@ -420,13 +419,13 @@ mod tests {
         }
     }
 
-    /// 64 KiB of a piece that is repeated, in a list.
+    /// A list of 64 KiB that repeats a piece.
     fn repeated(piece: &str) -> String {
         let count = (64 << 10) / piece.len();
         format!("[{}{piece}]", format!("{piece},").repeat(count))
     }
 
-    /// What costs much memory per byte of text.
+    /// Pieces that take much memory per byte of text.
     const EXPENSIVE: [&str; 7] = [
         "[]",
         "{}",
@@ -448,7 +447,7 @@ mod tests {
                 all().read_within(text.as_bytes(), 16 << 20).is_ok(),
                 "{piece}"
             );
-            // What is skipped takes no memory.
+            // A skipped field takes no memory.
             let text = format!(r#"{{"a": 1, "b": {text}}}"#);
             let read = Fields::only([&["a"] as FieldPath]).read_within(text.as_bytes(), 1 << 10);
             assert_eq!(read.unwrap(), json!({"a": 1}), "{piece}");
@@ -458,7 +457,6 @@ mod tests {
         assert!(matches!(read, Err(Unread::Invalid(_))));
     }
 
-    /// Text of the size of an object that etcd takes is not rejected because it is text.
     #[test]
     fn reads_large_texts() {
         let text = json!({"a": "x".repeat(3 << 20)}).to_string();

@@ -1,4 +1,4 @@
-//! Text that is not the controller's own, and how much text the API takes.
+//! Foreign text in messages, and the API's limits of text.
 
 /// Characters of a condition's message (`metav1.Condition`).
 pub(super) const MESSAGE: usize = 32_768;
@@ -7,25 +7,23 @@ pub(super) const V1BETA1_MESSAGE: usize = 10_240;
 /// Bytes of an event's note (`NoteLengthLimit` of the API server's validation).
 pub(super) const NOTE: usize = 1_024;
 
-/// Characters that are shown of a foreign text. The API server's message about a missing right has
-/// some 300.
+/// The most characters of a foreign text. The API server's message about a missing right has some 300.
 const SHOWN: usize = 1_000;
 
-/// A text that another program wrote, as part of a message: in quotes that it cannot end, without
-/// control characters and line breaks, and cut.
+/// Quotes the text of another program for a message: in one line, without control characters and
+/// closing quotes, and cut to 1,000 characters.
 pub fn quoted(text: &str) -> String {
     let one_line = |c: char| match c {
         '“' | '”' => '"',
         c if c.is_whitespace() => ' ',
         c => c,
     };
-    // What is not shown is not looked at.
     let shown: String = text.chars().take(SHOWN + 1).map(one_line).collect();
     format!("“{}”", fitting(shown.trim(), SHOWN, |_| 1))
 }
 
-/// A text that fits: as a whole, or its beginning and an ellipsis. `size` is what a character
-/// counts; characters that move the cursor or turn the line around are replaced.
+/// Cuts a text to a size and marks the cut with an ellipsis. `size` is the size of a character.
+/// Characters that move the cursor or reorder the line are replaced.
 pub(super) fn fitting(text: &str, most: usize, size: fn(char) -> usize) -> String {
     let safe = |c: char| match is_unsafe(c) {
         true => char::REPLACEMENT_CHARACTER,

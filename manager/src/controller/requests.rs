@@ -25,25 +25,25 @@ use crate::reading::{Fields, MANAGED_FIELDS, Unread};
 /// By whom fields are written (`metadata.managedFields`).
 const FIELD_MANAGER: &str = "windlass-manager";
 
-/// How much of an answer is read.
+/// Limits of an answer.
 #[derive(Debug, Clone, Copy)]
 struct Bounds {
     /// Bytes of the body.
     body: usize,
-    /// Bytes of memory that its values take.
+    /// Bytes of memory of its values.
     values: usize,
 }
 
 impl Bounds {
-    /// The API server takes objects of 3 MiB, and the answer has them with their managed fields.
+    /// An object of the management cluster: 3 MiB, which is the API server's limit of a request, and
+    /// its managed fields.
     const OBJECT: Bounds = Bounds {
         body: 8 << 20,
         values: 32 << 20,
     };
 
-    /// Errors, and everything from workload clusters, which are not to be trusted: they are asked
-    /// for nothing but the Secrets of tokens, which have a kilobyte. Three hundred configs may wait
-    /// for such an answer at once.
+    /// Errors, and all answers of workload clusters, which are not trusted. The manager reads nothing
+    /// there but the Secrets of tokens, which have a kilobyte; 300 such answers may arrive at once.
     const SMALL: Bounds = Bounds {
         body: 64 << 10,
         values: 256 << 10,
@@ -57,11 +57,11 @@ impl Bounds {
     }
 }
 
-/// An answer, as far as it was read.
+/// An answer that was read.
 struct Answer {
     realm: Realm,
     code: StatusCode,
-    /// `None`: it is larger than its bound.
+    /// `None`: it is larger than its limit.
     body: Option<Vec<u8>>,
 }
 
@@ -69,7 +69,7 @@ struct Answer {
 pub(super) enum Refusal {
     /// Somebody else wrote the object first, or it is gone.
     Overtaken,
-    /// The server answers, and refuses; in words that hold nothing secret, and foreign ones quoted.
+    /// The server rejects the request: a message without secrets, in which foreign text is quoted.
     Refused(String),
     /// Nobody answers, or nothing that can be read.
     Silent,
@@ -225,7 +225,7 @@ async fn send(
     Ok(Answer { realm, code, body })
 }
 
-/// A body, unless it has more bytes.
+/// Reads a body; `None` if it has more bytes.
 async fn read_body(body: Body, most_bytes: usize) -> Result<Option<Vec<u8>>, Refusal> {
     let (mut body, mut bytes) = (pin!(body), Vec::new());
     while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
@@ -288,8 +288,8 @@ fn answered(realm: Realm, text: &str) -> String {
     format!("{} answered: {}", server(realm), quoted(text))
 }
 
-/// What is said of an error of kube's. Its own words may quote what it could not read; an error of
-/// a server it makes only where it reads itself, which is the management cluster.
+/// The refusal behind an error of kube's, whose own message may quote what it could not read. Errors
+/// of the kind `Api` come from requests that kube reads itself, to the management cluster.
 pub(super) fn refusal(error: &kube::Error) -> Refusal {
     match error {
         kube::Error::Api(status) => Refusal::Refused(answered(Realm::Management, &status.message)),

@@ -1,5 +1,4 @@
-//! The bodies of requests: memory is given for bytes that have arrived, not for those that are
-//! announced.
+//! Bodies of requests. Memory is reserved for bytes that have arrived, not for announced ones.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -17,7 +16,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::connections::{Peer, Phase};
 
-/// Why a request is not answered as it should be. The text holds nothing of the request.
+/// The answer to a rejected request. The text does not quote the request.
 #[derive(Debug)]
 pub(super) struct Rejection {
     pub(super) code: StatusCode,
@@ -34,14 +33,14 @@ impl Rejection {
         Rejection::new(StatusCode::BAD_REQUEST, text)
     }
 
-    /// There is no memory, or no turn, for a large request.
+    /// Too many large requests are processed already.
     pub(super) fn busy() -> Self {
         let text = "too many large requests at once";
         Rejection::new(StatusCode::TOO_MANY_REQUESTS, text)
     }
 }
 
-/// The API server asks again where it is told when.
+/// The API server repeats a request that is answered with `Retry-After`.
 impl IntoResponse for Rejection {
     fn into_response(self) -> Response {
         let again = (self.code == StatusCode::TOO_MANY_REQUESTS).then_some("1");
@@ -50,30 +49,29 @@ impl IntoResponse for Rejection {
     }
 }
 
-/// How much a body may hold, and how long it may take.
+/// Limits of bodies.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
     /// Bytes of one body.
     pub(super) body: usize,
-    /// Bytes of all large bodies, and of their answers that have not been taken yet.
+    /// Bytes of all large bodies and of their answers that clients have not read yet.
     pub(super) pool: usize,
-    /// For a body to arrive.
+    /// The longest time for a body to arrive.
     pub(super) time: Duration,
-    /// How long it may take whatever its rate is.
+    /// The time without a least rate.
     pub(super) grace: Duration,
     /// The least rate after that, in bytes per second.
     pub(super) rate: usize,
-    /// How long a large body waits for memory, or for its turn. After that it is too much.
+    /// How long a large request waits for memory or for its turn, before it is rejected.
     pub(super) queue: Duration,
-    /// How long a body that arrives, or an answer that is taken, keeps memory that others wait for.
+    /// How long an incomplete body or an unread answer keeps memory that others wait for.
     pub(super) patience: Duration,
 }
 
-/// Bytes that each body may have beside the pool: those of almost all objects. Large bodies are
-/// counted, and keep no others waiting.
+/// The largest small body. Most objects have fewer bytes; small bodies are not counted in a pool.
 pub(super) const SMALL: usize = 32 << 10;
 
-/// The memory for the large bodies of one path; clones are of one.
+/// The memory for large bodies of one path; clones share it.
 #[derive(Debug, Clone)]
 pub(super) struct Pool(Arc<Shares>);
 
@@ -90,7 +88,7 @@ struct Held {
     claims: BTreeMap<u64, Claim>,
 }
 
-/// What one body holds.
+/// The memory of one body.
 #[derive(Debug)]
 struct Claim {
     bytes: usize,
@@ -112,7 +110,7 @@ impl Held {
     }
 }
 
-/// The claim of a body; given back when it is dropped.
+/// The claim of a body; dropping it frees the memory.
 #[derive(Debug)]
 pub(super) struct Share {
     pool: Pool,
@@ -136,10 +134,10 @@ impl Pool {
         }))
     }
 
-    /// Takes in a body.
+    /// Receives a body.
     ///
     /// # Errors
-    /// It is too large, too slow, not whole, or there is no memory for it.
+    /// The body is too large, too slow or incomplete, or there is no memory for it.
     pub(super) async fn receive(
         &self,
         mut body: Body,
@@ -184,7 +182,7 @@ impl Pool {
                 return Err(too_large());
             }
             if length > text.capacity() {
-                // Twice as much each time, but not more than can come.
+                // Doubled each time, up to the expected length.
                 let room = (2 * text.capacity()).min(expected).max(length);
                 let asked = Instant::now();
                 tokio::select! {
@@ -192,7 +190,7 @@ impl Pool {
                     () = sleep(bounds.queue) => return Err(Rejection::busy()),
                     () = share.evicting.notified() => return Err(Rejection::busy()),
                 }
-                // Nobody reads meanwhile, and nobody can send.
+                // The sender is not to blame for this time.
                 began += asked.elapsed();
                 text.reserve_exact(room - text.len());
             }
@@ -230,15 +228,14 @@ impl Share {
     async fn reserve(&self, bytes: usize) {
         let wanted = bytes.saturating_sub(SMALL);
         while !self.is_reserved(wanted) {
-            // Others may get old without anything being freed.
+            // Claims become old without an event.
             let freed = self.pool.0.freed.notified();
             drop(timeout(self.pool.0.bounds.patience / 4, freed).await);
         }
     }
 
-    /// Reserves so many bytes if there are so many. If not, those who keep memory for long and are
-    /// not worked on have to go, the oldest first: a body that still arrives is told so, an answer
-    /// that is not taken ends with its connection.
+    /// Reserves so many bytes if they are free. If not, evicts the oldest claim that is neither new nor
+    /// being processed: an incomplete body is rejected, an unread answer ends with its connection.
     fn is_reserved(&self, wanted: usize) -> bool {
         let (bounds, mut held) = (&self.pool.0.bounds, self.pool.lock());
         let own = held.claims.get(&self.number).map_or(0, |own| own.bytes);
@@ -270,7 +267,7 @@ impl Share {
         false
     }
 
-    /// Holds the memory of an answer in place of that of the body.
+    /// Claims the memory of the answer instead of that of the body.
     fn answers(&self, bytes: usize) {
         let mut held = self.pool.lock();
         if let Some(claim) = held.claims.get_mut(&self.number) {
@@ -282,10 +279,10 @@ impl Share {
     }
 }
 
-/// Bytes of an answer that are given to the connection at a time.
+/// Bytes of an answer that hyper buffers at a time.
 const PIECE: usize = 16 << 10;
 
-/// A large answer, which holds its share until the client has taken it.
+/// A large answer, which holds its share until the client has read it.
 pub(super) struct Answer {
     left: Bytes,
     _share: Share,
@@ -341,7 +338,7 @@ mod tests {
         patience: Duration::from_secs(1),
     };
 
-    /// A body that sends pieces of this many bytes, each after a pause.
+    /// A body of pieces with these numbers of bytes, each after a pause.
     fn sent(pieces: &[usize], pause: Duration) -> Body {
         let pieces = futures::stream::iter(pieces.to_vec()).then(move |bytes| async move {
             tokio::time::sleep(pause).await;
@@ -350,7 +347,7 @@ mod tests {
         Body::from_stream(pieces)
     }
 
-    /// A body of which so many bytes come, and the rest never.
+    /// A body of which only so many bytes arrive.
     fn stuck(bytes: usize) -> Body {
         let first = futures::stream::iter([Ok::<_, std::io::Error>(vec![b'x'; bytes])]);
         Body::from_stream(first.chain(futures::stream::pending()))
@@ -371,11 +368,11 @@ mod tests {
             (Body::from("x".repeat(256 << 10)), 200, 0),
             (Body::from("x".repeat((256 << 10) + 1)), 413, 0),
             (sent(&[100 << 10; 3], Duration::ZERO), 413, 0),
-            // As fast as it has to be.
+            // Exactly the least rate.
             (sent(&[32 << 10; 7], second), 200, 7),
-            // Slower: the grace of two seconds is used up.
+            // Half of it.
             (sent(&[16 << 10; 8], second), 408, 3),
-            // Byte by byte, and nothing at all.
+            // Byte by byte, nothing, and nothing more.
             (sent(&[1; 100], second / 2), 408, 2),
             (stuck(0), 408, 2),
             (stuck(32 << 10), 408, 3),
@@ -390,12 +387,11 @@ mod tests {
             ..BOUNDS
         });
         let body = sent(&[32 << 10; 7], second);
-        assert_eq!(code(&patient, body).await, 408, "it takes too long in all");
+        assert_eq!(code(&patient, body).await, 408);
         let broken = futures::stream::iter([Err::<Vec<u8>, _>(std::io::Error::other("x"))]);
         assert_eq!(code(&pool, Body::from_stream(broken)).await, 400);
     }
 
-    /// However much is announced, what has not arrived takes no memory.
     #[tokio::test(start_paused = true)]
     async fn reserves_for_bytes_that_have_arrived() {
         let pool = Pool::new(BOUNDS);
@@ -423,7 +419,7 @@ mod tests {
                 slow.expect_err("it is stuck").code.as_u16()
             };
             let others = async {
-                // Small ones need nothing of the pool.
+                // Small bodies are not counted.
                 assert_eq!(code(&pool, Body::from("{}")).await, 200);
                 code(&pool, large()).await
             };
@@ -433,9 +429,8 @@ mod tests {
         assert_eq!(pool.lock().bytes(), 0);
     }
 
-    /// Where all wait for each other, some are told to come again, and the others are taken in.
     #[tokio::test(start_paused = true)]
-    async fn bodies_do_not_wait_for_each_other_forever() {
+    async fn rejects_some_bodies_that_wait_for_each_other() {
         let pool = Pool::new(BOUNDS);
         let bodies = (0..4).map(|_| async {
             let peer = Peer::new();
@@ -451,9 +446,8 @@ mod tests {
         assert!(codes[0] == 200 && codes.iter().all(|code| [200, 429].contains(code)));
     }
 
-    /// An answer that nobody takes holds memory, and lets go of it when others need it.
     #[tokio::test(start_paused = true)]
-    async fn holds_memory_until_an_answer_is_taken() {
+    async fn holds_memory_until_the_answer_is_read() {
         let pool = Pool::new(BOUNDS);
         let peer = Peer::new();
         let body = || Body::from("x".repeat(200 << 10));

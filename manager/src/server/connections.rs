@@ -1,5 +1,5 @@
-//! The connections of a server. There is always a place for a new one: when there are too many, the
-//! one goes that has been of no use for the longest time.
+//! The open connections of a server. When a limit is reached, the least useful one is closed for a
+//! new one.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -9,23 +9,23 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// What a connection does, from the one that is missed least to the one that is missed most.
+/// What a connection does, in the order in which connections are closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Phase {
-    /// It has sent no request yet, or not the whole head.
+    /// It has not sent a complete head yet.
     New,
-    /// It was answered, and may send another request.
+    /// A request was answered; another one may follow.
     Idle,
     /// The body of a request arrives.
     Body,
-    /// A request is worked on: this phase ends by itself.
+    /// A request is processed. Such a connection is never closed for another.
     Work,
 }
 
-/// The body of an object arrives in some milliseconds.
+/// When a body counts as slow. That of an object arrives within milliseconds.
 const SLOW: Duration = Duration::from_secs(2);
 
-/// One connection, for those who serve it; clones are of one.
+/// One connection; clones share it.
 #[derive(Debug, Clone)]
 pub(super) struct Peer(Arc<State>);
 
@@ -63,7 +63,7 @@ impl Peer {
         };
     }
 
-    /// Bytes have arrived: where no request is served, those of a head.
+    /// Notes that bytes have arrived: of a head, unless a request is served.
     pub(super) fn heard(&self) {
         let mut now = self.now();
         if now.phase <= Phase::Idle && !now.is_in_head {
@@ -75,29 +75,29 @@ impl Peer {
         self.now().phase == phase
     }
 
-    /// Since when the head of a request arrives, if one does.
+    /// When the head of a request that is not complete began.
     pub(super) fn in_head(&self) -> Option<Instant> {
         let now = self.now();
         now.is_in_head.then_some(now.since)
     }
 
-    /// Since when an answer is sent, if that may be.
+    /// When the last request was answered, if none is served.
     pub(super) fn answered(&self) -> Option<Instant> {
         let now = self.now();
         (now.phase == Phase::Idle).then_some(now.since)
     }
 
-    /// Closes the connection, whatever it does.
+    /// Closes the connection.
     pub(super) fn close(&self) {
         self.0.closing.notify_one();
     }
 
-    /// Waits until somebody closes the connection.
+    /// Waits until [`Peer::close`] is called.
     pub(super) async fn closed(&self) {
         self.0.closing.notified().await;
     }
 
-    /// What goes first. A body that arrives slowly is missed no more than one that does not.
+    /// The place in the order of closing; a slow body comes first, as a missing head does.
     fn worth(&self) -> (Phase, Instant) {
         let now = self.now();
         let is_slow = now.phase == Phase::Body && now.since.elapsed() >= SLOW;
@@ -109,7 +109,7 @@ impl Peer {
     }
 }
 
-/// The open connections of a server; clones are of one.
+/// The open connections of a server; clones share them.
 #[derive(Debug, Clone)]
 pub(super) struct Connections {
     open: Arc<Mutex<Open>>,
@@ -123,7 +123,7 @@ struct Open {
     peers: BTreeMap<u64, (IpAddr, Peer)>,
 }
 
-/// The place of a connection; free when it is dropped.
+/// The place of a connection; dropping it frees the place.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) peer: Peer,
@@ -138,7 +138,7 @@ impl Drop for Place {
 }
 
 impl Connections {
-    /// For so many at once, and so many of one address.
+    /// Limits the number of all connections, and of those from one address.
     pub(super) fn new(most: usize, most_of_address: usize) -> Self {
         Connections {
             open: Arc::default(),
@@ -147,9 +147,9 @@ impl Connections {
         }
     }
 
-    /// A place for a connection from an address. Where there are too many of the address, one of
-    /// the address is closed for it, and where there are too many at all one of the address with
-    /// the most. `None`: all of those are worked on.
+    /// Returns a place for a connection from an address. If the address has too many, one of them is
+    /// closed; if there are too many in total, one of the address that has the most. `None`: all of
+    /// these are processing requests.
     pub(super) fn place(&self, address: IpAddr) -> Option<Place> {
         let address = address.to_canonical();
         let mut open = self.lock();
@@ -175,7 +175,7 @@ impl Connections {
 }
 
 impl Open {
-    /// The address of which one has to go for a new one.
+    /// The address that has to lose a connection, if any.
     fn crowded(&self, address: IpAddr, bounds: &Connections) -> Option<IpAddr> {
         let mut counts: BTreeMap<IpAddr, usize> = BTreeMap::new();
         for (address, _) in self.peers.values() {
@@ -225,8 +225,7 @@ mod tests {
             tokio::time::advance(SLOW / 8).await;
             places.push(place);
         }
-        // The older of the two that have sent nothing, the newer, the idle one, and at last the one
-        // that sends a body.
+        // The older of the two without a request, the newer, the idle one, then the one with a body.
         for victim in [2, 3, 1, 0] {
             assert!(places.iter().all(|place| !is_closed(place)));
             let new = connections.place(address(1)).unwrap();
@@ -252,7 +251,7 @@ mod tests {
         assert!(is_closed(&slow) && !is_closed(&idle));
     }
 
-    /// Who has many connections loses one for who has few, however these are used.
+    /// An address with many connections loses one to an address with few, whatever they do.
     #[test]
     fn takes_places_from_the_address_with_most() {
         let connections = Connections::new(4, 3);

@@ -39,18 +39,18 @@ use stream::Timed;
 /// How much and how long a server puts up with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
-    /// Connections at once. For more, those go that are of no use.
+    /// Connections at once. The least useful one is closed for another.
     pub(crate) connections: usize,
-    /// Those of one address. All API servers may have one, behind a proxy.
+    /// Connections from one address. Behind a proxy, all API servers have the same one.
     pub(crate) of_address: usize,
     /// For the TLS handshake.
     pub(crate) handshake: Duration,
-    /// For the head of a request, once it has begun.
+    /// For the head of a request, from its first byte on.
     pub(crate) head: Duration,
-    /// Before and between requests. Go's clients close after 90 seconds themselves: a request that
-    /// is sent while we close fails.
+    /// Before and between requests. Longer than the 90 seconds of Go's clients: a request that is
+    /// sent while the server closes the connection fails.
     pub(crate) idle: Duration,
-    /// For the client to take an answer.
+    /// For the client to read an answer.
     pub(crate) answer: Duration,
     /// For a connection in all; it ends after the request that is then served, and clients make
     /// another.
@@ -113,7 +113,7 @@ impl Server {
                 () = shutdown.begun() => break,
             };
             match accepted {
-                // Without a place it is closed: all that are there are worked on.
+                // Without a place it is closed: all others are processing requests.
                 Ok((stream, address)) => {
                     if let Some(place) = places.place(address.ip()) {
                         let (tls, router) = (tls.clone(), self.router.clone());

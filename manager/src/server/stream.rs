@@ -1,4 +1,4 @@
-//! A connection with deadlines: for the head of a request once it has begun, and for taking an
+//! A stream with two deadlines: the head of a request must be complete, and the client must read the
 //! answer.
 
 use std::io;
@@ -18,7 +18,7 @@ pub(super) struct Timed<S> {
     answer: Timer,
 }
 
-/// A time after which nobody waits on.
+/// A deadline relative to an event.
 struct Timer {
     limit: Duration,
     sleep: Option<Pin<Box<Sleep>>>,
@@ -29,7 +29,7 @@ impl Timer {
         Timer { limit, sleep: None }
     }
 
-    /// Whether the time since something began is over; wakes the task when it is.
+    /// Whether the limit after an event has passed; wakes the task when it does.
     fn is_over(&mut self, since: Option<Instant>, context: &mut Context<'_>) -> bool {
         let Some(deadline) = since.map(|since| since + self.limit) else {
             return false;
@@ -54,7 +54,7 @@ impl<S> Timed<S> {
         }
     }
 
-    /// What was written, or an error when the client does not take its answer.
+    /// Returns the result of a write, or an error if the client does not read its answer.
     fn written<T>(
         &mut self,
         context: &mut Context<'_>,
@@ -79,7 +79,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Timed<S> {
             self.peer.heard();
         }
         let this = &mut *self;
-        // Also when bytes have come: one now and then is no head either.
+        // Also after a successful read: a slow client sends a byte now and then.
         if this.head.is_over(this.peer.in_head(), context) {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }

@@ -1,5 +1,4 @@
-//! Conversion and validation, as the API server asks for them. What is answered the library says;
-//! here it is taken in and sent out.
+//! The conversion and validation webhooks: requests and answers. The library decides the answers.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,9 +20,9 @@ use super::connections::{Peer, Phase};
 use crate::metrics::Metrics;
 use crate::reading::{FieldPath, Fields, Unread, read_items};
 
-/// What one admission may hold: the object before and after, each of at most 3 MiB, which the API
-/// server takes of a request. It is controller-runtime's bound, and the API server waits for an
-/// admission 10 seconds.
+/// Limits of admissions. A review has the object before and after a change, each of at most 3 MiB,
+/// which is the API server's limit of a request; 7 MiB is controller-runtime's. The API server waits
+/// 10 seconds.
 const ADMISSION: Bounds = Bounds {
     body: 7 << 20,
     pool: 8 << 20,
@@ -34,8 +33,8 @@ const ADMISSION: Bounds = Bounds {
     patience: Duration::from_secs(1),
 };
 
-/// What one conversion may hold: the API server has a list converted in one request, in pages of
-/// 500 objects as kubectl reads them: 32 KB each. It waits for a conversion 30 seconds.
+/// Limits of conversions. The API server sends the objects of a list in one request: 16 MiB are a
+/// page of kubectl with 500 objects of 32 KB. The API server waits 30 seconds.
 const CONVERSION: Bounds = Bounds {
     body: 16 << 20,
     pool: 16 << 20,
@@ -43,32 +42,32 @@ const CONVERSION: Bounds = Bounds {
     ..ADMISSION
 };
 
-/// Bytes of memory that the values of an object may take: of 3 MiB of text, which the API server
-/// takes, and of ten thousand fields. The work on an object takes some five times as much.
+/// Bytes of memory of the values of an object: 3 MiB of text, which is the API server's limit, and
+/// several thousand fields. Processing an object takes up to five times as much.
 const OBJECT: usize = 4 << 20;
 
-/// The same for small bodies; one with more is worked on as a large one.
+/// The same for small bodies. A body that needs more is processed as a large one.
 const SMALL_OBJECT: usize = 512 << 10;
 
-/// Small requests of a path that are worked on at once; of large ones there is one.
+/// Small requests of a path that are processed at once. Large requests are processed one by one.
 const AT_ONCE: usize = 2;
 
-/// Objects that cannot be converted are named up to this number.
+/// The most objects whose conversion errors are reported.
 const MOST_FAULTS: usize = 10;
 
-/// Characters that are said of one.
+/// Characters of the message about one object.
 const FAULT: usize = 1_000;
 
-/// Where the objects stand in an answer.
+/// The text before the objects of an answer.
 const OBJECTS: &str = r#""convertedObjects":["#;
 
-/// How long the objects of a list are converted. The API server waits no longer.
+/// How long a list may be converted. The API server does not wait longer.
 const CONVERSION_TIME: Duration = Duration::from_secs(30);
 
-/// Rejections of a path are logged once in this time.
+/// The time between two log lines about rejections of a path.
 const LOGGED: Duration = Duration::from_secs(60);
 
-/// Answers a body whose objects may take so many bytes of memory.
+/// Answers a body; the values of each object may take so many bytes of memory.
 type Review = fn(Bytes, usize) -> Result<String, Unread>;
 
 #[derive(Clone)]
@@ -92,8 +91,8 @@ pub(crate) fn router(metrics: &Metrics) -> Router {
     })
 }
 
-/// Of an AdmissionReview nothing is read but what the answer depends on: the object as it was may
-/// be as large as the one that it becomes.
+/// Answers an AdmissionReview. Only the fields that the answer depends on are read: not the old
+/// object, for example.
 fn validate(body: Bytes, most_bytes: usize) -> Result<String, Unread> {
     const READ: [FieldPath; 6] = [
         &["apiVersion"],
@@ -108,8 +107,7 @@ fn validate(body: Bytes, most_bytes: usize) -> Result<String, Unread> {
     Ok(windlass::admission::review(&question).to_string())
 }
 
-/// Answers a ConversionReview object by object, so that no more than one of them is in memory as
-/// values.
+/// Answers a ConversionReview one object after the other, so that only one is in memory as values.
 fn convert(body: Bytes, most_bytes: usize) -> Result<String, Unread> {
     const READ: [FieldPath; 2] = [&["request", "uid"], &["request", "desiredAPIVersion"]];
     let mut question = Fields::only(READ).read_within(&body, SMALL)?;
@@ -127,7 +125,7 @@ fn convert(body: Bytes, most_bytes: usize) -> Result<String, Unread> {
     let (mut separator, mut faults) = ("", Vec::new());
     read_items(&body, &["request", "objects"], most_bytes, &mut |object| {
         if Instant::now() > until {
-            faults.push("it takes too long to convert so many objects".to_owned());
+            faults.push("the conversion of the list takes too long".to_owned());
             return false;
         }
         question["request"]["objects"] = Value::Array(vec![object]);
@@ -218,8 +216,8 @@ impl Webhook {
         Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
     }
 
-    /// Has the library answer when it is the turn of the request, on a thread where it keeps nobody
-    /// waiting. What is being worked on is held until it is done, even when the client has gone.
+    /// Processes a request when a turn is free, on a thread for blocking work. Turn and share are held
+    /// until then, even if the client disconnects.
     async fn work(
         &self,
         turns: &Arc<Semaphore>,
@@ -244,31 +242,32 @@ impl Webhook {
         })
     }
 
-    /// Logs a rejection, without anything of the request. Whoever sends many does not fill the log;
-    /// metrics count them all.
+    /// Logs a rejection, at most once a minute; metrics count all of them. The log line does not quote
+    /// the request.
     fn log(&self, rejection: &Rejection) {
         let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
         if logged.is_none_or(|logged| logged.elapsed() >= LOGGED) {
             *logged = Some(Instant::now());
             let code = rejection.code.as_u16();
-            tracing::warn!(webhook = %self.path, code, reason = rejection.text, "Rejected a request to a webhook; further ones are logged once a minute");
+            tracing::warn!(webhook = %self.path, code, reason = rejection.text, "Rejected a request to a webhook");
         }
     }
 }
 
-/// One admission webhook at `/one`, and with small bounds.
+/// One admission webhook at `/one` with small limits.
 #[cfg(test)]
 pub(super) fn of_one(review: Review, metrics: &Metrics) -> Router {
     of_path("/one", review, metrics)
 }
 
-/// One admission webhook at a path, with small bounds.
+/// One admission webhook at a path, with small limits.
 #[cfg(test)]
 pub(super) fn of_path(path: &str, review: Review, metrics: &Metrics) -> Router {
     let bounds = Bounds {
         body: 256 << 10,
         pool: 256 << 10,
-        grace: Duration::from_millis(200),
+        grace: Duration::from_secs(1),
+        queue: Duration::from_secs(60),
         ..ADMISSION
     };
     Webhook::new(path, review, false, bounds, metrics).served()
@@ -298,7 +297,6 @@ mod tests {
         })
     }
 
-    /// One object after the other, the answer is what the library says of all.
     #[test]
     fn converts_lists_as_the_library_does() {
         let broken = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}});
@@ -326,7 +324,7 @@ mod tests {
         let message = answer["response"]["result"]["message"].as_str().unwrap();
         assert_eq!(message.matches("; ").count(), MOST_FAULTS - 1);
         assert!(message.len() < MOST_FAULTS * (FAULT + 2));
-        // Nobody reads the 16 MiB of a list of what are no objects.
+        // The rest of the list is not read.
         let brackets = format!("[{}[]]", "[],".repeat(5 << 20));
         let body = question("v1beta2", Value::Null).to_string();
         let body = body.replace("null", &brackets);

@@ -1,5 +1,5 @@
 //! Our manager when things go wrong: it is killed, the API server fails, workload clusters hang,
-//! objects are hostile, strangers ask. Each scenario has a small size for every day; with
+//! objects, clients and workload clusters are hostile. Each scenario has a small size for every day; with
 //! `WINDLASS_E2E_FAULTS=full` it has its whole one.
 
 mod churn;
@@ -23,7 +23,7 @@ pub(crate) use outages::{the_api_server_restarts, the_clock_is_off, watches_are_
 pub(crate) use rotation::certificates_are_exchanged_under_load;
 pub(crate) use storm::a_fifth_of_all_requests_fails;
 pub(crate) use strangers::{
-    long_answers_of_workload_clusters_are_cut, strangers_at_the_webhooks_delay_nobody,
+    hostile_requests_do_not_delay_webhooks, long_answers_of_workload_clusters_are_cut,
 };
 pub(crate) use upgrades::clusterctl_upgrades_and_goes_back_while_machines_are_made;
 pub(crate) use workloads::bad_workload_clusters_stop_nobody;

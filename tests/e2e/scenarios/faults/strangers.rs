@@ -1,6 +1,5 @@
-//! Those who may reach the manager and mean no good: whoever is in the pod network, at its
-//! webhooks, and workload clusters in their answers. Meanwhile the API server is answered within a
-//! second, and the manager takes no more than 150 MB.
+//! Hostile clients of the webhooks, and hostile workload clusters. Meanwhile the manager answers the
+//! API server within a second, and takes at most 150 MB.
 
 use std::convert::Infallible;
 use std::net::TcpStream;
@@ -41,12 +40,12 @@ const ADMISSION: &str = r#"{"apiVersion":"admission.k8s.io/v1","kind":"Admission
 pub(super) struct Webhook<'a> {
     plane: &'a ControlPlane,
     configuration: Value,
-    /// Two files of one path: the webhook refuses what the schema takes.
+    /// Two files with one path: valid by the schema, rejected by the webhook.
     refused: Value,
 }
 
 impl<'a> Webhook<'a> {
-    /// One that is called, from now on.
+    /// Configures one, and waits until the API server calls it.
     pub(super) fn called(plane: &'a ControlPlane, site: &Site<'_>, name: &str, port: u16) -> Self {
         let full = format!("{name}.e2e.windlass.dev");
         let webhook = json!({
@@ -82,7 +81,7 @@ impl<'a> Webhook<'a> {
         }
     }
 
-    /// Has the API server call it; how long that takes.
+    /// Has the API server call it, and returns the time that this took.
     pub(super) fn answers(&self) -> Duration {
         let began = Instant::now();
         let answer = self.plane.api.try_create(&self.refused);
@@ -97,9 +96,9 @@ impl<'a> Webhook<'a> {
     }
 }
 
-/// Idle connections, bodies that are announced and do not come, that come byte by byte, or that
-/// take a hundred times their size.
-pub(crate) fn strangers_at_the_webhooks_delay_nobody(context: &Context) {
+/// Idle connections, and bodies that never arrive, arrive byte by byte, or take a hundred times their
+/// size in memory.
+pub(crate) fn hostile_requests_do_not_delay_webhooks(context: &Context) {
     let plane = context.kinds();
     let ways = Ways::by(&plane, &plane.url);
     let site = Site::empty(&plane, "strangers");
@@ -113,7 +112,7 @@ pub(crate) fn strangers_at_the_webhooks_delay_nobody(context: &Context) {
         assert!(longest < SECOND, "{what}: {longest:?}");
         assert!(megabytes < MOST_MEGABYTES, "{what}: {megabytes} MB");
     };
-    is_answered(&mut manager, "nobody");
+    is_answered(&mut manager, "undisturbed");
 
     let connect = || TcpStream::connect(("127.0.0.1", port)).unwrap();
     let idle: Vec<TcpStream> = (0..1000).map(|_| connect()).collect();
@@ -124,7 +123,7 @@ pub(crate) fn strangers_at_the_webhooks_delay_nobody(context: &Context) {
         connector: tls::connector(&plane.certificates.authority),
         server: format!("127.0.0.1:{port}"),
     };
-    // Who announces more than a body may have, and who announces as much, sends nothing more.
+    // More than the limit, and the limits.
     for (path, bytes) in [
         (CONVERT, 64 << 20),
         (CONVERT, 16 << 20),
@@ -154,21 +153,22 @@ pub(crate) fn strangers_at_the_webhooks_delay_nobody(context: &Context) {
             drop(brackets);
         }
     }
-    is_answered(&mut manager, "nobody any more");
+    is_answered(&mut manager, "afterwards");
     webhook.remove();
     manager.stop();
     site.leave();
 }
 
-/// Connections with requests that never end well; they are closed when it is dropped.
+/// Clients that send hostile requests.
 struct Strangers {
     connector: tokio_rustls::TlsConnector,
     server: String,
 }
 
 impl Strangers {
-    /// So many requests whose bodies have so many bytes, of which pieces are sent as long as the
-    /// manager takes them: small ones slowly, large ones at once. An empty piece is the last.
+    /// Begins requests whose bodies are announced with so many bytes. Pieces are sent until one is
+    /// empty or the manager closes the connection; after a piece of one byte the client pauses. The
+    /// connections are closed when the result is dropped.
     fn come(
         &self,
         context: &Context,
@@ -205,19 +205,19 @@ impl Strangers {
                         tokio::time::sleep(Duration::from_millis(100)).await;
                     }
                 }
-                // It stays for the answer, and after that until it is closed.
+                // The connection stays open until the manager closes it.
                 drop(stream.read_to_end(&mut Vec::new()).await);
             });
         }
         drop(sender);
-        // All have begun when nobody has a sender any more.
+        // All requests have begun when the last sender is dropped.
         drop(receiver.recv());
         all
     }
 }
 
-/// Workload clusters that refuse with a megabyte, and with a message that no condition can hold: the
-/// conditions of their machines say so in a few words, and other clusters' machines have their data.
+/// Workload clusters that answer 403 with a megabyte, or with a message longer than a condition: the
+/// conditions of their machines report it, and the machines of other clusters get their data.
 pub(crate) fn long_answers_of_workload_clusters_are_cut(context: &Context) {
     let plane = context.kinds();
     let ways = Ways::by(&plane, &plane.url);
@@ -281,7 +281,7 @@ pub(crate) fn long_answers_of_workload_clusters_are_cut(context: &Context) {
     site.leave();
 }
 
-/// A server that refuses everything with so many bytes.
+/// Starts a server that answers everything with 403 and a message of so many bytes.
 fn refusing(
     context: &Context,
     plane: &ControlPlane,
@@ -329,7 +329,7 @@ fn with_webhooks(site: &Site<'_>, ways: &Ways) -> (Process, u16) {
     (manager, port)
 }
 
-/// The most memory that a program has had so far, in megabytes (`VmHWM` of proc(5)).
+/// The peak of the resident set in megabytes (`VmHWM` of proc(5)).
 fn peak(manager: &mut Process) -> usize {
     manager.assert_running();
     let status = std::fs::read_to_string(format!("/proc/{}/status", manager.id())).unwrap();
