@@ -1,5 +1,5 @@
-//! Reads selected fields of JSON, within a limit of memory. The larger part of most objects of the API
-//! server is `metadata.managedFields`.
+//! Reads selected fields of JSON, within a limit of memory. The larger part of most objects of the
+//! API server is `metadata.managedFields`.
 
 use std::cell::Cell;
 use std::fmt;
@@ -116,8 +116,8 @@ impl fmt::Display for Unread {
     }
 }
 
-/// Reads the items of the list at a path, one after the other, until `each` returns false. An item may
-/// take so many bytes of memory. The rest of the text is skipped.
+/// Reads the items of the list at a path, one after the other, until `each` returns false. An item
+/// may take so many bytes of memory. The rest of the text is skipped.
 ///
 /// # Errors
 /// The text is not JSON, or an item takes more memory.

@@ -7,7 +7,8 @@ pub(super) const V1BETA1_MESSAGE: usize = 10_240;
 /// Bytes of an event's note (`NoteLengthLimit` of the API server's validation).
 pub(super) const NOTE: usize = 1_024;
 
-/// The most characters of a foreign text. The API server's message about a missing right has some 300.
+/// The most characters of a foreign text. The API server's message about a missing right has some
+/// 300.
 const SHOWN: usize = 1_000;
 
 /// Quotes the text of another program for a message: in one line, without control characters and

@@ -35,15 +35,16 @@ struct Bounds {
 }
 
 impl Bounds {
-    /// An object of the management cluster: 3 MiB, which is the API server's limit of a request, and
-    /// its managed fields.
+    /// An object of the management cluster: 3 MiB, which is the API server's limit of a request,
+    /// and its managed fields.
     const OBJECT: Bounds = Bounds {
         body: 8 << 20,
         values: 32 << 20,
     };
 
-    /// Errors, and all answers of workload clusters, which are not trusted. The manager reads nothing
-    /// there but the Secrets of tokens, which have a kilobyte; 300 such answers may arrive at once.
+    /// Errors, and all answers of workload clusters, which are not trusted. The manager reads
+    /// nothing there but the Secrets of tokens, which have a kilobyte; 300 such answers may arrive
+    /// at once.
     const SMALL: Bounds = Bounds {
         body: 64 << 10,
         values: 256 << 10,
@@ -288,8 +289,8 @@ fn answered(realm: Realm, text: &str) -> String {
     format!("{} answered: {}", server(realm), quoted(text))
 }
 
-/// The refusal behind an error of kube's, whose own message may quote what it could not read. Errors
-/// of the kind `Api` come from requests that kube reads itself, to the management cluster.
+/// The refusal behind an error of kube's, whose own message may quote what it could not read.
+/// Errors of the kind `Api` come from requests that kube reads itself, to the management cluster.
 pub(super) fn refusal(error: &kube::Error) -> Refusal {
     match error {
         kube::Error::Api(status) => Refusal::Refused(answered(Realm::Management, &status.message)),

@@ -234,8 +234,9 @@ impl Share {
         }
     }
 
-    /// Reserves so many bytes if they are free. If not, evicts the oldest claim that is neither new nor
-    /// being processed: an incomplete body is rejected, an unread answer ends with its connection.
+    /// Reserves so many bytes if they are free. If not, evicts the oldest claim that is neither new
+    /// nor being processed: an incomplete body is rejected, an unread answer ends with its
+    /// connection.
     fn is_reserved(&self, wanted: usize) -> bool {
         let (bounds, mut held) = (&self.pool.0.bounds, self.pool.lock());
         let own = held.claims.get(&self.number).map_or(0, |own| own.bytes);

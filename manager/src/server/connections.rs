@@ -147,9 +147,9 @@ impl Connections {
         }
     }
 
-    /// Returns a place for a connection from an address. If the address has too many, one of them is
-    /// closed; if there are too many in total, one of the address that has the most. `None`: all of
-    /// these are processing requests.
+    /// Returns a place for a connection from an address. If the address has too many, one of them
+    /// is closed; if there are too many in total, one of the address that has the most. `None`: all
+    /// of these are processing requests.
     pub(super) fn place(&self, address: IpAddr) -> Option<Place> {
         let address = address.to_canonical();
         let mut open = self.lock();
@@ -225,7 +225,8 @@ mod tests {
             tokio::time::advance(SLOW / 8).await;
             places.push(place);
         }
-        // The older of the two without a request, the newer, the idle one, then the one with a body.
+        // The older of the two without a request, the newer, the idle one, then the one with a
+        // body.
         for victim in [2, 3, 1, 0] {
             assert!(places.iter().all(|place| !is_closed(place)));
             let new = connections.place(address(1)).unwrap();

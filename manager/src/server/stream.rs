@@ -1,5 +1,5 @@
-//! A stream with two deadlines: the head of a request must be complete, and the client must read the
-//! answer.
+//! A stream with two deadlines: the head of a request must be complete, and the client must read
+//! the answer.
 
 use std::io;
 use std::pin::Pin;

@@ -21,8 +21,8 @@ use crate::metrics::Metrics;
 use crate::reading::{FieldPath, Fields, Unread, read_items};
 
 /// Limits of admissions. A review has the object before and after a change, each of at most 3 MiB,
-/// which is the API server's limit of a request; 7 MiB is controller-runtime's. The API server waits
-/// 10 seconds.
+/// which is the API server's limit of a request; 7 MiB is controller-runtime's. The API server
+/// waits 10 seconds.
 const ADMISSION: Bounds = Bounds {
     body: 7 << 20,
     pool: 8 << 20,
@@ -216,8 +216,8 @@ impl Webhook {
         Ok(([(header::CONTENT_TYPE, "application/json")], body).into_response())
     }
 
-    /// Processes a request when a turn is free, on a thread for blocking work. Turn and share are held
-    /// until then, even if the client disconnects.
+    /// Processes a request when a turn is free, on a thread for blocking work. Turn and share are
+    /// held until then, even if the client disconnects.
     async fn work(
         &self,
         turns: &Arc<Semaphore>,
@@ -242,8 +242,8 @@ impl Webhook {
         })
     }
 
-    /// Logs a rejection, at most once a minute; metrics count all of them. The log line does not quote
-    /// the request.
+    /// Logs a rejection, at most once a minute; metrics count all of them. The log line does not
+    /// quote the request.
     fn log(&self, rejection: &Rejection) {
         let mut logged = self.logged.lock().unwrap_or_else(PoisonError::into_inner);
         if logged.is_none_or(|logged| logged.elapsed() >= LOGGED) {

@@ -1,6 +1,6 @@
 //! Our manager when things go wrong: it is killed, the API server fails, workload clusters hang,
-//! objects, clients and workload clusters are hostile. Each scenario has a small size for every day; with
-//! `WINDLASS_E2E_FAULTS=full` it has its whole one.
+//! objects, clients and workload clusters are hostile. Each scenario has a small size for every
+//! day; with `WINDLASS_E2E_FAULTS=full` it has its whole one.
 
 mod churn;
 mod deletions;

@@ -1,5 +1,5 @@
-//! Hostile clients of the webhooks, and hostile workload clusters. Meanwhile the manager answers the
-//! API server within a second, and takes at most 150 MB.
+//! Hostile clients of the webhooks, and hostile workload clusters. Meanwhile the manager answers
+//! the API server within a second, and takes at most 150 MB.
 
 use std::convert::Infallible;
 use std::net::TcpStream;
@@ -96,8 +96,8 @@ impl<'a> Webhook<'a> {
     }
 }
 
-/// Idle connections, and bodies that never arrive, arrive byte by byte, or take a hundred times their
-/// size in memory.
+/// Idle connections, and bodies that never arrive, arrive byte by byte, or take a hundred times
+/// their size in memory.
 pub(crate) fn hostile_requests_do_not_delay_webhooks(context: &Context) {
     let plane = context.kinds();
     let ways = Ways::by(&plane, &plane.url);
@@ -216,8 +216,8 @@ impl Strangers {
     }
 }
 
-/// Workload clusters that answer 403 with a megabyte, or with a message longer than a condition: the
-/// conditions of their machines report it, and the machines of other clusters get their data.
+/// Workload clusters that answer 403 with a megabyte, or with a message longer than a condition:
+/// the conditions of their machines report it, and the machines of other clusters get their data.
 pub(crate) fn long_answers_of_workload_clusters_are_cut(context: &Context) {
     let plane = context.kinds();
     let ways = Ways::by(&plane, &plane.url);
