@@ -175,10 +175,7 @@ fn manager_is_unprivileged_with_an_account_of_its_own() {
     );
     assert_eq!(context["capabilities"], json!({"drop": ["ALL"]}));
     assert_eq!(context["readOnlyRootFilesystem"], true);
-    assert_eq!(
-        container["resources"]["limits"],
-        json!({"memory": "${WINDLASS_MEMORY_LIMIT:=256Mi}"})
-    );
+    assert_eq!(container["resources"]["limits"], json!({"memory": "256Mi"}));
     for shared in ["hostNetwork", "hostPID", "hostIPC"] {
         assert_eq!(pod.get(shared), None);
     }
