@@ -14,6 +14,7 @@ mod metrics;
 mod process;
 mod proxy;
 mod readiness;
+mod reading;
 mod run;
 mod server;
 mod shutdown;

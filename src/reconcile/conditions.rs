@@ -1,6 +1,7 @@
 //! Conditions in both forms (book: "BootstrapConfig: conditions"; `util/conditions` of Cluster
 //! API).
 
+use super::foreign::{MESSAGE, V1BETA1_MESSAGE, fitting};
 use super::outcome::{Observed, Outcome, Pause, reason};
 use crate::api::condition::{Condition, ConditionStatus, V1Beta1Condition};
 use crate::api::time::Timestamp;
@@ -71,7 +72,7 @@ impl List {
             observed_generation: Some(self.generation),
             last_transition_time: since.unwrap_or(self.now),
             reason: reason.to_owned(),
-            message: message.to_owned(),
+            message: fitting(message, MESSAGE, |_| 1),
         };
         match old {
             Some(at) => self.conditions[at] = condition,
@@ -159,7 +160,8 @@ fn of_observed(name: &str, observed: &Observed) -> V1Beta1Condition {
         status: "False".to_owned(),
         severity: Some(observed.severity.as_str().to_owned()),
         reason: Some(observed.older_reason.to_owned()),
-        message: Some(observed.message.clone()).filter(|message| !message.is_empty()),
+        message: Some(fitting(&observed.message, V1BETA1_MESSAGE, |_| 1))
+            .filter(|message| !message.is_empty()),
         ..V1Beta1Condition::default()
     }
 }

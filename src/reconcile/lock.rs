@@ -13,6 +13,9 @@ use crate::objects::Object;
 
 const INFORMATION: &str = "lock-information";
 
+/// Bytes of the longest name of an object (DNS subdomain of RFC 1123).
+const LONGEST_NAME: usize = 253;
+
 /// Who holds the lock of a cluster.
 enum Holder<'a> {
     Nobody,
@@ -42,7 +45,7 @@ impl<'a> Pass<'a> {
         Ok(
             match holder["machineName"]
                 .as_str()
-                .filter(|name| !name.is_empty())
+                .filter(|name| (1..=LONGEST_NAME).contains(&name.len()))
             {
                 Some(name) if name == machine => Holder::Us(lock),
                 Some(name) => Holder::Machine(lock, name.to_owned()),

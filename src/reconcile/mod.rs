@@ -15,6 +15,7 @@ mod certificates;
 mod conditions;
 mod data_secret;
 mod finding;
+mod foreign;
 mod lock;
 mod outcome;
 mod pass;
@@ -32,6 +33,7 @@ use crate::api::time::Timestamp;
 use outcome::{Outcome, Pause};
 use pass::{Pass, Stop};
 
+pub use foreign::quoted;
 pub use pass::Settings;
 pub use step::{Action, Event, KeyRequest, Rest, Step, Write};
 pub use token::{TOKEN_ALPHABET, TOKEN_LENGTH};

@@ -1,6 +1,7 @@
 //! What a pass over a config stands on: it looks at the world, and stops at the first thing that it
 //! has to ask or to write.
 
+use super::foreign::{NOTE, fitting};
 use super::outcome::Outcome;
 use super::step::{Action, Event, Rest, Write};
 use super::world::{Key, Observation, World};
@@ -112,6 +113,10 @@ impl<'a> Pass<'a> {
     }
 
     pub(super) fn write_and_tell<T>(&self, key: Key, action: Action, event: Event) -> Walk<T> {
+        let event = Event {
+            message: fitting(&event.message, NOTE, char::len_utf8),
+            ..event
+        };
         Err(Stop::Write(Write {
             key,
             action,

@@ -17,11 +17,11 @@ use windlass::contract::labels;
 
 use super::Setting;
 use super::kept::{Keeping, Kept, Read};
-use super::reading::{FieldPath, Fields, MANAGED_FIELDS};
 use super::resources::{Core, config};
 use super::store::{Store, Told, Writer};
 use super::workload::Name;
 use crate::flags::ConfigKind;
+use crate::reading::{FieldPath, Fields, MANAGED_FIELDS};
 
 /// An object of the core: the fields of it that are read.
 pub(super) type CoreObject = Kept<OfCore>;

@@ -14,8 +14,8 @@ use serde::de::DeserializeSeed;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::reading::Fields;
 use super::workload::Name;
+use crate::reading::Fields;
 
 /// The field of an object's metadata that is its version.
 const VERSION: &str = "resourceVersion";

@@ -3,8 +3,7 @@
 //!
 //! - [`resources`]: what kinds are called at the API server.
 //! - [`caches`]: what is watched, and which of its fields are kept.
-//! - [`store`]: where objects are kept; [`kept`]: how; [`texts`]: what many have in common, once;
-//!   [`reading`]: which of its fields are read at all.
+//! - [`store`]: where objects are kept; [`kept`]: how; [`texts`]: what many have in common, once.
 //! - [`triggers`]: whose config is looked at when something changes.
 //! - [`echoes`]: which change of a config says nothing new, such as our own writing.
 //! - [`queue`]: which config is looked at next, and when; [`turns`]: how many at once.
@@ -21,7 +20,6 @@ mod kept;
 mod keys;
 mod protobuf;
 mod queue;
-mod reading;
 mod requests;
 mod resources;
 mod shared;

@@ -1,9 +1,11 @@
 //! Requests: reading and writing objects whose kind is known by name, in either cluster.
 
 use std::error::Error;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::{fmt, io};
 
-use axum::body::to_bytes;
+use axum::body::HttpBody;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{HeaderValue, Request, StatusCode};
 use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams, PostParams, Preconditions};
@@ -13,25 +15,62 @@ use kube::discovery::ApiResource;
 use kube::{Client, Resource};
 use serde_json::Value;
 use tokio_rustls::rustls;
-use windlass::reconcile::{Action, Key, Realm};
+use windlass::reconcile::{Action, Key, Realm, quoted};
 
-use super::reading::{Fields, MANAGED_FIELDS};
 use super::{keys, protobuf};
 use crate::client::NotLeading;
 use crate::election::Mandate;
+use crate::reading::{Fields, MANAGED_FIELDS, Unread};
 
 /// By whom fields are written (`metadata.managedFields`).
 const FIELD_MANAGER: &str = "windlass-manager";
 
-/// The most bytes of an answer: the API server takes objects of 3 MiB, and workload clusters are
-/// not to be trusted.
-const MOST_BYTES: usize = 8 << 20;
+/// Limits of an answer.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    /// Bytes of the body.
+    body: usize,
+    /// Bytes of memory of its values.
+    values: usize,
+}
+
+impl Bounds {
+    /// An object of the management cluster: 3 MiB, which is the API server's limit of a request,
+    /// and its managed fields.
+    const OBJECT: Bounds = Bounds {
+        body: 8 << 20,
+        values: 32 << 20,
+    };
+
+    /// Errors, and all answers of workload clusters, which are not trusted. The manager reads
+    /// nothing there but the Secrets of tokens, which have a kilobyte; 300 such answers may arrive
+    /// at once.
+    const SMALL: Bounds = Bounds {
+        body: 64 << 10,
+        values: 256 << 10,
+    };
+
+    fn of(realm: Realm, code: StatusCode) -> Bounds {
+        match realm {
+            Realm::Management if code.is_success() => Bounds::OBJECT,
+            _ => Bounds::SMALL,
+        }
+    }
+}
+
+/// An answer that was read.
+struct Answer {
+    realm: Realm,
+    code: StatusCode,
+    /// `None`: it is larger than its limit.
+    body: Option<Vec<u8>>,
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// Somebody else wrote the object first, or it is gone.
     Overtaken,
-    /// The server answers, and refuses; in words that hold nothing secret.
+    /// The server rejects the request: a message without secrets, in which foreign text is quoted.
     Refused(String),
     /// Nobody answers, or nothing that can be read.
     Silent,
@@ -71,9 +110,10 @@ pub(super) async fn read(
     key: &Key,
 ) -> Result<Option<Value>, Refusal> {
     let request = path(resource, key).get(&key.name, &Default::default());
-    match send(client, request).await? {
-        (StatusCode::NOT_FOUND, _) => Ok(None),
-        answer => accepted(answer).map(Some),
+    let answer = send(client, key.realm, request).await?;
+    match answer.code {
+        StatusCode::NOT_FOUND => Ok(None),
+        _ => answer.accepted().map(Some),
     }
 }
 
@@ -153,13 +193,13 @@ pub(super) async fn write(
         request.extensions_mut().insert(mandate.clone());
         request
     });
-    let answer = send(client, request).await?;
-    match (action, answer.0) {
+    let answer = send(client, key.realm, request).await?;
+    match (action, answer.code) {
         (Action::Delete { .. }, StatusCode::OK | StatusCode::ACCEPTED | StatusCode::NOT_FOUND) => {
             Ok(None)
         }
         (_, StatusCode::NOT_FOUND | StatusCode::CONFLICT) => Err(Refusal::Overtaken),
-        _ => accepted(answer).map(Some),
+        _ => answer.accepted().map(Some),
     }
 }
 
@@ -171,8 +211,9 @@ fn path(resource: &ApiResource, key: &Key) -> Path {
 /// gives no `Status`.
 async fn send(
     client: &Client,
+    realm: Realm,
     request: Result<Request<Vec<u8>>, kube::core::request::Error>,
-) -> Result<(StatusCode, Vec<u8>), Refusal> {
+) -> Result<Answer, Refusal> {
     let request = request.map_err(|_| {
         Refusal::Refused("the object has no name that a request can carry".to_owned())
     })?;
@@ -181,31 +222,78 @@ async fn send(
         .await
         .map_err(|error| refusal(&error))?;
     let code = answer.status();
-    let body = to_bytes(axum::body::Body::new(answer.into_body()), MOST_BYTES)
-        .await
-        .map_err(|_| Refusal::Cut)?;
-    Ok((code, body.to_vec()))
+    let body = read_body(answer.into_body(), Bounds::of(realm, code).body).await?;
+    Ok(Answer { realm, code, body })
 }
 
-fn accepted((code, body): (StatusCode, Vec<u8>)) -> Result<Value, Refusal> {
-    let value = Fields::without([MANAGED_FIELDS]).read(&body);
-    if !code.is_success() {
-        let message = value
-            .ok()
-            .and_then(|status| status["message"].as_str().map(str::to_owned));
-        return Err(Refusal::Refused(
-            message
-                .filter(|text| !text.is_empty())
-                .unwrap_or_else(|| format!("code {}", code.as_u16())),
-        ));
+/// Reads a body; `None` if it has more bytes.
+async fn read_body(body: Body, most_bytes: usize) -> Result<Option<Vec<u8>>, Refusal> {
+    let (mut body, mut bytes) = (pin!(body), Vec::new());
+    while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
+        let frame = frame.map_err(|_| Refusal::Cut)?;
+        let data = frame.into_data().unwrap_or_default();
+        if bytes.len() + data.len() > most_bytes {
+            return Ok(None);
+        }
+        bytes.extend_from_slice(&data);
     }
-    value.map_err(|_| Refusal::Silent)
+    Ok(Some(bytes))
 }
 
-/// What is said of an error of kube's. Its own words may quote what it could not read.
+impl Answer {
+    fn accepted(self) -> Result<Value, Refusal> {
+        let (code, bounds) = (self.code, Bounds::of(self.realm, self.code));
+        let Some(body) = self.body else {
+            let of = if code.is_success() {
+                ""
+            } else {
+                "an error of "
+            };
+            return Err(Refusal::Refused(format!(
+                "{} answered with code {} and {of}more than {} bytes",
+                server(self.realm),
+                code.as_u16(),
+                bounds.body
+            )));
+        };
+        let value = Fields::without([MANAGED_FIELDS]).read_within(&body, bounds.values);
+        if code.is_success() {
+            return value.map_err(|unread| match unread {
+                Unread::TooLarge => Refusal::Refused(format!(
+                    "{} answered with values that take more than {} bytes of memory",
+                    server(self.realm),
+                    bounds.values
+                )),
+                Unread::Invalid(_) => Refusal::Silent,
+            });
+        }
+        let message = value.ok().and_then(|status| {
+            let text = status["message"].as_str()?;
+            (!text.is_empty()).then(|| answered(self.realm, text))
+        });
+        let server = server(self.realm);
+        Err(Refusal::Refused(message.unwrap_or_else(|| {
+            format!("{server} answered with code {}", code.as_u16())
+        })))
+    }
+}
+
+fn server(realm: Realm) -> &'static str {
+    match realm {
+        Realm::Management => "the API server",
+        Realm::Workload => "the API server of the workload cluster",
+    }
+}
+
+fn answered(realm: Realm, text: &str) -> String {
+    format!("{} answered: {}", server(realm), quoted(text))
+}
+
+/// The refusal behind an error of kube's, whose own message may quote what it could not read.
+/// Errors of the kind `Api` come from requests that kube reads itself, to the management cluster.
 pub(super) fn refusal(error: &kube::Error) -> Refusal {
     match error {
-        kube::Error::Api(status) => Refusal::Refused(status.message.to_string()),
+        kube::Error::Api(status) => Refusal::Refused(answered(Realm::Management, &status.message)),
         kube::Error::Auth(_) => Refusal::Refused("the credentials cannot be used".to_owned()),
         other => of_connection(other),
     }
@@ -277,30 +365,101 @@ mod tests {
 
     #[test]
     fn answers_are_read_whoever_gives_them() {
-        let answer = |code: u16, body: &str| {
-            accepted((
-                StatusCode::from_u16(code).unwrap(),
-                body.as_bytes().to_vec(),
-            ))
+        let answer = |realm, code: u16, body: &str| {
+            let (code, body) = (StatusCode::from_u16(code).unwrap(), body.as_bytes());
+            let body = Some(body.to_vec());
+            Answer { realm, code, body }.accepted()
         };
+        let refused = |text: &str| Err(Refusal::Refused(text.to_owned()));
         let object = json!({"kind": "Secret", "metadata": {"name": "a"}});
+        let text = r#"{"kind": "Secret", "metadata": {"name": "a", "managedFields": []}}"#;
+        let [ours, theirs] = [Realm::Management, Realm::Workload];
+        assert_eq!(answer(ours, 200, text), Ok(object.clone()));
+        assert_eq!(answer(theirs, 200, text), Ok(object));
+        assert_eq!(answer(ours, 200, "<html>"), Err(Refusal::Silent));
         assert_eq!(
-            answer(
-                200,
-                r#"{"kind": "Secret", "metadata": {"name": "a", "managedFields": []}}"#
-            ),
-            Ok(object)
+            answer(ours, 403, r#"{"message": "no"}"#),
+            refused("the API server answered: “no”")
         );
-        assert_eq!(answer(200, "<html>"), Err(Refusal::Silent));
         assert_eq!(
-            answer(403, r#"{"message": "no"}"#),
-            Err(Refusal::Refused("no".to_owned()))
+            answer(theirs, 403, r#"{"message": "no\nway"}"#),
+            refused("the API server of the workload cluster answered: “no way”")
         );
         for body in ["", "<html>", r#"{"ErrStatus": {"message": "x"}}"#] {
             assert_eq!(
-                answer(500, body),
-                Err(Refusal::Refused("code 500".to_owned()))
+                answer(ours, 500, body),
+                refused("the API server answered with code 500")
             );
+        }
+        let brackets = format!("[{}[]]", "[],".repeat(10_000));
+        assert_eq!(
+            answer(theirs, 200, &brackets),
+            refused(
+                "the API server of the workload cluster answered with values that take more than 262144 bytes of memory"
+            )
+        );
+        assert_eq!(
+            answer(theirs, 500, &brackets),
+            refused("the API server of the workload cluster answered with code 500")
+        );
+        assert!(answer(ours, 200, &brackets).is_ok());
+    }
+
+    /// A server that answers with a code, and a message of so many bytes.
+    fn server_of(code: u16, bytes: usize) -> Client {
+        let service = tower::service_fn(move |_: Request<Body>| async move {
+            let answer = json!({"kind": "Status", "message": "x".repeat(bytes)}).to_string();
+            let answer = axum::body::Body::from(answer);
+            axum::http::Response::builder().status(code).body(answer)
+        });
+        Client::new(service, "default")
+    }
+
+    #[tokio::test]
+    async fn cuts_foreign_text_and_reads_little_of_it() {
+        for (realm, code, bytes, expected) in [
+            (
+                Realm::Workload,
+                403,
+                10_000,
+                "the API server of the workload cluster answered: “xxxxxxx",
+            ),
+            (
+                Realm::Workload,
+                403,
+                1 << 20,
+                "the API server of the workload cluster answered with code 403 and an error of more than 65536 bytes",
+            ),
+            (
+                Realm::Workload,
+                200,
+                1 << 20,
+                "the API server of the workload cluster answered with code 200 and more than 65536 bytes",
+            ),
+            (
+                Realm::Management,
+                500,
+                1 << 20,
+                "the API server answered with code 500 and an error of more than 65536 bytes",
+            ),
+            (Realm::Management, 200, 1 << 20, ""),
+        ] {
+            let key = Key {
+                realm,
+                group: String::new(),
+                kind: "Secret".to_owned(),
+                namespace: "n".to_owned(),
+                name: "a".to_owned(),
+            };
+            let resource = super::super::resources::kubernetes("Secret");
+            let answer = read(&server_of(code, bytes), &resource, &key).await;
+            match answer.map_err(|refusal| refusal.to_string()) {
+                Err(text) => {
+                    assert!(!expected.is_empty() && text.starts_with(expected), "{text}");
+                    assert!(text.chars().count() < 1_100, "{text}");
+                }
+                Ok(_) => assert_eq!(expected, "", "{code}"),
+            }
         }
     }
 }

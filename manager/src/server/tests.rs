@@ -333,25 +333,29 @@ async fn webhooks_answer_what_the_api_server_asks() {
     server.end().await;
 }
 
-/// Who sends too much, no length, or less than it says, is refused without being read or waited
-/// for.
+/// The start of a request whose body is announced.
+fn head_of(path: &str, length: usize) -> String {
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n"
+    )
+}
+
 #[tokio::test]
 async fn bodies_are_bounded() {
-    let server = start(
-        webhooks::of_one(|_| Value::Null, &Metrics::new(), Duration::from_millis(50)),
-        None,
-        BOUNDS,
-    )
-    .await;
-    for (head, expected) in [
-        ("Content-Length: 999999999999", 413),
-        ("Content-Length: 7340033", 413),
-        ("Transfer-Encoding: chunked", 411),
-        ("Content-Length: 10", 408),
+    let router = webhooks::of_one(|_, _| Ok("null".to_owned()), &Metrics::new());
+    let server = start(router, None, BOUNDS).await;
+    let chunk = format!("10000\r\n{}\r\n", "x".repeat(0x10000));
+    for (head, body, expected) in [
+        ("Content-Length: 999999999999", "{", 413),
+        ("Content-Length: 262145", "{", 413),
+        ("Transfer-Encoding: chunked", chunk.repeat(5).as_str(), 413),
+        ("Transfer-Encoding: chunked", "2\r\n{}\r\n0\r\n\r\n", 200),
+        ("Transfer-Encoding: chunked", "x", 400),
+        ("Content-Length: 10", "{", 408),
     ] {
         let mut stream = server.connect().await;
         let request = format!(
-            "POST /one HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{head}\r\n\r\n{{"
+            "POST /one HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{head}\r\n\r\n{body}"
         );
         stream.write_all(request.as_bytes()).await.unwrap();
         assert_eq!(parsed(&read(stream).await).0, expected, "{head}");
@@ -363,17 +367,121 @@ async fn bodies_are_bounded() {
     server.end().await;
 }
 
+/// 64 MiB are not read, and 1 MiB does not become values.
+#[tokio::test]
+async fn brackets_are_rejected() {
+    let server = start(webhooks::router(&Metrics::new()), None, BOUNDS).await;
+    let object =
+        r#"{"apiVersion":"bootstrap.windlass.dev/v1beta1","kind":"WindlassConfig","spec":"#;
+    let brackets = |bytes: usize| format!("[{}[]]", "[],".repeat(bytes / 3));
+    for (path, head, tail) in [
+        (
+            "/convert",
+            r#"{"request":{"uid":"1","desiredAPIVersion":"bootstrap.windlass.dev/v1beta2","objects":["#,
+            "]}}",
+        ),
+        (
+            "/validate-bootstrap-windlass-dev-v1beta2-windlassconfig",
+            r#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{"uid":"1","operation":"CREATE","object":"#,
+            "}}",
+        ),
+    ] {
+        let mut stream = server.connect().await;
+        let request = head_of(path, 64 << 20) + head;
+        stream.write_all(request.as_bytes()).await.unwrap();
+        assert_eq!(parsed(&read(stream).await).0, 413, "{path}");
+        let body = format!("{head}{object}{}}}{tail}", brackets(1 << 20));
+        assert_eq!(
+            server.ask(&format!("POST {path}"), &body).await.0,
+            413,
+            "{path}"
+        );
+        let body = format!("{head}{object}{}}}{tail}", brackets(30));
+        assert_eq!(
+            server.ask(&format!("POST {path}"), &body).await.0,
+            200,
+            "{path}"
+        );
+    }
+    // Items that are not objects fail the conversion.
+    let body = format!(
+        r#"{{"request":{{"uid":"1","desiredAPIVersion":"bootstrap.windlass.dev/v1beta2","objects":{}}}}}"#,
+        brackets(1 << 20)
+    );
+    let (code, answer) = server.ask("POST /convert", &body).await;
+    assert!(code == 200 && answer.contains("Failure") && answer.len() < 4_000);
+    server.end().await;
+}
+
+#[tokio::test]
+async fn announced_bodies_do_not_delay_others() {
+    let router = webhooks::of_one(|_, _| Ok("null".to_owned()), &Metrics::new());
+    let server = start(router, None, BOUNDS).await;
+    let mut held = Vec::new();
+    for _ in 0..20 {
+        let mut stream = server.connect().await;
+        let request = head_of("/one", 256 << 10) + &"x".repeat(1000);
+        stream.write_all(request.as_bytes()).await.unwrap();
+        held.push(stream);
+    }
+    let large = "x".repeat(256 << 10);
+    for body in ["{}", &large] {
+        assert_eq!(server.ask("POST /one", body).await.0, 200);
+    }
+    for stream in held {
+        assert_eq!(parsed(&read(stream).await).0, 408);
+    }
+    server.end().await;
+}
+
+/// Neither small requests nor other paths.
+#[tokio::test]
+async fn large_requests_do_not_delay_others() {
+    static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    let slow: fn(_, _) -> _ = |body: axum::body::Bytes, _| {
+        if body.len() > 1000 {
+            drop(TURN.lock());
+        }
+        Ok("null".to_owned())
+    };
+    let metrics = Metrics::new();
+    let router =
+        webhooks::of_path("/one", slow, &metrics).merge(webhooks::of_path("/two", slow, &metrics));
+    let server = start(router, None, BOUNDS).await;
+    let turn = TURN.lock().unwrap();
+    let large = "x".repeat(100 << 10);
+    let asked: Vec<_> = futures::future::join_all((0..2).map(|_| server.connect()))
+        .await
+        .into_iter()
+        .map(|stream| {
+            let large = large.clone();
+            tokio::spawn(async move { answer_on(stream, "POST /one", &large).await.0 })
+        })
+        .collect();
+    until(|| async {
+        metrics
+            .text()
+            .contains("controller_runtime_webhook_requests_in_flight{webhook=\"/one\"} 2")
+    })
+    .await;
+    assert_eq!(server.ask("POST /one", "{}").await.0, 200);
+    assert_eq!(server.ask("POST /two", "{}").await.0, 200);
+    drop(turn);
+    for asked in asked {
+        assert_eq!(asked.await.unwrap(), 200);
+    }
+    assert_eq!(server.ask("POST /two", &large).await.0, 200);
+    server.end().await;
+}
+
 #[tokio::test]
 async fn a_panic_is_answered_and_counted() {
     let metrics = Metrics::new();
-    let review = |question: &Value| {
-        if question["panics"] == json!(true) {
-            panic!("as told")
-        } else {
-            json!({})
-        }
+    let review: fn(_, _) -> _ = |body: axum::body::Bytes, _| match &body[..] {
+        b"{}" => Ok("{}".to_owned()),
+        _ => panic!("as told"),
     };
-    let server = start(webhooks::of_one(review, &metrics, PATIENCE), None, BOUNDS).await;
+    let server = start(webhooks::of_one(review, &metrics), None, BOUNDS).await;
     let (code, text) = server.ask("POST /one", r#"{"panics": true}"#).await;
     assert_eq!(
         (code, text.as_str()),
@@ -399,21 +507,16 @@ async fn a_panic_is_answered_and_counted() {
 async fn slow_clients_are_let_go() {
     let short = Duration::from_millis(50);
     let bounds = Bounds {
-        connections: 2,
         handshake: short,
         head: short,
+        idle: 4 * short,
         ..BOUNDS
     };
     let certificate = Certificate::self_signed().unwrap();
     for tls in [None, Some(certificate.tls(TlsVersion::Tls12))] {
-        let is_plain = tls.is_none();
         let server = start(health::router(Readiness::default()), tls, bounds).await;
         let mut silent = [server.connect().await, server.connect().await];
         silent[0].write_all(b"GET /hea").await.unwrap();
-        if is_plain {
-            // Both places are taken; it is served when they are given up.
-            assert_eq!(server.ask("GET /healthz", "").await.0, 200);
-        }
         for stream in silent {
             read(stream).await;
         }
@@ -421,11 +524,93 @@ async fn slow_clients_are_let_go() {
     }
 }
 
+/// An endless head ends the connection; a connection without a request stays.
+#[tokio::test]
+async fn heads_have_a_deadline() {
+    let bounds = Bounds {
+        head: Duration::from_millis(100),
+        ..BOUNDS
+    };
+    let server = start(health::router(Readiness::default()), None, bounds).await;
+    let mut idle = server.connect().await;
+    let mut slow = server.connect().await;
+    slow.write_all(b"GET /healthz HTTP/1.1\r\n").await.unwrap();
+    let endless = async {
+        while slow.write_all(b"x: y\r\n").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(PATIENCE, endless).await.expect("it is closed");
+    idle.write_all(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        .await
+        .unwrap();
+    assert_eq!(parsed(&read(idle).await).0, 200);
+    server.end().await;
+}
+
+#[tokio::test]
+async fn closes_idle_connections_for_new_ones() {
+    let bounds = Bounds {
+        connections: 8,
+        of_address: 4,
+        ..BOUNDS
+    };
+    let certificate = Certificate::self_signed().unwrap();
+    for tls in [None, Some(certificate.tls(TlsVersion::Tls12))] {
+        let is_plain = tls.is_none();
+        let server = start(health::router(Readiness::default()), tls, bounds).await;
+        let mut idle = Vec::new();
+        for _ in 0..50 {
+            idle.push(server.connect().await);
+        }
+        if is_plain {
+            assert_eq!(server.ask("GET /healthz", "").await.0, 200);
+        }
+        // The newest are there still.
+        for mut stream in idle.drain(..40) {
+            let mut byte = [0];
+            let ended = timeout(PATIENCE, stream.read(&mut byte)).await;
+            assert!(matches!(ended, Ok(Ok(0) | Err(_))), "it is closed");
+        }
+        server.end().await;
+    }
+}
+
+#[tokio::test]
+async fn answers_have_a_deadline() {
+    let bounds = Bounds {
+        answer: Duration::from_millis(100),
+        ..BOUNDS
+    };
+    let metrics = Metrics::new();
+    let router = webhooks::of_one(|_, _| Ok("x".repeat(32 << 20)), &metrics);
+    let server = start(router, None, bounds).await;
+    let mut lazy = server.connect().await;
+    let request = head_of("/one", 2) + "{}";
+    lazy.write_all(request.as_bytes()).await.unwrap();
+    until(|| async { metrics.text().contains("code=\"200\"} 1") }).await;
+    // Written bytes are refused when the connection is closed.
+    let closed = async {
+        while lazy.write_all(b"x").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    timeout(PATIENCE, closed).await.expect("it is closed");
+    let mut answer = Vec::new();
+    drop(
+        timeout(PATIENCE, lazy.read_to_end(&mut answer))
+            .await
+            .expect("it ends"),
+    );
+    assert!(answer.len() < 32 << 20, "{}", answer.len());
+    server.end().await;
+}
+
 #[tokio::test]
 async fn what_is_under_way_is_answered_before_the_end() {
-    let review = |_: &Value| {
+    let review: fn(_, _) -> _ = |_, _| {
         std::thread::sleep(Duration::from_millis(100));
-        json!("done")
+        Ok("\"done\"".to_owned())
     };
     let metrics = Metrics::new();
     // Nobody waits for the grace to pass: connections are told to end.
@@ -433,7 +618,7 @@ async fn what_is_under_way_is_answered_before_the_end() {
         grace: 10 * PATIENCE,
         ..BOUNDS
     };
-    let server = start(webhooks::of_one(review, &metrics, PATIENCE), None, bounds).await;
+    let server = start(webhooks::of_one(review, &metrics), None, bounds).await;
     let stream = server.connect().await;
     let mut idle = server.connect().await;
     idle.write_all(b"GET /one HTTP/1.1\r\nHost: localhost\r\n\r\n")

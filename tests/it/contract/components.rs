@@ -174,6 +174,8 @@ fn manager_is_unprivileged_with_an_account_of_its_own() {
         (&json!(false), &json!(false))
     );
     assert_eq!(context["capabilities"], json!({"drop": ["ALL"]}));
+    assert_eq!(context["readOnlyRootFilesystem"], true);
+    assert_eq!(container["resources"]["limits"], json!({"memory": "256Mi"}));
     for shared in ["hostNetwork", "hostPID", "hostIPC"] {
         assert_eq!(pod.get(shared), None);
     }

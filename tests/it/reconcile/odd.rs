@@ -127,7 +127,14 @@ fn a_machine_that_was_told_to_init_keeps_the_lock() {
 /// As in upstream's `ControlPlaneInitMutex.Lock`: what cannot be read is somebody's.
 #[test]
 fn a_lock_that_names_nobody_is_left_to_people() {
-    for information in ["", "{", r#"{"machineName":""}"#, r#"{"machineName":7}"#] {
+    let long = json!({"machineName": "x".repeat(1 << 20)}).to_string();
+    for information in [
+        "",
+        "{",
+        r#"{"machineName":""}"#,
+        r#"{"machineName":7}"#,
+        &long,
+    ] {
         let mut site = with_cluster();
         site.put(json!({
             "apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c-lock"}, "data": {"lock-information": information},
@@ -390,6 +397,35 @@ fn an_owner_that_cannot_be_read_leaves_the_status_as_it_is() {
             rest.fault,
             Some(format!("cannot read {unreadable}: no answer"))
         );
+    }
+}
+
+/// The API server rejects a status with a longer message: nobody would see the failure.
+#[test]
+fn cuts_messages_to_what_the_api_takes() {
+    for refusal in ["x".repeat(1 << 20), "ä\u{1b}\n".repeat(1 << 20)] {
+        let mut site = with_control_plane();
+        add_machine(&mut site, "w", false, joining());
+        (site.reachable, site.refusal) = (false, refusal);
+        (0..2).for_each(|_| drop(site.pass("w")));
+        let status = &config(&site, "w")["status"];
+        for (conditions, most) in [
+            (&status["conditions"], 32_768),
+            (&status["deprecated"]["v1beta1"]["conditions"], 10_240),
+        ] {
+            for condition in conditions.as_array().unwrap() {
+                let message = condition["message"].as_str().unwrap_or_default();
+                assert!(message.chars().count() <= most, "{}", condition["type"]);
+                assert!(!message.contains('\u{1b}'));
+            }
+        }
+        let [status, _, message] = condition(&site, "w", "DataSecretAvailable").unwrap();
+        assert_eq!(status, "False");
+        assert!(message.starts_with("cannot read Secret kube-system/bootstrap-token-"));
+        assert!(message.ends_with('…'));
+        let writes = site.writes.len();
+        site.pass("w");
+        assert_eq!(site.writes.len(), writes, "the status stays as it is");
     }
 }
 

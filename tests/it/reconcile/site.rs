@@ -49,6 +49,8 @@ pub(super) struct Site {
     sent: Option<(Write, Key, Value)>,
     /// Whether the workload cluster answers.
     pub(super) reachable: bool,
+    /// What is observed where it does not.
+    pub(super) refusal: String,
     pub(super) machine_pools: bool,
     /// Whether configs are KubeadmConfigs.
     pub(super) kubeadm: bool,
@@ -78,6 +80,7 @@ impl Site {
             remembered: None,
             sent: None,
             reachable: true,
+            refusal: "no answer".to_owned(),
             machine_pools: true,
             kubeadm: false,
             events: Vec::new(),
@@ -204,8 +207,12 @@ impl Site {
                     world.confirm(key, observation);
                 }
                 Step::Write(write) if write.key.realm == Realm::Workload && !self.reachable => {
-                    let fault =
-                        format!("cannot {} {}: no answer", write.action.as_str(), write.key);
+                    let fault = format!(
+                        "cannot {} {}: {}",
+                        write.action.as_str(),
+                        write.key,
+                        self.refusal
+                    );
                     world.observe(write.key, Observation::Unwritten(fault));
                 }
                 Step::Write(write) => {
@@ -243,7 +250,7 @@ impl Site {
         self.reads.push(key.to_string());
         match key.realm {
             Realm::Workload if !self.reachable => {
-                world.observe(key, Observation::Failed("no answer".to_owned()))
+                world.observe(key, Observation::Failed(self.refusal.clone()))
             }
             _ => {
                 let known = self.cached.as_ref().and_then(|cached| cached.get(&key));

@@ -200,7 +200,10 @@ async fn failures_are_looked_at_later_each_time() {
         let failure = work::reconcile(config(), context.clone())
             .await
             .expect_err("it may not");
-        assert_eq!(failure.to_string(), "cannot create Secret n/w: refused");
+        assert_eq!(
+            failure.to_string(),
+            "cannot create Secret n/w: the API server answered: “refused”"
+        );
         pauses.push(work::after_failure(&config(), &failure, &context));
     }
     let expected = [

@@ -3,15 +3,11 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use serde_json::json;
-
 use super::site::{Site, Ways};
 use super::sized;
+use super::strangers::Webhook;
 use crate::harness::runner::Context;
 use crate::harness::{ports, tls, wait};
-use crate::scenarios::manager::uncontrolled::BOOTSTRAP;
 
 const SOON: Duration = Duration::from_secs(30);
 const LONG: Duration = Duration::from_secs(600);
@@ -48,33 +44,7 @@ pub(crate) fn certificates_are_exchanged_under_load(context: &Context) {
         });
     };
     shows(&plane.certificates.serving.certificate);
-    let webhook = json!({
-        "name": "exchanged.e2e.windlass.dev", "sideEffects": "None", "admissionReviewVersions": ["v1"], "failurePolicy": "Fail",
-        "clientConfig": {
-            "url": format!("https://127.0.0.1:{port}/validate-bootstrap-windlass-dev-v1beta2-windlassconfig"),
-            "caBundle": STANDARD.encode(authority),
-        },
-        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": site.namespace}},
-        "rules": [{
-            "apiGroups": ["bootstrap.windlass.dev"], "apiVersions": ["v1beta2"], "operations": ["CREATE"], "resources": ["windlassconfigs"],
-        }],
-    });
-    let configuration = json!({
-        "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "exchanged"},
-        "webhooks": [webhook],
-    });
-    plane.api.create(&configuration).unwrap();
-    // Two files of one path: the webhook refuses what the schema takes.
-    let refused = json!({
-        "apiVersion": BOOTSTRAP, "kind": "WindlassConfig", "metadata": {"name": "a", "namespace": site.namespace},
-        "spec": {"files": [{"path": "/a", "content": "a"}, {"path": "/a", "content": "b"}]},
-    });
-    wait::until("the webhook to be called", SOON, || {
-        match plane.api.try_create(&refused) {
-            Err(refusal) if refusal.message().contains("exchanged.e2e.windlass.dev") => Ok(()),
-            answer => Err(format!("{answer:?}")),
-        }
-    });
+    let webhook = Webhook::called(&plane, &site, "exchanged", port);
 
     let began = Instant::now();
     let (is_over, calls) = (AtomicBool::new(false), AtomicUsize::new(0));
@@ -82,14 +52,7 @@ pub(crate) fn certificates_are_exchanged_under_load(context: &Context) {
         for _ in 0..4 {
             scope.spawn(|| {
                 while !is_over.load(Ordering::Relaxed) && began.elapsed() < LONG {
-                    let refusal = plane
-                        .api
-                        .try_create(&refused)
-                        .expect_err("two files of one path");
-                    assert!(
-                        !refusal.message().contains("failed calling webhook"),
-                        "{refusal}"
-                    );
+                    webhook.answers();
                     calls.fetch_add(1, Ordering::Relaxed);
                 }
             });
@@ -107,6 +70,6 @@ pub(crate) fn certificates_are_exchanged_under_load(context: &Context) {
     println!("  {} calls", calls.load(Ordering::Relaxed));
     assert!(calls.load(Ordering::Relaxed) > 10, "there was no load");
     manager.assert_running();
-    plane.api.delete(&configuration).unwrap();
+    webhook.remove();
     manager.stop();
 }
