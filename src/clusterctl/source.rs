@@ -7,7 +7,7 @@ use super::{Config, Refusal};
 use crate::diag::{Remedy, Setting};
 use crate::text::go;
 use crate::text::go::url::Url;
-use crate::text::url::UrlText;
+use crate::text::url::{UrlText, without_credentials};
 
 /// A template that is no part of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +48,8 @@ fn read(config: &Config<'_>, text: &UrlText) -> Result<Vec<u8>, Refusal> {
     match url.scheme.as_str() {
         "https" => remote(config, text, &url),
         "file" | "" => {
-            let shown = go::quote(&url.path);
+            let path = without_credentials(&url.path);
+            let shown = go::quote(&path);
             // Go opens no empty path.
             let found = if url.path.is_empty() {
                 Err(FileFault::Missing)
@@ -60,7 +61,7 @@ fn read(config: &Config<'_>, text: &UrlText) -> Result<Vec<u8>, Refusal> {
                 FileFault::IsFolder => Refusal::new(format!(
                     "invalid path: file {shown} is actually a directory"
                 )),
-                FileFault::Other(reason) => Refusal::new(format!("open {}: {reason}", url.path))
+                FileFault::Other(reason) => Refusal::new(format!("open {path}: {reason}"))
                     .within(format!("failed to read file {shown}")),
             })
         }

@@ -12,7 +12,7 @@ pub struct UrlText(String);
 
 impl UrlText {
     /// The URL with its credentials, for a request or to parse it.
-    pub fn with_credentials(&self) -> &str {
+    pub(crate) fn with_credentials(&self) -> &str {
         &self.0
     }
 

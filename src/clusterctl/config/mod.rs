@@ -61,7 +61,7 @@ impl<'w> Config<'w> {
             });
         }
         let bytes = world.files.read(&file).map_err(|fault| {
-            let missing = format!("stat {file}: {}", fault.reason());
+            let missing = format!("stat {}: {}", without_credentials(&file), fault.reason());
             Refusal::new(missing)
                 .within("failed to check if clusterctl config file exists")
                 .within(step)

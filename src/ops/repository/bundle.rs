@@ -473,7 +473,10 @@ mod tests {
             .collect();
         assert_eq!(
             (bundle.map(|bundle| bundle.images), rules),
-            (Some(1), vec!["bundle-implied-missing"])
+            (
+                Some(1),
+                vec!["bundle-implied-missing", "bundle-configuration-left-out"]
+            )
         );
     }
 

@@ -83,8 +83,8 @@ pub fn made(source: &Source, budget: &Budget) -> Made {
     Made { text, left_out }
 }
 
-/// A configuration in which only keys and what a bundle needs can be read, for excerpts: everything
-/// else has `*` in place of each character, and comments are gone. Positions stay.
+/// A configuration in which only keys and what a bundle needs can be read, for excerpts: each other
+/// value is `***`, and comments are gone. Positions stay.
 pub fn masked(source: &Source, budget: &Budget) -> Source {
     let parsed = yaml::parse(source, budget);
     let roots = parsed.documents.iter().map(|document| &document.root);
@@ -101,21 +101,26 @@ pub fn masked(source: &Source, budget: &Budget) -> Source {
     for document in &parsed.documents {
         keys(&document.root).for_each(|key| mark(key, true));
     }
-    let mut in_comment = false;
+    let (mut in_comment, mut hidden) = (false, 0);
     let mut before = '\n';
     let mut shown = String::with_capacity(text.len());
     for (at, c) in text.char_indices() {
         in_comment &= c != '\n';
         in_comment |= kept[at].is_none() && c == '#' && before.is_whitespace();
         before = c;
+        hidden = if kept[at] == Some(false) {
+            hidden + 1
+        } else {
+            0
+        };
+        let mask = if (1..=3).contains(&hidden) { '*' } else { ' ' };
         match kept[at] {
             Some(true) => shown.push(c),
             None if !in_comment && (c.is_whitespace() || "-:{}[],'\"|>".contains(c)) => {
                 shown.push(c);
             }
             _ if matches!(c, '\n' | '\r' | '\t') => shown.push(c),
-            Some(false) => shown.extend(std::iter::repeat_n('*', c.len_utf8())),
-            None => shown.extend(std::iter::repeat_n(' ', c.len_utf8())),
+            _ => shown.extend(std::iter::repeat_n(mask, c.len_utf8())),
         }
     }
     Source::new(source.name().clone(), shown)
@@ -393,9 +398,9 @@ cert-manager:
         };
         let shown = masked(THEIRS);
         assert!(!shown.contains("canary"), "{shown}");
-        assert!(shown.contains("GITHUB_TOKEN: ******"), "{shown}");
+        assert!(shown.contains("GITHUB_TOKEN: ***  "), "{shown}");
         assert!(
-            shown.contains("- {name: foo, type: BootstrapProvider, url: *"),
+            shown.contains("- {name: foo, type: BootstrapProvider, url: ***"),
             "{shown}"
         );
         assert_eq!(masked("ü: [ # é\n").trim(), ": [");
