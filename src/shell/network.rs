@@ -362,10 +362,11 @@ pub(super) fn agent(transport: &Transport, bounds: Bounds, https_only: bool) -> 
 
 /// Why a request did not reach its host. Nobody vouches for a host a second later who does not now.
 fn missed(url: &str, error: &ureq::Error) -> Missed {
-    // Some of its reasons quote the URL.
+    let host = host(url).unwrap_or_default();
     let reason = match error {
-        ureq::Error::BadUri(_) => format!("{}: not a URL", without_credentials(url)),
-        error => format!("{}: {error}", host(url).unwrap_or_default()),
+        // It quotes the URL.
+        ureq::Error::BadUri(_) => format!("{host}: the URL is not valid"),
+        error => format!("{host}: {error}"),
     };
     match error {
         // TLS reports what it refuses as such data.
@@ -516,10 +517,14 @@ mod tests {
             (ureq::Error::TlsRequired, false),
         ] {
             let missed = missed("https://h:1/x", &error);
+            let reason = match error {
+                ureq::Error::BadUri(_) => "the URL is not valid".to_owned(),
+                error => error.to_string(),
+            };
             assert_eq!(
                 missed,
                 Missed {
-                    fault: NetworkFault::Failed(format!("h:1: {error}")),
+                    fault: NetworkFault::Failed(format!("h:1: {reason}")),
                     may_pass
                 }
             );
