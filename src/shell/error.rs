@@ -129,21 +129,28 @@ impl WorldError {
 impl fmt::Display for WorldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A user may name a URL where a path is expected.
-        let shown = |path| without_credentials(path);
         match self {
-            WorldError::Missing { path, .. } => write!(f, "{}: no such file", shown(path)),
+            WorldError::Missing { path, .. } => {
+                write!(f, "{}: no such file", without_credentials(path))
+            }
             WorldError::Unreadable { path, reason } => {
-                write!(f, "{}: cannot be read: {reason}", shown(path))
+                write!(f, "{}: cannot be read: {reason}", without_credentials(path))
             }
             WorldError::Unwritable { path, reason } => {
-                write!(f, "{}: cannot be written: {reason}", shown(path))
+                write!(
+                    f,
+                    "{}: cannot be written: {reason}",
+                    without_credentials(path)
+                )
             }
-            WorldError::TooLarge { path, bound, .. } => write!(f, "{}: {bound}", shown(path)),
+            WorldError::TooLarge { path, bound, .. } => {
+                write!(f, "{}: {bound}", without_credentials(path))
+            }
             WorldError::Occupied {
                 path,
                 verb,
                 difference,
-            } => f.write_str(&difference.refusal(&shown(path), verb)),
+            } => f.write_str(&difference.refusal(&without_credentials(path), verb)),
             WorldError::Unfinished { path } => write!(
                 f,
                 "{path}: some of its files are old and some new, because a run was killed"
