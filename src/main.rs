@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use windlass::cli;
 use windlass::shell::cores;
 use windlass::shell::environment::Environment;
+use windlass::shell::files;
 use windlass::shell::stdio::Stdio;
 
 /// Musl's own is slower (docs/adr/0039-jemalloc.md).
@@ -18,6 +19,7 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 )]
 fn main() -> ExitCode {
     cores::this_thread_lasts();
+    files::fail_at_size_limit();
     let run = || {
         cli::run(
             std::env::args_os(),

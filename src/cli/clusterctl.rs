@@ -184,7 +184,7 @@ pub(super) fn template_source(
     from: &str,
 ) -> Result<TemplateSource, Failure> {
     if from != "-" {
-        return Ok(TemplateSource::Url(from.to_owned()));
+        return Ok(TemplateSource::Url(from.into()));
     }
     Ok(TemplateSource::Stdin(input::read_stdin(
         &mut context.stdio.stdin,

@@ -3,6 +3,7 @@
 use super::verbs::{FIRST_TRY, Manner, Verb};
 use super::{Exit, Failure, overview, usage};
 use crate::text::nearest::nearest;
+use crate::text::url::without_credentials;
 
 /// Global flags whose value is the next argument.
 const WITH_VALUE: [&str; 5] = ["--config", "--settings", "-v", "--v", "--color"];
@@ -179,7 +180,8 @@ fn unknown_command(
         ),
     };
     let stderr = format!(
-        "Error: unknown command \"{word}\" for \"{program}\"\n{suggestions}Run '{program} --help' for usage.\n"
+        "Error: unknown command \"{}\" for \"{program}\"\n{suggestions}Run '{program} --help' for usage.\n",
+        without_credentials(word)
     );
     refuse(stderr, Exit::Findings)
 }
@@ -216,7 +218,10 @@ fn unknown_in_group(
         None => format!("use {}", usage::list(&names)),
     };
     Request::Fail(Failure::usage(
-        format!("unknown command `{word}` for `{program} {group}`"),
+        format!(
+            "unknown command `{}` for `{program} {group}`",
+            without_credentials(word)
+        ),
         help,
     ))
 }

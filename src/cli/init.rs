@@ -17,6 +17,7 @@ use crate::shell::trees;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
+use crate::text::url::without_credentials;
 
 pub(super) const VERB: Verb = Verb {
     words: &["init"],
@@ -73,7 +74,7 @@ impl Run for Arguments {
         };
         if !files::is_folder(Path::new(&self.folder)) {
             return Err(Failure::usage(
-                format!("{} is no folder", self.folder),
+                format!("{} is no folder", without_credentials(&self.folder)),
                 "name the root folder of the project",
             ));
         }

@@ -22,6 +22,7 @@ use crate::shell::files;
 use crate::shell::input::Limits;
 use crate::shell::trees;
 use crate::text::tree::Tree;
+use crate::text::url::without_credentials;
 
 pub(super) const VERB: Verb = Verb {
     words: &["release", "check"],
@@ -168,7 +169,7 @@ impl Run for Check {
 fn read(folder: &str) -> Result<Tree, Failure> {
     if !files::is_folder(Path::new(folder)) {
         return Err(Failure::usage(
-            format!("{folder} is no folder"),
+            format!("{} is no folder", without_credentials(folder)),
             "name the folder of a release",
         ));
     }

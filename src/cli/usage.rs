@@ -10,6 +10,7 @@ use super::clusterctl::GoFault;
 use super::verbs::{self, Manner, Verb};
 use super::{Failure, version};
 use crate::text::nearest::nearest;
+use crate::text::url::without_credentials;
 
 /// What is wrong with a verb's command line, in the words of the verb.
 pub(super) fn failure(program: &str, verb: &Verb, rest: &[String], error: &clap::Error) -> Failure {
@@ -95,7 +96,9 @@ impl Fault {
         let argument = text(ContextKind::InvalidArg);
         match error.kind() {
             ErrorKind::UnknownArgument if argument.starts_with('-') => Fault::UnknownFlag(argument),
-            ErrorKind::UnknownArgument => Fault::UnexpectedOperand(argument),
+            ErrorKind::UnknownArgument => {
+                Fault::UnexpectedOperand(without_credentials(&argument).into_owned())
+            }
             ErrorKind::MissingRequiredArgument => {
                 let missing = match error.get(ContextKind::InvalidArg) {
                     Some(ContextValue::Strings(missing)) => missing.clone(),
@@ -110,7 +113,7 @@ impl Fault {
             }
             ErrorKind::InvalidValue | ErrorKind::ValueValidation => {
                 let (value, flag) = (
-                    text(ContextKind::InvalidValue),
+                    without_credentials(&text(ContextKind::InvalidValue)).into_owned(),
                     Flag::of(&argument, command),
                 );
                 let known = match error.get(ContextKind::ValidValue) {

@@ -7,6 +7,7 @@ use super::provider::Provider;
 use super::{Refusal, World};
 use crate::contract::ProviderType;
 use crate::text::go;
+use crate::text::url::{UrlText, without_credentials};
 
 /// What clusterctl calls it: its setting, its folder in a local repository, and its key among the
 /// overrides of images.
@@ -22,7 +23,7 @@ const DEFAULT_VERSION: &str = "v1.21.1";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CertManager {
     /// Where its manifest is, variables replaced.
-    pub url: String,
+    pub url: UrlText,
     /// The version.
     pub version: String,
 }
@@ -62,7 +63,7 @@ impl Config<'_> {
         let url = field("url")?.unwrap_or(default);
         let url = expand(self.world(), &url)?;
         Ok(CertManager {
-            url,
+            url: url.into(),
             version: field("version")?.unwrap_or_else(|| DEFAULT_VERSION.to_owned()),
         })
     }
@@ -70,7 +71,9 @@ impl Config<'_> {
 
 fn expand(world: World<'_>, url: &str) -> Result<String, Refusal> {
     world.expand(url).map_err(|error| {
-        Refusal::new(error.to_string())
-            .within(format!("unable to evaluate url: {}", go::quote(url)))
+        Refusal::new(error.to_string()).within(format!(
+            "unable to evaluate url: {}",
+            go::quote(&without_credentials(url))
+        ))
     })
 }

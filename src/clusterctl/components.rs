@@ -49,7 +49,7 @@ pub(super) fn process(
     options: &ComponentsOptions,
     before: Option<ReadBefore<'_>>,
 ) -> Result<Components, Refusal> {
-    let shown = provider.url_and_file().1;
+    let shown = &*provider.url_and_file().1;
     let template = template::parse(shown, text)?;
     let variables = template.variables().into_keys().collect();
     let substituted;
@@ -158,7 +158,7 @@ fn images(object: &Value) -> Vec<String> {
         .collect()
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RunImage {
     /// As the file names it.
     pub(crate) written: String,

@@ -112,7 +112,7 @@ pub fn generate_cluster(
     set_variables(&mut config, options, &namespace)?;
     if let Some(from) = &source.from {
         let text = match from {
-            TemplateSource::Url(url) if url.is_empty() => {
+            TemplateSource::Url(url) if url.with_credentials().is_empty() => {
                 return Err(Refusal::new(
                     "invalid GetFromURL operation: missing templateURL value",
                 ));
@@ -121,7 +121,7 @@ pub fn generate_cluster(
         };
         return template::process(
             &config,
-            from.shown(),
+            &from.shown(),
             &text,
             &namespace,
             options.list_variables,
@@ -271,7 +271,7 @@ fn from_repository(
             .note(Remedy::new("pass ").set(Setting::Infrastructure, format!("{name}:VERSION"))));
     };
     let provider = config.provider_of(&name, ProviderType::InfrastructureProvider)?;
-    let is_remote = provider.url.starts_with("https://");
+    let is_remote = provider.url.is_https();
     let or_from = |refusal: Refusal| match config.world().network {
         None if is_remote => {
             refusal.note(Remedy::new("or pass a template with ").setting(Setting::From))

@@ -52,6 +52,7 @@ pub use template::Template;
 use crate::contract::{ContractVersion, ProviderType, VersionFault, parse_semantic};
 use crate::text::budget::Budget;
 use crate::text::go::tabwriter::Columns;
+use crate::text::url::without_credentials;
 use crate::text::{go, goyaml};
 use provider::ProviderName;
 use repository::Repository;
@@ -93,14 +94,14 @@ pub fn generate_yaml(
     list_only: bool,
 ) -> Result<Template, Refusal> {
     let text = match source {
-        TemplateSource::Url(url) if url.is_empty() => {
+        TemplateSource::Url(url) if url.with_credentials().is_empty() => {
             return Err(Refusal::new(
                 "unable to read custom template. Please specify a template source",
             ));
         }
         source => source.read(config)?,
     };
-    template::process(config, source.shown(), &text, "", list_only)
+    template::process(config, &source.shown(), &text, "", list_only)
 }
 
 /// `generate provider`: the components of `name[:version]`.
@@ -181,7 +182,7 @@ impl Components {
     /// What `--describe` prints.
     pub(crate) fn describe(&self) -> String {
         let (folder, file) = self.provider.url_and_file();
-        let folder = folder.strip_suffix('/').unwrap_or(folder);
+        let folder = folder.strip_suffix('/').unwrap_or(&folder);
         let base = &folder[..folder.rfind('/').map_or(0, |at| at + 1)];
         let mut text = format!(
             "Name:               {}\nType:               {}\nURL:                {base}\nVersion:            {}\nFile:               {file}\n\
@@ -197,9 +198,9 @@ impl Components {
         ] {
             if !items.is_empty() {
                 text.push_str(title);
-                items
-                    .iter()
-                    .for_each(|item| text.push_str(&format!("  - {item}\n")));
+                items.iter().for_each(|item| {
+                    text.push_str(&format!("  - {}\n", without_credentials(item)))
+                });
             }
         }
         text.push('\n');

@@ -6,6 +6,7 @@ use super::{Refusal, documents};
 use crate::objects::Substituted;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
+use crate::text::url::without_credentials;
 
 /// Fetches from the network. Present only when the user allowed it.
 pub trait Network {
@@ -26,9 +27,9 @@ pub trait Network {
 }
 
 /// One GET request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// An `https` URL.
+    /// An `https` URL, with its credentials. `Debug` does not show these.
     pub url: &'a str,
     /// The media type to ask for.
     pub accept: Option<&'a str>,
@@ -44,6 +45,16 @@ impl<'a> Request<'a> {
             accept: None,
             token: None,
         }
+    }
+}
+
+impl fmt::Debug for Request<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("url", &without_credentials(self.url))
+            .field("accept", &self.accept)
+            .field("token", &self.token)
+            .finish()
     }
 }
 
@@ -159,7 +170,7 @@ mod tests {
     fn tokens_are_never_shown() {
         let request = Request {
             token: Some(Token("ghp_secret")),
-            ..Request::new("https://api.github.com")
+            ..Request::new("https://u:secret@api.github.com")
         };
         assert!(!format!("{request:?}").contains("secret"));
     }

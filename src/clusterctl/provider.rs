@@ -3,6 +3,7 @@
 use super::{Refusal, dns};
 use crate::contract::ProviderType;
 use crate::text::go;
+use crate::text::url::UrlText;
 
 /// A provider that clusterctl knows, by itself or by its configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,7 +13,7 @@ pub struct Provider {
     /// What it provides.
     pub provider_type: ProviderType,
     /// Where its components are, variables replaced.
-    pub url: String,
+    pub url: UrlText,
 }
 
 impl Provider {
@@ -21,10 +22,12 @@ impl Provider {
         self.provider_type.label(&self.name)
     }
 
-    /// The URL up to the last `/`, and the components file.
-    pub(crate) fn url_and_file(&self) -> (&str, &str) {
-        self.url
-            .split_at(self.url.rfind('/').map_or(0, |at| at + 1))
+    /// The URL up to the last `/`, and the components file, as they are printed: clusterctl shows
+    /// credentials in the URL, this program never does.
+    pub(crate) fn url_and_file(&self) -> (String, String) {
+        let url = self.url.to_string();
+        let (folder, file) = url.split_at(url.rfind('/').map_or(0, |at| at + 1));
+        (folder.to_owned(), file.to_owned())
     }
 }
 

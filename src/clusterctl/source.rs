@@ -7,6 +7,7 @@ use super::{Config, Refusal};
 use crate::diag::{Remedy, Setting};
 use crate::text::go;
 use crate::text::go::url::Url;
+use crate::text::url::{UrlText, without_credentials};
 
 /// A template that is no part of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,15 +15,15 @@ pub enum TemplateSource {
     /// What standard input held.
     Stdin(Vec<u8>),
     /// A path or a URL, as the user wrote it.
-    Url(String),
+    Url(UrlText),
 }
 
 impl TemplateSource {
     /// The name that hints show.
-    pub(super) fn shown(&self) -> &str {
+    pub(super) fn shown(&self) -> String {
         match self {
-            TemplateSource::Stdin(_) => "<stdin>",
-            TemplateSource::Url(url) => url,
+            TemplateSource::Stdin(_) => "<stdin>".to_owned(),
+            TemplateSource::Url(url) => url.to_string(),
         }
     }
 
@@ -40,14 +41,15 @@ impl TemplateSource {
     }
 }
 
-fn read(config: &Config<'_>, text: &str) -> Result<Vec<u8>, Refusal> {
-    let url = Url::parse(text).map_err(|fault| {
-        Refusal::new(fault).within(format!("failed to parse {}", go::quote(text)))
-    })?;
+fn read(config: &Config<'_>, text: &UrlText) -> Result<Vec<u8>, Refusal> {
+    let quoted = || go::quote(&text.to_string());
+    let url = Url::parse(text.with_credentials())
+        .map_err(|fault| Refusal::new(fault).within(format!("failed to parse {}", quoted())))?;
     match url.scheme.as_str() {
         "https" => remote(config, text, &url),
         "file" | "" => {
-            let shown = go::quote(&url.path);
+            let path = without_credentials(&url.path);
+            let shown = go::quote(&path);
             // Go opens no empty path.
             let found = if url.path.is_empty() {
                 Err(FileFault::Missing)
@@ -59,18 +61,18 @@ fn read(config: &Config<'_>, text: &str) -> Result<Vec<u8>, Refusal> {
                 FileFault::IsFolder => Refusal::new(format!(
                     "invalid path: file {shown} is actually a directory"
                 )),
-                FileFault::Other(reason) => Refusal::new(format!("open {}: {reason}", url.path))
+                FileFault::Other(reason) => Refusal::new(format!("open {path}: {reason}"))
                     .within(format!("failed to read file {shown}")),
             })
         }
         _ => Err(Refusal::new(format!(
             "unable to read content from {}. Only reading from GitHub and local file system is supported",
-            go::quote(text)
+            quoted()
         ))),
     }
 }
 
-fn remote(config: &Config<'_>, text: &str, url: &Url) -> Result<Vec<u8>, Refusal> {
+fn remote(config: &Config<'_>, text: &UrlText, url: &Url) -> Result<Vec<u8>, Refusal> {
     let allowed = || {
         config.world().network.ok_or_else(|| {
             let remedy = Remedy::new("pass ")
@@ -83,14 +85,16 @@ fn remote(config: &Config<'_>, text: &str, url: &Url) -> Result<Vec<u8>, Refusal
         })
     };
     if url.host != github::HOST {
-        return allowed()?.get(&Request::new(text)).map_err(|fault| {
-            fault.noted(match &fault {
-                NetworkFault::Status(status) => {
-                    Refusal::new(format!("failed to get file, got {status}"))
-                }
-                fault => Refusal::new(fault.to_string()).within("failed to get file"),
-            })
-        });
+        return allowed()?
+            .get(&Request::new(text.with_credentials()))
+            .map_err(|fault| {
+                fault.noted(match &fault {
+                    NetworkFault::Status(status) => {
+                        Refusal::new(format!("failed to get file, got {status}"))
+                    }
+                    fault => Refusal::new(fault.to_string()).within("failed to get file"),
+                })
+            });
     }
     let parts: Vec<&str> = url.path.trim_start_matches('/').split('/').collect();
     let client = |owner, repository| {
@@ -106,7 +110,7 @@ fn remote(config: &Config<'_>, text: &str, url: &Url) -> Result<Vec<u8>, Refusal
             "invalid GitHub url {}: a GitHub url should be in on of these the forms\n\
              - https://github.com/{{owner}}/{{repository}}/blob/{{branch}}/{{path-to-file}}\n\
              - https://github.com/{{owner}}/{{repository}}/releases/download/{{tag}}/{{asset-file-name}}",
-            go::quote(text)
+            go::quote(&text.to_string())
         ))),
         [owner, repository, "blob", branch, path @ ..] => {
             client(owner, repository)?.content(branch, &path.join("/"))

@@ -3,6 +3,7 @@
 use crate::contract::{Image, ImageFault, MANAGER_CONTAINER, book, without_tag};
 use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting, rules};
 use crate::objects::{Object, pods};
+use crate::text::url::without_credentials;
 
 rules! {
     /// an image reference is not canonical, and clusterctl fails on it
@@ -162,6 +163,7 @@ fn images(objects: &[Object]) -> Report {
 }
 
 fn image_finding(object: &Object, image: &str, fault: &ImageFault) -> Diagnostic {
+    let image = &*without_credentials(image);
     let (what, help) = match fault {
         ImageFault::NotCanonical => (
             "does not name its registry",

@@ -181,6 +181,6 @@ pub(crate) fn provider_of(label: &str, provider_type: ProviderType, components: 
     Provider {
         name: name.to_owned(),
         provider_type,
-        url: format!("/{label}/latest/{components}"),
+        url: format!("/{label}/latest/{components}").into(),
     }
 }

@@ -2,6 +2,7 @@
 //! `oci:DIR[:TAG][@DIGEST]` in a layout on disk.
 
 use super::blob_path;
+use crate::text::url::without_credentials;
 
 /// Bytes of a tag, and of the name of a repository (distribution-spec, "Pulling manifests").
 const LONGEST: (usize, usize) = (128, 255);
@@ -41,10 +42,17 @@ const FORMS: &str =
 /// # Errors
 /// What of it is none.
 pub(crate) fn parse(text: &str) -> Result<Reference, Fault> {
+    let shown = without_credentials(text);
     let wrong = |what: String| Fault {
-        message: format!("`{text}` is no reference: {what}"),
+        message: format!("`{shown}` is no reference: {what}"),
         help: FORMS,
     };
+    if shown != text {
+        return Err(Fault {
+            help: "leave them out, and set OCI_USERNAME and OCI_PASSWORD, or OCI_ACCESS_TOKEN",
+            ..wrong("it contains credentials".to_owned())
+        });
+    }
     let Some(rest) = text.strip_prefix("oci:") else {
         return Err(wrong("it does not begin with `oci:`".to_owned()));
     };

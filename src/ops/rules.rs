@@ -105,6 +105,8 @@ static DECLARED: &[&[&Rule]] = &[
     crate::ops::repository::doctor::versions::RULES,
     crate::ops::repository::images::RULES,
     crate::ops::repository::list::RULES,
+    #[cfg(feature = "cli")]
+    crate::ops::repository::site::RULES,
     crate::ops::settings::RULES,
     crate::ops::size::RULES,
     crate::ops::validate::RULES,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 
 use super::Difference;
+use crate::text::url::without_credentials;
 
 /// A failure that is nobody's document: a file that is not there, a full disk, a folder that holds
 /// something else.
@@ -56,6 +57,15 @@ pub enum WorldError {
         /// The folder.
         path: String,
     },
+    /// Two files that are one on macOS or Windows.
+    Colliding {
+        /// The folder in which they would be.
+        path: String,
+        /// One of them.
+        first: String,
+        /// The other one.
+        second: String,
+    },
     /// Ctrl-C while files were written; nothing is left behind.
     Interrupted,
 }
@@ -87,6 +97,15 @@ impl WorldError {
         }
     }
 
+    /// Two files of a folder that are one on macOS or Windows.
+    pub(crate) fn colliding(path: &str, first: &str, second: &str) -> Self {
+        WorldError::Colliding {
+            path: path.to_owned(),
+            first: first.to_owned(),
+            second: second.to_owned(),
+        }
+    }
+
     /// What to do; `None` where there is nothing to type.
     pub fn help(&self) -> Option<String> {
         match self {
@@ -101,6 +120,7 @@ impl WorldError {
             WorldError::Unfinished { .. } => {
                 Some("run the command that wrote it again, with `--force`".to_owned())
             }
+            WorldError::Colliding { .. } => Some("rename one of the two".to_owned()),
             _ => None,
         }
     }
@@ -108,23 +128,40 @@ impl WorldError {
 
 impl fmt::Display for WorldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A user may name a URL where a path is expected.
         match self {
-            WorldError::Missing { path, .. } => write!(f, "{path}: no such file"),
+            WorldError::Missing { path, .. } => {
+                write!(f, "{}: no such file", without_credentials(path))
+            }
             WorldError::Unreadable { path, reason } => {
-                write!(f, "{path}: cannot be read: {reason}")
+                write!(f, "{}: cannot be read: {reason}", without_credentials(path))
             }
             WorldError::Unwritable { path, reason } => {
-                write!(f, "{path}: cannot be written: {reason}")
+                write!(
+                    f,
+                    "{}: cannot be written: {reason}",
+                    without_credentials(path)
+                )
             }
-            WorldError::TooLarge { path, bound, .. } => write!(f, "{path}: {bound}"),
+            WorldError::TooLarge { path, bound, .. } => {
+                write!(f, "{}: {bound}", without_credentials(path))
+            }
             WorldError::Occupied {
                 path,
                 verb,
                 difference,
-            } => f.write_str(&difference.refusal(path, verb)),
+            } => f.write_str(&difference.refusal(&without_credentials(path), verb)),
             WorldError::Unfinished { path } => write!(
                 f,
                 "{path}: some of its files are old and some new, because a run was killed"
+            ),
+            WorldError::Colliding {
+                path,
+                first,
+                second,
+            } => write!(
+                f,
+                "{path}: {first} and {second} are one file on macOS or Windows: they differ only in case or Unicode form"
             ),
             WorldError::Interrupted => f.write_str("interrupted; nothing is left behind"),
         }
@@ -222,6 +259,11 @@ mod tests {
                 WorldError::Unfinished { path: path() },
                 "a: some of its files are old and some new, because a run was killed",
                 Some("run the command that wrote it again, with `--force`"),
+            ),
+            (
+                WorldError::colliding("a", "b", "B"),
+                "a: b and B are one file on macOS or Windows: they differ only in case or Unicode form",
+                Some("rename one of the two"),
             ),
             (
                 WorldError::Interrupted,

@@ -12,7 +12,7 @@ use super::staging::Staging;
 /// Who may read what is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Privacy {
-    /// As the umask says.
+    /// As the umask says; only the owner writes (mode 0644 at most).
     Public,
     /// Only the owner (mode 0600): the file holds secrets.
     Secret,
@@ -26,6 +26,51 @@ pub fn is_file(path: &Path) -> bool {
 /// Whether a path leads to a folder.
 pub fn is_folder(path: &Path) -> bool {
     path.is_dir()
+}
+
+/// The names in a folder and in the folders below it: `a`, `a/b`. A folder that is not there has
+/// none.
+///
+/// # Errors
+/// A folder cannot be read.
+pub fn two_levels(folder: &str) -> Result<Vec<String>, WorldError> {
+    let names = |folder: &Path| match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        entries => entries?
+            .map(|entry| entry.map(|entry| entry.file_name().to_string_lossy().into_owned()))
+            .collect::<io::Result<Vec<_>>>(),
+    };
+    let failure = |error: io::Error| WorldError::reading(folder, &error);
+    let mut found = Vec::new();
+    for name in names(Path::new(folder)).map_err(failure)? {
+        let inner = Path::new(folder).join(&name);
+        if inner.is_dir() {
+            let below = names(&inner).map_err(failure)?;
+            found.extend(below.into_iter().map(|below| format!("{name}/{below}")));
+        }
+        found.push(name);
+    }
+    Ok(found)
+}
+
+/// The path without links, as far as it is there.
+pub fn real_path(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let real = |above: &Path| Some((fs::canonicalize(above).ok()?, above.to_owned()));
+    match absolute.ancestors().find_map(real) {
+        Some((real, above)) => real.join(absolute.strip_prefix(above).unwrap_or(Path::new(""))),
+        None => absolute,
+    }
+}
+
+/// Makes a write beyond the size limit of the process (`ulimit -f`) fail, so that staged files are
+/// removed: without a handler the signal ends the process.
+pub fn fail_at_size_limit() {
+    #[cfg(unix)]
+    drop(signal_hook::flag::register(
+        signal_hook::consts::SIGXFSZ,
+        std::sync::Arc::default(),
+    ));
 }
 
 /// Reads one file that a command line names.
@@ -54,14 +99,15 @@ pub fn write_file(path: &str, bytes: &[u8], privacy: Privacy) -> Result<(), Worl
 }
 
 /// Gives a file that somebody keeps a new content: its owner and mode stay, and a link still leads
-/// to it. Without such a file this is [`write_file`].
+/// to it. Without such a file this is [`write_file`], for the owner alone: people keep credentials
+/// in such files.
 ///
 /// # Errors
 /// What the operating system refuses; the file is then as it was.
 pub fn change_file(path: &str, bytes: &[u8]) -> Result<(), WorldError> {
     let change = || {
         if fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
-            return replace(Path::new(path), bytes, Privacy::Public, None);
+            return replace(Path::new(path), bytes, Privacy::Secret, None);
         }
         let target = fs::canonicalize(path)?;
         let kept = fs::metadata(&target)?;
@@ -204,7 +250,7 @@ pub fn write_output(path: &str, bytes: &[u8]) -> Result<(), WorldError> {
 fn write_through(target: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);
-    for_the_owner(&mut options);
+    with_mode(&mut options, Privacy::Secret);
     options.open(target)?.write_all(bytes)
 }
 
@@ -213,20 +259,22 @@ pub(super) fn write_new(path: &Path, bytes: &[u8], privacy: Privacy) -> io::Resu
     fs::create_dir_all(parent(path))?;
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
-    if privacy == Privacy::Secret {
-        for_the_owner(&mut options);
-    }
+    with_mode(&mut options, privacy);
     options.open(path)?.write_all(bytes)
 }
 
 #[cfg(unix)]
-fn for_the_owner(options: &mut fs::OpenOptions) {
-    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+fn with_mode(options: &mut fs::OpenOptions, privacy: Privacy) {
+    let mode = match privacy {
+        Privacy::Public => 0o644,
+        Privacy::Secret => 0o600,
+    };
+    std::os::unix::fs::OpenOptionsExt::mode(options, mode);
 }
 
 /// Who may read a file is what its folder says: people's own folders are theirs alone.
 #[cfg(not(unix))]
-fn for_the_owner(_: &mut fs::OpenOptions) {}
+fn with_mode(_: &mut fs::OpenOptions, _: Privacy) {}
 
 pub(super) fn parent(path: &Path) -> PathBuf {
     match path.parent() {

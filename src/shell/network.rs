@@ -19,6 +19,7 @@ use super::input::Limits;
 use super::progress::{Progress, Watched, Way};
 use super::retry::{Attempts, Clock, Deadline, MachineClock, Missed};
 use crate::clusterctl::{Network, NetworkFault, Request};
+use crate::text::url::without_credentials;
 
 /// How hosts are reached, and who vouches for them.
 #[derive(Debug, Clone)]
@@ -227,7 +228,10 @@ impl Client {
 
     fn name_host(&self, url: &str) -> Result<(), NetworkFault> {
         let Some(host) = host(url) else {
-            return Err(NetworkFault::Failed(format!("{url}: only https is used")));
+            return Err(NetworkFault::Failed(format!(
+                "{}: only https is used",
+                without_credentials(url)
+            )));
         };
         if self.visible.hosts && self.named.borrow_mut().insert(host.to_owned()) {
             // A terminal that went away is no reason to stop.
@@ -237,6 +241,8 @@ impl Client {
     }
 
     fn body(&self, response: Response<Body>, url: &str) -> Result<Vec<u8>, Missed> {
+        // The name of a bar and of a failure.
+        let url = &*without_credentials(url);
         let too_large = || {
             Missed::for_good(NetworkFault::Failed(format!(
                 "{url}: larger than {} MiB",
@@ -356,7 +362,12 @@ pub(super) fn agent(transport: &Transport, bounds: Bounds, https_only: bool) -> 
 
 /// Why a request did not reach its host. Nobody vouches for a host a second later who does not now.
 fn missed(url: &str, error: &ureq::Error) -> Missed {
-    let reason = format!("{}: {error}", host(url).unwrap_or_default());
+    let host = host(url).unwrap_or_default();
+    let reason = match error {
+        // It quotes the URL.
+        ureq::Error::BadUri(_) => format!("{host}: the URL is not valid"),
+        error => format!("{host}: {error}"),
+    };
     match error {
         // TLS reports what it refuses as such data.
         ureq::Error::Io(error) if error.kind() != io::ErrorKind::InvalidData => {
@@ -384,11 +395,17 @@ fn waiting(host: &str, fault: &NetworkFault, seconds: u64) -> String {
     }
 }
 
-/// The host of an `https` URL, with its port; no user and no password.
+/// The host of an `https` URL, with its port, without user info.
 fn host(url: &str) -> Option<&str> {
+    let host = authority(url)?.rsplit('@').next()?;
+    (!host.is_empty()).then_some(host)
+}
+
+/// The host of an `https` URL with its user info.
+fn authority(url: &str) -> Option<&str> {
     let rest = url.strip_prefix("https://")?;
-    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    (!host.is_empty() && !host.contains('@')).then_some(host)
+    let authority = rest.split(['/', '?', '#']).next()?;
+    (!authority.contains('\\')).then_some(authority)
 }
 
 /// The header `Location` of a response.
@@ -401,7 +418,9 @@ pub(super) fn location(response: &Response<Body>) -> &str {
 
 /// Where a redirect leads: to another `https` URL, or to another path of the same host.
 fn redirected(from: &str, location: &str) -> Result<String, NetworkFault> {
-    if host(location).is_some() {
+    // Another host gives no user info to send.
+    let is_plain = authority(location).is_some_and(|authority| !authority.contains('@'));
+    if is_plain && host(location).is_some() {
         return Ok(location.to_owned());
     }
     match host(from) {
@@ -409,7 +428,8 @@ fn redirected(from: &str, location: &str) -> Result<String, NetworkFault> {
             Ok(format!("https://{host}{location}"))
         }
         _ => Err(NetworkFault::Failed(format!(
-            "{from}: redirects to what is no https URL"
+            "{}: redirects to what is no https URL",
+            without_credentials(from)
         ))),
     }
 }
@@ -435,10 +455,12 @@ mod tests {
     fn hosts_are_those_of_https_urls() {
         assert_eq!(host("https://api.github.com/x?y"), Some("api.github.com"));
         assert_eq!(host("https://h:8443"), Some("h:8443"));
+        assert_eq!(host("https://user:secret@h/@x"), Some("h"));
         for url in [
             "http://h/",
             "https:///x",
-            "https://user:secret@h/",
+            "https://user:secret@",
+            "https://h\\@other/",
             "file:///x",
             "",
         ] {
@@ -495,10 +517,14 @@ mod tests {
             (ureq::Error::TlsRequired, false),
         ] {
             let missed = missed("https://h:1/x", &error);
+            let reason = match error {
+                ureq::Error::BadUri(_) => "the URL is not valid".to_owned(),
+                error => error.to_string(),
+            };
             assert_eq!(
                 missed,
                 Missed {
-                    fault: NetworkFault::Failed(format!("h:1: {error}")),
+                    fault: NetworkFault::Failed(format!("h:1: {reason}")),
                     may_pass
                 }
             );

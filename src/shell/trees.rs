@@ -8,6 +8,7 @@ use super::files::{Privacy, is_folder, parent, write_new};
 use super::input::{self, Limits};
 use super::staging::{self, Staging};
 use super::{Difference, WorldError, compare};
+use crate::text::names;
 use crate::text::tree::Tree;
 
 /// What to do with a target that holds something else.
@@ -105,6 +106,10 @@ pub fn write_tree(
             });
         }
         Mode::Create | Mode::Force => {}
+    }
+    let foreign = difference.foreign.iter().map(String::as_str);
+    if let Some((first, second)) = names::collision(foreign, tree.paths()) {
+        return Err(WorldError::colliding(folder, first, second));
     }
     let stale: Vec<&String> = difference
         .modified
@@ -398,6 +403,25 @@ mod tests {
             );
         }
         assert!(entries(base.path()).is_empty());
+    }
+
+    #[test]
+    fn names_that_are_one_elsewhere_are_rejected() {
+        let base = tempfile::tempdir().unwrap();
+        let out = base.path().join("out");
+        for (first, second) in [("a/b.yaml", "a/B.yaml"), ("\u{e9}", "e\u{301}")] {
+            let both = tree(&[(first, "1"), (second, "2")]);
+            let rejected = write(&out, &both, Mode::Force);
+            assert!(
+                matches!(rejected, Err(WorldError::Colliding { .. })),
+                "{first}"
+            );
+        }
+        assert!(entries(base.path()).is_empty());
+        write(&out, &tree(&[("notes", "1")]), Mode::Create).unwrap();
+        let rejected = write(&out, &tree(&[("Notes", "2")]), Mode::Force);
+        assert!(rejected.is_err());
+        assert_eq!(read(&out), tree(&[("notes", "1")]));
     }
 
     #[cfg(unix)]

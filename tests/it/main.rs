@@ -14,6 +14,7 @@ mod assembly;
 mod bounds;
 mod bring_your_own;
 mod bug_reports;
+mod bundles;
 mod circles;
 mod cli;
 mod clusterctl;

@@ -1163,6 +1163,7 @@ impl Clock for Hurried {
 
 /// Fetches with small bounds from a server whose connection `answer` gets.
 fn fetched(
+    url: &str,
     bounds: Bounds,
     answer: impl FnOnce(Tls) + Send + 'static,
 ) -> Result<Vec<u8>, NetworkFault> {
@@ -1180,7 +1181,7 @@ fn fetched(
         Visible::default(),
     )
     .with_clock(Box::new(Hurried::default()));
-    let fetched = client.get(&Request::new("https://example.com/x"));
+    let fetched = client.get(&Request::new(url));
     // Its connections end with it.
     drop(client);
     serving.join().unwrap();
@@ -1188,7 +1189,31 @@ fn fetched(
 }
 
 fn fetch(bounds: Bounds, answer: impl FnOnce(Tls) + Send + 'static) -> NetworkFault {
-    fetched(bounds, answer).unwrap_err()
+    fetched("https://example.com/x", bounds, answer).unwrap_err()
+}
+
+/// The URL is used as it was written, as Go's client uses it.
+#[test]
+fn credentials_of_a_url_are_sent() {
+    let (tell, told) = std::sync::mpsc::channel();
+    let url = "https://user:pw@example.com/x?token=t";
+    let fetched = fetched(url, Bounds::default(), move |stream| {
+        let mut stream = BufReader::new(stream);
+        let lines: Vec<String> = stream
+            .by_ref()
+            .lines()
+            .map_while(Result::ok)
+            .take_while(|line| !line.is_empty())
+            .collect();
+        tell.send(lines).unwrap();
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx";
+        stream.get_mut().write_all(answer).unwrap();
+    });
+    assert_eq!(fetched, Ok(b"x".to_vec()));
+    let lines = told.recv().unwrap();
+    assert_eq!(lines[0], "GET /x?token=t HTTP/1.1");
+    let has = |header: &str| lines.iter().any(|line| line.eq_ignore_ascii_case(header));
+    assert!(has("authorization: Basic dXNlcjpwdw=="), "{lines:?}");
 }
 
 #[test]
@@ -1254,6 +1279,7 @@ fn an_answer_may_be_as_large_as_is_allowed() {
     ] {
         let answer = format!("HTTP/1.1 200 OK\r\n{answer}");
         let found = fetched(
+            "https://example.com/x",
             Bounds {
                 bytes: 3,
                 ..Bounds::default()

@@ -189,8 +189,8 @@ fn keeps_links_and_modes_of_files_of_the_user() {
     }
 }
 
-/// The bundle has the images that `repository images` lists; the environment of the packing user has
-/// no effect.
+/// The bundle has the images that `repository images` lists at the other site: variables are not
+/// packed, and the environment of the packing user has no effect.
 #[test]
 fn packs_the_images_that_are_listed() {
     let folder = whole();
@@ -207,6 +207,9 @@ fn packs_the_images_that_are_listed() {
         .output()
         .unwrap();
     assert!(packed.status.success(), "{packed:?}");
+    run(path, "repository add b.tar --to site --trust-configuration").ok();
+    let names = run(path, "repository images site").ok().stdout;
+    assert!(names.contains("mirror.local/renamed:v0.1.0\n"), "{names}");
     assert_eq!(unpacked(path, "b.tar", "images.txt"), names);
 }
 

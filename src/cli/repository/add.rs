@@ -42,6 +42,8 @@ struct Add {
     #[arg(long, value_name = "VERSION")]
     release: Option<String>,
     /// Take a bundle's clusterctl.yaml also when it sets urls elsewhere, images or cert-manager
+    ///
+    /// Other settings of it are never taken.
     #[arg(long)]
     trust_configuration: bool,
     #[command(flatten)]
@@ -79,6 +81,7 @@ impl Add {
         for argument in &self.releases {
             let path = Path::new(argument);
             if files::is_folder(path) {
+                self.laying.is_beside(path)?;
                 let tree = trees::read_tree(argument, Limits::default())?;
                 let flat = tree
                     .iter()
@@ -119,6 +122,12 @@ impl Add {
                 .map(|name| name.to_string_lossy().into_owned())
                 .unwrap_or_default();
             called.insert(name.clone(), argument.clone());
+            if loose.get(&name).is_some_and(|other| other != bytes) {
+                return Err(Failure::usage(
+                    format!("{argument} is not the only file called {name}"),
+                    "name the files of one release, or a folder for each",
+                ));
+            }
             loose.insert(name, bytes);
             if let Some(parent) = path
                 .parent()

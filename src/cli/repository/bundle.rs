@@ -43,9 +43,11 @@ struct Bundle {
     /// The tar
     ///
     /// It holds the releases, cert-manager, clusterctl.yaml, images.txt with all images that they
-    /// run, mirror.sh, which copies these with skopeo, and SHA256SUMS. The same repository
-    /// gives the same bytes, wherever and whenever it is packed. What `clusterctl init` also
-    /// installs and the repository lacks is told, or fetched with --allow-network.
+    /// run, mirror.sh, which copies these with skopeo, and SHA256SUMS. Of clusterctl.yaml only
+    /// providers, images and cert-manager are packed, without credentials in URLs; other settings
+    /// are listed. The same repository gives the same bytes, wherever and whenever it is packed.
+    /// What `clusterctl init` also installs and the repository lacks is told, or fetched with
+    /// --allow-network.
     #[arg(long, value_name = "FILE")]
     write_to: String,
     /// Overwrite a file with other content

@@ -23,6 +23,7 @@ use crate::shell::clusterctl_files::Disk;
 use crate::shell::files;
 use crate::shell::input::read_source;
 use crate::shell::trees;
+use crate::text::source::Source;
 
 pub(in crate::cli) const DOCTOR: Verb = Verb {
     words: &["repository", "doctor"],
@@ -64,7 +65,17 @@ impl Run for Doctor {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let judge = self.levels.judge(context)?;
         let examination = self.examine(context)?;
-        let mut sources: Sources = examination.sources.into_iter().collect();
+        let is_configuration = |source: &Source| {
+            let named = context.global.config.as_deref();
+            named == Some(source.name()) || source.file_name() == CONFIGURATION_FILE
+        };
+        let shown = examination.sources.into_iter();
+        let mut sources: Sources = shown
+            .map(|source| match is_configuration(&source) {
+                true => super::masked(&source),
+                false => source,
+            })
+            .collect();
         let verdict = judge.verdict(context, examination.report, &mut sources, IN_PART);
         let (providers, report) = (examination.providers, verdict.report);
         let versions: usize = providers.iter().map(|provider| provider.found.len()).sum();

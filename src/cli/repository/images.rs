@@ -90,7 +90,7 @@ impl Run for Images {
             ),
         };
         if let Some((source, found)) = source {
-            sources.add(source);
+            sources.add(super::masked(&source));
             report.extend(found);
         }
         self.tell_what_is_not_listed(context, &tree, &images);

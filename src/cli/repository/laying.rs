@@ -12,11 +12,12 @@ use crate::cli::context::To;
 use crate::cli::flags::LevelFlags;
 use crate::cli::release::kept;
 use crate::cli::{Context, Exit, Failure};
+use crate::contract::parse_semantic;
 use crate::diag::{Place, Report};
 use crate::ops::repository::signed::{self, Unverified, Verifier};
 use crate::ops::repository::{
     self, Added, Assets, CONFIGURATION_FILE, Destination, Implied, Manifest, Mirrored, Placement,
-    bundle,
+    bundle, site,
 };
 use crate::report::Sources;
 use crate::report::levels::Verdict;
@@ -27,6 +28,7 @@ use crate::shell::lock::Lock;
 use crate::shell::trees::{self, Mode, Outcome};
 use crate::shell::{WorldError, compare};
 use crate::text::budget::Budget;
+use crate::text::names;
 use crate::text::shell;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
@@ -166,6 +168,33 @@ pub(super) struct Given {
 }
 
 impl Laying {
+    /// Rejects a repository in the folder of a release, which would become part of the release, and
+    /// a folder in the repository that is not the place of a release.
+    pub(super) fn is_beside(&self, release: &Path) -> Result<(), Failure> {
+        let to = &self.to;
+        let (source, target) = (files::real_path(release), files::real_path(Path::new(to)));
+        let is_place = |below: &Path| {
+            let mut names = below.iter().rev();
+            let version = names.next().and_then(|name| name.to_str());
+            version.is_some_and(|version| parse_semantic(version).is_ok()) && names.count() == 1
+        };
+        let is_within = target.starts_with(&source)
+            || source
+                .strip_prefix(&target)
+                .is_ok_and(|below| !is_place(below));
+        if !is_within {
+            return Ok(());
+        }
+        let message = format!(
+            "{} and {to} are the same folder, or one is in the other",
+            release.display()
+        );
+        Err(Failure::usage(
+            message,
+            "choose a repository beside the release",
+        ))
+    }
+
     /// Judges releases and lays them in; nothing when one of them is refused.
     ///
     /// # Errors
@@ -260,17 +289,20 @@ impl Laying {
             ))
         })?;
         let target = self.target()?;
-        sources.extend(target.existing.clone());
+        sources.extend(target.existing.as_ref().map(super::masked));
         let mut refused = Report::new();
         let bundled = content.configuration.as_ref();
-        if let Some(bundled) = bundled.filter(|_| target.existing.is_none() && !content.is_trusted)
-        {
-            refused.extend(repository::foreign(
-                bundled,
-                bundle::BASE_VARIABLE,
-                &context.budget,
-            ));
-            sources.add(bundled.clone());
+        if let Some(bundled) = bundled.filter(|_| target.existing.is_none()) {
+            if !content.is_trusted {
+                refused.extend(repository::foreign(
+                    bundled,
+                    bundle::BASE_VARIABLE,
+                    &context.budget,
+                ));
+            }
+            let help = "set what this site needs of them in its clusterctl.yaml or environment";
+            refused.extend(site::made(bundled, &context.budget).finding(bundled, help));
+            sources.add(super::masked(bundled));
         }
         let before = target.existing.clone();
         let target = self.relocated(context, target, &content, &mut refused);
@@ -315,7 +347,19 @@ impl Laying {
     fn target(&self) -> Result<Target, Failure> {
         let absolute =
             std::path::absolute(&self.to).map_err(|error| WorldError::reading(&self.to, &error))?;
-        let absolute = absolute.to_string_lossy().trim_end_matches('/').to_owned();
+        // The path becomes urls, which have no control characters (Go's net/url), and a command.
+        let absolute = match absolute.to_str() {
+            Some(path) if !path.contains(char::is_control) => path.trim_end_matches('/').to_owned(),
+            _ => {
+                return Err(Failure::usage(
+                    format!(
+                        "{} cannot be in a url: it has a control character or is not UTF-8",
+                        absolute.display()
+                    ),
+                    "rename the folder, or choose another one",
+                ));
+            }
+        };
         let base = self.base.clone().unwrap_or_else(|| absolute.clone());
         let config = format!("{}/{CONFIGURATION_FILE}", self.to.trim_end_matches('/'));
         let existing = match files::is_file(Path::new(&config)) {
@@ -422,6 +466,11 @@ impl Laying {
         let folder = |placement: &Placement| {
             format!("{}/{}", self.to.trim_end_matches('/'), placement.folder)
         };
+        let existing = files::two_levels(&self.to)?;
+        let new = placements.iter().map(|placement| placement.folder.as_str());
+        if let Some((first, second)) = names::collision(existing.iter().map(String::as_str), new) {
+            return Err(WorldError::colliding(&self.to, first, second).into());
+        }
         for placement in placements.iter().filter(|_| !self.force) {
             let difference = compare(&folder(placement), &placement.files)?;
             if difference.is_occupied() {
@@ -524,17 +573,16 @@ impl Target {
         report: &mut Report,
     ) -> (Vec<Placement>, String) {
         // What people wrote here stays; a bundle's configuration is only for a repository without
-        // one.
-        let moved = |source: Source| {
-            Source::new(
-                self.config.as_str(),
-                repository::rebase(&source, &self.base, budget),
-            )
+        // one, and of an old bundle's only what a new one has.
+        let moved = |source: &Source| {
+            let made = Source::new(self.config.as_str(), site::made(source, budget).text);
+            let text = repository::rebase(&made, &self.base, budget);
+            Source::new(self.config.as_str(), text)
         };
         let mut configuration = self
             .existing
             .clone()
-            .or_else(|| content.configuration.clone().map(moved));
+            .or_else(|| content.configuration.as_ref().map(moved));
         let mut placements = Vec::new();
         let mut lay = |added: Added| {
             report.extend(added.report);

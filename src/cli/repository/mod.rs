@@ -28,23 +28,31 @@ use super::context::To;
 use super::{Context, Exit};
 use crate::diag::Report;
 use crate::ops::release_build;
+use crate::ops::repository::{CONFIGURATION_FILE, site};
 use crate::report::Sources;
+use crate::text::budget::Budget;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 
 /// What the overview says of all these verbs.
 const FAMILY: &str = "fill, show, explain and pack a local repository, or hand it to the operator";
 
-/// The text files of a release, as findings name them.
+/// The text files of a release or a repository, as findings name them and excerpts show them.
 pub(in crate::cli) fn texts(shown: &str, files: &Tree) -> Vec<Source> {
     let text = |(path, bytes): (&String, &Vec<u8>)| {
         let text = std::str::from_utf8(bytes).ok()?;
-        Some(Source::new(
-            format!("{}/{path}", shown.trim_end_matches('/')),
-            text,
-        ))
+        let source = Source::new(format!("{}/{path}", shown.trim_end_matches('/')), text);
+        Some(match path.as_str() {
+            CONFIGURATION_FILE => masked(&source),
+            _ => source,
+        })
     };
     files.iter().filter_map(text).collect()
+}
+
+/// A configuration as excerpts show it: without credentials.
+fn masked(source: &Source) -> Source {
+    site::masked(source, &Budget::default())
 }
 
 /// The version that `--release` says. One that is none is told, and ends the run: nothing could be

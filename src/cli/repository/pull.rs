@@ -1,6 +1,7 @@
 //! `repository pull`.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use clap::Args;
 
@@ -55,6 +56,7 @@ impl Run for Pull {
         };
         let pulled = match &reference.store {
             Store::Layout { folder } => {
+                self.laying.is_beside(Path::new(folder))?;
                 let layout = trees::read_tree(folder, Limits::default())?;
                 of_layout(
                     &layout,

@@ -16,6 +16,7 @@ use super::network::{NetworkFault, Request};
 use super::{Refusal, World};
 use crate::diag::{self, Remedy};
 use crate::text::go;
+use crate::text::url::without_credentials;
 
 pub(super) use discovery::overrides_folder;
 pub(super) use images::ImageOverrides;
@@ -60,7 +61,7 @@ impl<'w> Config<'w> {
             });
         }
         let bytes = world.files.read(&file).map_err(|fault| {
-            let missing = format!("stat {file}: {}", fault.reason());
+            let missing = format!("stat {}: {}", without_credentials(&file), fault.reason());
             Refusal::new(missing)
                 .within("failed to check if clusterctl config file exists")
                 .within(step)
@@ -143,7 +144,10 @@ impl<'w> Config<'w> {
 }
 
 fn download(world: World<'_>, url: &str) -> Result<Vec<u8>, Refusal> {
-    let step = format!("failed to download the clusterctl config file from {url}");
+    let step = format!(
+        "failed to download the clusterctl config file from {}",
+        without_credentials(url)
+    );
     let network = world.network.ok_or_else(|| {
         let refusal = Refusal::new(format!(
             "{step}: this program uses the network only when it is allowed to"

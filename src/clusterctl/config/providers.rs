@@ -8,6 +8,7 @@ use crate::contract::{CORE_PROVIDER, ProviderType};
 use crate::text::envsubst;
 use crate::text::go;
 use crate::text::go::url::Url;
+use crate::text::url::without_credentials;
 
 /// The fields of an entry, before they are checked.
 struct Entry {
@@ -105,8 +106,10 @@ impl Config<'_> {
 
     fn provider(&self, entry: &Entry) -> Result<Provider, Refusal> {
         let url = self.world().expand(&entry.url).map_err(|error| {
-            Refusal::new(error.to_string())
-                .within(format!("unable to evaluate url: {}", go::quote(&entry.url)))
+            Refusal::new(error.to_string()).within(format!(
+                "unable to evaluate url: {}",
+                go::quote(&without_credentials(&entry.url))
+            ))
         })?;
         check(entry, &url).map_err(|refusal| {
             refusal.within(format!(
@@ -190,7 +193,7 @@ fn check(entry: &Entry, url: &str) -> Result<Provider, Refusal> {
     Ok(Provider {
         name: name.clone(),
         provider_type: known,
-        url: url.to_owned(),
+        url: url.into(),
     })
 }
 
@@ -208,7 +211,7 @@ fn builtin() -> Vec<Provider> {
             Some(Provider {
                 name: name.to_owned(),
                 provider_type,
-                url: url.to_owned(),
+                url: url.into(),
             })
         })
         .collect()

@@ -163,7 +163,7 @@ mod tests {
         let provider = Provider {
             name: "foo".to_owned(),
             provider_type: ProviderType::BootstrapProvider,
-            url: url.to_owned(),
+            url: url.into(),
         };
         explain(&config, provider)
     }

@@ -41,7 +41,7 @@ impl<'w> LocalRepository<'w> {
         url: &Url,
     ) -> Result<Self, Refusal> {
         let path = &url.path;
-        let shown = go::quote(&provider.url);
+        let shown = go::quote(&provider.url.to_string());
         if !path.starts_with('/') {
             return Err(Refusal::new(format!(
                 "invalid path: path {shown} must be an absolute path"

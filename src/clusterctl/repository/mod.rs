@@ -234,10 +234,10 @@ fn url_of(provider: &Provider) -> Result<Url, Refusal> {
     let parse = || {
         format!(
             "failed to parse repository url {}",
-            go::quote(&provider.url)
+            go::quote(&provider.url.to_string())
         )
     };
-    let url = Url::parse(&provider.url).map_err(|_| Refusal::new(parse()))?;
+    let url = Url::parse(provider.url.with_credentials()).map_err(|_| Refusal::new(parse()))?;
     match url.scheme.as_str() {
         HTTPS | "file" | "" => Ok(url),
         scheme => Err(Refusal::new(format!(

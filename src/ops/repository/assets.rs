@@ -19,6 +19,7 @@ use crate::lint::{self, Audience, Components, Extent, Release, provider_of};
 use crate::objects::{Object, pods};
 use crate::text::budget::Budget;
 use crate::text::go;
+use crate::text::names;
 use crate::text::nearest::misspelt;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
@@ -91,6 +92,8 @@ releaseSeries:
     pub(super) VERSION_UNKNOWN = error("release-version-unknown");
     /// the name of a file of a release contains a control character
     NAME_CONTROL = error("release-asset-name-control");
+    /// the names of two files of a release differ only in case or Unicode form
+    NAME_COLLIDING = error("release-asset-name-colliding");
     /// a file of a release is not the one whose checksum the release's own SHA256SUMS has
     CHECKSUM_WRONG = error("release-checksum-wrong");
     /// a file of a release is not UTF-8
@@ -285,6 +288,7 @@ fn read(
         .paths()
         .filter_map(|path| control_character(path, shown))
         .collect();
+    report.extend(colliding_names(files, shown));
     report.extend(wrong_sums(files, shown));
     let components = components_files(files);
     if components.is_empty() {
@@ -451,6 +455,21 @@ fn control_character(path: &str, shown: &str) -> Option<Diagnostic> {
             )))
             .help("rename the file, or leave it out")
     })
+}
+
+/// Two files that are one on macOS or Windows, where one would replace the other.
+fn colliding_names(files: &Tree, shown: &str) -> Option<Diagnostic> {
+    let (first, second) = names::collision([], files.paths())?;
+    let finding = Diagnostic::of(
+        &NAME_COLLIDING,
+        format!(
+            "{} and {} are one file on macOS or Windows: they differ only in case or Unicode form",
+            go::quote(first),
+            go::quote(second)
+        ),
+    );
+    let place = Place::file(format!("{}/{second}", shown.trim_end_matches('/')));
+    Some(finding.at(place).help("rename one of the two"))
 }
 
 /// The components files among the files of a release, by their standard names.

@@ -9,12 +9,14 @@ use sha2::{Digest, Sha256};
 use super::assets::{Assets, release_of};
 use super::cert_manager::{self, is_manifest, manifest_of};
 use super::configuration::{
-    CONFIGURATION_FILE, Entry, cert_manager_setting, merge, merge_cert_manager, rebase,
+    CONFIGURATION_FILE, Entry, NOT_EXTENSIBLE, cert_manager_setting, merge, merge_cert_manager,
+    rebase,
 };
 use super::doctor::unreadable;
-use super::images::{Reached, reached};
+use super::images::{Reached, Unset, reached};
 use super::init::{Implied, implied};
 use super::mirror::{Mirror, SCRIPT_FILE};
+use super::site;
 use super::tars::{Entries, Taken, read, untakable};
 use crate::clusterctl::{CERT_MANAGER, Config, MANIFEST_FILE, World};
 use crate::contract::parse_semantic;
@@ -106,17 +108,19 @@ pub fn pack(repository: &Tree, shown: &str, budget: &Budget) -> (Option<Bundle>,
     if !report.has_errors() {
         report.extend(lacking_finding(&lacking(repository, budget), shown));
     }
-    let (images, found) = images(repository, shown, budget);
+    let configuration = configuration(repository, shown, &providers, budget, &mut report);
+    report.extend(untakable(&files, shown));
+    files.insert(CONFIGURATION_FILE, configuration.unwrap_or_default());
+    // Of the bundle, not of the repository: the images are those that the other site runs, and no
+    // variable of this one gets into their names.
+    let (images, found) = images(&files, shown, budget);
     report.extend(found);
     let (mirror, found) = Mirror::of(&images);
     report.extend(found);
-    let configuration = configuration(repository, shown, &providers, budget, &mut report);
-    report.extend(untakable(&files, shown));
     budget.tell(&mut report);
     if report.has_errors() {
         return (None, report);
     }
-    files.insert(CONFIGURATION_FILE, configuration.unwrap_or_default());
     let names: BTreeSet<&str> = images
         .iter()
         .map(|image| image.listed.image.as_str())
@@ -136,7 +140,8 @@ pub fn pack(repository: &Tree, shown: &str, budget: &Budget) -> (Option<Bundle>,
 }
 
 /// The images that `clusterctl init` runs from a repository, with the overrides and variables of
-/// its configuration. The environment of who packs it, and of who lays it out, counts for nothing.
+/// its configuration. The environment of who packs it, and of who lays it out, counts for nothing:
+/// a site that sets variables may run other images.
 pub(super) fn images(
     repository: &Tree,
     shown: &str,
@@ -153,7 +158,7 @@ pub(super) fn images(
         || Ok(Config::empty(world)),
         |_| Config::load(world, CONFIGURATION_FILE),
     ) {
-        Ok(config) => reached(repository, shown, &config),
+        Ok(config) => reached(repository, shown, &config, Unset::ElsewhereSet),
         Err(refusal) => {
             let text = String::from_utf8_lossy(written.unwrap_or_default()).into_owned();
             let source = Source::new(format!("{shown}/{CONFIGURATION_FILE}"), text);
@@ -252,8 +257,8 @@ fn lacking_finding(lacking: &[Implied], shown: &str) -> Option<Diagnostic> {
     )
 }
 
-/// The repository's configuration with urls that can be moved; one that names the releases when it
-/// has none.
+/// The configuration of the bundle: what another site needs of the repository's, with urls that can
+/// be moved.
 fn configuration(
     repository: &Tree,
     shown: &str,
@@ -264,24 +269,44 @@ fn configuration(
     let name = format!("{shown}/{CONFIGURATION_FILE}");
     let existing = repository
         .get(CONFIGURATION_FILE)
-        .and_then(|bytes| std::str::from_utf8(bytes).ok());
-    let existing =
-        existing.map(|text| rebase(&Source::new(name.as_str(), text), BASE_VARIABLE, budget));
+        .and_then(|bytes| std::str::from_utf8(bytes).ok())
+        .map(|text| Source::new(name.as_str(), text));
+    let Some(existing) = existing else {
+        let (text, found) = completed(repository, None, providers, budget);
+        report.extend(found);
+        return text;
+    };
+    // What is wrong is reported at its place in the user's file.
+    let (_, found) = completed(repository, Some(&existing), providers, budget);
+    report.extend(
+        found
+            .into_findings()
+            .into_iter()
+            .filter(|finding| finding.rule != &NOT_EXTENSIBLE),
+    );
+    let made = site::made(&existing, budget);
+    let help = "set at the other site what it needs of them, in its clusterctl.yaml or environment";
+    report.extend(made.finding(&existing, help));
+    let made = Source::new(name, made.text);
+    completed(repository, Some(&made), providers, budget).0
+}
+
+/// A configuration with entries for all releases of the repository.
+fn completed(
+    repository: &Tree,
+    existing: Option<&Source>,
+    providers: &[Assets],
+    budget: &Budget,
+) -> (Option<String>, Report) {
+    let name = existing.map_or_else(|| CONFIGURATION_FILE.into(), |source| source.name().clone());
+    let existing = existing.map(|source| rebase(source, BASE_VARIABLE, budget));
     let entries: Vec<Entry> = providers
         .iter()
         .map(|assets| Entry::of(assets, BASE_VARIABLE))
         .collect();
-    let (text, found) = merge(
-        existing
-            .map(|text| Source::new(name.as_str(), text))
-            .as_ref(),
-        &entries,
-        budget,
-    );
-    report.extend(found);
-    let merged = text
-        .as_ref()
-        .map(|text| Source::new(name.as_str(), text.as_str()));
+    let existing = existing.map(|text| Source::new(name.clone(), text));
+    let (text, mut report) = merge(existing.as_ref(), &entries, budget);
+    let merged = text.as_ref().map(|text| Source::new(name, text.as_str()));
     let mut versions = cert_manager::versions(repository);
     versions.sort_by_key(|version| parse_semantic(version).ok());
     // A setting that leads elsewhere than into the bundle is told.
@@ -293,12 +318,12 @@ fn configuration(
         .map(|setting| setting.version)
         .or_else(|| versions.pop())
     else {
-        return text;
+        return (text, report);
     };
     let url = format!("{BASE_VARIABLE}/{CERT_MANAGER}/{version}/{MANIFEST_FILE}");
     let (text, found) = merge_cert_manager(merged.as_ref(), &url, &version, budget);
     report.extend(found);
-    text
+    (text, report)
 }
 
 /// The tar: sorted, without times, owners and other traces of the machine.
@@ -415,13 +440,13 @@ mod tests {
         assert!(report.is_empty(), "{report:?}");
         let configuration = unpacked.configuration.unwrap();
         let url =
-            "url: \"${WINDLASS_REPOSITORY}/bootstrap-foo/latest/bootstrap-components.yaml\" # here";
+            "url: \"${WINDLASS_REPOSITORY}/bootstrap-foo/latest/bootstrap-components.yaml\"\n";
         assert!(
             configuration.text().contains(url),
             "{}",
             configuration.text()
         );
-        assert!(configuration.text().contains("\nVAR: x\n"));
+        assert!(!configuration.text().contains("VAR") && !configuration.text().contains("here"));
         let [(folder, version, files)] = unpacked.releases.as_slice() else {
             panic!("{:?}", unpacked.releases)
         };
@@ -448,7 +473,10 @@ mod tests {
             .collect();
         assert_eq!(
             (bundle.map(|bundle| bundle.images), rules),
-            (Some(1), vec!["bundle-implied-missing"])
+            (
+                Some(1),
+                vec!["bundle-implied-missing", "bundle-configuration-left-out"]
+            )
         );
     }
 
@@ -508,11 +536,11 @@ mod tests {
     fn files_are_held_against_their_checksums() {
         let bytes = packed(THEIRS);
         let at = bytes
-            .windows(5)
-            .position(|window| window == b"VAR: ")
+            .windows(10)
+            .position(|window| window == b"providers:")
             .unwrap();
         let mut changed = bytes.clone();
-        changed[at] = b'W';
+        changed[at] = b'P';
         let (_, report) = unpack(&changed, "b.tar");
         assert_eq!(report.findings()[0].rule, &CHECKSUM_WRONG);
         assert!(

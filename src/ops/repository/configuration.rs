@@ -10,6 +10,7 @@ use crate::text::edit::{Edits, indentation};
 use crate::text::source::Source;
 #[cfg(feature = "cli")]
 use crate::text::source::TextRange;
+use crate::text::url::without_credentials;
 use crate::text::yaml::{self, Node};
 
 rules! {
@@ -158,7 +159,7 @@ pub(super) fn merge_cert_manager(
                 );
                 let help = format!(
                     "keep it, or write `{CERT_MANAGER}: {{url: {}, version: {version}}}`",
-                    quoted(url)
+                    quoted(&without_credentials(url))
                 );
                 report.push(finding.at(setting.place).help(help));
             }
@@ -223,9 +224,9 @@ pub(super) fn setting<'n>(node: &'n Node, key: &str) -> Option<&'n yaml::Entry> 
         .find(|entry| entry.key.eq_ignore_ascii_case(key))
 }
 
-/// Settings that decide what clusterctl installs, wherever the releases are.
+/// Settings of a bundle that decide what clusterctl installs, wherever the releases are.
 #[cfg(feature = "cli")]
-const DECISIVE: [&str; 3] = ["images", "cert-manager", "overridesFolder"];
+const DECISIVE: [&str; 2] = ["images", CERT_MANAGER];
 
 /// What of a bundle's configuration, whose own urls begin with `base`, decides what is installed at
 /// the site and is not in the bundle: each is an error until the user trusts it.
@@ -375,11 +376,14 @@ pub fn relocate(
 pub(super) fn stale_url(label: &str, written: &str, moved: &str) -> Diagnostic {
     let finding = Diagnostic::of(
         &ENTRY_STALE,
-        format!("the url of {label} leads to {written}, where nothing is"),
+        format!(
+            "the url of {label} leads to {}, where nothing is",
+            without_credentials(written)
+        ),
     );
     let help = Remedy::new(format!(
         "write `url: {}`, or lay the release in again with ",
-        quoted(moved)
+        quoted(&without_credentials(moved))
     ))
     .setting(Setting::Force);
     finding.help(help.then(", which changes such urls"))
@@ -449,7 +453,8 @@ fn is_there(source: &Source, root: Option<&Node>, entry: &Entry, report: &mut Re
             );
             let finding = Diagnostic::of(&ENTRY_OTHER, message)
                 .at(source.place_at(span).in_document(1).at_path(path));
-            report.push(finding.help(format!("keep it, or write `url: {}`", quoted(&entry.url))));
+            let url = without_credentials(&entry.url);
+            report.push(finding.help(format!("keep it, or write `url: {}`", quoted(&url))));
         }
         return true;
     }
@@ -869,10 +874,7 @@ mod tests {
                 &["the bundle's configuration takes foo from elsewhere"],
             );
         }
-        check(
-            "images: {}\nOverridesFolder: x\n",
-            &[&sets("images"), &sets("OverridesFolder")],
-        );
+        check("Images: {}\nOverridesFolder: x\n", &[&sets("Images")]);
         for fields in [
             "url: ELSE/cert-manager/v1/cert-manager.yaml",
             "url: BASE/cert-manager/v1/cert-manager.yaml, externallyProvisioned: true",

@@ -7,18 +7,20 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::assets::{components_files, versions_below};
-use crate::clusterctl::{self, CERT_MANAGER, Config, MANIFEST_FILE, RunImage};
+use crate::clusterctl::{self, CERT_MANAGER, Config, MANIFEST_FILE, Refusal, RunImage};
 use crate::diag::{Diagnostic, Place, Quoted, Report, rules};
 use crate::lint::templates::substitution_finding;
 use crate::objects::{self, Object, fields, pods};
-use crate::text::budget::Budget;
 use crate::text::envsubst;
 use crate::text::source::Source;
 use crate::text::tree::Tree;
+use crate::text::url::without_credentials;
 
 rules! {
     /// clusterctl refuses an image of a release, or the overrides of images
     REFUSED = error("repository-image-refused");
+    /// an image depends on a variable that has no value
+    UNKNOWN = warning("repository-image-unknown");
 }
 
 /// The argument by which cert-manager's controller names the image that solves ACME challenges.
@@ -42,7 +44,7 @@ pub struct ListedImage {
 /// The images of all releases in a repository, by name. Variables have the values of the
 /// configuration and the environment, or their defaults.
 pub fn images(repository: &Tree, shown: &str, config: &Config<'_>) -> (Vec<ListedImage>, Report) {
-    let (found, report) = reached(repository, shown, config);
+    let (found, report) = reached(repository, shown, config, Unset::Rejected);
     let listed: BTreeSet<ListedImage> = found.into_iter().map(|found| found.listed).collect();
     (listed.into_iter().collect(), report)
 }
@@ -55,11 +57,33 @@ pub(super) struct Reached {
     pub(super) is_overridden: bool,
 }
 
+/// What happens to a variable without a value or a default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unset {
+    /// clusterctl rejects the release.
+    Rejected,
+    /// Another site sets it. An image that depends on it is not known here.
+    #[cfg(feature = "cli")]
+    ElsewhereSet,
+}
+
+impl Unset {
+    /// The samples for such variables. An image that differs between them depends on one.
+    fn samples(self) -> &'static [&'static str] {
+        match self {
+            Unset::Rejected => &[],
+            #[cfg(feature = "cli")]
+            Unset::ElsewhereSet => &["1", "2"],
+        }
+    }
+}
+
 /// What [`images`] lists, by name.
 pub(super) fn reached(
     repository: &Tree,
     shown: &str,
     config: &Config<'_>,
+    unset: Unset,
 ) -> (BTreeSet<Reached>, Report) {
     let budget = config.world().budget;
     let mut report = Report::new();
@@ -71,60 +95,93 @@ pub(super) fn reached(
         let files = repository.subtree(&folder);
         for file in image_files(label, &files) {
             let name = format!("{}/{folder}/{file}", shown.trim_end_matches('/'));
-            let of_file = objects_of(
-                &name,
-                files.get(&file).unwrap_or_default(),
-                &|name| config.variable(name),
-                budget,
-            );
-            let objects = match of_file {
-                Ok(objects) => objects,
-                Err(finding) => {
-                    report.push(*finding);
-                    continue;
-                }
+            let bytes = files.get(&file).unwrap_or_default();
+            let run = |sample| {
+                let objects = objects_of(&name, bytes, config, sample)?;
+                let images = clusterctl::run_images(config, label, &objects)
+                    .map_err(|refusal| refused(&name, &refusal))?;
+                Ok(images
+                    .into_iter()
+                    .chain(solvers(label, &objects))
+                    .collect::<BTreeSet<_>>())
             };
-            match clusterctl::run_images(config, label, &objects) {
-                Ok(images) => found.extend(images.into_iter().chain(solvers(label, &objects)).map(
-                    |RunImage {
-                         written,
-                         run,
-                         is_overridden,
-                     }| {
-                        let source = (written != run).then_some(written);
-                        let listed = ListedImage {
-                            source,
-                            image: run,
-                            provider: label.to_owned(),
-                            version: version.to_owned(),
-                        };
-                        Reached {
-                            listed,
-                            is_overridden,
-                        }
-                    },
-                )),
-                Err(refusal) => {
-                    let finding =
-                        Diagnostic::of(&REFUSED, "clusterctl refuses the images of the release")
-                            .at(Place::file(name.as_str()));
-                    let finding = finding.help(
-                        "correct the image, or `images` of the configuration, as the note says",
-                    );
-                    report.push(
-                        finding
-                            .note(format!(
-                                "clusterctl says: {refusal}",
-                                refusal = Quoted(&refusal)
-                            ))
-                            .upstream(refusal.message()),
-                    );
+            let samples = unset.samples();
+            let of_samples: Result<Vec<BTreeSet<RunImage>>, Box<Diagnostic>> =
+                match samples.is_empty() {
+                    true => run(None).map(|images| vec![images]),
+                    false => samples.iter().map(|sample| run(Some(*sample))).collect(),
+                };
+            match of_samples {
+                Ok(of_samples) => {
+                    let known = in_all(&of_samples);
+                    if of_samples.iter().any(|images| images.len() > known.len()) {
+                        report.push(unknown(&name));
+                    }
+                    found.extend(known.into_iter().map(|image| listed(image, label, version)));
                 }
+                Err(finding) => report.push(*finding),
             }
         }
     }
     budget.tell(&mut report);
     (found, report)
+}
+
+/// The images that do not depend on samples.
+fn in_all(of_samples: &[BTreeSet<RunImage>]) -> BTreeSet<RunImage> {
+    let (first, others) = of_samples
+        .split_first()
+        .map_or((None, &[][..]), |(first, others)| (Some(first), others));
+    let images = first.into_iter().flatten();
+    images
+        .filter(|image| others.iter().all(|other| other.contains(image)))
+        .cloned()
+        .collect()
+}
+
+fn listed(image: RunImage, label: &str, version: &str) -> Reached {
+    let RunImage {
+        written,
+        run,
+        is_overridden,
+    } = image;
+    // What pulls images takes credentials from elsewhere, and lists are shown and packed.
+    let shown = |text: &str| without_credentials(text).into_owned();
+    let source = (written != run).then(|| shown(&written));
+    Reached {
+        listed: ListedImage {
+            source,
+            image: shown(&run),
+            provider: label.to_owned(),
+            version: version.to_owned(),
+        },
+        is_overridden,
+    }
+}
+
+fn refused(name: &str, refusal: &Refusal) -> Box<Diagnostic> {
+    let finding = Diagnostic::of(&REFUSED, "clusterctl refuses the images of the release")
+        .at(Place::file(name));
+    let finding =
+        finding.help("correct the image, or `images` of the configuration, as the note says");
+    Box::new(
+        finding
+            .note(format!(
+                "clusterctl says: {refusal}",
+                refusal = Quoted(refusal)
+            ))
+            .upstream(refusal.message()),
+    )
+}
+
+fn unknown(name: &str) -> Diagnostic {
+    let finding = Diagnostic::of(
+        &UNKNOWN,
+        "an image depends on a variable without a value, and is not listed",
+    );
+    finding
+        .at(Place::file(name))
+        .help("give the variable a default in the components, or copy the image by hand")
 }
 
 /// The files of a release in whose objects pods are.
@@ -141,11 +198,20 @@ fn image_files(label: &str, files: &Tree) -> Vec<String> {
 fn objects_of(
     name: &str,
     bytes: &[u8],
-    variable: &dyn Fn(&str) -> Option<String>,
-    budget: &Budget,
+    config: &Config<'_>,
+    sample: Option<&str>,
 ) -> Result<Vec<Object>, Box<Diagnostic>> {
+    let budget = config.world().budget;
     let written = Source::new(name, String::from_utf8_lossy(bytes).into_owned());
-    let substituted = envsubst::parse(bytes).and_then(|template| template.expand(variable, budget));
+    let substituted = envsubst::parse(bytes).and_then(|template| {
+        let variables = template.variables();
+        let is_required = |name: &str| variables.get(name).is_some_and(Option::is_none);
+        let sampled = |name: &str| sample.filter(|_| is_required(name)).map(str::to_owned);
+        template.expand(
+            |name| config.variable(name).or_else(|| sampled(name)),
+            budget,
+        )
+    });
     let done = substituted.map_err(|error| substitution_finding(&written, &error))?;
     let source = Source::new(name, String::from_utf8_lossy(&done.bytes).into_owned());
     Ok(objects::documents(&source, budget).0)

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::images::Reached;
 use crate::contract::Image;
 use crate::diag::{Diagnostic, Remedy, Report, Setting, rules};
+use crate::text::url::without_credentials;
 
 rules! {
     /// an image does not name its registry, so that it is not copied to a mirror
@@ -163,7 +164,7 @@ fn left_out(label: &str, image: &str) -> Diagnostic {
         &LEFT_OUT,
         format!(
             "the image `{}` of {label} is not mirrored: its name has no registry",
-            image.escape_debug()
+            without_credentials(image).escape_debug()
         ),
     );
     finding.help("write it in full in the components, such as `docker.io/library/NAME:TAG`, or copy it by hand")
@@ -180,7 +181,10 @@ pub fn registry(text: &str) -> Result<String, Box<Diagnostic>> {
         _ => {
             let finding = Diagnostic::of(
                 &REGISTRY_FAULT,
-                format!("`{}` is no registry with a path", text.escape_debug()),
+                format!(
+                    "`{}` is no registry with a path",
+                    without_credentials(text).escape_debug()
+                ),
             );
             Err(Box::new(
                 finding.help(

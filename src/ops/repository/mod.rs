@@ -26,6 +26,8 @@ pub(crate) mod push;
 #[cfg(feature = "cli")]
 pub mod signed;
 #[cfg(feature = "cli")]
+pub mod site;
+#[cfg(feature = "cli")]
 pub mod tars;
 mod within;
 

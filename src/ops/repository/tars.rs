@@ -6,6 +6,7 @@ use tar::{Archive, EntryType};
 
 use super::assets::not_text;
 use crate::diag::{Diagnostic, Place, Report, rules};
+use crate::text::names::{collision, is_reserved_on_windows};
 use crate::text::source::Source;
 use crate::text::tree::Tree;
 
@@ -188,11 +189,31 @@ fn read_within(bytes: &[u8], shown: &str, bounds: Bounds, whose: Entries) -> Tak
             Err(error) => report.push(unreadable(error.to_string())),
         }
     }
+    if whose == Entries::OfBundle {
+        report.extend(colliding(&files, shown));
+    }
     Taken {
         files,
         links,
         report,
     }
+}
+
+/// Two files of a bundle that are one where case and Unicode form do not count.
+fn colliding(files: &Tree, shown: &str) -> Option<Diagnostic> {
+    let (first, second) = collision([], files.paths())?;
+    let (first, second) = (first.escape_debug(), second.escape_debug());
+    let finding = Diagnostic::of(
+        &ENTRY_REFUSED,
+        format!(
+            "{first} and {second} of {shown} are one file on macOS or Windows: they differ only in case or Unicode form"
+        ),
+    );
+    Some(
+        finding
+            .at(Place::file(shown))
+            .help("rename one of the two, and pack the bundle again"),
+    )
 }
 
 fn refusal(path: &str, kind: EntryType, whose: Entries, files: &Tree) -> Option<&'static str> {
@@ -211,10 +232,12 @@ fn refusal(path: &str, kind: EntryType, whose: Entries, files: &Tree) -> Option<
     files.get(path).is_some().then_some("is there twice")
 }
 
-/// Whether a path is made of plain names, so that it stays below wherever it is laid.
+/// Whether a path is made of plain names, so that it stays below wherever it is laid, on any
+/// system.
 fn is_plain_path(path: &str) -> bool {
     let is_plain = |name: &str| {
         !matches!(name, "" | "." | "..")
+            && !is_reserved_on_windows(name)
             && !name
                 .chars()
                 .any(|c| c.is_control() || c == '\\' || c == ':')
@@ -247,6 +270,7 @@ pub(super) fn untakable(files: &Tree, shown: &str) -> Report {
         .filter(|path| !is_plain_path(path) || is_hidden(path))
         .map(of_name)
         .collect();
+    report.extend(colliding(files, shown));
     let Bounds {
         entries,
         bytes,
@@ -315,6 +339,9 @@ mod tests {
             "a\\b",
             "C:x",
             "a/",
+            "x/nul.yaml",
+            "x/a.",
+            "x/a ",
         ] {
             check_refused(
                 &hostile(path, EntryType::Regular, 0),
@@ -363,6 +390,17 @@ mod tests {
         ]
         .concat();
         check_refused(&twice, "bundle-entry-refused");
+        let alike = [
+            &hostile("A", EntryType::Regular, 0)[..512],
+            &hostile("a", EntryType::Regular, 0),
+        ]
+        .concat();
+        check_refused(&alike, "bundle-entry-refused");
+        assert!(
+            !read(&alike, "t.tar", Entries::OfAnybody)
+                .report
+                .has_errors()
+        );
     }
 
     /// POSIX, pax: the magic of a header, or two blocks of zeros and whole blocks behind them.
@@ -505,7 +543,14 @@ mod tests {
             untakable(&of(&["a/v0.1.0/b.yaml", "c d.yaml", "ü"]), "r"),
             Report::new()
         );
-        for path in ["a/x:y", "a/b\\c", "a/.hidden", &"n".repeat(513)] {
+        for path in [
+            "a/x:y",
+            "a/b\\c",
+            "a/.hidden",
+            &"n".repeat(513),
+            "FINE",
+            "con",
+        ] {
             let report = untakable(&of(&["fine", path]), "r");
             assert_eq!(
                 report

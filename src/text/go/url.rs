@@ -1,6 +1,7 @@
 //! URLs as Go's `net/url` reads them: scheme, host and path. Users and queries are not taken apart.
 
 use crate::text::go;
+use crate::text::url::without_credentials;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Url {
@@ -19,9 +20,17 @@ impl Url {
     ///
     /// # Errors
     ///
-    /// In Go's words, with the whole URL quoted.
+    /// In Go's words, with the URL quoted. Go quotes it with its credentials, and parts of them as
+    /// a port; they are left out here.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let fault = |message: String| format!("parse {}: {message}", go::quote(text));
+        let shown = without_credentials(text);
+        let fault = |message: String| {
+            let message = match message.split_once(" \"").zip(message.rsplit_once('"')) {
+                Some(((before, _), (_, after))) if shown != text => format!("{before}{after}"),
+                _ => message,
+            };
+            format!("parse {}: {message}", go::quote(&shown))
+        };
         if text.bytes().any(|b| b < b' ' || b == 0x7f) {
             return Err(fault(
                 "net/url: invalid control character in URL".to_owned(),
@@ -230,6 +239,14 @@ mod tests {
             (
                 "http://a b/",
                 "parse \"http://a b/\": invalid character \" \" in host name",
+            ),
+            (
+                "https://u:p/w@h/",
+                "parse \"https://h/\": invalid port after host",
+            ),
+            (
+                "https://u:pw@h/%zz?token=t",
+                "parse \"https://h/%zz\": invalid URL escape",
             ),
             (
                 "a\nb",

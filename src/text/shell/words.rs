@@ -86,14 +86,34 @@ fn runs(word: &str) -> bool {
     false
 }
 
-/// A word as a shell reads it back: in quotes where it needs them (2.2.2, "Single-Quotes").
+/// A word as a shell reads it back: in quotes where it needs them (2.2.2, "Single-Quotes"; 2.2.4,
+/// "Dollar-Single-Quotes", for what a terminal or a CI system would not print as it is: control
+/// characters, signs of direction, and `##`).
 #[cfg(feature = "cli")]
 pub(crate) fn quoted(word: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=@%+,".contains(&byte);
-    match !word.is_empty() && word.bytes().all(is_plain) {
-        true => Cow::Borrowed(word),
-        false => Cow::Owned(format!("'{}'", word.replace('\'', r"'\''"))),
+    let is_escaped = |c: char| c.is_control() || !c.is_ascii() && !c.is_alphanumeric();
+    if !word.is_empty() && word.bytes().all(is_plain) {
+        return Cow::Borrowed(word);
     }
+    if !word.contains(is_escaped) && !word.contains("##") {
+        return Cow::Owned(format!("'{}'", word.replace('\'', r"'\''")));
+    }
+    let mut quoted = "$'".to_owned();
+    for c in word.chars() {
+        match c {
+            '\'' | '\\' => quoted.extend(['\\', c]),
+            '#' => quoted.push_str("\\043"),
+            c if is_escaped(c) => {
+                let mut bytes = [0; 4];
+                for byte in c.encode_utf8(&mut bytes).bytes() {
+                    quoted.push_str(&format!("\\{byte:03o}"));
+                }
+            }
+            c => quoted.push(c),
+        }
+    }
+    Cow::Owned(quoted + "'")
 }
 
 fn is_assignment(word: &str) -> bool {
@@ -149,6 +169,10 @@ mod tests {
             ("a'b;id", r"'a'\''b;id'"),
             ("", "''"),
             ("$(x)", "'$(x)'"),
+            ("a\x1b[2J'\\", r"$'a\033[2J\'\\'"),
+            ("ü\u{202e}x", r"$'ü\342\200\256x'"),
+            ("a b##[x]", r"$'a b\043\043[x]'"),
+            ("üä漢", "'üä漢'"),
         ] {
             assert_eq!(super::quoted(word), expected);
         }

@@ -223,7 +223,8 @@ fn unpinned_tags(source: &Source, root: &Node, entries: &[Entry]) -> Vec<Diagnos
         .and_then(Node::as_mapping)
         .into_iter()
         .flatten();
-    let moves = |entry: &Entry| entry.provider.url.rsplit('/').nth(1) == Some("latest");
+    let moves =
+        |entry: &Entry| entry.provider.url.with_credentials().rsplit('/').nth(1) == Some("latest");
     let finding = |image: &yaml::Entry| {
         let component = image.key.split('/').next().unwrap_or_default();
         let moving = entries.iter().find(|entry| {
@@ -274,7 +275,7 @@ fn in_folder(subject: Subject<'_>, folder: &str) -> Vec<Provider> {
         Provider {
             name,
             provider_type,
-            url,
+            url: url.into(),
         }
     };
     folders(folder)
@@ -290,7 +291,7 @@ fn cert_manager(subject: Subject<'_>, source: &Source, report: &mut Report) {
     let setting = cert_manager_setting(source, subject.config.world().budget);
     if let Some(setting) = setting.filter(|setting| !setting.is_external) {
         let fetched = subject.config.cert_manager().and_then(|cert_manager| {
-            match cert_manager.url.starts_with("https://") {
+            match cert_manager.url.is_https() {
                 true => Ok(()),
                 false => fetch(
                     subject.config,

@@ -19,6 +19,7 @@ use crate::ops::repository::assets;
 use crate::ops::repository::configuration::{self as configuration_file, below_base};
 use crate::text::source::Source;
 use crate::text::tree::Tree;
+use crate::text::url::UrlText;
 
 pub use configuration::unreadable;
 pub use text::text;
@@ -65,7 +66,8 @@ pub struct Examined {
     #[serde(rename = "type")]
     pub provider_type: ProviderType,
     /// The URL in the configuration, variables replaced.
-    pub url: String,
+    #[schemars(with = "String")]
+    pub url: UrlText,
     /// The configuration that names it; null when no configuration does.
     pub file: Option<String>,
     /// The line of the URL in the configuration, from 1.
@@ -133,7 +135,7 @@ impl Examination {
     fn provider(&mut self, subject: Subject<'_>, entry: Entry) {
         let explained = explain(subject.config, entry.provider.clone());
         self.providers.push(examined(&entry, &explained));
-        if explained.provider.url.starts_with("https://") {
+        if explained.provider.url.is_https() {
             let finding = Diagnostic::of(
                 &ON_NETWORK,
                 format!(
@@ -160,7 +162,7 @@ impl Examination {
             .extend(versions::check(&explained, &entry.place));
         self.report.extend(wrong_sums(subject.files, &explained));
         let metadata = self.source_of(&explained, METADATA_FILE);
-        let components_name = explained.provider.url_and_file().1.to_owned();
+        let components_name = explained.provider.url_and_file().1;
         let metadata = metadata.and_then(|source| {
             versions::check_metadata(&explained, &source, budget, &mut self.report)
         });
@@ -223,22 +225,15 @@ impl Examination {
 fn stale_url(subject: Subject<'_>, explained: &Explanation) -> Option<Diagnostic> {
     let (_, repository) = subject.repository?;
     let (provider, repository) = (&explained.provider, repository.trim_end_matches('/'));
-    let rest = below_base(
-        &provider.url,
-        &provider.name,
-        provider.provider_type.as_str(),
-    )?;
+    let url = provider.url.with_credentials();
+    let rest = below_base(url, &provider.name, provider.provider_type.as_str())?;
     let folder = explained.folder.as_deref()?;
     let is_moved = !subject.files.exists(folder)
         && subject
             .files
             .exists(&format!("{repository}/{}", provider.label()));
     is_moved.then(|| {
-        configuration_file::stale_url(
-            &provider.label(),
-            &provider.url,
-            &format!("{repository}{rest}"),
-        )
+        configuration_file::stale_url(&provider.label(), url, &format!("{repository}{rest}"))
     })
 }
 

@@ -17,7 +17,7 @@ fn block(provider: &Examined) -> String {
     let mut text = format!(
         "{}   {}{place}\n",
         visible(&provider.provider),
-        visible(&provider.url)
+        visible(&provider.url.to_string())
     );
     let mut row =
         |title: &str, what: &str| text.push_str(&format!("  {title:<12} {}\n", visible(what)));
@@ -59,7 +59,11 @@ fn picked(provider: &Examined) -> String {
 fn title(file: &ExaminedFile, provider: &Examined) -> &'static str {
     if file.name == METADATA_FILE {
         "metadata"
-    } else if provider.url.ends_with(&format!("/{}", file.name)) {
+    } else if provider
+        .url
+        .with_credentials()
+        .ends_with(&format!("/{}", file.name))
+    {
         "components"
     } else {
         "template"
