@@ -59,6 +59,7 @@ fn main() -> ExitCode {
 
 fn manage(flags: flags::Flags) -> ExitCode {
     log::begin(flags.log_format, flags.verbosity);
+    log_panics();
     match in_runtime(flags) {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault) => {
@@ -66,6 +67,14 @@ fn manage(flags: flags::Flags) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Logs where a panic was and not what it says, which may be a part of an object.
+fn log_panics() {
+    std::panic::set_hook(Box::new(|info| {
+        let location = info.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(%location, "Panicked");
+    }));
 }
 
 fn in_runtime(flags: flags::Flags) -> Result<(), Fault> {

@@ -7,6 +7,9 @@ use crate::text::cut::cut;
 
 /// Secrets at one place that are looked at.
 const MOST_NEAR: usize = 64;
+/// Characters of the shortest part of a content or a command that is looked for in values of its
+/// line: `1` is another value as well.
+const SHORTEST_OF_LINE: usize = 4;
 /// Characters of a value that a message quotes.
 const LONGEST: usize = 120;
 /// Bytes of a secret value at a finding that are looked at.
@@ -90,8 +93,10 @@ fn shorten(finding: &mut Diagnostic) {
 struct Hidden<'s> {
     /// The secrets that its places touch.
     near: Vec<&'s str>,
-    /// Their words, and those of what its lines hide.
+    /// Their words.
     own: Words,
+    /// The words of what its lines hide beside secrets: contents of files, parts of commands.
+    of_lines: Words,
     /// The words of all secrets.
     words: &'s Words,
     /// Whether its place or its line is secret.
@@ -118,7 +123,8 @@ impl<'s> Hidden<'s> {
         let is_secret_line = line
             .is_some_and(|(file, span)| !sources.secrets_of_line(file, span.start.line).is_empty());
         Hidden {
-            own: Words::new(near.iter().copied().chain(of_lines), 1),
+            own: Words::new(near.iter().copied(), 1),
+            of_lines: Words::new(of_lines.into_iter(), SHORTEST_OF_LINE),
             has_secret: !near.is_empty() || is_secret_line,
             near,
             words,
@@ -133,6 +139,7 @@ impl<'s> Hidden<'s> {
         }
         let mut shown = value.to_owned();
         self.own.remove_from(&mut shown);
+        self.of_lines.remove_from(&mut shown);
         self.words.remove_from(&mut shown);
         (shown != value).then_some(shown)
     }

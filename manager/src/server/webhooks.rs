@@ -236,7 +236,7 @@ impl Webhook {
             if fault.is_panic() {
                 self.metrics.webhook_panicked(self.is_conversion);
             }
-            tracing::error!(webhook = %self.path, err = %fault, "Webhook panicked");
+            tracing::error!(webhook = %self.path, "Webhook panicked");
             let text = "internal error: the webhook panicked";
             Rejection::new(StatusCode::INTERNAL_SERVER_ERROR, text)
         })
