@@ -528,8 +528,8 @@ mod tests {
             .collect();
         assert_eq!(
             all,
-            [0, 1, 2, 3].map(|at| json!(at)),
-            "in the order of the input"
+            [1, 0, 2, 3].map(|at| json!(at)),
+            "in the order of their names, equal ones as in the input"
         );
         assert_eq!(
             (

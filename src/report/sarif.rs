@@ -78,7 +78,10 @@ fn pretty(value: &Value) -> String {
 /// A result as it stands in the list of results. Line breaks within strings are escaped.
 fn indented(result: &Value) -> String {
     const INDENT: &str = "        ";
-    format!("{INDENT}{}", pretty(result).replace('\n', &format!("\n{INDENT}")))
+    format!(
+        "{INDENT}{}",
+        pretty(result).replace('\n', &format!("\n{INDENT}"))
+    )
 }
 
 /// As many findings as GitHub takes, in their order: those that weigh most.

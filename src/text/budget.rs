@@ -56,7 +56,7 @@ impl Resource {
             Resource::Values => 1 << 25,
             Resource::Copies => 64 << 20,
             Resource::Rules => 20_000_000,
-            Resource::Unpacked => 64 << 20,
+            Resource::Unpacked => 32 << 20,
         }
     }
 }

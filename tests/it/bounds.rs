@@ -577,7 +577,9 @@ fn nesting_of_template_values_is_bounded() {
         assert!(told.contains(expected), "{enabled_if}: {told:.2000}");
     };
     let nested = |step: &str| {
-        format!("{{{{ $d := list }}}}{{{{ range until 100000 }}}}{{{{ $d = {step} }}}}{{{{ end }}}}true")
+        format!(
+            "{{{{ $d := list }}}}{{{{ range until 100000 }}}}{{{{ $d = {step} }}}}{{{{ end }}}}true"
+        )
     };
     let steps = [
         r#"dict "a" $d"#,
@@ -617,12 +619,13 @@ fn nesting_of_template_values_is_bounded() {
 fn nesting_by_json_patches_is_bounded() {
     let folder = tempfile::tempdir().unwrap();
     provider_with_rules(folder.path(), &[]);
-    let write =
-        |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     let provider = std::fs::read_to_string(folder.path().join("provider.yaml")).unwrap();
     write(
         "provider.yaml",
-        &format!("{provider}objects: [own.yaml]\npatches: [{{path: p.yaml, target: {{kind: ConfigMap}}}}]\n"),
+        &format!(
+            "{provider}objects: [own.yaml]\npatches: [{{path: p.yaml, target: {{kind: ConfigMap}}}}]\n"
+        ),
     );
     write(
         "own.yaml",
@@ -642,7 +645,10 @@ fn nesting_by_json_patches_is_bounded() {
     );
     let told = text(&output);
     assert_eq!(output.status.code(), Some(1), "{told:.2000}");
-    assert!(told.contains("makes a value of more than 200 levels"), "{told:.2000}");
+    assert!(
+        told.contains("makes a value of more than 200 levels"),
+        "{told:.2000}"
+    );
 }
 
 #[test]
@@ -670,9 +676,17 @@ fn regular_expressions_are_bounded() {
         topology_with(folder.path(), enabled_if);
         let output = bounded(folder.path(), &["topology", "plan", "t.yaml"]);
         let told = text(&output);
-        assert_eq!(output.status.code(), Some(u8::from(is_bounded).into()), "{enabled_if}: {told:.2000}");
+        assert_eq!(
+            output.status.code(),
+            Some(u8::from(is_bounded).into()),
+            "{enabled_if}: {told:.2000}"
+        );
         let expected = "more than 268435456 steps in one run";
-        assert_eq!(told.contains(expected), is_bounded, "{enabled_if}: {told:.2000}");
+        assert_eq!(
+            told.contains(expected),
+            is_bounded,
+            "{enabled_if}: {told:.2000}"
+        );
     }
 }
 
@@ -681,7 +695,8 @@ fn release_with_patterns(folder: &Path, patterns: impl Iterator<Item = String>) 
     let fields: serde_json::Map<String, serde_json::Value> = patterns
         .enumerate()
         .map(|(at, pattern)| {
-            let field = serde_json::json!({"type": "string", "pattern": pattern, "default": "aaaa"});
+            let field =
+                serde_json::json!({"type": "string", "pattern": pattern, "default": "aaaa"});
             (format!("a{at}"), field)
         })
         .collect();
@@ -690,7 +705,11 @@ fn release_with_patterns(folder: &Path, patterns: impl Iterator<Item = String>) 
         serde_json::from_slice(&std::fs::read(folder.join("crd.yaml")).unwrap()).unwrap();
     crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"] =
         fields.into();
-    std::fs::write(folder.join("infrastructure-components.yaml"), crd.to_string()).unwrap();
+    std::fs::write(
+        folder.join("infrastructure-components.yaml"),
+        crd.to_string(),
+    )
+    .unwrap();
     std::fs::remove_file(folder.join("provider.yaml")).unwrap();
     std::fs::remove_file(folder.join("crd.yaml")).unwrap();
 }
@@ -724,20 +743,20 @@ fn packed_zeros(bytes: usize) -> String {
 #[test]
 fn unpacking_is_bounded_per_run() {
     let folder = tempfile::tempdir().unwrap();
-    let write =
-        |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     let zeros = packed_zeros(3 << 20);
     let files: String = (0..240)
         .map(|at| format!("- path: /a{at}\n  encoding: gz+b64\n  content: {zeros}\n"))
         .collect();
-    write("data.yaml", &format!("#cloud-config\nwrite_files:\n{files}"));
+    write(
+        "data.yaml",
+        &format!("#cloud-config\nwrite_files:\n{files}"),
+    );
     let output = bounded(folder.path(), &["inspect", "data.yaml"]);
-    let expected = "the content of /a239 is more than 67108864 bytes unpacked in one run";
+    let expected = "the content of /a239 is more than 33554432 bytes unpacked in one run";
     assert!(text(&output).contains(expected), "{:.2000}", text(&output));
     let files: String = (0..200)
-        .map(|at| {
-            format!("  - {{path: /a{at}, encoding: gzip+base64, content: {zeros}}}\n")
-        })
+        .map(|at| format!("  - {{path: /a{at}, encoding: gzip+base64, content: {zeros}}}\n"))
         .collect();
     let config = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: w}\nspec:\n  \
                   joinConfiguration: {nodeRegistration: {name: n}}\n  files:\n";

@@ -1,6 +1,7 @@
 //! The files of a machine as files, for those who want to look.
 
 use std::collections::BTreeMap;
+use std::ops::Bound;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -85,9 +86,13 @@ pub fn extract(rendered: &Rendered, budget: &Budget) -> Tree {
 }
 
 /// Whether a path would be a folder of a known file, or the reverse.
-fn collides(contents: &BTreeMap<Vec<&str>, Vec<u8>>, path: &Vec<&str>) -> bool {
-    let before = contents.range::<Vec<&str>, _>(..path).next_back();
-    let after = contents.range::<Vec<&str>, _>(path..).next();
+fn collides(contents: &BTreeMap<Vec<&str>, Vec<u8>>, path: &[&str]) -> bool {
+    let before = contents
+        .range::<[&str], _>((Bound::Unbounded, Bound::Excluded(path)))
+        .next_back();
+    let after = contents
+        .range::<[&str], _>((Bound::Included(path), Bound::Unbounded))
+        .next();
     before.is_some_and(|(known, _)| path.starts_with(known))
         || after.is_some_and(|(known, _)| known.starts_with(path))
 }
