@@ -19,14 +19,17 @@ use crate::text::yaml;
 /// itself.
 const LARGEST: usize = 16 << 20;
 
-/// What is left of [`LARGEST`].
-struct Unpacking(usize);
+/// What is left of [`LARGEST`], and of the run.
+struct Unpacking<'b> {
+    left: usize,
+    budget: &'b Budget,
+}
 
-impl Unpacking {
-    /// What gzip has packed; `None` where it is none, or too much.
+impl Unpacking<'_> {
+    /// What gzip has packed; `None` where it is not gzip, or too much.
     fn gzip(&mut self, packed: &[u8]) -> Option<Vec<u8>> {
-        let unpacked = gzip::decompress(packed, self.0)?;
-        self.0 -= unpacked.len();
+        let unpacked = gzip::decompress_within(packed, self.left, self.budget)?;
+        self.left -= unpacked.len();
         Some(unpacked)
     }
 }
@@ -75,7 +78,10 @@ impl Part {
 
 /// The parts of data, in the order of the data. What cannot be read as its format is one part.
 pub(crate) fn parts(data: &[u8], budget: &Budget) -> Vec<Part> {
-    let mut unpacking = Unpacking(LARGEST);
+    let mut unpacking = Unpacking {
+        left: LARGEST,
+        budget,
+    };
     let unpacked = if data.starts_with(&[0x1f, 0x8b]) {
         unpacking.gzip(data)
     } else {
@@ -89,7 +95,7 @@ pub(crate) fn parts(data: &[u8], budget: &Budget) -> Vec<Part> {
         true => serde_json::from_str(text)
             .ok()
             .map(|config: Value| ignition(&config, &mut unpacking)),
-        false => cloud_config(text, &mut unpacking, budget),
+        false => cloud_config(text, &mut unpacking),
     }
     .unwrap_or_else(|| vec![whole(text.to_owned())]);
     number(&mut parts);
@@ -128,8 +134,8 @@ fn readable(bytes: &[u8]) -> String {
     }
 }
 
-fn cloud_config(text: &str, unpacking: &mut Unpacking, budget: &Budget) -> Option<Vec<Part>> {
-    let read = yaml::values(&Source::new("user-data", text), budget);
+fn cloud_config(text: &str, unpacking: &mut Unpacking<'_>) -> Option<Vec<Part>> {
+    let read = yaml::values(&Source::new("user-data", text), unpacking.budget);
     let document = read.documents.into_iter().next()?.value;
     let config = document.as_object()?;
     let head: String = text
@@ -180,7 +186,7 @@ fn attribute(name: &'static str, value: Option<&Value>) -> Option<(&'static str,
         .map(|value| (name, plain(value)))
 }
 
-fn written_file(file: &Value, unpacking: &mut Unpacking) -> Part {
+fn written_file(file: &Value, unpacking: &mut Unpacking<'_>) -> Part {
     let content = plain(file.get("content").unwrap_or(&Value::from("")));
     let compact = || {
         content
@@ -209,7 +215,7 @@ fn written_file(file: &Value, unpacking: &mut Unpacking) -> Part {
     part
 }
 
-fn ignition(config: &Value, unpacking: &mut Unpacking) -> Vec<Part> {
+fn ignition(config: &Value, unpacking: &mut Unpacking<'_>) -> Vec<Part> {
     let files = fields::items(config, &["storage", "files"]).iter();
     let mut parts: Vec<Part> = files.map(|file| ignition_file(file, unpacking)).collect();
     parts.extend(
@@ -264,7 +270,7 @@ fn ignition(config: &Value, unpacking: &mut Unpacking) -> Vec<Part> {
 }
 
 /// What a resource holds, or its URL.
-fn resource(resource: &Value, unpacking: &mut Unpacking) -> String {
+fn resource(resource: &Value, unpacking: &mut Unpacking<'_>) -> String {
     let url = fields::text(resource, &["source"]);
     let read = data_url::read(url)
         .ok()
@@ -276,7 +282,7 @@ fn resource(resource: &Value, unpacking: &mut Unpacking) -> String {
     read.map_or_else(|| url.to_owned(), |bytes| readable(&bytes))
 }
 
-fn ignition_file(file: &Value, unpacking: &mut Unpacking) -> Part {
+fn ignition_file(file: &Value, unpacking: &mut Unpacking<'_>) -> Part {
     let mut text = resource(file.get("contents").unwrap_or(&Value::Null), unpacking);
     fields::items(file, &["append"])
         .iter()

@@ -136,7 +136,7 @@ impl Context<'_> {
         self.out(&json::render(
             kind,
             body,
-            &remedy::worded(&without_secrets(report, sources)),
+            &remedy::worded(without_secrets(report, sources)),
         ));
     }
 
@@ -175,10 +175,8 @@ impl Context<'_> {
     /// The findings that people are shown, in the words in which they are. With `-q` advice is left
     /// out.
     fn shown(&self, report: &Report, sources: &Sources) -> Report {
-        let report = without_secrets(report, sources);
-        report
-            .findings()
-            .iter()
+        without_secrets(report, sources)
+            .into_iter()
             .filter(|finding| self.is_shown(finding))
             .map(|finding| self.named(finding))
             .collect()
@@ -222,7 +220,7 @@ impl Context<'_> {
     ) {
         self.tell_of(sources);
         self.out(&render(
-            &remedy::worded(&without_secrets(report, sources)),
+            &remedy::worded(without_secrets(report, sources)),
             sources,
         ));
     }
@@ -265,8 +263,7 @@ impl Context<'_> {
 
     /// The finding with the commands in its help spelt as this program was called; with `-v`, also
     /// what the upstream program says.
-    fn named(&self, finding: &Diagnostic) -> Diagnostic {
-        let mut finding = finding.clone();
+    fn named(&self, mut finding: Diagnostic) -> Diagnostic {
         if let Some(words) = finding
             .upstream
             .as_ref()

@@ -20,13 +20,12 @@ pub(super) fn words(remedy: &Remedy) -> String {
 }
 
 /// The findings with the words of this program in their help.
-pub(super) fn worded(report: &Report) -> Report {
-    let word = |finding: &crate::diag::Diagnostic| {
-        let mut finding = finding.clone();
+pub(super) fn worded(report: Report) -> Report {
+    let word = |mut finding: crate::diag::Diagnostic| {
         finding.help = finding.help.map(|remedy| words(&remedy).into());
         finding
     };
-    report.findings().iter().map(word).collect()
+    report.into_iter().map(word).collect()
 }
 
 #[cfg(test)]

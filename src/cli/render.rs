@@ -263,7 +263,7 @@ impl Arguments {
                 folder,
                 machines
                     .first()
-                    .map(|(_, rendered)| render::extract(rendered))
+                    .map(|(_, rendered)| render::extract(rendered, &request.budget))
                     .unwrap_or_default(),
             ),
             (None, Some(folder)) => (folder, self.files(&machines)),

@@ -17,14 +17,23 @@ pub(super) const HOST: &str = "github.com";
 const API: &str = "https://api.github.com";
 const PER_PAGE: usize = 100;
 const MOST_PAGES: usize = 50;
+/// The assets that GitHub takes for a release.
+const MOST_ASSETS: usize = 1000;
+/// The bytes of a tag; Git itself takes no longer names of files.
+const LONGEST_TAG: usize = 255;
 /// The variable that holds the token; in the environment `GITHUB_TOKEN`.
 pub(super) const TOKEN_VARIABLE: &str = "github-token";
+
+/// The name of a release, in an answer of the API.
+#[derive(Deserialize)]
+struct Tag {
+    #[serde(default)]
+    tag_name: String,
+}
 
 /// A release, in an answer of the API.
 #[derive(Deserialize)]
 struct Release {
-    #[serde(default)]
-    tag_name: String,
     #[serde(default)]
     assets: Vec<Asset>,
 }
@@ -83,14 +92,24 @@ impl<'w> GitHub<'w> {
         }
         let mut versions = Vec::new();
         for page in 1..=MOST_PAGES {
-            let releases: Vec<Release> = self
-                .json(&format!("releases?per_page={PER_PAGE}&page={page}"))
+            let releases: Vec<Tag> = self
+                .json(
+                    &format!("releases?per_page={PER_PAGE}&page={page}"),
+                    Request::LIST,
+                )
                 .map_err(|fault| {
                     refusal(&fault, "failed to get the list of releases".to_owned())
                 })?;
             let count = releases.len();
+            if count > PER_PAGE {
+                let fault = format!("a page has more than {PER_PAGE} releases");
+                return Err(
+                    Refusal::new(fault).within("failed to get the list of releases".to_owned())
+                );
+            }
             let tags = releases.into_iter().map(|release| release.tag_name);
-            versions.extend(tags.filter(|tag| parse_semantic(tag).is_ok()));
+            let is_version = |tag: &String| tag.len() <= LONGEST_TAG && parse_semantic(tag).is_ok();
+            versions.extend(tags.filter(is_version));
             if count < PER_PAGE {
                 break;
             }
@@ -150,11 +169,10 @@ impl<'w> GitHub<'w> {
         ));
         let parts: Vec<String> = path.split('/').map(escaped).collect();
         let answer: Content = self
-            .json(&format!(
-                "contents/{}?ref={}",
-                parts.join("/"),
-                escaped(branch)
-            ))
+            .json(
+                &format!("contents/{}?ref={}", parts.join("/"), escaped(branch)),
+                u64::MAX,
+            )
             .map_err(|fault| refusal(&fault, format!("failed to get {shown}")))?;
         let Some(content) = answer.content else {
             return Err(Refusal::new(format!(
@@ -178,19 +196,21 @@ impl<'w> GitHub<'w> {
         if let Some(known) = self.releases.borrow().get(tag) {
             return Ok(Some(known.clone()));
         }
-        let release: Release = match self.json(&format!("releases/tags/{}", escaped(tag))) {
-            Ok(release) => release,
-            Err(NetworkFault::Status(404)) => return Ok(None),
-            Err(fault) => {
-                return Err(refusal(
-                    &fault,
-                    format!("failed to read release {}", go::quote(tag)),
-                ));
-            }
-        };
+        let release: Release =
+            match self.json(&format!("releases/tags/{}", escaped(tag)), Request::LIST) {
+                Ok(release) => release,
+                Err(NetworkFault::Status(404)) => return Ok(None),
+                Err(fault) => {
+                    return Err(refusal(
+                        &fault,
+                        format!("failed to read release {}", go::quote(tag)),
+                    ));
+                }
+            };
         let assets: BTreeMap<String, u64> = release
             .assets
             .into_iter()
+            .take(MOST_ASSETS)
             .map(|asset| (asset.name, asset.id))
             .collect();
         self.releases
@@ -201,11 +221,12 @@ impl<'w> GitHub<'w> {
 
     /// An answer of the API. Only the fields that are read are kept: an answer of many megabytes is
     /// mostly others.
-    fn json<T: DeserializeOwned>(&self, path: &str) -> Result<T, NetworkFault> {
+    fn json<T: DeserializeOwned>(&self, path: &str, most: u64) -> Result<T, NetworkFault> {
         let url = self.url(path);
         let request = Request {
             accept: Some("application/vnd.github+json"),
             token: self.token(),
+            most: Some(most),
             ..Request::new(&url)
         };
         let bytes = self.network.get(&request)?;

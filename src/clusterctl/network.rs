@@ -35,15 +35,21 @@ pub struct Request<'a> {
     pub accept: Option<&'a str>,
     /// Goes to the host of the URL alone, never further with a redirect.
     pub token: Option<Token<'a>>,
+    /// The bytes of the answer, where fewer suffice than for files.
+    pub most: Option<u64>,
 }
 
 impl<'a> Request<'a> {
+    /// The bytes of an answer that is a list.
+    pub const LIST: u64 = 32 << 20;
+
     /// A request without token.
     pub fn new(url: &'a str) -> Self {
         Request {
             url,
             accept: None,
             token: None,
+            most: None,
         }
     }
 }

@@ -57,7 +57,14 @@ pub(super) fn read(
     };
     unread_keys(source, root, report);
     for module in MODULES {
-        of_module(source, root, module, most, &mut document.steps, report);
+        of_module(
+            source,
+            root,
+            module,
+            (most, budget),
+            &mut document.steps,
+            report,
+        );
     }
     document.steps.truncate(most);
     document.keys = root
@@ -95,7 +102,7 @@ fn of_module(
     source: &Source,
     root: &Mapping,
     module: &Module,
-    most: usize,
+    (most, budget): (usize, &Budget),
     steps: &mut Vec<Step>,
     report: &mut Report,
 ) {
@@ -120,7 +127,7 @@ fn of_module(
                     .and_then(|item| item.get("defer"))
                     .is_some_and(|entry| entry.value.value == Value::Bool(true));
                 if defer == wanted {
-                    let file = file(source, item, report);
+                    let file = file(source, item, budget, report);
                     steps.push(step(
                         format!("write_files[{index}]"),
                         Action::File(file),
@@ -300,7 +307,7 @@ fn scalar(node: &Node) -> String {
     }
 }
 
-fn file(source: &Source, item: &Node, report: &mut Report) -> FileOnNode {
+fn file(source: &Source, item: &Node, budget: &Budget, report: &mut Report) -> FileOnNode {
     let field = |name: &str| {
         item.as_mapping()
             .and_then(|item| item.get(name))
@@ -311,7 +318,8 @@ fn file(source: &Source, item: &Node, report: &mut Report) -> FileOnNode {
     let content = match (field("content"), field("source")) {
         (None, Some(_)) => None,
         (content, _) => {
-            match of_write_files(&content.map(scalar).unwrap_or_default(), &text("encoding")) {
+            let encoded = content.map(scalar).unwrap_or_default();
+            match of_write_files(&encoded, &text("encoding"), budget) {
                 Ok(bytes) => Some(Sensitive::new(bytes)),
                 Err(fault) => {
                     let place = source.place_at(content.map_or(item.span, |content| content.span));

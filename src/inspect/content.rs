@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::render::write::gzip;
+use crate::text::budget::{Budget, Resource};
 use crate::text::go::base64;
 
 /// The most bytes that unpacking may give.
@@ -25,12 +26,16 @@ static KUBEADM: LazyLock<Regex> = LazyLock::new(|| {
 ///
 /// # Errors
 /// What of the encoding is wrong.
-pub(crate) fn of_write_files(content: &str, encoding: &str) -> Result<Vec<u8>, String> {
+pub(crate) fn of_write_files(
+    content: &str,
+    encoding: &str,
+    budget: &Budget,
+) -> Result<Vec<u8>, String> {
     let from_base64 =
         || base64::decode(content.trim()).map_err(|at| format!("no base64 from its byte {at} on"));
     match encoding.trim().to_ascii_lowercase().as_str() {
-        "gz" | "gzip" => unpacked(content.as_bytes()),
-        "gz+base64" | "gzip+base64" | "gz+b64" | "gzip+b64" => unpacked(&from_base64()?),
+        "gz" | "gzip" => unpacked(content.as_bytes(), budget),
+        "gz+base64" | "gzip+base64" | "gz+b64" | "gzip+b64" => unpacked(&from_base64()?, budget),
         "b64" | "base64" => from_base64(),
         "" | "text/plain" => Ok(content.as_bytes().to_vec()),
         _ => Err(
@@ -43,10 +48,14 @@ pub(crate) fn of_write_files(content: &str, encoding: &str) -> Result<Vec<u8>, S
 /// What gzip packed.
 ///
 /// # Errors
-/// It is no gzip, or gives too much.
-pub(super) fn unpacked(bytes: &[u8]) -> Result<Vec<u8>, String> {
-    gzip::decompress(bytes, MOST_UNPACKED)
-        .ok_or_else(|| format!("no gzip, or more than {} MiB unpacked", MOST_UNPACKED >> 20))
+/// It is not gzip, or gives too much, by itself or with what the run unpacked before.
+pub(super) fn unpacked(bytes: &[u8], budget: &Budget) -> Result<Vec<u8>, String> {
+    gzip::decompress_within(bytes, MOST_UNPACKED, budget).ok_or_else(|| {
+        match budget.is_spent(Resource::Unpacked) {
+            true => budget.exceeding(Resource::Unpacked).to_string(),
+            false => format!("no gzip, or more than {} MiB unpacked", MOST_UNPACKED >> 20),
+        }
+    })
 }
 
 /// What a file is, in a few words that tell nothing of its content.
@@ -119,18 +128,18 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                of_write_files(content, encoding),
+                of_write_files(content, encoding, &Budget::default()),
                 expected,
                 "{content} {encoding}"
             );
         }
-        assert!(of_write_files("x", "rot13").is_err());
+        assert!(of_write_files("x", "rot13", &Budget::default()).is_err());
     }
 
     #[test]
     fn a_bomb_of_gzip_is_refused() {
         let bomb = gzip::compress(&vec![0; MOST_UNPACKED + 1]);
-        assert!(bomb.len() < 32_768 && unpacked(&bomb).is_err());
+        assert!(bomb.len() < 32_768 && unpacked(&bomb, &Budget::default()).is_err());
     }
 
     #[test]

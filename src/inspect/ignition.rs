@@ -11,6 +11,7 @@ use super::step::{Action, Failure, FileOnNode, Step};
 use crate::api::secret::Sensitive;
 use crate::diag::{Diagnostic, Report};
 use crate::render::write::ignition::data_url;
+use crate::text::budget::Budget;
 use crate::text::source::Source;
 
 /// Lists of the document whose items are told by one field, in the order in which Ignition takes
@@ -47,7 +48,12 @@ fn is_specified(version: &str) -> bool {
 
 /// The steps of a document, at most so many, in the order in which Ignition takes them, and then
 /// systemd. With the version.
-pub(super) fn steps(source: &Source, most: usize, report: &mut Report) -> (String, Vec<Step>) {
+pub(super) fn steps(
+    source: &Source,
+    most: usize,
+    budget: &Budget,
+    report: &mut Report,
+) -> (String, Vec<Step>) {
     let root: Value = match serde_json::from_str(source.text()) {
         Ok(root) => root,
         Err(error) => {
@@ -100,7 +106,7 @@ pub(super) fn steps(source: &Source, most: usize, report: &mut Report) -> (Strin
         steps.push(step(
             "files",
             format!("storage.files[{index}]"),
-            Action::File(file(source, index, item, report)),
+            Action::File(file(source, index, item, budget, report)),
         ));
     }
     units(&root, most, &mut steps);
@@ -162,7 +168,13 @@ fn address(resource: &Value) -> String {
     }
 }
 
-fn file(source: &Source, index: usize, item: &Value, report: &mut Report) -> FileOnNode {
+fn file(
+    source: &Source,
+    index: usize,
+    item: &Value,
+    budget: &Budget,
+    report: &mut Report,
+) -> FileOnNode {
     let text = |value: &Value| {
         value
             .as_str()
@@ -181,7 +193,7 @@ fn file(source: &Source, index: usize, item: &Value, report: &mut Report) -> Fil
     let path = text(&item["path"]);
     let appended = item["append"].as_array().and_then(|append| append.first());
     let contents = appended.unwrap_or(&item["contents"]);
-    let content = match content(contents) {
+    let content = match content(contents, budget) {
         Some(Err(fault)) => {
             let message = format!("the content of {path}, storage.files[{index}], {fault}");
             let finding = Diagnostic::of(&CONTENT_UNDECODABLE, message).at(source.place());
@@ -208,7 +220,7 @@ fn file(source: &Source, index: usize, item: &Value, report: &mut Report) -> Fil
 }
 
 /// The content of a file when it is in the document; nothing for one that is fetched.
-fn content(contents: &Value) -> Option<Result<Vec<u8>, String>> {
+fn content(contents: &Value, budget: &Budget) -> Option<Result<Vec<u8>, String>> {
     let url = contents["source"].as_str().unwrap_or("data:,");
     if !url.starts_with("data:") && !url.is_empty() {
         return None;
@@ -220,7 +232,7 @@ fn content(contents: &Value) -> Option<Result<Vec<u8>, String>> {
     };
     Some(
         data.and_then(|data| match contents["compression"].as_str() {
-            Some("gzip") => unpacked(&data).map_err(|fault| format!("is {fault}")),
+            Some("gzip") => unpacked(&data, budget).map_err(|fault| format!("is {fault}")),
             _ => Ok(data),
         }),
     )
@@ -338,7 +350,12 @@ mod tests {
 
     fn read(text: &str) -> (String, Vec<Step>, Report) {
         let mut report = Report::new();
-        let (version, steps) = steps(&Source::new("f", text), 10_000, &mut report);
+        let (version, steps) = steps(
+            &Source::new("f", text),
+            10_000,
+            &Budget::default(),
+            &mut report,
+        );
         (version, steps, report)
     }
 

@@ -13,7 +13,7 @@ use super::findings::{
 use super::merge;
 use super::scripts;
 use super::shell::{Reading, WHOLE};
-use super::step::{Action, Document, Failure, FileOnNode, Form, Step};
+use super::step::{Action, Document, Failure, FileOnNode, Form, SENTINEL, Step};
 use super::windows::{self, has_drive};
 use crate::api::boot::Platform;
 use crate::api::time::Timestamp;
@@ -282,7 +282,10 @@ fn sentinel_of_script(file: &FileOnNode) -> Option<bool> {
     if windows::is_script(&file.path) {
         windows::sentinel(text)
     } else {
-        Reading::of_file(text).sentinel(&WHOLE)
+        // Few files name it, and reading a script takes much longer than searching.
+        text.contains(SENTINEL)
+            .then(|| Reading::of_file(text).sentinel(&WHOLE))
+            .flatten()
     }
 }
 

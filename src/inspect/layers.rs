@@ -163,7 +163,7 @@ fn unreadable(message: impl Into<Text>, name: &str) -> Diagnostic {
 /// Takes one layer off; what has none is a document.
 fn open(packed: Packed, peeled: &mut Peeled, budget: &Budget) -> Vec<Packed> {
     if packed.bytes.starts_with(&GZIP) {
-        return match unpacked(&packed.bytes) {
+        return match unpacked(&packed.bytes, budget) {
             Ok(bytes) => vec![packed.inner("gzip".to_owned(), bytes)],
             Err(fault) => {
                 let finding = unreadable(format!("it begins as gzip and is {fault}"), &packed.name);

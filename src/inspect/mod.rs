@@ -149,7 +149,7 @@ fn read(unpacked: &Unpacked, most: usize, budget: &Budget, report: &mut Report) 
     match form {
         Form::CloudConfig => cloud_config::read(source, &mut document, most, budget, report),
         Form::Ignition(_) => {
-            let (version, steps) = ignition::steps(source, most, report);
+            let (version, steps) = ignition::steps(source, most, budget, report);
             document.steps = steps;
             document.form = Form::Ignition(version);
         }

@@ -1,16 +1,36 @@
 //! Lenient reading of values: what has the wrong type counts as absent.
 
+use std::cell::Cell;
+
 use serde_json::{Map, Value};
 
 use crate::diag::Segment;
 
+thread_local! {
+    static LOOKUPS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// How many fields this thread has looked up. Debug builds count them, so that a test sees a search
+/// that compares and allocates nothing.
+pub fn lookups() -> u64 {
+    LOOKUPS.get()
+}
+
+fn count_lookup() {
+    if cfg!(debug_assertions) {
+        LOOKUPS.set(LOOKUPS.get() + 1);
+    }
+}
+
 pub(crate) fn field<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
+    count_lookup();
     path.iter()
         .try_fold(value, |value, name| value.as_object()?.get(*name))
 }
 
 /// The value at a path of mappings and lists.
 pub(crate) fn at<'v>(value: &'v Value, path: &[Segment]) -> Option<&'v Value> {
+    count_lookup();
     path.iter().try_fold(value, |value, segment| match segment {
         Segment::Field(name) | Segment::Key(name) => value.as_object()?.get(name),
         Segment::Index(index) => value.as_array()?.get(*index),

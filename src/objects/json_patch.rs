@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::text::budget::Budget;
+use crate::text::budget::{Budget, MAX_NESTING};
 use crate::text::go::number::atoi;
 
 /// One operation, its value being known.
@@ -92,6 +92,15 @@ pub(crate) fn weight(value: &Value) -> usize {
     }
 }
 
+/// The levels of lists and maps in a value.
+fn depth(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
+        Value::Object(entries) => 1 + entries.values().map(depth).max().unwrap_or_default(),
+        _ => 0,
+    }
+}
+
 fn found<'d>(document: &'d mut Value, path: &str) -> Result<&'d Value, String> {
     let missing = || format!("there is nothing at {path}");
     let (container, key) = container(document, path).ok_or_else(missing)?;
@@ -120,6 +129,11 @@ pub(crate) fn apply(
 ) -> Result<Option<Value>, String> {
     let Operation { op, path, value } = operation;
     let missing = |text: String| format!("{text}: missing value");
+    if op != "remove" && path.matches('/').count() + depth(&value) > MAX_NESTING {
+        return Err(format!(
+            "{op} operation makes a value of more than {MAX_NESTING} levels: {path}"
+        ));
+    }
     let found = container(document, path);
     match (op, found) {
         ("add", None) => Err(missing(format!(

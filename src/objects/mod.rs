@@ -24,6 +24,7 @@ pub(crate) mod substituted;
 #[cfg(test)]
 mod tests;
 
+pub use fields::lookups;
 pub(crate) use misfit::{Misfit, Shape};
 pub use object::Object;
 pub(crate) use object::{Anchor, Stand};

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::references::references;
 use super::{Object, documents};
+use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::text::budget::Budget;
 use crate::text::source::Source;
@@ -31,6 +32,18 @@ pub struct Pool {
     without_objects: Vec<WithoutObjects>,
     /// Which objects name an object, by its kind, namespace and name; made at the first question.
     referrers: OnceLock<BTreeMap<[String; 3], Vec<usize>>>,
+    /// The first object of each kind and name; made at the first question.
+    by_kind_and_name: OnceLock<BTreeMap<[String; 2], usize>>,
+    /// Clusters by what they name; made at the first question.
+    clusters: OnceLock<Clusters>,
+}
+
+/// The places of Clusters, by their namespace and a name in them.
+#[derive(Debug, Clone, Default)]
+struct Clusters {
+    of_class: BTreeMap<[String; 2], Vec<usize>>,
+    /// The first one.
+    of_control_plane: BTreeMap<[String; 2], usize>,
 }
 
 /// A source in which no object was found.
@@ -220,17 +233,41 @@ impl Pool {
             .filter(|found| bare_key(found) == (group, kind, name))
     }
 
+    /// The first object of that kind and name, whatever its group and namespace.
+    pub(crate) fn elsewhere(&self, kind: &str, name: &str) -> Option<&Object> {
+        let index = self.by_kind_and_name.get_or_init(|| {
+            let mut index = BTreeMap::new();
+            for (at, object) in self.objects.iter().enumerate() {
+                let key = [object.kind(), object.name()].map(str::to_owned);
+                index.entry(key).or_insert(at);
+            }
+            index
+        });
+        index
+            .get(&[kind, name].map(str::to_owned))
+            .map(|at| &self.objects[*at])
+    }
+
     /// The names of the objects of a group and kind, whatever their namespaces, in their order.
     pub(crate) fn names_of<'p>(
         &'p self,
         group: &str,
         kind: &str,
     ) -> impl Iterator<Item = &'p str> + Clone {
+        self.everywhere(group, kind).map(Object::name)
+    }
+
+    /// The objects of a group and kind, whatever their namespaces, in the order of their names.
+    pub(crate) fn everywhere<'p>(
+        &'p self,
+        group: &str,
+        kind: &str,
+    ) -> impl Iterator<Item = &'p Object> + Clone {
         let places = self.by_bare_name();
         let of = |at: &usize| (self.objects[*at].group(), self.objects[*at].kind());
         let start = places.partition_point(|at| of(at) < (group, kind));
         let end = start + places[start..].partition_point(|at| of(at) == (group, kind));
-        places[start..end].iter().map(|at| self.objects[*at].name())
+        places[start..end].iter().map(|at| &self.objects[*at])
     }
 
     fn by_bare_name(&self) -> &[usize] {
@@ -241,21 +278,65 @@ impl Pool {
         })
     }
 
-    /// The objects of a group and kind in a namespace, in the order of the input.
+    /// The objects of a group and kind in a namespace, in the order of their names.
     pub(crate) fn of_kind(
         &self,
         group: &str,
         kind: &str,
         namespace: &str,
-    ) -> impl Iterator<Item = &Object> {
+    ) -> impl ExactSizeIterator<Item = &Object> {
         let wanted = (group, kind, namespace);
-        let mut found = self
-            .range(|object| {
-                (object.group(), object.kind(), object.namespace_or_default()).cmp(&wanted)
-            })
-            .to_vec();
-        found.sort_unstable();
-        found.into_iter().map(|at| &self.objects[at])
+        let found = self.range(|object| {
+            (object.group(), object.kind(), object.namespace_or_default()).cmp(&wanted)
+        });
+        found.iter().map(|at| &self.objects[*at])
+    }
+
+    /// The Clusters of a namespace whose topology has a class, in the order of the input.
+    pub(crate) fn clusters_of_class(
+        &self,
+        namespace: &str,
+        class: &str,
+    ) -> impl Iterator<Item = &Object> {
+        let key = [namespace, class].map(str::to_owned);
+        self.clusters()
+            .of_class
+            .get(&key)
+            .into_iter()
+            .flatten()
+            .map(|at| &self.objects[*at])
+    }
+
+    /// The first Cluster of a namespace that names a control plane.
+    pub(crate) fn cluster_of_control_plane(&self, namespace: &str, name: &str) -> Option<&Object> {
+        self.clusters()
+            .of_control_plane
+            .get(&[namespace, name].map(str::to_owned))
+            .map(|at| &self.objects[*at])
+    }
+
+    fn clusters(&self) -> &Clusters {
+        self.clusters.get_or_init(|| {
+            let mut clusters = Clusters::default();
+            for (at, object) in self.objects.iter().enumerate() {
+                if !object.is(CORE_GROUP, "Cluster") {
+                    continue;
+                }
+                // core v1beta1 has the name of the class in `class`.
+                let class = match object.text(&["spec", "topology", "classRef", "name"]) {
+                    "" => object.text(&["spec", "topology", "class"]),
+                    name => name,
+                };
+                let control_plane = object.text(&["spec", "controlPlaneRef", "name"]);
+                let key = |name: &str| [object.namespace_or_default(), name].map(str::to_owned);
+                clusters.of_class.entry(key(class)).or_default().push(at);
+                clusters
+                    .of_control_plane
+                    .entry(key(control_plane))
+                    .or_insert(at);
+            }
+            clusters
+        })
     }
 
     /// The objects of the same namespace that name the object, in the order of the input.
@@ -452,8 +533,8 @@ mod tests {
             .collect();
         assert_eq!(
             all,
-            [0, 1, 2, 3].map(|at| json!(at)),
-            "in the order of the input"
+            [1, 0, 2, 3].map(|at| json!(at)),
+            "in the order of their names, equal ones as in the input"
         );
         assert_eq!(
             (

@@ -176,34 +176,63 @@ pub struct Summary {
 /// The report of a verb as one JSON object and a final newline. `body` is a struct with the verb's
 /// own keys.
 pub fn render<T: Serialize>(kind: &'static str, body: T, report: &Report) -> String {
-    let findings = report.findings().iter().map(Finding::from).collect();
-    let envelope = Envelope {
+    let written = Written {
         api_version: API_VERSION,
         kind,
         tool: Tool::THIS,
         body,
-        findings,
+        findings: Findings(report),
         summary: Summary::from(report.summary()),
     };
-    let text = serde_json::to_string_pretty(&envelope)
+    let text = serde_json::to_string_pretty(&written)
         .expect("internal error: a report has only text keys");
-    escaped(&text) + "\n"
+    escaped(text) + "\n"
+}
+
+/// An [`Envelope`] whose findings are converted one by one while they are written: there may be as
+/// many as the input has lines.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Written<'r, T> {
+    api_version: &'static str,
+    kind: &'static str,
+    tool: Tool,
+    #[serde(flatten)]
+    body: T,
+    findings: Findings<'r>,
+    summary: Summary,
+}
+
+struct Findings<'r>(&'r Report);
+
+impl Serialize for Findings<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.findings().iter().map(Finding::from))
+    }
 }
 
 /// The same JSON, in which nothing is a command to a terminal or a CI system: serde_json leaves
 /// characters beyond ASCII as they are.
-pub(super) fn escaped(json: &str) -> String {
-    let mut escaped = String::with_capacity(json.len() + 1);
-    for c in json.chars() {
-        if c != '\n' && text::is_unsafe(c) {
-            escaped.push_str(&format!("\\u{:04x}", u32::from(c)))
-        } else {
-            escaped.push(c)
+pub(super) fn escaped(json: String) -> String {
+    let is_unsafe = |c: char| c != '\n' && text::is_unsafe(c);
+    let json = if json.contains(is_unsafe) {
+        let mut escaped = String::with_capacity(json.len() + 1);
+        for c in json.chars() {
+            if is_unsafe(c) {
+                escaped.push_str(&format!("\\u{:04x}", u32::from(c)))
+            } else {
+                escaped.push(c)
+            }
         }
+        escaped
+    } else {
+        json
+    };
+    if !json.contains("##") {
+        return json;
     }
     // Only in texts of JSON does `##` stand before a bracket or a letter.
-    escaped
-        .replace("##[", "#\\u0023[")
+    json.replace("##[", "#\\u0023[")
         .replace("##vso[", "#\\u0023vso[")
 }
 

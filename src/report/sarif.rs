@@ -36,9 +36,11 @@ pub fn render(report: &Report, sources: &Sources) -> String {
         cut: Cut::default(),
     };
     run.cut.results = report.findings().len() - kept.len();
-    let results: Vec<Value> = kept
+    // As text at once: a tree of each takes many times as much.
+    let results: Vec<String> = kept
         .iter()
         .filter_map(|finding| run.result(finding))
+        .map(|result| indented(&result))
         .collect();
     run.cut.tell(&mut run.notifications);
     let driver = json!({
@@ -54,12 +56,32 @@ pub fn render(report: &Report, sources: &Sources) -> String {
             "tool": {"driver": driver},
             "columnKind": "unicodeCodePoints",
             "invocations": [{"executionSuccessful": true, "toolExecutionNotifications": run.notifications}],
-            "results": results,
+            "results": [],
         }],
     });
-    let text =
-        serde_json::to_string_pretty(&log).expect("internal error: a report has only text keys");
-    escaped(&text) + "\n"
+    let mut text = pretty(&log);
+    // A quote in a string is escaped, so that this is the key.
+    const RESULTS: &str = "\"results\": []";
+    if let Some(at) = text.find(RESULTS).filter(|_| !results.is_empty()) {
+        let end = at + RESULTS.len() - 1;
+        let all = format!("\n{}\n      ", results.join(",\n"));
+        drop(results);
+        text.insert_str(end, &all);
+    }
+    escaped(text) + "\n"
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).expect("internal error: a report has only text keys")
+}
+
+/// A result as it stands in the list of results. Line breaks within strings are escaped.
+fn indented(result: &Value) -> String {
+    const INDENT: &str = "        ";
+    format!(
+        "{INDENT}{}",
+        pretty(result).replace('\n', &format!("\n{INDENT}"))
+    )
 }
 
 /// As many findings as GitHub takes, in their order: those that weigh most.

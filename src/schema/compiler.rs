@@ -7,15 +7,15 @@ use serde_json::{Map, Value};
 use super::cel::{Rule, least_json};
 use super::format;
 use super::node::{Additional, Bound, Format, ListType, Node, Type};
-use super::pattern::PatternCache;
 use super::{MAX_DEPTH, Violation};
 use crate::diag::{FieldPath, Segment};
+use crate::text::go::regexp::Patterns;
 
 /// Builds nodes out of JSON; remembers where it is.
 pub(super) struct Compiler<'p> {
     path: FieldPath,
     depth: usize,
-    patterns: &'p mut PatternCache,
+    patterns: &'p Patterns,
 }
 
 /// What a schema says under one keyword; `null` is as good as nothing.
@@ -119,7 +119,7 @@ impl Keyword<'_> {
 }
 
 /// Compiles one schema. An error names the keyword.
-pub(super) fn compile(schema: &Value, patterns: &mut PatternCache) -> Result<Node, Violation> {
+pub(super) fn compile(schema: &Value, patterns: &Patterns) -> Result<Node, Violation> {
     let mut node = Node::default();
     Compiler {
         path: FieldPath::root(),
@@ -240,11 +240,7 @@ impl Compiler<'_> {
         if let Some(source) = self.text(said.pattern)?.filter(|source| !source.is_empty()) {
             let compiled = self.patterns.get(source);
             node.pattern = Some(compiled.map_err(|error| {
-                self.fault_at(
-                    said.pattern,
-                    &Value::from(source),
-                    &format!("must be a valid regular expression, but isn't: {error}"),
-                )
+                self.fault_at(said.pattern, &Value::from(source), &error.of_keyword())
             })?);
         }
         Ok(())

@@ -18,7 +18,6 @@ mod list_type;
 pub(crate) mod name;
 mod node;
 mod object_meta;
-mod pattern;
 mod prune;
 pub mod structural;
 mod unknown;
@@ -37,8 +36,8 @@ pub(crate) use unknown::Home;
 pub use unknown::UnknownField;
 pub use violation::{Fault, Violation, ViolationKind, refusal};
 
+use crate::text::budget::Budget;
 use node::Node;
-use pattern::PatternCache;
 
 /// How deep a schema may be nested, junctors included. The deepest schema of a known provider has
 /// 25 levels.
@@ -58,8 +57,16 @@ impl Schema {
     /// an unsupported keyword such as `$ref`, a pattern that is no regular expression, too many
     /// levels. The violation's path starts at the schema.
     pub fn from_json(schema: &Value) -> Result<Self, Violation> {
+        Schema::within(schema, &Budget::default())
+    }
+
+    /// The same, with the patterns compiled on a run's budget.
+    ///
+    /// # Errors
+    /// See [`Schema::from_json`].
+    pub(crate) fn within(schema: &Value, budget: &Budget) -> Result<Self, Violation> {
         Ok(Schema {
-            root: compiler::compile(schema, &mut PatternCache::default())?,
+            root: compiler::compile(schema, &budget.patterns())?,
         })
     }
 }

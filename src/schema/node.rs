@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::cel::Rule;
-use super::pattern::Pattern;
 use crate::diag::Segment;
+use crate::text::go::regexp::Pattern;
 
 /// A JSON type that a schema can demand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The network, when the user allowed it: HTTPS with bounds, a cache for what never changes, and a
 //! bar for what takes long.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -46,6 +46,8 @@ impl Transport {
 pub struct Bounds {
     /// Bytes of one answer.
     pub bytes: u64,
+    /// Bytes of all answers of a command.
+    pub command_bytes: u64,
     /// Redirects of one request.
     pub redirects: usize,
     /// Until the connection stands.
@@ -57,11 +59,12 @@ pub struct Bounds {
 }
 
 impl Default for Bounds {
-    /// 64 MiB as for files, 5 redirects, 10 seconds to connect, 2 minutes for a request, 5 for a
-    /// command.
+    /// 64 MiB as for files, 1 GiB for a command, 5 redirects, 10 seconds to connect, 2 minutes for a
+    /// request, 5 for a command.
     fn default() -> Self {
         Bounds {
             bytes: Limits::default().file_bytes,
+            command_bytes: 1 << 30,
             redirects: 5,
             connect: Duration::from_secs(10),
             whole: Duration::from_secs(120),
@@ -92,6 +95,8 @@ pub struct Client {
     /// Hosts of GitLab that get the token.
     gitlab_hosts: Vec<String>,
     named: RefCell<BTreeSet<String>>,
+    /// The bytes of all answers so far.
+    received: Cell<u64>,
 }
 
 impl Client {
@@ -120,6 +125,7 @@ impl Client {
             cache: xdg.or(home).map(|folder| folder.join("windlass")),
             gitlab_hosts: Vec::new(),
             named: RefCell::default(),
+            received: Cell::new(0),
         }
     }
 
@@ -145,7 +151,7 @@ impl Client {
     fn attempt(&self, request: &Request<'_>) -> Result<Vec<u8>, Missed> {
         let response = self.answer(request)?;
         match response.status() {
-            StatusCode::OK => self.body(response, request.url),
+            StatusCode::OK => self.body(response, request),
             status => Err(self
                 .limit_of(&response)
                 .unwrap_or_else(|| Missed::status(status.as_u16()))),
@@ -240,20 +246,28 @@ impl Client {
         Ok(())
     }
 
-    fn body(&self, response: Response<Body>, url: &str) -> Result<Vec<u8>, Missed> {
+    fn body(&self, response: Response<Body>, request: &Request<'_>) -> Result<Vec<u8>, Missed> {
         // The name of a bar and of a failure.
-        let url = &*without_credentials(url);
+        let url = &*without_credentials(request.url);
+        let most = request.most.unwrap_or(u64::MAX).min(self.bounds.bytes);
+        let left = self.bounds.command_bytes - self.received.get();
+        let limit = most.min(left);
         let too_large = || {
-            Missed::for_good(NetworkFault::Failed(format!(
-                "{url}: larger than {} MiB",
-                self.bounds.bytes >> 20
-            )))
+            let reason = if left < most {
+                format!(
+                    "{url}: with it, the answers of this command are larger than {} MiB",
+                    self.bounds.command_bytes >> 20
+                )
+            } else {
+                format!("{url}: larger than {} MiB", most >> 20)
+            };
+            Missed::for_good(NetworkFault::Failed(reason))
         };
         let announced = response
             .headers()
             .get(header::CONTENT_LENGTH)
             .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-        if announced.is_some_and(|bytes| bytes > self.bounds.bytes) {
+        if announced.is_some_and(|bytes| bytes > limit) {
             return Err(too_large());
         }
         let progress = Progress::new(
@@ -263,18 +277,14 @@ impl Client {
             url,
             announced,
         );
-        let mut reader = Watched::new(
-            response
-                .into_body()
-                .into_reader()
-                .take(self.bounds.bytes + 1),
-            progress,
-        );
+        let mut reader = Watched::new(response.into_body().into_reader().take(limit + 1), progress);
         let mut bytes = Vec::new();
-        reader
-            .read_to_end(&mut bytes)
-            .map_err(|error| Missed::for_now(format!("{url}: {error}")))?;
-        if bytes.len() as u64 > self.bounds.bytes {
+        let read = reader.read_to_end(&mut bytes);
+        let length = bytes.len() as u64;
+        // What is cut off was received too, and may be asked for again.
+        self.received.set(self.received.get() + length.min(left));
+        read.map_err(|error| Missed::for_now(format!("{url}: {error}")))?;
+        if length > limit {
             return Err(too_large());
         }
         match announced {

@@ -6,12 +6,17 @@
 //! and shared by threads.
 
 use std::fmt;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
+use super::go::regexp::{Known, Patterns};
 use crate::diag::{Diagnostic, Report};
+
+/// The most levels of lists and maps that a value may have, wherever it comes from: YAML, JSON
+/// patches or templates. All that walks or drops a value recurses at most as deep.
+pub(crate) const MAX_NESTING: usize = 200;
 
 /// What is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,15 +33,18 @@ pub enum Resource {
     /// Steps of CEL rules: about one value each that a rule looks at or copies. The API server
     /// bounds them for an object.
     Rules,
+    /// Bytes that gzip unpacks.
+    Unpacked,
 }
 
 impl Resource {
-    const ALL: [Resource; 5] = [
+    const ALL: [Resource; 6] = [
         Resource::Steps,
         Resource::Bytes,
         Resource::Values,
         Resource::Copies,
         Resource::Rules,
+        Resource::Unpacked,
     ];
 
     /// How much of it a run has: room for a repository of several hundred providers, of which each
@@ -48,6 +56,7 @@ impl Resource {
             Resource::Values => 1 << 25,
             Resource::Copies => 64 << 20,
             Resource::Rules => 20_000_000,
+            Resource::Unpacked => 32 << 20,
         }
     }
 }
@@ -56,7 +65,9 @@ impl Resource {
 #[derive(Debug)]
 pub struct Budget {
     most: [u64; Resource::ALL.len()],
-    used: [AtomicU64; Resource::ALL.len()],
+    used: Arc<[AtomicU64; Resource::ALL.len()]>,
+    /// The regular expressions that were compiled so far.
+    patterns: Known,
     /// What is said of the document that took the last of it.
     blame: OnceLock<Diagnostic>,
 }
@@ -87,6 +98,7 @@ impl fmt::Display for Exceeded {
             Resource::Values => "values of YAML",
             Resource::Copies => "bytes that aliases stand for",
             Resource::Rules => "steps of CEL rules",
+            Resource::Unpacked => "bytes unpacked",
         };
         write!(formatter, "more than {} {what} in one run", self.most)
     }
@@ -98,9 +110,38 @@ impl Default for Budget {
     fn default() -> Self {
         Budget {
             most: Resource::ALL.map(Resource::most),
-            used: Default::default(),
+            used: Arc::default(),
+            patterns: Known::default(),
             blame: OnceLock::new(),
         }
+    }
+}
+
+/// The steps of a run, held by what is compiled once and used without its budget.
+#[derive(Debug, Clone)]
+pub(crate) struct Steps {
+    used: Arc<[AtomicU64; Resource::ALL.len()]>,
+    exceeding: Exceeded,
+}
+
+impl Steps {
+    /// Takes steps.
+    ///
+    /// # Errors
+    /// [`Exceeded`] when fewer are left; from then on nothing is left.
+    pub(crate) fn charge(&self, steps: usize) -> Result<(), Exceeded> {
+        take(&*self.used, self.exceeding, steps)
+    }
+}
+
+fn take(used: &[AtomicU64], exceeding: Exceeded, amount: usize) -> Result<(), Exceeded> {
+    let Exceeded { resource, most } = exceeding;
+    let amount = u64::try_from(amount).unwrap_or(u64::MAX);
+    let before = used[resource as usize].fetch_add(amount.min(most + 1), Ordering::Relaxed);
+    if before.saturating_add(amount) <= most {
+        Ok(())
+    } else {
+        Err(exceeding)
     }
 }
 
@@ -130,15 +171,20 @@ impl Budget {
     /// # Errors
     /// [`Exceeded`] when there is not so much; from then on nothing is left.
     pub(crate) fn take(&self, resource: Resource, amount: usize) -> Result<(), Exceeded> {
-        let most = self.most[resource as usize];
-        let amount = u64::try_from(amount).unwrap_or(u64::MAX);
-        let before =
-            self.used[resource as usize].fetch_add(amount.min(most + 1), Ordering::Relaxed);
-        if before.saturating_add(amount) <= most {
-            Ok(())
-        } else {
-            Err(self.exceeding(resource))
+        take(&*self.used, self.exceeding(resource), amount)
+    }
+
+    /// The steps of this budget, for what outlives the borrow.
+    pub(crate) fn steps(&self) -> Steps {
+        Steps {
+            used: Arc::clone(&self.used),
+            exceeding: self.exceeding(Resource::Steps),
         }
+    }
+
+    /// The regular expressions of the run, each of which is compiled once.
+    pub(crate) fn patterns(&self) -> Patterns {
+        Patterns::new(&self.patterns, self.steps())
     }
 
     /// Gives back what was taken of a resource that is held no more.

@@ -149,10 +149,7 @@ fn missing(
     let finding = Diagnostic::of(&TEMPLATE_MISSING, message)
         .at(reference.part.place())
         .upstream(upstream);
-    let elsewhere = pool
-        .objects()
-        .iter()
-        .find(|object| object.kind() == kind && object.name() == name);
+    let elsewhere = pool.elsewhere(kind, name);
     match elsewhere {
         Some(other) if other.api_version() != reference.api_version() => finding
             .related(

@@ -39,7 +39,7 @@ pub(super) fn with_defaults(
             match schemas.entry((object.group(), object.kind(), object.version())) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(free) => {
-                    free.insert(schema(pool, object).unwrap_or_else(|finding| {
+                    free.insert(schema(pool, object, budget).unwrap_or_else(|finding| {
                         report.push(*finding);
                         None
                     }))
@@ -64,7 +64,11 @@ pub(super) fn with_defaults(
 ///
 /// # Errors
 /// When the CRD has none that can be used.
-fn schema(pool: &Pool, object: &Object) -> Result<Option<Schema>, Box<Diagnostic>> {
+fn schema(
+    pool: &Pool,
+    object: &Object,
+    budget: &Budget,
+) -> Result<Option<Schema>, Box<Diagnostic>> {
     let name = crd_name(object.group(), object.kind());
     let Some(definition) = pool.named(DEFINITION[0], DEFINITION[1], &name) else {
         return Ok(None);
@@ -89,7 +93,7 @@ fn schema(pool: &Pool, object: &Object) -> Result<Option<Schema>, Box<Diagnostic
         );
         return Err(Box::new(unknown(object, message).help(help)));
     };
-    Schema::from_json(&version["schema"]["openAPIV3Schema"])
+    Schema::within(&version["schema"]["openAPIV3Schema"], budget)
         .map(Some)
         .map_err(|violation| {
             let message = format!(

@@ -252,7 +252,7 @@ fn prepare<'o>(
                     let mut report = Report::new();
                     let is_sound =
                         options.skips_admission || judge(&class, options, budget, &mut report);
-                    let variables = variables::compile(&class.variables);
+                    let variables = variables::compile(&class.variables, budget);
                     let blueprint = blueprint::blueprint(pool, cluster, &class).ok();
                     report.extend(blueprint.as_ref().and_then(Blueprint::assumption));
                     reports.insert(prepared.classes.len(), report);
@@ -364,11 +364,9 @@ fn class_missing(pool: &Pool, cluster: &Cluster<'_>) -> Diagnostic {
         cluster.name()
     );
     let known: Vec<String> = pool
-        .objects()
-        .iter()
-        .filter(|object| Class::is_one(object))
-        .map(|class| Class::of(class).key())
+        .everywhere(CORE_GROUP, "ClusterClass")
         .take(8)
+        .map(|class| Class::of(class).key())
         .collect();
     let help = match known.is_empty() {
         true => "name the file with the ClusterClass and its templates too".to_owned(),

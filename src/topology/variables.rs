@@ -28,12 +28,12 @@ pub(super) struct Variable {
 }
 
 /// The variables of a class by their names; of equal ones the last.
-pub(super) fn compile<'o>(definitions: &[Definition<'o>]) -> Compiled<'o> {
+pub(super) fn compile<'o>(definitions: &[Definition<'o>], budget: &Budget) -> Compiled<'o> {
     let compiled = |definition: &Definition<'o>| {
         let wrapped = json!({"type": "object", "properties": {WRAPPER: definition.schema}});
-        let schemas = Schema::from_json(&definition.schema)
+        let schemas = Schema::within(&definition.schema, budget)
             .ok()
-            .zip(Schema::from_json(&wrapped).ok());
+            .zip(Schema::within(&wrapped, budget).ok());
         let has_default = definition
             .schema
             .get("default")

@@ -552,3 +552,274 @@ fn defaults_of_foreign_schemas_are_bounded() {
         "the objects of the topology are larger than what one run holds",
     );
 }
+
+/// The example of a topology with another `enabledIf`.
+fn topology_with(folder: &Path, enabled_if: &str) {
+    let example =
+        std::fs::read_to_string(crate::support::root().join("examples/topology/harbour.yaml"))
+            .unwrap();
+    let known = r#"enabledIf: "{{ gt (int .hugePages) 0 }}""#;
+    assert!(example.contains(known));
+    let text = example.replace(known, &format!("enabledIf: '{enabled_if}'"));
+    std::fs::write(folder.join("t.yaml"), text).unwrap();
+}
+
+/// All that builds a value of another one, in a loop: what is walked, and what is only dropped.
+#[test]
+fn nesting_of_template_values_is_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    let check = |enabled_if: &str, arguments: &[&str]| {
+        topology_with(folder.path(), enabled_if);
+        let output = bounded(folder.path(), arguments);
+        let told = text(&output);
+        assert_eq!(output.status.code(), Some(1), "{enabled_if}: {told:.2000}");
+        let expected = "a value of more than 200 levels on line 1";
+        assert!(told.contains(expected), "{enabled_if}: {told:.2000}");
+    };
+    let nested = |step: &str| {
+        format!(
+            "{{{{ $d := list }}}}{{{{ range until 100000 }}}}{{{{ $d = {step} }}}}{{{{ end }}}}true"
+        )
+    };
+    let steps = [
+        r#"dict "a" $d"#,
+        "list $d",
+        "tuple 1 $d",
+        "append (list) $d",
+        "prepend (list 1) $d",
+        "concat (list $d) (list 1)",
+        "chunk 1 (list $d)",
+        r#"pick (dict "a" $d "b" 1) "a""#,
+        r#"omit (dict "a" $d "b" 1) "b""#,
+        r#"values (dict "a" $d)"#,
+        r#"pluck "a" (dict "a" $d)"#,
+        "reverse (list $d 1)",
+        "slice (list $d 1) 0 1",
+        "uniq (list $d)",
+        "without (list $d 1) 1",
+        "default (list $d) nil",
+    ];
+    for step in steps {
+        check(&nested(step), &["topology", "plan", "t.yaml"]);
+    }
+    let walked = r#"{{ $d := dict }}{{ range until 100000 }}{{ $d = dict "a" $d }}{{ end }}{{ toJson $d | len }}"#;
+    for arguments in [
+        &["topology", "plan", "t.yaml"][..],
+        &["render", "--all", "t.yaml"],
+        &["validate", "t.yaml"],
+        &["why", "file", "/etc/motd", "t.yaml"],
+        &["size", "t.yaml"],
+        &["diff", "t.yaml", "t.yaml"],
+    ] {
+        check(walked, arguments);
+    }
+}
+
+#[test]
+fn nesting_by_json_patches_is_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    provider_with_rules(folder.path(), &[]);
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let provider = std::fs::read_to_string(folder.path().join("provider.yaml")).unwrap();
+    write(
+        "provider.yaml",
+        &format!(
+            "{provider}objects: [own.yaml]\npatches: [{{path: p.yaml, target: {{kind: ConfigMap}}}}]\n"
+        ),
+    );
+    write(
+        "own.yaml",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {a: b}\n",
+    );
+    // Each copy doubles the depth.
+    let operations: Vec<_> = (0..16)
+        .map(|power| {
+            let path = format!("/data{}", "/a".repeat((1 << power) - 1));
+            serde_json::json!({"op": "copy", "from": "/data", "path": format!("{path}/a")})
+        })
+        .collect();
+    write("p.yaml", &serde_json::to_string(&operations).unwrap());
+    let output = bounded(
+        folder.path(),
+        &["release", "build", "v0.1.0", "--to", "out"],
+    );
+    let told = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{told:.2000}");
+    assert!(
+        told.contains("makes a value of more than 200 levels"),
+        "{told:.2000}"
+    );
+}
+
+#[test]
+fn regular_expressions_are_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    for (enabled_if, is_bounded) in [
+        (
+            r#"{{ range until 3000 }}{{ regexMatch (printf "((a{1,100}){1,100}){1,10%d}" .) "a" }}{{ end }}"#,
+            true,
+        ),
+        (
+            r#"{{ $s := repeat 100000 "a" }}{{ range until 3000 }}{{ regexFindAll ".*[^A-Z]|[A-Z]" $s -1 }}{{ end }}"#,
+            true,
+        ),
+        (
+            r#"{{ $s := repeat 100000 "ab" }}{{ range until 3000 }}{{ regexMatch "(a|b)*a(a|b){900}c" $s }}{{ end }}"#,
+            true,
+        ),
+        // The same expression is compiled once.
+        (
+            r#"{{ range until 3000 }}{{ if regexMatch "^v1\\.2[0-9]$" (printf "v1.2%d" .) }}{{ end }}{{ end }}true"#,
+            false,
+        ),
+    ] {
+        topology_with(folder.path(), enabled_if);
+        let output = bounded(folder.path(), &["topology", "plan", "t.yaml"]);
+        let told = text(&output);
+        assert_eq!(
+            output.status.code(),
+            Some(u8::from(is_bounded).into()),
+            "{enabled_if}: {told:.2000}"
+        );
+        let expected = "more than 268435456 steps in one run";
+        assert_eq!(
+            told.contains(expected),
+            is_bounded,
+            "{enabled_if}: {told:.2000}"
+        );
+    }
+}
+
+/// A release with a CRD whose fields have these patterns, and defaults that match.
+fn release_with_patterns(folder: &Path, patterns: impl Iterator<Item = String>) {
+    let fields: serde_json::Map<String, serde_json::Value> = patterns
+        .enumerate()
+        .map(|(at, pattern)| {
+            let field =
+                serde_json::json!({"type": "string", "pattern": pattern, "default": "aaaa"});
+            (format!("a{at}"), field)
+        })
+        .collect();
+    provider_with_rules(folder, &[]);
+    let mut crd: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(folder.join("crd.yaml")).unwrap()).unwrap();
+    crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"] =
+        fields.into();
+    std::fs::write(
+        folder.join("infrastructure-components.yaml"),
+        crd.to_string(),
+    )
+    .unwrap();
+    std::fs::remove_file(folder.join("provider.yaml")).unwrap();
+    std::fs::remove_file(folder.join("crd.yaml")).unwrap();
+}
+
+#[test]
+fn patterns_of_schemas_are_bounded() {
+    let nested = |_: usize| "((a{1,100}){1,100}){1,100}".to_owned();
+    let large = |at: usize| format!("((a{{1,100}}){{1,10}}){{1,10{at}}}");
+    let small = |at: usize| format!("^[a-z]*{at}?$");
+    for (patterns, count) in [
+        (nested as fn(usize) -> String, 1000),
+        (large, 1000),
+        (small, 3000),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        release_with_patterns(folder.path(), (0..count).map(patterns));
+        for format in ["text", "sarif"] {
+            let output = bounded(folder.path(), &["lint", ".", "-o", format]);
+            assert_eq!(output.status.code(), Some(1), "{:.2000}", text(&output));
+        }
+    }
+}
+
+/// Base64 of gzip of so many zeros.
+fn packed_zeros(bytes: usize) -> String {
+    use base64::Engine as _;
+    let packed = windlass::render::write::gzip::compress(&vec![0; bytes]);
+    base64::engine::general_purpose::STANDARD.encode(packed)
+}
+
+#[test]
+fn unpacking_is_bounded_per_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let zeros = packed_zeros(3 << 20);
+    let files: String = (0..240)
+        .map(|at| format!("- path: /a{at}\n  encoding: gz+b64\n  content: {zeros}\n"))
+        .collect();
+    write(
+        "data.yaml",
+        &format!("#cloud-config\nwrite_files:\n{files}"),
+    );
+    let output = bounded(folder.path(), &["inspect", "data.yaml"]);
+    let expected = "the content of /a239 is more than 33554432 bytes unpacked in one run";
+    assert!(text(&output).contains(expected), "{:.2000}", text(&output));
+    let files: String = (0..200)
+        .map(|at| format!("  - {{path: /a{at}, encoding: gzip+base64, content: {zeros}}}\n"))
+        .collect();
+    let config = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: w}\nspec:\n  \
+                  joinConfiguration: {nodeRegistration: {name: n}}\n  files:\n";
+    write("w.yaml", &format!("{config}{files}"));
+    for arguments in [
+        &["render", "-o", "html", "w.yaml"][..],
+        &["render", "--extract", "node", "w.yaml"],
+        &["render", "-o", "json", "w.yaml"],
+        &["size", "w.yaml"],
+        &["diff", "w.yaml", "w.yaml"],
+    ] {
+        let output = bounded(folder.path(), arguments);
+        assert!(
+            matches!(output.status.code(), Some(0 | 1)),
+            "{arguments:?}: {:.2000}",
+            text(&output)
+        );
+    }
+}
+
+#[test]
+fn findings_take_little_memory() {
+    const MANY: usize = 62_000;
+    let folder = tempfile::tempdir().unwrap();
+    let fields: String = (0..MANY).map(|at| format!("  bogus{at}: 1\n")).collect();
+    let config = format!(
+        "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{name: w}}\nspec:\n  \
+         joinConfiguration: {{nodeRegistration: {{name: n}}}}\n{fields}"
+    );
+    std::fs::write(folder.path().join("w.yaml"), config).unwrap();
+    for (format, expected) in [
+        ("text", "62000 errors"),
+        ("json", "\"errors\": 62000"),
+        ("sarif", "37000 findings are left out"),
+        ("junit", "failures=\"62000\""),
+        ("github", "bogus61999"),
+    ] {
+        let output = bounded(folder.path(), &["validate", "w.yaml", "-o", format]);
+        assert_eq!(output.status.code(), Some(1), "{format}");
+        assert!(text(&output).contains(expected), "{format}");
+    }
+}
+
+#[test]
+fn many_classes_are_validated_in_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let class = |at: usize| {
+        format!(
+            "---\napiVersion: cluster.x-k8s.io/v1beta2\nkind: ClusterClass\nmetadata: {{name: c{at}}}\nspec:\n  \
+             infrastructure: {{templateRef: {{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: FooClusterTemplate, name: t}}}}\n  \
+             controlPlane: {{templateRef: {{apiVersion: controlplane.cluster.x-k8s.io/v1beta2, kind: KubeadmControlPlaneTemplate, name: t}}}}\n\
+             ---\napiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfigTemplate\nmetadata: {{name: k{at}}}\n\
+             spec: {{template: {{spec: {{joinConfiguration: {{}}}}}}}}\n"
+        )
+    };
+    let classes: String = (0..2000).map(class).collect();
+    std::fs::write(folder.path().join("c.yaml"), classes).unwrap();
+    for arguments in [&["validate", "c.yaml"][..], &["render", "--all", "c.yaml"]] {
+        let output = bounded(folder.path(), arguments);
+        assert!(
+            matches!(output.status.code(), Some(0 | 1)),
+            "{arguments:?}: {:.2000}",
+            text(&output)
+        );
+    }
+}

@@ -1248,6 +1248,20 @@ fn an_answer_that_does_not_come_or_does_not_end_is_given_up() {
         fault,
         NetworkFault::Failed("https://example.com/x: larger than 1 MiB".to_owned())
     );
+    let fault = fetch(
+        Bounds {
+            command_bytes: 1 << 20,
+            ..Bounds::default()
+        },
+        endless,
+    );
+    assert_eq!(
+        fault,
+        NetworkFault::Failed(
+            "https://example.com/x: with it, the answers of this command are larger than 1 MiB"
+                .to_owned()
+        )
+    );
 }
 
 #[test]

@@ -1,10 +1,13 @@
-//! The work of every verb grows with its input and no faster: for eight times as much of something
-//! it allocates at most ten times as often and as much.
+//! The work of every command grows with its input and no faster: for eight times as much of
+//! something it allocates at most ten times as often and as much, and looks up at most sixteen times
+//! as many fields of objects, because it may sort them.
 //!
-//! Allocations are counted, not time, so that the answer is the same on any machine. They show what
-//! is copied, collected or read again for each item. What is only compared is not seen: where that
-//! is somebody's whole work (globs, patterns of substitution, Go templates), the steps of the run's
-//! budget are counted, beside the code.
+//! Counts give the same answer on any machine, time does not, and counters of instructions need a
+//! processor that virtual machines hide, or an emulator that is fifty times slower. Allocations show
+//! what is copied, collected or read again for each item. Lookups of fields, which debug builds
+//! count, show searches of all objects for each object, which only compare. What compares neither
+//! objects nor allocates (globs, patterns of substitution, Go templates) takes steps of the run's
+//! budget, which are tested beside the code; `bounds.rs` limits the time of large inputs.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -13,6 +16,7 @@ use std::path::Path;
 
 use allocation_counter::{AllocationInfo, measure};
 use windlass::cli;
+use windlass::objects::lookups;
 use windlass::shell::environment::Environment;
 use windlass::shell::stdio::{Stdio, Stream};
 
@@ -28,8 +32,14 @@ struct Case {
     code: u8,
 }
 
-/// What a verb allocates. All threads of the work are one, whose allocations are counted.
-fn work(folder: &Path, run: &str, code: u8) -> AllocationInfo {
+/// What a command allocates, and how many fields it looks up.
+struct Work {
+    allocations: AllocationInfo,
+    lookups: u64,
+}
+
+/// Runs a command. All threads of the work are one, whose work is counted.
+fn work(folder: &Path, run: &str, code: u8) -> Work {
     let arguments = format!(
         "windlass {}",
         run.replace("{}", &folder.display().to_string())
@@ -44,7 +54,8 @@ fn work(folder: &Path, run: &str, code: u8) -> AllocationInfo {
         .unwrap();
     let (ended, work) = pool.install(|| {
         let mut ended = None;
-        let work = measure(|| {
+        let before = lookups();
+        let allocations = measure(|| {
             let stdio = Stdio {
                 stdin: Box::new(std::io::empty()),
                 stdout: Stream::new("standard output", std::io::sink()),
@@ -52,7 +63,14 @@ fn work(folder: &Path, run: &str, code: u8) -> AllocationInfo {
             };
             ended = Some(cli::run(arguments, stdio, &environment).code());
         });
-        (ended, work)
+        let lookups = lookups() - before;
+        (
+            ended,
+            Work {
+                allocations,
+                lookups,
+            },
+        )
     });
     assert_eq!(ended, Some(code), "`{run}` ends otherwise");
     work
@@ -68,20 +86,27 @@ fn check(case: &Case) {
         // What is made once in a process is made here.
         measured(1);
         let (few, many) = (measured(case.few), measured(8 * case.few));
-        let name = format!("{}: {run}", case.name);
-        assert!(
-            many.count_total <= 10 * few.count_total,
-            "{name}: {} allocations become {}",
-            few.count_total,
-            many.count_total
-        );
-        assert!(
-            many.bytes_total <= 10 * few.bytes_total,
-            "{name}: {} bytes become {}",
-            few.bytes_total,
-            many.bytes_total
-        );
+        compare(&format!("{}: {run}", case.name), &few, &many);
     }
+}
+
+/// Fails when the work on eight times as much is more than it may be.
+fn compare(name: &str, few: &Work, many: &Work) {
+    let (before, after) = (few.allocations.count_total, many.allocations.count_total);
+    assert!(
+        after <= 10 * before,
+        "{name}: {before} allocations become {after}"
+    );
+    let (before, after) = (few.allocations.bytes_total, many.allocations.bytes_total);
+    assert!(
+        after <= 10 * before,
+        "{name}: {before} bytes become {after}"
+    );
+    let (before, after) = (few.lookups, many.lookups);
+    assert!(
+        after <= 16 * before.max(100),
+        "{name}: {before} lookups become {after}"
+    );
 }
 
 fn write(folder: &Path, path: &str, text: &str) {
@@ -651,18 +676,7 @@ fn differences() {
             };
             measured(1);
             let (few, many) = (measured(40), measured(320));
-            assert!(
-                many.count_total <= 10 * few.count_total,
-                "{name}: {run}: {} allocations become {}",
-                few.count_total,
-                many.count_total
-            );
-            assert!(
-                many.bytes_total <= 10 * few.bytes_total,
-                "{name}: {run}: {} bytes become {}",
-                few.bytes_total,
-                many.bytes_total
-            );
+            compare(&format!("{name}: {run}"), &few, &many);
         }
     }
 }
@@ -729,4 +743,124 @@ fn reports() {
         "lint --settings {}/windlass.toml {}/in -o sarif",
     ];
     check(&case(waived, formats, 0));
+}
+
+/// A ClusterClass with templates of its own, and a template that no class names.
+fn class(at: usize) -> String {
+    format!(
+        "---\napiVersion: cluster.x-k8s.io/v1beta2\nkind: ClusterClass\nmetadata: {{name: c{at}}}\nspec:\n  \
+         infrastructure: {{templateRef: {{apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: FooClusterTemplate, name: t{at}}}}}\n  \
+         controlPlane: {{templateRef: {{apiVersion: controlplane.cluster.x-k8s.io/v1beta2, kind: KubeadmControlPlaneTemplate, name: t{at}}}}}\n\
+         ---\napiVersion: infrastructure.cluster.x-k8s.io/v1beta2\nkind: FooClusterTemplate\nmetadata: {{name: t{at}}}\nspec: {{template: {{spec: {{}}}}}}\n\
+         ---\napiVersion: controlplane.cluster.x-k8s.io/v1beta2\nkind: KubeadmControlPlaneTemplate\nmetadata: {{name: t{at}}}\n\
+         spec: {{template: {{spec: {{kubeadmConfigSpec: {{clusterConfiguration: {{}}}}}}}}}}\n\
+         ---\napiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfigTemplate\nmetadata: {{name: k{at}}}\n\
+         spec: {{template: {{spec: {{joinConfiguration: {{}}}}}}}}\n"
+    )
+}
+
+fn cluster(at: usize) -> String {
+    format!(
+        "---\napiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {{name: x{at}}}\n\
+         spec: {{topology: {{classRef: {{name: c{at}}}, version: v1.34.0}}}}\n"
+    )
+}
+
+#[test]
+fn classes_and_clusters() {
+    check(&Case {
+        name: "classes without Clusters",
+        few: 30,
+        lay_out: |folder, n| write(folder, "in.yaml", &each(n, class)),
+        runs: &[
+            "validate {}/in.yaml",
+            "render --all {}/in.yaml",
+            "size {}/in.yaml",
+        ],
+        code: 0,
+    });
+    check(&Case {
+        name: "classes, each with a Cluster",
+        few: 20,
+        lay_out: |folder, n| write(folder, "in.yaml", &each(n, |at| class(at) + &cluster(at))),
+        runs: &[
+            "topology plan {}/in.yaml",
+            "render --all {}/in.yaml",
+            "topology variables {}/in.yaml",
+        ],
+        code: 0,
+    });
+    check(&Case {
+        name: "Clusters without their classes",
+        few: 40,
+        lay_out: |folder, n| write(folder, "in.yaml", &each(n, cluster)),
+        runs: &["topology plan {}/in.yaml", "validate {}/in.yaml"],
+        code: 1,
+    });
+}
+
+/// A CRD whose fields have patterns, with a webhook, its Service, roles and a template.
+fn parts_of_release(at: usize) -> String {
+    let (group, name) = ("a.example", format!("k{at}"));
+    format!(
+        "---\napiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {{name: {name}s.{group}, labels: {{cluster.x-k8s.io/v1beta2: v1}}}}\nspec:\n  \
+         group: {group}\n  scope: Namespaced\n  names: {{kind: K{at}, plural: {name}s, singular: {name}, listKind: K{at}List}}\n  versions:\n  - name: v1\n    served: true\n    storage: true\n    \
+         schema: {{openAPIV3Schema: {{type: object, properties: {{spec: {{type: object, properties: {{a: {{type: string, default: a{at}, pattern: \"^a{at}$\"}}}}}}}}}}}}\n\
+         ---\napiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata: {{name: w{at}}}\nwebhooks:\n\
+         - {{name: v{at}.{group}, sideEffects: None, admissionReviewVersions: [v1], clientConfig: {{service: {{name: s{at}, namespace: foo-system, path: /{at}}}}}, rules: [{{apiGroups: [{group}], apiVersions: [v1], operations: [CREATE], resources: [{name}s]}}]}}\n\
+         ---\napiVersion: v1\nkind: Service\nmetadata: {{name: s{at}, namespace: foo-system}}\nspec: {{selector: {{a: b}}, ports: [{{port: 443, targetPort: 9443}}]}}\n\
+         ---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {{name: r{at}}}\nrules: [{{apiGroups: [{group}], resources: [{name}s], verbs: [get]}}]\n\
+         ---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {{name: b{at}}}\nroleRef: {{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: r{at}}}\nsubjects: [{{kind: ServiceAccount, name: s{at}, namespace: foo-system}}]\n\
+         ---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {{name: s{at}, namespace: foo-system}}\n"
+    )
+}
+
+#[test]
+fn parts_of_releases() {
+    check(&Case {
+        name: "CRDs, webhooks and roles of a release",
+        few: 8,
+        lay_out: |folder, n| {
+            let components =
+                NAMESPACE.to_owned() + &deployment("ghcr.io/foo/m:v1") + &each(n, parts_of_release);
+            release(folder, "a", "infrastructure-foo", &components);
+            release(
+                folder,
+                "b",
+                "infrastructure-foo",
+                &components.replace("verbs: [get]", "verbs: [list]"),
+            );
+            let template = |at| {
+                format!(
+                    "apiVersion: a.example/v1\nkind: K{at}\nmetadata: {{name: \"${{CLUSTER_NAME}}\"}}\nspec: {{a: a{at}}}\n"
+                )
+            };
+            (0..n).for_each(|at| {
+                write(
+                    folder,
+                    &format!("a/cluster-template-t{at}.yaml"),
+                    &template(at),
+                )
+            });
+        },
+        runs: &["lint {}/a", "lint -o sarif {}/a"],
+        code: 1,
+    });
+    check(&Case {
+        name: "releases that differ",
+        few: 8,
+        lay_out: |folder, n| {
+            let components =
+                NAMESPACE.to_owned() + &deployment("ghcr.io/foo/m:v1") + &each(n, parts_of_release);
+            release(folder, "a", "infrastructure-foo", &components);
+            release(
+                folder,
+                "b",
+                "infrastructure-foo",
+                &components.replace("verbs: [get]", "verbs: [list]"),
+            );
+        },
+        runs: &["release diff {}/a {}/b"],
+        code: 0,
+    });
 }

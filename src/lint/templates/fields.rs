@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Sampled;
-use super::known::{Known, KnownVersion};
+use super::known::Known;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::lint::Extent;
 use crate::lint::scope::WORK_EXCEEDED;
@@ -155,7 +155,7 @@ fn judge(sampled: &Sampled, object: &Object, known: &[&Known], budget: &Budget) 
         .unwrap_or_default()
         .iter()
         .find(|version| version.name == object.version() && version.is_served);
-    let Some(schema) = version.and_then(KnownVersion::schema) else {
+    let Some(schema) = version.and_then(|version| version.schema(budget)) else {
         return Vec::new();
     };
     let (mut value, mut paid) = (object.value().clone(), 0);

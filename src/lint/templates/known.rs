@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::lint::definitions;
 use crate::objects::{Object, fields};
 use crate::schema::Schema;
+use crate::text::budget::Budget;
 use crate::text::source::Source;
 
 /// The kinds of some CRDs, by group and kind.
@@ -46,9 +47,9 @@ impl KnownVersion {
 
     /// Its schema, compiled when the first object asks for it; nothing when that cannot be, which
     /// is a finding about the CRD.
-    pub(super) fn schema(&self) -> Option<&Schema> {
+    pub(super) fn schema(&self, budget: &Budget) -> Option<&Schema> {
         self.compiled
-            .get_or_init(|| Schema::from_json(&self.schema).ok())
+            .get_or_init(|| Schema::within(&self.schema, budget).ok())
             .as_ref()
     }
 }

@@ -1,5 +1,8 @@
 //! The files of a machine as files, for those who want to look.
 
+use std::collections::BTreeMap;
+use std::ops::Bound;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -7,6 +10,7 @@ use super::report::{Disclosure, commands};
 use crate::render::Rendered;
 use crate::render::write::cloud_config::NodeFile;
 use crate::render::write::gzip;
+use crate::text::budget::Budget;
 use crate::text::tree::Tree;
 
 /// The most bytes that a compressed file may have on the node; larger ones are extracted as they
@@ -29,8 +33,9 @@ pub fn unpacked(data: Vec<u8>) -> Vec<u8> {
 
 /// The files of a machine as they will be on the node, with lists of files and commands in
 /// `.windlass`.
-pub fn extract(rendered: &Rendered) -> Tree {
-    let mut tree = Tree::new();
+pub fn extract(rendered: &Rendered, budget: &Budget) -> Tree {
+    // No path is a folder of another one, so that only neighbours in this order can collide.
+    let mut contents: BTreeMap<Vec<&str>, Vec<u8>> = BTreeMap::new();
     let files = rendered.node_files();
     for file in &files {
         let path: Vec<_> = file
@@ -41,23 +46,21 @@ pub fn extract(rendered: &Rendered) -> Tree {
         if path.is_empty() || path[0] == ".windlass" {
             continue;
         }
-        // A path that another one needs as a folder cannot be both.
-        let path = path.join("/");
-        let is_folder = tree.paths().any(|known| {
-            known.starts_with(&format!("{path}/")) || path.starts_with(&format!("{known}/"))
-        });
-        if !is_folder {
-            let before = if file.append {
-                tree.get(&path).map(<[u8]>::to_vec)
-            } else {
-                None
-            };
-            tree.insert(
-                path,
-                [before.unwrap_or_default(), content_on_node(file)].concat(),
-            );
+        let content = content_on_node(file, budget);
+        match contents.get_mut(&path) {
+            Some(before) if file.append => before.extend(content),
+            Some(before) => *before = content,
+            None => {
+                if !collides(&contents, &path) {
+                    contents.insert(path, content);
+                }
+            }
         }
     }
+    let mut tree: Tree = contents
+        .into_iter()
+        .map(|(path, content)| (path.join("/"), content))
+        .collect();
     tree.insert(".windlass/user-data", rendered.data.expose().clone());
     let header = "path\tpermissions\towner\tencoding\tbytes\tfrom\n".to_owned();
     tree.insert(
@@ -82,9 +85,21 @@ pub fn extract(rendered: &Rendered) -> Tree {
     tree
 }
 
+/// Whether a path would be a folder of a known file, or the reverse.
+fn collides(contents: &BTreeMap<Vec<&str>, Vec<u8>>, path: &[&str]) -> bool {
+    let before = contents
+        .range::<[&str], _>((Bound::Unbounded, Bound::Excluded(path)))
+        .next_back();
+    let after = contents
+        .range::<[&str], _>((Bound::Included(path), Bound::Unbounded))
+        .next();
+    before.is_some_and(|(known, _)| path.starts_with(known))
+        || after.is_some_and(|(known, _)| known.starts_with(path))
+}
+
 /// What the node gets; cloud-init decodes what is encoded, and a block of text ends with exactly
 /// one line break.
-fn content_on_node(file: &NodeFile<'_>) -> Vec<u8> {
+fn content_on_node(file: &NodeFile<'_>, budget: &Budget) -> Vec<u8> {
     if file.is_exact {
         return file.content.to_vec();
     }
@@ -99,8 +114,10 @@ fn content_on_node(file: &NodeFile<'_>) -> Vec<u8> {
     };
     let decoded = match file.encoding {
         "base64" => from_base64(),
-        "gzip+base64" => from_base64().and_then(|bytes| gzip::decompress(&bytes, LARGEST_FILE)),
-        "gzip" => gzip::decompress(&file.content, LARGEST_FILE),
+        "gzip+base64" => {
+            from_base64().and_then(|bytes| gzip::decompress_within(&bytes, LARGEST_FILE, budget))
+        }
+        "gzip" => gzip::decompress_within(&file.content, LARGEST_FILE, budget),
         _ => None,
     };
     decoded.unwrap_or_else(|| {

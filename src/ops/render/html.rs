@@ -80,7 +80,7 @@ fn read_back(
     };
     let (mut inspected, _, _) = inspect::run(&inspecting, budget);
     if !show_secrets {
-        let contents = contents(rendered, target);
+        let contents = contents(rendered, target, budget);
         let steps = inspected
             .documents
             .iter_mut()
@@ -98,13 +98,14 @@ fn read_back(
 }
 
 /// The contents of files that may be shown, by path, without what looks like a secret.
-fn contents(rendered: &Rendered, target: &Target<'_>) -> BTreeMap<String, String> {
+fn contents(rendered: &Rendered, target: &Target<'_>, budget: &Budget) -> BTreeMap<String, String> {
     let mut contents = BTreeMap::new();
     for file in rendered.node_files() {
         let text = std::str::from_utf8(&file.content)
             .ok()
             .filter(|_| !file.origin.is_some_and(|origin| target.is_referred(origin)));
-        let decoded = text.and_then(|text| content::of_write_files(text, file.encoding).ok());
+        let decoded =
+            text.and_then(|text| content::of_write_files(text, file.encoding, budget).ok());
         let decoded = decoded.filter(|content| may_be_shown(content, file.origin.is_some()));
         let path = file.path.into_owned();
         match decoded.and_then(|content| String::from_utf8(content).ok()) {

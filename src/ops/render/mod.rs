@@ -20,6 +20,7 @@ use crate::objects::{Contents, Object};
 use crate::render::input::filling::Filled;
 use crate::render::input::stand_in;
 use crate::render::{self, Notes, Origins, Pool, Rendered, Request, Role, StandIn, Target};
+use crate::text::budget::Budget;
 use crate::text::tree::Tree;
 use crate::topology::RANDOM;
 
@@ -203,7 +204,9 @@ pub fn settle(rendering: &mut Rendering<'_>, report: Report, origins: &Origins) 
         .machines
         .iter()
         .filter_map(|machine| machine.rendered.as_ref());
-    let outputs: Vec<Tree> = rendered.map(extract).collect();
+    let outputs: Vec<Tree> = rendered
+        .map(|rendered| extract(rendered, &Budget::default()))
+        .collect();
     let outputs = outputs
         .iter()
         .flat_map(Tree::iter)

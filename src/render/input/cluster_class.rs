@@ -1,6 +1,8 @@
 //! ClusterClasses: the topology controller patches their templates for each Cluster, and rendering
 //! does not.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::cluster::Reference;
@@ -45,6 +47,7 @@ pub(crate) fn unapplied_patches(pool: &Pool, target: &Target<'_>) -> Report {
 /// Whether machines of the template are in MachinePools.
 pub(super) fn is_for_machine_pools(pool: &Pool, target: &Target<'_>) -> bool {
     let places: Vec<Place<'_>> = classes(pool, target)
+        .into_iter()
         .flat_map(|class| places(class, target.config))
         .collect();
     !places.is_empty()
@@ -53,37 +56,31 @@ pub(super) fn is_for_machine_pools(pool: &Pool, target: &Target<'_>) -> bool {
             .all(|place| matches!(place, Place::MachinePool(_)))
 }
 
-/// The only one of these Clusters whose class refers to the template.
-pub(super) fn only_user<'a>(
-    pool: &Pool,
-    target: &Target<'_>,
-    clusters: &[&'a Object],
-) -> Option<&'a Object> {
+/// The only Cluster of the namespace whose class refers to the template.
+pub(super) fn only_user<'a>(pool: &'a Pool, target: &Target<'_>) -> Option<&'a Object> {
     if !target.is_template() {
         return None;
     }
-    let names: Vec<&str> = classes(pool, target)
+    let names: BTreeSet<&str> = classes(pool, target)
+        .into_iter()
         .filter(|class| !places(class, target.config).is_empty())
         .map(Object::name)
         .collect();
-    // core v1beta1 has the name of the class in `class`.
-    let class = |cluster: &Object| match cluster.text(&["spec", "topology", "classRef", "name"]) {
-        "" => cluster.text(&["spec", "topology", "class"]).to_owned(),
-        name => name.to_owned(),
-    };
-    let mut users = clusters
-        .iter()
-        .copied()
-        .filter(|cluster| names.contains(&class(cluster).as_str()));
+    let namespace = target.config.namespace_or_default();
+    let mut users = names
+        .into_iter()
+        .flat_map(|name| pool.clusters_of_class(namespace, name));
     users.next().filter(|_| users.next().is_none())
 }
 
-fn classes<'a>(pool: &'a Pool, target: &'a Target<'_>) -> impl Iterator<Item = &'a Object> {
-    pool.of_kind(
-        CORE_GROUP,
-        "ClusterClass",
-        target.config.namespace_or_default(),
-    )
+/// The classes that name the template, each once.
+fn classes<'a>(pool: &'a Pool, target: &Target<'_>) -> Vec<&'a Object> {
+    let mut classes: Vec<&Object> = pool
+        .referrers(target.config)
+        .filter(|object| object.is(CORE_GROUP, "ClusterClass"))
+        .collect();
+    classes.dedup_by(|one, other| std::ptr::eq(*one, *other));
+    classes
 }
 
 /// Where a ClusterClass of core v1beta1 or v1beta2 refers to the template.

@@ -235,23 +235,19 @@ fn only_cluster<'a>(pool: &'a Pool, target: &Target<'_>, name: &str) -> Option<&
     if !name.is_empty() {
         return None;
     }
-    let clusters: Vec<&Object> = pool
-        .of_kind(CORE_GROUP, "Cluster", target.config.namespace_or_default())
-        .collect();
-    match clusters.as_slice() {
-        [only] => Some(only),
-        several => {
-            let is_of = |object: &&Object| {
-                target.is_control_plane_object()
-                    && object.text(&["spec", "controlPlaneRef", "name"]) == target.config.name()
-            };
-            several
-                .iter()
-                .copied()
-                .find(is_of)
-                .or_else(|| cluster_class::only_user(pool, target, several))
-        }
-    }
+    let namespace = target.config.namespace_or_default();
+    let of_control_plane = || {
+        target
+            .is_control_plane_object()
+            .then(|| pool.cluster_of_control_plane(namespace, target.config.name()))
+            .flatten()
+    };
+    let mut clusters = pool.of_kind(CORE_GROUP, "Cluster", namespace);
+    (clusters.len() == 1)
+        .then(|| clusters.next())
+        .flatten()
+        .or_else(of_control_plane)
+        .or_else(|| cluster_class::only_user(pool, target))
 }
 
 fn role(

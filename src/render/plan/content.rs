@@ -13,7 +13,7 @@ use crate::render::input::outcome::Notes;
 use crate::render::input::profile::Profile;
 use crate::render::input::secret::{ConfigMap, Secret};
 use crate::render::input::stand_in;
-use crate::text::budget::{Budget, Exceeded, Resource};
+use crate::text::budget::{Budget, Exceeded, MAX_NESTING, Resource};
 use crate::text::go;
 use crate::text::go::template::{self, Fault, MAX_OUTPUT, MAX_VALUE, Refusal};
 use crate::text::go::value::Value;
@@ -225,6 +225,12 @@ impl Contents<'_> {
                 );
                 refused(&TEMPLATE_REFUSED, message)
                     .help("make the value smaller; no file may be as large")
+            }
+            Err(Fault::ValueTooDeep(line)) => {
+                let message = format!(
+                    "{origin} is a template that makes a value of more than {MAX_NESTING} levels on its line {line}"
+                );
+                refused(&TEMPLATE_REFUSED, message).help("nest fewer lists and maps in one another")
             }
             Err(Fault::TooLong) => {
                 let finding = refused(

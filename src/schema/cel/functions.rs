@@ -1,7 +1,7 @@
 //! The functions that rules may call: our library's, and our own where it differs from the API
 //! server's.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use chrono::SecondsFormat;
 use kube_cel::KubeCelExt;
@@ -10,7 +10,6 @@ use kube_cel::cel::objects::ValueType;
 use kube_cel::cel::{Context, ExecutionError, ResolveResult, Value};
 
 use super::meter::{self, Meter};
-use crate::schema::pattern::PatternCache;
 use crate::text::go;
 
 /// Marks errors that are in Go's words already.
@@ -44,17 +43,15 @@ pub(super) fn context(meter: &Arc<Meter>) -> Context<'static> {
         context.add_variable_from_value(name, type_of(name));
     }
     // Ours reads Go's syntax of regular expressions.
-    let patterns = Arc::new(Mutex::new(PatternCache::default()));
+    let patterns = meter.patterns().clone();
     context.add_function(
         "matches",
         move |This(text): This<Arc<String>>, pattern: Arc<String>| -> ResolveResult {
-            let mut patterns = patterns.lock().map_err(|_| {
-                ExecutionError::function_error("matches", "the cache of patterns is broken")
-            })?;
             let pattern = patterns
                 .get(&pattern)
                 .map_err(|error| ExecutionError::function_error("matches", error))?;
-            Ok(Value::Bool(pattern.matches(&text)))
+            // The meter was charged for the length of both.
+            Ok(Value::Bool(pattern.is_match(&text)))
         },
     );
     meter::register(&mut context, meter);

@@ -16,6 +16,7 @@ use kube_cel::cel::objects::Key;
 use kube_cel::cel::{Context, ExecutionError, ResolveResult, Value};
 
 use crate::text::budget::{Budget, Exceeded, Resource};
+use crate::text::go::regexp::Patterns;
 
 /// What one evaluation may cost (`PerCallLimit`).
 pub(super) const PER_CALL: u64 = 1_000_000;
@@ -49,6 +50,7 @@ pub(in crate::schema) struct Meter {
     run: Exceeded,
     /// The size of `self` and `oldSelf`: what our library may copy to come to a field of them.
     scope: AtomicU64,
+    patterns: Patterns,
 }
 
 impl Meter {
@@ -61,7 +63,12 @@ impl Meter {
             most,
             run: budget.exceeding(Resource::Rules),
             scope: AtomicU64::new(0),
+            patterns: budget.patterns(),
         })
+    }
+
+    pub(super) fn patterns(&self) -> &Patterns {
+        &self.patterns
     }
 
     /// Takes from the run what the object took. An object that was ended because the run has

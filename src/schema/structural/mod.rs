@@ -17,11 +17,11 @@ mod shape;
 use serde_json::Value;
 
 use super::compiler::compile;
-use super::pattern::PatternCache;
 use super::violation::shown;
 use super::{Fault, MAX_DEPTH, Violation, ViolationKind};
 use crate::diag::FieldPath;
 use crate::text::budget::Budget;
+use crate::text::go::regexp::Patterns;
 use keywords::Keywords;
 
 /// A rule of a schema that cannot be judged here.
@@ -75,7 +75,7 @@ pub fn judge(crd: &Value, budget: &Budget) -> (Vec<Violation>, Vec<Gap>) {
     let Some(first) = schemas.first() else {
         return Default::default();
     };
-    let (mut patterns, mut gaps) = (PatternCache::default(), Vec::new());
+    let (patterns, mut gaps) = (budget.patterns(), Vec::new());
     if schemas.iter().all(|schema| schema == first) {
         let Some(schema) = first else {
             return ((0..schemas.len()).map(missing).collect(), gaps);
@@ -84,7 +84,7 @@ pub fn judge(crd: &Value, budget: &Budget) -> (Vec<Violation>, Vec<Gap>) {
             schema,
             versions.iter().any(has_status),
             &at(0),
-            &mut patterns,
+            &patterns,
             &mut gaps,
             budget,
         );
@@ -102,7 +102,7 @@ pub fn judge(crd: &Value, budget: &Budget) -> (Vec<Violation>, Vec<Gap>) {
             schema,
             has_status(&versions[index]),
             &at(index),
-            &mut patterns,
+            &patterns,
             &mut gaps,
             budget,
         ),
@@ -131,7 +131,7 @@ fn check_schema(
     schema: &Value,
     has_status: bool,
     path: &FieldPath,
-    patterns: &mut PatternCache,
+    patterns: &Patterns,
     gaps: &mut Vec<Gap>,
     budget: &Budget,
 ) -> Vec<Violation> {
@@ -162,7 +162,7 @@ fn check_schema(
     let is_shaped = unsupported.is_none() && misshapen.is_empty();
     violations.extend(misshapen);
     // Rules that cost too much are known before any of them is tried on a default.
-    let found = openapi::check(root, compiled.as_ref(), is_shaped, path);
+    let found = openapi::check(root, compiled.as_ref(), is_shaped, path, patterns);
     let defaults = compiled
         .as_ref()
         .filter(|_| is_shaped)

@@ -13,6 +13,7 @@ use super::{lists, rules};
 use crate::diag::{Descent, FieldPath};
 use crate::schema::node::Node;
 use crate::schema::prune::META_FIELDS;
+use crate::text::go::regexp::Patterns;
 
 /// What is known on the way down.
 #[derive(Debug, Clone)]
@@ -28,6 +29,7 @@ struct Place<'p> {
     rules: bool,
     /// How often a value can be here, where all lists and maps above it say how long they may be.
     cardinality: Option<u64>,
+    patterns: &'p Patterns,
 }
 
 impl<'p> Place<'p> {
@@ -43,6 +45,7 @@ impl<'p> Place<'p> {
             uncorrelatable,
             rules,
             cardinality,
+            patterns,
         } = self;
         Place {
             path,
@@ -52,6 +55,7 @@ impl<'p> Place<'p> {
             uncorrelatable: *uncorrelatable,
             rules: *rules,
             cardinality: *cardinality,
+            patterns,
         }
     }
 
@@ -88,6 +92,7 @@ pub(super) fn check(
     node: Option<&Node>,
     with_rules: bool,
     path: &FieldPath,
+    patterns: &Patterns,
 ) -> Found {
     let place = Place {
         path: Descent::of(path),
@@ -97,6 +102,7 @@ pub(super) fn check(
         uncorrelatable: None,
         rules: with_rules,
         cardinality: Some(1),
+        patterns,
     };
     let mut found = schema(root, node, &place);
     let exceeded = found.costs.exceeded(path);
@@ -113,7 +119,7 @@ fn schema(schema: Keywords<'_>, node: Option<&Node>, place: &Place) -> Found {
     junctors(schema, place, &mut found);
     found.add(items(schema, node, place));
     lists::check(schema, &place.path, &mut found.schema);
-    rules::check_form(schema, node, &place.path, &mut found.schema);
+    rules::check_form(schema, node, place.patterns, &place.path, &mut found.schema);
     if found.schema.is_empty()
         && place.rules
         && let Some(node) = node

@@ -12,8 +12,8 @@ use crate::schema::cel::{
 };
 use crate::schema::compiler::compile;
 use crate::schema::node::Node;
-use crate::schema::pattern::PatternCache;
 use crate::text::go;
+use crate::text::go::regexp::Patterns;
 
 const REASONS: [&str; 4] = [
     "FieldValueDuplicate",
@@ -26,11 +26,12 @@ const REASONS: [&str; 4] = [
 pub(super) fn check_form(
     schema: Keywords<'_>,
     node: Option<&Node>,
+    patterns: &Patterns,
     path: &Descent<'_>,
     out: &mut Vec<Violation>,
 ) {
     let own = if node.is_none() && schema.is_filled("x-kubernetes-validations") {
-        compile(&schema.to_value(), &mut PatternCache::default()).ok()
+        compile(&schema.to_value(), patterns).ok()
     } else {
         None
     };

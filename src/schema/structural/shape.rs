@@ -6,8 +6,8 @@ use serde_json::Value;
 use super::keywords::Keywords;
 use super::{Violation, ViolationKind};
 use crate::diag::{Descent, FieldPath};
-use crate::schema::pattern::PatternCache;
 use crate::schema::violation::shown;
+use crate::text::go::regexp::Patterns;
 
 /// Where a schema stands; the words of some errors depend on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,11 +59,7 @@ pub(super) fn unsupported(schema: Keywords<'_>) -> Option<String> {
 }
 
 /// All violations of the form, in the order of their text, as the API server sorts them.
-pub(super) fn check(
-    root: Keywords<'_>,
-    path: &FieldPath,
-    patterns: &mut PatternCache,
-) -> Vec<Violation> {
+pub(super) fn check(root: Keywords<'_>, path: &FieldPath, patterns: &Patterns) -> Vec<Violation> {
     let mut out = Misshapen {
         violations: Vec::new(),
         patterns,
@@ -78,7 +74,7 @@ pub(super) fn check(
 /// What was found so far.
 struct Misshapen<'p> {
     violations: Vec<Violation>,
-    patterns: &'p mut PatternCache,
+    patterns: &'p Patterns,
 }
 
 impl Misshapen<'_> {
@@ -266,11 +262,10 @@ fn value_validation(
     if !pattern.is_empty()
         && let Err(error) = out.patterns.get(pattern)
     {
-        let detail = format!("must be a valid regular expression, but isn't: {error}");
         out.push(Violation::invalid(
             path.field("pattern"),
             &Value::from(pattern),
-            &detail,
+            &error.of_keyword(),
         ));
     }
 }

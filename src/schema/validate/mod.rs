@@ -181,14 +181,13 @@ impl<'a> Walk<'a> {
                 &format!("should be at least {limit} chars long"),
             ));
         }
-        let pattern = node
-            .pattern
-            .as_ref()
-            .filter(|pattern| !pattern.matches(text))?;
-        Some(self.invalid(
-            &Value::from(text),
-            &format!("should match '{}'", pattern.source),
-        ))
+        let pattern = node.pattern.as_ref()?;
+        let detail = match pattern.matches(text) {
+            Ok(true) => return None,
+            Ok(false) => format!("should match '{}'", pattern.source()),
+            Err(exceeded) => format!("cannot be matched with its pattern: {exceeded}"),
+        };
+        Some(self.invalid(&Value::from(text), &detail))
     }
 
     fn format(&self, node: &Node, text: &str) -> Option<Violation> {

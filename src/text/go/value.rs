@@ -2,6 +2,7 @@
 //! `fmt` prints.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// A value. Cheap to clone.
@@ -22,11 +23,41 @@ pub enum Value {
     /// `string`: bytes that need not be UTF-8.
     Text(Arc<[u8]>),
     /// `[]interface {}`
-    List(Arc<[Value]>),
+    List(Arc<Nested<Box<[Value]>>>),
     /// `map[string]interface {}`
-    Map(Arc<BTreeMap<String, Value>>),
+    Map(Arc<Nested<BTreeMap<String, Value>>>),
     /// A pointer to a struct that prints as a text.
     Struct(Arc<Struct>),
+}
+
+/// Items or entries with their depth, so that a value's depth is known without a walk.
+#[derive(Debug, Default)]
+pub struct Nested<T> {
+    values: T,
+    /// The levels of lists and maps, with this one.
+    depth: usize,
+}
+
+impl<T: PartialEq> PartialEq for Nested<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.values == other.values
+    }
+}
+
+impl<T> Deref for Nested<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.values
+    }
+}
+
+fn deepest<'v>(values: impl IntoIterator<Item = &'v Value>) -> usize {
+    1 + values
+        .into_iter()
+        .map(Value::depth)
+        .max()
+        .unwrap_or_default()
 }
 
 /// A struct of a library that templates see.
@@ -47,7 +78,24 @@ impl Value {
     }
 
     pub(crate) fn map(entries: impl IntoIterator<Item = (String, Value)>) -> Self {
-        Value::Map(Arc::new(entries.into_iter().collect()))
+        let values: BTreeMap<_, _> = entries.into_iter().collect();
+        let depth = deepest(values.values());
+        Value::Map(Arc::new(Nested { values, depth }))
+    }
+
+    pub(crate) fn list(items: impl IntoIterator<Item = Value>) -> Self {
+        let values: Box<[Value]> = items.into_iter().collect();
+        let depth = deepest(&values);
+        Value::List(Arc::new(Nested { values, depth }))
+    }
+
+    /// The levels of lists and maps in the value: 0 for a scalar.
+    pub(crate) fn depth(&self) -> usize {
+        match self {
+            Value::List(items) => items.depth,
+            Value::Map(entries) => entries.depth,
+            _ => 0,
+        }
     }
 
     /// What `encoding/json` makes of a document: numbers are doubles.
@@ -57,9 +105,7 @@ impl Value {
             serde_json::Value::Bool(bool) => Value::Bool(*bool),
             serde_json::Value::Number(number) => Value::Float(number.as_f64().unwrap_or(f64::NAN)),
             serde_json::Value::String(text) => Value::text(text),
-            serde_json::Value::Array(items) => {
-                Value::List(items.iter().map(Value::of_json).collect())
-            }
+            serde_json::Value::Array(items) => Value::list(items.iter().map(Value::of_json)),
             serde_json::Value::Object(entries) => Value::map(
                 entries
                     .iter()

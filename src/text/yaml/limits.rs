@@ -32,7 +32,7 @@ impl Default for Limits {
     /// Room for a bundle of several hundred CRDs (some 40 MB); Go itself allows a depth of 10 000.
     fn default() -> Self {
         Limits {
-            depth: 200,
+            depth: budget::MAX_NESTING,
             nodes: 2_000_000,
             bytes: 64 << 20,
             findings: 1000,
@@ -183,7 +183,7 @@ impl<'b> Tally<'b> {
 /// The finding about the source that took the last of what a run has, without its place.
 pub(super) fn exhausted(spent: budget::Exceeded) -> Diagnostic {
     let (rule, help) = match spent.resource() {
-        Resource::Bytes | Resource::Steps | Resource::Rules => {
+        Resource::Bytes | Resource::Steps | Resource::Rules | Resource::Unpacked => {
             (&SIZE_EXCEEDED, "give fewer or smaller files to one run")
         }
         Resource::Values => (&NODES_EXCEEDED, "give fewer or smaller files to one run"),

@@ -7,42 +7,48 @@ use crate::render::plan::node_plan::NodePlan;
 use crate::render::write::cloud_config::{NodeFile, Phase, RunItem};
 use crate::render::write::gzip;
 
-/// The most that compressed data is unpacked to.
+/// The most that all compressed parts of a config are unpacked to.
 const LARGEST: usize = 64 << 20;
 
 /// The files of a config, with the fields of the plan that they come from. Contents that the node
 /// downloads are empty.
 pub(crate) fn node_files<'a>(data: &[u8], plan: &'a NodePlan) -> Vec<NodeFile<'a>> {
-    let config = config(data);
+    let mut left = LARGEST;
+    let config = config(data, &mut left);
     let files = config.pointer("/storage/files").and_then(Value::as_array);
     files
         .into_iter()
         .flatten()
-        .map(|file| node_file(file, plan))
+        .map(|file| node_file(file, plan, &mut left))
         .collect()
 }
 
 /// The config, or the compressed one that replaces it.
-fn config(data: &[u8]) -> Value {
+fn config(data: &[u8], left: &mut usize) -> Value {
     let config: Value = serde_json::from_slice(data).unwrap_or_default();
     match config.pointer("/ignition/config/replace") {
-        Some(replace) => serde_json::from_slice(&content(replace)).unwrap_or_default(),
+        Some(replace) => serde_json::from_slice(&content(replace, left)).unwrap_or_default(),
         None => config,
     }
 }
 
-fn content(resource: &Value) -> Vec<u8> {
+/// What a resource holds; nothing where more than `left` bytes would be unpacked.
+fn content(resource: &Value, left: &mut usize) -> Vec<u8> {
     let bytes = resource["source"]
         .as_str()
         .and_then(|source| data_url::read(source).ok())
         .unwrap_or_default();
     match resource["compression"].as_str() {
-        Some("gzip") => gzip::decompress(&bytes, LARGEST).unwrap_or_default(),
+        Some("gzip") => {
+            let unpacked = gzip::decompress(&bytes, *left).unwrap_or_default();
+            *left -= unpacked.len();
+            unpacked
+        }
         _ => bytes,
     }
 }
 
-fn node_file<'a>(file: &Value, plan: &'a NodePlan) -> NodeFile<'a> {
+fn node_file<'a>(file: &Value, plan: &'a NodePlan, left: &mut usize) -> NodeFile<'a> {
     let name = |key: &str| match (&file[key]["name"], &file[key]["id"]) {
         (Value::String(name), _) => name.clone(),
         (_, Value::Number(id)) => id.to_string(),
@@ -50,11 +56,10 @@ fn node_file<'a>(file: &Value, plan: &'a NodePlan) -> NodeFile<'a> {
     };
     let (user, group) = (name("user"), name("group"));
     let path = file["path"].as_str().unwrap_or_default();
-    let appended = file["append"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .flat_map(content);
+    let mut bytes = content(&file["contents"], left);
+    for appended in file["append"].as_array().into_iter().flatten() {
+        bytes.extend(content(appended, left));
+    }
     NodeFile {
         path: path.to_owned().into(),
         owner: if group.is_empty() {
@@ -69,11 +74,7 @@ fn node_file<'a>(file: &Value, plan: &'a NodePlan) -> NodeFile<'a> {
             .unwrap_or_default()
             .into(),
         encoding: "",
-        content: content(&file["contents"])
-            .into_iter()
-            .chain(appended)
-            .collect::<Vec<u8>>()
-            .into(),
+        content: bytes.into(),
         append: file["append"].is_array(),
         is_exact: true,
         origin: plan

@@ -3,6 +3,7 @@
 use super::functions::{CallFault, Function, Parameter};
 use super::held::Held;
 use super::sprig::{self, Added};
+use crate::text::budget::Budget;
 use crate::text::go::value::Value;
 
 /// How the program that renders a template has set up Go's package.
@@ -82,10 +83,10 @@ impl Callable {
         }
     }
 
-    pub(super) fn call(&self, arguments: &[Held]) -> Result<Held, CallFault> {
+    pub(super) fn call(&self, arguments: &[Held], budget: &Budget) -> Result<Held, CallFault> {
         match self {
             Callable::Standard(function) => function.call(arguments),
-            Callable::Added(added) => added.call(arguments),
+            Callable::Added(added) => added.call(arguments, budget),
         }
     }
 }

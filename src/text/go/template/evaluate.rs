@@ -10,7 +10,7 @@ use super::node::{Branch, BranchKind, Call, Command, Node, Operand, OperandKind,
 use super::number::Number;
 use super::parser::Templates;
 use super::{Fault, MAX_CALLS, MAX_OUTPUT, Refusal, STEP};
-use crate::text::budget::Budget;
+use crate::text::budget::{Budget, MAX_NESTING};
 use crate::text::go::fmt::sprint;
 use crate::text::go::quote::quote;
 use crate::text::go::value::Value;
@@ -558,9 +558,13 @@ impl<'t> Run<'t> {
                     value.type_name()
                 )))
             }
-            _ => function.call(&arguments),
+            _ => function.call(&arguments, self.budget),
         };
         match result {
+            Ok(value) if value.value.depth() > MAX_NESTING => {
+                self.at = node;
+                Err(Fault::ValueTooDeep(self.line()))
+            }
             Ok(value) => {
                 self.charge(match &value.value {
                     // Twice: a text is written, and held.
@@ -575,6 +579,7 @@ impl<'t> Run<'t> {
                 "the function `{name}` on line {} of a template, {reason}",
                 self.line()
             ))),
+            Err(CallFault::TooLong) => Err(Fault::TooLong),
             Err(CallFault::TooLarge) => {
                 self.at = node;
                 Err(Fault::ValueTooLarge(self.line()))

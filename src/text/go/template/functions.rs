@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use super::held::Held;
 use super::{MAX_VALUE, escape};
+use crate::text::budget::Exceeded;
 use crate::text::go::fmt::{TooLarge, sprint, sprintf, sprintln};
 use crate::text::go::value::Value;
 
@@ -37,8 +38,16 @@ pub(super) enum CallFault {
     Go(String),
     /// A value is larger than it may be.
     TooLarge,
+    /// The run has no steps left.
+    TooLong,
     /// What it gives is not computed here, and why.
     Unsupported(&'static str),
+}
+
+impl From<Exceeded> for CallFault {
+    fn from(_: Exceeded) -> Self {
+        CallFault::TooLong
+    }
 }
 
 impl From<TooLarge> for CallFault {
@@ -298,7 +307,7 @@ fn slice(item: &Value, bounds: &[Held]) -> Called<Held> {
         }
     }
     Ok(Held::plain(match item {
-        Value::List(items) => Value::List(items[at[0]..at[1]].into()),
+        Value::List(items) => Value::list(items[at[0]..at[1]].iter().cloned()),
         Value::Text(text) => Value::Text(text[at[0]..at[1]].into()),
         _ => Value::Nil,
     }))

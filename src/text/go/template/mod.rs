@@ -22,13 +22,15 @@ use std::fmt;
 pub(crate) use dialect::Dialect;
 
 use super::value::Value;
-use crate::text::budget::Budget;
+use crate::text::budget::{Budget, MAX_NESTING};
 
 /// How much a template may produce.
 pub const MAX_OUTPUT: usize = 1 << 20;
 pub(crate) const MAX_VALUE: usize = 16 << 20;
 /// The steps of a node, a command or an argument: what it takes beside the bytes that it writes.
 const STEP: usize = 32;
+/// The steps of a byte of a template that is parsed: as many as make up for the time it takes.
+const PARSING: usize = 16;
 /// How deep actions and parentheses may lie in one another.
 const MAX_DEPTH: usize = 100;
 /// How deep templates may call one another. The reference takes 100,000.
@@ -47,6 +49,8 @@ pub enum Fault {
     TooLarge,
     /// A value on this line, from 1, is larger than [`MAX_VALUE`]. Go would hold it.
     ValueTooLarge(usize),
+    /// A value on this line, from 1, is nested deeper than [`MAX_NESTING`]. Go would hold it.
+    ValueTooDeep(usize),
     /// The run has no steps left.
     TooLong,
 }
@@ -77,6 +81,12 @@ impl fmt::Display for Fault {
             Fault::ValueTooLarge(line) => {
                 write!(f, "a value of more than {MAX_VALUE} bytes on line {line}")
             }
+            Fault::ValueTooDeep(line) => {
+                write!(
+                    f,
+                    "a value of more than {MAX_NESTING} levels on line {line}"
+                )
+            }
             Fault::TooLong => write!(f, "{}", crate::text::budget::Exceeded::STEPS),
         }
     }
@@ -103,7 +113,7 @@ pub(crate) fn render_in(
     data: &Value,
     budget: &Budget,
 ) -> Result<Vec<u8>, Fault> {
-    budget.charge(text.len()).map_err(|_| Fault::TooLong)?;
+    charge_parsing(text, budget)?;
     let templates = parser::parse(dialect, name, text)?;
     evaluate::run(dialect, name, text, &templates, data, budget)
 }
@@ -134,10 +144,16 @@ impl<'t> Template<'t> {
     ///
     /// See [`Fault`].
     pub(crate) fn render(&self, data: &Value, budget: &Budget) -> Result<Vec<u8>, Fault> {
-        budget.charge(self.text.len()).map_err(|_| Fault::TooLong)?;
+        charge_parsing(self.text, budget)?;
         let templates = self.templates.as_ref().map_err(Clone::clone)?;
         evaluate::run(self.dialect, self.name, self.text, templates, data, budget)
     }
+}
+
+fn charge_parsing(text: &str, budget: &Budget) -> Result<(), Fault> {
+    budget
+        .charge(PARSING * text.len())
+        .map_err(|_| Fault::TooLong)
 }
 
 /// Whether Go reads the template.

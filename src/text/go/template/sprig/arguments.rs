@@ -2,17 +2,17 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::super::MAX_VALUE;
 use super::super::functions::{CallFault, Called};
 use super::super::held::Held;
+use crate::text::budget::Budget;
 use crate::text::go::value::Value;
 
 const MAX_ITEMS: usize = MAX_VALUE / 32;
 
-/// The arguments: their number and their types are what the signature says.
-pub(super) struct Arguments<'h>(pub(super) &'h [Held]);
+/// The arguments, whose number and types are what the signature says, and the run's budget.
+pub(super) struct Arguments<'h>(pub(super) &'h [Held], pub(super) &'h Budget);
 
 impl<'h> Arguments<'h> {
     pub(super) fn value(&self, index: usize) -> &'h Value {
@@ -45,10 +45,11 @@ impl<'h> Arguments<'h> {
         }
     }
 
-    pub(super) fn map(&self, index: usize) -> Arc<BTreeMap<String, Value>> {
+    pub(super) fn map(&self, index: usize) -> &'h BTreeMap<String, Value> {
+        static EMPTY: BTreeMap<String, Value> = BTreeMap::new();
         match self.value(index) {
-            Value::Map(entries) => entries.clone(),
-            _ => Arc::default(),
+            Value::Map(entries) => entries,
+            _ => &EMPTY,
         }
     }
 }
@@ -80,13 +81,13 @@ pub(super) fn any(value: Value) -> Called<Held> {
 
 /// A list of anything that is not too long.
 pub(super) fn list(items: impl IntoIterator<Item = Value>) -> Called<Held> {
-    Ok(Held::plain(Value::List(bounded(items)?)))
+    Ok(Held::plain(bounded(items)?))
 }
 
 /// A list of texts, `[]string`.
 pub(super) fn texts(items: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Called<Held> {
     Ok(Held::named(
-        Value::List(bounded(items.into_iter().map(Value::text))?),
+        bounded(items.into_iter().map(Value::text))?,
         "[]string",
     ))
 }
@@ -96,14 +97,14 @@ pub(super) fn named_list(
     items: impl IntoIterator<Item = Value>,
     type_name: &'static str,
 ) -> Called<Held> {
-    Ok(Held::named(Value::List(bounded(items)?), type_name))
+    Ok(Held::named(bounded(items)?, type_name))
 }
 
-fn bounded(items: impl IntoIterator<Item = Value>) -> Called<Arc<[Value]>> {
+fn bounded(items: impl IntoIterator<Item = Value>) -> Called<Value> {
     let items: Vec<Value> = items.into_iter().take(MAX_ITEMS + 1).collect();
     if items.len() > MAX_ITEMS {
         Err(CallFault::TooLarge)
     } else {
-        Ok(items.into())
+        Ok(Value::list(items))
     }
 }

@@ -1,7 +1,6 @@
 //! Lists: sprig's `list.go`.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use super::arguments::{Arguments, any, list, named_list};
 use super::numbers::to_int;
@@ -11,9 +10,9 @@ use crate::text::go::template::held::Held;
 use crate::text::go::value::Value;
 
 /// The items of an argument; `action` is in the message where it is no list.
-fn items(arguments: &Arguments<'_>, index: usize, action: &str) -> Called<Arc<[Value]>> {
+fn items<'h>(arguments: &Arguments<'h>, index: usize, action: &str) -> Called<&'h [Value]> {
     match arguments.value(index) {
-        Value::List(items) => Ok(items.clone()),
+        Value::List(items) => Ok(items),
         Value::Nil => refused("runtime error: invalid memory address or nil pointer dereference"),
         _ => refused(format!(
             "Cannot {action} on type {}",
@@ -45,7 +44,7 @@ pub(super) fn one(
     action: &str,
     pick: fn(&[Value]) -> Option<&Value>,
 ) -> Called<Held> {
-    any(pick(&items(arguments, 0, action)?)
+    any(pick(items(arguments, 0, action)?)
         .cloned()
         .unwrap_or(Value::Nil))
 }
@@ -60,7 +59,7 @@ pub(super) fn some(
         if items.is_empty() {
             &[][..]
         } else {
-            pick(&items)
+            pick(items)
         }
         .iter()
         .cloned(),
@@ -134,7 +133,7 @@ pub(super) fn slice(arguments: &Arguments<'_>) -> Called<Held> {
     match (bound(1, 0), bound(2, items.len())) {
         (Some(start), Some(end)) if start <= end => Ok(Held {
             boxed: true,
-            ..Held::plain(Value::List(items[start..end].into()))
+            ..Held::plain(Value::list(items[start..end].iter().cloned()))
         }),
         _ => refused("reflect.Value.Slice: slice index out of bounds"),
     }
@@ -163,7 +162,9 @@ pub(super) fn chunk(arguments: &Arguments<'_>) -> Called<Held> {
     };
     match usize::try_from(arguments.int(0)) {
         Ok(size @ 1..) => named_list(
-            items.chunks(size).map(|items| Value::List(items.into())),
+            items
+                .chunks(size)
+                .map(|items| Value::list(items.iter().cloned())),
             "[][]interface {}",
         ),
         _ => refused("runtime error: makeslice: len out of range"),

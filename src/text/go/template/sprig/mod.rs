@@ -22,6 +22,7 @@ mod values;
 
 use super::functions::{Called, Parameter};
 use super::held::Held;
+use crate::text::budget::Budget;
 use crate::text::go::value::Value;
 use arguments::Arguments;
 pub(super) use table::find;
@@ -74,8 +75,8 @@ impl Added {
         sizes.sum()
     }
 
-    pub(super) fn call(&self, arguments: &[Held]) -> Called<Held> {
-        (self.call)(&Arguments(arguments))
+    pub(super) fn call(&self, arguments: &[Held], budget: &Budget) -> Called<Held> {
+        (self.call)(&Arguments(arguments, budget))
     }
 }
 

@@ -1,31 +1,41 @@
 //! Regular expressions: sprig's `regex.go`.
 
-use regex::Regex;
-
 use super::super::MAX_VALUE;
 use super::arguments::{Arguments, text, texts, truth};
-use crate::text::go::regexp;
+use crate::text::go::regexp::{Fault, Pattern};
 use crate::text::go::template::functions::{CallFault, Called, refused};
 use crate::text::go::template::held::Held;
 
 /// The pattern of the first argument.
-fn compiled(arguments: &Arguments<'_>) -> Called<Regex> {
+fn compiled(arguments: &Arguments<'_>) -> Called<Pattern> {
     let source = arguments.text(0);
-    regexp::compile(&source)
-        .or_else(|reason| refused(format!("error parsing regexp: {reason}: `{source}`")))
+    match arguments.1.patterns().get(&source) {
+        Ok(pattern) => Ok(pattern),
+        Err(Fault::Exceeded(exceeded)) => Err(exceeded.into()),
+        Err(Fault::Invalid(reason)) => {
+            refused(format!("error parsing regexp: {reason}: `{source}`"))
+        }
+    }
+}
+
+/// Each search for the next match may read the rest of the text, most of them little of it.
+const READ_AGAIN: usize = 4;
+
+/// Takes the steps of one search more that begins at a byte of a text.
+fn charge_next(arguments: &Arguments<'_>, subject: &str, at: usize) -> Called<()> {
+    Ok(arguments.1.charge((subject.len() - at) / READ_AGAIN)?)
 }
 
 pub(super) fn matches(arguments: &Arguments<'_>) -> Called<Held> {
-    truth(compiled(arguments)?.is_match(&arguments.text(1)))
+    let (pattern, subject) = (compiled(arguments)?, arguments.text(1));
+    pattern.charge(subject.len())?;
+    truth(pattern.is_match(&subject))
 }
 
 pub(super) fn find(arguments: &Arguments<'_>) -> Called<Held> {
-    let subject = arguments.text(1);
-    text(
-        compiled(arguments)?
-            .find(&subject)
-            .map_or("", |found| found.as_str()),
-    )
+    let (pattern, subject) = (compiled(arguments)?, arguments.text(1));
+    pattern.charge(subject.len())?;
+    text(pattern.find(&subject).map_or("", |found| found.as_str()))
 }
 
 /// How many are wanted: all, if negative.
@@ -34,13 +44,14 @@ fn most(count: i64) -> usize {
 }
 
 pub(super) fn find_all(arguments: &Arguments<'_>) -> Called<Held> {
-    let subject = arguments.text(1);
-    texts(
-        compiled(arguments)?
-            .find_iter(&subject)
-            .take(most(arguments.int(2)))
-            .map(|found| found.as_str()),
-    )
+    let (pattern, subject) = (compiled(arguments)?, arguments.text(1));
+    pattern.charge(subject.len())?;
+    let mut all = Vec::new();
+    for found in pattern.find_iter(&subject).take(most(arguments.int(2))) {
+        charge_next(arguments, &subject, found.end())?;
+        all.push(found.as_str());
+    }
+    texts(all)
 }
 
 pub(super) fn replace_all(arguments: &Arguments<'_>) -> Called<Held> {
@@ -59,8 +70,11 @@ fn replaced(
 ) -> Called<Held> {
     let subject = arguments.text(1);
     let (mut out, mut from) = (String::with_capacity(subject.len()), 0);
-    for found in compiled(arguments)?.captures_iter(&subject) {
+    let pattern = compiled(arguments)?;
+    pattern.charge(subject.len())?;
+    for found in pattern.captures_iter(&subject) {
         let whole = found.get_match();
+        charge_next(arguments, &subject, whole.end())?;
         out.push_str(&subject[from..whole.start()]);
         push(&found, &mut out);
         from = whole.end();
@@ -126,11 +140,13 @@ pub(super) fn split(arguments: &Arguments<'_>) -> Called<Held> {
     if subject.is_empty() && !arguments.bytes(0).is_empty() {
         return texts([""]);
     }
+    pattern.charge(subject.len())?;
     let (mut parts, mut begin, mut end) = (Vec::new(), 0, 0);
     for found in pattern.find_iter(&subject) {
         if parts.len() + 1 == count {
             break;
         }
+        charge_next(arguments, &subject, found.end())?;
         end = found.start();
         if found.end() != 0 {
             parts.push(&subject[begin..end]);

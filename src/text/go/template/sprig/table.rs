@@ -359,7 +359,10 @@ const CALLS: &[(&str, &str, Call)] = &[
     ("semverCompare", "ss", semver::compare),
     // patterns
     ("regexMatch", "ss", |a| {
-        patterns::matches(a).or_else(|_| truth(false))
+        patterns::matches(a).or_else(|fault| match fault {
+            CallFault::TooLong => Err(fault),
+            _ => truth(false),
+        })
     }),
     ("mustRegexMatch", "ss", patterns::matches),
     ("regexFind mustRegexFind", "ss", patterns::find),
