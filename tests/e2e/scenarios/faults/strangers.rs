@@ -2,7 +2,9 @@
 //! the API server within a second, and takes at most 150 MB.
 
 use std::convert::Infallible;
-use std::net::TcpStream;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use base64::Engine;
@@ -12,8 +14,9 @@ use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, StreamOwned};
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
@@ -120,8 +123,10 @@ pub(crate) fn hostile_requests_do_not_delay_webhooks(context: &Context) {
     drop(idle);
 
     let strangers = Strangers {
-        connector: tls::connector(&plane.certificates.authority),
-        server: format!("127.0.0.1:{port}"),
+        tls: tls::connector(&plane.certificates.authority)
+            .config()
+            .clone(),
+        port,
     };
     // More than the limit, and the limits.
     for (path, bytes) in [
@@ -129,10 +134,10 @@ pub(crate) fn hostile_requests_do_not_delay_webhooks(context: &Context) {
         (CONVERT, 16 << 20),
         (VALIDATE, 7 << 20),
     ] {
-        let silent = strangers.come(context, 60, path, bytes, |_| Vec::new());
+        let silent = strangers.come(60, path, bytes, |_| Vec::new());
         is_answered(&mut manager, &format!("{bytes} bytes announced to {path}"));
         drop(silent);
-        let slow = strangers.come(context, 60, path, bytes, |_| b"[".to_vec());
+        let slow = strangers.come(60, path, bytes, |_| b"[".to_vec());
         is_answered(&mut manager, &format!("{bytes} bytes one by one to {path}"));
         drop(slow);
     }
@@ -145,7 +150,7 @@ pub(crate) fn hostile_requests_do_not_delay_webhooks(context: &Context) {
                 0 => head.as_bytes().to_vec(),
                 _ => b"[],".repeat(20 << 10),
             };
-            let brackets = strangers.come(context, 4, path, bytes, body);
+            let brackets = strangers.come(4, path, bytes, body);
             is_answered(
                 &mut manager,
                 &format!("{bytes} bytes of brackets to {path}"),
@@ -159,61 +164,88 @@ pub(crate) fn hostile_requests_do_not_delay_webhooks(context: &Context) {
     site.leave();
 }
 
-/// Clients that send hostile requests.
+/// Sends hostile requests.
 struct Strangers {
-    connector: tokio_rustls::TlsConnector,
-    server: String,
+    tls: Arc<ClientConfig>,
+    port: u16,
+}
+
+/// Connections of hostile clients, closed when it is dropped.
+struct Clients(Vec<TcpStream>);
+
+impl Drop for Clients {
+    fn drop(&mut self) {
+        for stream in &self.0 {
+            // The manager may have closed it.
+            drop(stream.shutdown(Shutdown::Both));
+        }
+    }
 }
 
 impl Strangers {
     /// Begins requests whose bodies are announced with so many bytes. Pieces are sent until one is
-    /// empty or the manager closes the connection; after a piece of one byte the client pauses. The
-    /// connections are closed when the result is dropped.
+    /// empty or the manager closes the connection; after a piece of one byte the client pauses.
     fn come(
         &self,
-        context: &Context,
         count: usize,
         path: &'static str,
         bytes: usize,
-        piece: impl Fn(usize) -> Vec<u8> + Clone + Send + Sync + 'static,
-    ) -> JoinSet<()> {
-        let _runtime = context.runtime().enter();
-        let mut all = JoinSet::new();
-        let (sender, receiver) = std::sync::mpsc::channel();
-        for _ in 0..count {
-            let (connector, server) = (self.connector.clone(), self.server.clone());
+        piece: impl Fn(usize) -> Vec<u8> + Clone + Send + 'static,
+    ) -> Clients {
+        let (sender, begun) = mpsc::channel::<()>();
+        let clients = (0..count).map(|_| {
+            let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+            let client = stream.try_clone().unwrap();
+            let name = ServerName::try_from("127.0.0.1").unwrap();
+            let tls = ClientConnection::new(self.tls.clone(), name).unwrap();
             let (piece, sender) = (piece.clone(), sender.clone());
-            all.spawn(async move {
-                let Ok(mut stream) = tls::connect(&connector, &server).await else {
-                    return drop(sender);
-                };
-                let head = format!(
-                    "POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {bytes}\r\n\r\n"
-                );
-                let mut left = bytes;
-                let mut sent = stream.write_all(head.as_bytes()).await;
-                drop(sender);
-                for at in 0.. {
-                    let mut piece = piece(at);
-                    piece.truncate(left);
-                    if piece.is_empty() || sent.is_err() {
-                        break;
-                    }
-                    left -= piece.len();
-                    sent = stream.write_all(&piece).await;
-                    if piece.len() == 1 {
-                        tokio::time::sleep(Duration::from_millis(100)).await;
-                    }
-                }
-                // The connection stays open until the manager closes it.
-                drop(stream.read_to_end(&mut Vec::new()).await);
+            std::thread::spawn(move || {
+                // However it ends, the manager is what is looked at.
+                drop(send(
+                    StreamOwned::new(tls, stream),
+                    path,
+                    bytes,
+                    piece,
+                    sender,
+                ));
             });
-        }
+            client
+        });
+        let clients = Clients(clients.collect());
         drop(sender);
         // All requests have begun when the last sender is dropped.
-        drop(receiver.recv());
-        all
+        assert!(begun.recv().is_err());
+        clients
     }
+}
+
+fn send(
+    mut stream: StreamOwned<ClientConnection, TcpStream>,
+    path: &str,
+    bytes: usize,
+    piece: impl Fn(usize) -> Vec<u8>,
+    begins: mpsc::Sender<()>,
+) -> io::Result<()> {
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {bytes}\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes())?;
+    drop(begins);
+    let mut left = bytes;
+    for at in 0.. {
+        let mut piece = piece(at);
+        piece.truncate(left);
+        if piece.is_empty() {
+            break;
+        }
+        left -= piece.len();
+        stream.write_all(&piece)?;
+        if piece.len() == 1 {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+    // The connection stays open until the manager closes it.
+    stream.read_to_end(&mut Vec::new()).map(drop)
 }
 
 /// Workload clusters that answer 403 with a megabyte, or with a message longer than a condition:
