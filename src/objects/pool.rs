@@ -4,9 +4,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use super::references::references;
+use super::references::{CLUSTER_API, references};
 use super::{Object, documents};
-use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::text::budget::Budget;
 use crate::text::source::Source;
@@ -319,7 +318,7 @@ impl Pool {
         self.clusters.get_or_init(|| {
             let mut clusters = Clusters::default();
             for (at, object) in self.objects.iter().enumerate() {
-                if !object.is(CORE_GROUP, "Cluster") {
+                if !object.is(CLUSTER_API, "Cluster") {
                     continue;
                 }
                 // core v1beta1 has the name of the class in `class`.

@@ -87,7 +87,7 @@ const CONTAINER: &[(&str, To)] = &[
 
 const ADMISSION: &str = "admissionregistration.k8s.io";
 const CERTIFICATES: &str = "cert-manager.io";
-const CLUSTER_API: &str = "cluster.x-k8s.io";
+pub(super) const CLUSTER_API: &str = "cluster.x-k8s.io";
 const CONTROL_PLANE: &str = "controlplane.cluster.x-k8s.io";
 const NETWORKING: &str = "networking.k8s.io";
 const RBAC: &str = "rbac.authorization.k8s.io";
