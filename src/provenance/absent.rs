@@ -13,7 +13,7 @@ use crate::api::boot::Format;
 use crate::api::names::Kind as Form;
 use crate::contract::CORE_GROUP;
 use crate::contract::labels::is_synced_to_nodes;
-use crate::diag::{FieldPath, Place, Quoted, Segment};
+use crate::diag::{FieldPath, Place, Segment};
 use crate::objects::fields;
 use crate::render::Role;
 use crate::render::input::filling::FROM_CLUSTER;
@@ -157,10 +157,7 @@ fn not_taken(
             );
             let why = of_condition(
                 condition,
-                &format!(
-                    "its condition gives `{gave}`, and not `true`",
-                    gave = Quoted(gave)
-                ),
+                &format!("its condition gives `{gave}`, and not `true`"),
             );
             let variables = condition
                 .variables

@@ -11,7 +11,7 @@ const MOST_NEAR: usize = 64;
 /// line: `1` is another value as well.
 const SHORTEST_OF_LINE: usize = 4;
 /// Characters of a value that a message quotes.
-const LONGEST: usize = 120;
+const LONGEST: usize = 400;
 /// Bytes of a secret value at a finding that are looked at.
 const NEAR: usize = 4 << 10;
 
