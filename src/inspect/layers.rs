@@ -8,7 +8,7 @@ use super::step::Form;
 use crate::api::time::Timestamp;
 use crate::diag::{Diagnostic, Place, Report, Text};
 use crate::objects::{Object, Pool};
-use crate::text::budget::Budget;
+use crate::text::budget::{Budget, Resource};
 use crate::text::go::base64;
 use crate::text::source::Source;
 use crate::text::yaml;
@@ -167,11 +167,14 @@ fn open(packed: Packed, peeled: &mut Peeled, budget: &Budget) -> Vec<Packed> {
             Ok(bytes) => vec![packed.inner("gzip".to_owned(), bytes)],
             Err(fault) => {
                 let finding = unreadable(format!("it begins as gzip and is {fault}"), &packed.name);
-                peeled.report.push(
-                    finding.help(
-                        "copy it again, to its end and as bytes; kubectl prints it in base64",
-                    ),
-                );
+                peeled
+                    .report
+                    .push(finding.help(match budget.is_spent(Resource::Unpacked) {
+                        true => "give fewer files to one run",
+                        false => {
+                            "copy it again, to its end and as bytes; kubectl prints it in base64"
+                        }
+                    }));
                 Vec::new()
             }
         };

@@ -5,106 +5,32 @@
 //! not. So the bound is the run's: a budget is made where a run begins, handed down by reference,
 //! and shared by threads.
 
-use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
 use super::go::regexp::{Known, Patterns};
+use super::steps::{Used, take};
 use crate::diag::{Diagnostic, Report};
+
+pub(crate) use super::steps::Steps;
+pub use super::steps::{Exceeded, Resource};
 
 /// The most levels of lists and maps that a value may have, wherever it comes from: YAML, JSON
 /// patches or templates. All that walks or drops a value recurses at most as deep.
 pub(crate) const MAX_NESTING: usize = 200;
 
-/// What is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Resource {
-    /// Steps: about one byte each that a little language looks at or writes. All of them take less
-    /// than a second.
-    Steps,
-    /// Bytes of YAML that are read; those of a text that is read twice count twice.
-    Bytes,
-    /// Values of YAML, and those that aliases stand for.
-    Values,
-    /// Bytes of memory that aliases stand for.
-    Copies,
-    /// Steps of CEL rules: about one value each that a rule looks at or copies. The API server
-    /// bounds them for an object.
-    Rules,
-    /// Bytes that gzip unpacks.
-    Unpacked,
-}
-
-impl Resource {
-    const ALL: [Resource; 6] = [
-        Resource::Steps,
-        Resource::Bytes,
-        Resource::Values,
-        Resource::Copies,
-        Resource::Rules,
-        Resource::Unpacked,
-    ];
-
-    /// How much of it a run has: room for a repository of several hundred providers, of which each
-    /// file is read a few times.
-    const fn most(self) -> u64 {
-        match self {
-            Resource::Steps => 1 << 28,
-            Resource::Bytes => 1 << 30,
-            Resource::Values => 1 << 25,
-            Resource::Copies => 64 << 20,
-            Resource::Rules => 20_000_000,
-            Resource::Unpacked => 32 << 20,
-        }
-    }
-}
-
 /// How much a run has left.
 #[derive(Debug)]
 pub struct Budget {
     most: [u64; Resource::ALL.len()],
-    used: Arc<[AtomicU64; Resource::ALL.len()]>,
+    used: Arc<Used>,
     /// The regular expressions that were compiled so far.
     patterns: Known,
     /// What is said of the document that took the last of it.
     blame: OnceLock<Diagnostic>,
 }
-
-/// The run has nothing left of a resource. Whoever gets this says which input took it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Exceeded {
-    resource: Resource,
-    most: u64,
-}
-
-impl Exceeded {
-    pub(crate) const STEPS: Exceeded = Exceeded {
-        resource: Resource::Steps,
-        most: Resource::Steps.most(),
-    };
-
-    pub(crate) fn resource(self) -> Resource {
-        self.resource
-    }
-}
-
-impl fmt::Display for Exceeded {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.resource {
-            Resource::Steps => "steps",
-            Resource::Bytes => "bytes of YAML",
-            Resource::Values => "values of YAML",
-            Resource::Copies => "bytes that aliases stand for",
-            Resource::Rules => "steps of CEL rules",
-            Resource::Unpacked => "bytes unpacked",
-        };
-        write!(formatter, "more than {} {what} in one run", self.most)
-    }
-}
-
-impl std::error::Error for Exceeded {}
 
 impl Default for Budget {
     fn default() -> Self {
@@ -114,34 +40,6 @@ impl Default for Budget {
             patterns: Known::default(),
             blame: OnceLock::new(),
         }
-    }
-}
-
-/// The steps of a run, held by what is compiled once and used without its budget.
-#[derive(Debug, Clone)]
-pub(crate) struct Steps {
-    used: Arc<[AtomicU64; Resource::ALL.len()]>,
-    exceeding: Exceeded,
-}
-
-impl Steps {
-    /// Takes steps.
-    ///
-    /// # Errors
-    /// [`Exceeded`] when fewer are left; from then on nothing is left.
-    pub(crate) fn charge(&self, steps: usize) -> Result<(), Exceeded> {
-        take(&*self.used, self.exceeding, steps)
-    }
-}
-
-fn take(used: &[AtomicU64], exceeding: Exceeded, amount: usize) -> Result<(), Exceeded> {
-    let Exceeded { resource, most } = exceeding;
-    let amount = u64::try_from(amount).unwrap_or(u64::MAX);
-    let before = used[resource as usize].fetch_add(amount.min(most + 1), Ordering::Relaxed);
-    if before.saturating_add(amount) <= most {
-        Ok(())
-    } else {
-        Err(exceeding)
     }
 }
 

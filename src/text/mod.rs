@@ -18,6 +18,7 @@ pub(crate) mod pyyaml;
 pub(crate) mod quantity;
 pub(crate) mod shell;
 pub mod source;
+mod steps;
 pub mod tree;
 pub mod url;
 pub mod yaml;

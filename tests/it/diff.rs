@@ -523,5 +523,8 @@ fn hostile_data_is_compared_too() {
     let Run {
         code, stderr: talk, ..
     } = compare(&format!("{packed}---\n").repeat(30), &packed, &[]);
-    assert!(code == 1 && talk.contains("steps in one run"), "{talk}");
+    assert!(
+        code == 1 && talk.contains("unpack to more than one run holds"),
+        "{talk}"
+    );
 }

@@ -140,9 +140,8 @@ impl Compared<'_> {
         let before = Source::new(name, old.as_str());
         let mut sources = Sources::new();
         sources.add(before.clone());
-        if self.show_secrets {
-            sources.show_secrets();
-        }
+        // What may not be shown is gone from both texts.
+        sources.show_secrets();
         let text = unified(
             &Changed::new(before, Source::new(name, new.as_str()), changes),
             &sources,

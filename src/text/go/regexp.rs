@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use regex::{Regex, RegexBuilder};
 
-use crate::text::budget::{Exceeded, Steps};
+use crate::text::steps::{Exceeded, Steps};
 
 /// The bytes that a program may have. The first one that suffices tells the size of a program,
 /// which the engine does not: compiling takes time with the size, and so does each byte of a text.
