@@ -166,9 +166,16 @@ fn secrets_are_in_the_data_and_not_in_reports() {
     };
     assert_eq!(of("render s.yaml -o json"), "<redacted>");
     assert_eq!(of("render s.yaml -o json --show-secrets"), data);
-    // Where nothing is secret there is nothing to hide.
+    // Of files a report shows no content, and of commands no secret.
+    let report = of("render examples/worker.yaml -o json");
+    assert!(
+        report.contains("content: <redacted>")
+            && report.contains("sysctl --system")
+            && !report.contains("nr_hugepages"),
+        "{report}"
+    );
     assert_eq!(
-        of("render examples/worker.yaml -o json"),
+        of("render examples/worker.yaml -o json --show-secrets"),
         done(path, "render examples/worker.yaml").0
     );
 }

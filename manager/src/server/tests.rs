@@ -437,10 +437,10 @@ async fn announced_bodies_do_not_delay_others() {
 /// Neither small requests nor other paths.
 #[tokio::test]
 async fn large_requests_do_not_delay_others() {
-    static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
     let slow: fn(_, _) -> _ = |body: axum::body::Bytes, _| {
         if body.len() > 1000 {
-            drop(TURN.lock());
+            drop(TURN.blocking_lock());
         }
         Ok("null".to_owned())
     };
@@ -448,7 +448,7 @@ async fn large_requests_do_not_delay_others() {
     let router =
         webhooks::of_path("/one", slow, &metrics).merge(webhooks::of_path("/two", slow, &metrics));
     let server = start(router, None, BOUNDS).await;
-    let turn = TURN.lock().unwrap();
+    let turn = TURN.lock().await;
     let large = "x".repeat(100 << 10);
     let asked: Vec<_> = futures::future::join_all((0..2).map(|_| server.connect()))
         .await

@@ -496,7 +496,7 @@ mod tests {
         let found = findings(&[crd(kind, labels.into(), &[("v1", paths)])]);
         found
             .into_iter()
-            .map(|finding| format!("{}: {}", finding.rule.id, finding.message.to_string()))
+            .map(|finding| format!("{}: {}", finding.rule.id, finding.message))
             .collect()
     }
 

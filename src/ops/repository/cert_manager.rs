@@ -170,7 +170,7 @@ mod tests {
             let told: Vec<String> = report
                 .findings()
                 .iter()
-                .map(|finding| format!("{}: {}", finding.rule.id, finding.message.to_string()))
+                .map(|finding| format!("{}: {}", finding.rule.id, finding.message))
                 .collect();
             (manifest.map(|manifest| manifest.version), told)
         };

@@ -654,7 +654,7 @@ mod tests {
             report
                 .findings()
                 .iter()
-                .map(|finding| format!("{}: {}", finding.rule.id, finding.message.to_string()))
+                .map(|finding| format!("{}: {}", finding.rule.id, finding.message))
                 .collect::<Vec<_>>()
         };
         assert_eq!(

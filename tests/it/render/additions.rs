@@ -74,7 +74,7 @@ fn content_is_encoded_for_the_way() {
 
 /// The data in JSON.
 fn data_of(text: &str) -> Vec<u8> {
-    let (code, report, talk) = render_text(text, &["render", "-", "-o", "json"]);
+    let (code, report, talk) = render_text(text, &["render", "-", "-o", "json", "--show-secrets"]);
     assert_eq!(code, 0, "{talk}");
     let report: Value = serde_json::from_str(&report).unwrap();
     assert_eq!(report["machines"][0]["dataEncoding"], "base64");
