@@ -19,7 +19,7 @@ const CONFIG: &str = "apiVersion: bootstrap.windlass.dev/v1beta2\nkind: Windlass
                       bootCommands: [first]\n  preKubeadmCommands: [second]\n  postKubeadmCommands: [last]\n";
 
 fn report(text: &str) -> Value {
-    let (code, out, talk) = render_text(text, &["render", "-", "-o", "json"]);
+    let (code, out, talk) = render_text(text, &["render", "-", "-o", "json", "--show-secrets"]);
     assert_eq!(code, 0, "{talk}");
     serde_json::from_str(&out).unwrap()
 }

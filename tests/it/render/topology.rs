@@ -271,7 +271,10 @@ fn objects_of_a_live_cluster_are_not_planned_again() {
         "imageRepository: live.example",
     );
     let class = example().split("---\n").next().unwrap().to_owned();
-    let report = json(&format!("{live}\n---\n{class}"), &["--all"]);
+    let report = json(
+        &format!("{live}\n---\n{class}"),
+        &["--all", "--show-secrets"],
+    );
     let machines = report["machines"].as_array().unwrap();
     assert_eq!(machines.len(), 3, "{}", report["findings"]);
     assert!(

@@ -74,8 +74,19 @@ fn writes_data_readable_by_its_owner_alone() {
 fn reports_written_files() {
     let folder = tempfile::tempdir().unwrap();
     let to = folder.path().join("nodes").to_str().unwrap().to_owned();
-    let (code, text, talk) =
-        render_text(WORKER, &["render", "-", "-o", "json", "--all", "--to", &to]);
+    let (code, text, talk) = render_text(
+        WORKER,
+        &[
+            "render",
+            "-",
+            "-o",
+            "json",
+            "--show-secrets",
+            "--all",
+            "--to",
+            &to,
+        ],
+    );
     assert_eq!(code, 0, "{talk}");
     let report: Value = serde_json::from_str(&text).unwrap();
     let machine = &report["machines"][0];
