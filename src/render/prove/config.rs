@@ -332,7 +332,7 @@ fn refuse_by_schema(
                     .map(Remedy::from)
                     .or(finding.help)
             }
-            false => finding.upstream = upstream.clone().map(Text::from),
+            false => finding.upstream = upstream.as_ref().map(Text::of_value),
         }
         let of_other = of_other_version(target, &finding.place.path, version);
         notes
@@ -439,7 +439,7 @@ fn judge_rules(
         let path = in_object(target, &violation.path);
         let message = format!("{path}: {}", Quoted(&violation.fault));
         let mut finding = Diagnostic::of(&RULE_BROKEN, message).at(target.config.place(&path));
-        finding.upstream = upstream.clone().map(Text::from);
+        finding.upstream = upstream.as_ref().map(Text::of_value);
         notes
             .report
             .push(finding.help("change the fields so that the rule holds"));
