@@ -83,7 +83,7 @@ fn two_places_of_one_file_stand_in_one_excerpt() {
 error[config-file-two-sources]: spec.files[0] has both content and contentFrom
   --> gpu-worker.yaml:9:5
    |
- 8 |     content: hi
+ 8 |     content: <redacted>
    |     ------- the first
  9 |     contentFrom:
    |     ^^^^^^^^^^^ the second
