@@ -69,7 +69,7 @@ impl Budget {
     /// # Errors
     /// [`Exceeded`] when there is not so much; from then on nothing is left.
     pub(crate) fn take(&self, resource: Resource, amount: usize) -> Result<(), Exceeded> {
-        take(&*self.used, self.exceeding(resource), amount)
+        take(&self.used, self.exceeding(resource), amount)
     }
 
     /// The steps of this budget, for what outlives the borrow.

@@ -98,7 +98,7 @@ impl Steps {
     /// # Errors
     /// [`Exceeded`] when fewer are left; from then on nothing is left.
     pub(crate) fn charge(&self, steps: usize) -> Result<(), Exceeded> {
-        take(&*self.used, self.exceeding, steps)
+        take(&self.used, self.exceeding, steps)
     }
 }
 
