@@ -44,7 +44,7 @@ include!("../selection/groups.in");
 const fn own(name: &'static str, run: fn(&Context)) -> Scenario {
     Scenario {
         name,
-        limit: Duration::from_secs(900),
+        limit: Duration::from_secs(1500),
         company: Company::Any,
         run,
     }
