@@ -14,11 +14,7 @@ use crate::support::{files_below, shared};
 fn rewritten(text: &str) -> Result<String, String> {
     let parsed = parse(&Source::new("crd.yaml", text), &Budget::default());
     if let Some(finding) = parsed.report.findings().first() {
-        return Err(format!(
-            "{}: {}",
-            finding.rule.id,
-            finding.message.to_string()
-        ));
+        return Err(format!("{}: {}", finding.rule.id, finding.message));
     }
     let start = if text.starts_with('\n') {
         "\n---\n"
