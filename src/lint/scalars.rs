@@ -195,7 +195,10 @@ impl Walk<'_> {
         self.report.push(match quoted(text) {
             Some(quoted) => {
                 let fix = self.replaced(node.span, quoted.clone());
-                let finding = finding.help(format!("write `{quoted}`", quoted = Quoted(quoted)));
+                // The name of a variable is always shown, its default is a value.
+                let (name, default) =
+                    quoted.split_at(quoted.find([':', '=', '-', '}']).unwrap_or(quoted.len()));
+                let finding = finding.help(format!("write `{name}{}`", Quoted(default)));
                 if self.written(node.span) == text {
                     finding.fix(fix)
                 } else {
