@@ -130,8 +130,9 @@ pub(crate) fn build(plan: &Plan<'_>) -> Release {
     release
 }
 
-/// Up to so many bytes of components are judged and made into [`INSTALL_FILE`] at the same time; of
-/// more only one form is held at once. Cluster API's core has 1.4 MB.
+/// The size in bytes up to which components are checked and made into [`INSTALL_FILE`] at the same
+/// time. Larger ones are checked first, because both hold a copy of all objects. Cluster API's core
+/// has 1.4 MB.
 const AT_ONCE: usize = 2 << 20;
 
 /// What the judge says of a release, and what its users install.
@@ -159,12 +160,14 @@ fn judge(
     let check =
         |built: &Built<'_>, read, budget: &Budget| built.check(read, metadata, plan.inputs, budget);
     if built.iter().map(|built| built.text.len()).sum::<usize>() > AT_ONCE {
+        let read: Vec<_> = built.iter().map(|built| built.read(budget)).collect();
         let mut findings: Report = built
             .iter()
-            .flat_map(|built| check(built, built.read(budget), budget))
+            .zip(&read)
+            .flat_map(|(built, read)| check(built, read.clone(), budget))
             .collect();
         findings.extend(judge_templates(budget));
-        let (install, about_install) = install::install(built, &[], budget);
+        let (install, about_install) = install::install(built, &read, budget);
         return Verdict {
             findings,
             install,

@@ -18,14 +18,21 @@ pub fn lookups() -> u64 {
 
 fn count_lookup() {
     if cfg!(debug_assertions) {
-        LOOKUPS.set(LOOKUPS.get() + 1);
+        LOOKUPS.with(|lookups| lookups.set(lookups.get() + 1));
     }
 }
 
 pub(crate) fn field<'v>(value: &'v Value, path: &[&str]) -> Option<&'v Value> {
     count_lookup();
-    path.iter()
-        .try_fold(value, |value, name| value.as_object()?.get(*name))
+    // A loop, because closures cost a debug build a third of the time of each lookup.
+    let mut found = value;
+    for name in path {
+        let Value::Object(fields) = found else {
+            return None;
+        };
+        found = fields.get(*name)?;
+    }
+    Some(found)
 }
 
 /// The value at a path of mappings and lists.
@@ -39,9 +46,10 @@ pub(crate) fn at<'v>(value: &'v Value, path: &[Segment]) -> Option<&'v Value> {
 
 /// The text at a path; empty when there is none.
 pub(crate) fn text<'v>(value: &'v Value, path: &[&str]) -> &'v str {
-    field(value, path)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
+    match field(value, path) {
+        Some(Value::String(text)) => text,
+        _ => "",
+    }
 }
 
 /// Whether a value says what its absence says, as Go leaves it out (`omitempty`): a text, a list or
