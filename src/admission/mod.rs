@@ -6,6 +6,7 @@
 //! nothing is immutable, so a topology dry run has nothing to be spared (book:
 //! BootstrapConfigTemplate, support for SSA dry run).
 
+pub(crate) mod core;
 mod disks;
 mod files;
 mod ignition;
@@ -17,6 +18,7 @@ mod wording;
 
 use serde_json::Value;
 
+pub use self::core::Release;
 pub use review::review;
 pub use warnings::{Warning, warnings};
 pub use wording::Wording;

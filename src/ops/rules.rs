@@ -135,6 +135,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::render::plan::kubeadm_run::RULES,
     crate::render::plan::planner::RULES,
     crate::render::prove::config::RULES,
+    crate::render::prove::created::RULES,
     crate::render::prove::windows::RULES,
     crate::render::write::ignition::RULES,
     crate::render::write::quirks::RULES,

@@ -24,6 +24,7 @@ use super::{
     CLASS_MISSING, CLUSTER_NONE, NAMESAKES, PATCH_EXTERNAL, RANDOM, VARIABLE_REFUSED,
     VARIABLE_UNJUDGED, blueprint,
 };
+use crate::admission::Release;
 use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Quoted, Report};
 use crate::objects::{Object, Pool, fields};
@@ -37,6 +38,8 @@ pub struct Options {
     pub allows_external: bool,
     /// Whether what schemas and webhooks refuse is planned all the same.
     pub skips_admission: bool,
+    /// The release whose webhooks check Clusters and classes.
+    pub release: Release,
     /// Whether it is recorded which patches did nothing and why, and what patches replaced.
     pub records: bool,
 }
@@ -300,7 +303,12 @@ fn one(
                 .collect();
         }
         if findings.is_empty() {
-            findings = admission::of_cluster(cluster, ready.map(|ready| &ready.class));
+            findings = admission::of_cluster(
+                cluster,
+                ready.map(|ready| &ready.class),
+                &options.release,
+                budget,
+            );
         }
         if !findings.is_empty() {
             planned.report.extend(findings);

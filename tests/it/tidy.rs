@@ -20,13 +20,13 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("conversion", &["diag", "api"]),
     (
         "admission",
-        &["diag", "text", "api", "schema", "conversion"],
+        &["diag", "text", "api", "contract", "schema", "conversion"],
     ),
     // 2 engines
     ("clusterctl", &["diag", "text", "objects", "contract"]),
     (
         "topology",
-        &["diag", "text", "objects", "schema", "contract"],
+        &["diag", "text", "objects", "schema", "contract", "admission"],
     ),
     (
         "lint",
@@ -79,7 +79,15 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "preflight",
         &[
-            "diag", "text", "objects", "schema", "contract", "api", "render",
+            "diag",
+            "text",
+            "objects",
+            "schema",
+            "contract",
+            "api",
+            "conversion",
+            "admission",
+            "render",
         ],
     ),
     (

@@ -9,7 +9,7 @@ pub(crate) mod topology;
 pub use extract::{extract, is_gzip, unpacked};
 pub use html::page;
 pub use report::{Disclosure, MachineReport, machine_report};
-pub(crate) use topology::CLASS_ABSENT;
+pub(crate) use topology::{CLASS_ABSENT, planned};
 pub use topology::{PlannedConfig, Topologies, with_histories, with_topologies};
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -77,7 +77,8 @@ pub fn with_histories(pool: Pool, allows_external: bool, budget: &Budget) -> (Po
     )
 }
 
-fn planned(pool: Pool, options: &Options, budget: &Budget) -> (Pool, Topologies) {
+/// The same, with all options of a plan.
+pub(crate) fn planned(pool: Pool, options: &Options, budget: &Budget) -> (Pool, Topologies) {
     let mut report = Report::new();
     let clusters = planned_clusters(&pool, &mut report);
     let planned = topology::plan_of(&pool, &clusters, options, budget);

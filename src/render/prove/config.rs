@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
 
-use super::legacy;
+use super::{control_plane, created, legacy};
 use crate::admission::{self, Judge, Rules};
 use crate::api::names::{GROUP, KUBEADM_GROUP, Kind, Version};
 use crate::api::secret::Sensitive;
@@ -97,6 +97,7 @@ pub(crate) fn prove(target: &Target<'_>, request: &Request, notes: &mut Notes) -
         .filter(|_| group == KUBEADM_GROUP)
         .map_or(&spec, |v1beta1| v1beta1.expose());
     admit(target, judged, request, notes)?;
+    created::check(target, version, &spec, &request.profile, notes)?;
     Some(Config {
         spec: typed(target, spec, notes)?,
         v1beta1,
@@ -455,21 +456,30 @@ fn has_both_layouts(object: &Value, path: &FieldPath) -> bool {
     })
 }
 
-/// The rules of the validating webhook, for a spec in the version that the webhook gets.
-fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes) -> Option<()> {
+/// Whose rules a config is checked by.
+pub(super) fn config_rules(target: &Target<'_>, request: &Request) -> Rules {
     let ignition_gate = request.feature_gates.ignition;
-    let rules = match target.kind {
+    match target.kind {
         ConfigKind::Windlass(_) => Rules::Windlass,
         _ if request.profile.is_legacy() => Rules::KubeadmV1Beta1 { ignition_gate },
         ConfigKind::Kubeadm(_) => Rules::Kubeadm { ignition_gate },
         ConfigKind::ControlPlane { .. } => Rules::KubeadmControlPlane { ignition_gate },
-    };
-    let wording = match request.profile {
+    }
+}
+
+/// How upstream messages show values.
+pub(super) fn config_wording(request: &Request) -> admission::Wording {
+    match request.profile {
         _ if !request.show_secrets => admission::Wording::Redacted,
         profile if profile.is_legacy() => admission::Wording::GoV1Beta1,
         profile if profile.libraries_before_34 => admission::Wording::GoV1Beta2,
         _ => admission::Wording::Upstream,
-    };
+    }
+}
+
+/// The rules of the validating webhook, for a spec in the version that the webhook gets.
+fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes) -> Option<()> {
+    let (rules, wording) = (config_rules(target, request), config_wording(request));
     if rules == Rules::Windlass {
         warn_of_effects(target, spec, notes);
     }
@@ -483,7 +493,12 @@ fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes
         return Some(());
     }
     let config = target.config;
-    let upstream = refusal(config.group(), config.kind(), config.name(), &violations);
+    let own = || refusal(config.group(), config.kind(), config.name(), &violations);
+    let upstream = match target.kind {
+        ConfigKind::ControlPlane { .. } => control_plane::upstream(target, request),
+        _ => None,
+    };
+    let upstream = upstream.unwrap_or_else(own);
     for violation in violations {
         let path = violation.path;
         let finding = Diagnostic::of(

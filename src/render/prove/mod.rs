@@ -2,6 +2,7 @@
 
 pub(crate) mod config;
 mod control_plane;
+pub(crate) mod created;
 pub(crate) mod legacy;
 mod renamed;
 pub(crate) mod whole;

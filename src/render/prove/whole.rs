@@ -66,7 +66,7 @@ pub(crate) fn check(target: &Target<'_>, request: &Request, notes: &mut Notes) -
 
 /// The schema of an object; within the spec of the config it need not be that of the release. Each
 /// is compiled once.
-fn schema(kind: ConfigKind, version: Version, profile: &Profile) -> &'static Schema {
+pub(super) fn schema(kind: ConfigKind, version: Version, profile: &Profile) -> &'static Schema {
     type OfVersions = [OnceLock<Schema>; Version::ALL.len()];
     static KUBEADM_TEMPLATES: OfVersions = [const { OnceLock::new() }; Version::ALL.len()];
     static TEMPLATES: OfVersions = [const { OnceLock::new() }; Version::ALL.len()];

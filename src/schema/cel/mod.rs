@@ -12,6 +12,7 @@ mod meter;
 mod parsed;
 mod program;
 mod rule;
+mod types;
 mod value;
 
 use std::sync::Arc;

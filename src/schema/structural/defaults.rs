@@ -13,9 +13,11 @@ use crate::schema::{Schema, Verdict};
 use crate::text::budget::Budget;
 
 /// Checks all defaults of a schema, by its rules too where these may be evaluated. Those of map
-/// values are never used, and so not looked at.
+/// values are never used, and so not looked at. `is_resource`: whether the root is an object with
+/// metadata.
 pub(super) fn check(
     root: &Node,
+    is_resource: bool,
     by_rules: bool,
     path: &FieldPath,
     budget: &Budget,
@@ -24,7 +26,7 @@ pub(super) fn check(
     let meter = by_rules.then(|| Meter::within(budget));
     visit(
         root,
-        true,
+        is_resource,
         &Descent::of(path),
         meter.as_ref(),
         &mut violations,
@@ -115,8 +117,8 @@ fn judged(verdict: Verdict) -> Vec<Violation> {
     verdict.violations.into_iter().chain(refused).collect()
 }
 
-/// An error of the default alone, at its place in the schema.
-fn moved(violation: Violation, path: &FieldPath) -> Violation {
+/// An error of a value alone, at its place in the schema.
+pub(super) fn moved(violation: Violation, path: &FieldPath) -> Violation {
     let below = violation
         .path
         .segments()

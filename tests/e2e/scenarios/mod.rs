@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::harness::runner::{Company, Context, Scenario};
 
+mod admission;
 mod air_gap;
 mod archive;
 mod book;
