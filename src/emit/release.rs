@@ -167,7 +167,7 @@ fn judge(
             .flat_map(|(built, read)| check(built, read.clone(), budget))
             .collect();
         findings.extend(judge_templates(budget));
-        let (install, about_install) = install::install(built, &read, budget);
+        let (install, about_install) = install::install(built, read, budget);
         return Verdict {
             findings,
             install,
@@ -184,8 +184,9 @@ fn judge(
             .flat_map(|(built, read)| check(built, read.clone(), budget))
             .collect()
     };
-    let (mut findings, (install, about_install)) =
-        budget.both(check_all, |budget| install::install(built, &read, budget));
+    let (mut findings, (install, about_install)) = budget.both(check_all, |budget| {
+        install::install(built, read.clone(), budget)
+    });
     findings.extend(of_templates);
     Verdict {
         findings,

@@ -1,5 +1,7 @@
 //! Turns a [`Report`](crate::diag::Report) into what people and programs read. Pure: values in,
 //! text out.
+// Offsets come from several places here, and a panic would print what must be hidden.
+#![cfg_attr(not(test), deny(clippy::string_slice))]
 
 mod fingerprint;
 pub mod github;

@@ -57,6 +57,7 @@ mod one_judge;
 mod operator;
 mod output;
 mod own_objects;
+mod padded;
 mod page;
 mod provenance;
 mod public_api;

@@ -135,6 +135,13 @@ impl Components {
         Some((text.clone(), Arc::clone(&self.objects)))
     }
 
+    /// The same, without the rest.
+    pub(crate) fn into_read(self) -> Option<(Source, Vec<Object>)> {
+        let (text, objects) = self.as_read()?;
+        drop(self);
+        Some((text, Arc::unwrap_or_clone(objects).into_objects()))
+    }
+
     /// The provider label; clusterctl derives the same from the user's configuration, so it must
     /// fit the type that the file's name says.
     pub(crate) fn label_of(&self, provider_type: ProviderType) -> Option<String> {

@@ -10,6 +10,7 @@ use regex::Regex;
 
 use super::lines::lines;
 use super::{joined, replaced, spans};
+use crate::text::cut::cut;
 
 /// What stands for parts of the patterns below.
 const PARTS: [(&str, &str); 7] = [
@@ -127,7 +128,7 @@ pub(super) fn command_spans(text: &str) -> Vec<Range<usize>> {
 /// Here-documents, and lines that hand a secret to a command.
 fn input(text: &str, found: &mut Vec<Range<usize>>) {
     for line in lines(text) {
-        let whole = &text[line.range.clone()];
+        let whole = cut(text, line.range.clone());
         let end = line.range.start + whole.trim_end_matches(['\n', '\r']).len();
         if READS_SECRET.is_match(whole) {
             let first = whole.split_whitespace().next().unwrap_or_default();

@@ -7,6 +7,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::text::cut::cut;
+
 /// The beginning of a here-document; its delimiter may be quoted, and a list of `runcmd` quotes it
 /// once more.
 static HERE: LazyLock<Regex> = LazyLock::new(|| {
@@ -89,7 +91,7 @@ fn code<'t>(text: &'t str, quote: &mut Option<char>) -> (&'t str, bool) {
             (Some('"') | None, '\\') => is_escaped = true,
             (Some(open), c) if c == open => *quote = None,
             (None, '\'' | '"') => *quote = Some(c),
-            (None, '#') if before.is_whitespace() => return (&text[..at], false),
+            (None, '#') if before.is_whitespace() => return (cut(text, ..at), false),
             _ => {}
         }
         before = c;
@@ -106,7 +108,7 @@ mod tests {
         let of = |line: Line| {
             (
                 line.number,
-                &script[line.range],
+                cut(script, line.range),
                 line.bodies.into_iter().map(|body| &script[body]).collect(),
             )
         };

@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 
 use crate::report::text::{visible, visible_lines};
+use crate::text::cut::cut;
 
 /// The most bytes of a page: what browsers of phones show without trouble.
 const LARGEST: usize = 4 << 20;
@@ -191,7 +192,7 @@ impl Html {
 fn escape(text: &str, out: &mut String) {
     let mut rest = text;
     while let Some(at) = rest.find(['&', '<', '>', '"', '\'']) {
-        out.push_str(&rest[..at]);
+        out.push_str(cut(rest, ..at));
         out.push_str(match rest.as_bytes()[at] {
             b'&' => "&amp;",
             b'<' => "&lt;",
@@ -199,7 +200,7 @@ fn escape(text: &str, out: &mut String) {
             b'"' => "&quot;",
             _ => "&#39;",
         });
-        rest = &rest[at + 1..];
+        rest = cut(rest, at + 1..);
     }
     out.push_str(rest);
 }

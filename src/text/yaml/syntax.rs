@@ -6,6 +6,7 @@ use super::indentation::{self, Misplaced};
 use super::limits::DEPTH_EXCEEDED;
 use super::quoting::{LineValue, shown};
 use crate::diag::{Diagnostic, Quoted, Remedy, Text, rules};
+use crate::text::cut::cut;
 use crate::text::libyaml::{Fault, Mark, Problem};
 use crate::text::source::{Source, TextRange};
 
@@ -73,9 +74,9 @@ pub(super) fn finding(
     source: &Source,
     end: usize,
 ) -> (Diagnostic, TextRange) {
-    let text = &source.text()[..end];
+    let text = cut(source.text(), ..end);
     let at = fault.at.offset;
-    let found = text[at..].chars().next();
+    let found = cut(text, at..).chars().next();
     let place = TextRange::new(at, at);
     if let Some(character) = found.filter(|character| is_refused(*character)) {
         return (refused(character), place);
@@ -92,7 +93,7 @@ pub(super) fn finding(
         return said(misplaced, source);
     }
     let is_open =
-        |mark: &Mark| text[mark.offset..].starts_with(['[', '{']) && judged.is_document_end();
+        |mark: &Mark| cut(text, mark.offset..).starts_with(['[', '{']) && judged.is_document_end();
     match fault.problem {
         Problem::TooDeep(_) => (
             Diagnostic::of(&DEPTH_EXCEEDED, "values are nested too deep")
@@ -115,7 +116,7 @@ pub(super) fn finding(
             if judged.broken_word().is_some() =>
         {
             let word = judged.broken_word().unwrap_or(place);
-            (broken_word(&text[word.start()..word.end()]), word)
+            (broken_word(cut(text, word.start()..word.end())), word)
         }
         Problem::NodeContent if innermost.as_ref().is_some_and(is_open) => {
             judged.never_closed(innermost.unwrap_or_default())
@@ -231,20 +232,21 @@ struct Judged<'a> {
 
 impl<'a> Judged<'a> {
     fn after(&self) -> &'a str {
-        &self.text[self.fault.at.offset..]
+        cut(self.text, self.fault.at.offset..)
     }
 
     /// What stands before in the same line.
     fn before(&self) -> &'a str {
-        let before = &self.text[..self.fault.at.offset];
+        let before = cut(self.text, ..self.fault.at.offset);
         before.rsplit('\n').next().unwrap_or(before)
     }
 
     /// The value of the line, unless it lies in brackets that an earlier line opens.
     fn value(&self) -> Option<LineValue<'a>> {
         let line = self.fault.at.offset - self.before().len();
-        let is_within =
-            |mark: Mark| mark.offset < line && self.text[mark.offset..].starts_with(['[', '{']);
+        let is_within = |mark: Mark| {
+            mark.offset < line && cut(self.text, mark.offset..).starts_with(['[', '{'])
+        };
         if self.innermost.is_some_and(is_within) {
             None
         } else {
@@ -295,7 +297,7 @@ impl<'a> Judged<'a> {
         let value = self.value()?;
         // A line that is all value may be one of several.
         let line = self.fault.at.offset - self.before().len();
-        if self.text[line..value.start].trim().is_empty() {
+        if cut(self.text, line..value.start).trim().is_empty() {
             return None;
         }
         if value.text.starts_with(['[', '{']) {
@@ -330,10 +332,10 @@ impl<'a> Judged<'a> {
 
     fn anchor_name(&self) -> Diagnostic {
         let start = self.fault.context.offset;
-        let name = self.text[start..]
+        let name = cut(self.text, start..)
             .split(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}'))
             .next();
-        let kind = if self.text[start..].starts_with('*') {
+        let kind = if cut(self.text, start..).starts_with('*') {
             "alias"
         } else {
             "anchor"
@@ -347,7 +349,7 @@ impl<'a> Judged<'a> {
 
     /// A bracket that the document ends in.
     fn never_closed(&self, open: Mark) -> (Diagnostic, TextRange) {
-        let is_list = self.text[open.offset..].starts_with('[');
+        let is_list = cut(self.text, open.offset..).starts_with('[');
         let (open_with, close) = if is_list {
             ('[', CLOSE_LIST)
         } else {
@@ -504,7 +506,7 @@ impl<'a> Judged<'a> {
         self.after().starts_with("- ")
             && self
                 .innermost
-                .is_some_and(|mark| self.text[mark.offset..].starts_with('['))
+                .is_some_and(|mark| cut(self.text, mark.offset..).starts_with('['))
     }
 
     /// Something stands behind a value, or in a line that belongs to nothing.
