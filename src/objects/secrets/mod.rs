@@ -257,7 +257,7 @@ impl<'t> Document<'t> {
             if CONTENTS.contains(&field.name) {
                 let value = field.value..self.value_end(&field);
                 at = value.end.max(field.value);
-                if is_content(&field, &self.text[value.clone()]) {
+                if is_content(&field, cut(self.text, value.clone())) {
                     push(found, self.trimmed(value));
                 }
             } else if COMMANDS.contains(&field.name) {
@@ -266,7 +266,8 @@ impl<'t> Document<'t> {
                 match value.len() > MOST_SEARCHED {
                     true => push(found, self.trimmed(value)),
                     false => {
-                        let inner = commands::command_spans(&self.text[value.clone()]).into_iter();
+                        let inner =
+                            commands::command_spans(cut(self.text, value.clone())).into_iter();
                         found.extend(
                             inner.map(|span| value.start + span.start..value.start + span.end),
                         );

@@ -5,6 +5,7 @@ mod documents;
 
 use documents::{CANARY, FIELDS, Padding, document, reports};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 /// Ways to write a secret; `cAnArY` is in each.
 const SECRETS: [&str; 9] = [
@@ -32,7 +33,9 @@ fn size() -> impl Strategy<Value = usize> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    // One seed, so that a change is not rejected for what it did not touch. The fuzz target of this
+    // name tries others.
+    #![proptest_config(ProptestConfig { cases: 64, rng_seed: RngSeed::Fixed(46), ..ProptestConfig::default() })]
 
     #[test]
     fn no_padding_shows_a_secret(
