@@ -77,42 +77,20 @@ impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let levels = self.levels.levels(context)?;
         let now = self.now()?;
-        let read = |file: &str, context: &mut Context<'_>| match file {
-            "-" => input::read_stdin(&mut context.stdio.stdin, Limits::default())
-                .map(|bytes| (STDIN_NAME.to_owned(), bytes)),
-            file => files::read_file(file, Limits::default()).map(|bytes| (file.to_owned(), bytes)),
-        };
-        if self.file.as_deref() == Some("-") && self.log.as_deref() == Some("-") {
-            let help = "save one of the two to a file";
-            return Err(Failure::usage(
-                "FILE and --log are both standard input",
-                help,
-            ));
-        }
-        // A log alone is what FILE would be.
-        let (only, log) = match &self.file {
-            Some(file) => (file.as_str(), self.log.as_deref()),
-            None => (self.log.as_deref().unwrap_or_default(), None),
-        };
-        let is_folder = only != "-" && files::is_folder(Path::new(only));
-        let (name, bytes) = match is_folder {
-            true => (only.to_owned(), Vec::new()),
-            false => read(only, context)?,
-        };
-        let log = log.map(|log| read(log, context)).transpose()?;
-        let log = log.map(|(name, bytes)| (name, inspect::log_text(&bytes, &context.budget)));
-        let alone = self
-            .file
-            .is_none()
-            .then(|| inspect::log_text(&bytes, &context.budget));
+        let Input {
+            name,
+            bytes,
+            log,
+            is_folder,
+        } = self.input(context)?;
+        let is_log_alone = self.file.is_none();
         let inspecting = Inspecting {
             name: &name,
-            bytes: if alone.is_some() { &[] } else { &bytes },
+            bytes: if is_log_alone { &[] } else { &bytes },
             log: log
                 .as_ref()
-                .map(|(name, text)| (name.as_str(), text.as_str()))
-                .or(alone.as_deref().map(|text| (name.as_str(), text))),
-            is_log_alone: alone.is_some(),
+                .map(|(name, text)| (name.as_str(), text.as_str())),
+            is_log_alone,
             now,
             show_secrets: self.show_secrets,
         };
@@ -176,7 +154,53 @@ impl Run for Arguments {
     }
 }
 
+/// What is read.
+struct Input {
+    /// The name of FILE, or of the log without FILE.
+    name: String,
+    bytes: Vec<u8>,
+    /// The name and the text of the log.
+    log: Option<(String, String)>,
+    is_folder: bool,
+}
+
+fn read(file: &str, context: &mut Context<'_>) -> Result<(String, Vec<u8>), Failure> {
+    Ok(match file {
+        "-" => {
+            let bytes = input::read_stdin(&mut context.stdio.stdin, Limits::default())?;
+            (STDIN_NAME.to_owned(), bytes)
+        }
+        file => (file.to_owned(), files::read_file(file, Limits::default())?),
+    })
+}
+
 impl Arguments {
+    fn input(&self, context: &mut Context<'_>) -> Result<Input, Failure> {
+        let (file, log) = (self.file.as_deref(), self.log.as_deref());
+        if file == Some("-") && log == Some("-") {
+            let message = "FILE and --log are both standard input";
+            return Err(Failure::usage(message, "save one of the two to a file"));
+        }
+        let first = file.or(log).unwrap_or_default();
+        let is_folder = first != "-" && files::is_folder(Path::new(first));
+        let (name, bytes) = match is_folder {
+            true => (first.to_owned(), Vec::new()),
+            false => read(first, context)?,
+        };
+        let log = match (file, log) {
+            (Some(_), Some(log)) => Some(read(log, context)?),
+            (Some(_), None) => None,
+            (None, _) => Some((name.clone(), bytes.clone())),
+        };
+        let log = log.map(|(name, bytes)| (name, inspect::log_text(&bytes, &context.budget)));
+        Ok(Input {
+            name,
+            bytes,
+            log,
+            is_folder,
+        })
+    }
+
     /// The time that was named, or the clock's, in seconds since 1970.
     fn now(&self) -> Result<i64, Failure> {
         let Some(text) = &self.at else {

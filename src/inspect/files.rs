@@ -61,17 +61,20 @@ pub(super) fn check<'d>(
     };
     let (before, after) = (created(true), created(false));
     let of_step = move |step: &'d Step| {
-        let Action::File(file) = &step.action else {
-            return None;
+        let format = format.filter(|_| step.runs())?;
+        let found = match &step.action {
+            Action::File(file) if !has_drive(&file.path) => {
+                let is_first = format == Format::Ignition || file.is_deferred;
+                let created = if is_first { &before } else { &after };
+                vec![
+                    owner(step, file, format, created),
+                    permissions(step, file, format),
+                    volatile(step, &file.path, format),
+                ]
+            }
+            Action::Other(path) if is_folder_or_link(step) => vec![volatile(step, path, format)],
+            _ => return None,
         };
-        let format = format.filter(|_| step.runs() && !has_drive(&file.path))?;
-        let is_first = format == Format::Ignition || file.is_deferred;
-        let created = if is_first { &before } else { &after };
-        let found = [
-            owner(step, file, format, created),
-            permissions(step, file, format),
-            volatile(step, file, format),
-        ];
         Some(
             found
                 .into_iter()
@@ -172,19 +175,26 @@ fn is_plausible(mode: u32) -> bool {
     mode <= 0o777 && owner & 4 == 4 && group & !owner == 0 && other & !group == 0
 }
 
-fn volatile(step: &Step, file: &FileOnNode, format: Format) -> Option<Diagnostic> {
-    let folder = volatile_folder(format, &file.path)?;
+/// Whether a step of Ignition creates a folder or a link.
+fn is_folder_or_link(step: &Step) -> bool {
+    ["storage.directories[", "storage.links["]
+        .iter()
+        .any(|list| step.by.starts_with(list))
+}
+
+fn volatile(step: &Step, path: &str, format: Format) -> Option<Diagnostic> {
+    let folder = volatile_folder(format, path)?;
     let message = match format {
         Format::Ignition => format!(
-            "Ignition writes {} before `{folder}` is mounted: the node does not see the file of {}",
-            file.path, step.by
+            "{} writes {path} before `{folder}` is mounted: the node does not see it",
+            step.by
         ),
         Format::CloudConfig => format!(
-            "{} of {} is in `{folder}`, which belongs to the kernel and keeps no files",
-            file.path, step.by
+            "{path} of {} is in `{folder}`, which belongs to the kernel and keeps no files",
+            step.by
         ),
     };
-    let help = "write the file below /etc or /opt, or let a command or `tmpfiles.d` create it";
+    let help = "use a path below /etc or /opt, or let a command or `tmpfiles.d` create it";
     Some(Diagnostic::of(&PATH_VOLATILE, message).help(help))
 }
 
@@ -234,10 +244,17 @@ mod tests {
     #[test]
     fn ignition_creates_users_first_and_loses_volatile_folders() {
         let data = r#"{"ignition":{"version":"3.4.0"},"passwd":{"users":[{"name":"u"}]},"storage":{"files":[
-            {"path":"/a","user":{"name":"u"}},{"path":"/b","user":{"name":"x"}},{"path":"/run/c"},{"path":"/etc/d"}]}}"#;
+            {"path":"/a","user":{"name":"u"}},{"path":"/b","user":{"name":"x"}},{"path":"/run/c"},{"path":"/etc/d"}],
+            "directories":[{"path":"/tmp/e"},{"path":"/etc/e"}],"links":[{"path":"/dev/f","target":"/g"}]}}"#;
+        let rules: Vec<_> = found(data).into_iter().map(|(rule, _)| rule).collect();
         assert_eq!(
-            found(data),
-            [("inspect-owner-unknown", 0), ("inspect-path-volatile", 0)]
+            rules,
+            [
+                "inspect-path-volatile",
+                "inspect-path-volatile",
+                "inspect-owner-unknown",
+                "inspect-path-volatile"
+            ]
         );
     }
 

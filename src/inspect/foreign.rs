@@ -64,8 +64,9 @@ pub(super) fn finding(source: &Source) -> Diagnostic {
     }
     if super::log::is_log(text) {
         return said(
-            "it is a log, and `--log` names another one".to_owned(),
-            "inspect each log alone, with `--log LOG` and without FILE, or name the bootstrap data as FILE".to_owned(),
+            "it is a log, and a second log is given".to_owned(),
+            "inspect each log alone, or give the bootstrap data of the machine with one log"
+                .to_owned(),
         );
     }
     let is_line = |begin: &str| text.lines().any(|line| line.starts_with(begin));

@@ -190,9 +190,9 @@ fn read(unpacked: &Unpacked, most: usize, budget: &Budget, report: &mut Report) 
         }
         Form::Include => document.steps = fetched::steps(text),
         Form::Other => {
-            let finding =
-                Diagnostic::of(&findings::DOCUMENT_UNREAD, unread(unpacked)).at(source.place());
-            report.push(finding.help("begin cloud-config with the line `#cloud-config`, scripts with `#!`, and Ignition with `{`"));
+            let (message, help) = unread(unpacked);
+            let finding = Diagnostic::of(&findings::DOCUMENT_UNREAD, message).at(source.place());
+            report.push(finding.help(help));
         }
     }
     document.steps.truncate(most);

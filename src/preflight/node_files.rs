@@ -7,6 +7,8 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use super::Subject;
 use crate::api::boot::{Format, Platform};
 use crate::diag::{Diagnostic, FieldPath, Quoted, rules};
@@ -131,36 +133,67 @@ fn permissions(
     )
 }
 
-/// Files of the data, those of `ignition.containerLinuxConfig.additionalConfig` included.
+/// Files of the data, those of `ignition.containerLinuxConfig.additionalConfig` included, and in
+/// Ignition folders and links.
 fn volatile(subject: &Subject<'_>, rendered: &Rendered) -> Vec<Diagnostic> {
     let config = FieldPath::of_fields("ignition.containerLinuxConfig.additionalConfig");
     let config = subject.spec_path.join(&config);
-    let found = rendered.node_files().into_iter().filter_map(|file| {
-        let folder = volatile_folder(rendered.format, &file.path)?;
-        let place = match file.origin {
-            Some(origin) => subject.place(&origin.field("path")),
+    let files = rendered.node_files().into_iter().map(|file| {
+        let origin = file.origin.map(|origin| origin.field("path"));
+        (file.path.into_owned(), origin)
+    });
+    let entries = files.chain(folders_and_links(rendered));
+    let found = entries.filter_map(|(path, origin)| {
+        let folder = volatile_folder(rendered.format, &path)?;
+        let place = match origin {
+            Some(origin) => subject.place(&origin),
             None if rendered.format == Format::Ignition => subject.place(&config),
             None => return None,
         };
         let message = match rendered.format {
             Format::Ignition => format!(
-                "Ignition writes {} before `{folder}` is mounted: the node does not see the file",
-                file.path
+                "Ignition writes {path} before `{folder}` is mounted: the node does not see it"
             ),
-            Format::CloudConfig => format!(
-                "{} is in `{folder}`, which belongs to the kernel and keeps no files",
-                file.path
-            ),
+            Format::CloudConfig => {
+                format!("{path} is in `{folder}`, which belongs to the kernel and keeps no files")
+            }
         };
         let help = match folder {
             "/run" | "/tmp" | "/var/run" => {
-                "write the file below /etc or /opt, or let a command or `tmpfiles.d` create it"
+                "use a path below /etc or /opt, or let a command or `tmpfiles.d` create it"
             }
             _ => "set kernel parameters with a file in /etc/sysctl.d, and devices with udev rules",
         };
         Some(Diagnostic::of(&PATH_VOLATILE, message).at(place).help(help))
     });
     found.collect()
+}
+
+/// The folders and links that Ignition creates, with the fields of the config that have them.
+fn folders_and_links(rendered: &Rendered) -> Vec<(String, Option<FieldPath>)> {
+    if rendered.format != Format::Ignition {
+        return Vec::new();
+    }
+    let data: Value = serde_json::from_slice(rendered.data.expose()).unwrap_or_default();
+    let of_list = |list: &str| {
+        let items = data.pointer(list).and_then(Value::as_array).cloned();
+        items.unwrap_or_default()
+    };
+    let items = of_list("/storage/directories")
+        .into_iter()
+        .chain(of_list("/storage/links"));
+    let planned = |path: &str| {
+        let mut folders = rendered.plan.directories.iter();
+        let found = folders.find(|folder| folder.path == path)?;
+        found.origin.as_ref().map(|origin| origin.field("path"))
+    };
+    items
+        .filter_map(|item| item["path"].as_str().map(str::to_owned))
+        .map(|path| {
+            let origin = planned(&path);
+            (path, origin)
+        })
+        .collect()
 }
 
 /// Whether the config runs a command or writes a file that contains a text.

@@ -40,7 +40,7 @@ static PART: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?:scripts|boothooks)
 /// A program that is not there, or that reports an error under its own name.
 static PROGRAM: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
-        r"(?:^|[:\s])([\w.+-]+): (?:(?:command )?not found$|\(\d+\) )|^(?:Job for|Failed to (?:re)?start|Unit|Failed to enable unit: Unit(?: file)?) ([\w@.-]+?)(?:\.service)?(?:[ :.]|$)",
+        r"(?:^|[:\s])([\w.+-]+): (?:(?:command )?not found$|\(\d+\) )|^(?:Job for|Failed to (?:re)?start|Unit|Failed to enable unit: Unit(?: file)?) ([\w@.-]+?)(?:\.service)?(?:[ :.]|$)|^([\w@.-]+)\.service: (?:Main process|Failed|Start request)",
     )
 });
 
@@ -196,7 +196,7 @@ impl Index {
         };
         let of_program = || {
             let found = PROGRAM.captures(message)?;
-            let name = found.get(1).or(found.get(2))?.as_str();
+            let name = found.iter().skip(1).flatten().next()?.as_str();
             self.names.get(name).copied().flatten()
         };
         self.of_account(message)

@@ -60,6 +60,23 @@ pub(super) fn visible(line: &str) -> Cow<'_, str> {
     }
 }
 
+/// The most bytes of an entry of a journal in JSON that are read.
+const LARGEST_ENTRY: usize = 64 << 10;
+
+/// An entry of `journalctl -o json` as `journalctl` prints it by default, without its time.
+pub(super) fn of_json(line: &str) -> Option<String> {
+    if !line.starts_with('{') || line.len() > LARGEST_ENTRY || !line.contains("\"MESSAGE\"") {
+        return None;
+    }
+    let entry: serde_json::Value = serde_json::from_str(line).ok()?;
+    let text = |key: &str| entry[key].as_str();
+    let message = text("MESSAGE")?;
+    Some(match text("SYSLOG_IDENTIFIER").or_else(|| text("_COMM")) {
+        Some(program) => format!("{program}[{}]: {message}", text("_PID").unwrap_or("0")),
+        None => message.to_owned(),
+    })
+}
+
 /// How many times may stand before a message: that of the journal, of the console, and its own.
 const MOST_TIMES: usize = 4;
 
@@ -159,6 +176,15 @@ mod tests {
             let read = read(line);
             assert_eq!((read.program, read.message), (program, message), "{line}");
             assert_eq!(read.is_stamped, message != line, "{line}");
+        }
+    }
+
+    #[test]
+    fn entries_in_json_are_read() {
+        let line = r#"{"__REALTIME_TIMESTAMP":"1","SYSLOG_IDENTIFIER":"kubelet","_PID":"812","MESSAGE":"a b"}"#;
+        assert_eq!(of_json(line).as_deref(), Some("kubelet[812]: a b"));
+        for line in ["{", "a", r#"{"MESSAGE":[1]}"#, r#"{"level":"error"}"#] {
+            assert_eq!(of_json(line), None, "{line}");
         }
     }
 

@@ -152,7 +152,8 @@ struct Reader {
 impl Reader {
     fn take(&mut self, number: usize, line: &str) {
         self.reading.lines += 1;
-        let visible = line::visible(shortened(line));
+        let entry = line::of_json(line);
+        let visible = line::visible(shortened(entry.as_deref().unwrap_or(line)));
         let read = line::read(&visible);
         // Lines of source code are no reports.
         self.is_in_traceback = kind::is_traceback(read) || self.is_in_traceback && read.is_indented;
@@ -320,7 +321,7 @@ mod tests {
             ("\t[WARNING Hostname]: a", Some(6)),
             (
                 "util.py[WARNING]: Running module write_files (<module 'cloudinit.config.cc_write_files'>) failed",
-                Some(0),
+                Some(1),
             ),
             (
                 "OSError: Unknown user or group: \"getpwnam(): name not found: 'rocky'\"",
@@ -342,14 +343,15 @@ mod tests {
         }
     }
 
-    /// The last line of a traceback belongs to the module that cloud-init reported before it.
+    /// The last line of a traceback belongs to the module that cloud-init reported before it, and
+    /// the likely entry is the one whose owner may be missing.
     #[test]
     fn tracebacks_belong_to_the_failed_module() {
         let log = "2026-03-16 10:00:02,120 - util.py[WARNING]: Running module write_files (<module 'cc_write_files'>) failed\n\
                    Traceback (most recent call last):\n  File \"a.py\", line 1, in b\nbinascii.Error: Incorrect padding\nValueError: a\n";
         assert_eq!(
             found(log),
-            [(1, Some(0), None), (4, Some(0), None), (5, Some(0), None)]
+            [(1, Some(1), None), (4, Some(1), None), (5, Some(1), None)]
         );
     }
 
