@@ -46,8 +46,17 @@ fn head(program: &str, verb: &Verb, width: usize) -> String {
         0,
         width,
     );
-    format!("{summary}Usage: {}\n", verb.usage(program))
+    let mut text = format!("{summary}Usage: {}\n", verb.usage(program));
+    if OF_KUSTOMIZE.contains(&verb.name().as_str()) {
+        text.push_str(&format!(
+            "With kustomize: kustomize build config/default | {program} release build VERSION --to DIR\n"
+        ));
+    }
+    text
 }
+
+/// The verbs that describe and build a release; a project with kustomize uses them so.
+const OF_KUSTOMIZE: [&str; 2] = ["init", "release build"];
 
 /// Arguments, flags, global flags.
 fn sections(command: &Command, is_long: bool, width: usize) -> String {

@@ -23,6 +23,7 @@ mod generate_yaml;
 mod help;
 mod image_layout;
 mod init;
+mod init_verify;
 mod inspect;
 mod lint;
 mod man;

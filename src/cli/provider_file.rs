@@ -125,7 +125,7 @@ fn may_be_shown(name: &str, strayed: Option<Strayed>) -> bool {
     strayed.is_none() && ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-fn from_file(
+pub(super) fn from_file(
     file: &str,
     allow_outside: bool,
     stdin: &mut dyn Read,

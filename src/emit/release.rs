@@ -85,6 +85,17 @@ pub struct Release {
     pub contract: String,
     /// Everything that is wrong.
     pub report: Report,
+    /// The objects as they were read and as they are released, if the inputs keep the former.
+    pub(crate) traced: Traced,
+}
+
+/// Objects before and after the build.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Traced {
+    /// The objects of the files.
+    pub(crate) read: Vec<Object>,
+    /// The objects of the release.
+    pub(crate) released: Vec<Object>,
 }
 
 /// Builds a release. Nothing of it depends on clock, machine or order of files: the same input
@@ -96,8 +107,15 @@ pub(crate) fn build(plan: &Plan<'_>) -> Release {
     let (mut built, mut known) = (Vec::new(), Known::default());
     let mut managers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for declared in plan.providers {
-        let Components { objects, report } =
-            components(declared, plan.inputs, &image_of(plan, declared));
+        let Components {
+            objects,
+            originals,
+            report,
+        } = components(declared, plan.inputs, &image_of(plan, declared));
+        if plan.inputs.keeps_originals() {
+            release.traced.read.extend(originals);
+            release.traced.released.extend(objects.iter().cloned());
+        }
         if let Some(text) = add_components(&mut release, declared, &objects) {
             known.add(&objects, &Wanted::of(&templates));
             managers.insert(declared.provider.label(), manager_images(&objects));

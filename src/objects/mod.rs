@@ -9,6 +9,7 @@ pub(crate) mod composed;
 mod edit;
 pub(crate) mod fields;
 pub(crate) mod json_patch;
+pub(crate) mod kustomize_merge;
 pub(crate) mod misfit;
 mod object;
 pub(crate) mod pods;

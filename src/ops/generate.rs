@@ -202,6 +202,7 @@ fn objects_text(artifact: &Artifact, plan: &Plan<'_>, generated: &mut Generated)
         let Components {
             objects,
             report: found,
+            ..
         } = components(declared, plan.inputs, &image);
         match release::write(&objects) {
             Ok(text) => {

@@ -14,6 +14,7 @@ pub mod lint;
 pub mod migrate;
 pub mod release_build;
 pub mod release_bump;
+pub mod release_changes;
 pub mod release_check;
 pub mod release_compare;
 pub mod release_diff;

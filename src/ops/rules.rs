@@ -101,6 +101,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::ops::repository::config_map::RULES,
     crate::ops::repository::configuration::RULES,
     crate::ops::repository::doctor::configuration::RULES,
+    crate::ops::repository::doctor::image_keys::RULES,
     crate::ops::repository::doctor::RULES,
     crate::ops::repository::doctor::versions::RULES,
     crate::ops::repository::images::RULES,

@@ -36,7 +36,7 @@ pub(crate) fn initialised(
         fs::write(path, text).unwrap();
     }
     let output = windlass(folder.path())
-        .arg("init")
+        .args(["init", "--without-kustomize"])
         .args(arguments)
         .output()
         .unwrap();

@@ -44,6 +44,7 @@ mod image;
 mod init;
 mod init_identity;
 mod init_manager;
+mod init_short;
 mod inspect;
 mod inspect_modules;
 mod inspect_reports;

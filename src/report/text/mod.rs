@@ -1,6 +1,7 @@
 //! Findings as people read them, in the manner of rustc: message, place, the line with carets, what
 //! to do.
 
+mod alike;
 mod diff;
 mod excerpt;
 mod table;
@@ -84,12 +85,13 @@ impl Style {
 
 /// All findings that count, one after the other; empty when there are none.
 pub fn render(report: &Report, sources: &Sources, style: Style) -> String {
+    let findings = alike::together(report.unwaived());
     let mut renderer = Renderer {
         sources,
         style,
         text: String::new(),
     };
-    for finding in report.unwaived() {
+    for finding in &findings {
         renderer.finding(finding);
     }
     renderer.text

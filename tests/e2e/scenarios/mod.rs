@@ -15,6 +15,7 @@ mod faults;
 mod gate;
 mod ignition;
 mod install;
+mod kustomize;
 mod manager;
 mod migrate;
 mod operator;
