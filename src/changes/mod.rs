@@ -7,6 +7,8 @@
 //! ([`verdict`]).
 
 mod control_plane;
+mod deployment;
+mod infrastructure;
 mod lines;
 mod parts;
 mod same;

@@ -92,7 +92,7 @@ pub struct ChangeReport {
     /// Its name.
     pub name: String,
     /// `created`, `removed`, `rotated` (a template gets a successor), `rolls out` (machines are
-    /// replaced), `in place`, `provider decides`.
+    /// replaced), `in place`, `provider decides`, `refused`.
     pub effect: String,
     /// The fields that differ.
     pub paths: Vec<String>,

@@ -26,7 +26,14 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("clusterctl", &["diag", "text", "objects", "contract"]),
     (
         "topology",
-        &["diag", "text", "objects", "schema", "contract"],
+        &[
+            "diag",
+            "text",
+            "objects",
+            "schema",
+            "contract",
+            "conversion",
+        ],
     ),
     (
         "lint",

@@ -73,12 +73,13 @@ pub(crate) fn prove(target: &Target<'_>, request: &Request, notes: &mut Notes) -
     } else {
         KUBEADM_GROUP
     };
-    let mut object = as_config(target, group, version);
+    let mut object = as_submitted(target, group, version, &request.profile);
     let schema = schema(group, version, &request.profile);
     let unknown = schema.prune(&mut object);
     let violations = violations(target, schema, &mut object);
     if !unknown.is_empty() || !violations.is_empty() {
-        refuse_by_schema(target, schema, group, version, &violations, notes);
+        let written = as_submitted(target, group, version, &request.profile);
+        refuse_by_schema(target, schema, &written, version, &violations, notes);
         return None;
     }
     judge_rules(target, schema, &object, &request.budget, notes)?;
@@ -224,6 +225,19 @@ fn as_config(target: &Target<'_>, group: &str, version: Version) -> Value {
     object.into()
 }
 
+/// The config as the API server validates it: in v1.10 after the mutating webhook wrote it anew.
+fn as_submitted(target: &Target<'_>, group: &str, version: Version, profile: &Profile) -> Value {
+    static LEGACY: OnceLock<Value> = OnceLock::new();
+    let mut object = as_config(target, group, version);
+    if profile.is_legacy() && group == KUBEADM_GROUP {
+        let schema = LEGACY.get_or_init(|| kubeadm_schema(version, profile));
+        if let Some(spec) = object.get_mut("spec") {
+            legacy::write_anew(spec, &schema["properties"]["spec"]);
+        }
+    }
+    object
+}
+
 /// The schema of a config in a release. Each is compiled once.
 pub(super) fn schema(group: &str, version: Version, profile: &Profile) -> &'static Schema {
     const VERSIONS: usize = Version::ALL.len();
@@ -310,12 +324,11 @@ fn take_empty(object: &mut Value, path: &FieldPath) -> bool {
 fn refuse_by_schema(
     target: &Target<'_>,
     schema: &Schema,
-    group: &str,
+    written: &Value,
     version: Version,
     violations: &[Violation],
     notes: &mut Notes,
 ) {
-    let written = as_config(target, group, version);
     let upstream = upstream_refusal(target, violations);
     let at = |path: &FieldPath, part| {
         let path = in_object(target, path);
@@ -325,7 +338,7 @@ fn refuse_by_schema(
             target.config.place(&path)
         }
     };
-    for mut finding in document::check_at(&written, schema, &WORDING, &at).into_findings() {
+    for mut finding in document::check_at(written, schema, &WORDING, &at).into_findings() {
         match finding.rule == WORDING.unknown {
             true => {
                 finding.help = moved(target, &finding.place.path)
