@@ -11,6 +11,7 @@ pub(crate) mod fields;
 pub(crate) mod json_patch;
 pub(crate) mod misfit;
 mod object;
+pub(crate) mod opaque_block;
 pub(crate) mod pods;
 pub(crate) mod pool;
 pub(crate) mod read;

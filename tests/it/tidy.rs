@@ -20,7 +20,15 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("conversion", &["diag", "api"]),
     (
         "admission",
-        &["diag", "text", "api", "schema", "conversion"],
+        &[
+            "diag",
+            "text",
+            "api",
+            "schema",
+            "conversion",
+            "objects",
+            "contract",
+        ],
     ),
     // 2 engines
     ("clusterctl", &["diag", "text", "objects", "contract"]),
@@ -36,6 +44,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "objects",
             "contract",
             "schema",
+            "admission",
             "clusterctl",
             "topology",
         ],
@@ -117,6 +126,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "inspect",
             "oci",
             "report",
+            "admission",
             "topology",
             "preflight",
             "changes",
