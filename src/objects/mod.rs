@@ -12,6 +12,7 @@ pub(crate) mod json_patch;
 pub(crate) mod kustomize_merge;
 pub(crate) mod misfit;
 mod object;
+pub(crate) mod opaque_block;
 pub(crate) mod pods;
 pub(crate) mod pool;
 pub(crate) mod read;

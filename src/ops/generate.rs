@@ -118,7 +118,7 @@ fn template_file(flavor: &str) -> String {
 }
 
 /// The first release of the newest series that metadata.yaml lists.
-fn newest_version(providers: &[Declared], inputs: &Inputs) -> Version {
+pub(super) fn newest_version(providers: &[Declared], inputs: &Inputs) -> Version {
     let source = providers
         .first()
         .and_then(|declared| inputs.files(declared.provider.metadata_file()).first());

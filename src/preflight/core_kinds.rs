@@ -19,13 +19,13 @@ rules! {
     /// an object of Cluster API's core has a version that the release does not serve
     pub(crate) VERSION_UNKNOWN = error("core-version-unknown");
     /// an object of Cluster API's core has an unknown field
-    FIELD_UNKNOWN = error("core-field-unknown");
+    pub(crate) FIELD_UNKNOWN = error("core-field-unknown");
     /// an object of Cluster API's core lacks a required field
     FIELD_MISSING = error("core-field-missing");
     /// an object of Cluster API's core lacks several required fields, as a patch does, and is not judged for them
     pub(crate) OBJECT_PARTIAL = warning("core-object-partial");
     /// the API server rejects a value of an object of Cluster API's core
-    VALUE_REFUSED = error("core-value-refused");
+    pub(crate) VALUE_REFUSED = error("core-value-refused");
     /// an object of Cluster API's core violates a validation rule of the API
     RULE_BROKEN = error("core-rule-broken");
 }

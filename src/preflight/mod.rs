@@ -16,7 +16,6 @@ pub(crate) mod gates;
 mod known_flags;
 pub(crate) mod kubeadm_values;
 pub(crate) mod matrix;
-pub(crate) mod metadata;
 pub(crate) mod networks;
 pub(crate) mod node_files;
 pub(crate) mod node_labels;

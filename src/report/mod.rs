@@ -114,6 +114,14 @@ impl Sources {
         self.texts.insert(source.name().clone(), source.into());
     }
 
+    /// Adds the texts of another set.
+    pub fn join(&mut self, other: Sources) {
+        self.words.take();
+        self.texts.extend(other.texts);
+        self.unseen.extend(other.unseen);
+        self.secrets.extend(other.secrets);
+    }
+
     /// Adds a text that is not shown, whose secrets findings do not show either.
     pub fn add_unseen(&mut self, source: Source) {
         self.words.take();

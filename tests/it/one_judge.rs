@@ -211,7 +211,7 @@ fn verbs_agree_on_templates() {
     let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m, namespace: foo-system}\n";
     check(
         map,
-        "apiVersion: v1\nkind: Namespace\nmetadata: {name: n}\n",
+        "apiVersion: v1\nkind: Namespace\nmetadata: {name: other}\n",
         &["template-namespace-present"],
     );
     check(

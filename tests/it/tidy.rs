@@ -20,7 +20,15 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("conversion", &["diag", "api"]),
     (
         "admission",
-        &["diag", "text", "api", "schema", "conversion"],
+        &[
+            "diag",
+            "text",
+            "api",
+            "schema",
+            "conversion",
+            "objects",
+            "contract",
+        ],
     ),
     // 2 engines
     ("clusterctl", &["diag", "text", "objects", "contract"]),
@@ -43,6 +51,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "objects",
             "contract",
             "schema",
+            "admission",
             "clusterctl",
             "topology",
         ],
@@ -124,6 +133,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "inspect",
             "oci",
             "report",
+            "admission",
             "topology",
             "preflight",
             "changes",

@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 use variables::Prefixes;
 
+use crate::admission;
 use crate::contract::labels::PROVIDER;
 use crate::contract::{ProviderType, book};
 use crate::diag::{Diagnostic, Quoted, Report, rules};
@@ -204,6 +205,13 @@ impl Components {
             judged.extend(gate::check(&asked.whole(wishes, &pool, budget)));
         }
         report.extend(substituted.restore(judged));
+        let of_metadata = match asked.audience {
+            Audience::Author(_) => objects
+                .iter()
+                .flat_map(admission::metadata::check)
+                .collect(),
+            Audience::User => Report::new(),
+        };
         let prefixes = matches!(asked.audience, Audience::Author(_)).then(|| Prefixes::of(objects));
         let suspects: BTreeSet<usize> = objects
             .iter()
@@ -211,6 +219,18 @@ impl Components {
             .filter_map(Object::document)
             .collect();
         report.extend(check_text(&source, &suspects, prefixes.as_ref(), budget));
+        let told = report.starts(|_| true);
+        let is_untold = |finding: &Diagnostic| {
+            finding
+                .place
+                .start()
+                .is_none_or(|start| !told.contains(&start))
+        };
+        let of_metadata = substituted
+            .known(substituted.restore(of_metadata))
+            .into_findings()
+            .into_iter();
+        report.extend(of_metadata.filter(is_untold));
         report
     }
 }

@@ -14,10 +14,12 @@ use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 use crate::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, compare};
 use crate::emit::sbom::SBOM_FILE;
 use crate::lint::components::claims::{self, Claims};
+use crate::lint::definitions;
 use crate::lint::metadata::{self, MetadataFile};
 use crate::lint::templates::{self, Known, Wanted};
 use crate::lint::{self, Audience, Components, Extent, Release, provider_of};
 use crate::objects::{Object, pods};
+use crate::ops::object_check;
 use crate::text::budget::Budget;
 use crate::text::go;
 use crate::text::names;
@@ -257,7 +259,7 @@ pub(in crate::ops) fn judged<'a>(
         providers: Vec::new(),
         judged: Vec::new(),
     };
-    let mut known = Known::default();
+    let (mut known, mut definitions) = (Known::default(), Vec::new());
     for found in found {
         judged.providers.extend(found.assets());
         let Found {
@@ -269,6 +271,12 @@ pub(in crate::ops) fn judged<'a>(
             ..
         } = found;
         known.add(components.objects(), &Wanted::of(&templates));
+        let is_defaulted = |crd: &&Object| {
+            let kind = crd.text(&["spec", "names", "kind"]);
+            known.is_mutated(crd.text(&["spec", "group"]), kind)
+        };
+        let of_release = definitions::of(components.objects());
+        definitions.extend(of_release.filter(|crd| !is_defaulted(crd)).cloned());
         let release = Release {
             provider: &provider_of(&label, provider_type, &file),
             version: &version,
@@ -289,9 +297,12 @@ pub(in crate::ops) fn judged<'a>(
             audience,
             known: &[&known],
         };
-        judged
-            .report
-            .extend(templates::check(&templates, &asked, budget));
+        judged.report.extend(object_check::check_templates(
+            &templates,
+            &asked,
+            &definitions,
+            budget,
+        ));
     }
     judged
 }

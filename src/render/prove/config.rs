@@ -42,11 +42,11 @@ rules! {
     /// a bootstrap token is malformed
     pub(crate) TOKEN_MALFORMED = error("config-token-malformed");
     /// the config has an unknown field
-    FIELD_UNKNOWN = error("config-field-unknown");
+    pub(crate) FIELD_UNKNOWN = error("config-field-unknown");
     /// the config lacks a required field
     FIELD_MISSING = error("config-field-missing");
     /// the API server rejects a value
-    VALUE_REFUSED = error("config-value-refused");
+    pub(crate) VALUE_REFUSED = error("config-value-refused");
 }
 
 /// The rules of the schema.

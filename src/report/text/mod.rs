@@ -137,6 +137,17 @@ pub fn summary_line(done: &str, summary: Summary, follows: &str) -> String {
         .join("; ")
 }
 
+/// The first few items of a list, and how many more there are; `None` for an empty one.
+pub fn listed<T: AsRef<str>>(items: &[T]) -> Option<String> {
+    const SHOWN: usize = 4;
+    let names: Vec<&str> = items.iter().take(SHOWN).map(AsRef::as_ref).collect();
+    let more = match items.len() - names.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!items.is_empty()).then(|| format!("{}{more}", names.join(", ")))
+}
+
 /// A place as people read it: `file:line:column`, as much of it as is known. Not yet fit for a
 /// terminal.
 pub(crate) fn place_words(place: &Place) -> Option<String> {

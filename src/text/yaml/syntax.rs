@@ -86,6 +86,12 @@ pub(super) fn finding(
         innermost,
         text,
     };
+    if let Some(found) = judged
+        .broken_separator()
+        .or_else(|| judged.without_dollar())
+    {
+        return found;
+    }
     if let Some(found) = judged.followed() {
         return found;
     }
@@ -252,6 +258,84 @@ impl<'a> Judged<'a> {
         } else {
             LineValue::at(self.text, self.fault.at.offset)
         }
+    }
+
+    /// A line that is meant as `---` between two documents and does not separate them.
+    fn broken_separator(&self) -> Option<(Diagnostic, TextRange)> {
+        [self.fault.at, self.fault.context]
+            .into_iter()
+            .find_map(|mark| {
+                let start = self.text[..mark.offset]
+                    .rfind('\n')
+                    .map_or(0, |end| end + 1);
+                let line = self.text[start..].split('\n').next()?.trim_end();
+                let word = line.trim_start_matches(' ');
+                let indent = line.len() - word.len();
+                let is_dashes = word.len() > 1 && word.bytes().all(|byte| byte == b'-');
+                let (message, help) = if is_dashes && (indent > 0 || word.len() != 3) {
+                    (
+                        format!("the line `{line}` does not separate two documents"),
+                        "write `---` at the start of the line",
+                    )
+                } else if indent == 0
+                    && word.starts_with("--- ")
+                    && word.contains(": ")
+                    && !word.contains('#')
+                {
+                    (
+                        "an object begins on the line of its `---`".to_owned(),
+                        "put a line break after `---`",
+                    )
+                } else {
+                    return None;
+                };
+                let end = start + indent + word.bytes().take_while(|byte| *byte == b'-').count();
+                Some((
+                    Diagnostic::of(&SYNTAX, message).help(help),
+                    TextRange::new(start + indent, end),
+                ))
+            })
+    }
+
+    /// A variable of clusterctl without its `$`, which YAML reads as a mapping in braces.
+    fn without_dollar(&self) -> Option<(Diagnostic, TextRange)> {
+        let in_brackets = |mark: &Mark| self.text[mark.offset..].starts_with('{');
+        let innermost = self.innermost.filter(in_brackets).map(|mark| mark.offset);
+        let of_line = |at: usize| {
+            let start = self.text[..at].rfind('\n').map_or(0, |end| end + 1);
+            let line = self.text[start..].split('\n').next()?;
+            line.find('{').map(|brace| start + brace)
+        };
+        let of_context = || of_line(self.fault.context.offset);
+        innermost
+            .into_iter()
+            .chain(of_line(self.fault.at.offset))
+            .chain(of_context())
+            .find_map(|open| self.variable_at(open))
+    }
+
+    fn variable_at(&self, open: usize) -> Option<(Diagnostic, TextRange)> {
+        let name: &str = self.text[open + 1..]
+            .split(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'))
+            .next()?;
+        let behind = &self.text[open + 1 + name.len()..];
+        let operator = match behind.as_bytes() {
+            [b':', b'-' | b'=' | b'?' | b'+', ..] => &behind[..2],
+            [b'=', ..] => &behind[..1],
+            [b'}', ..] => "",
+            _ => return None,
+        };
+        if name.len() < 2 || self.text[..open].ends_with(['$', '{']) {
+            return None;
+        }
+        let rest = if operator.is_empty() { "}" } else { "…}" };
+        let message = format!("there is no `$` before `{{{name}`, so it is not a variable");
+        let help = format!("write `${{{name}{operator}{rest}`");
+        let end = open + 1 + name.len() + operator.len();
+        Some((
+            Diagnostic::of(&SYNTAX, message).help(help),
+            TextRange::new(open, end),
+        ))
     }
 
     /// Words behind what a value begins with: brackets, quotes, an alias.

@@ -4,9 +4,10 @@
 
 use serde_json::Value;
 
+use super::metadata_types;
 use crate::api::names::GROUP;
 use crate::contract::CORE_GROUP;
-use crate::diag::{Diagnostic, FieldPath, Place, Quoted, rules};
+use crate::diag::{Diagnostic, FieldPath, Place, rules};
 use crate::objects::{Object, fields};
 use crate::schema::{
     Violation, annotation_violations, annotations_too_large, label_violations, subdomain_errors,
@@ -33,6 +34,7 @@ pub(crate) fn check(object: &Object) -> Vec<Diagnostic> {
         .chain(of_machines)
         .flat_map(|steps| refused(object, steps))
         .chain(of_name)
+        .chain(metadata_types::check(object))
         .collect()
 }
 
@@ -41,6 +43,9 @@ pub(crate) fn check(object: &Object) -> Vec<Diagnostic> {
 /// named otherwise.
 fn is_stored(object: &Object) -> bool {
     let group = object.group();
+    if !metadata_types::is_stored(object) {
+        return false;
+    }
     let is_of_cluster_api = group == CORE_GROUP || group.ends_with(&format!(".{CORE_GROUP}"));
     group.is_empty()
         || group == "apps"
@@ -53,22 +58,11 @@ fn nameless(object: &Object) -> Option<Diagnostic> {
     let is_named =
         !object.name().is_empty() || !object.text(&["metadata", "generateName"]).is_empty();
     let path = FieldPath::of_fields("metadata.name");
-    if let Some(other) = object
+    if object
         .at(&path)
-        .filter(|value| value.is_boolean() || value.is_number())
+        .is_some_and(|value| !value.is_null() && !value.is_string())
     {
-        let finding = Diagnostic::of(
-            &METADATA_REFUSED,
-            format!(
-                "{path} is read as `{other}`, not as text",
-                other = Quoted(other)
-            ),
-        );
-        return Some(
-            finding
-                .at(object.place(&path))
-                .help("put the value in quotes"),
-        );
+        return None;
     }
     let finding = Diagnostic::of(
         &METADATA_REFUSED,
@@ -108,12 +102,11 @@ fn refused(object: &Object, steps: &[&str]) -> Vec<Diagnostic> {
     let labels = metadata.field("labels");
     for (key, value) in entries("labels").into_iter().flatten() {
         let violations = label_violations(key, value.as_str().unwrap_or_default(), &labels);
-        let place = object.key_place(&labels.field(key));
-        found.extend(
-            violations
-                .iter()
-                .map(|violation| finding(&labels, violation, place.clone(), LABEL_FORM)),
-        );
+        // Finding a place reads the document again.
+        found.extend(violations.iter().map(|violation| {
+            let place = object.key_place(&labels.field(key));
+            finding(&labels, violation, place, LABEL_FORM)
+        }));
     }
     let annotations = metadata.field("annotations");
     for key in entries("annotations")
@@ -121,12 +114,10 @@ fn refused(object: &Object, steps: &[&str]) -> Vec<Diagnostic> {
         .flat_map(serde_json::Map::keys)
     {
         let violations = annotation_violations(key, &annotations);
-        let place = object.key_place(&annotations.field(key));
-        found.extend(
-            violations
-                .iter()
-                .map(|violation| finding(&annotations, violation, place.clone(), KEY_FORM)),
-        );
+        found.extend(violations.iter().map(|violation| {
+            let place = object.key_place(&annotations.field(key));
+            finding(&annotations, violation, place, KEY_FORM)
+        }));
     }
     let too_large =
         entries("annotations").and_then(|entries| annotations_too_large(entries, &annotations));
