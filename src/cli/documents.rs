@@ -40,6 +40,13 @@ impl Documents {
         request: &Request,
         context: &mut Context<'_>,
     ) -> Result<Self, Failure> {
+        if let Some(version) = &request.kubernetes_version
+            && version.starts_with(|c: char| c.is_ascii_digit())
+        {
+            context.talk(&format!(
+                "note: the Kubernetes version {version} is read as v{version}"
+            ));
+        }
         let mut inputs = input::read(files, Limits::default(), &mut context.stdio.stdin)?;
         let skipped = kustomize_files::take(&mut inputs.sources, &request.budget);
         if let Some(files) = listed(&skipped) {

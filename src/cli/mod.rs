@@ -20,6 +20,7 @@ mod generate;
 mod generate_cluster;
 mod generate_provider;
 mod generate_yaml;
+mod guesses;
 mod help;
 mod image_layout;
 mod init;
@@ -127,12 +128,11 @@ struct Invocation<'a> {
 
 impl Invocation<'_> {
     fn answer(&mut self, arguments: &[String]) -> Exit {
-        // In a pipe lines stay whole, so that they are found.
         let stdout = &self.stdio.stdout;
         let width = if stdout.is_terminal() {
-            stdout.width()
+            stdout.width().min(help::WIDTH)
         } else {
-            usize::MAX
+            help::WIDTH
         };
         match dispatch::request(self.program, verbs::VERBS, arguments, width) {
             Request::Print(text) => {

@@ -8,9 +8,10 @@ use std::sync::{LazyLock, OnceLock};
 use serde_json::{Value, json};
 
 use crate::contract::CORE_GROUP;
-use crate::diag::{Diagnostic, FieldPath, Segment, rules};
+use crate::diag::{Diagnostic, FieldPath, Remedy, Segment, rules};
 use crate::objects::Object;
 use crate::render::prove::config::RULE_NOT_JUDGED;
+use crate::render::prove::renamed;
 use crate::render::{Profile, Request};
 use crate::schema::Schema;
 use crate::schema::document::{self, Part, Wording};
@@ -105,7 +106,15 @@ pub(crate) fn check(object: &Object, request: &Request) -> Vec<Diagnostic> {
             object.place(path)
         }
     };
-    let found = document::check_at(&written, known.schema(), &WORDING, &at).into_findings();
+    let mut found = document::check_at(&written, known.schema(), &WORDING, &at).into_findings();
+    for finding in found
+        .iter_mut()
+        .filter(|finding| finding.rule == &FIELD_UNKNOWN)
+    {
+        finding.help = renamed::in_v1beta2(object, &finding.place.path)
+            .map(Remedy::from)
+            .or(finding.help.take());
+    }
     if found.is_empty() {
         return broken_rules(object, &written, known.schema(), request);
     }

@@ -1,5 +1,5 @@
-//! What v1beta2 refuses when it is empty: optional objects, lists and texts of which it wants at
-//! least one part.
+//! What v1beta2 rejects when it is empty: optional objects, lists and texts of which it wants at
+//! least one part, and ports of 0.
 //!
 //! Source: `minProperties`, `minItems` and `minLength` of optional fields in the CRDs of Cluster
 //! API v1.14; those of configs are in our own.
@@ -45,12 +45,18 @@ const WORKERS: [&str; 3] = [
     "workers.machineDeployments",
     "workers.machinePools",
 ];
-const CLUSTER: [&str; 8] = [
+const CLUSTER: [&str; 14] = [
     "availabilityGates",
     "clusterNetwork",
+    "clusterNetwork.apiServerPort",
+    "clusterNetwork.pods",
+    "clusterNetwork.pods.cidrBlocks",
     "clusterNetwork.serviceDomain",
+    "clusterNetwork.services",
+    "clusterNetwork.services.cidrBlocks",
     "controlPlaneEndpoint",
     "controlPlaneEndpoint.host",
+    "controlPlaneEndpoint.port",
     "controlPlaneRef",
     "infrastructureRef",
     "topology.classRef.namespace",
@@ -288,8 +294,10 @@ impl NeverEmpty {
     }
 }
 
+/// Whether Go omits a value: a port of 0 is not specified.
 fn holds_nothing(value: &Value) -> bool {
-    value.as_object().is_some_and(Map::is_empty)
+    value.as_i64() == Some(0)
+        || value.as_object().is_some_and(Map::is_empty)
         || value.as_array().is_some_and(Vec::is_empty)
         || value.as_str() == Some("")
 }

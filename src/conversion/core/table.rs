@@ -4,6 +4,8 @@
 //! Source: the conversion functions in `api/core/v1beta1/conversion.go` and
 //! `api/controlplane/kubeadm/v1beta1/conversion.go` of Cluster API.
 
+use std::sync::LazyLock;
+
 use crate::api::names::{GROUP, KUBEADM_GROUP};
 
 pub(crate) const CORE_GROUP: &str = "cluster.x-k8s.io";
@@ -61,34 +63,39 @@ pub(crate) const KINDS: [(&str, &str); 13] = [
 ];
 
 /// What differs in a kind; `None` for one that is not in [`KINDS`].
-pub(crate) fn differences(group: &str, kind: &str) -> Option<Differences> {
-    KINDS.contains(&(group, kind)).then(|| {
-        let mut rows = Rows::default();
-        match kind {
-            "Cluster" => rows.cluster(),
-            "ClusterClass" => rows.class(),
-            "Machine" => rows.machine("spec"),
-            "MachineDeployment" => rows.deployment(),
-            "MachineHealthCheck" => rows.health_check("spec"),
-            "MachinePool" => rows.set(),
-            "MachineSet" => {
-                rows.set();
-                rows.same("spec", "deletePolicy", "deletion.order");
-                rows.same("spec", "machineNamingStrategy", "machineNaming");
-            }
-            "KubeadmControlPlane" => rows.control_plane("spec", true),
-            "KubeadmControlPlaneTemplate" => rows.control_plane("spec.template.spec", false),
-            _ => {}
+pub(crate) fn differences(group: &str, kind: &str) -> Option<&'static Differences> {
+    static TABLE: LazyLock<Vec<Differences>> =
+        LazyLock::new(|| KINDS.iter().map(|(_, kind)| of_kind(kind)).collect());
+    let row = KINDS.iter().position(|known| *known == (group, kind))?;
+    TABLE.get(row)
+}
+
+fn of_kind(kind: &str) -> Differences {
+    let mut rows = Rows::default();
+    match kind {
+        "Cluster" => rows.cluster(),
+        "ClusterClass" => rows.class(),
+        "Machine" => rows.machine("spec"),
+        "MachineDeployment" => rows.deployment(),
+        "MachineHealthCheck" => rows.health_check("spec"),
+        "MachinePool" => rows.set(),
+        "MachineSet" => {
+            rows.set();
+            rows.same("spec", "deletePolicy", "deletion.order");
+            rows.same("spec", "machineNamingStrategy", "machineNaming");
         }
-        rows.0.configs = match kind {
-            "KubeadmConfig" | "WindlassConfig" => Some("spec"),
-            "KubeadmConfigTemplate" | "WindlassConfigTemplate" => Some("spec.template.spec"),
-            "KubeadmControlPlane" => Some("spec.kubeadmConfigSpec"),
-            "KubeadmControlPlaneTemplate" => Some("spec.template.spec.kubeadmConfigSpec"),
-            _ => None,
-        };
-        rows.0
-    })
+        "KubeadmControlPlane" => rows.control_plane("spec", true),
+        "KubeadmControlPlaneTemplate" => rows.control_plane("spec.template.spec", false),
+        _ => {}
+    }
+    rows.0.configs = match kind {
+        "KubeadmConfig" | "WindlassConfig" => Some("spec"),
+        "KubeadmConfigTemplate" | "WindlassConfigTemplate" => Some("spec.template.spec"),
+        "KubeadmControlPlane" => Some("spec.kubeadmConfigSpec"),
+        "KubeadmControlPlaneTemplate" => Some("spec.template.spec.kubeadmConfigSpec"),
+        _ => None,
+    };
+    rows.0
 }
 
 #[derive(Default)]

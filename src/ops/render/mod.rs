@@ -310,7 +310,7 @@ fn no_config(pool: &Pool) -> Diagnostic {
         .note(held(pool));
     match may_be_rendered(pool) {
         true => finding.help("name a file that does; bootstrap data that was rendered already is read back by `windlass inspect FILE`"),
-        false => finding.help("name a file that does, such as `windlass render examples/worker.yaml`"),
+        false => finding.help("name a file with a KubeadmConfig, a WindlassConfig, a template of these, or a KubeadmControlPlane"),
     }
 }
 

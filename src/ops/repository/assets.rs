@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use semver::Version;
 use serde_json::Value;
 
+use super::within::version_in_name;
 use crate::contract::{
     CORE_PROVIDER, Image, MANAGER_CONTAINER, METADATA_FILE, ProviderType, book, labels,
     parse_semantic,
@@ -365,6 +366,7 @@ fn read(
         let Some(version) = given
             .cloned()
             .or_else(|| version_of(files, components.objects()))
+            .or_else(|| version_in_name(shown))
         else {
             let finding = Diagnostic::of(
                 &VERSION_UNKNOWN,

@@ -62,7 +62,8 @@ fn fields(kind: &str, schema: &Value, at: &str, found: &mut Vec<Field>) {
             .as_array()
             .is_some_and(|names| names.contains(&json!("apiGroup")));
         let is_never_empty = (is_reference || least.is_some_and(|least| least > 0))
-            && !required.contains(name.as_str());
+            && !required.contains(name.as_str())
+            || WITH_THEIR_OBJECT.contains(&path.as_str());
         found.push(Field {
             path: path.clone(),
             empty,
@@ -81,8 +82,15 @@ fn holding(path: &str, value: Value) -> Value {
     })
 }
 
-/// What cannot be said in v1beta2, and is told: a reference that lacks a part, or that must be
-/// there, and a template that says nothing.
+/// Lists that their object requires and that may not be empty; the object means nothing without
+/// them, and is optional itself.
+const WITH_THEIR_OBJECT: [&str; 2] = [
+    "spec.clusterNetwork.pods.cidrBlocks",
+    "spec.clusterNetwork.services.cidrBlocks",
+];
+
+/// What cannot be said in v1beta2, and is reported: a reference that lacks a part, or that must be
+/// there.
 fn is_told(kind: &str, path: &str) -> bool {
     let references = ["configRef", "controlPlaneRef", "infrastructureRef"];
     let mut above = path.rsplit('.').skip(1);
@@ -90,10 +98,7 @@ fn is_told(kind: &str, path: &str) -> bool {
     let is_part = kind != "KubeadmControlPlane" && above.any(|step| references.contains(&step));
     let is_needed = path.ends_with("spec.infrastructureRef")
         && !["Cluster", "KubeadmControlPlane"].contains(&kind);
-    let is_template = kind.starts_with("Kubeadm") && kind.ends_with("Template");
-    is_part
-        || is_needed
-        || is_template && ["spec.template", "spec.template.metadata"].contains(&path)
+    is_part || is_needed
 }
 
 /// Something else in a template, which may not be left with nothing.
