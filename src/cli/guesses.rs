@@ -1,7 +1,7 @@
 //! Other names that users try for flags: hidden aliases, so that each meaning has one name in the
 //! help and any common name works.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::Command;
 
@@ -65,16 +65,20 @@ pub(super) fn with_guesses(command: Command) -> Command {
     };
     let flags = longs(&command);
     let mut taken: BTreeSet<String> = flags.iter().map(|(_, long)| long.clone()).collect();
-    GUESSES.iter().fold(command, |command, (flag, guesses)| {
-        let Some((id, _)) = flags.iter().find(|(_, long)| long == flag) else {
-            return command;
-        };
-        let free: Vec<&str> = guesses
-            .iter()
-            .copied()
-            .filter(|guess| taken.insert((*guess).to_owned()))
-            .collect();
-        command.mut_arg(id, |arg| arg.aliases(free))
+    let mut aliases: BTreeMap<clap::Id, Vec<&'static str>> = BTreeMap::new();
+    for (flag, guesses) in GUESSES {
+        if let Some((id, _)) = flags.iter().find(|(_, long)| long == flag) {
+            let free = guesses
+                .iter()
+                .copied()
+                .filter(|guess| taken.insert((*guess).to_owned()));
+            aliases.insert(id.clone(), free.collect());
+        }
+    }
+    // In place: the order of the help is that of the definition.
+    command.mut_args(|arg| match aliases.remove(arg.get_id()) {
+        Some(free) => arg.aliases(free),
+        None => arg,
     })
 }
 

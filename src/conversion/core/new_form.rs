@@ -119,7 +119,9 @@ fn moved(group: &str, kind: &str, path: &FieldPath, value: &Value) -> Option<New
     for place in &unread {
         let new = conversion.origins.news_of(place);
         for new in new {
-            *super::relocate::at_mut(&mut conversion.value, &new)? = SECONDS.into();
+            if let Some(value) = super::relocate::at_mut(&mut conversion.value, &new) {
+                *value = SECONDS.into();
+            }
         }
     }
     if at(&conversion.value, &first) == at(&alone, &first) {
