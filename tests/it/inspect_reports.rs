@@ -262,6 +262,34 @@ fn the_page_folds_what_is_long_and_marks_what_is_swallowed() {
     );
 }
 
+/// The failed step is marked, also where it is the one that tells success; errors come before the
+/// rest, and reports are links.
+#[test]
+fn the_page_marks_the_failed_step() {
+    let data = "#cloud-config\nwrite_files: [{path: /a, owner: '0:0'}]\nruncmd:\n- a || true\n- kubeadm join && touch /run/cluster-api/bootstrap-success.complete\n";
+    let log = "[   12.3] cloud-init[1234]: \t[ERROR Swap]: running with swap on is not supported\n";
+    let (page, _) = inspect(data, log, &["-o", "html", "--log", "log"]);
+    let step = "<li class=\"bad\"><span class=\"index-of\">3</span>";
+    assert!(page.contains(step), "{page}");
+    for badge in [
+        "<span class=\"badge bad\">failed: line 1 of the log</span>",
+        "<span class=\"badge plain\">writes bootstrap-success.complete</span>",
+        "<span class=\"badge bad\">line 1 reports the first error</span>",
+    ] {
+        assert_eq!(page.matches(badge).count(), 1, "{badge}");
+    }
+    assert_eq!(page.matches(" sentinel\"").count(), 0);
+    let severities: Vec<&str> = page
+        .split("<div class=\"finding ")
+        .skip(1)
+        .map(|finding| finding.split('"').next().unwrap())
+        .collect();
+    assert_eq!(severities, ["bad", "doubtful", "plain"]);
+    let link = "<a href=\"https://github.com/kubernetes-sigs/cluster-api-provider-openstack/issues/292\" rel=\"noreferrer\">";
+    assert_eq!(page.matches(link).count(), 2);
+    assert!(page.contains("default-src 'none'"));
+}
+
 /// The file with the command that tells success, and of several documents only that which has it.
 #[test]
 fn the_step_that_tells_success_is_of_its_document() {

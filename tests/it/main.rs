@@ -45,6 +45,7 @@ mod init;
 mod init_identity;
 mod init_manager;
 mod inspect;
+mod inspect_modules;
 mod inspect_reports;
 mod labels_and_taints;
 mod lint;
