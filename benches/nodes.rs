@@ -115,6 +115,7 @@ fn verbs(criterion: &mut Criterion) {
                     name: "data",
                     bytes,
                     log: None,
+                    is_log_alone: false,
                     now: 0,
                     show_secrets: false,
                 };

@@ -40,7 +40,7 @@ pub(super) fn compare(root: &Path, calls: Vec<Call>) -> Told {
             Some(0) => told.succeeded += 1,
             _ => told.refused += 1,
         }
-        if let Some(difference) = difference(&call, &ours, &theirs) {
+        if let Some(difference) = difference(&ours, &theirs) {
             let kept = root.join(format!("difference-{}", faults.len()));
             std::fs::write(
                 &kept,
@@ -99,7 +99,7 @@ impl Call {
     }
 }
 
-fn difference(call: &Call, ours: &Finished, theirs: &Finished) -> Option<String> {
+fn difference(ours: &Finished, theirs: &Finished) -> Option<String> {
     let same_code = ours.code == theirs.code
         || (theirs.code == Some(PANIC) && ours.code.is_some_and(|code| code != 0));
     let last = |text: &str| {
