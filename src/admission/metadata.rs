@@ -4,19 +4,14 @@
 
 use serde_json::Value;
 
-use super::metadata_types;
+use super::metadata_types::{self, METADATA_REFUSED};
 use crate::api::names::GROUP;
 use crate::contract::CORE_GROUP;
-use crate::diag::{Diagnostic, FieldPath, Place, rules};
+use crate::diag::{Diagnostic, FieldPath, Place};
 use crate::objects::{Object, fields};
 use crate::schema::{
     Violation, annotation_violations, annotations_too_large, label_violations, subdomain_errors,
 };
-
-rules! {
-    /// the API server refuses the name, a label or an annotation of an object, or of the machines that come of it
-    pub(crate) METADATA_REFUSED = error("object-metadata-refused");
-}
 
 /// What configures clusterctl is in no cluster, but for its inventory, which it makes itself.
 const CLUSTERCTL_GROUP: &str = "clusterctl.cluster.x-k8s.io";

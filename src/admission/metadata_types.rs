@@ -3,10 +3,14 @@
 
 use serde_json::{Map, Value};
 
-use super::metadata::METADATA_REFUSED;
-use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy};
+use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy, rules};
 use crate::objects::Object;
 use crate::text::go;
+
+rules! {
+    /// the API server refuses the name, a label or an annotation of an object, or of the machines that come of it
+    pub(crate) METADATA_REFUSED = error("object-metadata-refused");
+}
 
 /// Groups of documents that no API server stores: kustomize's, clusterctl's, and configuration
 /// files of Kubernetes' components.

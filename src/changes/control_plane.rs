@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::effect::{Effect, KEEPS, Machine, Verdict};
 use super::infrastructure;
-use super::verdict::{Effect, KEEPS, Machine, Verdict};
 use crate::contract::rollout::{
     self, Comparison, Config, Machines, Release, Row, Rule, names_another, rollout_after,
 };

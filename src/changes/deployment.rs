@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
+use super::effect::{Effect, KEEPS, Machine, Verdict};
 use super::infrastructure;
-use super::verdict::{self, Effect, Machine, Verdict};
 use crate::contract::rollout::{Machines, Rule, names_another, rollout_after};
 use crate::objects::Object;
 
@@ -40,7 +40,7 @@ pub(super) fn verdict(
     let (Some(_), Some(row)) = (old.row(Machines::Workers), new.row(Machines::Workers)) else {
         let is_edited = infrastructure::edited(old, new, "").is_some();
         return match is_changed || is_data_changed || is_upgrade || is_edited {
-            false => Verdict::of(Effect::None, verdict::KEEPS, "nothing changes"),
+            false => Verdict::of(Effect::None, KEEPS, "nothing changes"),
             true => Verdict::unknown(old, new),
         };
     };
@@ -90,7 +90,7 @@ pub(super) fn verdict(
             row.source,
             "an upgrade of Cluster API replaces no machine: only those to come are others",
         ),
-        _ => verdict::edited(is),
+        _ => Verdict::of_edited_template(is),
     }
 }
 

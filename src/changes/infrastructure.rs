@@ -1,7 +1,7 @@
 //! Infrastructure templates: another one replaces machines, an edited one does not, unless a
 //! topology owns it.
 
-use super::verdict::{Effect, Machine, Verdict};
+use super::effect::{Effect, Machine, Verdict};
 use crate::contract::rollout::Machines;
 
 const STAYS: &str = "book: Updating Infrastructure Machine Templates";

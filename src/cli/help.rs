@@ -53,7 +53,7 @@ fn head(program: &str, verb: &Verb, width: usize) -> String {
     let mut text = format!("{summary}Usage: {}\n", verb.usage(program));
     if OF_KUSTOMIZE.contains(&verb.name().as_str()) {
         text.push_str(&format!(
-            "With kustomize: kustomize build config/default | {program} release build VERSION --to DIR\n"
+            "Example: kustomize build config/default | {program} release build VERSION --to DIR\n"
         ));
     }
     text

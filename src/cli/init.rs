@@ -206,7 +206,8 @@ fn tell(context: &mut Context<'_>, made: &Made, given: &Given) {
     if !made.left.is_empty() {
         context.talk("these are under `undecided` in provider.yaml: `release build` rejects the file until each is decided and its line removed");
     }
-    let build = made.next_command(given, context.program);
+    let build = format!("{} release build {} --to out", context.program, made.next);
+    let build = made.next_command(given, &build);
     context.talk(&format!("next: `{build}`"));
 }
 

@@ -19,7 +19,7 @@ use crate::diag::Report;
 use crate::ops::fix::{self, Fixed};
 use crate::ops::lint::unchecked::{self, UncheckedKind};
 use crate::ops::lint::{self, Form, JudgedFile, Linted};
-use crate::ops::release_build;
+use crate::ops::release_findings;
 use crate::ops::repository::tars;
 use crate::ops::rules::{self, Knows};
 use crate::report::Sources;
@@ -202,7 +202,7 @@ impl Arguments {
             judge.roles().hold_for(&mut loaded.inputs);
             let mut told = linted.report.clone();
             told.extend(built.report.clone());
-            built.report.extend(release_build::findings(
+            built.report.extend(release_findings::findings(
                 &loaded.providers,
                 loaded.report,
                 &loaded.inputs,

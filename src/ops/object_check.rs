@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::admission::metadata::METADATA_REFUSED;
+use crate::admission::metadata_types::METADATA_REFUSED;
 use crate::contract::{CORE_GROUP, cluster_class_name};
 use crate::diag::{Class, Diagnostic, Report, Rule, Severity};
 use crate::lint::{Audience, Extent, templates};

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use semver::Version;
 
 use super::object_check;
-
-use crate::admission::metadata::METADATA_REFUSED;
+use crate::admission::metadata_types::METADATA_REFUSED;
 use crate::contract::{Image, VersionFault, parse_semantic};
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 use crate::emit::release::{self, ImageOverride, Plan, Release, Replacement};
@@ -14,8 +13,6 @@ use crate::emit::sbom;
 pub use crate::emit::sbom::part::Part;
 use crate::lint::templates::is_template;
 use crate::objects::misfit::FIELD_TYPE;
-use crate::ops::generate::newest_version;
-use crate::ops::rules;
 use crate::provider::{Declared, Inputs, missing_files};
 use crate::text::source::Source;
 
@@ -209,26 +206,6 @@ pub fn run(providers: &[Declared], parsed: Report, inputs: &Inputs, order: Order
     report.extend(of_objects);
     release.report = report;
     release
-}
-
-/// Returns what `release build` reports about providers beside `told`, for the next release of the
-/// newest series. Findings that depend on the version are left out.
-pub fn findings(providers: &[Declared], parsed: Report, inputs: &Inputs, told: &Report) -> Report {
-    let version = newest_version(providers, inputs);
-    let release = run(providers, parsed, inputs, Order::of(&version));
-    let identity = |finding: &Diagnostic| {
-        (
-            finding.rule.id,
-            finding.place.start(),
-            finding.message.to_string(),
-        )
-    };
-    let mut known: BTreeSet<_> = told.findings().iter().map(identity).collect();
-    let found = release.report.into_findings().into_iter();
-    found
-        .filter(|finding| !rules::depends_on_version(finding.rule))
-        .filter(|finding| known.insert(identity(finding)))
-        .collect()
 }
 
 #[cfg(test)]

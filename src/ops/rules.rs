@@ -7,7 +7,7 @@ use crate::report::text;
 
 /// The rules of all files that declare some; a test over the sources holds the list complete.
 static DECLARED: &[&[&Rule]] = &[
-    crate::admission::metadata::RULES,
+    crate::admission::metadata_types::RULES,
     crate::emit::account::RULES,
     crate::emit::components::image::RULES,
     crate::emit::components::RULES,

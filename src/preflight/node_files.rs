@@ -13,7 +13,7 @@ use super::Subject;
 use crate::api::boot::{Format, Platform};
 use crate::diag::{Diagnostic, FieldPath, Quoted, rules};
 use crate::render::Rendered;
-use crate::render::plan::node_plan::{NodePlan, PlannedFile};
+use crate::render::plan::node_plan::PlannedFile;
 use crate::render::write::file_facts::{
     Created, DEFAULT_MODE, Unresolved, mode, unresolved, volatile_folder,
 };
@@ -194,17 +194,4 @@ fn folders_and_links(rendered: &Rendered) -> Vec<(String, Option<FieldPath>)> {
             (path, origin)
         })
         .collect()
-}
-
-/// Whether the config runs a command or writes a file that contains a text.
-pub(super) fn mentions(plan: &NodePlan, text: &str) -> bool {
-    let commands = plan
-        .boot_commands
-        .iter()
-        .chain(&plan.pre_kubeadm_commands)
-        .any(|command| command.expose().contains(text));
-    commands
-        || plan.files.iter().any(|file| {
-            super::static_pods::content(file).is_some_and(|content| content.contains(text))
-        })
 }

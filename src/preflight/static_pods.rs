@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::Subject;
 use crate::diag::{Diagnostic, rules};
 use crate::render::Rendered;
-use crate::render::plan::node_plan::{Kubeadm, PlannedFile};
+use crate::render::plan::node_plan::{Kubeadm, NodePlan, PlannedFile};
 use crate::render::write::gzip;
 use crate::text::go::base64;
 use crate::text::source::Source;
@@ -34,7 +34,7 @@ pub(super) fn check(subject: &Subject<'_>, rendered: &Rendered) -> Vec<Diagnosti
         return Vec::new();
     }
     // Providers replace the path in a command before kubeadm, or in a script.
-    if super::node_files::mentions(&rendered.plan, "super-admin.conf") {
+    if mentions(&rendered.plan, "super-admin.conf") {
         return Vec::new();
     }
     let found = rendered.plan.files.iter().filter_map(|file| {
@@ -67,8 +67,22 @@ fn is_manifest(path: &str) -> bool {
         .is_some_and(|name| !name.contains('/') && !name.starts_with('.'))
 }
 
+/// Whether the config runs a command or writes a file that contains a text.
+fn mentions(plan: &NodePlan, text: &str) -> bool {
+    let commands = plan
+        .boot_commands
+        .iter()
+        .chain(&plan.pre_kubeadm_commands)
+        .any(|command| command.expose().contains(text));
+    commands
+        || plan
+            .files
+            .iter()
+            .any(|file| content(file).is_some_and(|content| content.contains(text)))
+}
+
 /// The content of a file as the node has it.
-pub(super) fn content(file: &PlannedFile) -> Option<Cow<'_, str>> {
+fn content(file: &PlannedFile) -> Option<Cow<'_, str>> {
     const LARGEST: usize = 4 << 20;
     let written = file.content.expose().as_slice();
     let from_base64 = || {

@@ -219,14 +219,16 @@ fn builds_the_release_of_wrapped_kustomizations() {
             .unwrap()
     };
     let deployment = of_kind("Deployment");
-    // What the project's own objects select the pods by, they have.
-    let selector = json!({"cluster.x-k8s.io/provider": "infrastructure-harbour", "control-plane": "harbour-manager"});
+    // A selector is immutable, so that it stays as it is. Pods have the label of the provider too,
+    // by which the Services that are made select them.
+    let selector = json!({"control-plane": "harbour-manager"});
+    let labels = json!({"cluster.x-k8s.io/provider": "infrastructure-harbour", "control-plane": "harbour-manager"});
     assert_eq!(
         (
             &deployment["spec"]["selector"]["matchLabels"],
             &deployment["spec"]["template"]["metadata"]["labels"]
         ),
-        (&selector, &selector)
+        (&selector, &labels)
     );
     let pod = &deployment["spec"]["template"]["spec"];
     assert_eq!(

@@ -226,7 +226,7 @@ fn the_patch_is_what_differs() {
     let (provider, left) = init(&[(MANAGER, &deployment(&metadata, &spec))]);
     let patch = json!({
         "metadata": {"labels": {"tide": "low"}},
-        "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {
+        "spec": {"selector": {"$patch": "replace", "matchLabels": {"a": "b", "control-plane": "controller-manager"}}, "template": {
             "metadata": {"annotations": {}, "labels": {"a": "b"}},
             "spec": {"affinity": {}, "securityContext": {"fsGroup": 1}, "volumes": [{"name": "a", "emptyDir": {}}]},
         }},

@@ -1213,6 +1213,9 @@ fn inspected_steps(document: &Document<'_>, report: &Value) {
             ];
             expected.push(known.into_iter().flatten().collect::<Vec<_>>().join(", "));
         }
+        if let Some(line) = step["failedInLine"].as_u64() {
+            expected.push(format!("failed: line {line} of the log"));
+        }
         let tells = step["by"] == *by || step["file"]["path"] == *by;
         if tells {
             expected.push("writes bootstrap-success.complete".to_owned());

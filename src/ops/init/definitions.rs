@@ -163,13 +163,16 @@ fn outside<'o>(
     crds: impl Iterator<Item = &'o Object>,
     made: &mut Made,
 ) -> Option<Value> {
-    let kinds: Vec<&str> = crds
-        .filter(|crd| !is_looked_up(identity.provider_type, &STANDARD_ROLES, crd))
-        .map(|crd| crd.text(&["spec", "names", "kind"]))
-        .collect();
-    if kinds.is_empty() {
+    let (inside, outside): (Vec<&Object>, Vec<&Object>) =
+        crds.partition(|crd| is_looked_up(identity.provider_type, &STANDARD_ROLES, crd));
+    // A release without any contract label is rejected, so that the labels of none are left out.
+    if inside.is_empty() || outside.is_empty() {
         return None;
     }
+    let kinds: Vec<&str> = outside
+        .iter()
+        .map(|crd| crd.text(&["spec", "names", "kind"]))
+        .collect();
     made.assumed.push(format!(
         "crdMetadata: no contract label for {}, to which core objects do not refer",
         kinds.join(", ")

@@ -348,6 +348,16 @@ fn keep_selector(
     let common = project.labels_of_selectors();
     let mut wanted = labels(theirs, "/spec/selector/matchLabels");
     wanted.extend(common.clone());
+    let of_ours = labels(ours, "/spec/selector/matchLabels");
+    let is_of_other = |key: &str| {
+        wanted
+            .get(key)
+            .is_some_and(|value| of_ours.get(key) != Some(value))
+    };
+    // The Services that the build makes select pods by the label of the provider.
+    if wanted.is_empty() || is_of_other(crate::contract::labels::PROVIDER) {
+        return;
+    }
     let of_pods = "/spec/template/metadata/labels";
     let known = labels(ours, of_pods);
     let own = labels(theirs, of_pods).into_iter().chain(common);

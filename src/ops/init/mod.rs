@@ -158,9 +158,10 @@ pub fn run(tree: &Tree, given: &Given, budget: &Budget) -> Made {
 }
 
 impl Made {
-    /// The command that builds the first release with what was written, of a program of this name.
-    pub fn next_command(&self, given: &Given, program: &str) -> String {
-        short::build(&self.next, given, self.form, program)
+    /// The command that builds the first release with what was written: `build` itself, or a pipe
+    /// from kustomize into it.
+    pub fn next_command(&self, given: &Given, build: &str) -> String {
+        short::piped(given, self.form, build)
     }
 }
 

@@ -57,12 +57,11 @@ pub(super) fn document(
     document
 }
 
-/// The command that builds the release, without the name of the program.
-pub(super) fn build(version: &str, given: &Given, form: Form, program: &str) -> String {
-    let build = format!("{program} release build {version} --to out");
+/// The command that builds the release, with kustomize before it where its output is read.
+pub(super) fn piped(given: &Given, form: Form, build: &str) -> String {
     match (form, &given.built) {
         (Form::Short, None) => format!("kustomize build {DEFAULT} | {build}"),
         (Form::Short, Some((path, _))) if path == STDIN => format!("kustomize build … | {build}"),
-        _ => build,
+        _ => build.to_owned(),
     }
 }

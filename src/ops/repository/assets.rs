@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use semver::Version;
 use serde_json::Value;
 
-use super::within::version_in_name;
 use crate::contract::{
     CORE_PROVIDER, Image, MANAGER_CONTAINER, METADATA_FILE, ProviderType, book, labels,
     parse_semantic,
@@ -663,4 +662,15 @@ fn example_version(metadata: &MetadataFile) -> String {
         || "0.1.0".to_owned(),
         |series| format!("{}.{}.0", series.major, series.minor),
     )
+}
+/// The version at the end of the name of a folder: `cluster-api-v1.14.0`.
+fn version_in_name(folder: &str) -> Option<Version> {
+    let name = folder.trim_end_matches('/').rsplit('/').next()?;
+    let starts = name
+        .match_indices('v')
+        .map(|(at, _)| at)
+        .filter(|at| *at == 0 || name[..*at].ends_with(['-', '_', '@']));
+    starts
+        .filter_map(|at| parse_semantic(&name[at + 1..]).ok())
+        .next()
 }

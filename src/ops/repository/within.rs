@@ -55,18 +55,6 @@ pub fn version_of_folder(folder: &str) -> Option<Version> {
     .ok()
 }
 
-/// The version at the end of the name of a folder: `cluster-api-v1.14.0`.
-pub(super) fn version_in_name(folder: &str) -> Option<Version> {
-    let name = folder.trim_end_matches('/').rsplit('/').next()?;
-    let starts = name
-        .match_indices('v')
-        .map(|(at, _)| at)
-        .filter(|at| *at == 0 || name[..*at].ends_with(['-', '_', '@']));
-    starts
-        .filter_map(|at| parse_semantic(&name[at + 1..]).ok())
-        .next()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,13 +13,13 @@ const OF_CRDS: &str = "crd-";
 /// The findings, those alike in place of the first of them.
 pub(super) fn together<'r>(findings: impl Iterator<Item = &'r Diagnostic>) -> Vec<Diagnostic> {
     let mut groups: Vec<Vec<&Diagnostic>> = Vec::new();
-    let mut known: BTreeMap<(&str, String), usize> = BTreeMap::new();
+    let mut known: BTreeMap<(&str, Vec<String>), usize> = BTreeMap::new();
     for finding in findings {
         let key = finding
             .rule
             .id
             .starts_with(OF_CRDS)
-            .then(|| (finding.rule.id, without_names(&finding.message.to_string())));
+            .then(|| (finding.rule.id, what_is_said(finding)));
         match key.as_ref().and_then(|key| known.get(key)) {
             Some(at) => groups[*at].push(finding),
             None => {
@@ -69,7 +69,18 @@ fn place(finding: &Diagnostic) -> String {
     }
 }
 
-/// The message without the names of CRDs and kinds.
+/// Message, help and notes without the names of CRDs and kinds: a finding with another help or note
+/// is shown by itself.
+fn what_is_said(finding: &Diagnostic) -> Vec<String> {
+    let help = finding.help.iter().map(ToString::to_string);
+    let texts = std::iter::once(finding.message.to_string()).chain(help);
+    texts
+        .chain(finding.notes.iter().map(ToString::to_string))
+        .map(|text| without_names(&text))
+        .collect()
+}
+
+/// The text without the names of CRDs and kinds.
 fn without_names(message: &str) -> String {
     let words = message
         .split(' ')
@@ -91,17 +102,15 @@ fn is_name(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diag::Report;
+    use crate::diag::{Report, Rule};
+
+    static OF_A_CRD: Rule = Rule::warning("crd-of-a-test", "a rule of this test");
 
     #[test]
     fn findings_alike_are_one_with_the_names_of_the_others() {
-        let rules = crate::emit::definitions::RULES;
-        let rule = rules
-            .iter()
-            .find(|rule| rule.id == "crd-contract-version-missing")
-            .unwrap();
-        let finding =
-            |kind: &str, rest: &str| Diagnostic::of(rule, format!("v1 of {kind} has no `{rest}`"));
+        let finding = |kind: &str, rest: &str| {
+            Diagnostic::of(&OF_A_CRD, format!("v1 of {kind} has no `{rest}`"))
+        };
         let of = |findings: Vec<Diagnostic>| {
             let report: Report = findings.into_iter().collect();
             together(report.findings().iter())
@@ -121,5 +130,8 @@ mod tests {
             finding("FooBaz", "c"),
         ];
         assert_eq!(of(other.to_vec()), [0, 0, 0]);
+        let helped = ["FooCluster", "FooMachine", "AWSBar"]
+            .map(|kind| finding(kind, "a").help(format!("write `v{}`", kind.len())));
+        assert_eq!(of(helped.to_vec()), [0, 0, 0]);
     }
 }
