@@ -20,16 +20,19 @@ const SECRETS: [&str; 9] = [
     "cAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArY",
 ];
 
-/// Sizes around the bounds of excerpts (4 KiB), messages (4,096 characters), pages (64 KiB) and
-/// anything.
-fn size() -> impl Strategy<Value = usize> {
+/// Sizes around the bounds of excerpts (4 KiB), messages (4,096 characters) and pages (64 KiB).
+fn before() -> impl Strategy<Value = usize> {
     prop_oneof![
         Just(0),
         3_900usize..4_300,
-        8_000usize..8_400,
         65_400usize..65_700,
         0usize..20_000,
     ]
+}
+
+/// Smaller ones: each entry may be a finding, and a debug build takes long to show thousands.
+fn within() -> impl Strategy<Value = usize> {
+    prop_oneof![Just(0), 3_900usize..4_300, 8_000usize..8_400]
 }
 
 proptest! {
@@ -42,8 +45,8 @@ proptest! {
         field in prop::sample::select(FIELDS.to_vec()),
         secret in prop::sample::select(SECRETS.to_vec()),
         padding in prop::sample::select(Padding::ALL.to_vec()),
-        before in size(),
-        within in size(),
+        before in before(),
+        within in within(),
     ) {
         let document = document(field, secret, padding, before, within);
         let shown = reports(&document);
