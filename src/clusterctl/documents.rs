@@ -23,7 +23,7 @@ const SMALL: usize = 64 << 10;
 pub(crate) struct ReadBefore<'r> {
     pub(crate) text: &'r str,
     /// All its documents that are not empty. The reader had no finding about it. Owned objects are
-    /// converted in place, which halves the memory that large components take.
+    /// converted in place, so that no second copy of large components is held.
     pub(crate) objects: Cow<'r, [Object]>,
 }
 
@@ -51,7 +51,7 @@ impl<'r> ReadBefore<'r> {
             .collect()
     }
 
-    /// Whether this is the same text, and clusterctl reads the same objects in it.
+    /// Whether `text` was read before, and clusterctl reads the same objects in it.
     fn is_whole(&self, text: &[u8]) -> bool {
         self.text.as_bytes() == text
             && self.objects.iter().all(|object| object.value().is_object())
@@ -348,6 +348,8 @@ mod tests {
                 objects: Cow::Borrowed(&read),
             };
             assert_eq!(!before.by_piece().is_empty(), is_taken, "{text}");
+            assert_eq!(before.is_whole(text.as_bytes()), is_taken, "{text}");
+            assert!(!before.is_whole(b"c: 3\n"), "{text}");
             if is_taken {
                 assert!(report.is_empty(), "{text}");
                 let (alone, after) = (Budget::default(), Budget::default());

@@ -67,7 +67,7 @@ pub struct Finding {
     pub fix: Option<Fix>,
     /// What else there is to know.
     pub notes: Vec<String>,
-    /// The exact words of the upstream program that refuses the same.
+    /// The whole message of the upstream program that rejects the same. Of thousands of findings about one object only the first has it.
     pub upstream: Option<String>,
     /// Where the rule comes from.
     pub url: Option<&'static str>,

@@ -95,9 +95,9 @@ struct Hidden<'s> {
     near: Vec<&'s str>,
     /// Their words.
     own: Words,
-    /// What its lines hide beside secrets: contents of files, parts of commands.
+    /// The parts of its lines that are hidden beside secrets: contents of files, parts of commands.
     lines: Vec<&'s str>,
-    /// The words of that.
+    /// The words of these parts.
     of_lines: Words,
     /// The words of all secrets.
     words: &'s Words,
@@ -140,9 +140,9 @@ impl<'s> Hidden<'s> {
         if !whole.is_empty() && self.near.iter().any(|secret| secret.contains(whole)) {
             return Some(REDACTED.to_owned());
         }
-        // The start of what is hidden, such as its tag or its first characters, is no word of it.
+        // The tag of a hidden value is not among its words.
         let is_start = |hidden: &&str| hidden.trim_start().starts_with(whole);
-        if whole.len() >= SHORTEST_OF_LINE && self.lines.iter().any(is_start) {
+        if whole.chars().count() >= SHORTEST_OF_LINE && self.lines.iter().any(is_start) {
             return Some(REDACTED.to_owned());
         }
         let mut shown = value.to_owned();

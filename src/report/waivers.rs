@@ -153,7 +153,7 @@ impl Comments {
         if source.name().ends_with(".json") {
             return;
         }
-        let marks = memchr::memmem::find_iter(text.as_bytes(), &NAME[1..])
+        let marks = memchr::memmem::find_iter(text.as_bytes(), cut(NAME, 1..))
             .filter_map(|at| Mark::find(text, at - at.min(1)));
         let marks: Vec<Mark> = marks.collect();
         if marks.is_empty() {
@@ -421,7 +421,7 @@ impl<'a> Project<'a> {
         // The nearest one speaks.
         let plain = ends
             .rev()
-            .filter_map(|end| self.plain.get(&(rule, &path[..end])))
+            .filter_map(|end| self.plain.get(&(rule, cut(path, ..end))))
             .next();
         plain.copied().or_else(|| {
             let mut patterns = self.with_stars.get(rule)?.iter();

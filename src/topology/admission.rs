@@ -18,7 +18,7 @@ use super::{
     machine_admission, metadata_admission, names, taint_admission, version_admission,
 };
 use crate::contract::CORE_GROUP;
-use crate::diag::{Diagnostic, FieldPath, Rule};
+use crate::diag::{Diagnostic, FieldPath, Rule, Shared, Text};
 use crate::objects::Object;
 use crate::schema::Schema;
 use crate::schema::name::{label_value_errors, subdomain_errors};
@@ -52,9 +52,10 @@ pub(super) fn by_webhook(
         object.kind(),
         quote(object.name())
     );
+    let mut upstream = Shared::new(Some(upstream), refused.len());
     refused
         .iter()
-        .map(|refused| finding(rule, refused, &upstream))
+        .map(|refused| finding(rule, refused, upstream.next()))
         .collect()
 }
 
@@ -72,14 +73,13 @@ fn joined(texts: &[&str], between: &str) -> String {
     }
 }
 
-fn finding(rule: &'static Rule, refused: &Refused<'_>, upstream: &str) -> Diagnostic {
-    Diagnostic::of(
+fn finding(rule: &'static Rule, refused: &Refused<'_>, upstream: Option<Text>) -> Diagnostic {
+    let mut finding = Diagnostic::of(
         refused.rule.unwrap_or(rule),
         refused.text.lines().next().unwrap_or_default(),
-    )
-    .at(refused.place())
-    .upstream(upstream)
-    .help(advice::of(&refused.text))
+    );
+    finding.upstream = upstream;
+    finding.at(refused.place()).help(advice::of(&refused.text))
 }
 
 /// What the API server refuses by the CRD.
@@ -88,13 +88,13 @@ fn by_schema(object: &Object, rule: &'static Rule, schema: &Schema) -> Vec<Diagn
     violations.sort_by_key(ToString::to_string);
     let texts: Vec<String> = violations.iter().map(ToString::to_string).collect();
     let upstream = joined(&texts.iter().map(String::as_str).collect::<Vec<_>>(), "\n");
+    let mut upstream = Shared::new(Some(upstream), violations.len());
     let finding = |violation: &crate::schema::Violation| {
         let text = violation.to_string();
         let help = advice::of(&text);
-        Diagnostic::of(rule, text)
-            .at(object.place(&violation.path))
-            .upstream(upstream.clone())
-            .help(help)
+        let mut finding = Diagnostic::of(rule, text).at(object.place(&violation.path));
+        finding.upstream = upstream.next();
+        finding.help(help)
     };
     violations.iter().map(finding).collect()
 }

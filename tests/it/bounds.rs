@@ -778,6 +778,24 @@ fn unpacking_is_bounded_per_run() {
     }
 }
 
+/// The API server rejects all causes in one message, which each finding would repeat.
+#[test]
+fn many_causes_of_one_rejection_are_reported_in_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = format!(
+        "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{name: w}}\nspec:\n  \
+         joinConfiguration: {{nodeRegistration: {{name: n}}}}\n  files:\n{}",
+        "  - content: x\n".repeat(20_000)
+    );
+    std::fs::write(folder.path().join("w.yaml"), config).unwrap();
+    for format in ["text", "json"] {
+        let output = bounded(folder.path(), &["validate", "w.yaml", "-o", format]);
+        assert_eq!(output.status.code(), Some(1), "{format}");
+        let shown = text(&output);
+        assert!(shown.contains("spec.files[19999].path"), "{shown:.2000}");
+    }
+}
+
 #[test]
 fn findings_take_little_memory() {
     const MANY: usize = 62_000;

@@ -143,11 +143,9 @@ fn input(text: &str, found: &mut Vec<Range<usize>>) {
             found.push(start.min(end)..end);
             continue;
         }
-        found.extend(
-            line.bodies
-                .into_iter()
-                .map(|body| body.start..body.end - usize::from(text[body.clone()].ends_with('\n'))),
-        );
+        found.extend(line.bodies.into_iter().map(|body| {
+            body.start..body.end - usize::from(cut(text, body.clone()).ends_with('\n'))
+        }));
     }
     found.retain(|span| !span.is_empty());
 }

@@ -75,7 +75,8 @@ fn after_delimiter<'t>(text: &'t str, delimiter: &str) -> Option<&'t str> {
 fn here_documents(code: &str) -> impl Iterator<Item = &str> {
     HERE.captures_iter(code).filter_map(|found| {
         let (all, sign, delimiter) = (found.get(0)?, found.get(1)?, found.get(2)?);
-        let is_shift = code[..all.start()].contains("((") && code[all.end()..].contains("))");
+        let is_shift =
+            cut(code, ..all.start()).contains("((") && cut(code, all.end()..).contains("))");
         (sign.len() == 2 && !is_shift).then_some(delimiter.as_str())
     })
 }

@@ -387,7 +387,7 @@ impl<'t> Document<'t> {
                         .is_empty()
             });
             let secret = key.map_or(at, |key| key.end())..line_end;
-            if !self.text[secret.clone()].trim().is_empty() {
+            if !cut(self.text, secret.clone()).trim().is_empty() {
                 push(found, self.trimmed(secret));
             }
             at = line_end;
@@ -462,7 +462,7 @@ impl<'t> Document<'t> {
         let item = written.trim_start().trim_start_matches("- ");
         let value = KEY
             .find(item)
-            .map_or(item, |key| &item[key.end()..])
+            .map_or(item, |key| cut(item, key.end()..))
             .trim_start();
         let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
         let start = line + (written.len() - value.len());

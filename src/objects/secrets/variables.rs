@@ -152,7 +152,7 @@ impl Document<'_> {
     fn value(&self, field: &Field<'_>, end: usize, found: &mut Vec<Range<usize>>) {
         let value = self.trimmed(field.value..end);
         // A reference to a variable says nothing.
-        if !self.text[value.clone()]
+        if !cut(self.text, value.clone())
             .trim_matches(['"', '\''])
             .starts_with('$')
         {

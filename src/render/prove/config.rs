@@ -13,7 +13,7 @@ use crate::api::time::{GoDuration, Timestamp};
 use crate::api::v1beta2::WindlassConfigSpec;
 use crate::api::{additions, openapi};
 use crate::conversion::{self, ConversionFault};
-use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy, Segment, Setting, Text, rules};
+use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy, Segment, Setting, Shared, rules};
 use crate::objects::fields;
 use crate::render::input::outcome::Notes;
 use crate::render::input::profile::{PROFILES, Profile};
@@ -329,7 +329,7 @@ fn refuse_by_schema(
     violations: &[Violation],
     notes: &mut Notes,
 ) {
-    let upstream = upstream_refusal(target, violations);
+    let mut upstream = Shared::new(upstream_refusal(target, violations), violations.len());
     let at = |path: &FieldPath, part| {
         let path = in_object(target, path);
         if part == Part::Key {
@@ -345,7 +345,7 @@ fn refuse_by_schema(
                     .map(Remedy::from)
                     .or(finding.help)
             }
-            false => finding.upstream = upstream.as_ref().map(Text::of_value),
+            false => finding.upstream = upstream.next(),
         }
         let of_other = of_other_version(target, &finding.place.path, version);
         notes
@@ -447,12 +447,15 @@ fn judge_rules(
     if verdict.violations.is_empty() {
         return Some(());
     }
-    let upstream = upstream_refusal(target, &verdict.violations);
+    let mut upstream = Shared::new(
+        upstream_refusal(target, &verdict.violations),
+        verdict.violations.len(),
+    );
     for violation in &verdict.violations {
         let path = in_object(target, &violation.path);
         let message = format!("{path}: {}", Quoted(&violation.fault));
         let mut finding = Diagnostic::of(&RULE_BROKEN, message).at(target.config.place(&path));
-        finding.upstream = upstream.as_ref().map(Text::of_value);
+        finding.upstream = upstream.next();
         notes
             .report
             .push(finding.help("change the fields so that the rule holds"));
@@ -497,9 +500,10 @@ fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes
     }
     let config = target.config;
     let upstream = refusal(config.group(), config.kind(), config.name(), &violations);
+    let mut upstream = Shared::new(Some(upstream), violations.len());
     for violation in violations {
         let path = violation.path;
-        let finding = Diagnostic::of(
+        let mut finding = Diagnostic::of(
             &ADMISSION_REFUSED,
             format!("{path}: {}", Quoted(&violation.fault)),
         )
@@ -512,9 +516,8 @@ fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes
             }
             _ => "change the fields so that the rule holds".into(),
         };
-        notes
-            .report
-            .push(finding.help(help).upstream(upstream.clone()));
+        finding.upstream = upstream.next();
+        notes.report.push(finding.help(help));
     }
     None
 }

@@ -312,7 +312,7 @@ impl MaskedLine {
         let (mut at, mut before, mut written) = (0, 0, 0);
         for secret in secrets {
             let gap = cut(line, at..secret.start).chars().count();
-            let length = line[secret.clone()].chars().count();
+            let length = cut(line, secret.clone()).chars().count();
             masked.text.push_str(cut(line, at..secret.start));
             masked.text.push_str(REDACTED);
             masked

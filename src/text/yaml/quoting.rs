@@ -55,7 +55,7 @@ impl<'t> LineValue<'t> {
     /// The value in quotes. One that was cut short by a quote within it keeps what was meant as its
     /// text.
     pub(super) fn in_quotes(&self) -> Option<String> {
-        let cut = self
+        let cut_short = self
             .text
             .chars()
             .next()
@@ -65,7 +65,7 @@ impl<'t> LineValue<'t> {
                 let behind = cut(self.text, self.first_ends()? - self.start..);
                 (!behind.starts_with([' ', '\t'])).then_some(inner)
             });
-        in_quotes(cut.unwrap_or(self.text))
+        in_quotes(cut_short.unwrap_or(self.text))
     }
 
     /// What of it belongs in quotes where a place within its brackets cannot be read: an expression

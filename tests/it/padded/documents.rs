@@ -1,8 +1,8 @@
-//! Documents with a secret, padded to any size, and everything that `validate` prints about them.
+//! Documents with a secret, padded to any size, and the reports of `validate` about them.
 //! The fuzz target `padded` includes this file.
 
 use windlass::ops::validate;
-use windlass::render::{FeatureGates, Pool, Request};
+use windlass::render::{Pool, Request};
 use windlass::report::text::Style;
 use windlass::report::{Sources, github, json, junit, sarif, text, without_secrets};
 use windlass::text::source::Source;
@@ -22,10 +22,10 @@ pub(crate) const FIELDS: [&str; 8] = [
     "initConfiguration:\n    bootstrapTokens:\n#    - token: @\n    certificateKey: [@]\n",
 ];
 
-/// What stands before each field that is not a document of its own.
+/// The start of each document whose field is part of a KubeadmConfig.
 const CONFIG: &str = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: w}\nspec:\n  unknown: 1\n  ";
 
-/// What a document is padded with.
+/// Text that makes a document longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Padding {
     Comments,
@@ -95,12 +95,9 @@ pub(crate) fn document(
     )
 }
 
-/// What `validate` prints about a document, in each format.
+/// The reports of `validate` about a document: text first, then JSON, SARIF, JUnit and GitHub.
 pub(crate) fn reports(document: &str) -> Vec<String> {
-    let request = Request {
-        feature_gates: FeatureGates::default(),
-        ..Request::new()
-    };
+    let request = Request::new();
     let source = Source::new("w.yaml", document);
     let mut sources = Sources::new();
     sources.add(source.clone());

@@ -20,8 +20,7 @@ const SECRETS: [&str; 9] = [
     "cAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArYcAnArY",
 ];
 
-/// Sizes around the bounds of excerpts (4 KiB), messages (4,096 characters), pages (64 KiB) and
-/// anything.
+/// Sizes around the bounds of excerpts (4 KiB), messages (4,096 characters) and pages (64 KiB).
 fn size() -> impl Strategy<Value = usize> {
     prop_oneof![
         Just(0),
@@ -47,7 +46,7 @@ proptest! {
     ) {
         let document = document(field, secret, padding, before, within);
         let shown = reports(&document);
-        prop_assert!(shown.iter().any(|report| report.contains("error")), "nothing is reported");
+        prop_assert!(shown[0].contains("error[") || shown[0].contains("warning["), "nothing is reported");
         for report in &shown {
             let line = report.lines().find(|line| line.contains(CANARY));
             prop_assert!(line.is_none(), "{}", line.unwrap_or_default());
