@@ -1,5 +1,7 @@
 //! One object of a document: what it becomes, and what that loses.
 
+use std::ops::Range;
+
 use serde_json::Value;
 
 use super::findings::{
@@ -96,6 +98,10 @@ impl Object<'_> {
         }
         if let Some(rejections) = document.held {
             report.extend(self.rejected(document, &conversion, rejections));
+            return Outcome::Stays;
+        }
+        if let Some(finding) = self.unknown_block(document) {
+            report.push(finding);
             return Outcome::Stays;
         }
         let title = |object: &Value| {
@@ -241,6 +247,22 @@ impl Object<'_> {
         Diagnostic::of(&NOT_CONVERTED, message)
             .at(self.place(document, &fault.place))
             .help(fault.help.clone())
+    }
+
+    /// The finding about a variable that stands for a block of its document, of which nobody knows
+    /// what version it is.
+    fn unknown_block(&self, document: &Document<'_>) -> Option<Diagnostic> {
+        let range: Range<usize> = document.document.range.into();
+        let block = document.masked.block_in(range.start)?;
+        let place = document.source.place_at(block.clone());
+        let place = place
+            .in_document(document.document.index)
+            .in_object(self.title(document));
+        let variable = &document.source.text()[block];
+        let message = format!("{variable} stands for a part of the document that is not known");
+        let help = "write the part in place of the variable, or change the document by hand";
+        let finding = Diagnostic::of(&NOT_CONVERTED, message);
+        Some(finding.at(place).help(help))
     }
 
     /// The place of a field, or of the nearest thing that exists, in the text as it is written.

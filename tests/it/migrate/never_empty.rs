@@ -82,10 +82,12 @@ fn holding(path: &str, value: Value) -> Value {
     })
 }
 
-/// Lists that their object requires and that may not be empty; the object means nothing without
-/// them, and is optional itself.
-const WITH_THEIR_OBJECT: [&str; 2] = [
+/// Lists that their object requires and that may not be empty, and these objects: they mean nothing
+/// without the list, and are optional themselves.
+const WITH_THEIR_OBJECT: [&str; 4] = [
+    "spec.clusterNetwork.pods",
     "spec.clusterNetwork.pods.cidrBlocks",
+    "spec.clusterNetwork.services",
     "spec.clusterNetwork.services.cidrBlocks",
 ];
 
@@ -101,16 +103,36 @@ fn is_told(kind: &str, path: &str) -> bool {
     is_part || is_needed
 }
 
-/// Something else in a template, which may not be left with nothing.
-fn fill(object: &mut Value) {
-    if let Some(template) = object
-        .pointer_mut("/spec/template")
-        .and_then(Value::as_object_mut)
-        .filter(|template| !template.is_empty())
-    {
-        template
-            .entry("metadata")
-            .or_insert(json!({"labels": {"a": "b"}}));
+/// Objects that may not be left with nothing, though they must be there, and something else that
+/// they hold.
+fn others() -> [(&'static str, Value); 3] {
+    [
+        (
+            "/spec/template",
+            json!({"metadata": {"labels": {"a": "b"}}}),
+        ),
+        (
+            "/spec/variables/0/schema/openAPIV3Schema",
+            json!({"type": "string"}),
+        ),
+        ("/spec", json!({"paused": true})),
+    ]
+}
+
+/// Something else in each object that may not be left with nothing.
+fn fill(kind: &str, object: &mut Value) {
+    let is_meant = |pointer: &str| pointer != "/spec" || kind == "Cluster";
+    for (pointer, other) in others() {
+        let Some(filled) = object
+            .pointer_mut(pointer)
+            .and_then(Value::as_object_mut)
+            .filter(|filled| is_meant(pointer) && !filled.is_empty())
+        else {
+            continue;
+        };
+        for (name, value) in other.as_object().into_iter().flatten() {
+            filled.entry(name).or_insert_with(|| value.clone());
+        }
     }
 }
 
@@ -157,7 +179,7 @@ fn what_the_schemas_refuse_when_it_is_empty_is_left_out_and_nothing_else() {
         } in found
         {
             let mut object = holding(&path, empty);
-            fill(&mut object);
+            fill(kind, &mut object);
             object["apiVersion"] = format!("{group}/v1beta1").into();
             object["kind"] = kind.into();
             let (text, findings) = migrated(&object.to_string(), NEW);

@@ -59,6 +59,34 @@ const STRINGS: [&str; 16] = [
     "",
 ];
 
+/// Whether v1beta2 requires a field of the object at a field called `name`, where the schema of
+/// v1beta1 does not: what a class and a set of machines are made of, and anything in a Cluster.
+fn is_required(name: &str, field: &str, schema: &Value) -> bool {
+    match (name, field) {
+        ("spec", "controlPlane" | "infrastructure") | ("template", "spec") => {
+            schema["required"].is_array()
+        }
+        ("spec", "paused" | "template") => true,
+        _ => false,
+    }
+}
+
+/// How many items v1beta2 requires in a list that it does not take as absent when it is empty: the
+/// variables of a component, and the parts of a mount.
+fn items(schema: &Value, name: &str) -> u64 {
+    let is_mount = name == "mounts" && schema["items"]["type"] != "array";
+    u64::from(is_mount || name == "extraEnvs")
+}
+
+/// The least number that v1beta2 takes at a field, and the webhook of v1beta1 too.
+fn number(name: &str) -> i64 {
+    if name == "certificatesExpiryDays" {
+        7
+    } else {
+        0
+    }
+}
+
 /// A value that a schema takes, with few of its optional fields; `name` is that of the field.
 fn value(schema: &Value, name: &str, numbers: &mut Numbers, depth: usize) -> Value {
     if let Some(known) = schema["enum"].as_array() {
@@ -70,14 +98,17 @@ fn value(schema: &Value, name: &str, numbers: &mut Numbers, depth: usize) -> Val
     match schema["type"].as_str().unwrap_or_default() {
         "object" => object(schema, name, numbers, depth),
         "array" => {
-            let least = schema["minItems"].as_u64().unwrap_or(0);
+            let least = schema["minItems"]
+                .as_u64()
+                .unwrap_or(0)
+                .max(items(schema, name));
             let count = usize::try_from(least).unwrap() + numbers.next(2);
             let item = |_| value(&schema["items"], name, numbers, depth + 1);
             (0..count).map(item).collect()
         }
         "string" => string(schema, name, numbers).into(),
         "integer" | "number" => {
-            let least = schema["minimum"].as_i64().unwrap_or(0);
+            let least = schema["minimum"].as_i64().unwrap_or(0).max(number(name));
             (least + i64::try_from(numbers.next(3)).unwrap()).into()
         }
         "boolean" => numbers.is_one_of(2).into(),
@@ -92,9 +123,17 @@ fn object(schema: &Value, name: &str, numbers: &mut Numbers, depth: usize) -> Va
     let is_reference = schema["properties"]["fieldPath"].is_object();
     for (field, inner) in schema["properties"].as_object().into_iter().flatten() {
         let is_needed = required.contains(&json!(field))
+            || is_required(name, field, inner)
             || is_reference && ["apiVersion", "kind", "name"].contains(&field.as_str());
         let rarity = if is_reference { 12 } else { 2 + depth };
         if is_needed || numbers.is_one_of(rarity) {
+            fields.insert(field.clone(), value(inner, field, numbers, depth + 1));
+        }
+    }
+    let least = schema["minProperties"].as_u64().unwrap_or(0);
+    let others = schema["properties"].as_object().into_iter().flatten();
+    for (field, inner) in others.take(usize::try_from(least).unwrap()) {
+        if fields.is_empty() {
             fields.insert(field.clone(), value(inner, field, numbers, depth + 1));
         }
     }
@@ -115,6 +154,13 @@ fn string(schema: &Value, name: &str, numbers: &mut Numbers) -> String {
         "ttl" | "timeout" => "5m",
         name if name.ends_with("imeout") || name.ends_with("Period") => "5m",
         "template" => "{{ .cluster.name }}-{{ .random }}",
+        "path" | "certificatesDir" | "kubeConfigPath" => "/etc/a",
+        "permissions" => "0640",
+        "token" => "abcdef.0123456789abcdef",
+        "skipPhases" => "preflight",
+        "effect" => "NoSchedule",
+        "advertiseAddress" => "10.0.0.1",
+        "controlPlaneEndpoint" | "apiServerEndpoint" => "a.example:6443",
         _ => STRINGS[numbers.next(STRINGS.len())],
     };
     let compiled = Schema::from_json(schema).unwrap();
