@@ -52,9 +52,9 @@ fn head(program: &str, verb: &Verb, width: usize) -> String {
     );
     let mut text = format!("{summary}Usage: {}\n", verb.usage(program));
     if OF_KUSTOMIZE.contains(&verb.name().as_str()) {
-        text.push_str(&format!(
-            "Example: kustomize build config/default | {program} release build VERSION --to DIR\n"
-        ));
+        let example =
+            format!("kustomize build config/default | {program} release build VERSION --to DIR");
+        text.push_str(&pasteable("Example: ", &example, width));
     }
     text
 }

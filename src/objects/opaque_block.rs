@@ -29,78 +29,114 @@ pub(crate) fn opaque_blocks(source: &Source) -> Vec<OpaqueBlock> {
 
 /// Returns the blocks of a text whose variables were read.
 pub(crate) fn blocks_of(text: &str, template: &Template<'_>) -> Vec<OpaqueBlock> {
-    let mut blocks = Vec::new();
     let required: BTreeSet<String> = template
         .variables()
         .into_iter()
         .filter(|(_, default)| default.is_none())
         .map(|(name, _)| name)
         .collect();
-    for used in template.uses() {
-        if used.nested || !required.contains(used.name) || !is_alone(text, &used.span) {
-            continue;
+    let uses = template.uses().into_iter();
+    let mut uses = uses
+        .filter(|used| !used.nested && required.contains(used.name))
+        .peekable();
+    let mut blocks = Vec::new();
+    let mut document = Document::default();
+    let mut start = 0usize;
+    for line in text.split_inclusive('\n') {
+        if line.starts_with("---") {
+            blocks.append(&mut document.ended(start.saturating_sub(1)));
+            document = Document::of(start);
         }
-        let start = text[..used.span.start]
-            .rfind("\n---")
-            .map_or(0, |at| at + 1);
-        let end = text[used.span.end..]
-            .find("\n---")
-            .map_or(text.len(), |at| used.span.end + at);
-        if !needs_entry(&text[start..used.span.start]) {
-            continue;
+        let end = start + line.len();
+        // Only the first variable of a line can be alone on it.
+        let first = uses.next_if(|used| used.span.start < end);
+        while uses.next_if(|used| used.span.start < end).is_some() {}
+        if let Some(used) = first
+            && start <= used.span.start
+            && is_alone(&text[start..used.span.start], &text[used.span.end..])
+            && document.needs_entry(used.span.start - start)
+        {
+            document.add(used.name, used.span);
         }
-        let is_content = |line: &str| {
-            let line = line.trim();
-            !(line.is_empty() || line.starts_with(['#', '$']) || line.starts_with("---"))
-        };
-        blocks.push(OpaqueBlock {
-            name: used.name.to_owned(),
-            is_document: !text[start..end].lines().any(is_content),
-            span: used.span,
-            document: start..end,
-        });
+        document.read(line);
+        start = end;
     }
+    blocks.append(&mut document.ended(text.len()));
     blocks
 }
 
-fn is_alone(text: &str, span: &Range<usize>) -> bool {
-    let before = text[..span.start].rsplit('\n').next().unwrap_or_default();
-    let after = text[span.end..]
-        .split('\n')
-        .next()
-        .unwrap_or_default()
-        .trim();
-    before.trim().is_empty() && (after.is_empty() || after.starts_with('#'))
+fn is_alone(before: &str, behind: &str) -> bool {
+    let behind = behind.split('\n').next().unwrap_or_default().trim();
+    before.trim().is_empty() && (behind.is_empty() || behind.starts_with('#'))
 }
 
-/// Whether an entry belongs where a document goes on after `before`, whose last line is blank: it
-/// is not the text of a block scalar, and not the rest of a value of several lines.
-fn needs_entry(before: &str) -> bool {
-    let indent = before.rsplit('\n').next().map_or(0, str::len);
-    let mut scalar: Option<usize> = None;
-    let mut last = "";
-    for line in before.lines() {
-        let own = line.len() - line.trim_start_matches(' ').len();
-        let is_blank = line.trim().is_empty();
-        if let Some(header) = scalar {
-            if is_blank || own > header {
-                continue;
-            }
-            scalar = None;
+/// A document up to the line that is read next.
+#[derive(Default)]
+struct Document<'t> {
+    start: usize,
+    /// The column of the key whose block scalar is being read.
+    scalar: Option<usize>,
+    /// The last line that is not blank, a comment or text of a block scalar.
+    last: &'t str,
+    has_content: bool,
+    blocks: Vec<OpaqueBlock>,
+}
+
+impl<'t> Document<'t> {
+    fn of(start: usize) -> Self {
+        Self {
+            start,
+            ..Self::default()
         }
-        if is_blank || line.trim_start().starts_with('#') {
-            continue;
+    }
+
+    fn add(&mut self, name: &str, span: Range<usize>) {
+        self.blocks.push(OpaqueBlock {
+            name: name.to_owned(),
+            span,
+            document: self.start..self.start,
+            is_document: false,
+        });
+    }
+
+    /// Returns the blocks of the document, which ends here.
+    fn ended(mut self, end: usize) -> Vec<OpaqueBlock> {
+        for block in &mut self.blocks {
+            block.document.end = end;
+            block.is_document = !self.has_content;
+        }
+        self.blocks
+    }
+
+    fn read(&mut self, line: &'t str) {
+        let text = line.trim();
+        self.has_content |=
+            !(text.is_empty() || text.starts_with(['#', '$']) || text.starts_with("---"));
+        if let Some(header) = self.scalar {
+            let indent = line.len() - line.trim_start_matches(' ').len();
+            if text.is_empty() || indent > header {
+                return;
+            }
+            self.scalar = None;
+        }
+        if text.is_empty() || text.starts_with('#') {
+            return;
         }
         if opens_scalar(line) {
-            scalar = Some(key_column(line));
+            self.scalar = Some(key_column(line));
         }
-        last = line;
+        self.last = line;
     }
-    scalar.is_none_or(|header| indent <= header)
-        && (last.is_empty()
-            || last.trim_end().ends_with(':')
-            || indent <= key_column(last)
-            || last.starts_with("---"))
+
+    /// Whether an entry belongs where the document goes on in this column: it is not the text of a
+    /// block scalar, and not the rest of a value of several lines.
+    fn needs_entry(&self, column: usize) -> bool {
+        self.scalar.is_none_or(|header| column <= header)
+            && (self.last.is_empty()
+                || self.last.trim_end().ends_with(':')
+                || column <= key_column(self.last)
+                || self.last.starts_with("---"))
+    }
 }
 
 /// The column of the first word of a line, behind the signs of items.
@@ -156,6 +192,8 @@ mod tests {
             "a: b\n  ${X}\n",
             "a:\n  ${X:=default}\n",
             "a:\n- ${X}\n",
+            "a:\n  ${X}${X}\n",
+            "a:\n  ${Y:=z}${X}\n",
         ] {
             assert_eq!(names(text), [""; 0], "{text}");
         }
@@ -163,8 +201,12 @@ mod tests {
 
     #[test]
     fn recognizes_documents_of_one_variable() {
-        let is_document = |text: &str| opaque_blocks(&Source::new("t.yaml", text))[0].is_document;
-        assert!(is_document("a: b\n---\n# more\n${X}\n---\nc: d\n"));
-        assert!(!is_document("a: b\n${X}\n---\nc: d\n"));
+        let block = |text: &str| opaque_blocks(&Source::new("t.yaml", text)).swap_remove(0);
+        let alone = block("a: b\n---\n# more\n${X}\n---\nc: d\n");
+        assert!(alone.is_document);
+        assert_eq!(alone.document, 5..20);
+        let beside = block("a: b\n${X}\n---\nc: d\n");
+        assert!(!beside.is_document);
+        assert_eq!(beside.document, 0..9);
     }
 }

@@ -412,6 +412,18 @@ fn real_projects_become_releases() {
             );
             continue;
         }
+        if project.contains("azure") {
+            // The default of a variable of two templates is a key that the schema rejects.
+            let is_key = |error: &&Value| {
+                error["rule"] == "config-value-refused"
+                    && error["path"] == "spec.template.spec.users[0].sshAuthorizedKeys[0]"
+            };
+            assert!(
+                !errors.is_empty() && errors.iter().all(is_key),
+                "{errors:?}"
+            );
+            continue;
+        }
         assert_eq!((build.code, errors), (0, Vec::new()), "{project}");
         assert_eq!(report["providers"], json!([label]));
     }

@@ -1234,15 +1234,14 @@ fn inspected_steps(document: &Document<'_>, report: &Value) {
                 .map(|part| part.replace('`', ""))
                 .collect::<Vec<_>>()
         );
-        let tone = if step["failure"] == "swallowed" {
-            "doubtful"
-        } else {
-            "plain"
+        let tone = match step["failure"].as_str().unwrap() {
+            "swallowed" | "never-runs" => "doubtful",
+            _ => "plain",
         };
-        let class = if tells {
-            format!("{tone} sentinel")
-        } else {
-            tone.to_owned()
+        let class = match (step["failedInLine"].is_u64(), tells) {
+            (true, _) => "bad".to_owned(),
+            (false, true) => format!("{tone} sentinel"),
+            (false, false) => tone.to_owned(),
         };
         assert_eq!(item.attribute("class"), Some(class.as_str()));
     }

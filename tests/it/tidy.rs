@@ -91,7 +91,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "changes",
         &["diag", "text", "objects", "contract", "render"],
     ),
-    ("migrate", &["diag", "text", "api", "conversion"]),
+    ("migrate", &["diag", "text", "objects", "api", "conversion"]),
     (
         "preflight",
         &[

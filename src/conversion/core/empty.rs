@@ -35,6 +35,8 @@ const ROLLOUT: [&str; 3] = [
     "rollout.strategy",
     "rollout.strategy.rollingUpdate",
 ];
+/// What remains of the remediation of v1beta1 without its only field, which has moved.
+const OLD_REMEDIATION: &str = "rollout.strategy.remediation";
 const NAMING: [&str; 2] = ["naming", "naming.template"];
 const MACHINE_NAMING: [&str; 2] = ["machineNaming", "machineNaming.template"];
 /// What the machines of a topology or a class have, whoever makes them.
@@ -155,7 +157,7 @@ impl NeverEmpty {
         }
         if kind == "MachineDeployment" {
             self.add("spec", &ROLLOUT);
-            self.add("spec", &["remediation"]);
+            self.add("spec", &["remediation", OLD_REMEDIATION]);
         }
     }
 
@@ -180,7 +182,7 @@ impl NeverEmpty {
             self.add(at, &["readinessGates"]);
         }
         self.add(&deployments, &ROLLOUT);
-        self.add(&deployments, &["failureDomain"]);
+        self.add(&deployments, &["failureDomain", OLD_REMEDIATION]);
         self.add(at, &WORKERS);
     }
 

@@ -151,7 +151,6 @@ impl Rows {
             Form::Reference,
         );
         self.timeouts(at, "deletion.");
-        self.only_new(at, &["taints"]);
         if at == "spec" {
             self.only_new(at, &["minReadySeconds"]);
         }
@@ -182,9 +181,17 @@ impl Rows {
     }
 
     fn health_check(&mut self, at: &str) {
-        self.same(at, "unhealthyConditions", "checks.unhealthyNodeConditions");
-        let conditions = format!("{at}.checks.unhealthyNodeConditions[]");
-        self.row(&conditions, "timeout", "timeoutSeconds", Form::Seconds);
+        for (old, new) in [
+            ("unhealthyConditions", "checks.unhealthyNodeConditions"),
+            (
+                "unhealthyMachineConditions",
+                "checks.unhealthyMachineConditions",
+            ),
+        ] {
+            self.same(at, old, new);
+            let conditions = format!("{at}.{new}[]");
+            self.row(&conditions, "timeout", "timeoutSeconds", Form::Seconds);
+        }
         self.row(
             at,
             "nodeStartupTimeout",
@@ -207,7 +214,6 @@ impl Rows {
             "remediation.templateRef",
             Form::Template,
         );
-        self.only_new(at, &["checks.unhealthyMachineConditions"]);
     }
 
     /// The health check of machines of a topology or a class.
@@ -260,10 +266,7 @@ impl Rows {
         for at in [control_plane, deployments, pools] {
             self.timeouts(at, "deletion.");
             self.only_old(at, &["variables.overrides[].definitionFrom"]);
-            self.only_new(at, &["taints"]);
         }
-        self.only_new(control_plane, &["rollout"]);
-        self.only_new(deployments, &["rollout.after"]);
     }
 
     fn class(&mut self) {
@@ -306,7 +309,6 @@ impl Rows {
         for at in [control_plane, deployments, pools] {
             self.same(at, "namingStrategy", "naming");
             self.timeouts(at, "deletion.");
-            self.only_new(at, &["taints"]);
         }
         self.same("spec.variables[]", "metadata", "deprecatedV1Beta1Metadata");
         self.same(
@@ -319,7 +321,6 @@ impl Rows {
             "validateExtension",
             "validateTopologyExtension",
         );
-        self.only_new("spec", &["upgrade", "kubernetesVersions"]);
     }
 
     fn control_plane(&mut self, at: &str, makes_machines: bool) {

@@ -49,13 +49,8 @@ fn one_of(group: &[&Diagnostic]) -> Vec<Diagnostic> {
 /// The object of a finding and its line.
 fn place(finding: &Diagnostic) -> String {
     let message = finding.message.to_string();
-    let object = finding.place.object.as_deref().map(|title| {
-        title
-            .split_once('/')
-            .map_or(title, |(_, name)| name)
-            .to_owned()
-    });
-    let name = object
+    let name = name_of_object(finding)
+        .map(str::to_owned)
         .or_else(|| {
             message
                 .split(' ')
@@ -69,6 +64,11 @@ fn place(finding: &Diagnostic) -> String {
     }
 }
 
+fn name_of_object(finding: &Diagnostic) -> Option<&str> {
+    let title = finding.place.object.as_deref()?;
+    Some(title.split_once('/').map_or(title, |(_, name)| name))
+}
+
 /// Message, help and notes without the names of CRDs and kinds: a finding with another help or note
 /// is shown by itself.
 fn what_is_said(finding: &Diagnostic) -> Vec<String> {
@@ -76,7 +76,10 @@ fn what_is_said(finding: &Diagnostic) -> Vec<String> {
     let texts = std::iter::once(finding.message.to_string()).chain(help);
     texts
         .chain(finding.notes.iter().map(ToString::to_string))
-        .map(|text| without_names(&text))
+        .map(|text| match name_of_object(finding) {
+            Some(name) => without_names(&text.replace(name, "…")),
+            None => without_names(&text),
+        })
         .collect()
 }
 
