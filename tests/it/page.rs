@@ -1319,6 +1319,7 @@ fn inspected_tables(document: &Document<'_>, report: &Value) {
             step,
             text_of(&line["text"]),
             text_of(&line["cause"]).replace('`', ""),
+            text_of(&line["report"]),
         ]
     };
     let lines = report["log"]["found"]
@@ -1326,7 +1327,7 @@ fn inspected_tables(document: &Document<'_>, report: &Value) {
         .map(|found| found.iter().map(line).collect::<Vec<_>>());
     let shown = tables_of(
         document,
-        "Lines of the log that speak of a step or are known",
+        "Lines of the log that report an error or a warning",
     );
     assert_eq!(shown, lines.into_iter().collect::<Vec<_>>());
     if let Some(log) = report["log"].as_object() {
