@@ -6,6 +6,7 @@
     reason = "a benchmark may fail loudly, and criterion makes the functions"
 )]
 
+use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::sync::Arc;
 
@@ -114,6 +115,7 @@ fn verbs(criterion: &mut Criterion) {
                     name: "data",
                     bytes,
                     log: None,
+                    is_log_alone: false,
                     now: 0,
                     show_secrets: false,
                 };
@@ -130,7 +132,14 @@ fn verbs(criterion: &mut Criterion) {
             version: Version::parse("v1beta1"),
             family: None,
         };
-        bencher.iter(|| migrate::run(black_box(&sources()), &wanted, &Budget::default()));
+        bencher.iter(|| {
+            migrate::run(
+                black_box(&sources()),
+                &wanted,
+                &BTreeSet::new(),
+                &Arc::default(),
+            )
+        });
     });
     group.finish();
 }

@@ -11,6 +11,8 @@ mod disks;
 mod files;
 mod ignition;
 mod join;
+pub(crate) mod metadata;
+pub(crate) mod metadata_types;
 mod review;
 mod users;
 mod warnings;

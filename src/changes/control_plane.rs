@@ -1,321 +1,269 @@
-//! Which changes of a KubeadmControlPlane's config replace machines (Cluster API v1.14,
-//! `controlplane/kubeadm/pkg/filters.go`, `UpToDate` and `PrepareKubeadmConfigsForDiff`;
-//! `controlplane/kubeadm/webhooks/admission/kubeadmcontrolplane.go`, `allowedPaths`).
+//! What becomes of the machines of a KubeadmControlPlane.
 
-use std::collections::BTreeSet;
+use serde_json::{Value, json};
 
-use serde_json::{Map, Value, json};
+use super::effect::{Effect, KEEPS, Machine, Verdict};
+use super::infrastructure;
+use crate::contract::rollout::{
+    self, Comparison, Config, Machines, Release, Row, Rule, names_another, rollout_after,
+};
+use crate::objects::{Object, fields};
+use crate::render::input::target::ConfigKind;
+use crate::render::prove::config;
+use crate::render::{Notes, Role};
 
-/// Fields that only count for machines to come, or that Cluster API changes in the running cluster.
-const IGNORED: [&[&str]; 5] = [
-    &["clusterConfiguration", "controlPlaneEndpoint"],
-    &["clusterConfiguration", "dns"],
-    &["joinConfiguration", "discovery"],
-    &[
-        "initConfiguration",
-        "timeouts",
-        "controlPlaneComponentHealthCheckSeconds",
-    ],
-    &[
-        "joinConfiguration",
-        "timeouts",
-        "controlPlaneComponentHealthCheckSeconds",
-    ],
+const OF_WEBHOOK: &str =
+    "Cluster API v1.10 to v1.14, webhook of KubeadmControlPlane, ValidateUpdate";
+
+const VERSION: &[&str] = &["spec", "version"];
+/// The reference to the infrastructure template in v1beta2 and v1beta1.
+const INFRASTRUCTURE: [&[&str]; 2] = [
+    &["spec", "machineTemplate", "spec", "infrastructureRef"],
+    &["spec", "machineTemplate", "infrastructureRef"],
 ];
 
-/// Fields that the webhook lets nobody change.
-const FIXED: [&[&str]; 3] = [
-    &["clusterConfiguration", "caCertificateValidityPeriodDays"],
-    &["clusterConfiguration", "certificatesDir"],
-    &["clusterConfiguration", "controlPlaneEndpoint"],
-];
+/// Both sides of a comparison, with what is read of them.
+struct Sides<'a> {
+    old: &'a Machine<'a>,
+    new: &'a Machine<'a>,
+    machines: Machines,
+    /// The configs in v1beta2.
+    specs: [Value; 2],
+}
 
-/// A spec with what earlier releases filled in (`ApplyPreviousKubeadmConfigDefaults`): Cluster API
-/// compares both sides with it, so that no machine is replaced for it.
-pub(super) fn with_defaults(mut spec: Value) -> Value {
-    const DEFAULTS: [(&[&str], &str); 3] = [
-        (&["format"], "cloud-config"),
-        (
-            &["initConfiguration", "nodeRegistration", "imagePullPolicy"],
-            "IfNotPresent",
-        ),
-        (
-            &["joinConfiguration", "nodeRegistration", "imagePullPolicy"],
-            "IfNotPresent",
-        ),
-    ];
-    for (path, default) in DEFAULTS {
-        let field = path.iter().try_fold(&mut spec, |value, step| {
-            if value.is_null() {
-                *value = json!({});
-            }
-            Some(value.as_object_mut()?.entry(*step).or_insert(Value::Null))
-        });
-        if let Some(field) = field.filter(|field| field.is_null() || field.as_str() == Some("")) {
-            *field = default.into();
+pub(super) fn verdict(old: &Machine<'_>, new: &Machine<'_>, is_data_changed: bool) -> Verdict {
+    let machines = match new.target.role {
+        Some(Role::Init) => Machines::Init,
+        _ => Machines::Joined,
+    };
+    let sides = Sides {
+        old,
+        new,
+        machines,
+        specs: [old, new].map(spec),
+    };
+    let is_upgrade = old.request.profile != new.request.profile;
+    let changed = sides.changed();
+    let known = sides.known();
+    let is_changed = is_upgrade
+        || is_data_changed
+        || !changed.is_empty()
+        || infrastructure::edited(old, new, "").is_some();
+    if known.is_none() && is_changed {
+        return Verdict::unknown(old, new);
+    }
+    let Some((row, releases)) = known else {
+        return Verdict::of(Effect::None, KEEPS, "nothing changes");
+    };
+    sides
+        .rejected(releases[1])
+        .map(|reason| Verdict::of(Effect::Refused, OF_WEBHOOK, reason))
+        .or_else(|| sides.rollout(row, releases))
+        .unwrap_or_else(|| sides.stays(row, &changed, is_data_changed))
+}
+
+impl Sides<'_> {
+    /// The row of the new release, and both releases; `None` when one is not known or the new one
+    /// is older.
+    fn known(&self) -> Option<(&'static Row, [Release; 2])> {
+        self.old.row(self.machines)?;
+        let row = self.new.row(self.machines)?;
+        let was = self.old.request.profile.release()?;
+        let is = self.new.request.profile.release()?;
+        (was.0 <= is.0).then_some((row, [was, is]))
+    }
+
+    fn objects(&self) -> [&Object; 2] {
+        [self.old.target.config, self.new.target.config]
+    }
+
+    fn versions(&self) -> [String; 2] {
+        [self.old, self.new].map(|machine| machine.version(machine.target.config, VERSION))
+    }
+
+    /// The fields below `spec` that differ.
+    fn changed(&self) -> Vec<String> {
+        let [was, is] = &self.specs;
+        let mut changed: Vec<String> = rollout::changed(was, is)
+            .into_iter()
+            .map(|field| format!("kubeadmConfigSpec.{field}"))
+            .collect();
+        let [before, after] = self.objects();
+        if before.api_version() == after.api_version() {
+            let (before, after) = (beside_config(before), beside_config(after));
+            changed.extend(rollout::differences(&before, &after));
         }
+        changed
     }
-    spec
-}
 
-/// Whether the webhook refuses to go from one version of Kubernetes to another: no minor version
-/// may be skipped (`validateVersion`).
-pub(super) fn skips_a_minor(old: &str, new: &str) -> bool {
-    let minor = |version: &str| {
-        let mut numbers = version.split('.').map(|number| number.parse::<u32>().ok());
-        Some((numbers.next()??, numbers.next()??))
-    };
-    minor(old)
-        .zip(minor(new))
-        .is_some_and(|((major, old), (other, new))| major == other && new >= old.saturating_add(2))
-}
-
-/// The fields of a spec in v1beta2 whose change replaces the machines that joined, or else the
-/// first one.
-pub(super) fn replacing(old: &Value, new: &Value) -> Vec<String> {
-    let of_others = differences(&joining(old), &joining(new));
-    if !of_others.is_empty() {
-        return of_others;
+    /// What the webhook rejects, and why.
+    fn rejected(&self, release: Release) -> Option<String> {
+        let of_v1beta1 = |machine: &Machine<'_>| {
+            let spec = machine.target.config.field(&["spec"]).cloned();
+            spec.filter(|_| is_v1beta1(machine) && release.0 <= 10)
+        };
+        let in_v1beta2 = |spec: &Value| json!({"kubeadmConfigSpec": spec});
+        let [was, is] = match (of_v1beta1(self.old), of_v1beta1(self.new)) {
+            (Some(was), Some(is)) => [was, is],
+            _ => [in_v1beta2(&self.specs[0]), in_v1beta2(&self.specs[1])],
+        };
+        if let Some(field) = rollout::rejected(release, &was, &is).first() {
+            return Some(format!("spec.{field} cannot be changed"));
+        }
+        let [was, is] = self.versions();
+        rollout::skips_a_minor(&was, &is)
+            .then(|| format!("Kubernetes v{was} to v{is} skips a minor version"))
     }
-    // The first machine is compared as if it had joined, and only then as what it is.
-    match differences(&joining(&as_joined(old, new)), &joining(new)).is_empty() {
-        true => Vec::new(),
-        false => differences(&first(old), &first(new)),
-    }
-}
 
-pub(super) fn refused(old: &Value, new: &Value) -> Vec<String> {
-    let is_changed = |path: &&&[&str]| at(old, path) != at(new, path);
-    FIXED
-        .iter()
-        .filter(is_changed)
-        .map(|path| path.join("."))
-        .collect()
-}
-
-fn at<'v>(value: &'v Value, path: &[&str]) -> &'v Value {
-    static NULL: Value = Value::Null;
-    path.iter()
-        .fold(value, |value, step| value.get(step).unwrap_or(&NULL))
-}
-
-fn joining(spec: &Value) -> Value {
-    without(spec, "initConfiguration")
-}
-
-fn first(spec: &Value) -> Value {
-    without(spec, "joinConfiguration")
-}
-
-/// The spec as it is compared, without one of the two configurations.
-fn without(spec: &Value, configuration: &str) -> Value {
-    let mut spec = spec.clone();
-    for path in IGNORED {
-        remove(&mut spec, path);
-    }
-    if let Value::Object(fields) = &mut spec {
-        fields.remove(configuration);
-    }
-    pruned(spec).unwrap_or_else(|| json!({}))
-}
-
-fn remove(value: &mut Value, path: &[&str]) {
-    let Some((last, parents)) = path.split_last() else {
-        return;
-    };
-    let parent = parents
-        .iter()
-        .try_fold(value, |value, step| value.get_mut(*step));
-    if let Some(Value::Object(fields)) = parent {
-        fields.remove(*last);
-    }
-}
-
-/// The value without empty maps and lists; but no taints is something else than those of kubeadm.
-/// The depth is that of the schema.
-fn pruned(value: Value) -> Option<Value> {
-    match value {
-        Value::Null => None,
-        Value::Array(items) if items.is_empty() => None,
-        Value::Object(fields) => {
-            let kept = |(name, value): (String, Value)| {
-                let value = if name == "taints" {
-                    Some(value)
-                } else {
-                    pruned(value)
-                };
-                value.map(|value| (name, value))
+    /// The verdict when the machines are replaced, or nothing is known.
+    fn rollout(&self, row: &Row, releases: [Release; 2]) -> Option<Verdict> {
+        let [before, after] = self.objects();
+        let rollout = |reason: String| {
+            let reason = format!("{} {reason}", after.title());
+            Some(Verdict::of(Effect::Rollout, row.source, reason))
+        };
+        let [was, is] = self.versions();
+        if was != is {
+            return rollout(format!("goes from Kubernetes v{was} to v{is}"));
+        }
+        let [was, is] = [before, after].map(infrastructure_of);
+        if names_another(&["group", "kind", "name"], was, is) {
+            return rollout("points to another template of its infrastructure".to_owned());
+        }
+        let [was, is] =
+            [before, after].map(|object| object.field(&["spec"]).and_then(rollout_after));
+        if let Some(time) = is.filter(|_| was != is) {
+            return rollout(format!(
+                "replaces machines created before {time} from then on (rollout.after)"
+            ));
+        }
+        let configs = [0, 1].map(|side| self.config(side, releases[side]));
+        let Some(replacing) = rollout::replacing(self.machines, &configs[0], &configs[1]) else {
+            return Some(Verdict::unknown(self.old, self.new));
+        };
+        if let Some(first) = replacing.first() {
+            let others = match replacing.len() - 1 {
+                0 => String::new(),
+                others => format!(" and {others} more"),
             };
-            let fields: Map<String, Value> = fields.into_iter().filter_map(kept).collect();
-            (!fields.is_empty()).then_some(Value::Object(fields))
+            let is_upgrade = self.old.request.profile != self.new.request.profile;
+            let [was, is] = &self.specs;
+            return match is_upgrade && rollout::changed(was, is).is_empty() {
+                true => self.by_upgrade(row, first),
+                false => rollout(format!(
+                    "has another spec.kubeadmConfigSpec.{first}{others}"
+                )),
+            };
         }
-        value => Some(value),
+        let days = expiry_days(after).filter(|days| expiry_days(before) < Some(*days));
+        if let Some(days) = days {
+            return rollout(format!(
+                "replaces machines whose certificates expire within {days} days (rollout.before)"
+            ));
+        }
+        infrastructure::edited(self.old, self.new, &after.title())
+            .filter(|verdict| verdict.effect != Effect::None)
+    }
+
+    /// The same config is stored or compared otherwise by the new release.
+    fn by_upgrade(&self, row: &Row, field: &str) -> Option<Verdict> {
+        let [was, is] = [self.old, self.new].map(|machine| machine.request.profile.version());
+        let reason = format!(
+            "Cluster API {is} finds another {field} in the KubeadmConfig that {was} stored"
+        );
+        Some(Verdict::of(Effect::Rollout, row.source, reason))
+    }
+
+    fn config(&self, side: usize, release: Release) -> Config<'_> {
+        let machine = [self.old, self.new][side];
+        let version = &self.versions()[side];
+        let kubernetes = crate::contract::parse_tolerant(version).ok();
+        Config {
+            release,
+            spec: &self.specs[side],
+            v1beta1: machine.target.spec().filter(|_| is_v1beta1(machine)),
+            sets_local_mode: kubernetes
+                .is_some_and(|version| machine.request.profile.sets_kubelet_local_mode(&version)),
+        }
+    }
+
+    /// The verdict when the machines stay.
+    fn stays(&self, row: &Row, changed: &[String], is_data_changed: bool) -> Verdict {
+        if let Some(first) = changed.first() {
+            let reason = format!("spec.{first} replaces no machine");
+            return Verdict::of(Effect::InPlace, row.source, reason);
+        }
+        let [_, after] = self.objects();
+        if let Some(verdict) = infrastructure::edited(self.old, self.new, &after.title()) {
+            return verdict;
+        }
+        let is_upgrade = self.old.request.profile != self.new.request.profile;
+        let reason = match is_data_changed {
+            _ if is_upgrade => self.of_upgrade(row),
+            true => "what changes replaces no machine: only machines to come are others".to_owned(),
+            false => "nothing changes".to_owned(),
+        };
+        Verdict::of(Effect::None, row.source, reason)
+    }
+
+    /// What an upgrade of Cluster API does to machines that stay. Up to v1.11 the bootstrap
+    /// provider could fail to store `joinConfiguration.controlPlane`, by which later releases tell
+    /// machines that joined.
+    fn of_upgrade(&self, row: &Row) -> String {
+        let told = "an upgrade of Cluster API replaces no machine: only those to come are others";
+        let is_older = self.old.request.profile.release() < Some(Release(12, 0));
+        let needs_field = row.rule
+            == Rule::ControlPlane(Comparison::Desired {
+                accepts_missing_control_plane: false,
+            });
+        match self.machines {
+            Machines::Joined if is_older && needs_field => format!(
+                "{told}; a machine is replaced if its KubeadmConfig lacks joinConfiguration.controlPlane"
+            ),
+            _ => told.to_owned(),
+        }
     }
 }
 
-/// The old spec with its first machine's configuration as one that joins.
-fn as_joined(old: &Value, new: &Value) -> Value {
-    let init = at(old, &["initConfiguration"]);
-    let mut join = Map::new();
-    for name in ["timeouts", "patches", "skipPhases", "nodeRegistration"] {
-        join.extend(init.get(name).map(|value| (name.to_owned(), value.clone())));
-    }
-    join.extend(
-        new.pointer("/joinConfiguration/caCertPath")
-            .map(|path| ("caCertPath".to_owned(), path.clone())),
-    );
-    join.extend(init.get("localAPIEndpoint").map(|endpoint| {
-        (
-            "controlPlane".to_owned(),
-            json!({"localAPIEndpoint": endpoint}),
-        )
-    }));
-    let mut spec = old.clone();
+fn is_v1beta1(machine: &Machine<'_>) -> bool {
+    machine.target.config.version() == "v1beta1"
+}
+
+fn infrastructure_of(object: &Object) -> Option<&Value> {
+    INFRASTRUCTURE.iter().find_map(|path| object.field(path))
+}
+
+/// The days before the expiry of their certificates from which machines are replaced.
+fn expiry_days(object: &Object) -> Option<i64> {
+    [
+        &["spec", "rollout", "before", "certificatesExpiryDays"][..],
+        &["spec", "rolloutBefore", "certificatesExpiryDays"],
+    ]
+    .iter()
+    .find_map(|path| object.field(path)?.as_i64())
+}
+
+/// The spec of a control plane without the config of its machines.
+fn beside_config(object: &Object) -> Value {
+    let mut spec = object.field(&["spec"]).cloned().unwrap_or_default();
     if let Value::Object(fields) = &mut spec {
-        fields.insert("joinConfiguration".to_owned(), Value::Object(join));
+        fields.remove("kubeadmConfigSpec");
     }
     spec
 }
 
-/// The most fields that are named.
-const MOST: usize = 50;
-
-/// The fields that differ, as far down as both have maps.
-pub(super) fn differences(old: &Value, new: &Value) -> Vec<String> {
-    let mut found = Vec::new();
-    collect(old, new, "", &mut found);
-    found.truncate(MOST);
-    found
-}
-
-/// The depth is that of what the reader of YAML takes.
-fn collect(old: &Value, new: &Value, path: &str, found: &mut Vec<String>) {
-    if old == new || found.len() > MOST {
-        return;
-    }
-    let (Value::Object(before), Value::Object(after)) = (old, new) else {
-        return found.push(path.to_owned());
-    };
-    let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-    for name in names {
-        let inner = if path.is_empty() {
-            name.clone()
-        } else {
-            format!("{path}.{name}")
-        };
-        collect(
-            before.get(name).unwrap_or(&Value::Null),
-            after.get(name).unwrap_or(&Value::Null),
-            &inner,
-            found,
-        );
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(old: Value, new: Value, expected: &[&str]) {
-        assert_eq!(replacing(&old, &new), expected);
-    }
-
-    /// `TestMatchesKubeadmConfig` of Cluster API has the same cases.
-    #[test]
-    fn machines_are_replaced_for_what_reaches_them() {
-        let files = |content: &str| json!({"files": [{"path": "/a", "content": content}]});
-        check(files("a"), files("b"), &["files"]);
-        let dns = |tag: &str| json!({"clusterConfiguration": {"dns": {"imageTag": tag}}});
-        check(dns("a"), dns("b"), &[]);
-        let args = |value: &str| json!({"clusterConfiguration": {"apiServer": {"extraArgs": [{"name": "v", "value": value}]}}});
-        check(
-            args("1"),
-            args("2"),
-            &["clusterConfiguration.apiServer.extraArgs"],
-        );
-        check(
-            json!({"joinConfiguration": {"discovery": {"tlsBootstrapToken": "a"}}}),
-            json!({}),
-            &[],
-        );
-        check(
-            json!({"clusterConfiguration": {"apiServer": {"certSANs": []}}}),
-            json!({}),
-            &[],
-        );
-    }
-
-    #[test]
-    fn the_first_machine_is_compared_as_if_it_had_joined() {
-        let of = |init: &str, join: &str| {
-            let registration = |name: &str| json!({"nodeRegistration": {"name": name}});
-            json!({"initConfiguration": registration(init), "joinConfiguration": registration(join)})
-        };
-        // Both were the same, so the first machine is what a joining one would be.
-        check(of("a", "a"), of("b", "a"), &[]);
-        check(
-            of("a", "a"),
-            of("b", "b"),
-            &["joinConfiguration.nodeRegistration.name"],
-        );
-        check(
-            of("a", "b"),
-            of("c", "b"),
-            &["initConfiguration.nodeRegistration.name"],
-        );
-    }
-
-    #[test]
-    fn what_earlier_releases_filled_in_replaces_no_machine() {
-        let filled = json!({
-            "format": "cloud-config", "files": [],
-            "initConfiguration": {"nodeRegistration": {"imagePullPolicy": "IfNotPresent"}},
-            "joinConfiguration": {"nodeRegistration": {"imagePullPolicy": "IfNotPresent"}},
-        });
-        let compared = |old: &Value, new: &Value| {
-            replacing(&with_defaults(old.clone()), &with_defaults(new.clone()))
-        };
-        assert_eq!(compared(&json!({}), &filled), [""; 0]);
-        assert_eq!(
-            compared(&json!({"initConfiguration": null, "format": ""}), &filled),
-            [""; 0]
-        );
-        let always =
-            json!({"joinConfiguration": {"nodeRegistration": {"imagePullPolicy": "Always"}}});
-        assert_eq!(
-            compared(&always, &filled),
-            ["joinConfiguration.nodeRegistration.imagePullPolicy"]
-        );
-        assert_eq!(
-            compared(&json!({"format": "ignition"}), &filled),
-            ["format"]
-        );
-    }
-
-    #[test]
-    fn a_minor_version_may_not_be_skipped() {
-        for (old, new, is_refused) in [
-            ("1.33.1", "1.34.0", false),
-            ("1.33.1", "1.35.0", true),
-            ("1.33.1", "1.40.0", true),
-            ("1.35.0", "1.33.0", false),
-            ("1.33", "1.35", true),
-            ("x", "1.35.0", false),
-            ("1.33.1", "2.35.0", false),
-        ] {
-            assert_eq!(skips_a_minor(old, new), is_refused, "{old} {new}");
-        }
-    }
-
-    #[test]
-    fn some_fields_nobody_may_change() {
-        let of =
-            |days: i64| json!({"clusterConfiguration": {"caCertificateValidityPeriodDays": days}});
-        assert_eq!(
-            refused(&of(1), &of(2)),
-            ["clusterConfiguration.caCertificateValidityPeriodDays"]
-        );
-        assert_eq!(refused(&of(1), &of(1)), [""; 0]);
-    }
+/// The spec of the config in v1beta2; as it is written where its API refuses it.
+fn spec(machine: &Machine<'_>) -> Value {
+    debug_assert!(
+        matches!(machine.target.kind, ConfigKind::ControlPlane { .. }),
+        "only control planes are compared"
+    );
+    let proven = config::prove(&machine.target, machine.request, &mut Notes::default());
+    let spec = proven.and_then(|config| serde_json::to_value(config.spec).ok());
+    spec.or_else(|| machine.target.spec().cloned())
+        .unwrap_or_else(|| {
+            fields::field(machine.target.config.value(), &["spec"])
+                .cloned()
+                .unwrap_or_default()
+        })
 }

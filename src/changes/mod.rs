@@ -7,12 +7,16 @@
 //! ([`verdict`]).
 
 mod control_plane;
+mod deployment;
+mod effect;
+mod infrastructure;
 mod lines;
 mod parts;
 mod same;
 mod verdict;
 
+pub(crate) use effect::{Effect, Machine, Verdict};
 pub(crate) use lines::changed_lines;
 pub(crate) use parts::{Kind, Part, parts};
 pub(crate) use same::{SAID, certificates_folder, made_same, without_tokens};
-pub(crate) use verdict::{Effect, Machine, Verdict, maker, verdict};
+pub(crate) use verdict::{maker, verdict};

@@ -175,6 +175,13 @@ pub(super) fn refuse(context: &mut Context<'_>, refusal: &Refusal) -> Exit {
         let note = context.pasteable(&note);
         context.talk(&format!("note: {note}"));
     }
+    if let Some(help) = refusal
+        .suggestion()
+        .filter(|_| context.stdio.stderr.is_terminal())
+    {
+        let help = context.pasteable(&remedy::words(help));
+        context.talk(&format!("  help: {help}"));
+    }
     Exit::Findings
 }
 
@@ -255,6 +262,24 @@ mod tests {
         assert_eq!(
             stderr_of(&arguments, "\n ${A", true),
             format!("{broken}note: see <stdin>:2:2\n")
+        );
+    }
+
+    #[test]
+    fn a_person_is_told_which_flags_replace_a_cluster() {
+        let namespace =
+            "Error: management cluster not available. Cannot auto-discover target namespace.";
+        let help = "  help: without a cluster, give `--target-namespace NAMESPACE`, and `--infrastructure NAME:VERSION` or a template with `--from`\n";
+        let arguments = ["generate", "cluster", "c"];
+        let piped = stderr_of(&arguments, "", false);
+        assert!(piped.starts_with(namespace) && piped.lines().count() == 1);
+        assert_eq!(stderr_of(&arguments, "", true), format!("{piped}{help}"));
+        let with_namespace = ["generate", "cluster", "c", "-n", "d"];
+        let piped = stderr_of(&with_namespace, "", false);
+        let help = "  help: without a cluster, give `--infrastructure NAME:VERSION`, or a template with `--from`\n";
+        assert_eq!(
+            stderr_of(&with_namespace, "", true),
+            format!("{piped}{help}")
         );
     }
 

@@ -58,7 +58,7 @@ fn with_values(command: Command) -> Command {
     let values = |argument: &Arg| -> Vec<&'static str> {
         match (argument.get_id().as_str(), argument.is_positional()) {
             ("deny", _) => std::iter::once("warnings").chain(known_rules()).collect(),
-            ("allow", _) => known_rules(),
+            ("allow", _) | ("rule", true) => known_rules(),
             ("capi_version", _) => Profile::names().collect(),
             ("flavor", _) => templates()
                 .filter_map(template_flavor)

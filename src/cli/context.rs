@@ -233,6 +233,13 @@ impl Context<'_> {
         }
     }
 
+    /// Writes a line beside a report, unless `-q`. It may hold names out of documents.
+    pub fn note(&mut self, line: &str, to: To) {
+        if !self.global.quiet {
+            self.write(&format!("{}\n", text::visible(line)), to);
+        }
+    }
+
     /// How text is written to a stream.
     pub fn style(&self, to: To) -> Style {
         let stream = match to {

@@ -244,7 +244,11 @@ fn load(shown: &str, context: &mut Context<'_>) -> Result<Inputs, Failure> {
         file => (file, files::read_file(file, Limits::default())?),
     };
     match diff::documents(name, &bytes, &context.budget) {
-        Some((sources, report)) => Ok(Inputs { sources, report }),
+        Some((sources, report)) => Ok(Inputs {
+            sources,
+            report,
+            ..Inputs::default()
+        }),
         None => Ok(Inputs::of(name, bytes)?),
     }
 }

@@ -118,7 +118,13 @@ fn without_command(
     match usage::check_global_flags(rest) {
         Ok(Some(version)) => Request::Print(version),
         Ok(None) => Request::Print(overview::of_group(program, word, group, width)),
-        Err(message) => refuse(format!("Error: {message}\n"), Exit::Findings),
+        Err(message) if group.iter().any(|verb| verb.manner == Manner::Clusterctl) => {
+            refuse(format!("Error: {message}\n"), Exit::Findings)
+        }
+        Err(message) => Request::Fail(Failure::usage(
+            format!("`{program} {word}` has no command: {message}"),
+            format!("`{program} {word} -h` lists the commands"),
+        )),
     }
 }
 
@@ -153,7 +159,8 @@ fn help_about(program: &str, verbs: &'static [Verb], topic: &[String], width: us
     )
 }
 
-/// clusterctl's words and code: scripts that call one of the two meet the same.
+/// clusterctl's message and exit code, so that scripts that call one of the two get the same,
+/// unless only commands of ours are similar.
 fn unknown_command(
     program: &str,
     verbs: &'static [Verb],
@@ -170,6 +177,15 @@ fn unknown_command(
         );
     }
     let suggestions = similar_commands(verbs, word);
+    if are_ours(verbs, &suggestions) {
+        return Request::Fail(Failure::usage(
+            format!(
+                "unknown command `{}` for `{program}`",
+                without_credentials(word)
+            ),
+            format!("did you mean {}?", usage::list(&suggestions)),
+        ));
+    }
     let suggestions = match suggestions.as_slice() {
         [] => String::new(),
         some => format!(
@@ -184,6 +200,16 @@ fn unknown_command(
         without_credentials(word)
     );
     refuse(stderr, Exit::Findings)
+}
+
+/// Whether there are similar commands, and none of them is one of clusterctl's.
+fn are_ours(verbs: &'static [Verb], similar: &[&'static str]) -> bool {
+    let is_ours = |word: &&str| {
+        verbs
+            .iter()
+            .all(|verb| verb.words[0] != *word || verb.manner == Manner::Ours)
+    };
+    !similar.is_empty() && similar.iter().all(is_ours)
 }
 
 /// First words that begin with what was typed or are nearly it.
@@ -306,15 +332,25 @@ mod tests {
             );
         }
         assert!(
-            matches!(request_of("release --bogus"), Request::Refuse { stderr, exit: Exit::Findings } if stderr == "Error: unknown flag: --bogus\n")
+            matches!(request_of("config --bogus"), Request::Refuse { stderr, exit: Exit::Findings } if stderr == "Error: unknown flag: --bogus\n")
+        );
+        assert!(
+            matches!(request_of("release --bogus"), Request::Fail(Failure::Usage { message, .. }) if message.ends_with("unknown flag: --bogus"))
         );
     }
 
     #[test]
     fn first_words_that_are_nearly_right_are_suggested() {
-        let expected = "Error: unknown command \"rendr\" for \"windlass\"\n\nDid you mean this?\n\trender\n\nRun 'windlass --help' for usage.\n";
+        let expected = "Error: unknown command \"completon\" for \"windlass\"\n\nDid you mean this?\n\tcompletion\n\nRun 'windlass --help' for usage.\n";
         assert!(
-            matches!(request_of("rendr worker.yaml"), Request::Refuse { stderr, exit: Exit::Findings } if stderr == expected)
+            matches!(request_of("completon bash"), Request::Refuse { stderr, exit: Exit::Findings } if stderr == expected)
+        );
+        let expected = Failure::usage(
+            "unknown command `rendr` for `windlass`",
+            "did you mean `render`?",
+        );
+        assert!(
+            matches!(request_of("rendr worker.yaml"), Request::Fail(failure) if failure == expected)
         );
     }
 }

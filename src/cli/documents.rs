@@ -4,9 +4,11 @@
 use super::templates::TemplateFlags;
 use super::{Context, Failure};
 use crate::diag::Report;
+use crate::ops::kustomize_files;
 use crate::ops::render::{self, Rendering};
 use crate::render::{Origins, Pool, Request, undeclared};
 use crate::report::Sources;
+use crate::report::text::listed;
 use crate::shell::input::{self, Limits};
 use crate::text::source::Source;
 
@@ -38,7 +40,18 @@ impl Documents {
         request: &Request,
         context: &mut Context<'_>,
     ) -> Result<Self, Failure> {
-        let inputs = input::read(files, Limits::default(), &mut context.stdio.stdin)?;
+        if let Some(version) = &request.kubernetes_version
+            && version.starts_with(|c: char| c.is_ascii_digit())
+        {
+            context.talk(&format!(
+                "note: the Kubernetes version {version} is read as v{version}"
+            ));
+        }
+        let mut inputs = input::read(files, Limits::default(), &mut context.stdio.stdin)?;
+        let skipped = kustomize_files::take(&mut inputs.sources, &request.budget);
+        if let Some(files) = listed(&skipped) {
+            context.talk(&format!("skipped as files of kustomize: {files}"));
+        }
         let mut sources: Sources = inputs.sources.iter().cloned().collect();
         if request.show_secrets {
             sources.show_secrets();

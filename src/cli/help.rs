@@ -5,7 +5,7 @@ use clap::{Arg, ArgAction, Command};
 use super::verbs::Verb;
 
 /// The most columns of help text, however wide the terminal is.
-const WIDTH: usize = 100;
+pub(super) const WIDTH: usize = 100;
 /// The widest left column; longer flags have their text on the next line.
 const WIDEST_LEFT: usize = 30;
 
@@ -16,7 +16,11 @@ pub(super) fn short(program: &str, verb: &Verb, width: usize) -> String {
     let mut text = head(program, verb, width);
     text.push_str(&sections(&command, false, width));
     if !verb.examples.is_empty() {
-        text.push_str(&format!("Example: {program} {}\n", verb.examples[0]));
+        text.push_str(&pasteable(
+            "Example: ",
+            &format!("{program} {}", verb.examples[0]),
+            width,
+        ));
     }
     text.push_str(&format!("`{program} {} --help` says more\n", verb.name()));
     text
@@ -34,7 +38,7 @@ pub(super) fn long(program: &str, verb: &Verb, width: usize) -> String {
     if !verb.examples.is_empty() {
         text.push_str("Examples:\n");
         for example in verb.examples {
-            text.push_str(&format!("  {program} {example}\n"));
+            text.push_str(&pasteable("  ", &format!("{program} {example}"), width));
         }
     }
     text
@@ -46,8 +50,17 @@ fn head(program: &str, verb: &Verb, width: usize) -> String {
         0,
         width,
     );
-    format!("{summary}Usage: {}\n", verb.usage(program))
+    let mut text = format!("{summary}Usage: {}\n", verb.usage(program));
+    if OF_KUSTOMIZE.contains(&verb.name().as_str()) {
+        let example =
+            format!("kustomize build config/default | {program} release build VERSION --to DIR");
+        text.push_str(&pasteable("Example: ", &example, width));
+    }
+    text
 }
+
+/// The verbs that describe and build a release; a project with kustomize uses them so.
+const OF_KUSTOMIZE: [&str; 2] = ["init", "release build"];
 
 /// Arguments, flags, global flags.
 fn sections(command: &Command, is_long: bool, width: usize) -> String {
@@ -182,6 +195,27 @@ fn takes_value(arg: &Arg) -> bool {
     matches!(arg.get_action(), ArgAction::Set | ArgAction::Append)
 }
 
+/// A command, continued in further lines where it is longer than one.
+fn pasteable(begin: &str, command: &str, width: usize) -> String {
+    let mut text = begin.to_owned();
+    let mut column = begin.chars().count();
+    for (at, word) in command.split(' ').enumerate() {
+        let length = word.chars().count();
+        // A blank before the word, and behind it a blank and a backslash.
+        if at > 0 && column + length + 3 > width {
+            text.push_str(" \\\n      ");
+            column = 6;
+        } else if at > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += length;
+    }
+    text.push('\n');
+    text
+}
+
 /// Paragraphs broken at blanks, each line indented. A word is never broken: it may be a command or
 /// a path.
 fn wrapped(text: &str, indent: usize, width: usize) -> String {
@@ -259,13 +293,15 @@ mod tests {
     }
 
     #[test]
+    fn commands_are_continued_behind_a_backslash() {
+        let expected = "  aaaa bbbb \\\n      cccc\n";
+        assert_eq!(pasteable("  ", "aaaa bbbb cccc", 15), expected);
+        assert_eq!(pasteable("  ", "aaaa bbbb cccc", 18), "  aaaa bbbb cccc\n");
+    }
+
+    #[test]
     fn help_keeps_to_the_columns_of_the_terminal() {
-        // Usage lines and examples are commands: they stay in one piece.
-        let is_command = |line: &str| {
-            line.starts_with("Usage: ")
-                || line.starts_with("Example: ")
-                || line.starts_with("  windlass ")
-        };
+        let is_command = |line: &str| line.starts_with("Usage: ");
         for verb in VERBS {
             for text in [short("windlass", verb, 80), long("windlass", verb, 80)] {
                 let wide: Vec<&str> = text

@@ -1,4 +1,4 @@
-//! `inspect FILE`.
+//! `inspect FILE`, `inspect --log LOG`.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ use crate::text::source::Source;
 
 pub(super) const VERB: Verb = Verb {
     words: &["inspect"],
-    operands: "FILE",
+    operands: "[FILE]",
     summary: "what bootstrap data does on the machine: unpacked, in order, which failure nobody sees",
     family: None,
     group: Group::Render,
@@ -28,6 +28,7 @@ pub(super) const VERB: Verb = Verb {
     examples: &[
         "inspect examples/user-data.txt",
         "inspect examples/user-data.txt --log examples/cloud-init-output.log",
+        "inspect --log examples/cloud-init-output.log",
     ],
     action: Action::of::<Arguments>(),
 };
@@ -39,12 +40,14 @@ struct Arguments {
     ///
     /// It may be packed in base64, gzip and MIME, each in any other. cloud-config, scripts and
     /// Ignition 2 and 3 are taken apart. Contents of files are not shown, and commands without
-    /// what looks like a secret.
-    #[arg(value_name = "FILE", required = true)]
-    file: String,
-    /// A log of the machine, such as /var/log/cloud-init-output.log
+    /// what looks like a secret. A log is read as with --log.
+    #[arg(value_name = "FILE", required_unless_present = "log")]
+    file: Option<String>,
+    /// A log of the machine, such as /var/log/cloud-init-output.log, a journal or a console log, or
+    /// - for standard input
     ///
-    /// Its lines are laid beside the steps, and those that others have reported are explained.
+    /// Lists each error and warning with its step, and explains known causes. Without FILE the log
+    /// is read alone.
     #[arg(long, value_name = "LOG")]
     log: Option<String>,
     /// Judge certificates as of this time, such as 2026-11-23T10:00:00Z
@@ -74,29 +77,23 @@ impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let levels = self.levels.levels(context)?;
         let now = self.now()?;
-        let (name, bytes) = match self.file.as_str() {
-            "-" => (
-                STDIN_NAME.to_owned(),
-                input::read_stdin(&mut context.stdio.stdin, Limits::default())?,
-            ),
-            file if files::is_folder(Path::new(file)) => (file.to_owned(), Vec::new()),
-            file => (file.to_owned(), files::read_file(file, Limits::default())?),
-        };
-        let log = self
-            .log
-            .as_deref()
-            .map(|log| files::read_file(log, Limits::default()))
-            .transpose()?;
-        let log = log.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        let log_named = self.log.as_deref().zip(log.as_deref());
+        let Input {
+            name,
+            bytes,
+            log,
+            is_folder,
+        } = self.input(context)?;
+        let is_log_alone = self.file.is_none();
         let inspecting = Inspecting {
             name: &name,
-            bytes: &bytes,
-            log: log_named,
+            bytes: if is_log_alone { &[] } else { &bytes },
+            log: log
+                .as_ref()
+                .map(|(name, text)| (name.as_str(), text.as_str())),
+            is_log_alone,
             now,
             show_secrets: self.show_secrets,
         };
-        let is_folder = self.file != "-" && files::is_folder(Path::new(&self.file));
         let (inspected, mut report, texts) = if is_folder {
             inspect::folder(&name)
         } else {
@@ -142,11 +139,14 @@ impl Run for Arguments {
                     .iter()
                     .map(|document| document.steps.len())
                     .sum();
-                let done = format!(
-                    "{}, {}",
-                    plural(inspected.documents.len(), "document"),
-                    plural(steps, "step")
-                );
+                let done = match &inspected.log {
+                    Some(log) if inspected.documents.is_empty() => plural(log.lines, "line"),
+                    _ => format!(
+                        "{}, {}",
+                        plural(inspected.documents.len(), "document"),
+                        plural(steps, "step")
+                    ),
+                };
                 context.summary(&done, &verdict.report, "", To::Stdout);
             }
         }
@@ -154,7 +154,53 @@ impl Run for Arguments {
     }
 }
 
+/// What is read.
+struct Input {
+    /// The name of FILE, or of the log without FILE.
+    name: String,
+    bytes: Vec<u8>,
+    /// The name and the text of the log.
+    log: Option<(String, String)>,
+    is_folder: bool,
+}
+
+fn read(file: &str, context: &mut Context<'_>) -> Result<(String, Vec<u8>), Failure> {
+    Ok(match file {
+        "-" => {
+            let bytes = input::read_stdin(&mut context.stdio.stdin, Limits::default())?;
+            (STDIN_NAME.to_owned(), bytes)
+        }
+        file => (file.to_owned(), files::read_file(file, Limits::default())?),
+    })
+}
+
 impl Arguments {
+    fn input(&self, context: &mut Context<'_>) -> Result<Input, Failure> {
+        let (file, log) = (self.file.as_deref(), self.log.as_deref());
+        if file == Some("-") && log == Some("-") {
+            let message = "FILE and --log are both standard input";
+            return Err(Failure::usage(message, "save one of the two to a file"));
+        }
+        let first = file.or(log).unwrap_or_default();
+        let is_folder = first != "-" && files::is_folder(Path::new(first));
+        let (name, bytes) = match is_folder {
+            true => (first.to_owned(), Vec::new()),
+            false => read(first, context)?,
+        };
+        let log = match (file, log) {
+            (Some(_), Some(log)) => Some(read(log, context)?),
+            (Some(_), None) => None,
+            (None, _) => Some((name.clone(), bytes.clone())),
+        };
+        let log = log.map(|(name, bytes)| (name, inspect::log_text(&bytes, &context.budget)));
+        Ok(Input {
+            name,
+            bytes,
+            log,
+            is_folder,
+        })
+    }
+
     /// The time that was named, or the clock's, in seconds since 1970.
     fn now(&self) -> Result<i64, Failure> {
         let Some(text) = &self.at else {

@@ -11,17 +11,20 @@ use serde::Serialize;
 
 use super::context::To;
 use super::flags::{Format, LevelFlags, Output};
+use super::provider_file;
 use super::settings::Judge;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::diag::Report;
 use crate::ops::fix::{self, Fixed};
+use crate::ops::lint::unchecked::{self, UncheckedKind};
 use crate::ops::lint::{self, Form, JudgedFile, Linted};
+use crate::ops::release_findings;
 use crate::ops::repository::tars;
 use crate::ops::rules::{self, Knows};
 use crate::report::Sources;
 use crate::report::levels::Verdict;
-use crate::report::text::{self, plural};
+use crate::report::text::{self, listed, plural};
 use crate::shell::cores;
 use crate::shell::files;
 use crate::shell::input::{self, ENDINGS, Inputs, Limits};
@@ -80,6 +83,10 @@ pub(super) struct LintReport {
     files: Vec<JudgedFile>,
     /// How many Kubernetes objects were judged, those of templates apart.
     objects: usize,
+    /// The objects that no rule covers, those of templates included.
+    unchecked: Vec<UncheckedKind>,
+    /// The folders that were skipped: `exclude` of windlass.toml, or test data, tools and charts.
+    excluded: Vec<String>,
 }
 
 impl Run for Arguments {
@@ -93,7 +100,8 @@ impl Run for Arguments {
         let Inputs {
             sources: mut texts,
             report: unread,
-        } = read(&paths, context)?;
+            skipped: excluded,
+        } = read(&paths, &judge, context)?;
         let is_no_file = |text: &&Source| !files::is_file(Path::new(text.name().as_ref()));
         if let Some(text) = texts.iter().find(|text| self.fix && is_no_file(text)) {
             return Err(Failure::usage(
@@ -126,7 +134,8 @@ impl Run for Arguments {
         {
             context.trace(1, &format!("{} holds nothing of a provider", file.file));
         }
-        let (mut verdict, mut sources) = verdict(context, &judge, &linted, &unread, &texts);
+        let built = self.built(context, &judge, &linted)?;
+        let (mut verdict, mut sources) = verdict(context, &judge, &linted, &unread, &texts, &built);
         let mut follows = match fix::fixable(&verdict.report) {
             fixable if fixable == 0 || texts.iter().any(|text| is_no_file(&text)) => String::new(),
             fixable => format!("{fixable} can be mended with `--fix`"),
@@ -138,7 +147,8 @@ impl Run for Arguments {
             differs = self.check && !fixed.changed.is_empty();
             follows = self.write(context, &fixed, &sources)?;
             (texts, linted.report) = (fixed.sources, fixed.report);
-            (verdict, sources) = self::verdict(context, &judge, &linted, &unread, &texts);
+            let built = self.built(context, &judge, &linted)?;
+            (verdict, sources) = self::verdict(context, &judge, &linted, &unread, &texts, &built);
         }
         let done = done(&linted.files, linted.objects);
         let to = if self.output.format == Format::Text && !self.check {
@@ -146,9 +156,12 @@ impl Run for Arguments {
         } else {
             To::Stderr
         };
+        let notes = notes(&linted, &excluded);
         let body = LintReport {
             files: linted.files,
             objects: linted.objects,
+            unchecked: linted.unchecked,
+            excluded,
         };
         context.report(
             self.output.format,
@@ -158,12 +171,48 @@ impl Run for Arguments {
             &sources,
             to,
         );
+        notes.iter().for_each(|line| context.note(line, to));
         context.summary(&done, &verdict.report, &follows, to);
         Ok(Exit::failing(differs || verdict.fails))
     }
 }
 
+/// The findings of a build, and the files that it reads.
+#[derive(Default)]
+struct Built {
+    report: Report,
+    sources: Sources,
+}
+
 impl Arguments {
+    /// What `release build` reports about the provider.yaml files among the input.
+    fn built(
+        &self,
+        context: &mut Context<'_>,
+        judge: &Judge,
+        linted: &Linted,
+    ) -> Result<Built, Failure> {
+        let mut built = Built::default();
+        let is_provider = |file: &&JudgedFile| file.form == Form::Provider.as_str();
+        for file in linted.files.iter().filter(is_provider) {
+            if !files::is_file(Path::new(&file.file)) {
+                continue;
+            }
+            let mut loaded = provider_file::load(&file.file, context)?;
+            judge.roles().hold_for(&mut loaded.inputs);
+            let mut told = linted.report.clone();
+            told.extend(built.report.clone());
+            built.report.extend(release_findings::findings(
+                &loaded.providers,
+                loaded.report,
+                &loaded.inputs,
+                &told,
+            ));
+            built.sources.join(loaded.sources);
+        }
+        Ok(built)
+    }
+
     /// Writes the files that are mended, or shows how they differ; says what was done.
     fn write(
         &self,
@@ -208,16 +257,19 @@ fn verdict(
     linted: &Linted,
     unread: &Report,
     texts: &[Source],
+    built: &Built,
 ) -> (Verdict, Sources) {
     let mut report = unread.clone();
     report.extend(linted.report.clone());
+    report.extend(built.report.clone());
     report.sort(
         &texts
             .iter()
             .map(|text| text.name().as_ref())
             .collect::<Vec<_>>(),
     );
-    let mut sources: Sources = texts.iter().cloned().collect();
+    let mut sources = built.sources.clone();
+    texts.iter().cloned().for_each(|text| sources.add(text));
     let asked = rules::asked(Knows::Files);
     let others = linted.files.iter().filter(|file| !file.judged);
     let others: BTreeSet<&str> = others.map(|file| file.file.as_str()).collect();
@@ -230,7 +282,7 @@ fn verdict(
 
 /// Reads what the command line names. The files of a tar, such as a bundle, are those of a folder
 /// of its name.
-fn read(paths: &[String], context: &mut Context<'_>) -> Result<Inputs, Failure> {
+fn read(paths: &[String], judge: &Judge, context: &mut Context<'_>) -> Result<Inputs, Failure> {
     let is_tar = |path: &&String| {
         *path != "-"
             && files::is_file(Path::new(path))
@@ -238,7 +290,9 @@ fn read(paths: &[String], context: &mut Context<'_>) -> Result<Inputs, Failure> 
     };
     let (tars, plain): (Vec<&String>, Vec<&String>) = paths.iter().partition(is_tar);
     let plain: Vec<String> = plain.into_iter().cloned().collect();
-    let mut inputs = input::read(&plain, Limits::default(), &mut context.stdio.stdin)?;
+    let skips = |folder: &str| judge.excludes(folder);
+    let stdin = &mut context.stdio.stdin;
+    let mut inputs = input::read_without(&plain, Limits::default(), stdin, &skips)?;
     let mut left = tars::MOST_BYTES;
     for path in tars {
         let bytes = files::read_file(
@@ -258,6 +312,39 @@ fn read(paths: &[String], context: &mut Context<'_>) -> Result<Inputs, Failure> 
 
 /// How many bytes tell a tar.
 const TAR_HEADER: u64 = 512;
+
+/// What was skipped and what was not checked, one line each.
+fn notes(linted: &Linted, excluded: &[String]) -> Vec<String> {
+    let of_form = |form: Form| {
+        let files = linted
+            .files
+            .iter()
+            .filter(move |file| file.form == form.as_str());
+        files.map(|file| file.file.as_str()).collect::<Vec<_>>()
+    };
+    let folders = excluded
+        .iter()
+        .map(|folder| format!("{folder}/"))
+        .collect::<Vec<_>>();
+    let excluded = listed(&folders).map(|folders| {
+        format!("skipped by default: {folders}; `exclude` in windlass.toml replaces the list")
+    });
+    let templated = listed(&of_form(Form::Templated))
+        .map(|files| format!("skipped as templates of other tools: {files}"));
+    let patches = listed(&of_form(Form::Patch))
+        .map(|files| format!("skipped as files of kustomize: {files}"));
+    let unbuilt = (linted.is_unbuilt && of_form(Form::Provider).is_empty()).then(|| {
+        "not checked: contract labels and conversion webhooks of CRDs, which only a build knows; \
+         check its output with `windlass lint -`"
+            .to_owned()
+    });
+    let unchecked =
+        unchecked::counted(&linted.unchecked).map(|objects| format!("not checked: {objects}"));
+    [excluded, templated, patches, unbuilt, unchecked]
+        .into_iter()
+        .flatten()
+        .collect()
+}
 
 /// How much was judged: `1 components file, 2 templates, 40 objects`.
 fn done(files: &[JudgedFile], objects: usize) -> String {

@@ -5,7 +5,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 
 use super::verbs::{self, Action, FIRST_TRY, Group, Manner, Run, VERBS, Verb};
-use super::{Context, Exit, Failure, overview};
+use super::{Context, Exit, Failure, help, overview};
 use crate::shell::files::Privacy;
 use crate::shell::trees::{self, Mode, Outcome};
 use crate::text::nearest::nearest;
@@ -29,7 +29,8 @@ const PROGRAM: &str = "windlass";
 struct Arguments {
     /// A command, such as `release build`, or its first word; without it the program
     ///
-    /// The page goes to standard output as roff: `windlass man render | man -l -` shows it.
+    /// The page goes to standard output as roff: `windlass man render | man -l -` shows it. To a
+    /// terminal the help of the command is printed.
     #[arg(value_name = "COMMAND", conflicts_with = "to")]
     words: Vec<String>,
     /// Write all pages into this folder
@@ -47,7 +48,15 @@ impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         match &self.to {
             Some(to) => self.write(context, to)?,
-            None => context.out(&topic(&self.words)?.page()),
+            None => {
+                let topic = topic(&self.words)?;
+                if context.stdio.stdout.is_terminal() {
+                    let width = context.stdio.stdout.width();
+                    context.out(&topic.help(width));
+                } else {
+                    context.out(&topic.page());
+                }
+            }
         }
         Ok(Exit::Clean)
     }
@@ -186,6 +195,22 @@ impl Topic {
             }
         }
         page.text
+    }
+
+    /// The same as text, for a terminal.
+    fn help(&self, width: usize) -> String {
+        let width = width.min(help::WIDTH);
+        match self {
+            Topic::Program => overview::text(PROGRAM, VERBS, FIRST_TRY, width),
+            Topic::Group(word) => {
+                let verbs: Vec<&Verb> = VERBS
+                    .iter()
+                    .filter(|verb| verb.words.len() == 2 && verb.words[0] == *word)
+                    .collect();
+                overview::of_group(PROGRAM, word, &verbs, width)
+            }
+            Topic::Verb(verb) => help::long(PROGRAM, verb, width),
+        }
     }
 
     fn command(&self) -> Command {

@@ -1,7 +1,7 @@
 //! `migrate FILE…`.
 
+use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -10,15 +10,16 @@ use serde::Serialize;
 
 use super::context::To;
 use super::flags::{Format, LevelFlags, Output};
-use super::settings::IN_PART;
+use super::settings::{IN_PART, Judge};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::api::names::Version;
 use crate::ops::migrate::{self, Family, FileChange, Migration, Wanted};
 use crate::report::Sources;
+use crate::report::levels::Verdict;
 use crate::report::text::{self, plural};
 use crate::shell::files;
-use crate::shell::input::{self, Limits};
+use crate::shell::input::{self, Inputs, Limits};
 use crate::text::source::Source;
 
 pub(super) const VERB: Verb = Verb {
@@ -81,33 +82,17 @@ impl Run for Arguments {
         let wanted = self.wanted()?;
         let inputs = input::read(&self.files, Limits::default(), &mut context.stdio.stdin)?;
         self.refuse(&inputs.sources)?;
-        let budget = Arc::clone(&context.budget);
-        let mut migration = migrate::run(&inputs.sources, &wanted, &budget);
-        migration.is_unfinished |= inputs.report.has_errors();
-        let mut report = inputs.report;
-        report.extend(std::mem::take(&mut migration.report));
-        report.sort(
-            &inputs
-                .sources
-                .iter()
-                .map(|source| source.name().as_ref())
-                .collect::<Vec<_>>(),
-        );
-        let mut sources: Sources = inputs.sources.iter().cloned().collect();
-        let verdict = if migration.is_unfinished {
-            judge.verdict_of_unfinished(context, report, &mut sources)
-        } else {
-            judge.verdict(context, report, &mut sources, IN_PART)
-        };
+        let (migration, verdict, sources) = self.migrated(context, &judge, inputs, &wanted);
         let (done, differs) = self.hand_over(context, &migration, &sources, verdict.fails)?;
         let to = if self.write && self.output.format == Format::Text {
             To::Stdout
         } else {
             To::Stderr
         };
+        let done_any = migration.documents() > 0;
         let body = MigrateReport {
             files: migration.files,
-            written: self.write && !verdict.fails,
+            written: self.write && (done_any || !verdict.fails),
         };
         context.report(
             self.output.format,
@@ -137,7 +122,38 @@ impl Arguments {
         Ok(Wanted { version, family })
     }
 
-    /// Refuses what cannot be printed or written.
+    /// Migrates the documents that nothing speaks against: one with a finding that makes the run
+    /// fail stays as it is.
+    fn migrated(
+        &self,
+        context: &Context<'_>,
+        judge: &Judge,
+        inputs: Inputs,
+        wanted: &Wanted,
+    ) -> (Migration, Verdict, Sources) {
+        let mut held = BTreeSet::new();
+        loop {
+            let mut migration = migrate::run(&inputs.sources, wanted, &held, &context.budget);
+            migration.is_unfinished |= inputs.report.has_errors();
+            let mut report = inputs.report.clone();
+            report.extend(std::mem::take(&mut migration.report));
+            let names = inputs.sources.iter().map(|source| source.name().as_ref());
+            report.sort(&names.collect::<Vec<_>>());
+            let mut sources: Sources = inputs.sources.iter().cloned().collect();
+            let verdict = if migration.is_unfinished {
+                judge.verdict_of_unfinished(context, report, &mut sources)
+            } else {
+                judge.verdict(context, report, &mut sources, IN_PART)
+            };
+            let failing = migration.failing(&verdict.report);
+            if failing.is_empty() {
+                return (migration, verdict, sources);
+            }
+            held.extend(failing);
+        }
+    }
+
+    /// Rejects what cannot be printed or written.
     fn refuse(&self, sources: &[Source]) -> Result<(), Failure> {
         if !self.write && !self.check {
             if self.output.format != Format::Text {
@@ -200,7 +216,7 @@ impl Arguments {
                 !migration.changed.is_empty(),
             ));
         }
-        if fails {
+        if fails && migration.documents() == 0 {
             return Ok(("nothing written".to_owned(), false));
         }
         if !self.write {

@@ -20,9 +20,11 @@ mod generate;
 mod generate_cluster;
 mod generate_provider;
 mod generate_yaml;
+mod guesses;
 mod help;
 mod image_layout;
 mod init;
+mod init_verify;
 mod inspect;
 mod lint;
 mod man;
@@ -126,12 +128,11 @@ struct Invocation<'a> {
 
 impl Invocation<'_> {
     fn answer(&mut self, arguments: &[String]) -> Exit {
-        // In a pipe lines stay whole, so that they are found.
         let stdout = &self.stdio.stdout;
         let width = if stdout.is_terminal() {
-            stdout.width()
+            stdout.width().min(help::WIDTH)
         } else {
-            usize::MAX
+            help::WIDTH
         };
         match dispatch::request(self.program, verbs::VERBS, arguments, width) {
             Request::Print(text) => {

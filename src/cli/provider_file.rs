@@ -99,6 +99,15 @@ impl ProviderFlag {
     }
 }
 
+/// Reads a provider.yaml and what it names, as [`ProviderFlag::load`] does.
+///
+/// # Errors
+/// A file cannot be read.
+pub(super) fn load(file: &str, context: &mut Context<'_>) -> Result<Loaded, Failure> {
+    let budget = Arc::clone(&context.budget);
+    from_file(file, false, &mut *context.stdio.stdin, &budget)
+}
+
 fn builtin() -> Loaded {
     let (providers, inputs, report) = provider::builtin();
     let sources = sources(&providers, &inputs);
@@ -125,7 +134,7 @@ fn may_be_shown(name: &str, strayed: Option<Strayed>) -> bool {
     strayed.is_none() && ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-fn from_file(
+pub(super) fn from_file(
     file: &str,
     allow_outside: bool,
     stdin: &mut dyn Read,

@@ -1,6 +1,7 @@
 //! `release build|bump`.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::Args;
 use schemars::JsonSchema;
@@ -18,13 +19,15 @@ use crate::diag::{Diagnostic, Report};
 use crate::emit::release::{ImageOverride, Release};
 use crate::ops::release_build::{self, FIXED_EPOCH, Order};
 use crate::ops::release_bump::{self, Bumped};
+use crate::ops::release_changes;
 use crate::ops::release_compare;
 use crate::ops::release_provenance;
+use crate::provider::{Declared, STDIN};
 use crate::report::Sources;
 use crate::report::text::plural;
 use crate::shell::cores;
 use crate::shell::files::{self, Privacy};
-use crate::shell::input::{Limits, read_source};
+use crate::shell::input::{Limits, STDIN_NAME, read_source};
 use crate::shell::trees::{self, Mode, Outcome};
 use crate::text::shell;
 
@@ -53,6 +56,13 @@ pub(super) const BUMP: Verb = Verb {
     action: Action::of::<Bump>(),
 };
 
+/// Write the whole release: components, metadata, templates, checksums, images, SBOM
+///
+/// With `components: -` in provider.yaml, as `windlass init` writes it, the objects are those of
+/// kustomize: `kustomize build config/default | windlass release build VERSION --to out`. They
+/// stay as they are, except for what clusterctl's contract requires: contract labels, the
+/// provider label, and the version as the tag of the manager's image. With `-v 1` every change is
+/// listed.
 #[derive(Args)]
 struct Build {
     /// The version to release, such as v0.2.0
@@ -135,7 +145,13 @@ impl Run for Build {
         cores::main_works_too();
         let judge = self.levels.judge(context)?;
         let mut loaded = self.provider.load(context)?;
+        if let Some(empty) = empty_input(context, &loaded) {
+            return Err(empty);
+        }
         judge.roles().hold_for(&mut loaded.inputs);
+        if context.global.verbosity > 0 {
+            loaded.inputs.keep_originals();
+        }
         let mut report = loaded.report.clone();
         let version = kept(release_build::version(&self.release), &mut report);
         let mut images: Vec<ImageOverride> = self
@@ -192,6 +208,28 @@ impl Run for Build {
     }
 }
 
+/// provider.yaml takes its objects from standard input, and nothing is there: the pipe from
+/// kustomize was left out, or kustomize failed.
+fn empty_input(context: &Context<'_>, loaded: &Loaded) -> Option<Failure> {
+    let takes_input = |declared: &Declared| declared.provider.components.as_deref() == Some(STDIN);
+    let is_empty = loaded
+        .inputs
+        .sources()
+        .all(|source| **source.name() != *STDIN_NAME || source.text().trim().is_empty());
+    (loaded.providers.iter().any(takes_input) && is_empty).then(|| {
+        let build = context.command("release build VERSION --to DIR");
+        Failure::usage(
+            format!(
+                "{} takes its objects from standard input, which is empty",
+                loaded.shown
+            ),
+            format!(
+                "run `kustomize build config/default | {build}`; if it was run so, kustomize failed"
+            ),
+        )
+    })
+}
+
 /// The value, or its finding in the report.
 pub(super) fn kept<T>(result: Result<T, Box<Diagnostic>>, report: &mut Report) -> Option<T> {
     result.map_err(|finding| report.push(*finding)).ok()
@@ -231,6 +269,12 @@ impl Building<'_> {
     fn finish(mut self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         self.release.report.sort(&[&self.loaded.shown]);
         context.talk(&self.headline());
+        if context.global.verbosity > 0 {
+            let budget = Arc::clone(&context.budget);
+            for line in release_changes::lines(&self.release, &budget) {
+                context.trace(1, &line);
+            }
+        }
         let report = std::mem::take(&mut self.release.report);
         let sources = &mut self.loaded.sources;
         let verdict = if self.release.is_incomplete {

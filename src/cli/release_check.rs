@@ -70,8 +70,9 @@ pub(super) struct CheckReport {
 }
 
 impl Run for Check {
-    fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
+    fn run(mut self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let judge = self.levels.judge(context)?;
+        self.put_in_order()?;
         if self.previous.is_some() && self.folders.len() > 1 {
             return Err(Failure::usage(
                 "`--previous` goes with one folder",
@@ -163,6 +164,27 @@ impl Run for Check {
             if is_text { To::Stdout } else { To::Stderr },
         );
         Ok(Exit::failing(verdict.fails))
+    }
+}
+
+impl Check {
+    /// Puts a version that was given behind the folders before them.
+    fn put_in_order(&mut self) -> Result<(), Failure> {
+        let is_version = |text: &String| release_build::version(text).is_ok();
+        if is_version(&self.release) {
+            return Ok(());
+        }
+        if let Some(at) = self.folders.iter().position(is_version) {
+            let version = self.folders.remove(at);
+            let folder = std::mem::replace(&mut self.release, version);
+            self.folders.insert(0, folder);
+        } else if files::is_folder(Path::new(&self.release)) {
+            return Err(Failure::usage(
+                format!("{} is a folder, and no argument is a version", self.release),
+                "write the version first, such as `v0.1.0`, and then the folders",
+            ));
+        }
+        Ok(())
     }
 }
 

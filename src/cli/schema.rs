@@ -15,12 +15,12 @@ use crate::report::json;
 
 pub(super) const VERB: Verb = Verb {
     words: &["schema"],
-    operands: "KIND",
+    operands: "[KIND]",
     summary: "the JSON Schema of what windlass reads or writes, for editors and programs",
     family: None,
     group: Group::Reference,
     manner: Manner::Ours,
-    examples: &["schema finding"],
+    examples: &["schema", "schema finding"],
     action: Action::of::<Arguments>(),
 };
 
@@ -150,9 +150,9 @@ pub fn schemas() -> impl Iterator<Item = (&'static str, Value)> {
 
 #[derive(Args)]
 struct Arguments {
-    /// What the schema describes
+    /// What the schema describes; without it the kinds are listed
     #[arg(value_name = "KIND", value_parser = kinds())]
-    kind: String,
+    kind: Option<String>,
 }
 
 fn kinds() -> PossibleValuesParser {
@@ -161,11 +161,15 @@ fn kinds() -> PossibleValuesParser {
 
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        let schema = SCHEMAS
+        match SCHEMAS
             .iter()
-            .find(|schema| schema.kind == self.kind)
-            .expect("internal error: clap has checked the kind");
-        context.out(&text(&(schema.make)()));
+            .find(|schema| Some(schema.kind) == self.kind.as_deref())
+        {
+            Some(schema) => context.out(&text(&(schema.make)())),
+            None => SCHEMAS
+                .iter()
+                .for_each(|schema| context.out(&format!("{}\n", schema.kind))),
+        }
         Ok(Exit::Clean)
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::flags::{LevelFlags, known_rules};
 use super::{Context, Failure};
 use crate::diag::Report;
-use crate::ops::settings::{self, ProjectRoles, Settings};
+use crate::ops::settings::{self, EXCLUDED, ProjectRoles, Settings, excludes};
 use crate::report::Sources;
 use crate::report::levels::{ALL_WARNINGS, Levels, Verdict};
 use crate::report::waivers::{self, ProjectWaiver, Waivers};
@@ -184,6 +184,19 @@ impl Judge {
             .as_ref()
             .map(|project| project.settings.roles.clone())
             .unwrap_or_default()
+    }
+
+    /// Whether `lint` skips a folder below those that it is given.
+    pub(super) fn excludes(&self, folder: &str) -> bool {
+        let project = self.project.as_ref();
+        let patterns = project.and_then(|project| project.settings.exclude.as_ref());
+        match (patterns, project) {
+            (Some(patterns), Some(project)) => {
+                let path = project.path_of(folder);
+                patterns.iter().any(|pattern| excludes(pattern, &path))
+            }
+            _ => EXCLUDED.iter().any(|pattern| excludes(pattern, folder)),
+        }
     }
 
     /// The levels, for what no waiver speaks of.

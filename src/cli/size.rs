@@ -30,7 +30,7 @@ pub(super) const VERB: Verb = Verb {
     manner: Manner::Ours,
     examples: &[
         "size examples/control-plane.yaml",
-        "size --infra hetzner,openstack --fail-over 90% examples/control-plane.yaml",
+        "size --infrastructure hetzner,openstack --fail-over 90% examples/control-plane.yaml",
     ],
     action: Action::of::<Arguments>(),
 };
@@ -47,7 +47,7 @@ struct Arguments {
     ///
     /// Without it the Cluster's and the machine templates' infrastructure, and else all.
     #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = PossibleValuesParser::new(size::infrastructures()))]
-    infra: Vec<String>,
+    infrastructure: Vec<String>,
     /// Fail when more of a limit is used, such as 90%
     #[arg(long, value_name = "PERCENT")]
     fail_over: Option<String>,
@@ -137,7 +137,7 @@ impl Arguments {
                 Failure::usage(format!("`--fail-over {text}` is not a percentage"), help)
             })
         });
-        let named = |known: &&str| self.infra.iter().any(|name| name == known);
+        let named = |known: &&str| self.infrastructure.iter().any(|name| name == known);
         Ok(Measuring {
             infrastructures: size::infrastructures().filter(named).collect(),
             fail_over: fail_over.transpose()?,

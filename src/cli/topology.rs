@@ -67,7 +67,9 @@ struct PlanArguments {
     )]
     format: PlanFormat,
     /// Show what differs from the plan of these files: which templates get a successor, which
-    /// machines are replaced, what changes in place
+    /// machines are replaced, what changes in place; may be repeated
+    ///
+    /// Objects that these files lack, such as the ClusterClass, are those of the new files.
     #[arg(long, value_name = "OLD")]
     against: Vec<String>,
     #[command(flatten)]

@@ -3,6 +3,7 @@
 
 use clap::{ArgAction, ArgMatches, Args, Command};
 
+use super::guesses::with_guesses;
 use super::{
     Context, Exit, Failure, Global, completion, config_repositories, diff, explain, generate,
     generate_cluster, generate_provider, generate_yaml, init, inspect, lint, man, migrate,
@@ -195,7 +196,12 @@ impl Verb {
             .disable_version_flag(true)
             .version(version::LINE);
         // Last, because structs of flags bring a summary of their own.
-        let command = with_global_flags((self.action.define)(command)).about(self.summary);
+        let command = (self.action.define)(command);
+        let command = match self.manner {
+            Manner::Ours => with_guesses(command),
+            Manner::Clusterctl => command,
+        };
+        let command = with_global_flags(command).about(self.summary);
         let command = command.mut_arg("config", |flag| flag.hide(!self.reads_configuration()));
         command.mut_arg("settings", |flag| flag.hide(!self.reads_settings()))
     }

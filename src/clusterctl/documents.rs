@@ -19,16 +19,18 @@ const SMALL: usize = 64 << 10;
 
 /// The objects of a text that was read before, as a whole and with the reader that reads the pieces
 /// here.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct ReadBefore<'r> {
     pub(crate) text: &'r str,
-    /// All its documents that are not empty. The reader had no finding about it.
-    pub(crate) objects: &'r [Object],
+    /// All its documents that are not empty. The reader had no finding about it. Owned objects are
+    /// converted in place, so that no second copy of large components is held.
+    pub(crate) objects: Cow<'r, [Object]>,
 }
 
 impl<'r> ReadBefore<'r> {
-    /// The objects of the text by its pieces; none where the pieces need not be its documents.
-    fn by_piece(&self) -> BTreeMap<Key<'r>, &'r Object> {
+    /// The pieces of the text, one for each object; `None` where the pieces need not be its
+    /// documents.
+    fn pieces(&self) -> Option<Vec<&'r [u8]>> {
         let known = self.text;
         let is_cut_alike = known.ends_with('\n')
             && !known.contains('\r')
@@ -36,10 +38,34 @@ impl<'r> ReadBefore<'r> {
             && yaml::is_one_a_mark(known);
         let (mut pieces, fault) = pieces(known.as_bytes());
         pieces.retain(|piece| !is_empty(piece));
-        if !is_cut_alike || fault.is_some() || pieces.len() != self.objects.len() {
-            return BTreeMap::new();
+        (is_cut_alike && fault.is_none() && pieces.len() == self.objects.len()).then_some(pieces)
+    }
+
+    /// The objects of the text by its pieces; none where the pieces need not be its documents.
+    fn by_piece(&self) -> BTreeMap<Key<'r>, &Object> {
+        let pieces = self.pieces().unwrap_or_default();
+        pieces
+            .into_iter()
+            .map(key)
+            .zip(self.objects.iter())
+            .collect()
+    }
+
+    /// Whether `text` was read before, and clusterctl reads the same objects in it.
+    fn is_whole(&self, text: &[u8]) -> bool {
+        self.text.as_bytes() == text
+            && self.objects.iter().all(|object| object.value().is_object())
+            && self.pieces().is_some()
+    }
+
+    fn into_values(self) -> Vec<Value> {
+        match self.objects {
+            Cow::Borrowed(objects) => objects.par_iter().map(in_doubles).collect(),
+            Cow::Owned(objects) => objects
+                .into_par_iter()
+                .map(|object| with_doubles(object.into_value()))
+                .collect(),
         }
-        pieces.into_iter().map(key).zip(self.objects).collect()
     }
 }
 
@@ -72,11 +98,18 @@ pub(super) fn objects(
 ) -> Result<Vec<Value>, Refusal> {
     let step = |refusal: Refusal| refusal.within("failed to parse yaml");
     let text = with_line_ends(text);
+    let before = match before {
+        Some(before) if before.is_whole(&text) => return Ok(before.into_values()),
+        other => other,
+    };
     let (pieces, fault) = pieces(&text);
     // What aliases multiply is read one after the other, so that no more of it is held than there
     // is room for.
     let one_by_one = text.len() < SMALL || yaml::has_anchors(&text);
-    let before = before.map(|before| before.by_piece()).unwrap_or_default();
+    let before = before
+        .as_ref()
+        .map(ReadBefore::by_piece)
+        .unwrap_or_default();
     let value = |piece: &&[u8]| {
         before
             .get(&key(piece))
@@ -129,7 +162,10 @@ pub(super) fn objects(
 
 /// An object as clusterctl reads it.
 fn in_doubles(object: &Object) -> Value {
-    let mut value = object.value().clone();
+    with_doubles(object.value().clone())
+}
+
+fn with_doubles(mut value: Value) -> Value {
     yaml::as_doubles(&mut value);
     value
 }
@@ -309,24 +345,32 @@ mod tests {
                 crate::objects::read(&crate::text::source::Source::new("t.yaml", text), &budget);
             let before = ReadBefore {
                 text,
-                objects: &read,
+                objects: Cow::Borrowed(&read),
             };
             assert_eq!(!before.by_piece().is_empty(), is_taken, "{text}");
+            assert_eq!(before.is_whole(text.as_bytes()), is_taken, "{text}");
+            assert!(!before.is_whole(b"c: 3\n"), "{text}");
             if is_taken {
                 assert!(report.is_empty(), "{text}");
                 let (alone, after) = (Budget::default(), Budget::default());
                 let expected = objects("t.yaml", text.as_bytes(), None, &alone).unwrap();
-                assert_eq!(
-                    objects("t.yaml", text.as_bytes(), Some(before), &after).unwrap(),
-                    expected,
-                    "{text}"
-                );
+                let owned = ReadBefore {
+                    text,
+                    objects: Cow::Owned(read.clone()),
+                };
+                for before in [before.clone(), owned] {
+                    assert_eq!(
+                        objects("t.yaml", text.as_bytes(), Some(before), &after).unwrap(),
+                        expected,
+                        "{text}"
+                    );
+                }
                 let values = |budget: &Budget| budget.used_of(Resource::Values);
                 assert!(values(&after) < values(&alone), "{text}");
                 // Another piece is read, wherever it stands.
                 for other in [format!("{text}---\nc: 3\n"), format!("c: 3\n---\n{text}")] {
                     let of = |before| objects("t.yaml", other.as_bytes(), before, &budget).unwrap();
-                    assert_eq!(of(Some(before)), of(None), "{other}");
+                    assert_eq!(of(Some(before.clone())), of(None), "{other}");
                 }
             }
         };

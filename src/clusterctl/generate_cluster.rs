@@ -106,7 +106,7 @@ pub fn generate_cluster(
         &options.kubeconfig_context,
     );
     let namespace = match options.namespace.as_str() {
-        "" => namespace_of(&kubeconfig)?,
+        "" => namespace_of(&kubeconfig, source)?,
         given => given.to_owned(),
     };
     set_variables(&mut config, options, &namespace)?;
@@ -158,9 +158,18 @@ fn without_a_cluster() -> Remedy {
         .set(Setting::Infrastructure, "NAME:VERSION")
 }
 
-fn namespace_of(kubeconfig: &Loaded) -> Result<String, Refusal> {
+fn namespace_of(kubeconfig: &Loaded, source: &ClusterSource) -> Result<String, Refusal> {
     available(kubeconfig).map_err(|refusal| {
-        refusal.within("management cluster not available. Cannot auto-discover target namespace. Please specify a target namespace")
+        let help = Remedy::new("without a cluster, give ").set(Setting::TargetNamespace, "NAMESPACE");
+        let help = if source.from.is_some() || !source.infrastructure.is_empty() {
+            help
+        } else {
+            help.then(", and ")
+                .set(Setting::Infrastructure, "NAME:VERSION")
+                .then(" or a template with ")
+                .setting(Setting::From)
+        };
+        refusal.within("management cluster not available. Cannot auto-discover target namespace. Please specify a target namespace").help(help)
     })?;
     kubeconfig.as_ref().map_err(Clone::clone)?.namespace()
 }
@@ -252,7 +261,13 @@ fn from_repository(
     if infrastructure.is_empty() {
         let step = "management cluster not available. Cannot auto-discover default infrastructure provider. Please specify an infrastructure \
                     provider";
-        available(kubeconfig).map_err(|refusal| refusal.within(step))?;
+        available(kubeconfig).map_err(|refusal| {
+            let help = Remedy::new("without a cluster, give ")
+                .set(Setting::Infrastructure, "NAME:VERSION")
+                .then(", or a template with ")
+                .setting(Setting::From);
+            refusal.within(step).help(help)
+        })?;
         return Err(no_cluster(step).note(
             Remedy::new("pass ")
                 .set(Setting::Infrastructure, "NAME:VERSION")
@@ -266,7 +281,11 @@ fn from_repository(
             "management cluster not available. Cannot auto-discover version for the provider {} automatically. Please specify a version",
             go::quote(&name)
         );
-        available(kubeconfig).map_err(|refusal| refusal.within(&step))?;
+        available(kubeconfig).map_err(|refusal| {
+            let help = Remedy::new("without a cluster, give the version: ")
+                .set(Setting::Infrastructure, format!("{name}:VERSION"));
+            refusal.within(&step).help(help)
+        })?;
         return Err(no_cluster(&step)
             .note(Remedy::new("pass ").set(Setting::Infrastructure, format!("{name}:VERSION"))));
     };

@@ -14,6 +14,7 @@ pub struct Refusal {
     /// know.
     notes: Vec<Remedy>,
     hints: Vec<String>,
+    help: Option<Remedy>,
 }
 
 impl Refusal {
@@ -22,6 +23,7 @@ impl Refusal {
             message: message.into(),
             notes: Vec::new(),
             hints: Vec::new(),
+            help: None,
         }
     }
 
@@ -52,6 +54,13 @@ impl Refusal {
         self
     }
 
+    /// Adds what a person can do, where a script compares clusterctl's message.
+    #[must_use]
+    pub(crate) fn help(mut self, help: impl Into<Remedy>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
     /// clusterctl's words.
     pub fn message(&self) -> &str {
         &self.message
@@ -60,6 +69,11 @@ impl Refusal {
     /// What we add.
     pub fn notes(&self) -> &[Remedy] {
         &self.notes
+    }
+
+    /// What a person can do; printed to a terminal alone.
+    pub fn suggestion(&self) -> Option<&Remedy> {
+        self.help.as_ref()
     }
 
     /// What we add where a person looks on.

@@ -16,6 +16,7 @@ mod plural_words;
 mod provider_type;
 pub mod rights;
 mod roles;
+pub(crate) mod rollout;
 mod version;
 mod version_number;
 

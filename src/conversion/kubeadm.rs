@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::places::{FALSE_IS_ABSENT, each_parent, make_object};
 use super::{ConversionFault, plain};
 use crate::api::names::{KUBEADM_GROUP, Kind, Version};
+use crate::api::time::Timestamp;
 use crate::diag::FieldPath;
 
 /// The annotation of Cluster API (`util/conversion`).
@@ -59,11 +60,29 @@ pub fn kubeadm_to_v1beta2(object: &Value) -> Result<Value, ConversionFault> {
     {
         share_read_only(spec);
         drop_empty_kubeconfig(spec);
+        drop_zero_expiry(spec);
         keep_layouts(spec, written);
     }
     keep_local_etcd(&mut converted, spec_path, written);
     drop_empty_lists(&mut converted["spec"]);
     Ok(converted)
+}
+
+/// The zero time of Go behind the pointer of v1beta1 is the absent time of v1beta2.
+fn drop_zero_expiry(spec: &mut Value) {
+    each_parent(
+        spec,
+        "initConfiguration.bootstrapTokens[].expires",
+        &mut |token, expires| {
+            let time = token.get(expires).and_then(Value::as_str);
+            if time
+                .and_then(Timestamp::parse)
+                .is_some_and(Timestamp::is_zero)
+            {
+                token.remove(expires);
+            }
+        },
+    );
 }
 
 /// Go writes no struct without a value: a kubeconfig whose user and cluster say nothing is none,

@@ -10,6 +10,7 @@ mod place;
 mod remedy;
 mod report;
 mod rule;
+mod shared;
 mod text;
 
 use std::ops::Range;
@@ -23,6 +24,7 @@ pub use report::{Report, Summary};
 pub(crate) use rule::PROJECT;
 pub(crate) use rule::rules;
 pub use rule::{Class, Rule};
+pub(crate) use shared::Shared;
 pub(crate) use text::Quoted;
 pub use text::Text;
 
@@ -120,7 +122,8 @@ pub struct Diagnostic {
     pub help: Option<Remedy>,
     /// Why it matters.
     pub notes: Vec<Text>,
-    /// The whole message of the upstream program that refuses the same, unedited.
+    /// The whole message of the upstream program that refuses the same, unedited. Of many findings
+    /// about one document only the first has it ([`Shared`]).
     pub upstream: Option<Text>,
     /// What mends it, where that is certain.
     pub fix: Option<Fix>,

@@ -49,6 +49,11 @@ impl Place {
         }
     }
 
+    /// The file and the offset at which it begins.
+    pub(crate) fn start(&self) -> Option<(Arc<str>, usize)> {
+        Some((self.file.clone()?, self.span?.start.offset))
+    }
+
     #[must_use]
     pub(crate) fn in_document(mut self, document: usize) -> Self {
         self.document = Some(document);

@@ -1,6 +1,7 @@
 //! All findings of one run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::{Diagnostic, Severity};
 
@@ -63,6 +64,15 @@ impl Report {
     /// Whether at least one finding is an error that counts.
     pub fn has_errors(&self) -> bool {
         self.unwaived().any(|f| f.rule.severity == Severity::Error)
+    }
+
+    /// The files and offsets at which the findings begin that `takes` returns true for.
+    pub(crate) fn starts(
+        &self,
+        takes: impl Fn(&Diagnostic) -> bool,
+    ) -> BTreeSet<(Arc<str>, usize)> {
+        let taken = self.findings.iter().filter(|finding| takes(finding));
+        taken.filter_map(|finding| finding.place.start()).collect()
     }
 
     /// How many findings there are of each weight.

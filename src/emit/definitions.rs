@@ -5,11 +5,11 @@
 use serde_json::Value;
 
 use super::rbac::Kind;
-use crate::contract::{ApiVersion, book, labels};
+use crate::contract::{ApiVersion, KindFacts, ProviderType, Role, Roles, book, labels};
 use crate::diag::{Diagnostic, FieldPath, Place, Quoted, Report, rules};
 use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
 use crate::objects::{Misfit, Object, fields};
-use crate::provider::Provider;
+use crate::provider::{CrdMetadata, Provider};
 
 rules! {
     /// `crds` in provider.yaml matches an object that is not a CRD
@@ -258,6 +258,33 @@ pub(crate) fn is_contract_label(key: &str) -> bool {
     key.strip_prefix(labels::CONTRACT_PREFIX)
         .and_then(|rest| rest.strip_prefix('v'))
         .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Whether core objects refer to the kind of a CRD of such a provider, so that the core looks it up
+/// by its contract labels (book: "All resources: version").
+pub(crate) fn is_looked_up(provider_type: ProviderType, roles: &Roles, crd: &Object) -> bool {
+    let role = roles.of(&KindFacts {
+        group: crd.text(&["spec", "group"]),
+        kind: crd.text(&["spec", "names", "kind"]),
+        is_labelled: true,
+        provider_type: Some(provider_type),
+    });
+    role.is_some_and(Role::is_looked_up)
+}
+
+/// Whether a CRD in finished components gets contract labels: it has some, provider.yaml names its
+/// kind, or the core looks it up. Other CRDs stay as the tool built them.
+pub(crate) fn takes_labels(provider: &Provider, roles: &Roles, crd: &Object) -> bool {
+    let kind = crd.text(&["spec", "names", "kind"]);
+    let is_named = |entry: &CrdMetadata| {
+        entry.contracts.is_some() && entry.kinds.iter().any(|named| named == kind)
+    };
+    let labels = crd
+        .field(&["metadata", "labels"])
+        .and_then(Value::as_object);
+    labels.is_some_and(|labels| labels.keys().any(|key| is_contract_label(key)))
+        || provider.crd_metadata.iter().any(is_named)
+        || is_looked_up(provider.provider_type, roles, crd)
 }
 
 /// Puts the contract labels on a CRD. What stands in their way is told when the provider label is

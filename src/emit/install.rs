@@ -18,25 +18,25 @@ rules! {
 /// The name of the file in a release.
 pub(crate) const INSTALL_FILE: &str = "install.yaml";
 
-/// The file for the components of some providers; `None` where one of them cannot be installed
-/// without being asked something, which is told, or not at all, which the judge tells. What was
-/// `read` for it, if anything, need not be read again.
+/// The file for the components of some providers, with what was `read` of each; `None` where one of
+/// them has variables without a default, which is reported, or where clusterctl rejects one, which
+/// the check of the components reports.
 pub(super) fn install(
     components: &[Built<'_>],
-    read: &[lint::Components],
+    read: Vec<lint::Components>,
     budget: &Budget,
 ) -> (Option<String>, Report) {
     let mut report = Report::new();
     let mut texts = Vec::new();
     for (
-        index,
         Built {
             declared,
             text,
             version,
             ..
         },
-    ) in components.iter().enumerate()
+        read,
+    ) in components.iter().zip(read)
     {
         let Ok(template) = envsubst::parse(text) else {
             continue;
@@ -51,11 +51,14 @@ pub(super) fn install(
             let (label, provider_type) =
                 (declared.provider.label(), declared.provider.provider_type);
             let provider = provider_of(&label, provider_type, &provider_type.components_file());
-            let read = read.get(index).and_then(lint::Components::as_read);
-            let before = read.as_ref().map(|(text, pool)| ReadBefore {
-                text: text.text(),
-                objects: pool.objects(),
-            });
+            let (source, objects) = read.into_read().unzip();
+            let before = source
+                .as_ref()
+                .zip(objects)
+                .map(|(source, objects)| ReadBefore {
+                    text: source.text(),
+                    objects: objects.into(),
+                });
             texts.extend(installed(
                 provider,
                 &format!("v{version}"),

@@ -9,7 +9,7 @@ use crate::lint::duplicates::OBJECT_DUPLICATED;
 use crate::lint::metadata::MetadataFile;
 use crate::lint::{self, Audience, Wishes, provider_of};
 use crate::objects::Anchor;
-use crate::provider::{self, Declared, Inputs};
+use crate::provider::{Declared, Inputs};
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 
@@ -110,24 +110,54 @@ impl Built<'_> {
             Place {
                 path: found.path,
                 object: found.object,
-                ..self
-                    .declared
-                    .place(&described(place, &self.declared.provider))
+                ..self.declared.place(&described(place, self.declared))
             },
             true,
         )
     }
 }
 
+/// The fields of provider.yaml because of which an object of a kind is made; the first that the
+/// file has is the reason.
+fn causes(kind: &str) -> &'static [&'static str] {
+    match kind {
+        "Namespace" => &["namespaceMetadata", "namespace"],
+        "CustomResourceDefinition" => &["crds"],
+        "ServiceAccount" => &["rbac.serviceAccount", "rbac", "manager"],
+        "Role" | "ClusterRole" | "RoleBinding" | "ClusterRoleBinding" => &[
+            "rbac.roles",
+            "rbac.rules",
+            "rbac",
+            "group",
+            "manager",
+            "crds",
+        ],
+        "Service" | "Certificate" | "Issuer" => &[
+            "manager.webhooks",
+            "manager.validates",
+            "manager.defaults",
+            "manager.converts",
+            "manager.conversion",
+            "manager",
+        ],
+        "ValidatingWebhookConfiguration" => &["manager.validates", "manager.webhooks", "manager"],
+        "MutatingWebhookConfiguration" => &["manager.defaults", "manager.webhooks", "manager"],
+        _ => &[],
+    }
+}
+
 /// The field of provider.yaml that describes a field of an object that is made. Patches may have
 /// brought containers before the manager's.
-fn described(made: &Place, provider: &provider::Provider) -> FieldPath {
-    if !made
+fn described(made: &Place, declared: &Declared) -> FieldPath {
+    let provider = &declared.provider;
+    let kind = made
         .object
-        .as_ref()
-        .is_some_and(|title| title.starts_with("Deployment/"))
-    {
-        return FieldPath::of_fields("name");
+        .as_deref()
+        .and_then(|title| title.split('/').next())
+        .unwrap_or_default();
+    if kind != "Deployment" {
+        let cause = declared.first_field(causes(kind));
+        return cause.unwrap_or_else(|| FieldPath::of_fields("name"));
     }
     let is_patched = !provider.patches.is_empty()
         || provider

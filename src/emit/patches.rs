@@ -6,8 +6,7 @@ use serde_json::{Map, Value};
 use super::manager_patch::PATCH_REFUSED;
 use super::names::Names;
 use crate::diag::{Diagnostic, FieldPath, Place, Quoted, Report, rules};
-use crate::objects::strategic_merge::{self, DIRECTIVE};
-use crate::objects::{Object, json_patch};
+use crate::objects::{Object, json_patch, kustomize_merge};
 use crate::provider::{Declared, Inputs, ObjectPatch, Target};
 use crate::text::budget::Exceeded;
 use crate::text::source::Source;
@@ -109,11 +108,13 @@ impl Patches {
         if place.is_none() {
             report.extend(read.report);
         }
-        for document in read
+        let documents: Vec<_> = read
             .documents
             .into_iter()
             .filter(|document| !document.value.is_null())
-        {
+            .collect();
+        let is_ambiguous = entry.target.is_some() && documents.len() > 1;
+        for document in documents {
             let begins = place
                 .clone()
                 .unwrap_or_else(|| document.origin.place(&FieldPath::root()));
@@ -125,15 +126,17 @@ impl Patches {
                     continue;
                 }
             };
-            let content = match document.value {
-                Value::Object(fields) => Content::Merge(fields),
-                Value::Array(operations) => Content::Operations(operations),
-                _ => {
-                    let finding = refused(
-                        "is neither a strategic merge patch nor a JSON patch",
-                        begins,
+            let content = match Content::of(&document) {
+                Ok(Content::Merge(_)) if is_ambiguous => {
+                    let finding = refused("has a target and several merge patches", begins);
+                    report.push(
+                        finding.help("write one entry for each patch, or leave out `target`"),
                     );
-                    report.push(finding.help("write a map of fields, or a list of operations with `op`, `path` and `value`"));
+                    continue;
+                }
+                Ok(content) => content,
+                Err((why, help)) => {
+                    report.push(refused(why, begins).help(help));
                     continue;
                 }
             };
@@ -188,12 +191,11 @@ impl Patches {
                 continue;
             }
             patch.is_used = true;
-            if patch.content.deletes() {
-                return None;
-            }
             let value = patched.get_or_insert_with(|| object.value().clone());
-            if let Err((path, why)) = patch.content.apply(value, &object, inputs) {
-                report.push(patch.refused(&object, &path, &why));
+            match patch.content.apply(value, &object, inputs) {
+                Ok(Remains::Yes) => {}
+                Ok(Remains::No) => return None,
+                Err((path, why)) => report.push(patch.refused(&object, &path, &why)),
             }
         }
         Some(match patched {
@@ -255,9 +257,48 @@ impl Prepared {
     }
 }
 
+/// Whether an object is still there after a patch.
+enum Remains {
+    Yes,
+    No,
+}
+
+/// What programs write for each other: kustomize would leave it in the object.
+const MACHINES: [&str; 3] = [
+    "$retainKeys",
+    "$setElementOrder/",
+    "$deleteFromPrimitiveList/",
+];
+
 impl Content {
-    fn deletes(&self) -> bool {
-        matches!(self, Content::Merge(patch) if patch.get(DIRECTIVE).is_some_and(|directive| directive == "delete"))
+    /// What a document is. kustomize takes a map for a merge patch only if it has the kind and the
+    /// name of an object (`PatchTransformer`, `resource.Factory`).
+    ///
+    /// # Errors
+    /// What is wrong, and the help.
+    fn of(document: &yaml::DocumentValue) -> Result<Self, (&'static str, &'static str)> {
+        let text = |pointer: &str| document.value.pointer(pointer).and_then(Value::as_str);
+        match &document.value {
+            Value::Array(operations) => Ok(Content::Operations(operations.clone())),
+            Value::Object(_) if text("/op").is_some() && text("/path").is_some() => Err((
+                "is one operation of a JSON patch, not a list of them",
+                "write a dash before it: `- op: …`",
+            )),
+            Value::Object(_) if text("/kind").is_none() || text("/metadata/name").is_none() => {
+                Err((
+                    "has no `kind` and no `metadata.name`, so that it is neither a strategic merge patch nor a JSON patch",
+                    "add `apiVersion`, `kind` and `metadata.name`; with a target they may be any",
+                ))
+            }
+            Value::Object(_) => match document.origin.value_of_yaml_1_2() {
+                Value::Object(fields) => Ok(Content::Merge(fields)),
+                _ => Err(("cannot be read as YAML 1.2", "write a map of fields")),
+            },
+            _ => Err((
+                "is neither a strategic merge patch nor a JSON patch",
+                "write a map of fields, or a list of operations with `op`, `path` and `value`",
+            )),
+        }
     }
 
     /// Changes the value of an object.
@@ -269,27 +310,37 @@ impl Content {
         value: &mut Value,
         object: &Object,
         inputs: &Inputs,
-    ) -> Result<(), (FieldPath, String)> {
+    ) -> Result<Remains, (FieldPath, String)> {
         match self {
             Content::Merge(patch) => {
+                if let Some(at) = directive_of_machines(patch, FieldPath::root()) {
+                    let why =
+                        "this directive is for programs, and kustomize leaves it in the object";
+                    return Err((at, why.to_owned()));
+                }
                 let patch = with_identity(patch, object.value());
-                let Value::Object(fields) = &mut *value else {
-                    return Ok(());
-                };
-                strategic_merge::merge(
-                    strategic_merge::merge_keys(object.kind()),
-                    fields,
-                    &patch,
-                    &FieldPath::root(),
-                )
-                .map_err(|fault| (fault.path, fault.kind.to_string()))?;
+                let merged = kustomize_merge::merge(
+                    (object.group(), object.kind()),
+                    value.clone(),
+                    Value::Object(patch),
+                );
+                match merged.map_err(|fault| (fault.path, fault.kind.to_string()))? {
+                    None => return Ok(Remains::No),
+                    Some(mut merged) => {
+                        restore_identity(&mut merged, object.value());
+                        *value = merged;
+                    }
+                }
             }
             Content::Operations(operations) => {
+                let is_bare = value["metadata"].get("annotations").is_none();
+                add_annotations(value, is_bare);
                 for (at, operation) in operations.iter().enumerate() {
                     let at = FieldPath::root().index(at);
                     json_patch::apply_written(value, operation, inputs.budget())
                         .map_err(|why| (at, why))?;
                 }
+                remove_annotations(value, is_bare);
             }
         }
         match IDENTITY
@@ -300,7 +351,58 @@ impl Content {
                 FieldPath::root(),
                 format!("it would change {}", field[1..].replace('/', ".")),
             )),
-            None => Ok(()),
+            None => Ok(Remains::Yes),
+        }
+    }
+}
+
+/// The first directive that programs write for each other.
+fn directive_of_machines(patch: &Map<String, Value>, at: FieldPath) -> Option<FieldPath> {
+    patch.iter().find_map(|(key, value)| {
+        let at = at.field(key.as_str());
+        if MACHINES.iter().any(|directive| key.starts_with(directive)) {
+            return Some(at);
+        }
+        directive_of_machines(value.as_object()?, at)
+    })
+}
+
+/// While kustomize works, each object has annotations of its own, so that a JSON patch can add to
+/// `/metadata/annotations` of any object.
+fn add_annotations(value: &mut Value, is_bare: bool) {
+    if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut)
+        && is_bare
+    {
+        metadata.insert("annotations".to_owned(), Value::Object(Map::new()));
+    }
+}
+
+fn remove_annotations(value: &mut Value, is_bare: bool) {
+    let is_empty = value["metadata"]["annotations"]
+        .as_object()
+        .is_some_and(Map::is_empty);
+    if let Some(metadata) = value.get_mut("metadata").and_then(Value::as_object_mut)
+        && is_bare
+        && is_empty
+    {
+        metadata.remove("annotations");
+    }
+}
+
+/// A patch that replaces the metadata keeps name and namespace of the object, as kustomize does.
+fn restore_identity(value: &mut Value, object: &Value) {
+    for field in ["apiVersion", "kind"] {
+        if let Some(text) = object.get(field) {
+            value[field] = text.clone();
+        }
+    }
+    let own = &object["metadata"];
+    for field in ["name", "namespace"] {
+        if let Some(text) = own.get(field) {
+            if !value["metadata"].is_object() {
+                value["metadata"] = Value::Object(Map::new());
+            }
+            value["metadata"][field] = text.clone();
         }
     }
 }

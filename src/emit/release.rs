@@ -85,6 +85,17 @@ pub struct Release {
     pub contract: String,
     /// Everything that is wrong.
     pub report: Report,
+    /// The objects as they were read and as they are released, if the inputs keep the former.
+    pub(crate) traced: Traced,
+}
+
+/// Objects before and after the build.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Traced {
+    /// The objects of the files.
+    pub(crate) read: Vec<Object>,
+    /// The objects of the release.
+    pub(crate) released: Vec<Object>,
 }
 
 /// Builds a release. Nothing of it depends on clock, machine or order of files: the same input
@@ -96,8 +107,15 @@ pub(crate) fn build(plan: &Plan<'_>) -> Release {
     let (mut built, mut known) = (Vec::new(), Known::default());
     let mut managers: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for declared in plan.providers {
-        let Components { objects, report } =
-            components(declared, plan.inputs, &image_of(plan, declared));
+        let Components {
+            objects,
+            originals,
+            report,
+        } = components(declared, plan.inputs, &image_of(plan, declared));
+        if plan.inputs.keeps_originals() {
+            release.traced.read.extend(originals);
+            release.traced.released.extend(objects.iter().cloned());
+        }
         if let Some(text) = add_components(&mut release, declared, &objects) {
             known.add(&objects, &Wanted::of(&templates));
             managers.insert(declared.provider.label(), manager_images(&objects));
@@ -167,7 +185,7 @@ fn judge(
             .flat_map(|(built, read)| check(built, read.clone(), budget))
             .collect();
         findings.extend(judge_templates(budget));
-        let (install, about_install) = install::install(built, &read, budget);
+        let (install, about_install) = install::install(built, read, budget);
         return Verdict {
             findings,
             install,
@@ -184,8 +202,9 @@ fn judge(
             .flat_map(|(built, read)| check(built, read.clone(), budget))
             .collect()
     };
-    let (mut findings, (install, about_install)) =
-        budget.both(check_all, |budget| install::install(built, &read, budget));
+    let (mut findings, (install, about_install)) = budget.both(check_all, |budget| {
+        install::install(built, read.clone(), budget)
+    });
     findings.extend(of_templates);
     Verdict {
         findings,

@@ -10,6 +10,7 @@ use super::windows;
 use crate::api::secret::Sensitive;
 use crate::diag::{Diagnostic, Report};
 use crate::text::budget::Budget;
+use crate::text::cut::cut;
 use crate::text::source::Source;
 use crate::text::yaml::{self, Mapping, Node, Value};
 
@@ -71,6 +72,8 @@ pub(super) fn read(
         .iter()
         .map(|entry| (entry.key.clone(), entry.key_span.start()))
         .collect();
+    document.users = names(root, "users");
+    document.groups = names(root, "groups");
     document.merges = MERGING.iter().any(|key| root.get(key).is_some());
 }
 
@@ -106,11 +109,16 @@ fn of_module(
     steps: &mut Vec<Step>,
     report: &mut Report,
 ) {
+    // cloudbase-init catches the failure of each entry (`cloudconfigplugins/write_files.py`).
+    let failure = match is_windows(root) {
+        true => Failure::GoesOn,
+        false => module.failure(),
+    };
     let step = |by: String, action: Action, at: usize| Step {
         stage: module.stage,
         by,
         action,
-        failure: Failure::GoesOn,
+        failure,
         lines: None,
         at,
         sentinel: None,
@@ -127,7 +135,8 @@ fn of_module(
                     .and_then(|item| item.get("defer"))
                     .is_some_and(|entry| entry.value.value == Value::Bool(true));
                 if defer == wanted {
-                    let file = file(source, item, budget, report);
+                    let mut file = file(source, item, budget, report);
+                    file.is_deferred = defer;
                     steps.push(step(
                         format!("write_files[{index}]"),
                         Action::File(file),
@@ -337,10 +346,42 @@ fn file(source: &Source, item: &Node, budget: &Budget, report: &mut Report) -> F
     FileOnNode {
         path,
         owner: text("owner"),
-        mode: text("permissions"),
+        mode: field("permissions")
+            .map(|node| written(source, node))
+            .unwrap_or_default(),
+        is_mode_plain: field("permissions")
+            .is_some_and(|node| !source.text()[node.span.start()..].starts_with(['"', '\''])),
         append,
+        is_deferred: false,
         content,
     }
+}
+
+/// A scalar as the document has it: `0644` without quotes is a number, whose digits matter.
+fn written(source: &Source, node: &Node) -> String {
+    match node.value {
+        Value::Number(_) => cut(source.text(), node.span.start()..node.span.end())
+            .trim()
+            .to_owned(),
+        _ => scalar(node),
+    }
+}
+
+/// The names of the users or groups that a document creates (`ug_util.normalize_users_groups`):
+/// items are names or maps, and `groups` has maps of names to members.
+pub(super) fn names(root: &Mapping, key: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for item in items(root, key) {
+        match item.as_mapping() {
+            Some(item) if key == "users" => {
+                found.extend(item.get("name").map(|name| scalar(&name.value)))
+            }
+            Some(item) => found.extend(item.iter().map(|entry| entry.key.clone())),
+            None => found.extend(scalar(item).split(',').map(|name| name.trim().to_owned())),
+        }
+    }
+    found.retain(|name| !name.is_empty());
+    found
 }
 
 /// What a key asks for, in words that hold no secret.

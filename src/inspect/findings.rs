@@ -33,8 +33,20 @@ rules! {
     pub(crate) STEPS_CUT = warning("inspect-steps-cut");
     /// two entries write the same file
     pub(crate) FILE_TWICE = info("inspect-file-twice");
+    /// the owner of a file does not exist when the file is written
+    pub(crate) OWNER_MISSING = error("inspect-owner-missing");
+    /// the owner of a file may be missing from the image
+    pub(crate) OWNER_UNKNOWN = warning("inspect-owner-unknown");
+    /// cloud-init reads the permissions of a file differently or not at all
+    pub(crate) PERMISSIONS_INVALID = warning("inspect-permissions-invalid");
+    /// a file is written to a folder that is mounted over before the node uses it
+    pub(crate) PATH_VOLATILE = warning("inspect-path-volatile");
+    /// a part of the bootstrap data is fetched when the machine boots
+    pub(crate) DATA_FETCHED = info("inspect-data-fetched");
     /// an expression of jinja stands in a document that cloud-init does not take for a template
     pub(crate) JINJA_UNREAD = warning("inspect-jinja-unread");
-    /// a line of the log is known from reports of others
+    /// the cause of a log line is known from public reports
     pub(crate) LOG_CAUSE = warning("inspect-log-cause");
+    /// the log reports that kubeadm succeeded
+    pub(crate) LOG_SUCCESS = info("inspect-log-success");
 }

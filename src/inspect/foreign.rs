@@ -6,13 +6,12 @@ use crate::text::go::base64;
 use crate::text::source::Source;
 
 /// How kubectl begins when it prints no object.
-const KUBECTL: [&str; 6] = [
+const KUBECTL: [&str; 5] = [
     "Error from server",
     "error: ",
     "Unable to connect to the server",
     "The connection to the server",
     "No resources found",
-    "E0",
 ];
 
 const WHERE: &str = "inspect what `kubectl get secret NAME -o yaml` prints; NAME is `spec.bootstrap.dataSecretName` of the Machine";
@@ -23,6 +22,20 @@ const RENDERED: [&str; 4] = [
     "KubeadmControlPlane",
     "WindlassConfig",
     "ClusterClass",
+];
+
+/// Data of other operating systems and programs, by a line that only they have.
+const OTHERS: [(&str, &str); 4] = [
+    (
+        "version: v1alpha1",
+        "a machine configuration of Talos Linux",
+    ),
+    ("[settings.", "the settings of Bottlerocket"),
+    ("[settings]", "the settings of Bottlerocket"),
+    (
+        "apiVersion: node.eks.aws/",
+        "a NodeConfig for nodeadm of Amazon EKS",
+    ),
 ];
 
 /// What is said of a text that neither cloud-init nor Ignition reads.
@@ -43,10 +56,24 @@ pub(super) fn finding(source: &Source) -> Diagnostic {
             "save it as UTF-8 without byte order mark".to_owned(),
         );
     }
-    if KUBECTL.iter().any(|begin| text.starts_with(begin)) {
+    if is_of_kubectl(text) {
         return said(
             "it is a message of kubectl, and not what kubectl was asked for".to_owned(),
             WHERE.to_owned(),
+        );
+    }
+    if super::log::is_log(text) {
+        return said(
+            "it is a log, and a second log is given".to_owned(),
+            "inspect each log alone, or give the bootstrap data of the machine with one log"
+                .to_owned(),
+        );
+    }
+    let is_line = |begin: &str| text.lines().any(|line| line.starts_with(begin));
+    if let Some((_, what)) = OTHERS.iter().find(|(begin, _)| is_line(begin)) {
+        return said(
+            format!("it is {what}, which neither cloud-init nor Ignition reads"),
+            "inspect data of Cluster API's kubeadm provider, of one for cloud-init, or of one for Ignition".to_owned(),
         );
     }
     if let Some(kind) = kind(text) {
@@ -71,6 +98,16 @@ pub(super) fn finding(source: &Source) -> Diagnostic {
         "it begins as nothing that cloud-init or Ignition reads".to_owned(),
         "begin cloud-config with the line `#cloud-config`, scripts with `#!`, and Ignition with `{`".to_owned(),
     )
+}
+
+/// Whether a text is a message of kubectl; klog's form is also that of the kubelet.
+pub(super) fn is_of_kubectl(text: &str) -> bool {
+    KUBECTL.iter().any(|begin| text.starts_with(begin))
+        || text.starts_with('E')
+            && text
+                .lines()
+                .next()
+                .is_some_and(|line| line.contains(" memcache.go:"))
 }
 
 pub(crate) fn of_folder(name: &str) -> Diagnostic {

@@ -13,6 +13,7 @@ use crate::diag::{Diagnostic, Report};
 use crate::render::write::ignition::data_url;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
+use crate::text::url::without_credentials;
 
 /// Lists of the document whose items are told by one field, in the order in which Ignition takes
 /// them: stage, section, list, field.
@@ -157,14 +158,18 @@ fn further(root: &Value) -> Vec<(String, String)> {
     found
 }
 
+/// The address of a resource that is in the document itself.
+pub(super) const IN_THE_DOCUMENT: &str = "in the document";
+
 /// Where a resource is: what follows `?` in an address may be a signature, and a data URL is the
 /// content itself.
 fn address(resource: &Value) -> String {
     let source = resource["source"].as_str().unwrap_or_default();
     if source.starts_with("data:") {
-        "in the document".to_owned()
+        IN_THE_DOCUMENT.to_owned()
     } else {
-        source.split('?').next().unwrap_or_default().to_owned()
+        let address = source.split(['?', '#']).next().unwrap_or_default();
+        without_credentials(address).into_owned()
     }
 }
 
@@ -214,7 +219,9 @@ fn file(
         path,
         owner,
         mode,
+        is_mode_plain: false,
         append,
+        is_deferred: false,
         content,
     }
 }

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use super::Machine;
 use super::certificates::{self, Certificate};
 use super::content::token_ids;
+use super::fetched;
+use super::files;
 use super::findings::{
     CERTIFICATE_EXPIRED, CERTIFICATE_EXPIRING, FAILURE_SWALLOWED, FILE_TWICE, JINJA_UNREAD,
     SENTINEL_MISSING, SENTINEL_UNCONDITIONAL,
@@ -58,9 +60,15 @@ pub(super) fn machine(
 ) -> Machine {
     merge::replaced(documents, texts, report);
     let mut judging = Judging { machine, report };
+    let accounts = files::Accounts::of(documents);
     for (document, source) in documents.iter().zip(texts) {
         self::document(document, source, now, &mut judging);
+        let found = files::check(document, &accounts)
+            .take(MOST)
+            .map(|(step, finding)| finding.at(place(document, step, source)));
+        judging.report.extend(found);
     }
+    judging.report.extend(fetched::findings(documents, texts));
     whole(name, documents, &mut judging);
     judging.machine
 }
@@ -109,12 +117,7 @@ fn whole(name: &str, documents: &[Document], judging: &mut Judging<'_>) {
     let is_read = |document: &Document| {
         !matches!(document.form, Form::Other | Form::Include) && !document.steps.is_empty()
     };
-    let has_further = documents
-        .iter()
-        .any(|document| matches!(document.form, Form::Include))
-        || documents
-            .iter()
-            .any(|document| document.steps.iter().any(|step| step.stage == "fetch"));
+    let has_further = documents.iter().any(fetched::is_fetched);
     if judging.machine.sentinel.is_none() && !has_further && documents.iter().any(is_read) {
         let file = Paths::on(if documents.iter().any(is_for_windows) {
             Platform::Windows

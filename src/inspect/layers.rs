@@ -222,8 +222,12 @@ fn open(packed: Packed, peeled: &mut Peeled, budget: &Budget) -> Vec<Packed> {
     Vec::new()
 }
 
+pub(super) fn is_gzip(bytes: &[u8]) -> bool {
+    bytes.starts_with(&GZIP)
+}
+
 /// Whether a text is what kubectl prints of a Secret, or of several.
-fn is_manifest(text: &str) -> bool {
+pub(super) fn is_manifest(text: &str) -> bool {
     if text.starts_with('#') && !text.starts_with("# ") {
         return false;
     }

@@ -15,6 +15,8 @@ mod beginning;
 mod certificates;
 mod cloud_config;
 pub(crate) mod content;
+mod fetched;
+mod files;
 pub(crate) mod findings;
 mod foreign;
 mod ignition;
@@ -41,6 +43,7 @@ use crate::api::time::Timestamp;
 pub(crate) use layers::documents_in;
 
 use crate::diag::{Diagnostic, Report};
+use crate::render::write::gzip;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 use layers::Unpacked;
@@ -131,6 +134,29 @@ pub(crate) fn inspect(name: &str, bytes: &[u8], now: Timestamp, budget: &Budget)
     inspection
 }
 
+/// The text of a log, unpacked if it is packed in gzip.
+pub(crate) fn log_text(bytes: &[u8], budget: &Budget) -> String {
+    let unpacked = layers::is_gzip(bytes)
+        .then(|| content::unpacked(bytes, budget).ok())
+        .flatten();
+    String::from_utf8_lossy(unpacked.as_deref().unwrap_or(bytes)).into_owned()
+}
+
+/// The text of data that is a log, and `None` of other data.
+pub(crate) fn log_in(bytes: &[u8]) -> Option<String> {
+    let unpacked = layers::is_gzip(bytes)
+        .then(|| gzip::decompress(bytes, content::MOST_UNPACKED))
+        .flatten();
+    let text = String::from_utf8_lossy(unpacked.as_deref().unwrap_or(bytes));
+    let is_data = || {
+        beginning::of(&text).form != Form::Other
+            || layers::is_manifest(&text)
+            || mime::is_message(&text)
+            || foreign::is_of_kubectl(&text)
+    };
+    (log::is_log(&text) && !is_data()).then(|| text.into_owned())
+}
+
 /// Reads a document, of which at most so many steps are made.
 fn read(unpacked: &Unpacked, most: usize, budget: &Budget, report: &mut Report) -> Document {
     let source = &unpacked.source;
@@ -162,10 +188,11 @@ fn read(unpacked: &Unpacked, most: usize, budget: &Budget, report: &mut Report) 
         Form::Other if unpacked.declared.is_none() && !unpacked.is_part() => {
             report.push(foreign::finding(source))
         }
-        Form::Include | Form::Other => {
-            let finding = Diagnostic::of(&findings::DOCUMENT_UNREAD, unread(&document.form))
-                .at(source.place());
-            report.push(finding.help("begin cloud-config with the line `#cloud-config`, scripts with `#!`, and Ignition with `{`"));
+        Form::Include => document.steps = fetched::steps(text),
+        Form::Other => {
+            let (message, help) = unread(unpacked);
+            let finding = Diagnostic::of(&findings::DOCUMENT_UNREAD, message).at(source.place());
+            report.push(finding.help(help));
         }
     }
     document.steps.truncate(most);
@@ -179,12 +206,18 @@ fn boothook(text: &str) -> &str {
         .trim_start()
 }
 
-fn unread(form: &Form) -> &'static str {
-    match form {
-        Form::Include => {
-            "the document names addresses from which cloud-init fetches others, which are not looked at"
-        }
-        _ => "the document begins as none that cloud-init or Ignition reads",
+fn unread(unpacked: &Unpacked) -> (&'static str, &'static str) {
+    let is_of_eks = |layer: &String| layer.contains("application/node.eks.aws");
+    if unpacked.packing.iter().any(is_of_eks) {
+        (
+            "the part is read by nodeadm of Amazon EKS, and not by cloud-init",
+            "read the log of nodeadm with `journalctl -u nodeadm-config -u nodeadm-run`",
+        )
+    } else {
+        (
+            "the document begins as none that cloud-init or Ignition reads",
+            "begin cloud-config with the line `#cloud-config`, scripts with `#!`, and Ignition with `{`",
+        )
     }
 }
 

@@ -1,6 +1,12 @@
-//! The order in which cloud-init takes its modules, and which keys each reads
-//! (`config/cloud.cfg.tmpl` of cloud-init 24.1, and the schemas of its modules). A distribution may
-//! change the order.
+//! The order in which cloud-init takes its modules, which keys each reads, and what of a module is
+//! skipped when an entry fails (`config/cloud.cfg.tmpl` of cloud-init 24.1, the schemas of its
+//! modules, and `cloudinit/config/cc_NAME.py`, the same in 22.4 and 26.2). A distribution may change
+//! the order.
+//!
+//! `Modules._run_modules` of `cloudinit/config/modules.py` catches what a module raises, logs
+//! `Running module NAME … failed`, and runs the next one: a module is the unit of failure.
+
+use super::step::Failure;
 
 /// A module of cloud-init.
 #[derive(Debug)]
@@ -8,6 +14,22 @@ pub(super) struct Module {
     pub(super) stage: &'static str,
     pub(super) name: &'static str,
     pub(super) keys: &'static [&'static str],
+}
+
+impl Module {
+    /// What follows when an entry fails. These modules go through their entries without a `try`;
+    /// the others either have one step, or log the failure of an entry and take the next one
+    /// (`cc_disk_setup.py`, `cc_mounts.py`, `cc_growpart.py`, `cc_ssh.py`,
+    /// `cc_package_update_upgrade_install.py`).
+    pub(super) fn failure(&self) -> Failure {
+        match self.name {
+            // `write_files`: decoding, writing and `util.chownbyname` raise.
+            "write_files" | "write_files_deferred" => Failure::EndsModule("write_files"),
+            // `handle`: `usermod` of a group and `Distro.create_user` raise.
+            "users_groups" => Failure::EndsModule("users_groups"),
+            _ => Failure::GoesOn,
+        }
+    }
 }
 
 const fn module(stage: &'static str, name: &'static str, keys: &'static [&'static str]) -> Module {
@@ -46,7 +68,7 @@ pub(super) static MODULES: &[Module] = &[
     module("network", "update_etc_hosts", &["manage_etc_hosts"]),
     module("network", "ca_certs", &["ca_certs", "ca-certs"]),
     module("network", "rsyslog", &["rsyslog"]),
-    module("network", "users_groups", &["users", "groups", "user"]),
+    module("network", "users_groups", &["groups", "users", "user"]),
     module(
         "network",
         "ssh",
@@ -155,6 +177,18 @@ mod tests {
         assert!(
             at("package_update_upgrade_install") < at("write_files_deferred")
                 && at("write_files_deferred") < at("scripts_user")
+        );
+    }
+
+    /// `tests/it/inspect.rs` runs the modules of cloud-init itself.
+    #[test]
+    fn modules_without_a_try_skip_their_rest() {
+        let skipping = MODULES
+            .iter()
+            .filter(|module| module.failure() != Failure::GoesOn);
+        assert_eq!(
+            skipping.map(|module| module.name).collect::<Vec<_>>(),
+            ["write_files", "users_groups", "write_files_deferred"]
         );
     }
 

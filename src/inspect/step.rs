@@ -20,6 +20,10 @@ pub(crate) struct Document {
     pub(crate) keys: Vec<(String, usize)>,
     /// Whether it says how its keys are merged with those of documents before it.
     pub(crate) merges: bool,
+    /// The users that it creates.
+    pub(crate) users: Vec<String>,
+    /// The groups that it creates.
+    pub(crate) groups: Vec<String>,
     /// The steps, in the order in which the machine takes them.
     pub(crate) steps: Vec<Step>,
 }
@@ -36,6 +40,8 @@ impl Document {
             has_jinja: false,
             keys: Vec::new(),
             merges: false,
+            users: Vec::new(),
+            groups: Vec::new(),
             steps: Vec::new(),
         }
     }
@@ -105,10 +111,14 @@ pub(crate) struct FileOnNode {
     pub(crate) path: String,
     /// `user:group`; empty: not said.
     pub(crate) owner: String,
-    /// Octal digits; empty: not said.
+    /// The permissions as the document has them; empty: not said.
     pub(crate) mode: String,
+    /// Whether the permissions stand without quotes, so that YAML may read a number.
+    pub(crate) is_mode_plain: bool,
     /// Whether it is added to what is there.
     pub(crate) append: bool,
+    /// Whether cloud-init writes it in its last stage, after it created users.
+    pub(crate) is_deferred: bool,
     /// What the node gets; `None` when it is not in the data.
     pub(crate) content: Option<Sensitive<Vec<u8>>>,
 }
@@ -124,6 +134,10 @@ pub(crate) enum Failure {
     /// Nothing: the command itself says that it succeeded.
     Swallowed(&'static str),
     StopsBoot,
+    /// The rest of the cloud-init module is skipped, and the next module runs.
+    EndsModule(&'static str),
+    /// cloud-init processes no user data at all.
+    LosesData,
     /// What systemd makes of it.
     OfUnit,
     /// Nothing: the step is never taken, for this reason.
@@ -138,6 +152,8 @@ impl Failure {
             Failure::EndsScript => "ends-script",
             Failure::Swallowed(_) => "swallowed",
             Failure::StopsBoot => "stops-boot",
+            Failure::EndsModule(_) => "ends-module",
+            Failure::LosesData => "loses-data",
             Failure::OfUnit => "of-unit",
             Failure::NeverRuns(_) => "never-runs",
         }
@@ -150,6 +166,8 @@ impl Failure {
             Failure::EndsScript => "the script ends".to_owned(),
             Failure::Swallowed(how) => format!("nobody sees it: {how}"),
             Failure::StopsBoot => "the boot stops".to_owned(),
+            Failure::EndsModule(module) => format!("the rest of {module} is skipped"),
+            Failure::LosesData => "cloud-init ignores all user data".to_owned(),
             Failure::OfUnit => "systemd reports it".to_owned(),
             Failure::NeverRuns(why) => format!("it never runs: {why}"),
         }

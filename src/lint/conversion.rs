@@ -60,7 +60,7 @@ pub(super) fn refusals(
             ))
             .upstream(refusal.message())
     };
-    if let Some(refused) = components_refusal(config, provider, version, text, before) {
+    if let Some(refused) = components_refusal(config, provider, version, text, before.clone()) {
         let refused = finding(&REFUSED, "clusterctl refuses the components", &refused)
             .help("correct the object that the note names");
         return Refusals {

@@ -148,7 +148,7 @@ impl Installed<'_> {
     fn refusals(&self, config: &Config<'_>) -> Refusals {
         let before = self.before.as_ref().map(|(text, pool)| ReadBefore {
             text: text.text(),
-            objects: pool.objects(),
+            objects: pool.objects().into(),
         });
         conversion::refusals(
             config,

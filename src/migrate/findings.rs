@@ -1,6 +1,6 @@
 //! What is said of a migration.
 
-use crate::diag::rules;
+use crate::diag::{Diagnostic, rules};
 
 rules! {
     /// the version or kind that is wanted has no such field
@@ -21,6 +21,22 @@ rules! {
     pub(super) EMPTY_DROPPED = info("migrate-empty-dropped");
     /// something is added that says nothing, and that the other version wants
     pub(super) EMPTY_ADDED = info("migrate-empty-added");
+    /// a document would be rejected in its new form, so it stays as it is
+    RESULT_REJECTED = error("migrate-result-rejected");
+    /// the fields of a document are those of v1beta1, although its `apiVersion` is v1beta2
+    pub(super) VERSION_MISNAMED = info("migrate-version-misnamed");
     /// a document stays as it is although its kind is known
     pub(super) DOCUMENT_SKIPPED = error("migrate-document-skipped");
+}
+
+/// The finding about a document that would be rejected in its new form, at its place there.
+pub(crate) fn rejection(finding: &Diagnostic, target: &str) -> Diagnostic {
+    let mut rejection = finding.clone();
+    rejection.rule = &RESULT_REJECTED;
+    rejection.fix = None;
+    rejection.related.clear();
+    rejection.note(format!(
+        "the document stays as it is: in {target} it would have {}",
+        finding.rule.id
+    ))
 }

@@ -13,9 +13,10 @@ mod object;
 mod patches;
 mod rewrite;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+pub(crate) use findings::rejection;
 pub use kinds::Family;
 
 use self::masked::Masked;
@@ -36,6 +37,24 @@ pub struct Wanted {
     pub version: Option<Version>,
     /// The kind of configs; without one each keeps its own.
     pub family: Option<Family>,
+}
+
+/// A document of the input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DocumentId {
+    /// The number of its file, from 0.
+    pub file: usize,
+    /// Its number in the file, from 1.
+    pub document: usize,
+}
+
+/// What is known of documents before they are migrated.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Guidance {
+    /// Documents that stay as they are, with the findings about their new form.
+    pub(crate) held: BTreeMap<DocumentId, Vec<Diagnostic>>,
+    /// Documents that may be v1beta1 in all but their `apiVersion`, which is v1beta2.
+    pub(crate) misnamed: BTreeSet<DocumentId>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -79,9 +98,16 @@ struct Document<'d> {
     document: &'d yaml::Document,
     lists: &'d ListStyle,
     templates: &'d Templates,
+    held: Option<&'d [Diagnostic]>,
+    is_misnamed: bool,
 }
 
-pub(crate) fn migrate(sources: &[Source], wanted: &Wanted, budget: &Budget) -> Migrated {
+pub(crate) fn migrate(
+    sources: &[Source],
+    wanted: &Wanted,
+    guidance: &Guidance,
+    budget: &Budget,
+) -> Migrated {
     let mut migrated = Migrated::default();
     let masked: Vec<Masked<'_>> = sources
         .iter()
@@ -118,7 +144,8 @@ pub(crate) fn migrate(sources: &[Source], wanted: &Wanted, budget: &Budget) -> M
             .iter()
             .for_each(|object| templates.add(object, to, &surroundings));
     }
-    for ((source, masked), (text, parsed)) in sources.iter().zip(&masked).zip(&read) {
+    let files = sources.iter().zip(&masked).zip(&read);
+    for (number, ((source, masked), (text, parsed))) in files.enumerate() {
         let mut file = Vec::new();
         migrated.report.extend(
             parsed
@@ -133,12 +160,18 @@ pub(crate) fn migrate(sources: &[Source], wanted: &Wanted, budget: &Budget) -> M
             .iter()
             .for_each(|document| lists.add(text.text(), &document.root));
         for document in &parsed.documents {
+            let id = DocumentId {
+                file: number,
+                document: document.index,
+            };
             let document = Document {
                 source,
                 masked,
                 document,
                 lists: &lists,
                 templates: &templates,
+                held: guidance.held.get(&id).map(Vec::as_slice),
+                is_misnamed: guidance.misnamed.contains(&id),
             };
             let document = document.migrate(wanted, &surroundings, budget, &mut migrated.report);
             migrated.known += document.known;

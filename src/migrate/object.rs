@@ -1,10 +1,12 @@
 //! One object of a document: what it becomes, and what that loses.
 
+use std::ops::Range;
+
 use serde_json::Value;
 
 use super::findings::{
     DOCUMENT_SKIPPED, EMPTY_ADDED, EMPTY_DROPPED, FIELD_ADDED, FIELD_LOST, FIELD_UNUSED,
-    NOT_CONVERTED, ORDER_LOST,
+    NOT_CONVERTED, ORDER_LOST, VERSION_MISNAMED,
 };
 use super::{Document, Family, MigratedDocument, Wanted, kinds, patches};
 use crate::api::names::{GROUP, Version};
@@ -70,9 +72,12 @@ impl Object<'_> {
             report.push(finding);
             return Outcome::Stays;
         }
-        let Some(conversion) = converted(&object, wanted, surroundings, document.templates) else {
+        let Some(conversion) = converted(&object, wanted, surroundings, document) else {
             return Outcome::Foreign;
         };
+        if is_misnamed(document, &object, wanted) && conversion.value != object {
+            report.push(self.misnamed(document));
+        }
         if !conversion.faults.is_empty() {
             report.extend(
                 conversion
@@ -90,6 +95,14 @@ impl Object<'_> {
         );
         if conversion.value == object {
             return Outcome::Same;
+        }
+        if let Some(rejections) = document.held {
+            report.extend(self.rejected(document, &conversion, rejections));
+            return Outcome::Stays;
+        }
+        if let Some(finding) = self.unknown_block(document) {
+            report.push(finding);
+            return Outcome::Stays;
         }
         let title = |object: &Value| {
             format!(
@@ -189,12 +202,42 @@ impl Object<'_> {
             Loss::Wanted => {
                 Diagnostic::of(&EMPTY_ADDED, format!("{place} is added: {target} wants it, and it says nothing")).help("nothing")
             }
+            Loss::Default => {
+                Diagnostic::of(&EMPTY_ADDED, format!("{place} is added with its default: {target} requires it")).help("nothing")
+            }
             Loss::Empty => {
                 Diagnostic::of(&EMPTY_DROPPED, format!("{place} is left out: its absence means the same in {target}")).help("nothing")
             }
             Loss::Status => Diagnostic::of(&EMPTY_DROPPED, "status is left out: controllers write it").help("nothing"),
         };
         finding.at(self.place(document, place))
+    }
+
+    /// The findings about its new form, at the places where it has what they are about.
+    fn rejected(
+        &self,
+        document: &Document<'_>,
+        conversion: &Conversion,
+        rejections: &[Diagnostic],
+    ) -> Vec<Diagnostic> {
+        let title = self.title(document);
+        let is_own = |finding: &&Diagnostic| {
+            self.item.is_none() || finding.place.object.as_deref() == Some(title.as_str())
+        };
+        let at_old = |finding: &Diagnostic| {
+            let old = conversion.origins.of(&finding.place.path);
+            finding.clone().at(self.place(document, &old))
+        };
+        rejections.iter().filter(is_own).map(at_old).collect()
+    }
+
+    fn misnamed(&self, document: &Document<'_>) -> Diagnostic {
+        Diagnostic::of(
+            &VERSION_MISNAMED,
+            "apiVersion is v1beta2, and the fields are those of v1beta1",
+        )
+        .at(self.place(document, &FieldPath::of_fields("apiVersion")))
+        .help("nothing")
     }
 
     fn not_converted(&self, document: &Document<'_>, fault: &Fault) -> Diagnostic {
@@ -204,6 +247,22 @@ impl Object<'_> {
         Diagnostic::of(&NOT_CONVERTED, message)
             .at(self.place(document, &fault.place))
             .help(fault.help.clone())
+    }
+
+    /// The finding about a variable that stands for a block of its document, of which nobody knows
+    /// what version it is.
+    fn unknown_block(&self, document: &Document<'_>) -> Option<Diagnostic> {
+        let range: Range<usize> = document.document.range.into();
+        let block = document.masked.block_in(range.start)?;
+        let place = document.source.place_at(block.clone());
+        let place = place
+            .in_document(document.document.index)
+            .in_object(self.title(document));
+        let variable = &document.source.text()[block];
+        let message = format!("{variable} stands for a part of the document that is not known");
+        let help = "write the part in place of the variable, or change the document by hand";
+        let finding = Diagnostic::of(&NOT_CONVERTED, message);
+        Some(finding.at(place).help(help))
     }
 
     /// The place of a field, or of the nearest thing that exists, in the text as it is written.
@@ -234,21 +293,34 @@ impl Object<'_> {
     }
 }
 
+/// Whether an object is to be read as v1beta1, although it is named v1beta2.
+fn is_misnamed(document: &Document<'_>, object: &Value, wanted: &Wanted) -> bool {
+    let (_, version, _) = names(object);
+    let own = Version::parse(version);
+    document.is_misnamed && own == Some(Version::V1Beta2) && wanted.version == own
+}
+
 /// An object as it is wanted; `None` when it is of no kind that is migrated.
 fn converted(
     object: &Value,
     wanted: &Wanted,
     surroundings: &Surroundings<'_>,
-    templates: &patches::Templates,
+    document: &Document<'_>,
 ) -> Option<Conversion> {
     let (group, version, kind) = names(object);
     let own = Version::parse(version)?;
-    let mut conversion = convert_object(object, wanted.version.unwrap_or(own), surroundings)?;
+    let renamed = is_misnamed(document, object, wanted).then(|| {
+        let mut renamed = object.clone();
+        renamed["apiVersion"] = format!("{group}/{}", Version::V1Beta1).into();
+        renamed
+    });
+    let to = wanted.version.unwrap_or(own);
+    let mut conversion = convert_object(renamed.as_ref().unwrap_or(object), to, surroundings)?;
     if wanted.family == Some(Family::Kubeadm) && group == GROUP {
         conversion.drop_additions();
     }
     if let Some(to) = wanted.version.filter(|_| kind == "ClusterClass") {
-        patches::convert(object, &mut conversion, to, templates);
+        patches::convert(object, &mut conversion, to, document.templates);
     }
     kinds::rename(&mut conversion.value, wanted);
     Some(conversion)

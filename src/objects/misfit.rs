@@ -9,7 +9,7 @@ use crate::diag::{Diagnostic, FieldPath, Quoted, Segment, rules};
 
 rules! {
     /// a field of an object has another type than Kubernetes defines
-    FIELD_TYPE = error("object-field-type-wrong");
+    pub(crate) FIELD_TYPE = error("object-field-type-wrong");
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -205,6 +205,10 @@ impl Pool {
         &self.objects
     }
 
+    pub(crate) fn into_objects(self) -> Vec<Object> {
+        self.objects
+    }
+
     /// The object of that group, kind, namespace and name; the version does not matter. Of several
     /// the last one counts, as it does when they are applied one after the other.
     pub(crate) fn find(

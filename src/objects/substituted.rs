@@ -2,7 +2,10 @@
 //! stand at their places in the template.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
 
+use super::opaque_block::blocks_of;
 use crate::diag::{Diagnostic, Fix, Place, Report};
 use crate::text::budget::Budget;
 use crate::text::envsubst::{self, OffsetMap, SubstError, Template};
@@ -12,14 +15,67 @@ use crate::text::source::Source;
 /// and as a name.
 pub(crate) const SAMPLE: &str = "1";
 
-/// A sample for each variable of a template that has no default.
-pub(crate) fn samples(template: &Template) -> impl Fn(&str) -> Option<String> + use<> {
+/// A sample for each variable of a template that has no default; nothing for a block, whose content
+/// is unknown.
+pub(crate) fn samples(
+    text: &str,
+    template: &Template<'_>,
+) -> impl Fn(&str) -> Option<String> + use<> {
     let required = template
         .variables()
         .into_iter()
         .filter(|(_, default)| default.is_none());
     let required: BTreeSet<String> = required.map(|(name, _)| name).collect();
-    move |name| required.contains(name).then(|| SAMPLE.to_owned())
+    let blocks = blocks_of(text, template);
+    let blocks: BTreeSet<String> = blocks.into_iter().map(|block| block.name).collect();
+    move |name| {
+        let sample = if blocks.contains(name) { "" } else { SAMPLE };
+        required.contains(name).then(|| sample.to_owned())
+    }
+}
+
+/// The places of a template at which a variable without a default is used: only the user of the
+/// template knows what the text is there.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OpenUses {
+    file: Option<Arc<str>>,
+    spans: Vec<Range<usize>>,
+}
+
+impl OpenUses {
+    /// The places of a template; none where its variables cannot be read.
+    pub(crate) fn of(source: &Source) -> Self {
+        let Ok(template) = envsubst::parse(source.text()) else {
+            return OpenUses::default();
+        };
+        let variables = template.variables();
+        let is_open = |name: &str| variables.get(name).is_some_and(Option::is_none);
+        let uses = template
+            .uses()
+            .into_iter()
+            .filter(|used| is_open(used.name));
+        OpenUses {
+            file: Some(source.name().clone()),
+            spans: uses.map(|used| used.span).collect(),
+        }
+    }
+
+    /// Whether a finding is about a value in which such a variable is used. A mapping or a list
+    /// that contains one is known apart from that.
+    pub(crate) fn decide(&self, source: &Source, finding: &Diagnostic) -> bool {
+        let Some(span) = finding
+            .place
+            .span
+            .filter(|_| finding.place.file == self.file)
+        else {
+            return false;
+        };
+        let range = span.start.offset..span.end.offset.max(span.start.offset + 1);
+        let written = source.slice(span.start.offset..span.end.offset);
+        let is_scalar = !written.contains('\n') && !written.starts_with(['{', '[']);
+        let overlaps = |used: &Range<usize>| used.start < range.end && range.start < used.end;
+        is_scalar && self.spans.iter().any(overlaps)
+    }
 }
 
 /// A template and its text with the variables replaced.
@@ -45,12 +101,21 @@ impl Substituted {
     /// When clusterctl cannot read or replace them.
     pub(crate) fn sampled(template: &Source, budget: &Budget) -> Result<Self, SubstError> {
         let parsed = envsubst::parse(template.text())?;
-        let done = parsed.expand(samples(&parsed), budget)?;
+        let done = parsed.expand(samples(template.text(), &parsed), budget)?;
         // A variable may cut a character in two; else the bytes are a text already, which is known
         // quickly.
         let text = String::from_utf8(done.bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         Ok(Substituted::new(template.clone(), &text, done.map))
+    }
+
+    /// The findings about the template without those that a variable without a default decides.
+    pub(crate) fn known(&self, report: Report) -> Report {
+        let open = OpenUses::of(&self.template);
+        let found = report.into_findings().into_iter();
+        found
+            .filter(|finding| !open.decide(&self.template, finding))
+            .collect()
     }
 
     /// The text, under the name of the template.
@@ -100,6 +165,13 @@ impl Substituted {
             change.range = range;
         }
         Some(fix)
+    }
+
+    /// A place in this text, in the template.
+    pub(crate) fn restored_place(&self, place: &Place) -> Place {
+        let mut place = place.clone();
+        self.move_place(&mut place);
+        place
     }
 
     fn move_place(&self, place: &mut Place) {

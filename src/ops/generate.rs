@@ -118,7 +118,7 @@ fn template_file(flavor: &str) -> String {
 }
 
 /// The first release of the newest series that metadata.yaml lists.
-fn newest_version(providers: &[Declared], inputs: &Inputs) -> Version {
+pub(super) fn newest_version(providers: &[Declared], inputs: &Inputs) -> Version {
     let source = providers
         .first()
         .and_then(|declared| inputs.files(declared.provider.metadata_file()).first());
@@ -202,6 +202,7 @@ fn objects_text(artifact: &Artifact, plan: &Plan<'_>, generated: &mut Generated)
         let Components {
             objects,
             report: found,
+            ..
         } = components(declared, plan.inputs, &image);
         match release::write(&objects) {
             Ok(text) => {

@@ -10,13 +10,17 @@ pub mod generate_provider;
 pub mod generate_yaml;
 pub mod init;
 pub mod inspect;
+pub mod kustomize_files;
 pub mod lint;
 pub mod migrate;
+pub(crate) mod object_check;
 pub mod release_build;
 pub mod release_bump;
+pub mod release_changes;
 pub mod release_check;
 pub mod release_compare;
 pub mod release_diff;
+pub mod release_findings;
 #[cfg(feature = "cli")]
 pub(crate) mod release_image;
 pub mod release_provenance;

@@ -1,13 +1,20 @@
 //! `release build VERSION`: the whole release of the providers that a `provider.yaml` describes.
 
+use std::collections::BTreeSet;
+
 use semver::Version;
 
+use super::object_check;
+use crate::admission::metadata_types::METADATA_REFUSED;
 use crate::contract::{Image, VersionFault, parse_semantic};
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 use crate::emit::release::{self, ImageOverride, Plan, Release, Replacement};
 use crate::emit::sbom;
 pub use crate::emit::sbom::part::Part;
+use crate::lint::templates::is_template;
+use crate::objects::misfit::FIELD_TYPE;
 use crate::provider::{Declared, Inputs, missing_files};
+use crate::text::source::Source;
 
 rules! {
     /// the version is not a semantic version with a leading `v`
@@ -172,6 +179,31 @@ pub fn run(providers: &[Declared], parsed: Report, inputs: &Inputs, order: Order
     report.extend(missing);
     release.is_incomplete |= report.has_errors();
     report.extend(std::mem::take(&mut release.report));
+    // The build reports the same field when it cannot edit it.
+    let told = report.starts(|finding| finding.rule == &FIELD_TYPE);
+    let is_untold = |finding: &Diagnostic| {
+        finding.rule != &METADATA_REFUSED
+            || finding
+                .place
+                .start()
+                .is_none_or(|start| !told.contains(&start))
+    };
+    let mut report: Report = report
+        .into_findings()
+        .into_iter()
+        .filter(is_untold)
+        .collect();
+    let folders = providers
+        .iter()
+        .flat_map(|declared| &declared.provider.templates);
+    let folders: BTreeSet<&String> = folders.collect();
+    let templates = folders.into_iter().flat_map(|folder| inputs.files(folder));
+    let templates: Vec<Source> = templates
+        .filter(|source| is_template(source.file_name()))
+        .cloned()
+        .collect();
+    let of_objects = object_check::check_whole(&templates, &[], &report, inputs.budget());
+    report.extend(of_objects);
     release.report = report;
     release
 }

@@ -7,6 +7,7 @@ use crate::report::text;
 
 /// The rules of all files that declare some; a test over the sources holds the list complete.
 static DECLARED: &[&[&Rule]] = &[
+    crate::admission::metadata_types::RULES,
     crate::emit::account::RULES,
     crate::emit::components::image::RULES,
     crate::emit::components::RULES,
@@ -39,6 +40,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::lint::components::workloads::RULES,
     crate::lint::containers::RULES,
     crate::lint::conversion::RULES,
+    crate::lint::definitions::bounds::RULES,
     crate::lint::definitions::contract_labels::RULES,
     crate::lint::definitions::RULES,
     crate::lint::definitions::fields_demanded::RULES,
@@ -101,6 +103,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::ops::repository::config_map::RULES,
     crate::ops::repository::configuration::RULES,
     crate::ops::repository::doctor::configuration::RULES,
+    crate::ops::repository::doctor::image_keys::RULES,
     crate::ops::repository::doctor::RULES,
     crate::ops::repository::doctor::versions::RULES,
     crate::ops::repository::images::RULES,
@@ -117,9 +120,10 @@ static DECLARED: &[&[&Rule]] = &[
     crate::preflight::core_kinds::RULES,
     crate::preflight::gates::RULES,
     crate::preflight::kubeadm_values::RULES,
+    crate::preflight::node_files::RULES,
     crate::preflight::patch_files::RULES,
+    crate::preflight::static_pods::RULES,
     crate::preflight::matrix::RULES,
-    crate::preflight::metadata::RULES,
     crate::preflight::networks::RULES,
     crate::preflight::node_labels::RULES,
     crate::preflight::node_taints::RULES,
@@ -171,6 +175,11 @@ static WITH_VERSION: &[&Rule] = &[
     &crate::ops::repository::assets::COMPONENTS_MISSING,
     &crate::ops::repository::assets::METADATA_MISSING,
 ];
+
+/// Whether a rule can only be checked for a release whose version is known.
+pub(crate) fn depends_on_version(rule: &Rule) -> bool {
+    WITH_VERSION.contains(&rule)
+}
 
 /// What a run that judges a release knows of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -40,6 +40,32 @@ pub struct Settings {
     pub waivers: Vec<ProjectWaiver>,
     /// `[roles]`: what the kinds of a project are.
     pub roles: ProjectRoles,
+    /// `exclude`: folders that `lint` skips, in place of [`EXCLUDED`].
+    pub exclude: Option<Vec<String>>,
+}
+
+/// The folders that `lint` skips below those that it is given: test data, tools, charts, and code
+/// of other projects.
+pub const EXCLUDED: [&str; 8] = [
+    "charts",
+    "hack",
+    "node_modules",
+    "test",
+    "testdata",
+    "tests",
+    "third_party",
+    "vendor",
+];
+
+/// Whether a pattern of `exclude` matches a folder: one without `/` matches the name of a folder
+/// anywhere, any other one the path beside the settings.
+pub fn excludes(pattern: &str, path: &str) -> bool {
+    let pattern = pattern.trim_end_matches('/');
+    if pattern.contains('/') {
+        glob::covers(&glob::plain(pattern), path)
+    } else {
+        glob::matches(pattern, path.rsplit('/').next().unwrap_or(path))
+    }
 }
 
 /// What the kinds of a project are, where their names do not tell it.
@@ -106,6 +132,10 @@ pub static KEYS: &[(&str, &str)] = &[
         "a list of rules whose findings fail a run; `warnings` stands for all warnings",
     ),
     (
+        "exclude",
+        "a list of folders that `lint` skips, by name or by path beside the settings, in place of its own list",
+    ),
+    (
         "roles",
         "a table: what a kind is in the contract, where its name does not tell it; `none` for a kind that is nothing in it",
     ),
@@ -136,7 +166,31 @@ impl Reader<'_> {
             allow: self.rules(table, "allow"),
             waivers: self.waivers(table),
             roles: self.roles(table),
+            exclude: self.exclude(table),
         }
+    }
+
+    fn exclude(&mut self, table: &DeTable<'_>) -> Option<Vec<String>> {
+        let value = table.get("exclude")?;
+        let help = "write `exclude = [\"test\", \"config/samples\"]`";
+        let DeValue::Array(items) = value.get_ref() else {
+            self.wrong("exclude is not a list", value.span(), help);
+            return None;
+        };
+        let mut folders = Vec::new();
+        for item in items.iter() {
+            match item.get_ref() {
+                DeValue::String(folder) if !folder.is_empty() && !folder.starts_with('/') => {
+                    folders.push(folder.clone().into_owned());
+                }
+                _ => self.wrong(
+                    "exclude holds something else than paths beside this file",
+                    item.span(),
+                    help,
+                ),
+            }
+        }
+        Some(folders)
     }
 
     fn refuse_unknown(&mut self, table: &DeTable<'_>, keys: &[(&str, &str)]) {
@@ -458,7 +512,7 @@ mod tests {
                 "settings-key-unknown",
                 1,
                 1,
-                "the keys are allow, deny, roles, waive",
+                "the keys are allow, deny, exclude, roles, waive",
             )],
         );
         check(

@@ -7,8 +7,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::contract::CORE_GROUP;
 use crate::diag::Report;
-use crate::objects::{Pool, fields};
+use crate::objects::{Object, Pool, fields};
 use crate::report::levels::Levels;
 use crate::report::text::{plural, table};
 use crate::text::budget::Budget;
@@ -92,7 +93,7 @@ pub struct ChangeReport {
     /// Its name.
     pub name: String,
     /// `created`, `removed`, `rotated` (a template gets a successor), `rolls out` (machines are
-    /// replaced), `in place`, `provider decides`.
+    /// replaced), `in place`, `provider decides`, `refused`.
     pub effect: String,
     /// The fields that differ.
     pub paths: Vec<String>,
@@ -121,8 +122,8 @@ pub fn plan(pool: &Pool, earlier: Option<&Pool>, allows_external: bool, budget: 
         .filter(|name| seen.insert(*name))
         .map(str::to_owned)
         .collect();
-    let changes = earlier.map(|pool| {
-        let earlier = topology::plan(pool, &options, budget);
+    let changes = earlier.map(|earlier| {
+        let earlier = topology::plan(&completed(earlier, pool), &options, budget);
         report.extend(earlier.report);
         topology::against(&earlier.objects, &planned.objects)
             .into_iter()
@@ -135,6 +136,32 @@ pub fn plan(pool: &Pool, earlier: Option<&Pool>, allows_external: bool, budget: 
         report,
         changes: changes.unwrap_or_default(),
     }
+}
+
+/// The objects of the earlier files with those of the later ones that they lack: a Cluster alone
+/// has the class that is given beside its later form.
+fn completed(earlier: &Pool, later: &Pool) -> Pool {
+    let is_missing = |object: &&Object| {
+        !object.is(CORE_GROUP, "Cluster")
+            && earlier
+                .find(
+                    object.group(),
+                    object.kind(),
+                    object.namespace_or_default(),
+                    object.name(),
+                )
+                .is_none()
+    };
+    let lacks_class =
+        topology::clusters(earlier).any(|cluster| topology::class_of(earlier, cluster).is_none());
+    let missing: Vec<Object> = later
+        .objects()
+        .iter()
+        .filter(is_missing)
+        .filter(|_| lacks_class)
+        .cloned()
+        .collect();
+    earlier.clone().with([], missing)
 }
 
 /// The objects as YAML; empty when one cannot be written.

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::render::{self, Machine, Rendering, Selection, Topologies};
+use crate::admission;
 use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Remedy, Report, Setting, Severity, rules};
 use crate::objects::{Object, Pool};
@@ -147,7 +148,7 @@ pub fn run(
     let of_objects = own.iter().flat_map(|object| {
         preflight::core_kinds::check(object, request)
             .into_iter()
-            .chain(preflight::metadata::check(object))
+            .chain(admission::metadata::check(object))
     });
     let of_objects = not_told(&report, of_objects.collect());
     report.extend(of_objects);
@@ -207,16 +208,15 @@ fn identity(
 /// What is found where no error is told yet: the schema of a topology, of a config and of the
 /// object that holds it may see the same fault.
 fn not_told(report: &Report, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    let place =
-        |finding: &Diagnostic| Some((finding.place.file.clone(), finding.place.span?.start.offset));
-    let errors = report
-        .findings()
-        .iter()
-        .filter(|finding| finding.rule.severity == Severity::Error);
-    let told: BTreeSet<_> = errors.filter_map(place).collect();
+    let told = report.starts(|finding| finding.rule.severity == Severity::Error);
     found
         .into_iter()
-        .filter(|finding| place(finding).is_none_or(|place| !told.contains(&place)))
+        .filter(|finding| {
+            finding
+                .place
+                .start()
+                .is_none_or(|start| !told.contains(&start))
+        })
         .collect()
 }
 

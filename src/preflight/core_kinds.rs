@@ -8,9 +8,10 @@ use crate::admission::core::{self, Rejection};
 use crate::api::names::Version;
 use crate::contract::CORE_GROUP;
 use crate::conversion::core::{Conversion, Surroundings, convert_object};
-use crate::diag::{Diagnostic, FieldPath, Quoted, Segment, rules};
+use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy, Segment, rules};
 use crate::objects::Object;
 use crate::render::prove::config::RULE_NOT_JUDGED;
+use crate::render::prove::renamed;
 use crate::render::{Profile, Request};
 use crate::schema::document::{self, Part, Wording};
 use crate::schema::{Schema, Violation};
@@ -19,13 +20,13 @@ rules! {
     /// an object of Cluster API's core has a version that the release does not serve
     pub(crate) VERSION_UNKNOWN = error("core-version-unknown");
     /// an object of Cluster API's core has an unknown field
-    FIELD_UNKNOWN = error("core-field-unknown");
+    pub(crate) FIELD_UNKNOWN = error("core-field-unknown");
     /// an object of Cluster API's core lacks a required field
     FIELD_MISSING = error("core-field-missing");
     /// an object of Cluster API's core lacks several required fields, as a patch does, and is not judged for them
     pub(crate) OBJECT_PARTIAL = warning("core-object-partial");
     /// the API server rejects a value of an object of Cluster API's core
-    VALUE_REFUSED = error("core-value-refused");
+    pub(crate) VALUE_REFUSED = error("core-value-refused");
     /// an object of Cluster API's core violates a validation rule of the API
     RULE_BROKEN = error("core-rule-broken");
     /// a webhook of Cluster API rejects an object of its core
@@ -61,7 +62,15 @@ pub(crate) fn check(object: &Object, request: &Request) -> Vec<Diagnostic> {
             object.place(path)
         }
     };
-    let found = document::check_at(&written, schema, &WORDING, &at).into_findings();
+    let mut found = document::check_at(&written, schema, &WORDING, &at).into_findings();
+    for finding in found
+        .iter_mut()
+        .filter(|finding| finding.rule == &FIELD_UNKNOWN)
+    {
+        finding.help = renamed::in_v1beta2(object, &finding.place.path)
+            .map(Remedy::from)
+            .or(finding.help.take());
+    }
     if found.is_empty() {
         let broken = broken_rules(object, &written, schema, request);
         return match broken.iter().any(|finding| finding.rule == &RULE_BROKEN) {

@@ -16,11 +16,12 @@ pub(crate) mod gates;
 mod known_flags;
 pub(crate) mod kubeadm_values;
 pub(crate) mod matrix;
-pub(crate) mod metadata;
 pub(crate) mod networks;
+pub(crate) mod node_files;
 pub(crate) mod node_labels;
 pub(crate) mod node_taints;
 pub(crate) mod patch_files;
+pub(crate) mod static_pods;
 
 pub(crate) use networks::of_cluster;
 
@@ -107,9 +108,12 @@ pub(crate) fn check(
             .map(|found| found.version_spot.place())
             .unwrap_or_default(),
     };
-    let of_document = rendered
-        .map(|rendered| cloud_config::check(&subject, rendered))
-        .unwrap_or_default();
+    let of_data: [fn(&Subject<'_>, &Rendered) -> Vec<Diagnostic>; 3] =
+        [cloud_config::check, node_files::check, static_pods::check];
+    let of_data = rendered
+        .into_iter()
+        .flat_map(|rendered| of_data.into_iter().map(move |judge| (judge, rendered)))
+        .flat_map(|(judge, rendered)| judge(&subject, rendered));
     let judges: [fn(&Subject<'_>) -> Vec<Diagnostic>; 8] = [
         component_flags::check,
         node_labels::check,
@@ -123,6 +127,6 @@ pub(crate) fn check(
     judges
         .into_iter()
         .flat_map(|judge| judge(&subject))
-        .chain(of_document)
+        .chain(of_data)
         .collect()
 }

@@ -55,6 +55,7 @@ pub struct Inputs {
     matched: BTreeMap<String, Matched>,
     kustomizations: Vec<Kustomization>,
     roles: Roles,
+    keeps_originals: bool,
     budget: Arc<Budget>,
 }
 
@@ -79,6 +80,15 @@ impl Inputs {
 
     pub(crate) fn roles(&self) -> &Roles {
         &self.roles
+    }
+
+    /// Has the build keep the objects as they were read, so that its changes can be listed.
+    pub fn keep_originals(&mut self) {
+        self.keeps_originals = true;
+    }
+
+    pub(crate) fn keeps_originals(&self) -> bool {
+        self.keeps_originals
     }
 
     /// What the run may spend on the files.

@@ -127,6 +127,11 @@ pub struct Provider {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub components: Option<String>,
+    /// Decisions that `init` left open, each as a sentence. No release is built while one is left:
+    /// make the decision in the other fields, and remove the line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(inner(length(min = 1)))]
+    pub undecided: Vec<String>,
 }
 
 /// What a bill of materials says of a release beside its contents.

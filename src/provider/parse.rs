@@ -39,6 +39,8 @@ rules! {
     NAME_RESERVED = error("provider-name-reserved");
     /// two documents in provider.yaml produce the same components file
     DUPLICATED = error("provider-duplicated");
+    /// provider.yaml still lists a decision that `init` left open
+    UNDECIDED = error("provider-undecided");
     /// a path in provider.yaml matches no file
     FILE_MISSING = error("provider-file-missing");
     /// a path in provider.yaml leads out of its folder, or to a hidden file
@@ -68,6 +70,12 @@ impl Declared {
     /// The place of a field, or of the nearest thing that is there.
     pub(crate) fn place(&self, path: &FieldPath) -> Place {
         place(&self.source, self.document, &self.root, path)
+    }
+
+    /// The first of some fields that the file has.
+    pub(crate) fn first_field(&self, fields: &[&str]) -> Option<FieldPath> {
+        let mut paths = fields.iter().map(|field| FieldPath::of_fields(field));
+        paths.find(|path| self.root.at(path).is_some())
     }
 
     pub(crate) fn source_name(&self) -> &str {
@@ -322,7 +330,21 @@ fn judge(declared: &Declared) -> Report {
     report.extend(reserved_name(declared));
     report.extend(crd_metadata(declared));
     report.extend(patches(declared));
+    report.extend(undecided(declared));
     report
+}
+
+/// Decisions that are left open: the release would lack something, which nobody sees later.
+fn undecided(declared: &Declared) -> Report {
+    let path = FieldPath::root().field("undecided");
+    let lines = declared.provider.undecided.iter().enumerate();
+    lines
+        .map(|(at, line)| {
+            Diagnostic::of(&UNDECIDED, format!("not decided: {line}"))
+                .at(declared.place(&path.index(at)))
+                .help("make the decision, and remove the line from `undecided`")
+        })
+        .collect()
 }
 
 fn components_exclusive(declared: &Declared) -> Report {

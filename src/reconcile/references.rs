@@ -40,16 +40,20 @@ impl Pass<'_> {
                         .map(|map| Key::core("ConfigMap", namespace, &map.name)),
                 );
             }
-            if let (Some(ContentFormat::Template), Some(control_plane)) =
-                (file.content_format, &facts.control_plane)
-            {
-                keys.push(Key::of(
+        }
+        let mut files = spec.files.iter().flatten();
+        let has_templates = files.any(|file| file.content_format == Some(ContentFormat::Template));
+        // The kubeadm provider reads the version of the control plane for every config
+        // (`resolveFiles`).
+        if has_templates || self.is_kubeadm() {
+            keys.extend(facts.control_plane.iter().map(|control_plane| {
+                Key::of(
                     &control_plane.group,
                     &control_plane.kind,
                     namespace,
                     &control_plane.name,
-                ));
-            }
+                )
+            }));
         }
         let passwords = spec
             .users

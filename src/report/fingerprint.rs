@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::Sources;
 use crate::diag::Diagnostic;
+use crate::text::cut::cut;
 
 /// How many characters GitHub looks at.
 const BLOCK: usize = 100;
@@ -125,7 +126,7 @@ fn line_hashes(text: &str) -> Vec<LineHash> {
 
 /// Where the characters end that the hash of a line is made of, or later.
 fn block_end(text: &str, start: usize) -> usize {
-    let counted = text[start..]
+    let counted = cut(text, start..)
         .char_indices()
         .filter(|(_, c)| !matches!(c, ' ' | '\t' | '\r'));
     counted

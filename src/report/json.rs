@@ -67,7 +67,7 @@ pub struct Finding {
     pub fix: Option<Fix>,
     /// What else there is to know.
     pub notes: Vec<String>,
-    /// The exact words of the upstream program that refuses the same.
+    /// The whole message of the upstream program that rejects the same. Of thousands of findings about one object only the first has it.
     pub upstream: Option<String>,
     /// Where the rule comes from.
     pub url: Option<&'static str>,
@@ -219,7 +219,10 @@ pub(super) fn escaped(json: String) -> String {
         let mut escaped = String::with_capacity(json.len() + 1);
         for c in json.chars() {
             if is_unsafe(c) {
-                escaped.push_str(&format!("\\u{:04x}", u32::from(c)))
+                // JSON escapes UTF-16: a character beyond U+FFFF is a pair of surrogates.
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    escaped.push_str(&format!("\\u{unit:04x}"));
+                }
             } else {
                 escaped.push(c)
             }

@@ -1,5 +1,7 @@
 //! Turns a [`Report`](crate::diag::Report) into what people and programs read. Pure: values in,
 //! text out.
+// Offsets come from several places here, and a panic would print what must be hidden.
+#![cfg_attr(not(test), deny(clippy::string_slice))]
 
 mod fingerprint;
 pub mod github;
@@ -110,6 +112,14 @@ impl Sources {
     pub fn add(&mut self, source: Source) {
         self.words.take();
         self.texts.insert(source.name().clone(), source.into());
+    }
+
+    /// Adds the texts of another set.
+    pub fn join(&mut self, other: Sources) {
+        self.words.take();
+        self.texts.extend(other.texts);
+        self.unseen.extend(other.unseen);
+        self.secrets.extend(other.secrets);
     }
 
     /// Adds a text that is not shown, whose secrets findings do not show either.

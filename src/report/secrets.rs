@@ -95,7 +95,9 @@ struct Hidden<'s> {
     near: Vec<&'s str>,
     /// Their words.
     own: Words,
-    /// The words of what its lines hide beside secrets: contents of files, parts of commands.
+    /// The parts of its lines that are hidden beside secrets: contents of files, parts of commands.
+    lines: Vec<&'s str>,
+    /// The words of these parts.
     of_lines: Words,
     /// The words of all secrets.
     words: &'s Words,
@@ -124,7 +126,8 @@ impl<'s> Hidden<'s> {
             .is_some_and(|(file, span)| !sources.secrets_of_line(file, span.start.line).is_empty());
         Hidden {
             own: Words::new(near.iter().copied(), 1),
-            of_lines: Words::new(of_lines.into_iter(), SHORTEST_OF_LINE),
+            of_lines: Words::new(of_lines.iter().copied(), SHORTEST_OF_LINE),
+            lines: of_lines,
             has_secret: !near.is_empty() || is_secret_line,
             near,
             words,
@@ -135,6 +138,11 @@ impl<'s> Hidden<'s> {
     fn instead_of(&self, value: &str) -> Option<String> {
         let whole = value.trim_matches(['…', '"', '\'']).trim();
         if !whole.is_empty() && self.near.iter().any(|secret| secret.contains(whole)) {
+            return Some(REDACTED.to_owned());
+        }
+        // The tag of a hidden value is not among its words.
+        let is_start = |hidden: &&str| hidden.trim_start().starts_with(whole);
+        if whole.chars().count() >= SHORTEST_OF_LINE && self.lines.iter().any(is_start) {
             return Some(REDACTED.to_owned());
         }
         let mut shown = value.to_owned();

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::Sources;
 use crate::diag::{Diagnostic, Place, Report, WaivedIn, Waiver, rules};
 use crate::text::budget::Budget;
+use crate::text::cut::cut;
 use crate::text::glob;
 use crate::text::nearest::nearest;
 use crate::text::source::Source;
@@ -152,7 +153,7 @@ impl Comments {
         if source.name().ends_with(".json") {
             return;
         }
-        let marks = memchr::memmem::find_iter(text.as_bytes(), &NAME[1..])
+        let marks = memchr::memmem::find_iter(text.as_bytes(), cut(NAME, 1..))
             .filter_map(|at| Mark::find(text, at - at.min(1)));
         let marks: Vec<Mark> = marks.collect();
         if marks.is_empty() {
@@ -184,8 +185,8 @@ impl Comments {
         line: u32,
         waivers: &Waivers<'_>,
     ) {
-        let rest = source.text()[end..].lines().next().unwrap_or_default();
-        let end = source.text()[start..]
+        let rest = cut(source.text(), end..).lines().next().unwrap_or_default();
+        let end = cut(source.text(), start..)
             .lines()
             .next()
             .map_or(start, |line| start + line.trim_end().len());
@@ -296,7 +297,7 @@ impl Mark {
             .split_at_checked(NAME.len())
             .filter(|(name, _)| name.eq_ignore_ascii_case(NAME))?;
         let start = comment_start(text, at)?;
-        if text[at..].starts_with(MARK) {
+        if cut(text, at..).starts_with(MARK) {
             return Some(Mark {
                 start,
                 end: at + MARK.len(),
@@ -304,9 +305,9 @@ impl Mark {
             });
         }
         let between = rest.len() - rest.trim_start_matches([' ', '\t', ':', '-']).len();
-        let (word, behind) = rest[between..].split_at_checked(WORD.len())?;
+        let (word, behind) = cut(rest, between..).split_at_checked(WORD.len())?;
         let is_meant = word.eq_ignore_ascii_case(WORD)
-            && (rest[..between].contains(':') || behind.trim_start().starts_with(['[', '(']));
+            && (cut(rest, ..between).contains(':') || behind.trim_start().starts_with(['[', '(']));
         is_meant.then_some(Mark {
             start,
             end: text.len() - behind.len(),
@@ -317,7 +318,7 @@ impl Mark {
 
 /// Where the comment begins that has a mark as its first words.
 fn comment_start(text: &str, mark: usize) -> Option<usize> {
-    let before = text[..mark]
+    let before = cut(text, ..mark)
         .trim_end_matches([' ', '\t'])
         .strip_suffix('#')?;
     let stands_alone = before.is_empty() || before.ends_with([' ', '\t', '\n', '\r', '\u{feff}']);
@@ -420,7 +421,7 @@ impl<'a> Project<'a> {
         // The nearest one speaks.
         let plain = ends
             .rev()
-            .filter_map(|end| self.plain.get(&(rule, &path[..end])))
+            .filter_map(|end| self.plain.get(&(rule, cut(path, ..end))))
             .next();
         plain.copied().or_else(|| {
             let mut patterns = self.with_stars.get(rule)?.iter();
@@ -573,7 +574,7 @@ mod tests {
             "a: '@'# windlass: ignore[a-b] because x\n",
             "a: '@' # windlass: see ignore[a-b] because x\n",
         ] {
-            let line = 1 + text[..text.find('@').unwrap()].matches('\n').count() as u32;
+            let line = 1 + cut(text, ..text.find('@').unwrap()).matches('\n').count() as u32;
             check(text, A, &[("a-b", line, None)]);
         }
         let json = Source::new("x.json", "# windlass: ignore[a-b] because x\n");

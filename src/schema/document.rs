@@ -133,6 +133,8 @@ pub(crate) fn check_at(
         .filter(|violation| {
             violation.kind != ViolationKind::Required || !meant.contains(&violation.path)
         })
+        // A bound that does not fit its own format is reported about the schema.
+        .filter(|violation| !violation.is_about_schema())
         .collect();
     // In a mapping that should be something else no field has the right name.
     let mistyped = |fault: &Fault| matches!(fault, Fault::Type { .. });
@@ -290,12 +292,21 @@ fn meant(field: &UnknownField) -> Option<FieldPath> {
     )
 }
 
+/// The last field of a path, with the positions behind it: `[0]` alone says little.
 fn last_name(path: &FieldPath) -> String {
-    match path.segments().last() {
-        Some(Segment::Field(name) | Segment::Key(name)) => name.clone(),
-        Some(Segment::Index(index)) => format!("[{index}]"),
-        None => String::new(),
-    }
+    let segments = path.segments();
+    let positions = segments.iter().rev();
+    let positions = positions.take_while(|segment| matches!(segment, Segment::Index(_)));
+    let from = segments.len() - positions.count();
+    let name = segments[..from].last().map(|segment| match segment {
+        Segment::Field(name) | Segment::Key(name) => name.clone(),
+        Segment::Index(_) => String::new(),
+    });
+    let positions = segments[from..].iter().map(|segment| match segment {
+        Segment::Index(index) => format!("[{index}]"),
+        Segment::Field(_) | Segment::Key(_) => String::new(),
+    });
+    name.into_iter().chain(positions).collect()
 }
 
 /// The finding about a field that its schema does not have.

@@ -34,6 +34,7 @@ pub(crate) use object_meta::{
 };
 pub(crate) use unknown::Home;
 pub use unknown::UnknownField;
+pub(crate) use validate::fits_format;
 pub use violation::{Fault, Violation, ViolationKind, refusal};
 
 use crate::text::budget::Budget;

@@ -184,6 +184,14 @@ impl fmt::Display for Fault {
     }
 }
 
+impl Violation {
+    /// Whether the API server rejects any value, because a bound of the schema does not fit the
+    /// format of the field.
+    pub(crate) fn is_about_schema(&self) -> bool {
+        matches!(self.fault, Fault::Range { what, .. } if what != "Checked")
+    }
+}
+
 /// One error of the API server.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violation {

@@ -51,6 +51,8 @@ pub struct Inputs {
     pub sources: Vec<Source>,
     /// Files that are no text.
     pub report: Report,
+    /// The folders that were skipped.
+    pub skipped: Vec<String>,
 }
 
 /// Reads everything that the command line names.
@@ -65,17 +67,36 @@ pub fn read(
     limits: Limits,
     stdin: &mut dyn Read,
 ) -> Result<Inputs, WorldError> {
+    read_without(arguments, limits, stdin, &|_| false)
+}
+
+/// Reads everything that the command line names, without folders below a named one for whose path
+/// `skips` returns true.
+///
+/// # Errors
+/// A named file that is missing or unreadable, or more input than `limits` allow.
+pub fn read_without(
+    arguments: &[String],
+    limits: Limits,
+    stdin: &mut dyn Read,
+    skips: &dyn Fn(&str) -> bool,
+) -> Result<Inputs, WorldError> {
     let mut inputs = Inputs::default();
+    let mut skipped = Vec::new();
     let mut total = 0;
     let mut stdin = Some(stdin);
-    let files = |argument: &String| {
+    let mut files = |argument: &String| {
         if argument == "-" {
             Ok(Vec::new())
         } else {
-            files_of(argument, limits)
+            files_of(argument, limits, skips, &mut skipped)
         }
     };
-    let named = arguments.iter().map(files).collect::<Result<Vec<_>, _>>()?;
+    let named = arguments
+        .iter()
+        .map(&mut files)
+        .collect::<Result<Vec<_>, _>>()?;
+    inputs.skipped = skipped;
     refuse_too_much(named.iter().flatten(), limits)?;
     for (argument, files) in arguments.iter().zip(named) {
         if argument == "-" {
@@ -166,7 +187,12 @@ impl Inputs {
     }
 }
 
-fn files_of(argument: &str, limits: Limits) -> Result<Vec<Found>, WorldError> {
+fn files_of(
+    argument: &str,
+    limits: Limits,
+    skips: &dyn Fn(&str) -> bool,
+    skipped: &mut Vec<String>,
+) -> Result<Vec<Found>, WorldError> {
     let metadata = fs::metadata(argument)
         .map_err(|error| missing_or(argument, WorldError::reading(argument, &error)))?;
     if !metadata.is_dir() {
@@ -176,12 +202,19 @@ fn files_of(argument: &str, limits: Limits) -> Result<Vec<Found>, WorldError> {
         }]);
     }
     let mut found = Vec::new();
-    walk(
+    let mut enters = |path: &str| {
+        let is_skipped = skips(path);
+        skipped.extend(is_skipped.then(|| path.to_owned()));
+        !is_skipped
+    };
+    walk_into(
         argument,
         limits,
         &mut |name| ENDINGS.iter().any(|ending| name.ends_with(ending)),
+        &mut enters,
         &mut found,
     )?;
+    skipped.sort_unstable();
     Ok(found)
 }
 
@@ -235,6 +268,17 @@ pub(super) fn walk(
     takes: &mut dyn FnMut(&str) -> bool,
     found: &mut Vec<Found>,
 ) -> Result<(), WorldError> {
+    walk_into(folder, limits, takes, &mut |_| true, found)
+}
+
+/// The same, only in folders for whose path `enters` returns true.
+fn walk_into(
+    folder: &str,
+    limits: Limits,
+    takes: &mut dyn FnMut(&str) -> bool,
+    enters: &mut dyn FnMut(&str) -> bool,
+    found: &mut Vec<Found>,
+) -> Result<(), WorldError> {
     let root = with_slashes(folder);
     let root = if root.len() > 1 {
         root.trim_end_matches('/').to_owned()
@@ -275,6 +319,9 @@ pub(super) fn walk(
                 path: path.join(entry.file_name()),
                 shown,
             };
+            if kind.is_dir() && !enters(&below.shown) {
+                continue;
+            }
             if kind.is_dir() && depth == limits.depth {
                 let bound = format!("more than {} folders deep", limits.depth);
                 return Err(WorldError::TooLarge {

@@ -1,12 +1,22 @@
 //! Parts of texts by offsets that were computed.
 
-use std::ops::Range;
+use std::ops::{Bound, RangeBounds};
 
 /// The part of a text between two offsets. An offset beyond the end, or inside of a character, is
 /// moved back to the nearest boundary; a part that ends before it starts is empty. Offsets that
 /// come from more than one place may not fit together, and a slice would panic.
-pub(crate) fn cut(text: &str, range: Range<usize>) -> &str {
-    text.get(boundary(text, range.start)..boundary(text, range.end))
+pub(crate) fn cut(text: &str, range: impl RangeBounds<usize>) -> &str {
+    let start = match range.start_bound() {
+        Bound::Included(start) => *start,
+        Bound::Excluded(before) => before.saturating_add(1),
+        Bound::Unbounded => 0,
+    };
+    let end = match range.end_bound() {
+        Bound::Included(last) => last.saturating_add(1),
+        Bound::Excluded(end) => *end,
+        Bound::Unbounded => text.len(),
+    };
+    text.get(boundary(text, start)..boundary(text, end))
         .unwrap_or_default()
 }
 
@@ -34,6 +44,9 @@ mod tests {
             if let Some(exact) = text.get(start..end) {
                 prop_assert_eq!(part, exact);
             }
+            prop_assert_eq!(cut(&text, start..), cut(&text, start..text.len()));
+            prop_assert_eq!(cut(&text, ..end), cut(&text, 0..end));
+            prop_assert_eq!(cut(&text, ..=end), cut(&text, 0..end + 1));
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use crate::diag::{Change, Fix};
+use crate::text::cut::cut;
 
 /// Changes to one text, made together by [`Edits::apply`]. Ranges are bytes of the text as it was
 /// read.
@@ -42,7 +43,7 @@ impl<'t> Edits<'t> {
     /// Puts a key with its value before the entries of a mapping, in brackets as well as in lines.
     pub(crate) fn first_entry(&mut self, mapping: impl Into<Range<usize>>, entry: &str) {
         let start = mapping.into().start;
-        let Some(entries) = self.text[start..].strip_prefix('{') else {
+        let Some(entries) = cut(self.text, start..).strip_prefix('{') else {
             let with = format!(
                 "{entry}{}{}",
                 self.line_end_of_text(),
@@ -67,7 +68,7 @@ impl<'t> Edits<'t> {
     /// above the next document.
     pub(crate) fn lines_at_end(&mut self, root: impl Into<Range<usize>>, lines: &[String]) {
         let end = self.line_end(&root.into());
-        let is_last = self.text[end..]
+        let is_last = cut(self.text, end..)
             .lines()
             .all(|line| line.trim_start().is_empty() || line.trim_start().starts_with('#'));
         self.lines_at(if is_last { self.text.len() } else { end }, lines);
@@ -118,21 +119,21 @@ impl<'t> Edits<'t> {
     /// The lines that a change touches; none where it adds whole lines between two others.
     fn lines_of(&self, change: &Change) -> Range<usize> {
         let Range { start, end } = change.range;
-        let begins_line = start == 0 || self.text[..start].ends_with('\n');
+        let begins_line = start == 0 || cut(self.text, ..start).ends_with('\n');
         if begins_line && start == end && change.with.ends_with('\n') {
             return start..start;
         }
-        let line_start = self.text[..start]
+        let line_start = cut(self.text, ..start)
             .rfind('\n')
             .map_or(0, |before| before + 1);
         // What ends where a line begins leaves that line alone, if it still begins there.
         let is_whole = end > start
-            && self.text[..end].ends_with('\n')
+            && cut(self.text, ..end).ends_with('\n')
             && (change.with.is_empty() && begins_line || change.with.ends_with('\n'));
         line_start..if is_whole {
             end
         } else {
-            self.text[end..]
+            cut(self.text, end..)
                 .find('\n')
                 .map_or(self.text.len(), |at| end + at + 1)
         }
@@ -149,7 +150,7 @@ impl<'t> Edits<'t> {
         let line_end = self.line_end_of_text();
         // A last line that does not end is ended, once.
         let is_open = at > 0
-            && !self.text[..at].ends_with('\n')
+            && !cut(self.text, ..at).ends_with('\n')
             && !self.changes.iter().any(|change| change.range == (at..at));
         let with = lines.iter().fold(
             if is_open {
@@ -179,7 +180,7 @@ impl<'t> Edits<'t> {
     /// Behind the line in which a node ends.
     fn line_end(&self, node: &Range<usize>) -> usize {
         let last = node.start + self.text[node.clone()].trim_end().len();
-        self.text[last..]
+        cut(self.text, last..)
             .find('\n')
             .map_or(self.text.len(), |at| last + at + 1)
     }
@@ -196,11 +197,11 @@ fn changed(text: &str, stretch: Range<usize>, changes: &[Change]) -> String {
     );
     let mut done = stretch.start;
     for Change { range, with } in changes {
-        new.push_str(&text[done..range.start]);
+        new.push_str(cut(text, done..range.start));
         new.push_str(with);
         done = range.end;
     }
-    new.push_str(&text[done..stretch.end]);
+    new.push_str(cut(text, done..stretch.end));
     new
 }
 
@@ -215,8 +216,8 @@ impl From<Edits<'_>> for Fix {
 /// The spaces before what stands at a place and to the left of it, so that lines that begin with
 /// them are aligned with it.
 pub(crate) fn indentation(text: &str, at: usize) -> String {
-    let start = text[..at].rfind('\n').map_or(0, |before| before + 1);
-    " ".repeat(text[start..at].chars().count())
+    let start = cut(text, ..at).rfind('\n').map_or(0, |before| before + 1);
+    " ".repeat(cut(text, start..at).chars().count())
 }
 
 #[cfg(test)]
@@ -347,7 +348,7 @@ mod tests {
             let lines = edits.changed_lines();
             let shown: Vec<_> = lines
                 .iter()
-                .map(|(range, with)| (&text[range.clone()], with.as_str()))
+                .map(|(range, with)| (cut(text, range.clone()), with.as_str()))
                 .collect();
             assert_eq!(shown, expected, "{text:?} {changes:?}");
             // Nothing else changes.

@@ -20,7 +20,7 @@ use super::{
 use crate::admission::Release;
 use crate::admission::core::cidr_fault;
 use crate::contract::CORE_GROUP;
-use crate::diag::{Diagnostic, FieldPath, Rule};
+use crate::diag::{Diagnostic, FieldPath, Rule, Shared, Text};
 use crate::objects::Object;
 use crate::schema::name::{label_value_errors, subdomain_errors};
 use crate::schema::structural::check_variable;
@@ -54,9 +54,10 @@ pub(super) fn by_webhook(
         object.kind(),
         quote(object.name())
     );
+    let mut upstream = Shared::new(Some(upstream), refused.len());
     refused
         .iter()
-        .map(|refused| finding(rule, refused, &upstream))
+        .map(|refused| finding(rule, refused, upstream.next()))
         .collect()
 }
 
@@ -74,14 +75,13 @@ pub(super) fn joined(texts: &[&str], between: &str) -> String {
     }
 }
 
-fn finding(rule: &'static Rule, refused: &Refused<'_>, upstream: &str) -> Diagnostic {
-    Diagnostic::of(
+fn finding(rule: &'static Rule, refused: &Refused<'_>, upstream: Option<Text>) -> Diagnostic {
+    let mut finding = Diagnostic::of(
         refused.rule.unwrap_or(rule),
         refused.text.lines().next().unwrap_or_default(),
-    )
-    .at(refused.place())
-    .upstream(upstream)
-    .help(advice::of(&refused.text))
+    );
+    finding.upstream = upstream;
+    finding.at(refused.place()).help(advice::of(&refused.text))
 }
 
 /// What is refused of a class: first by the API server, else by the webhook. One that no Cluster

@@ -1,13 +1,14 @@
 //! What becomes of a running cluster when its topology changes: which templates get a successor of
-//! another name, which machines are replaced, what changes in place. Source:
-//! `reconcileReferencedTemplate` of Cluster API's topology controller, `MachineTemplateUpToDate` of
-//! its MachineDeployments, and `UpToDate` of the kubeadm control plane.
+//! another name, which machines are replaced, what changes in place. The rules of Cluster API's
+//! controllers are those of the newest release in [`crate::contract::rollout`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
 use super::plan::Desired;
+use crate::contract::rollout::{self, Config, Machines, Release, names_another, rollout_after};
+use crate::conversion;
 use crate::objects::fields;
 
 /// What a change does.
@@ -25,6 +26,8 @@ pub enum Effect {
     InPlace,
     /// What comes of it its provider decides.
     OfProvider,
+    /// The webhook rejects the change.
+    Refused,
 }
 
 impl Effect {
@@ -37,6 +40,7 @@ impl Effect {
             Effect::RollsOut => "rolls out",
             Effect::InPlace => "in place",
             Effect::OfProvider => "provider decides",
+            Effect::Refused => "refused",
         }
     }
 }
@@ -97,7 +101,8 @@ pub(crate) fn against(old: &[Desired], new: &[Desired]) -> Vec<Changed> {
         let paths = differences(&earlier.object, &desired.object);
         let is_holder = key.2 == 0 && rotated.contains(&(key.0, key.1));
         if !paths.is_empty() || is_holder {
-            changes.push(changed(desired, effect(desired, &paths, is_holder), paths));
+            let effect = effect(&earlier.object, &desired.object, &paths, is_holder);
+            changes.push(changed(desired, effect, paths));
         }
     }
     let gone = before.iter().filter(|(key, _)| !after.contains_key(*key));
@@ -136,42 +141,101 @@ fn is_template(desired: &Desired) -> bool {
     fields::kind(&desired.object).ends_with("Template")
 }
 
-fn effect(desired: &Desired, paths: &[String], refers_to_rotated: bool) -> Effect {
-    let any = |prefixes: &[&str]| {
-        paths
-            .iter()
-            .any(|path| prefixes.iter().any(|prefix| path.starts_with(prefix)))
-    };
-    match fields::kind(&desired.object) {
-        _ if is_template(desired) && any(&["spec"]) => Effect::Rotated,
-        _ if is_template(desired) => Effect::InPlace,
-        "MachineDeployment" => {
-            let replaces = any(&[
-                "spec.template.spec.version",
-                "spec.template.spec.failureDomain",
-                "spec.template.spec.bootstrap",
-            ]);
-            if replaces || refers_to_rotated || any(&["spec.template.spec.infrastructureRef"]) {
-                Effect::RollsOut
-            } else {
-                Effect::InPlace
-            }
-        }
-        "KubeadmControlPlane" => {
-            let replaces = any(&[
-                "spec.version",
-                "spec.kubeadmConfigSpec",
-                "spec.machineTemplate.spec.infrastructureRef",
-            ]);
-            if replaces || refers_to_rotated || any(&["spec.machineTemplate.infrastructureRef"]) {
-                Effect::RollsOut
-            } else {
-                Effect::InPlace
-            }
-        }
-        "Cluster" => Effect::InPlace,
-        _ if any(&["spec"]) || refers_to_rotated => Effect::OfProvider,
+fn effect(old: &Value, new: &Value, paths: &[String], refers_to_rotated: bool) -> Effect {
+    let is_spec_changed = paths.iter().any(|path| path.starts_with("spec"));
+    match fields::kind(new) {
+        kind if kind.ends_with("Template") && is_spec_changed => Effect::Rotated,
+        kind if kind.ends_with("Template") => Effect::InPlace,
+        "MachineDeployment" if refers_to_rotated || replaces_workers(old, new) => Effect::RollsOut,
+        "KubeadmControlPlane" => of_control_plane(old, new, refers_to_rotated),
+        "Cluster" | "MachineDeployment" | "MachineHealthCheck" => Effect::InPlace,
+        _ if is_spec_changed || refers_to_rotated => Effect::OfProvider,
         _ => Effect::InPlace,
+    }
+}
+
+/// Whether the machines of a MachineDeployment are replaced, beside another template.
+fn replaces_workers(old: &Value, new: &Value) -> bool {
+    const SPEC: &str = "/spec/template/spec";
+    let differs = |field: &str| {
+        let path = format!("{SPEC}/{field}");
+        old.pointer(&path) != new.pointer(&path)
+    };
+    let refers_to_another = |field: &str| {
+        let path = format!("{SPEC}/{field}");
+        names_another(
+            &["group", "kind", "name"],
+            old.pointer(&path),
+            new.pointer(&path),
+        )
+    };
+    ["version", "failureDomain", "bootstrap/dataSecretName"]
+        .into_iter()
+        .any(differs)
+        || ["bootstrap/configRef", "infrastructureRef"]
+            .into_iter()
+            .any(refers_to_another)
+        || is_rollout_requested(old, new)
+}
+
+fn is_rollout_requested(old: &Value, new: &Value) -> bool {
+    let [was, is] = [old, new].map(|object| object.get("spec").and_then(rollout_after));
+    is.is_some() && was != is
+}
+
+fn of_control_plane(old: &Value, new: &Value, refers_to_rotated: bool) -> Effect {
+    let [was, is] = [old, new].map(config);
+    let in_spec = |config: &Value| serde_json::json!({"kubeadmConfigSpec": config});
+    if !rollout::rejected(Release::NEWEST, &in_spec(&was), &in_spec(&is)).is_empty() {
+        return Effect::Refused;
+    }
+    let reference = |object: &Value| {
+        [
+            "/spec/machineTemplate/spec/infrastructureRef",
+            "/spec/machineTemplate/infrastructureRef",
+        ]
+        .iter()
+        .find_map(|path| object.pointer(path))
+        .cloned()
+    };
+    let replaces = refers_to_rotated
+        || old.pointer("/spec/version") != new.pointer("/spec/version")
+        || names_another(
+            &["group", "kind", "name"],
+            reference(old).as_ref(),
+            reference(new).as_ref(),
+        )
+        || is_rollout_requested(old, new)
+        || [Machines::Init, Machines::Joined]
+            .into_iter()
+            .any(|machines| replaces_control_plane(machines, &was, &is));
+    match replaces {
+        true => Effect::RollsOut,
+        false => Effect::InPlace,
+    }
+}
+
+/// Whether the change of a config replaces these machines. The Kubernetes version is the same on
+/// both sides, and with it what the controller fills in.
+fn replaces_control_plane(machines: Machines, was: &Value, is: &Value) -> bool {
+    let side = |spec| Config {
+        release: Release::NEWEST,
+        spec,
+        v1beta1: None,
+        sets_local_mode: false,
+    };
+    rollout::replacing(machines, &side(was), &side(is)).is_none_or(|fields| !fields.is_empty())
+}
+
+/// The config of a KubeadmControlPlane in v1beta2; as it is written where it cannot be converted.
+fn config(object: &Value) -> Value {
+    let spec = object
+        .pointer("/spec/kubeadmConfigSpec")
+        .cloned()
+        .unwrap_or_default();
+    match fields::group_version(object).1 {
+        "v1beta1" => conversion::spec_to_v1beta2(&spec).unwrap_or(spec),
+        _ => spec,
     }
 }
 

@@ -14,8 +14,8 @@ use crate::text::go::duration;
 /// The health check of a control plane or MachineDeployment, of a class or a topology.
 #[derive(Debug)]
 pub(super) struct HealthCheck<'o> {
-    part: Part<'o>,
-    enabled: Part<'o>,
+    pub(super) part: Part<'o>,
+    pub(super) enabled: Part<'o>,
     /// How long a node may take to appear, and in seconds.
     startup: (Part<'o>, Option<i64>),
     /// So many unhealthy machines are remediated.
@@ -23,7 +23,7 @@ pub(super) struct HealthCheck<'o> {
     /// How many machines are remediated at once.
     pub(super) in_flight: Part<'o>,
     /// Whether there is a check, beside that it is turned on or off.
-    is_defined: bool,
+    pub(super) is_defined: bool,
 }
 
 impl<'o> HealthCheck<'o> {
@@ -132,7 +132,7 @@ fn is_filled(value: &Value) -> bool {
 }
 
 /// The whole seconds of a duration: `ConvertToSeconds` of Cluster API.
-fn seconds(text: &str) -> Option<i64> {
+pub(super) fn seconds(text: &str) -> Option<i64> {
     duration::parse(text)
         .ok()
         .map(|nanoseconds| (nanoseconds / 1_000_000_000).min(i64::from(i32::MAX)))

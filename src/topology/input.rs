@@ -24,6 +24,8 @@ pub(super) struct Machines<'t> {
     pub(super) object: Value,
     pub(super) bootstrap: Value,
     pub(super) infrastructure: Value,
+    /// The MachineHealthCheck, if there is one.
+    pub(super) check: Option<Value>,
 }
 
 /// The timeouts of nodes: as core v1beta2 and as old contracts call them.

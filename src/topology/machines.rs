@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 use super::class::WorkerClass;
 use super::cluster::Worker;
 use super::health_check::HealthCheck;
+use super::health_check_object;
 use super::input::{Input, Machines, TIMEOUTS, name_label};
 use super::made::{merged, object, own_labels, pay, template, texts, too_large, weight};
 use super::part::Part;
@@ -69,6 +70,10 @@ pub(super) fn machines<'t>(
         is_pool,
         [&bootstrap, &infrastructure],
     );
+    let parts = [&worker.part, &class.part];
+    let check = (!is_pool)
+        .then(|| health_check_object::of_deployment(cluster, worker.name, parts, &name))
+        .flatten();
     Ok(Machines {
         worker,
         is_pool,
@@ -76,6 +81,7 @@ pub(super) fn machines<'t>(
         object,
         bootstrap,
         infrastructure,
+        check,
     })
 }
 

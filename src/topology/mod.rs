@@ -18,6 +18,7 @@ mod definitions;
 mod engine;
 mod given;
 mod health_check;
+mod health_check_object;
 mod history;
 mod input;
 mod items;

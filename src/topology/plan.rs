@@ -569,6 +569,10 @@ fn listed(input: &Input<'_>, state: State<'_>, outcomes: Vec<Outcome<'_>>) -> Ve
             .machine
             .map(|machine| next(machine, "controlPlane", &as_template)),
     );
+    let check = |object: Value, part_of: &str| {
+        of(object, part_of, Vec::new(), origins::whole(cluster.object))
+    };
+    all.extend(state.check.map(|object| check(object, "controlPlane")));
     for machines in state.deployments.into_iter().chain(state.pools) {
         let part_of = topology_name(&machines);
         let (version, replicas) = (Some(cluster.version.clone()), replicas(&machines.object));
@@ -601,6 +605,7 @@ fn listed(input: &Input<'_>, state: State<'_>, outcomes: Vec<Outcome<'_>>) -> Ve
             owner,
             ..next(machines.infrastructure, &part_of, made)
         });
+        all.extend(machines.check.map(|object| check(object, &part_of)));
     }
     all
 }

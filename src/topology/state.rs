@@ -8,7 +8,7 @@ use super::cluster::{Cluster, Worker};
 use super::input::{Input, Machines, TIMEOUTS};
 use super::made::{merged, object, own_labels, set, template, texts};
 use super::spelling::Spelling;
-use super::{NAME_FAILS, TOPOLOGY_CLASS_UNKNOWN, machines, names};
+use super::{NAME_FAILS, TOPOLOGY_CLASS_UNKNOWN, health_check_object, machines, names};
 use crate::diag::{Diagnostic, Rule};
 use crate::objects::Object;
 use crate::objects::fields;
@@ -20,6 +20,8 @@ pub(super) struct State<'t> {
     pub(super) infrastructure: Value,
     pub(super) control_plane: Value,
     pub(super) machine: Option<Value>,
+    /// The MachineHealthCheck of the control plane.
+    pub(super) check: Option<Value>,
     pub(super) deployments: Vec<Machines<'t>>,
     pub(super) pools: Vec<Machines<'t>>,
 }
@@ -46,6 +48,10 @@ pub(super) fn state<'t>(input: &Input<'t>) -> Result<State<'t>, Box<Diagnostic>>
         )
     });
     let control_plane = control_plane(input, machine.as_ref())?;
+    let parts = [&cluster.control_plane, &input.class.control_plane.part];
+    let check = machine.as_ref().and_then(|_| {
+        health_check_object::of_control_plane(cluster, parts, fields::name(&control_plane))
+    });
     let desired = desired_cluster(cluster, &infrastructure, &control_plane);
     let deployments = workers(input, &cluster.deployments, false)?;
     let pools = workers(input, &cluster.pools, true)?;
@@ -54,6 +60,7 @@ pub(super) fn state<'t>(input: &Input<'t>) -> Result<State<'t>, Box<Diagnostic>>
         infrastructure,
         control_plane,
         machine,
+        check,
         deployments,
         pools,
     })
@@ -155,12 +162,9 @@ fn control_plane(input: &Input<'_>, machine: Option<&Value>) -> Result<Value, Bo
     }
     let after = topology.either(&["rollout.after"]);
     if after.is_there() {
-        let path: &[&str] = if spelling == Spelling::Old {
-            &["spec", "rolloutAfter"]
-        } else {
-            &["spec", "rollout", "after"]
-        };
-        fits &= set(&mut made, path, after.value.clone());
+        // Whatever the contract (`ControlPlaneContract.RolloutAfter`).
+        let path = ["spec", "rollout", "after"];
+        fits &= set(&mut made, &path, after.value.clone());
     }
     for name in ["readinessGates", "taints"] {
         let given = [topology.field(name), class.field(name)]

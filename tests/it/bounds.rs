@@ -77,19 +77,20 @@ fn rules_of_foreign_crds_are_bounded() {
             folder.path(),
             &["release", "build", "v0.1.0", "--to", "out"],
         );
-        let (out, told) = (
+        let (out, shown) = (
             String::from_utf8_lossy(&output.stdout),
             String::from_utf8_lossy(&output.stderr),
         );
-        assert_eq!(output.status.code(), Some(1), "{out}{told}");
+        assert_eq!(output.status.code(), Some(1), "{out}{shown}");
         for part in expected {
-            assert!(told.contains(part), "{part} is not in:\n{told}");
+            assert!(shown.contains(part), "{part} is not in:\n{shown}");
         }
-        told.lines()
+        shown
+            .lines()
             .filter(|line| line.starts_with("error"))
             .count()
     };
-    // As the API server has it: a rule that alone exceeds what a whole schema may cost is told for
+    // As the API server has it: a rule that alone exceeds what a whole schema may cost is shown for
     // the schema too, and as a part of its cost.
     let one = |rule: &str, expected: &str| {
         let errors = check(&[rule.to_owned()], &[expected, "crd.yaml"]);
@@ -181,18 +182,18 @@ fn deeply_nested_rules_of_foreign_crds_are_findings() {
             .unwrap();
         }
         let output = bounded(folder.path(), &["lint", ".", "-q", "-o", "json"]);
-        let told = text(&output);
-        assert_eq!(output.status.code(), Some(1), "{told}");
+        let shown = text(&output);
+        assert_eq!(output.status.code(), Some(1), "{shown}");
         for name in ["a", "b", "c"] {
             assert!(
-                told.contains(&format!("{name}/infrastructure-components.yaml")),
-                "{rule:.40}: {told}"
+                shown.contains(&format!("{name}/infrastructure-components.yaml")),
+                "{rule:.40}: {shown}"
             );
         }
         assert_eq!(
-            told.contains("crd-rule-unjudged"),
+            shown.contains("crd-rule-unjudged"),
             is_too_much,
-            "{rule:.40}: {told}"
+            "{rule:.40}: {shown}"
         );
     }
 }
@@ -520,10 +521,10 @@ fn defaults_of_foreign_schemas_are_bounded() {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("t.yaml"), text).unwrap();
         let output = bounded(folder.path(), &["topology", "plan", "t.yaml"]);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(1), "{told:.2000}");
-        assert_eq!(told.matches(expected).count(), 1, "{told:.2000}");
-        assert!(told.len() < 10_000, "{} bytes", told.len());
+        let shown = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{shown:.2000}");
+        assert_eq!(shown.matches(expected).count(), 1, "{shown:.2000}");
+        assert!(shown.len() < 10_000, "{} bytes", shown.len());
     };
     let spec = format!("{{type: object, properties: {{bomb: {items}}}}}");
     let crd = format!(
@@ -571,10 +572,10 @@ fn nesting_of_template_values_is_bounded() {
     let check = |enabled_if: &str, arguments: &[&str]| {
         topology_with(folder.path(), enabled_if);
         let output = bounded(folder.path(), arguments);
-        let told = text(&output);
-        assert_eq!(output.status.code(), Some(1), "{enabled_if}: {told:.2000}");
+        let shown = text(&output);
+        assert_eq!(output.status.code(), Some(1), "{enabled_if}: {shown:.2000}");
         let expected = "a value of more than 200 levels on line 1";
-        assert!(told.contains(expected), "{enabled_if}: {told:.2000}");
+        assert!(shown.contains(expected), "{enabled_if}: {shown:.2000}");
     };
     let nested = |step: &str| {
         format!(
@@ -643,11 +644,11 @@ fn nesting_by_json_patches_is_bounded() {
         folder.path(),
         &["release", "build", "v0.1.0", "--to", "out"],
     );
-    let told = text(&output);
-    assert_eq!(output.status.code(), Some(1), "{told:.2000}");
+    let shown = text(&output);
+    assert_eq!(output.status.code(), Some(1), "{shown:.2000}");
     assert!(
-        told.contains("makes a value of more than 200 levels"),
-        "{told:.2000}"
+        shown.contains("makes a value of more than 200 levels"),
+        "{shown:.2000}"
     );
 }
 
@@ -675,17 +676,17 @@ fn regular_expressions_are_bounded() {
     ] {
         topology_with(folder.path(), enabled_if);
         let output = bounded(folder.path(), &["topology", "plan", "t.yaml"]);
-        let told = text(&output);
+        let shown = text(&output);
         assert_eq!(
             output.status.code(),
             Some(u8::from(is_bounded).into()),
-            "{enabled_if}: {told:.2000}"
+            "{enabled_if}: {shown:.2000}"
         );
         let expected = "more than 268435456 steps in one run";
         assert_eq!(
-            told.contains(expected),
+            shown.contains(expected),
             is_bounded,
-            "{enabled_if}: {told:.2000}"
+            "{enabled_if}: {shown:.2000}"
         );
     }
 }
@@ -774,6 +775,24 @@ fn unpacking_is_bounded_per_run() {
             "{arguments:?}: {:.2000}",
             text(&output)
         );
+    }
+}
+
+/// The API server rejects all causes in one message, which each finding would repeat.
+#[test]
+fn many_causes_of_one_rejection_are_reported_in_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = format!(
+        "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {{name: w}}\nspec:\n  \
+         joinConfiguration: {{nodeRegistration: {{name: n}}}}\n  files:\n{}",
+        "  - content: x\n".repeat(20_000)
+    );
+    std::fs::write(folder.path().join("w.yaml"), config).unwrap();
+    for format in ["text", "json"] {
+        let output = bounded(folder.path(), &["validate", "w.yaml", "-o", format]);
+        assert_eq!(output.status.code(), Some(1), "{format}");
+        let shown = text(&output);
+        assert!(shown.contains("spec.files[19999].path"), "{shown:.2000}");
     }
 }
 

@@ -113,7 +113,7 @@ fn no_credential_reaches_a_bundle_or_a_message() {
     let configuration = std::fs::read_to_string(path.join("site/clusterctl.yaml")).unwrap();
     let url = "https://gitlab.example/api/v4/projects/a/packages/generic/a/v1.0.0/infrastructure-components.yaml?x=y";
     assert!(configuration.contains(url), "{configuration}");
-    let told = run(path, "repository bundle r --write-to b.tar")
+    let printed = run(path, "repository bundle r --write-to b.tar")
         .ok()
         .stderr;
     for key in [
@@ -122,7 +122,7 @@ fn no_credential_reaches_a_bundle_or_a_message() {
         "MINE",
         "providers[1].token",
     ] {
-        assert_eq!(told.matches(key).count(), 1, "{told}");
+        assert_eq!(printed.matches(key).count(), 1, "{printed}");
     }
 }
 
@@ -195,8 +195,8 @@ fn a_write_beyond_the_size_limit_leaves_nothing() {
         "ulimit -f 1; windlass release build v0.1.0 --to other/release; echo $?; windlass repository bundle r --write-to b.tar; echo $?",
     );
     assert_eq!(String::from_utf8_lossy(&run.stdout), "2\n2\n", "{run:?}");
-    let told = String::from_utf8_lossy(&run.stderr);
-    assert_eq!(told.matches("file too large").count(), 2, "{told}");
+    let printed = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(printed.matches("file too large").count(), 2, "{printed}");
     assert_eq!(files_below(path), before);
 }
 
@@ -242,9 +242,12 @@ fn the_next_command_can_be_pasted_and_moves_no_terminal() {
     for name in ["a\u{1b}[2J", "a\nb", "a\u{9b}b"] {
         let output = add(name);
         assert_eq!(output.status.code(), Some(2), "{output:?}");
-        let told = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-        assert!(told.contains("control character"), "{told}");
-        assert!(!told.trim_end().contains(['\u{1b}', '\u{9b}']), "{told:?}");
+        let printed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+        assert!(printed.contains("control character"), "{printed}");
+        assert!(
+            !printed.trim_end().contains(['\u{1b}', '\u{9b}']),
+            "{printed:?}"
+        );
         assert!(!path.join(name).exists());
     }
 }

@@ -430,7 +430,7 @@ fn the_list_of_providers_has_our_own_beside_clusterctls() {
         Ok(providers_table(&config.providers()?))
     })
     .unwrap();
-    assert_eq!(table.lines().count(), 1 + 66 + 1);
+    assert_eq!(table.lines().count(), 1 + 64 + 1);
     let line = table.lines().find(|line| line.starts_with("foo ")).unwrap();
     let cells: Vec<_> = line.split_whitespace().collect();
     assert_eq!(

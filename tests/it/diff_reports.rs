@@ -223,7 +223,7 @@ fn a_section_of_the_page_has_each_part() {
     let expected = [
         "h2: MachineDeployment/md worker-join",
         "p: rollout, MachineDeployment/md points to another KubeadmConfigTemplate (bootstrap)",
-        "p.muted: Rule: Cluster API v1.14, mdutil.MachineTemplateUpToDate; book: MachineDeployment",
+        "p.muted: Rule: Cluster API v1.14, core/reconcilers/machinedeployment/mdutil, MachineTemplateUpToDate",
         "h3: user v",
         "span.badge.good: added",
         "span.change: @@ -0,0 +1 @@",

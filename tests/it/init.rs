@@ -24,12 +24,20 @@ fn written(folder: &Path) -> Value {
     documents(&fs::read(folder.join("provider.yaml")).unwrap()).remove(0)
 }
 
+/// Decides that nothing of `undecided` is needed.
+fn decide(folder: &Path) {
+    let file = folder.join("provider.yaml");
+    let text = fs::read_to_string(&file).unwrap();
+    let decided = text.split("# Decide each of these").next().unwrap();
+    fs::write(file, decided).unwrap();
+}
+
 #[test]
 fn contracts_are_those_of_the_labels_where_there_are_some() {
     let folder = project();
     let labels = "labels: [{pairs: {cluster.x-k8s.io/v1beta1: v1alpha1, cluster.x-k8s.io/v1beta2: v1alpha1_v1beta1, cluster.x-k8s.io/v1alpha4: v1alpha1, cluster.x-k8s.io/provider: p}}]\n";
     fs::write(folder.path().join("config/crd/kustomization.yaml"), labels).unwrap();
-    let said = run(folder.path(), "init").ok().stderr;
+    let said = run(folder.path(), "init --without-kustomize").ok().stderr;
     assert_eq!(
         written(folder.path())["contracts"],
         json!({"v1beta1": ["v1alpha1"], "v1beta2": ["v1alpha1", "v1beta1"]})
@@ -41,7 +49,9 @@ fn contracts_are_those_of_the_labels_where_there_are_some() {
         labels.replace("cluster.x-k8s.io/v1alpha4", "a"),
     )
     .unwrap();
-    let said = run(folder.path(), "init --force").ok().stderr;
+    let said = run(folder.path(), "init --force --without-kustomize")
+        .ok()
+        .stderr;
     assert!(
         said.contains("assumed: contracts: the labels in config/crd/kustomization.yaml\n"),
         "{said}"
@@ -51,7 +61,8 @@ fn contracts_are_those_of_the_labels_where_there_are_some() {
 #[test]
 fn builds_the_release_of_a_kubebuilder_project() {
     let folder = project();
-    run(folder.path(), "init").ok();
+    run(folder.path(), "init --without-kustomize").ok();
+    decide(folder.path());
     run(folder.path(), "release build v0.1.0 --to out").ok();
     let objects =
         documents(&fs::read(folder.path().join("out/infrastructure-components.yaml")).unwrap());
@@ -102,7 +113,7 @@ fn groups_and_versions_of_the_crds_count() {
         other.replace(&format!("{old}\n"), ""),
     )
     .unwrap();
-    run(folder.path(), "init").ok();
+    run(folder.path(), "init --without-kustomize").ok();
     let provider = written(folder.path());
     assert_eq!(
         (&provider["group"], &provider["groups"]),
@@ -147,7 +158,7 @@ fn kinds_that_are_converted_and_what_all_crds_get_are_taken_over() {
             format!("{all}patches: {patches}\n"),
         )
         .unwrap();
-        run(folder.path(), "init --force").ok();
+        run(folder.path(), "init --force --without-kustomize").ok();
         let provider = written(folder.path());
         assert_eq!(
             provider["crdMetadata"],
@@ -196,7 +207,8 @@ fn kinds_that_are_converted_and_what_all_crds_get_are_taken_over() {
 fn builds_the_release_of_wrapped_kustomizations() {
     let folder = project();
     copy(&root().join(WRAPPED), folder.path());
-    run(folder.path(), "init").ok();
+    run(folder.path(), "init --without-kustomize").ok();
+    decide(folder.path());
     run(folder.path(), "release build v0.1.0 --to out").ok();
     let objects =
         documents(&fs::read(folder.path().join("out/infrastructure-components.yaml")).unwrap());
@@ -207,14 +219,16 @@ fn builds_the_release_of_wrapped_kustomizations() {
             .unwrap()
     };
     let deployment = of_kind("Deployment");
-    // What the project's own objects select the pods by, they have.
-    let selector = json!({"cluster.x-k8s.io/provider": "infrastructure-harbour", "control-plane": "harbour-manager"});
+    // A selector is immutable, so that it stays as it is. Pods have the label of the provider too,
+    // by which the Services that are made select them.
+    let selector = json!({"control-plane": "harbour-manager"});
+    let labels = json!({"cluster.x-k8s.io/provider": "infrastructure-harbour", "control-plane": "harbour-manager"});
     assert_eq!(
         (
             &deployment["spec"]["selector"]["matchLabels"],
             &deployment["spec"]["template"]["metadata"]["labels"]
         ),
-        (&selector, &selector)
+        (&selector, &labels)
     );
     let pod = &deployment["spec"]["template"]["spec"];
     assert_eq!(
@@ -279,7 +293,7 @@ fn folders_that_stand_elsewhere_are_found() {
         );
     };
     default("../crd, ../webhook");
-    let usual = run(folder.path(), "init").ok().stderr;
+    let usual = run(folder.path(), "init --without-kustomize").ok().stderr;
     let provider = fs::read_to_string(folder.path().join("provider.yaml")).unwrap();
     for path in [
         "config/crd/bases/*.yaml",
@@ -297,7 +311,7 @@ fn folders_that_stand_elsewhere_are_found() {
     fs::create_dir(config.join("docks")).unwrap();
     fs::rename(config.join("webhook"), config.join("docks/webhook")).unwrap();
     default("./crd, ../docks/webhook");
-    let moved = run(folder.path(), "init").ok().stderr;
+    let moved = run(folder.path(), "init --without-kustomize").ok().stderr;
     let renamed = |text: &str| {
         text.replace("config/crd", "config/default/crd")
             .replace("config/webhook", "config/docks/webhook")
@@ -326,7 +340,7 @@ fn what_is_left_to_do_is_bounded() {
         format!("resources: [../crd, ../rbac, ../manager{absent}]\n"),
     )
     .unwrap();
-    let said = run(folder.path(), "init").ok().stderr;
+    let said = run(folder.path(), "init --without-kustomize").ok().stderr;
     let left: Vec<&str> = said
         .lines()
         .filter(|line| line.starts_with("left to do: "))
@@ -375,11 +389,12 @@ fn real_projects_become_releases() {
     ] {
         let folder = tempfile::tempdir().unwrap();
         copy(&corpus.join(project), folder.path());
-        let said = run(folder.path(), "init").ok().stderr;
+        let said = run(folder.path(), "init --without-kustomize").ok().stderr;
         assert!(
             said.contains(&format!("release build {version}")),
             "{project}: {said}"
         );
+        decide(folder.path());
         let build = format!("release build {version} --to out -o json");
         let build = run(folder.path(), &build);
         let report = build.json();
@@ -393,6 +408,18 @@ fn real_projects_become_releases() {
             // Upstream patches a webhook into all its CRDs but one.
             assert!(
                 errors.len() == 1 && errors[0]["rule"] == "crd-conversion-missing",
+                "{errors:?}"
+            );
+            continue;
+        }
+        if project.contains("azure") {
+            // The default of a variable of two templates is a key that the schema rejects.
+            let is_key = |error: &&Value| {
+                error["rule"] == "config-value-refused"
+                    && error["path"] == "spec.template.spec.users[0].sshAuthorizedKeys[0]"
+            };
+            assert!(
+                !errors.is_empty() && errors.iter().all(is_key),
                 "{errors:?}"
             );
             continue;

@@ -36,7 +36,7 @@ pub(crate) fn initialised(
         fs::write(path, text).unwrap();
     }
     let output = windlass(folder.path())
-        .arg("init")
+        .args(["init", "--without-kustomize"])
         .args(arguments)
         .output()
         .unwrap();
@@ -226,7 +226,7 @@ fn the_patch_is_what_differs() {
     let (provider, left) = init(&[(MANAGER, &deployment(&metadata, &spec))]);
     let patch = json!({
         "metadata": {"labels": {"tide": "low"}},
-        "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {
+        "spec": {"selector": {"$patch": "replace", "matchLabels": {"a": "b", "control-plane": "controller-manager"}}, "template": {
             "metadata": {"annotations": {}, "labels": {"a": "b"}},
             "spec": {"affinity": {}, "securityContext": {"fsGroup": 1}, "volumes": [{"name": "a", "emptyDir": {}}]},
         }},

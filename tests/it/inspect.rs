@@ -105,6 +105,7 @@ fn data_of_every_vector_is_read_and_no_secret_comes_out() {
             name: "data",
             bytes: &data,
             log: None,
+            is_log_alone: false,
             now: 1_795_428_000,
             show_secrets: false,
         };
@@ -481,6 +482,7 @@ fn documents_are_what_cloud_init_takes_them_for() {
             name: "data",
             bytes: text.as_bytes(),
             log: None,
+            is_log_alone: false,
             now: 0,
             show_secrets: false,
         };

@@ -199,7 +199,7 @@ fn the_page_has_each_step_with_what_follows() {
         "code: /x",
         "span.by: write_files[0]",
         "span: text, 2 bytes, 0640, a:b, appended, content not shown",
-        next,
+        "span: if it fails: the rest of write_files is skipped",
         "h3: Stage final",
         "span.index-of: 2",
         &format!("code.command: {}", command(240)),
@@ -260,6 +260,34 @@ fn the_page_folds_what_is_long_and_marks_what_is_swallowed() {
             && page.contains("aria-label=\"Content of /x\""),
         "{page}"
     );
+}
+
+/// The failed step is marked, also where it is the one that tells success; errors come before the
+/// rest, and reports are links.
+#[test]
+fn the_page_marks_the_failed_step() {
+    let data = "#cloud-config\nwrite_files: [{path: /a, owner: '0:0'}]\nruncmd:\n- a || true\n- kubeadm join && touch /run/cluster-api/bootstrap-success.complete\n";
+    let log = "[   12.3] cloud-init[1234]: \t[ERROR Swap]: running with swap on is not supported\n";
+    let (page, _) = inspect(data, log, &["-o", "html", "--log", "log"]);
+    let step = "<li class=\"bad\"><span class=\"index-of\">3</span>";
+    assert!(page.contains(step), "{page}");
+    for badge in [
+        "<span class=\"badge bad\">failed: line 1 of the log</span>",
+        "<span class=\"badge plain\">writes bootstrap-success.complete</span>",
+        "<span class=\"badge bad\">line 1 reports the first error</span>",
+    ] {
+        assert_eq!(page.matches(badge).count(), 1, "{badge}");
+    }
+    assert_eq!(page.matches(" sentinel\"").count(), 0);
+    let severities: Vec<&str> = page
+        .split("<div class=\"finding ")
+        .skip(1)
+        .map(|finding| finding.split('"').next().unwrap())
+        .collect();
+    assert_eq!(severities, ["bad", "doubtful", "plain"]);
+    let link = "<a href=\"https://github.com/kubernetes-sigs/cluster-api-provider-openstack/issues/292\" rel=\"noreferrer\">";
+    assert_eq!(page.matches(link).count(), 2);
+    assert!(page.contains("default-src &#39;none&#39;"));
 }
 
 /// The file with the command that tells success, and of several documents only that which has it.
@@ -393,8 +421,10 @@ fn a_log_is_told_by_its_known_lines() {
                 .map(|untold| format!(", {and}{untold} more of the same kinds"))
                 .unwrap_or_default()
         };
-        let row = |(line, step, text, _): &(&str, &str, &str, &str)| {
-            format!("{line} | step {step} | {text}")
+        let row = |(line, step, text, _): &(&str, &str, &str, &str)| match log.matches(text).count()
+        {
+            1 => format!("{line} | step {step} | {text}"),
+            count => format!("{line} | step {step} | {text} ({} more)", count - 1),
         };
         let expected: Vec<String> = std::iter::once(format!("{count}{}", more("")))
             .chain(rows.iter().map(row))
@@ -444,7 +474,7 @@ fn a_log_is_told_by_its_known_lines() {
     assert_eq!(
         finding["notes"],
         json!([
-            "the line speaks of step 2, runcmd[1]",
+            "the line is about step 2, runcmd[1]",
             "reported in https://github.com/kubernetes/kubeadm/issues/668"
         ])
     );

@@ -89,7 +89,7 @@ fn check_for(objects: &str, template: &str, expected: &[&str], advice: &[&str]) 
     assert_eq!(
         rules(&run(
             path,
-            "repository add in --release v0.1.0 --to repository"
+            "repository add in --release v0.1.0 --to repository -v 1"
         )),
         expected,
         "repository add of {objects}"
@@ -211,7 +211,7 @@ fn verbs_agree_on_templates() {
     let map = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m, namespace: foo-system}\n";
     check(
         map,
-        "apiVersion: v1\nkind: Namespace\nmetadata: {name: n}\n",
+        "apiVersion: v1\nkind: Namespace\nmetadata: {name: other}\n",
         &["template-namespace-present"],
     );
     check(
@@ -241,13 +241,16 @@ fn findings_of_the_judge_can_be_allowed_and_denied_everywhere() {
         (&json!(false), &json!([])),
         "nothing is written of a release with errors"
     );
-    let add = run(path, "repository add in --release v0.1.0 --to repository");
+    let add = run(
+        path,
+        "repository add in --release v0.1.0 --to repository -v 1",
+    );
     assert_eq!(add.code, 1);
     for line in [
         "release build v0.1.0 --to out",
         "release build v0.1.0 --to out --check",
         "generate components",
-        "repository add in --release v0.1.0 --to repository",
+        "repository add in --release v0.1.0 --to repository -v 1",
         "repository doctor repository",
     ] {
         let allowed = run(path, &format!("{line} --allow {rule}")).ok();

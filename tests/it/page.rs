@@ -1213,6 +1213,9 @@ fn inspected_steps(document: &Document<'_>, report: &Value) {
             ];
             expected.push(known.into_iter().flatten().collect::<Vec<_>>().join(", "));
         }
+        if let Some(line) = step["failedInLine"].as_u64() {
+            expected.push(format!("failed: line {line} of the log"));
+        }
         let tells = step["by"] == *by || step["file"]["path"] == *by;
         if tells {
             expected.push("writes bootstrap-success.complete".to_owned());
@@ -1231,15 +1234,14 @@ fn inspected_steps(document: &Document<'_>, report: &Value) {
                 .map(|part| part.replace('`', ""))
                 .collect::<Vec<_>>()
         );
-        let tone = if step["failure"] == "swallowed" {
-            "doubtful"
-        } else {
-            "plain"
+        let tone = match step["failure"].as_str().unwrap() {
+            "swallowed" | "never-runs" => "doubtful",
+            _ => "plain",
         };
-        let class = if tells {
-            format!("{tone} sentinel")
-        } else {
-            tone.to_owned()
+        let class = match (step["failedInLine"].is_u64(), tells) {
+            (true, _) => "bad".to_owned(),
+            (false, true) => format!("{tone} sentinel"),
+            (false, false) => tone.to_owned(),
         };
         assert_eq!(item.attribute("class"), Some(class.as_str()));
     }
@@ -1317,6 +1319,7 @@ fn inspected_tables(document: &Document<'_>, report: &Value) {
             step,
             text_of(&line["text"]),
             text_of(&line["cause"]).replace('`', ""),
+            text_of(&line["report"]),
         ]
     };
     let lines = report["log"]["found"]
@@ -1324,7 +1327,7 @@ fn inspected_tables(document: &Document<'_>, report: &Value) {
         .map(|found| found.iter().map(line).collect::<Vec<_>>());
     let shown = tables_of(
         document,
-        "Lines of the log that speak of a step or are known",
+        "Lines of the log that report an error or a warning",
     );
     assert_eq!(shown, lines.into_iter().collect::<Vec<_>>());
     if let Some(log) = report["log"].as_object() {

@@ -252,7 +252,7 @@ fn patches_schemas_and_other_objects() {
       value: infrastructure.foo.dev
 - patch: '{{apiVersion: v1, kind: ServiceAccount, metadata: {{name: manager, annotations: {{role: \"${{FOO_ROLE:=true}}\"}}}}}}'
 - target: {{kind: ClusterRole, name: manager-role}}
-  patch: '{{metadata: {{annotations: {{role: \"${{FOO_ROLE:=true}}\"}}}}, rules: [{{apiGroups: [\"\"], resources: [\"${{FOO_RESOURCE:=null}}\"], verbs: [get]}}]}}'
+  patch: '{{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {{name: any, annotations: {{role: \"${{FOO_ROLE:=true}}\"}}}}, rules: [{{apiGroups: [\"\"], resources: [\"${{FOO_RESOURCE:=null}}\"], verbs: [get]}}]}}'
 - target: {{kind: Deployment}}
   patch: '[{{op: replace, path: /spec/replicas, value: 2}}]'
 - target: {{kind: Issuer}}
@@ -499,7 +499,7 @@ fn prepends_name_prefix() {
 /// The kind and name in a patch only select objects, even where the patch replaces all metadata.
 #[test]
 fn patch_of_all_metadata_keeps_the_identity() {
-    let patch = "{metadata: {$patch: replace, name: any, namespace: other, labels: {a: b}}}";
+    let patch = "{apiVersion: apps/v1, kind: Deployment, metadata: {$patch: replace, name: any, namespace: other, labels: {a: b}}}";
     let objects = addon_objects(&format!(
         "namespace: foo-system\nmanager: {{image: ghcr.io/a/b}}\n\
          patches: [{{target: {{kind: Deployment}}, patch: '{patch}'}}]\n"

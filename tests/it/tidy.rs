@@ -20,13 +20,29 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("conversion", &["diag", "api"]),
     (
         "admission",
-        &["diag", "text", "api", "contract", "schema", "conversion"],
+        &[
+            "diag",
+            "text",
+            "api",
+            "schema",
+            "conversion",
+            "objects",
+            "contract",
+        ],
     ),
     // 2 engines
     ("clusterctl", &["diag", "text", "objects", "contract"]),
     (
         "topology",
-        &["diag", "text", "objects", "schema", "contract", "admission"],
+        &[
+            "diag",
+            "text",
+            "objects",
+            "schema",
+            "contract",
+            "conversion",
+            "admission",
+        ],
     ),
     (
         "lint",
@@ -36,6 +52,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "objects",
             "contract",
             "schema",
+            "admission",
             "clusterctl",
             "topology",
         ],
@@ -75,7 +92,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         "changes",
         &["diag", "text", "objects", "contract", "render"],
     ),
-    ("migrate", &["diag", "text", "api", "conversion"]),
+    ("migrate", &["diag", "text", "objects", "api", "conversion"]),
     (
         "preflight",
         &[
@@ -125,6 +142,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "inspect",
             "oci",
             "report",
+            "admission",
             "topology",
             "preflight",
             "changes",

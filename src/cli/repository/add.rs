@@ -8,12 +8,12 @@ use semver::Version;
 
 use super::laying::{By, Given, Laying, Release};
 use super::trust;
-use super::{FAMILY, release_flag};
+use super::{FAMILY, provider_name, release_flag};
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
 use crate::clusterctl::MANIFEST_FILE;
 use crate::ops::repository::signed::{self, Unverified, Verifier};
-use crate::ops::repository::{bundle, tars};
+use crate::ops::repository::{self, bundle, tars};
 use crate::shell::files;
 use crate::shell::input::Limits;
 use crate::shell::trees;
@@ -41,6 +41,12 @@ struct Add {
     /// The version of files that do not say it
     #[arg(long, value_name = "VERSION")]
     release: Option<String>,
+    /// The name of a provider whose objects have no label
+    ///
+    /// Without it the folder of a repository names the provider, such as
+    /// infrastructure-NAME/VERSION.
+    #[arg(long, value_name = "NAME", value_parser = provider_name)]
+    name: Option<String>,
     /// Take a bundle's clusterctl.yaml also when it sets urls elsewhere, images or cert-manager
     ///
     /// Other settings of it are never taken.
@@ -90,7 +96,10 @@ impl Add {
                 given.releases.push(Release {
                     shown: argument.clone(),
                     files: flat.collect(),
-                    version: version.cloned(),
+                    version: version
+                        .cloned()
+                        .or_else(|| repository::version_of_folder(argument)),
+                    name: self.name.clone(),
                     called: BTreeMap::new(),
                     is_vouched: false,
                     is_on_disk: true,
@@ -153,6 +162,7 @@ impl Add {
                 shown: shown.clone(),
                 files,
                 version: None,
+                name: None,
                 called: called.clone(),
                 is_vouched: false,
                 is_on_disk: true,
@@ -163,6 +173,7 @@ impl Add {
                 shown,
                 files: loose,
                 version: version.cloned(),
+                name: self.name.clone(),
                 called,
                 is_vouched: false,
                 is_on_disk: true,
@@ -215,6 +226,7 @@ impl Add {
                 shown: format!("{shown}/{folder}"),
                 files,
                 version: Some(version),
+                name: None,
                 called: BTreeMap::new(),
                 is_vouched,
                 is_on_disk: false,

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::FAMILY;
+use super::authors::Authors;
 use crate::cli::context::To;
 use crate::cli::flags::{Format, LevelFlags, Output};
 use crate::cli::settings::IN_PART;
@@ -65,6 +66,14 @@ impl Run for Doctor {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let judge = self.levels.judge(context)?;
         let examination = self.examine(context)?;
+        let mut authors = Authors::default();
+        for release in &examination.releases {
+            authors.add(
+                release.title.clone(),
+                Some(release.folder.clone()),
+                &release.report,
+            );
+        }
         let is_configuration = |source: &Source| {
             let named = context.global.config.as_deref();
             named == Some(source.name()) || source.file_name() == CONFIGURATION_FILE
@@ -85,17 +94,22 @@ impl Run for Doctor {
             plural(versions, "version")
         );
         let is_text = self.output.format == Format::Text;
+        let (mut shown, mut lines) = (report.clone(), Vec::new());
         if is_text {
             context.tell(&doctor::text(&providers));
+            (shown, lines) = authors.fold(context, &report);
         }
         context.report(
             self.output.format,
             "RepositoryDoctor",
             DoctorReport { providers },
-            &report,
+            &shown,
             &sources,
             To::Stdout,
         );
+        lines
+            .iter()
+            .for_each(|line| context.tell(&format!("{line}\n")));
         context.summary(
             &done,
             &report,

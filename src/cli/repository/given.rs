@@ -3,12 +3,12 @@
 
 use clap::Args;
 
-use super::release_flag;
+use super::{provider_name, release_flag};
 use crate::cli::context::To;
 use crate::cli::flags::LevelFlags;
 use crate::cli::{Context, Failure};
 use crate::diag::Report;
-use crate::ops::repository::{self, Assets, Within};
+use crate::ops::repository::{self, Assets, Stated, Within};
 use crate::report::Sources;
 use crate::report::levels::Levels;
 use crate::shell::input::Limits;
@@ -25,6 +25,12 @@ pub(super) struct Flags {
     /// The version of files that do not say it
     #[arg(long, value_name = "VERSION")]
     release: Option<String>,
+    /// The name of a provider whose objects have no label
+    ///
+    /// Without it the folder of a repository names the provider, such as
+    /// infrastructure-NAME/VERSION.
+    #[arg(long, value_name = "NAME", value_parser = provider_name)]
+    name: Option<String>,
     #[command(flatten)]
     levels: LevelFlags,
 }
@@ -56,8 +62,11 @@ impl Flags {
             return Ok(None);
         };
         let version = asked.or_else(|| repository::version_of_folder(&shown));
-        let judged =
-            repository::judged_release_of(&files, &shown, version.as_ref(), &context.budget);
+        let stated = Stated {
+            version: version.as_ref(),
+            name: self.name.as_deref(),
+        };
+        let judged = repository::judged_release_of(&files, &shown, stated, &context.budget);
         let (is_refused, report) = (judged.is_refused, judged.report);
         let sources: Sources = super::texts(&shown, &files).into_iter().collect();
         let given = Given {
@@ -82,7 +91,12 @@ impl Flags {
             .as_ref()
             .map(|version| format!(" --release {}", shell::quoted(version)))
             .unwrap_or_default();
-        format!("{}{release}", shell::quoted(&self.folder))
+        let name = self
+            .name
+            .as_ref()
+            .map(|name| format!(" --name {}", shell::quoted(name)))
+            .unwrap_or_default();
+        format!("{}{release}{name}", shell::quoted(&self.folder))
     }
 
     /// The folder of the release, and its files.

@@ -75,7 +75,8 @@ impl Run for Images {
             } else {
                 Config::load(world, name)
             };
-            config.map(|config| repository::images(&tree, &self.repository, &config))
+            let text = source.as_ref().map(|(source, _)| source);
+            config.map(|config| repository::images(&tree, &self.repository, &config, text))
         });
         let (images, mut report) = match read {
             Ok(read) => read,

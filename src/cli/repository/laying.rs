@@ -7,6 +7,7 @@ use std::path::Path;
 use clap::Args;
 use semver::Version;
 
+use super::authors::Authors;
 use super::trust::{self, TrustFlags};
 use crate::cli::context::To;
 use crate::cli::flags::LevelFlags;
@@ -17,7 +18,7 @@ use crate::diag::{Place, Report};
 use crate::ops::repository::signed::{self, Unverified, Verifier};
 use crate::ops::repository::{
     self, Added, Assets, CONFIGURATION_FILE, Destination, Implied, Manifest, Mirrored, Placement,
-    bundle, site,
+    Stated, bundle, site,
 };
 use crate::report::Sources;
 use crate::report::levels::Verdict;
@@ -81,6 +82,8 @@ pub(super) struct Release {
     pub(super) files: Tree,
     /// The version, when something says it: `--release`, or the folder of a bundle.
     pub(super) version: Option<Version>,
+    /// The name of the provider, of a release whose objects have no label.
+    pub(super) name: Option<String>,
     /// What the user called files that do not lie together, by their names.
     pub(super) called: BTreeMap<String, String>,
     /// Whether the signature of the bundle that it came in was verified.
@@ -154,6 +157,31 @@ struct Content {
     /// The registry from which images come.
     mirror: Option<String>,
     verb: &'static str,
+    /// What only the authors of the releases can change.
+    authors: Authors,
+}
+
+/// The providers of a release, with their version.
+fn title(providers: &[Assets], shown: &str) -> String {
+    let labels: Vec<&str> = providers
+        .iter()
+        .map(|assets| assets.label.as_str())
+        .collect();
+    match providers.first() {
+        Some(first) => format!("{} v{}", labels.join(" + "), first.version),
+        None => shown.to_owned(),
+    }
+}
+
+/// The findings about checksums: a bundle that was changed is not worth a further look.
+fn wrong_checksums(report: &Report) -> Option<Report> {
+    let wrong: Report = report
+        .findings()
+        .iter()
+        .filter(|finding| finding.rule.id == bundle::CHECKSUM_WRONG.id)
+        .cloned()
+        .collect();
+    (!wrong.is_empty()).then_some(wrong)
 }
 
 /// What is to be laid in.
@@ -221,11 +249,19 @@ impl Laying {
         let mut is_refused = report.has_errors();
         let mut sources = Sources::new();
         let (mut releases, mut cert_managers) = (Vec::new(), Vec::new());
+        let mut authors = Authors::default();
+        if let Some(report) = wrong_checksums(&report) {
+            let report = levels.judge_unfinished(report).report;
+            context.findings(&report, &sources, To::Stderr);
+            context.summary("", &report, "nothing written", To::Stderr);
+            return Ok(Exit::Findings);
+        }
         for release in given {
             let Release {
                 shown,
                 files,
                 version,
+                name,
                 ..
             } = &release;
             let unsigned = release.unsigned(context, by.trust);
@@ -239,9 +275,17 @@ impl Laying {
                 cert_managers.extend(manifest);
                 found
             } else {
-                let judged =
-                    repository::judged_release_of(files, shown, version.as_ref(), &context.budget);
+                let stated = Stated {
+                    version: version.as_ref(),
+                    name: name.as_deref(),
+                };
+                let judged = repository::judged_release_of(files, shown, stated, &context.budget);
                 is_refused |= judged.is_refused;
+                if !judged.is_refused {
+                    let folder = release.is_on_disk.then(|| shown.clone());
+                    let (report, _) = release.as_called(judged.report.clone());
+                    authors.add(title(&judged.providers, shown), folder, &report);
+                }
                 if let Some(assets) = judged.providers.first() {
                     folder = format!("{}/{}", self.to.trim_end_matches('/'), assets.folder());
                 }
@@ -270,6 +314,7 @@ impl Laying {
             is_trusted: by.trusts_configuration,
             mirror,
             verb: by.verb,
+            authors,
         };
         self.write(context, content, levels.judge(report), sources)
     }
@@ -322,7 +367,9 @@ impl Laying {
         let is_refused = refused.has_errors();
         let Verdict { mut report, fails } = judged;
         report.extend(refused);
-        context.findings(&report, &sources, To::Stderr);
+        let (shown, lines) = content.authors.fold(context, &report);
+        context.findings(&shown, &sources, To::Stderr);
+        lines.iter().for_each(|line| context.talk(line));
         if is_refused {
             context.summary("", &report, "nothing written", To::Stderr);
             return Ok(Exit::Findings);

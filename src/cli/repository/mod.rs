@@ -1,6 +1,7 @@
 //! `repository …`: local repositories of clusterctl.
 
 mod add;
+mod authors;
 mod bundle;
 mod configmap;
 mod doctor;
@@ -53,6 +54,15 @@ pub(in crate::cli) fn texts(shown: &str, files: &Tree) -> Vec<Source> {
 /// A configuration as excerpts show it: without credentials.
 fn masked(source: &Source) -> Source {
     site::masked(source, &Budget::default())
+}
+
+/// The name of a provider, as clusterctl's flags have it.
+fn provider_name(text: &str) -> Result<String, String> {
+    let is_ours = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if text.is_empty() || !text.bytes().all(is_ours) {
+        return Err("a name has lower-case letters, digits and hyphens".to_owned());
+    }
+    Ok(text.to_owned())
 }
 
 /// The version that `--release` says. One that is none is told, and ends the run: nothing could be

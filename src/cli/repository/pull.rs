@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::laying::{By, Given, Laying, Release};
 use super::oci::{Place, failure};
-use super::{FAMILY, release_flag};
+use super::{FAMILY, provider_name, release_flag};
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
 use crate::diag::{Diagnostic, Report};
@@ -39,6 +39,9 @@ struct Pull {
     /// The version, where neither tag nor artifact say it
     #[arg(long, value_name = "VERSION")]
     release: Option<String>,
+    /// The name of a provider whose objects have no label
+    #[arg(long, value_name = "NAME", value_parser = provider_name)]
+    name: Option<String>,
     #[command(flatten)]
     laying: Laying,
 }
@@ -85,6 +88,7 @@ impl Run for Pull {
                     shown,
                     files: with_clusterctls_names(files),
                     version,
+                    name: self.name.clone(),
                     called: BTreeMap::new(),
                     is_vouched: false,
                     is_on_disk: false,

@@ -175,21 +175,6 @@ impl Conversion {
             });
         }
     }
-
-    /// v1beta2 takes no template of configs or control planes that is left with nothing.
-    pub(super) fn refuse_empty_template(&mut self, config: &str, to: Version) {
-        let says_nothing = at(&self.value, &FieldPath::of_fields(TEMPLATE))
-            .and_then(Value::as_object)
-            .is_some_and(Map::is_empty);
-        if to == Version::V1Beta2 && config.starts_with(TEMPLATE) && says_nothing {
-            let message = "v1beta2 takes no template that says nothing".to_owned();
-            self.fault(
-                &FieldPath::of_fields(config),
-                message,
-                "write what holds without being said: `format: cloud-config`".to_owned(),
-            );
-        }
-    }
 }
 
 /// The schema of the spec of configs in v1beta2.

@@ -1,5 +1,5 @@
-//! What v1beta2 refuses when it is empty: optional objects, lists and texts of which it wants at
-//! least one part.
+//! What v1beta2 rejects when it is empty: optional objects, lists and texts of which it wants at
+//! least one part, and ports of 0.
 //!
 //! Source: `minProperties`, `minItems` and `minLength` of optional fields in the CRDs of Cluster
 //! API v1.14; those of configs are in our own.
@@ -35,6 +35,8 @@ const ROLLOUT: [&str; 3] = [
     "rollout.strategy",
     "rollout.strategy.rollingUpdate",
 ];
+/// What remains of the remediation of v1beta1 without its only field, which has moved.
+const OLD_REMEDIATION: &str = "rollout.strategy.remediation";
 const NAMING: [&str; 2] = ["naming", "naming.template"];
 const MACHINE_NAMING: [&str; 2] = ["machineNaming", "machineNaming.template"];
 /// What the machines of a topology or a class have, whoever makes them.
@@ -45,12 +47,18 @@ const WORKERS: [&str; 3] = [
     "workers.machineDeployments",
     "workers.machinePools",
 ];
-const CLUSTER: [&str; 8] = [
+const CLUSTER: [&str; 14] = [
     "availabilityGates",
     "clusterNetwork",
+    "clusterNetwork.apiServerPort",
+    "clusterNetwork.pods",
+    "clusterNetwork.pods.cidrBlocks",
     "clusterNetwork.serviceDomain",
+    "clusterNetwork.services",
+    "clusterNetwork.services.cidrBlocks",
     "controlPlaneEndpoint",
     "controlPlaneEndpoint.host",
+    "controlPlaneEndpoint.port",
     "controlPlaneRef",
     "infrastructureRef",
     "topology.classRef.namespace",
@@ -149,7 +157,7 @@ impl NeverEmpty {
         }
         if kind == "MachineDeployment" {
             self.add("spec", &ROLLOUT);
-            self.add("spec", &["remediation"]);
+            self.add("spec", &["remediation", OLD_REMEDIATION]);
         }
     }
 
@@ -174,7 +182,7 @@ impl NeverEmpty {
             self.add(at, &["readinessGates"]);
         }
         self.add(&deployments, &ROLLOUT);
-        self.add(&deployments, &["failureDomain"]);
+        self.add(&deployments, &["failureDomain", OLD_REMEDIATION]);
         self.add(at, &WORKERS);
     }
 
@@ -288,8 +296,10 @@ impl NeverEmpty {
     }
 }
 
+/// Whether Go omits a value: a port of 0 is not specified.
 fn holds_nothing(value: &Value) -> bool {
-    value.as_object().is_some_and(Map::is_empty)
+    value.as_i64() == Some(0)
+        || value.as_object().is_some_and(Map::is_empty)
         || value.as_array().is_some_and(Vec::is_empty)
         || value.as_str() == Some("")
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::super::places::V1BETA1_ONLY;
 use crate::api::names::Version;
-use crate::api::time::GoDuration;
+use crate::api::time::{GoDuration, Timestamp};
 use crate::diag::{FieldPath, Segment};
 
 /// Something that the other version does not hold.
@@ -28,6 +28,8 @@ pub(crate) enum Loss {
     Repeated,
     /// Nothing, but the other version wants this too, which says nothing.
     Wanted,
+    /// Nothing, but the other version requires this field, which has this value by default.
+    Default,
     /// Nothing, but the other version says this too.
     Added,
     /// A field that Cluster API does not use, or takes from elsewhere since v1.11.
@@ -53,6 +55,7 @@ pub(super) fn is_empty(value: &Value) -> bool {
         Value::Null | Value::Bool(false) => true,
         Value::Array(items) => items.is_empty(),
         Value::Object(fields) => fields.is_empty(),
+        Value::String(text) => Timestamp::parse(text).is_some_and(Timestamp::is_zero),
         _ => false,
     }
 }

@@ -4,9 +4,11 @@
 //! Unlike the conversion of the webhooks it keeps no memory in the object: it says where each part
 //! came from and what is lost.
 
+mod completed;
 mod configs;
 mod empty;
 mod lost;
+mod new_form;
 mod origins;
 mod patch_paths;
 mod relocate;
@@ -17,6 +19,7 @@ use serde_json::Value;
 pub(crate) use configs::MOVES;
 use empty::NeverEmpty;
 pub(crate) use lost::{Loss, Lost};
+pub(crate) use new_form::{NewForm, new_form};
 pub(crate) use origins::Origins;
 pub(crate) use patch_paths::{PatchPath, patch_path, patch_value};
 pub(crate) use table::{KINDS, differences};
@@ -88,9 +91,14 @@ pub(crate) fn convert_object(
     conversion.drop_empty(&empty.references(&differences.moves));
     conversion.relocate(&differences.moves, to, surroundings);
     conversion.drop_empty(&empty);
+    if to == Version::V1Beta2 {
+        conversion.complete_strategy(kind);
+    }
     if let Some(place) = differences.configs {
         conversion.config(group, place, to);
-        conversion.refuse_empty_template(place, to);
+        if to == Version::V1Beta2 {
+            conversion.complete_template(place);
+        }
         conversion.require_config(place, to);
     }
     Some(conversion)

@@ -32,6 +32,20 @@ impl Origins {
         }
     }
 
+    /// The places of the new object that hold what was at a place of the old one.
+    pub(super) fn news_of(&self, old: &FieldPath) -> Vec<FieldPath> {
+        let mut found: Vec<FieldPath> = Vec::new();
+        for (new, from) in &self.by_new {
+            if let Some(below) = old.segments().strip_prefix(from.segments()) {
+                let new = new.join(&below.iter().cloned().collect());
+                if self.of(&new) == *old {
+                    found.push(new);
+                }
+            }
+        }
+        found
+    }
+
     /// Whether something at or below a place came from elsewhere.
     pub(crate) fn is_known(&self, new: &FieldPath) -> bool {
         self.below(new).next().is_some()

@@ -158,7 +158,7 @@ fn help(from: &FieldPath, into: &FieldPath, form: Form, to: Version) -> String {
 }
 
 /// The seconds of a duration; null counts as absence.
-fn seconds(found: &Value) -> Result<Value, String> {
+pub(super) fn seconds(found: &Value) -> Result<Value, String> {
     let Some(text) = found.as_str() else {
         return if found.is_null() {
             Ok(Value::Null)
@@ -188,6 +188,15 @@ fn duration(found: &Value) -> Result<Value, String> {
 
 pub(super) fn at<'v>(value: &'v Value, path: &FieldPath) -> Option<&'v Value> {
     path.segments().iter().try_fold(value, step)
+}
+
+pub(super) fn at_mut<'v>(value: &'v mut Value, path: &FieldPath) -> Option<&'v mut Value> {
+    path.segments()
+        .iter()
+        .try_fold(value, |value, segment| match segment {
+            Segment::Field(name) | Segment::Key(name) => value.get_mut(name.as_str()),
+            Segment::Index(index) => value.get_mut(*index),
+        })
 }
 
 fn step<'v>(value: &'v Value, segment: &Segment) -> Option<&'v Value> {

@@ -4,6 +4,8 @@
 //! Source: the conversion functions in `api/core/v1beta1/conversion.go` and
 //! `api/controlplane/kubeadm/v1beta1/conversion.go` of Cluster API.
 
+use std::sync::LazyLock;
+
 use crate::api::names::{GROUP, KUBEADM_GROUP};
 
 pub(crate) const CORE_GROUP: &str = "cluster.x-k8s.io";
@@ -61,34 +63,39 @@ pub(crate) const KINDS: [(&str, &str); 13] = [
 ];
 
 /// What differs in a kind; `None` for one that is not in [`KINDS`].
-pub(crate) fn differences(group: &str, kind: &str) -> Option<Differences> {
-    KINDS.contains(&(group, kind)).then(|| {
-        let mut rows = Rows::default();
-        match kind {
-            "Cluster" => rows.cluster(),
-            "ClusterClass" => rows.class(),
-            "Machine" => rows.machine("spec"),
-            "MachineDeployment" => rows.deployment(),
-            "MachineHealthCheck" => rows.health_check("spec"),
-            "MachinePool" => rows.set(),
-            "MachineSet" => {
-                rows.set();
-                rows.same("spec", "deletePolicy", "deletion.order");
-                rows.same("spec", "machineNamingStrategy", "machineNaming");
-            }
-            "KubeadmControlPlane" => rows.control_plane("spec", true),
-            "KubeadmControlPlaneTemplate" => rows.control_plane("spec.template.spec", false),
-            _ => {}
+pub(crate) fn differences(group: &str, kind: &str) -> Option<&'static Differences> {
+    static TABLE: LazyLock<Vec<Differences>> =
+        LazyLock::new(|| KINDS.iter().map(|(_, kind)| of_kind(kind)).collect());
+    let row = KINDS.iter().position(|known| *known == (group, kind))?;
+    TABLE.get(row)
+}
+
+fn of_kind(kind: &str) -> Differences {
+    let mut rows = Rows::default();
+    match kind {
+        "Cluster" => rows.cluster(),
+        "ClusterClass" => rows.class(),
+        "Machine" => rows.machine("spec"),
+        "MachineDeployment" => rows.deployment(),
+        "MachineHealthCheck" => rows.health_check("spec"),
+        "MachinePool" => rows.set(),
+        "MachineSet" => {
+            rows.set();
+            rows.same("spec", "deletePolicy", "deletion.order");
+            rows.same("spec", "machineNamingStrategy", "machineNaming");
         }
-        rows.0.configs = match kind {
-            "KubeadmConfig" | "WindlassConfig" => Some("spec"),
-            "KubeadmConfigTemplate" | "WindlassConfigTemplate" => Some("spec.template.spec"),
-            "KubeadmControlPlane" => Some("spec.kubeadmConfigSpec"),
-            "KubeadmControlPlaneTemplate" => Some("spec.template.spec.kubeadmConfigSpec"),
-            _ => None,
-        };
-        rows.0
-    })
+        "KubeadmControlPlane" => rows.control_plane("spec", true),
+        "KubeadmControlPlaneTemplate" => rows.control_plane("spec.template.spec", false),
+        _ => {}
+    }
+    rows.0.configs = match kind {
+        "KubeadmConfig" | "WindlassConfig" => Some("spec"),
+        "KubeadmConfigTemplate" | "WindlassConfigTemplate" => Some("spec.template.spec"),
+        "KubeadmControlPlane" => Some("spec.kubeadmConfigSpec"),
+        "KubeadmControlPlaneTemplate" => Some("spec.template.spec.kubeadmConfigSpec"),
+        _ => None,
+    };
+    rows.0
 }
 
 #[derive(Default)]
@@ -144,7 +151,6 @@ impl Rows {
             Form::Reference,
         );
         self.timeouts(at, "deletion.");
-        self.only_new(at, &["taints"]);
         if at == "spec" {
             self.only_new(at, &["minReadySeconds"]);
         }
@@ -175,9 +181,17 @@ impl Rows {
     }
 
     fn health_check(&mut self, at: &str) {
-        self.same(at, "unhealthyConditions", "checks.unhealthyNodeConditions");
-        let conditions = format!("{at}.checks.unhealthyNodeConditions[]");
-        self.row(&conditions, "timeout", "timeoutSeconds", Form::Seconds);
+        for (old, new) in [
+            ("unhealthyConditions", "checks.unhealthyNodeConditions"),
+            (
+                "unhealthyMachineConditions",
+                "checks.unhealthyMachineConditions",
+            ),
+        ] {
+            self.same(at, old, new);
+            let conditions = format!("{at}.{new}[]");
+            self.row(&conditions, "timeout", "timeoutSeconds", Form::Seconds);
+        }
         self.row(
             at,
             "nodeStartupTimeout",
@@ -200,7 +214,6 @@ impl Rows {
             "remediation.templateRef",
             Form::Template,
         );
-        self.only_new(at, &["checks.unhealthyMachineConditions"]);
     }
 
     /// The health check of machines of a topology or a class.
@@ -253,10 +266,7 @@ impl Rows {
         for at in [control_plane, deployments, pools] {
             self.timeouts(at, "deletion.");
             self.only_old(at, &["variables.overrides[].definitionFrom"]);
-            self.only_new(at, &["taints"]);
         }
-        self.only_new(control_plane, &["rollout"]);
-        self.only_new(deployments, &["rollout.after"]);
     }
 
     fn class(&mut self) {
@@ -299,7 +309,6 @@ impl Rows {
         for at in [control_plane, deployments, pools] {
             self.same(at, "namingStrategy", "naming");
             self.timeouts(at, "deletion.");
-            self.only_new(at, &["taints"]);
         }
         self.same("spec.variables[]", "metadata", "deprecatedV1Beta1Metadata");
         self.same(
@@ -312,7 +321,6 @@ impl Rows {
             "validateExtension",
             "validateTopologyExtension",
         );
-        self.only_new("spec", &["upgrade", "kubernetesVersions"]);
     }
 
     fn control_plane(&mut self, at: &str, makes_machines: bool) {

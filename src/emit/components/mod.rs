@@ -57,6 +57,8 @@ const ORDER: &[&str] = &[
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Components {
     pub(crate) objects: Vec<Object>,
+    /// The objects of the files as they were read, if the inputs ask for them.
+    pub(crate) originals: Vec<Object>,
     pub(crate) report: Report,
 }
 
@@ -67,6 +69,7 @@ pub(crate) fn components(declared: &Declared, inputs: &Inputs, image: &ManagerIm
         inputs,
         names: Names::of(&declared.provider),
         patches,
+        originals: Vec::new(),
         report,
     };
     let mut objects = match &declared.provider.components {
@@ -93,6 +96,7 @@ pub(crate) fn components(declared: &Declared, inputs: &Inputs, image: &ManagerIm
     }
     Components {
         objects,
+        originals: assembly.originals,
         report: assembly.report,
     }
 }
@@ -131,6 +135,7 @@ struct Assembly<'a> {
     inputs: &'a Inputs,
     names: Names,
     patches: Patches,
+    originals: Vec<Object>,
     report: Report,
 }
 
@@ -148,7 +153,9 @@ impl Assembly<'_> {
             if object.is(CRD_GROUP, CRD_KIND) {
                 self.report
                     .extend(definitions::check_built(&self.declared.provider, object));
-                definitions::label_contracts(&self.declared.provider, object);
+                if definitions::takes_labels(&self.declared.provider, self.inputs.roles(), object) {
+                    definitions::label_contracts(&self.declared.provider, object);
+                }
             }
         }
         objects
@@ -253,6 +260,9 @@ impl Assembly<'_> {
     fn read_file(&mut self, source: &Source) -> Vec<Object> {
         let (objects, report) = objects::read(source, self.inputs.budget());
         self.report.extend(report);
+        if self.inputs.keeps_originals() {
+            self.originals.extend(objects.iter().cloned());
+        }
         self.patched(objects)
     }
 

@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 use variables::Prefixes;
 
+use crate::admission;
 use crate::contract::labels::PROVIDER;
 use crate::contract::{ProviderType, book};
 use crate::diag::{Diagnostic, Quoted, Report, rules};
@@ -135,6 +136,13 @@ impl Components {
         Some((text.clone(), Arc::clone(&self.objects)))
     }
 
+    /// The same, without the rest.
+    pub(crate) fn into_read(self) -> Option<(Source, Vec<Object>)> {
+        let (text, objects) = self.as_read()?;
+        drop(self);
+        Some((text, Arc::unwrap_or_clone(objects).into_objects()))
+    }
+
     /// The provider label; clusterctl derives the same from the user's configuration, so it must
     /// fit the type that the file's name says.
     pub(crate) fn label_of(&self, provider_type: ProviderType) -> Option<String> {
@@ -197,6 +205,13 @@ impl Components {
             judged.extend(gate::check(&asked.whole(wishes, &pool, budget)));
         }
         report.extend(substituted.restore(judged));
+        let of_metadata = match asked.audience {
+            Audience::Author(_) => objects
+                .iter()
+                .flat_map(admission::metadata::check)
+                .collect(),
+            Audience::User => Report::new(),
+        };
         let prefixes = matches!(asked.audience, Audience::Author(_)).then(|| Prefixes::of(objects));
         let suspects: BTreeSet<usize> = objects
             .iter()
@@ -204,6 +219,18 @@ impl Components {
             .filter_map(Object::document)
             .collect();
         report.extend(check_text(&source, &suspects, prefixes.as_ref(), budget));
+        let told = report.starts(|_| true);
+        let is_untold = |finding: &Diagnostic| {
+            finding
+                .place
+                .start()
+                .is_none_or(|start| !told.contains(&start))
+        };
+        let of_metadata = substituted
+            .known(substituted.restore(of_metadata))
+            .into_findings()
+            .into_iter();
+        report.extend(of_metadata.filter(is_untold));
         report
     }
 }

@@ -1,6 +1,7 @@
 //! CRDs as the core and the API server take them: names, contract labels, schemas, conversion
 //! (book: "All resources: version", "BootstrapConfig, BootstrapConfigList resource definition").
 
+pub(crate) mod bounds;
 pub(crate) mod contract_labels;
 pub(crate) mod fields_demanded;
 mod kind;
@@ -108,7 +109,7 @@ pub(in crate::lint) use kind::definitions_of;
 pub(crate) const CRD_GROUP: &str = "apiextensions.k8s.io";
 pub(crate) const CRD_KIND: &str = "CustomResourceDefinition";
 
-pub(super) fn of(objects: &[Object]) -> impl Iterator<Item = &Object> {
+pub(crate) fn of(objects: &[Object]) -> impl Iterator<Item = &Object> {
     objects.iter().filter(|object| object.kind() == CRD_KIND)
 }
 
@@ -132,6 +133,7 @@ fn apart_from_its_name(crd: &Object, budget: &Budget) -> Report {
     let mut report: Report = contract_labels::unknown_versions(crd).into_iter().collect();
     report.extend(conversion(crd));
     report.extend(structure(crd, budget));
+    report.extend(bounds::check(crd));
     report
 }
 

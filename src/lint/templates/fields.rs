@@ -134,7 +134,9 @@ pub(super) fn check(
         // What a webhook of the provider fills in, or leaves out because it is empty, the schema
         // never sees.
         let is_changed = |finding: &Diagnostic| match finding.rule {
-            rule if rule == &FIELD_MISSING => is_mutated || extent == Extent::Part,
+            rule if rule == &FIELD_MISSING => {
+                is_mutated || extent == Extent::Part || sampled.is_open(object)
+            }
             rule if rule == &FIELD_REFUSED => {
                 is_mutated && object.at(&finding.place.path).is_none_or(fields::is_empty)
             }

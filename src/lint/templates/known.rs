@@ -153,6 +153,11 @@ impl Known {
         }
     }
 
+    /// Whether the CRD of a kind is known.
+    pub(crate) fn has(&self, group: &str, kind: &str) -> bool {
+        self.versions(group, kind).is_some()
+    }
+
     pub(super) fn versions(&self, group: &str, kind: &str) -> Option<&[KnownVersion]> {
         self.kinds
             .get(&(group.to_owned(), kind.to_owned()))
@@ -161,7 +166,7 @@ impl Known {
 
     /// Whether a webhook may fill in what objects of a kind lack. Those of controller-runtime write
     /// each field that their Go type has, so that none is missing after them.
-    pub(super) fn is_mutated(&self, group: &str, kind: &str) -> bool {
+    pub(crate) fn is_mutated(&self, group: &str, kind: &str) -> bool {
         let Some(Kind { plural, .. }) = self.kinds.get(&(group.to_owned(), kind.to_owned())) else {
             return false;
         };

@@ -17,6 +17,7 @@ use super::definitions::outdated::object_outdated;
 use super::{Audience, Extent, Wishes, template_text};
 use crate::contract::{CLUSTER_CLASS_PREFIX, CORE_GROUP, cluster_class_name, template_flavor};
 use crate::diag::{Diagnostic, FieldPath, Quoted, Report};
+use crate::objects::opaque_block::{OpaqueBlock, opaque_blocks};
 use crate::objects::{self, Object, Pool, Substituted};
 use crate::text::budget::Budget;
 use crate::text::envsubst::{self, SubstError};
@@ -90,6 +91,16 @@ pub(crate) fn check(sources: &[Source], asked: &Asked<'_>, budget: &Budget) -> R
             .report(budget)
         })
         .collect()
+}
+
+/// The objects of templates, with samples in place of variables.
+pub(crate) fn objects(sources: &[Source], budget: &Budget) -> Vec<Object> {
+    let sampled = budget.each(sources, Sampled::new);
+    let objects = sampled
+        .into_iter()
+        .flatten()
+        .map(|sampled| sampled.pool.objects().to_vec());
+    objects.flatten().collect()
 }
 
 /// A file, and what is known of what surrounds it.
@@ -218,6 +229,8 @@ struct Sampled {
     substituted: Substituted,
     pool: Pool,
     report: Report,
+    /// Variables that are blocks of unknown content.
+    blocks: Vec<OpaqueBlock>,
 }
 
 impl Sampled {
@@ -228,12 +241,33 @@ impl Sampled {
         Ok(Sampled {
             pool: Pool::of(objects),
             report: substituted.restore(report),
+            blocks: opaque_blocks(source),
             substituted,
         })
     }
 
     fn objects(&self) -> &[Object] {
         self.pool.objects()
+    }
+
+    /// Whether the file may contain objects that were not read: a document cannot be parsed, or is
+    /// one variable.
+    fn lacks_objects(&self) -> bool {
+        self.report.has_errors() || self.blocks.iter().any(|block| block.is_document)
+    }
+
+    /// Whether a part of an object's document is a variable.
+    fn is_open(&self, object: &Object) -> bool {
+        let Some(span) = self
+            .substituted
+            .restored_place(&object.place(&FieldPath::root()))
+            .span
+        else {
+            return false;
+        };
+        self.blocks
+            .iter()
+            .any(|block| block.document.contains(&span.start.offset))
     }
 
     /// What is wrong with one of the objects, at its place in the template.

@@ -31,6 +31,7 @@ spec:
     spec:
       clusterName: ${CLUSTER_NAME}
       version: ${KUBERNETES_VERSION}
+      bootstrap: {dataSecretName: foo}
       infrastructureRef:
         apiGroup: infrastructure.cluster.x-k8s.io
         kind: FooMachineTemplate
@@ -59,6 +60,7 @@ spec:
     spec:
       clusterName: ${CLUSTER_NAME}
       version: ${KUBERNETES_VERSION}
+      bootstrap: {dataSecretName: foo}
       infrastructureRef:
         apiGroup: infrastructure.cluster.x-k8s.io
         kind: FooMachineTemplate
@@ -78,7 +80,12 @@ spec:
 /// The groups whose objects name others that Cluster API waits for.
 const WAITED_FOR: [&str; 2] = ["cluster.x-k8s.io", "controlplane.cluster.x-k8s.io"];
 
+/// Checks the references of a file. Where a document of it is a variable or cannot be parsed, the
+/// objects may be there.
 pub(super) fn check(sampled: &Sampled) -> Report {
+    if sampled.lacks_objects() {
+        return Report::new();
+    }
     let owners = sampled
         .objects()
         .iter()
@@ -106,6 +113,18 @@ fn missing(sampled: &Sampled, object: &Object, to: &Reference<'_>) -> Option<Dia
         return None;
     }
     let written = sampled.written(object, &to.path).trim_matches(['"', '\'']);
+    let alike = sampled
+        .objects()
+        .iter()
+        .filter(|other| other.is(group, to.kind))
+        .map(|other| (other.name(), other));
+    let is_written = |other: &Object| {
+        sampled.title(other).split_once('/').map(|(_, name)| name) == Some(written)
+    };
+    // A variable without quotes is not a text until its value is known.
+    if alike.clone().any(|(_, other)| is_written(other)) {
+        return None;
+    }
     let message = format!(
         "{} of {} is {}/{written}, which the file does not contain",
         to.path,
@@ -117,11 +136,6 @@ fn missing(sampled: &Sampled, object: &Object, to: &Reference<'_>) -> Option<Dia
     if let Some((group, _)) = group.split_once('/') {
         return Some(finding.help(format!("write `apiGroup: {group}`, without a version")));
     }
-    let alike = sampled
-        .objects()
-        .iter()
-        .filter(|other| other.is(group, to.kind))
-        .map(|other| (other.name(), other));
     let near = nearest(to.name, alike.clone().map(|(name, _)| name))
         .and_then(|near| alike.clone().find(|(name, _)| *name == near));
     Some(match near.or_else(|| alike.clone().next()) {
@@ -181,6 +195,9 @@ mod tests {
             .replace("v1beta2", "v1beta1")
             .replace("apiGroup: i.io", "apiVersion: i.io/v1");
         assert_eq!(found(&old).len(), 1);
+        let unquoted = cluster("${CLUSTER_NAME}")
+            .replace("{name: \"${CLUSTER_NAME}\"}", "{name: ${CLUSTER_NAME} }");
+        assert_eq!(found(&unquoted), [""; 0]);
         let versioned = cluster("${CLUSTER_NAME}").replace("apiGroup: i.io", "apiGroup: i.io/v1");
         assert_eq!(
             found(&versioned),

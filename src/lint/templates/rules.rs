@@ -93,7 +93,7 @@ metadata:
 ```
 "#);
     /// a template uses a ClusterClass whose file is not part of the release
-    pub(super) CLASS_MISSING = error("template-class-missing"), catalogue("A03"), url(book::CLUSTER_CLASSES), page(r#"
+    pub(super) CLASS_MISSING = warning("template-class-missing"), catalogue("A03"), url(book::CLUSTER_CLASSES), page(r#"
 A template with a topology names a ClusterClass. When the management cluster has none of that name, clusterctl takes `clusterclass-NAME.yaml` from the
 same release, and ends with an error when it is not there.
 
@@ -133,6 +133,10 @@ kind: ClusterClass
 metadata:
   name: foo-quick-start
 spec:
+  controlPlane:
+    templateRef: {apiVersion: controlplane.cluster.x-k8s.io/v1beta2, kind: KubeadmControlPlaneTemplate, name: foo}
+    machineInfrastructure:
+      templateRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: FooMachineTemplate, name: foo}
   infrastructure:
     templateRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: FooClusterTemplate, name: foo-quick-start}
 ---
@@ -140,6 +144,23 @@ apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
 kind: FooClusterTemplate
 metadata:
   name: foo-quick-start
+spec:
+  template:
+    spec: {}
+---
+apiVersion: controlplane.cluster.x-k8s.io/v1beta2
+kind: KubeadmControlPlaneTemplate
+metadata:
+  name: foo
+spec:
+  template:
+    spec:
+      kubeadmConfigSpec: {format: cloud-config}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: FooMachineTemplate
+metadata:
+  name: foo
 spec:
   template:
     spec: {}
@@ -160,6 +181,8 @@ kind: ClusterClass
 metadata:
   name: bar
 spec:
+  controlPlane:
+    templateRef: {apiVersion: controlplane.cluster.x-k8s.io/v1beta2, kind: KubeadmControlPlaneTemplate, name: foo}
   infrastructure:
     templateRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: FooClusterTemplate, name: foo}
 ---
@@ -170,6 +193,15 @@ metadata:
 spec:
   template:
     spec: {}
+---
+apiVersion: controlplane.cluster.x-k8s.io/v1beta2
+kind: KubeadmControlPlaneTemplate
+metadata:
+  name: foo
+spec:
+  template:
+    spec:
+      kubeadmConfigSpec: {format: cloud-config}
 ```
 
 ## Good
@@ -180,6 +212,8 @@ kind: ClusterClass
 metadata:
   name: foo
 spec:
+  controlPlane:
+    templateRef: {apiVersion: controlplane.cluster.x-k8s.io/v1beta2, kind: KubeadmControlPlaneTemplate, name: foo}
   infrastructure:
     templateRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: FooClusterTemplate, name: foo}
 ---
@@ -190,6 +224,15 @@ metadata:
 spec:
   template:
     spec: {}
+---
+apiVersion: controlplane.cluster.x-k8s.io/v1beta2
+kind: KubeadmControlPlaneTemplate
+metadata:
+  name: foo
+spec:
+  template:
+    spec:
+      kubeadmConfigSpec: {format: cloud-config}
 ```
 ");
     /// a ClusterClass file uses a clusterctl variable
@@ -206,6 +249,8 @@ kind: ClusterClass
 metadata:
   name: foo
 spec:
+  controlPlane:
+    templateRef: {apiVersion: controlplane.cluster.x-k8s.io/v1beta2, kind: KubeadmControlPlaneTemplate, name: foo}
   infrastructure:
     templateRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: FooClusterTemplate, name: foo}
 ---
@@ -217,6 +262,15 @@ spec:
   template:
     spec: {}
   # ${FOO_REGION}
+---
+apiVersion: controlplane.cluster.x-k8s.io/v1beta2
+kind: KubeadmControlPlaneTemplate
+metadata:
+  name: foo
+spec:
+  template:
+    spec:
+      kubeadmConfigSpec: {format: cloud-config}
 ```
 
 ## Good
@@ -227,6 +281,8 @@ kind: ClusterClass
 metadata:
   name: foo
 spec:
+  controlPlane:
+    templateRef: {apiVersion: controlplane.cluster.x-k8s.io/v1beta2, kind: KubeadmControlPlaneTemplate, name: foo}
   infrastructure:
     templateRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: FooClusterTemplate, name: foo}
 ---
@@ -237,6 +293,15 @@ metadata:
 spec:
   template:
     spec: {}
+---
+apiVersion: controlplane.cluster.x-k8s.io/v1beta2
+kind: KubeadmControlPlaneTemplate
+metadata:
+  name: foo
+spec:
+  template:
+    spec:
+      kubeadmConfigSpec: {format: cloud-config}
 ```
 ");
     /// an object in a ClusterClass file has a namespace
@@ -255,6 +320,8 @@ metadata:
   name: foo
   namespace: default
 spec:
+  controlPlane:
+    templateRef: {apiVersion: controlplane.cluster.x-k8s.io/v1beta2, kind: KubeadmControlPlaneTemplate, name: foo}
   infrastructure:
     templateRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: FooClusterTemplate, name: foo}
 ---
@@ -265,6 +332,15 @@ metadata:
 spec:
   template:
     spec: {}
+---
+apiVersion: controlplane.cluster.x-k8s.io/v1beta2
+kind: KubeadmControlPlaneTemplate
+metadata:
+  name: foo
+spec:
+  template:
+    spec:
+      kubeadmConfigSpec: {format: cloud-config}
 ```
 
 ## Good
@@ -275,6 +351,8 @@ kind: ClusterClass
 metadata:
   name: foo
 spec:
+  controlPlane:
+    templateRef: {apiVersion: controlplane.cluster.x-k8s.io/v1beta2, kind: KubeadmControlPlaneTemplate, name: foo}
   infrastructure:
     templateRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: FooClusterTemplate, name: foo}
 ---
@@ -285,6 +363,15 @@ metadata:
 spec:
   template:
     spec: {}
+---
+apiVersion: controlplane.cluster.x-k8s.io/v1beta2
+kind: KubeadmControlPlaneTemplate
+metadata:
+  name: foo
+spec:
+  template:
+    spec:
+      kubeadmConfigSpec: {format: cloud-config}
 ```
 ");
 }

@@ -79,7 +79,7 @@ const FIELDS: &[(&str, &str, &[&str])] = &[
 ];
 
 /// Judges an object that both releases have.
-pub(super) fn check(old: &Object, new: &Object) -> Report {
+pub(crate) fn check(old: &Object, new: &Object) -> Report {
     let fields = FIELDS
         .iter()
         .find(|(group, kind, _)| new.is(group, kind))

@@ -10,6 +10,7 @@ use regex::Regex;
 
 use super::lines::lines;
 use super::{joined, replaced, spans};
+use crate::text::cut::cut;
 
 /// What stands for parts of the patterns below.
 const PARTS: [(&str, &str); 7] = [
@@ -117,17 +118,26 @@ pub(super) fn command_spans(text: &str) -> Vec<Range<usize>> {
     for pattern in PATTERNS.iter() {
         let secrets = pattern.captures_iter(text).filter_map(|captures| {
             let (all, kept) = (captures.get(0)?, captures.get(1)?);
-            (!is_hidden(kept.range())).then(|| kept.end()..all.end())
+            let is_left =
+                is_hidden(kept.range()) || is_line_of_source(kept.as_str(), text, kept.end());
+            (!is_left).then(|| kept.end()..all.end())
         });
         found.extend(secrets);
     }
     joined(found)
 }
 
+/// Whether a name that looks like that of a secret is a Go file in the head of a line of klog, such
+/// as `token.go:223]`.
+fn is_line_of_source(name: &str, text: &str, end: usize) -> bool {
+    let digits = cut(text, end..text.len()).trim_start_matches(|c: char| c.is_ascii_digit());
+    name.ends_with(".go:") && digits.starts_with("] ") && text.len() - digits.len() > end
+}
+
 /// Here-documents, and lines that hand a secret to a command.
 fn input(text: &str, found: &mut Vec<Range<usize>>) {
     for line in lines(text) {
-        let whole = &text[line.range.clone()];
+        let whole = cut(text, line.range.clone());
         let end = line.range.start + whole.trim_end_matches(['\n', '\r']).len();
         if READS_SECRET.is_match(whole) {
             let first = whole.split_whitespace().next().unwrap_or_default();
@@ -142,11 +152,9 @@ fn input(text: &str, found: &mut Vec<Range<usize>>) {
             found.push(start.min(end)..end);
             continue;
         }
-        found.extend(
-            line.bodies
-                .into_iter()
-                .map(|body| body.start..body.end - usize::from(text[body.clone()].ends_with('\n'))),
-        );
+        found.extend(line.bodies.into_iter().map(|body| {
+            body.start..body.end - usize::from(cut(text, body.clone()).ends_with('\n'))
+        }));
     }
     found.retain(|span| !span.is_empty());
 }
@@ -170,6 +178,8 @@ mod tests {
             "echo root:hunter2 | chpasswd",
             "echo root:hunter2|sudo chpasswd",
             "token: hunter2",
+            "token.go:hunter2",
+            "token.go:1]hunter2",
             "aws configure set aws_secret_access_key hunter2",
             "usermod -p '$6$salt$hunter2hunter2' root",
             "kubeadm init --certificate-key hunter2",
@@ -309,6 +319,7 @@ mod tests {
             "systemctl restart containerd",
             "mkdir -p /run/cluster-api && docker run -p 80:80 x",
             "echo '127.0.0.1 localhost' >> /etc/hosts",
+            "I1123 09:12:34.010101     812 token.go:223] [discovery] waiting",
         ] {
             assert_eq!(redacted(command), command);
         }

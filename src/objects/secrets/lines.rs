@@ -7,6 +7,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::text::cut::cut;
+
 /// The beginning of a here-document; its delimiter may be quoted, and a list of `runcmd` quotes it
 /// once more.
 static HERE: LazyLock<Regex> = LazyLock::new(|| {
@@ -73,7 +75,8 @@ fn after_delimiter<'t>(text: &'t str, delimiter: &str) -> Option<&'t str> {
 fn here_documents(code: &str) -> impl Iterator<Item = &str> {
     HERE.captures_iter(code).filter_map(|found| {
         let (all, sign, delimiter) = (found.get(0)?, found.get(1)?, found.get(2)?);
-        let is_shift = code[..all.start()].contains("((") && code[all.end()..].contains("))");
+        let is_shift =
+            cut(code, ..all.start()).contains("((") && cut(code, all.end()..).contains("))");
         (sign.len() == 2 && !is_shift).then_some(delimiter.as_str())
     })
 }
@@ -89,7 +92,7 @@ fn code<'t>(text: &'t str, quote: &mut Option<char>) -> (&'t str, bool) {
             (Some('"') | None, '\\') => is_escaped = true,
             (Some(open), c) if c == open => *quote = None,
             (None, '\'' | '"') => *quote = Some(c),
-            (None, '#') if before.is_whitespace() => return (&text[..at], false),
+            (None, '#') if before.is_whitespace() => return (cut(text, ..at), false),
             _ => {}
         }
         before = c;
@@ -106,7 +109,7 @@ mod tests {
         let of = |line: Line| {
             (
                 line.number,
-                &script[line.range],
+                cut(script, line.range),
                 line.bodies.into_iter().map(|body| &script[body]).collect(),
             )
         };

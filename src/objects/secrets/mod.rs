@@ -1,6 +1,8 @@
 //! Where a text of objects holds secrets: values of Secrets, passwords, tokens, private keys. Lines
 //! and brackets are read here, not YAML, so that it is known in a broken text too; in doubt more is
 //! taken rather than less.
+// Offsets come from several places here, and a panic would print what must be hidden.
+#![cfg_attr(not(test), deny(clippy::string_slice))]
 
 mod commands;
 mod lines;
@@ -12,6 +14,8 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
+
+use crate::text::cut::cut;
 
 pub(crate) use commands::redacted;
 #[cfg(feature = "cli")]
@@ -100,7 +104,7 @@ fn compiled(pattern: &str) -> Regex {
 pub(crate) fn spans(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     documents(text).for_each(|document| document.spans(&mut found));
-    found.retain(|span| !text[span.clone()].trim().is_empty());
+    found.retain(|span| !cut(text, span.clone()).trim().is_empty());
     joined(found)
 }
 
@@ -108,12 +112,12 @@ fn documents(text: &str) -> impl Iterator<Item = Document<'_>> {
     let mut start = 0;
     std::iter::from_fn(move || {
         let is_mark = |at: usize| {
-            text[at + 3..]
+            cut(text, at + 3..)
                 .chars()
                 .next()
                 .is_none_or(char::is_whitespace)
         };
-        let mut marks = text[start..]
+        let mut marks = cut(text, start..)
             .match_indices("\n---")
             .map(|(at, _)| start + at + 1);
         let end = marks
@@ -149,11 +153,11 @@ fn replaced(text: &str, spans: Vec<Range<usize>>) -> Cow<'_, str> {
     let mut masked = String::with_capacity(text.len());
     let mut at = 0;
     for span in spans {
-        masked.push_str(&text[at..span.start]);
+        masked.push_str(cut(text, at..span.start));
         masked.push_str(REDACTED);
         at = span.end;
     }
-    masked.push_str(&text[at..]);
+    masked.push_str(cut(text, at..));
     Cow::Owned(masked)
 }
 
@@ -174,7 +178,7 @@ pub(crate) fn masked_with_contents(text: &str) -> Cow<'_, str> {
 
 /// The words of a text's secrets, the shortest included.
 pub(crate) fn words(text: &str) -> Words {
-    Words::new(spans(text).into_iter().map(|span| &text[span]), 1)
+    Words::new(spans(text).into_iter().map(|span| cut(text, span)), 1)
 }
 
 struct Document<'t> {
@@ -198,7 +202,7 @@ struct Field<'t> {
 
 impl<'t> Document<'t> {
     fn new(text: &'t str, range: Range<usize>) -> Self {
-        let part = &text[range.clone()];
+        let part = cut(text, range.clone());
         let mut kinds = KIND.captures_iter(part).peekable();
         let has_secret = kinds.peek().is_some();
         let is_secret = kinds.any(|found| {
@@ -222,7 +226,7 @@ impl<'t> Document<'t> {
         if self.is_schema {
             return;
         }
-        let part = &self.text[self.range.clone()];
+        let part = cut(self.text, self.range.clone());
         if OBSCURE.is_match(part) {
             // Which of it is secret only a reader of YAML could tell.
             found.push(self.trimmed(self.range.clone()));
@@ -230,18 +234,18 @@ impl<'t> Document<'t> {
         }
         self.variables(found);
         let mut at = self.range.start;
-        let mut key = PRIVATE_KEY.find_at(&self.text[..self.range.end], at);
+        let mut key = PRIVATE_KEY.find_at(cut(self.text, ..self.range.end), at);
         while let Some(field) = self.field_from(at) {
             if let Some(private) = key.filter(|private| private.start() < field.start) {
                 at = self.private_key(private.start(), found);
-                key = PRIVATE_KEY.find_at(&self.text[..self.range.end], at);
+                key = PRIVATE_KEY.find_at(cut(self.text, ..self.range.end), at);
                 continue;
             }
             at = self.field(&field, found).unwrap_or(field.value);
         }
         while let Some(private) = key {
             let end = self.private_key(private.start(), found);
-            key = PRIVATE_KEY.find_at(&self.text[..self.range.end], end);
+            key = PRIVATE_KEY.find_at(cut(self.text, ..self.range.end), end);
         }
     }
 
@@ -253,7 +257,7 @@ impl<'t> Document<'t> {
             if CONTENTS.contains(&field.name) {
                 let value = field.value..self.value_end(&field);
                 at = value.end.max(field.value);
-                if is_content(&field, &self.text[value.clone()]) {
+                if is_content(&field, cut(self.text, value.clone())) {
                     push(found, self.trimmed(value));
                 }
             } else if COMMANDS.contains(&field.name) {
@@ -262,7 +266,8 @@ impl<'t> Document<'t> {
                 match value.len() > MOST_SEARCHED {
                     true => push(found, self.trimmed(value)),
                     false => {
-                        let inner = commands::command_spans(&self.text[value.clone()]).into_iter();
+                        let inner =
+                            commands::command_spans(cut(self.text, value.clone())).into_iter();
                         found.extend(
                             inner.map(|span| value.start + span.start..value.start + span.end),
                         );
@@ -274,7 +279,7 @@ impl<'t> Document<'t> {
 
     /// The lines of a private key, up to those that mark its end.
     fn private_key(&self, start: usize, found: &mut Vec<Range<usize>>) -> usize {
-        let rest = &self.text[start..self.range.end];
+        let rest = cut(self.text, start..self.range.end);
         let end = rest
             .find("-----END")
             .map_or(self.range.end, |end| start + end);
@@ -283,16 +288,16 @@ impl<'t> Document<'t> {
     }
 
     fn field_from(&self, at: usize) -> Option<Field<'t>> {
-        let part = &self.text[..self.range.end];
+        let part = cut(self.text, ..self.range.end);
         let mut from = at;
         loop {
             let key = KEY.captures_at(part, from)?;
             let (all, name) = (key.get(0)?, key.get(1)?);
-            let begins = part[..name.start()]
+            let begins = cut(part, ..name.start())
                 .chars()
                 .next_back()
                 .is_none_or(|c| c.is_whitespace() || "{[,\"'\\(".contains(c));
-            let ends = part[all.end()..]
+            let ends = cut(part, all.end()..)
                 .chars()
                 .next()
                 .is_none_or(|c| c.is_whitespace())
@@ -359,7 +364,7 @@ impl<'t> Document<'t> {
     }
 
     fn is_mapping(&self, field: &Field<'t>, end: usize) -> bool {
-        self.text[field.value..end]
+        cut(self.text, field.value..end)
             .trim_start_matches([' ', '\t'])
             .starts_with(['{', '\n', '\r', '#'])
     }
@@ -367,22 +372,22 @@ impl<'t> Document<'t> {
     /// The values of a Secret: the names of its keys stay where they stand on lines of their own.
     fn values(&self, field: &Field<'t>, end: usize, found: &mut Vec<Range<usize>>) {
         let value = self.trimmed(field.value..end);
-        let is_block = self.text[field.value..value.start].contains('\n');
+        let is_block = cut(self.text, field.value..value.start).contains('\n');
         let own = self.column(value.start);
         let mut at = value.start;
         while at < value.end {
-            let line_end = self.text[at..value.end]
+            let line_end = cut(self.text, at..value.end)
                 .find('\n')
                 .map_or(value.end, |end| at + end + 1);
-            let key = KEY.find_at(&self.text[..line_end], at).filter(|key| {
+            let key = KEY.find_at(cut(self.text, ..line_end), at).filter(|key| {
                 is_block
                     && self.column(key.start()) == own
-                    && self.text[at..key.start()]
+                    && cut(self.text, at..key.start())
                         .trim_start_matches(['"', '\'', ' '])
                         .is_empty()
             });
             let secret = key.map_or(at, |key| key.end())..line_end;
-            if !self.text[secret.clone()].trim().is_empty() {
+            if !cut(self.text, secret.clone()).trim().is_empty() {
                 push(found, self.trimmed(secret));
             }
             at = line_end;
@@ -390,12 +395,12 @@ impl<'t> Document<'t> {
     }
 
     fn value_end(&self, field: &Field<'t>) -> usize {
-        let in_flow = self.text[..field.start]
+        let in_flow = cut(self.text, ..field.start)
             .trim_end_matches(['"', '\'', '\\'])
             .trim_end_matches([' ', '\t'])
             .ends_with(['{', ',']);
         // A tag and an anchor stand before the value.
-        let mut rest = self.text[field.value..self.range.end].trim_start_matches([' ', '\t']);
+        let mut rest = cut(self.text, field.value..self.range.end).trim_start_matches([' ', '\t']);
         while rest.starts_with(['&', '!']) {
             rest = rest
                 .trim_start_matches(|c: char| !c.is_whitespace())
@@ -410,7 +415,7 @@ impl<'t> Document<'t> {
         };
         match closed {
             Some(None) => self.range.end,
-            Some(Some(end)) if in_flow => self.text[start + end..self.range.end]
+            Some(Some(end)) if in_flow => cut(self.text, start + end..self.range.end)
                 .find([',', '}', ']', '\n'])
                 .map_or(self.range.end, |more| start + end + more),
             Some(Some(end)) => self.block_end(field, start + end),
@@ -426,7 +431,7 @@ impl<'t> Document<'t> {
     fn block_end(&self, field: &Field<'t>, from: usize) -> usize {
         let column = self.column(field.start);
         let line_end = |at: usize| {
-            self.text[at..self.range.end]
+            cut(self.text, at..self.range.end)
                 .find('\n')
                 .map_or(self.range.end, |end| at + end + 1)
         };
@@ -434,10 +439,10 @@ impl<'t> Document<'t> {
         let mut next = end;
         while next < self.range.end {
             let after = line_end(next);
-            let line = &self.text[next..after];
+            let line = cut(self.text, next..after);
             let depth = line.len() - line.trim_start().len();
-            let is_item = depth == column && line[depth..].starts_with("- ");
-            let is_comment = line[depth..].starts_with('#');
+            let is_item = depth == column && cut(line, depth..).starts_with("- ");
+            let is_comment = cut(line, depth..).starts_with('#');
             if !line.trim().is_empty() && !is_comment {
                 if depth <= column && !is_item {
                     break;
@@ -453,15 +458,15 @@ impl<'t> Document<'t> {
     /// Where a quoted text ends that begins in a line and does not end there: what it has at the
     /// margin ends no block.
     fn quote_end(&self, line: usize, after: usize) -> Option<usize> {
-        let written = &self.text[line..after];
+        let written = cut(self.text, line..after);
         let item = written.trim_start().trim_start_matches("- ");
         let value = KEY
             .find(item)
-            .map_or(item, |key| &item[key.end()..])
+            .map_or(item, |key| cut(item, key.end()..))
             .trim_start();
         let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
         let start = line + (written.len() - value.len());
-        let end = quoted(&self.text[start..self.range.end], quote)
+        let end = quoted(cut(self.text, start..self.range.end), quote)
             .map_or(self.range.end, |end| start + end);
         (end > after).then_some(end)
     }
@@ -479,7 +484,7 @@ impl<'t> Document<'t> {
     }
 
     fn trimmed(&self, range: Range<usize>) -> Range<usize> {
-        let part = &self.text[range.clone()];
+        let part = cut(self.text, range.clone());
         let start = range.start + part.len() - part.trim_start().len();
         start..(start + part.trim().len())
     }
@@ -503,11 +508,11 @@ fn push(found: &mut Vec<Range<usize>>, span: Range<usize>) {
 fn brackets(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     let mut at = 0;
-    while let Some(c) = text[at..].chars().next() {
+    while let Some(c) = cut(text, at..).chars().next() {
         at += match c {
             // A quote opens a text only where one can begin.
-            '"' | '\'' if text[..at].trim_end().ends_with(['{', '[', ',', ':']) => {
-                quoted(&text[at..], c)?
+            '"' | '\'' if cut(text, ..at).trim_end().ends_with(['{', '[', ',', ':']) => {
+                quoted(cut(text, at..), c)?
             }
             _ => c.len_utf8(),
         };

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::{Document, Field, SECRET, brackets, compiled, push};
+use crate::text::cut::cut;
 
 /// Parts of the names of variables that hold secrets, in upper case and without underscores and
 /// dashes.
@@ -79,7 +80,7 @@ fn is_secret_name(name: &str) -> bool {
 impl Document<'_> {
     /// Defaults of variables that hold secrets, and their values where they are listed by name.
     pub(super) fn variables(&self, found: &mut Vec<Range<usize>>) {
-        let part = &self.text[self.range.clone()];
+        let part = cut(self.text, self.range.clone());
         let absolute =
             |range: Range<usize>| self.range.start + range.start..self.range.start + range.end;
         if part.contains("${") {
@@ -107,10 +108,10 @@ impl Document<'_> {
 
     /// The values of the variable whose `name` stands there; gives the end of its item in the list.
     fn values_of_variable(&self, name: usize, from: usize, found: &mut Vec<Range<usize>>) -> usize {
-        let line = self.text[from..name]
+        let line = cut(self.text, from..name)
             .rfind('\n')
             .map_or(from, |end| from + end + 1);
-        let before = self.text[line..name]
+        let before = cut(self.text, line..name)
             .trim_end_matches(['"', '\''])
             .trim_end();
         let open = if before.ends_with(['{', ',']) {
@@ -119,17 +120,17 @@ impl Document<'_> {
             None
         };
         let is_over_lines = !before.is_empty() && !before.ends_with('-')
-            || self.text[from..line].trim_end().ends_with(['{', ',']);
+            || cut(self.text, from..line).trim_end().ends_with(['{', ',']);
         let open = open.or_else(|| {
             if is_over_lines {
-                self.text[from..name].rfind('{').map(|at| from + at)
+                cut(self.text, from..name).rfind('{').map(|at| from + at)
             } else {
                 None
             }
         });
         let item = match open {
             Some(open) => {
-                open..brackets(&self.text[open..self.range.end])
+                open..brackets(cut(self.text, open..self.range.end))
                     .map_or(self.range.end, |end| open + end)
             }
             None => self.item(name, from, line),
@@ -151,7 +152,7 @@ impl Document<'_> {
     fn value(&self, field: &Field<'_>, end: usize, found: &mut Vec<Range<usize>>) {
         let value = self.trimmed(field.value..end);
         // A reference to a variable says nothing.
-        if !self.text[value.clone()]
+        if !cut(self.text, value.clone())
             .trim_matches(['"', '\''])
             .starts_with('$')
         {
@@ -168,26 +169,26 @@ impl Document<'_> {
             line.trim().is_empty() || line.trim_start().starts_with('#') || depth(line) >= column
         };
         let mut start = line;
-        let mut is_first = self.text[line..field].contains('-');
+        let mut is_first = cut(self.text, line..field).contains('-');
         while start > from && !is_first {
-            let above = self.text[from..start - 1]
+            let above = cut(self.text, from..start - 1)
                 .rfind('\n')
                 .map_or(from, |end| from + end + 1);
-            let text = &self.text[above..start];
+            let text = cut(self.text, above..start);
             is_first = text.trim_start().starts_with("- ") && depth(text) < column;
             if !belongs(text) && !is_first {
                 break;
             }
             start = above;
         }
-        let mut end = self.text[field..self.range.end]
+        let mut end = cut(self.text, field..self.range.end)
             .find('\n')
             .map_or(self.range.end, |end| field + end + 1);
         while end < self.range.end {
-            let after = self.text[end..self.range.end]
+            let after = cut(self.text, end..self.range.end)
                 .find('\n')
                 .map_or(self.range.end, |next| end + next + 1);
-            if !belongs(&self.text[end..after]) {
+            if !belongs(cut(self.text, end..after)) {
                 break;
             }
             end = after;

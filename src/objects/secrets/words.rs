@@ -9,6 +9,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use regex::Regex;
 
 use super::{REDACTED, compiled};
+use crate::text::cut::cut;
 
 /// A variable of clusterctl: its name is no secret, its value is another file's.
 static VARIABLE: LazyLock<Regex> = LazyLock::new(|| compiled(r"\$\{ *[A-Za-z_][A-Za-z0-9_]* *\}"));
@@ -118,9 +119,9 @@ impl Words {
                     .is_some_and(|(a, b)| a.is_alphanumeric() && b.is_alphanumeric())
             };
             let (before, found, after) = (
-                &text[..range.start],
-                &text[range.clone()],
-                &text[range.end..],
+                cut(text, ..range.start),
+                cut(text, range.clone()),
+                cut(text, range.end..),
             );
             range.len() >= UNMISTAKABLE
                 || !(joined(before.chars().next_back(), found.chars().next())

@@ -56,8 +56,9 @@ pub struct MachineChange {
     pub role: Option<&'static str>,
     /// What became of its bootstrap data.
     pub change: Change,
-    /// `none`, `in place`, `rollout`, `provider decides` or `refused`: what happens to machines
-    /// that run; null when only one side has the machine, or the data was made already.
+    /// `none`, `in place`, `rollout`, `provider decides`, `refused` or `not known for this
+    /// release`: what happens to machines that run; null when only one side has the machine, or the
+    /// data was made already.
     pub verdict: Option<&'static str>,
     /// Why.
     pub reason: Option<String>,
@@ -67,6 +68,9 @@ pub struct MachineChange {
     pub old_digest: Option<String>,
     /// The same of the new data.
     pub new_digest: Option<String>,
+    /// Whether the infrastructure template that it names is another one, or has another spec; null
+    /// when it was not read on both sides.
+    pub infrastructure_change: Option<Change>,
     /// The parts that differ.
     pub parts: Vec<PartChange>,
 }
@@ -117,6 +121,7 @@ impl Comparison {
     pub fn differs(&self) -> bool {
         self.machines.iter().any(|machine| {
             machine.change != Change::Same
+                || machine.infrastructure_change == Some(Change::Changed)
                 || machine
                     .verdict
                     .is_some_and(|verdict| verdict != Effect::None.as_str())
@@ -224,6 +229,16 @@ fn not_found(name: &str, pairs: &[Pair<'_, '_>]) -> Diagnostic {
     )
 }
 
+fn infrastructure_change(was: Option<&Node<'_>>, is: Option<&Node<'_>>) -> Option<Change> {
+    let template = |node: Option<&Node<'_>>| node?.machine?.infrastructure.cloned();
+    let (was, is) = template(was).zip(template(is))?;
+    let is_same = was.title() == is.title() && was.field(&["spec"]) == is.field(&["spec"]);
+    Some(match is_same {
+        true => Change::Same,
+        false => Change::Changed,
+    })
+}
+
 fn machine(
     was: Option<&Node<'_>>,
     is: Option<&Node<'_>>,
@@ -252,6 +267,7 @@ fn machine(
         reason: judged.map(|verdict| verdict.reason),
         old_digest: digests.0,
         new_digest: digests.1,
+        infrastructure_change: infrastructure_change(was, is),
         parts: changed,
     }
 }

@@ -12,6 +12,7 @@ use crate::objects::{Object, Pool};
 use crate::ops::render::{
     CLASS_ABSENT, NO_CONFIG, Selection, Topologies, run, settle, with_topologies,
 };
+use crate::render::input::cluster::Reference;
 use crate::render::write::cloud_config::NodeFile;
 use crate::render::{self, Origins, Rendered, Request, Target};
 use crate::text::budget::Budget;
@@ -142,6 +143,7 @@ impl Side {
                 target,
                 request: &self.request,
                 is_planned,
+                infrastructure: self.infrastructure(named),
             }),
             data: rendered.data.expose().clone(),
             origins: origins
@@ -150,6 +152,25 @@ impl Side {
                 .collect(),
             secret_files,
         }
+    }
+}
+
+impl Side {
+    /// The infrastructure template that a control plane or MachineDeployment names.
+    fn infrastructure(&self, maker: &Object) -> Option<&Object> {
+        const REFERENCES: [&[&str]; 3] = [
+            &["spec", "machineTemplate", "spec", "infrastructureRef"],
+            &["spec", "machineTemplate", "infrastructureRef"],
+            &["spec", "template", "spec", "infrastructureRef"],
+        ];
+        let named = REFERENCES
+            .iter()
+            .find_map(|path| Reference::read(maker.field(path)?))?;
+        self.topologies.template(&named).or_else(|| {
+            let namespace = maker.namespace_or_default();
+            self.pool
+                .find(&named.group, &named.kind, namespace, &named.name)
+        })
     }
 }
 

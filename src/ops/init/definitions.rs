@@ -6,13 +6,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value, json};
 
 use super::Made;
-use super::contract_labels::{contract_of, is_former_contract};
+use super::contract_labels::{contract_of, is_former_contract, labels_for_contracts};
 use super::identity::Identity;
 use super::layout::{Base, parts};
 use super::patches::Patches;
 use super::project::Project;
-use crate::contract::{ApiVersion, labels};
-use crate::emit::definitions::versions;
+use crate::contract::{ApiVersion, STANDARD_ROLES, labels};
+use crate::emit::definitions::{is_looked_up, versions};
 use crate::objects::{Object, fields};
 use crate::provider::{Action, Kustomization};
 
@@ -41,12 +41,14 @@ pub(super) fn files(project: &Project<'_>) -> Vec<String> {
 pub(super) struct Contracts {
     /// `contracts`: contract to the versions that fulfil it.
     pub(super) all: Map<String, Value>,
+    /// Whether they are from labels, which kustomize puts on the CRDs or their files have.
+    pub(super) are_labels: bool,
     /// Entries of `crdMetadata` for kinds that have others.
     others: Vec<Value>,
 }
 
-/// The contracts: from the labels of its kustomization or of patches there, else all served
-/// versions for the contract of the newest series.
+/// The contracts: from the labels of its kustomization, of patches there and of the CRDs
+/// themselves, else all served versions for the contract of the newest series.
 pub(super) fn contracts(
     project: &Project<'_>,
     identity: &Identity,
@@ -57,11 +59,23 @@ pub(super) fn contracts(
         return Contracts::default();
     }
     let folder = project.folder(Base::Crds);
-    let of_kustomization = of_all(project, "labels");
+    let mut of_kustomization = of_all(project, "labels");
+    if in_contracts(of_kustomization.iter()).is_empty() {
+        of_kustomization.extend(project.labels_of_overlays());
+    }
+    let is_patched_by_kustomize = project
+        .crds
+        .iter()
+        .any(|(_, crd)| !patches.labels_of(crd).is_empty());
+    // Patches win over what the files have.
     let patched: Vec<(&Object, BTreeMap<String, String>)> = project
         .crds
         .iter()
-        .map(|(_, crd)| (crd, patches.labels_of(crd)))
+        .map(|(_, crd)| {
+            let own = labels_for_contracts(crd.value());
+            let own = own.map(|(key, value)| (key.to_owned(), value.to_owned()));
+            (crd, own.chain(patches.labels_of(crd)).collect())
+        })
         .collect();
     let keys = of_kustomization
         .keys()
@@ -78,6 +92,7 @@ pub(super) fn contracts(
         ),
     };
     let labelled = in_contracts(of_kustomization.iter());
+    let mut are_labels = true;
     let (all, from) = if !labelled.is_empty() {
         (
             labelled,
@@ -89,9 +104,13 @@ pub(super) fn contracts(
     {
         (
             in_contracts(patched.iter().flat_map(|(_, labels)| labels)),
-            format!("the labels that patches of {folder} give"),
+            match is_patched_by_kustomize {
+                true => format!("the labels that patches of {folder} give"),
+                false => "the labels of the CRDs".to_owned(),
+            },
         )
     } else {
+        are_labels = false;
         let contract = project
             .newest_contract()
             .unwrap_or_else(|| "v1beta2".to_owned());
@@ -112,19 +131,53 @@ pub(super) fn contracts(
             .chain(of_kustomization.clone())
             .collect::<BTreeMap<_, _>>()
     };
-    let patched = patched.iter().filter(|(_, labels)| is_patched(labels));
-    let others = patched
+    let (with, without): (Vec<_>, Vec<_>) =
+        patched.iter().partition(|(_, labels)| is_patched(labels));
+    let mut others: Vec<Value> = with
+        .into_iter()
         .filter_map(|(crd, labels)| {
             other_contracts(crd, &in_contracts(of_crd(labels).iter()), &all)
         })
         .collect();
+    if in_contracts(of_kustomization.iter()).is_empty() {
+        others.extend(outside(
+            identity,
+            without.into_iter().map(|(crd, _)| *crd),
+            made,
+        ));
+    }
     Contracts {
+        are_labels,
         all: all
             .into_iter()
             .map(|(contract, versions)| (contract, json!(versions)))
             .collect(),
         others,
     }
+}
+
+/// The entry of `crdMetadata` for kinds to which no core object refers, and which have no contract
+/// label: they get none.
+fn outside<'o>(
+    identity: &Identity,
+    crds: impl Iterator<Item = &'o Object>,
+    made: &mut Made,
+) -> Option<Value> {
+    let (inside, outside): (Vec<&Object>, Vec<&Object>) =
+        crds.partition(|crd| is_looked_up(identity.provider_type, &STANDARD_ROLES, crd));
+    // A release without any contract label is rejected, so that the labels of none are left out.
+    if inside.is_empty() || outside.is_empty() {
+        return None;
+    }
+    let kinds: Vec<&str> = outside
+        .iter()
+        .map(|crd| crd.text(&["spec", "names", "kind"]))
+        .collect();
+    made.assumed.push(format!(
+        "crdMetadata: no contract label for {}, to which core objects do not refer",
+        kinds.join(", ")
+    ));
+    Some(json!({"kinds": kinds, "contracts": {}}))
 }
 
 /// Contract to the versions that fulfil it, the newest last; of labels.

@@ -14,7 +14,7 @@ use crate::contract::{Image, MANAGER_CONTAINER, manager as face, without_tag};
 use crate::diag::Report;
 use crate::emit::manager::{deployment as deployment_of, environment};
 use crate::emit::names::Names;
-use crate::objects::{Object, fields};
+use crate::objects::{Object, fields, strategic_merge};
 use crate::provider::{Manager, PROVIDER_API_VERSION, PROVIDER_KIND, Provider};
 
 /// Fields of the container that stand in provider.yaml under names of their own, or are made.
@@ -138,7 +138,8 @@ fn section(
     }
     match made_of(identity, &section) {
         Ok(ours) => {
-            let patch = patch(&ours, deployment);
+            let mut patch = patch(&ours, deployment);
+            keep_selector(project, &ours, deployment, &mut patch);
             if !patch.is_empty() {
                 section.insert("patch".to_owned(), Value::Object(patch));
             }
@@ -326,15 +327,69 @@ fn patch(ours: &Value, theirs: &Value) -> Map<String, Value> {
     if !differing.is_empty() {
         let pod = ["spec", "template", "spec"]
             .into_iter()
-            .fold(&mut patch, |map, field| {
-                let below = map.entry(field).or_insert_with(|| json!({}));
-                below
-                    .as_object_mut()
-                    .expect("internal error: a difference of maps is a map")
-            });
+            .fold(&mut patch, below);
         pod.insert("containers".to_owned(), json!(differing));
     }
     patch
+}
+
+/// Keeps the selector that kustomize gives the Deployment, with the labels of its pods: a selector
+/// is immutable, so that `kubectl apply` and GitOps tools could not upgrade a running installation.
+fn keep_selector(
+    project: &Project<'_>,
+    ours: &Value,
+    theirs: &Value,
+    patch: &mut Map<String, Value>,
+) {
+    let labels = |value: &Value, pointer: &str| -> Map<String, Value> {
+        let map = value.pointer(pointer).and_then(Value::as_object);
+        map.cloned().unwrap_or_default()
+    };
+    let common = project.labels_of_selectors();
+    let mut wanted = labels(theirs, "/spec/selector/matchLabels");
+    wanted.extend(common.clone());
+    let of_ours = labels(ours, "/spec/selector/matchLabels");
+    let is_of_other = |key: &str| {
+        wanted
+            .get(key)
+            .is_some_and(|value| of_ours.get(key) != Some(value))
+    };
+    // The Services that the build makes select pods by the label of the provider.
+    if wanted.is_empty() || is_of_other(crate::contract::labels::PROVIDER) {
+        return;
+    }
+    let of_pods = "/spec/template/metadata/labels";
+    let known = labels(ours, of_pods);
+    let own = labels(theirs, of_pods).into_iter().chain(common);
+    let own: Map<String, Value> = own
+        .filter(|(key, value)| known.get(key) != Some(value))
+        .collect();
+    if !own.is_empty() {
+        let mut at = &mut *patch;
+        for field in ["spec", "template", "metadata"] {
+            at = below(at, field);
+        }
+        at.insert("labels".to_owned(), Value::Object(own));
+    }
+    let spec = below(patch, "spec");
+    spec.remove("selector");
+    let mut selector = labels(theirs, "/spec/selector");
+    selector.insert("matchLabels".to_owned(), Value::Object(wanted));
+    if ours.pointer("/spec/selector") != Some(&Value::Object(selector.clone())) {
+        selector.insert(strategic_merge::DIRECTIVE.to_owned(), json!("replace"));
+        spec.insert("selector".to_owned(), Value::Object(selector));
+    }
+    if spec.is_empty() {
+        patch.remove("spec");
+    }
+}
+
+/// The map in a field of a patch, which is made if there is none.
+fn below<'m>(map: &'m mut Map<String, Value>, field: &str) -> &'m mut Map<String, Value> {
+    let value = map.entry(field).or_insert_with(|| json!({}));
+    value
+        .as_object_mut()
+        .expect("internal error: a difference of maps is a map")
 }
 
 /// What the manager's container has and ours would not, with its name.

@@ -1,10 +1,12 @@
 //! `init`: provider.yaml, and metadata.yaml where there is none, from a kubebuilder project, with
 //! all that was assumed.
 //!
-//! kustomize is not rebuilt here: what is taken over is read from the places where kubebuilder puts
-//! it, or to which config/default leads, and what is not is said.
+//! The short form takes the objects from kustomize. The long form describes them, so that releases
+//! are built without kustomize: it reads the folders of kubebuilder, or those to which
+//! config/default leads. What it cannot take over is under `undecided`, with which nothing is built.
 
 mod beside;
+mod changed;
 mod contract_labels;
 mod definitions;
 mod identity;
@@ -12,6 +14,8 @@ mod layout;
 mod manager;
 mod patches;
 mod project;
+mod short;
+pub mod verify;
 
 use serde_json::{Map, Value, json};
 
@@ -22,9 +26,10 @@ use self::patches::Patches;
 use self::project::Project;
 use crate::contract::{METADATA_FILE, ProviderType};
 use crate::diag::{Diagnostic, Report, rules};
-use crate::provider::{PROVIDER_API_VERSION, PROVIDER_KIND, Provider};
+use crate::provider::{PROVIDER_API_VERSION, PROVIDER_KIND, Provider, STDIN};
 use crate::text::budget::Budget;
 use crate::text::goyaml;
+use crate::text::source::Source;
 use crate::text::tree::Tree;
 
 rules! {
@@ -48,6 +53,21 @@ pub struct Given {
     pub name: Option<String>,
     /// What it provides.
     pub provider_type: Option<ProviderType>,
+    /// The form of provider.yaml. A project without kustomize gets the long one.
+    pub form: Form,
+    /// What kustomize built, and what `components` of provider.yaml calls it: the provider is read
+    /// from there, not from the project.
+    pub built: Option<(String, Source)>,
+}
+
+/// How provider.yaml describes the objects of a provider.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Form {
+    /// By what kustomize builds.
+    #[default]
+    Short,
+    /// By files, sections and patches.
+    Long,
 }
 
 /// What was made of a project.
@@ -57,20 +77,26 @@ pub struct Made {
     pub files: Tree,
     /// What was assumed, and from which file, each in one line.
     pub assumed: Vec<String>,
-    /// What a person has to do, each in one line.
+    /// What a person has to decide, each in one line: also `undecided` of provider.yaml.
     pub left: Vec<String>,
+    /// What a release of the long form adds to the objects of the project, drops and changes, each
+    /// in one line.
+    pub changed: Vec<String>,
+    /// The form that was chosen.
+    pub form: Form,
     /// The version that the next release may have: the first of the newest series.
     pub next: String,
     /// What is wrong.
     pub report: Report,
 }
 
-/// Makes provider.yaml of a project, whose files stand in the tree under their paths: `PROJECT`,
+/// Makes provider.yaml of a project, whose files are in the tree under their paths: `PROJECT`,
 /// `config/…`, `templates/…`, `metadata.yaml`.
 pub fn run(tree: &Tree, given: &Given, budget: &Budget) -> Made {
     let mut made = Made::default();
-    let project = Project::read(tree, budget, &mut made.report);
-    if project.crds.is_empty() {
+    let project = Project::read(tree, given.built.as_ref(), budget, &mut made.report);
+    made.form = short::form(&project, given);
+    if project.crds.is_empty() && made.form == Form::Long {
         let message = format!(
             "no CRDs below {}, so it is not clear what the project provides",
             project.folder(Base::Crds)
@@ -103,10 +129,21 @@ pub fn run(tree: &Tree, given: &Given, budget: &Budget) -> Made {
     made.next = project
         .newest_version()
         .unwrap_or_else(|| "v0.1.0".to_owned());
-    let mut document = document(&project, &identity, &patches, &contracts, &mut made);
-    add_patches(&mut document, &project, &patches, &mut made);
+    let mut document = match made.form {
+        Form::Short => short::document(&project, &identity, &contracts, given, &mut made),
+        Form::Long => document(&project, &identity, &patches, &contracts, &mut made),
+    };
+    if made.form == Form::Long {
+        add_patches(&mut document, &project, &patches, &mut made);
+    }
+    if !made.left.is_empty() {
+        document.push(("undecided", json!(made.left)));
+    }
     match written(&document) {
         Ok(text) => {
+            if made.form == Form::Long {
+                made.changed = changed::lines(&project, tree, &text);
+            }
             made.files.insert(PROVIDER_FILE, text);
         }
         Err((field, error)) => {
@@ -120,8 +157,26 @@ pub fn run(tree: &Tree, given: &Given, budget: &Budget) -> Made {
     made
 }
 
+impl Made {
+    /// The command that builds the first release with what was written: `build` itself, or a pipe
+    /// from kustomize into it.
+    pub fn next_command(&self, given: &Given, build: &str) -> String {
+        short::piped(given, self.form, build)
+    }
+}
+
 /// The fields of provider.yaml in the order in which they are written.
 type Document = Vec<(&'static str, Value)>;
+
+/// The fields that every provider.yaml begins with.
+fn head(identity: &Identity) -> Document {
+    vec![
+        ("apiVersion", json!(PROVIDER_API_VERSION)),
+        ("kind", json!(PROVIDER_KIND)),
+        ("name", json!(identity.name)),
+        ("type", json!(identity.provider_type)),
+    ]
+}
 
 fn document(
     project: &Project<'_>,
@@ -130,13 +185,8 @@ fn document(
     contracts: &Contracts,
     made: &mut Made,
 ) -> Document {
-    let mut document: Document = vec![
-        ("apiVersion", json!(PROVIDER_API_VERSION)),
-        ("kind", json!(PROVIDER_KIND)),
-        ("name", json!(identity.name)),
-        ("type", json!(identity.provider_type)),
-        ("group", json!(identity.groups.first())),
-    ];
+    let mut document = head(identity);
+    document.push(("group", json!(identity.groups.first())));
     if identity.groups.len() > 1 {
         document.push(("groups", json!(identity.groups[1..])));
     }
@@ -219,8 +269,17 @@ fn first_metadata(contract: &str) -> String {
 /// The text; or the field that cannot be written, and why.
 fn written(document: &Document) -> Result<String, (&'static str, goyaml::EmitError)> {
     let mut text =
-        "# The provider, as `windlass release build` releases it. `windlass schema provider` tells what each field means.\n".to_owned();
+        "# The provider, as `windlass release build` releases it. `windlass schema provider` explains the fields.\n".to_owned();
     for (field, value) in document {
+        match *field {
+            "components" if *value == STDIN => {
+                text.push_str("# What `kustomize build` prints, on standard input; or the path of a file with it.\n");
+            }
+            "undecided" => {
+                text.push_str("# Decide each of these and remove its line: `release build` rejects the file until then.\n");
+            }
+            _ => {}
+        }
         text.push_str(
             &goyaml::to_string(&json!({ *field: value })).map_err(|error| (*field, error))?,
         );

@@ -6,10 +6,11 @@ use serde_json::Value;
 
 use super::NO_KUSTOMIZATION;
 use super::layout::{Base, Layout, parts};
-use crate::contract::{METADATA_FILE, template_flavor};
+use crate::contract::{METADATA_FILE, labels, template_flavor};
 use crate::diag::{Diagnostic, Report};
+use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
 use crate::objects::{self, Object, fields};
-use crate::provider::{KUSTOMIZATION_FILES, Kustomization};
+use crate::provider::{Action, KUSTOMIZATION_FILES, Kustomization};
 use crate::text::budget::Budget;
 use crate::text::glob::plain;
 use crate::text::source::Source;
@@ -26,11 +27,20 @@ pub(super) struct Project<'a> {
     layout: Layout,
     /// The CRDs, with the files that they are in.
     pub(super) crds: Vec<(String, Object)>,
+    /// The objects that kustomize built, if they are given.
+    built: Vec<Object>,
 }
 
 impl<'a> Project<'a> {
     /// Reads what is looked at more than once; faults of YAML are reported.
-    pub(super) fn read(tree: &'a Tree, budget: &'a Budget, report: &mut Report) -> Self {
+    ///
+    /// Of a project whose objects are built, only `PROJECT`, metadata.yaml and templates are read.
+    pub(super) fn read(
+        tree: &'a Tree,
+        built: Option<&(String, Source)>,
+        budget: &'a Budget,
+        report: &mut Report,
+    ) -> Self {
         let mut project = Project {
             tree,
             budget,
@@ -38,9 +48,14 @@ impl<'a> Project<'a> {
             kustomizations: BTreeMap::new(),
             layout: Layout::default(),
             crds: Vec::new(),
+            built: Vec::new(),
         };
         for path in ["PROJECT", METADATA_FILE] {
             project.read_value(path, report);
+        }
+        if let Some((_, source)) = built {
+            project.read_built(source, report);
+            return project;
         }
         let folders = tree
             .paths()
@@ -59,6 +74,18 @@ impl<'a> Project<'a> {
         project.judge_kustomizations(report);
         project.read_crds(report);
         project
+    }
+
+    /// Reads what kustomize built.
+    fn read_built(&mut self, source: &Source, report: &mut Report) {
+        let (objects, found) = objects::read(source, self.budget);
+        report.extend(found);
+        let crds = objects
+            .iter()
+            .filter(|object| object.is(CRD_GROUP, CRD_KIND))
+            .map(|crd| (source.name().to_string(), crd.clone()));
+        self.crds = crds.collect();
+        self.built = objects;
     }
 
     /// Tells the kustomizations from which nobody could take anything.
@@ -213,6 +240,19 @@ impl<'a> Project<'a> {
 
     /// What the overlays say in a field, outermost first, with their files.
     pub(super) fn said(&self, field: &str) -> Vec<(String, String)> {
+        let built = self.built.iter();
+        let namespace = built
+            .filter(|object| field == "namespace" && object.kind() == "Namespace")
+            .filter_map(|object| {
+                Some((
+                    object.name().to_owned(),
+                    object.source()?.name().to_string(),
+                ))
+            })
+            .next();
+        if let Some(namespace) = namespace {
+            return vec![namespace];
+        }
         let of = |folder: &String| {
             let kustomization = self.kustomization_file(folder)?;
             Some((
@@ -243,6 +283,39 @@ impl<'a> Project<'a> {
         }
     }
 
+    /// The files that the overlays take themselves.
+    pub(super) fn files_of_overlays(&self) -> impl Iterator<Item = String> {
+        let overlays = self.layout.overlays().iter();
+        let parts = overlays.flat_map(|folder| parts(folder, self.kustomization(folder)));
+        parts
+            .map(|(_, path)| path)
+            .filter(|path| self.has_file(path))
+    }
+
+    /// The labels that kustomize also puts into selectors: those of the folder of the manager and of
+    /// all overlays, the outermost last.
+    pub(super) fn labels_of_selectors(&self) -> BTreeMap<String, Value> {
+        let manager = self.folder(Base::Manager);
+        let folders = std::iter::once(&manager).chain(self.layout.overlays().iter().rev());
+        let of = |folder: &String| {
+            let value = self.kustomization(folder);
+            let entries = fields::items(value, &["labels"])
+                .iter()
+                .filter(|entry| entry["includeSelectors"] == true)
+                .map(|entry| &entry["pairs"]);
+            let maps = entries.chain([&value["commonLabels"]]).cloned();
+            maps.collect::<Vec<_>>()
+        };
+        folders
+            .flat_map(of)
+            .filter_map(|map| match map {
+                Value::Object(map) => Some(map),
+                _ => None,
+            })
+            .flatten()
+            .collect()
+    }
+
     /// The files of a folder that its kustomization takes, in its order; all of them where it names
     /// none.
     pub(super) fn resources(&self, folder: &str) -> Vec<String> {
@@ -260,7 +333,12 @@ impl<'a> Project<'a> {
     /// The labels that kustomizations put on things, each with the file that says so; outer folders
     /// first.
     pub(super) fn labels(&self) -> Vec<(String, String, String)> {
-        let mut labels = Vec::new();
+        let built = self.built.iter().filter_map(|object| {
+            let value = object.label(labels::PROVIDER)?.to_owned();
+            let file = object.source()?.name().to_string();
+            Some((labels::PROVIDER.to_owned(), value, file))
+        });
+        let mut labels: Vec<_> = built.collect();
         for file in self.kustomizations.values() {
             let (file, kustomization) = (file.source().name(), file.value());
             let pairs = fields::items(kustomization, &["labels"])
@@ -277,6 +355,22 @@ impl<'a> Project<'a> {
             }
         }
         labels
+    }
+
+    /// The labels that the overlays put on all objects; the outermost win.
+    pub(super) fn labels_of_overlays(&self) -> BTreeMap<String, String> {
+        let changes = self
+            .layout
+            .overlays()
+            .iter()
+            .rev()
+            .filter_map(|folder| self.kustomization_file(folder))
+            .flat_map(Kustomization::metadata);
+        let labels = changes.filter_map(|change| match change.action {
+            Action::Metadata("labels", texts) => Some(texts),
+            _ => None,
+        });
+        labels.flatten().collect()
     }
 
     /// The contract of the last series of metadata.yaml.

@@ -31,7 +31,13 @@ pub fn page(file: &str, inspected: &Inspected, report: &Report, sources: &Source
         plural(inspected.documents.len(), "document"),
         plural(steps, "step")
     );
-    let mut page = Page::new("inspect", format!("Bootstrap data of {file}"), lead);
+    let (title, lead) = match &inspected.log {
+        Some(log) if inspected.documents.is_empty() => {
+            (format!("Log {file}"), plural(log.lines, "line"))
+        }
+        _ => (format!("Bootstrap data of {file}"), lead),
+    };
+    let mut page = Page::new("inspect", title, lead);
     page.findings(report, sources);
     if !inspected.documents.is_empty() {
         page.section("What it holds", |html, _| holds(html, inspected));
@@ -215,11 +221,11 @@ fn writes(step: &StepReport, sentinel: &SentinelReport) -> bool {
 
 fn one(html: &mut Html, step: &StepReport, tells_success: bool) {
     let tone = tone(step);
-    let class = format!(
-        "{}{}",
-        tone.class(),
-        if tells_success { " sentinel" } else { "" }
-    );
+    let class = match (step.failed_in_line, tells_success) {
+        (Some(_), _) => Tone::Bad.class().to_owned(),
+        (None, true) => format!("{} sentinel", tone.class()),
+        (None, false) => tone.class().to_owned(),
+    };
     html.element("li", &[("class", &class)], |html| {
         html.leaf("span", "index-of", &step.number.to_string());
         match &step.file {
@@ -231,13 +237,20 @@ fn one(html: &mut Html, step: &StepReport, tells_success: bool) {
             step.file
                 .iter()
                 .for_each(|file| html.leaf("span", "", &attributes(file)));
+            if let Some(line) = step.failed_in_line {
+                html.badge(Tone::Bad, &format!("failed: line {line} of the log"));
+            }
             if tells_success {
                 let who = if step.file.is_some() {
                     "its command writes"
                 } else {
                     "writes"
                 };
-                html.badge(Tone::Good, &format!("{who} {SENTINEL}"));
+                let tone = match step.failed_in_line {
+                    Some(_) => Tone::Plain,
+                    None => Tone::Good,
+                };
+                html.badge(tone, &format!("{who} {SENTINEL}"));
             }
             let follows = format!("if it fails: {}", step.failure_words);
             if tone == Tone::Plain {
@@ -356,6 +369,12 @@ fn of_log(html: &mut Html, log: &LogReport) {
         "muted",
         &format!("{}: {}{untold}", log.file, plural(log.lines, "line")),
     );
+    let tone = match log.outcome {
+        "succeeded" => Tone::Good,
+        "failed" => Tone::Bad,
+        _ => Tone::Plain,
+    };
+    html.element("p", &[], |html| html.badge(tone, &log.outcome_words));
     let row = |line: &super::LogLineReport| {
         let step = line
             .step
@@ -365,6 +384,8 @@ fn of_log(html: &mut Html, log: &LogReport) {
             step,
             Cell::Code(line.text.clone()),
             Cell::Text(line.cause.unwrap_or_default().to_owned()),
+            line.report
+                .map_or_else(|| Cell::Text(String::new()), Cell::Link),
         ]
     };
     let columns = [
@@ -372,10 +393,11 @@ fn of_log(html: &mut Html, log: &LogReport) {
         Column::number("Step"),
         Column::text("What it says"),
         Column::text("Cause"),
+        Column::text("Report"),
     ];
     table(
         html,
-        "Lines of the log that speak of a step or are known",
+        "Lines of the log that report an error or a warning",
         &columns,
         log.found.iter().map(row),
     );

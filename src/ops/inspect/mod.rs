@@ -7,13 +7,15 @@ pub use html::page;
 pub(super) use html::{sentinel_words, timeline};
 pub use text::text;
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::api::time::Timestamp;
-use crate::diag::{Diagnostic, FieldPath, Report, Text};
-use crate::inspect::findings::LOG_CAUSE;
-use crate::inspect::log::{self, LogLine};
+use crate::diag::{Diagnostic, FieldPath, Place, Report, Text};
+use crate::inspect::findings::{LOG_CAUSE, LOG_SUCCESS};
+use crate::inspect::log::{self, LogLine, LogReading, Outcome};
 use crate::inspect::step::{Action, Document, Failure, Step};
 use crate::inspect::{self, FoundCertificate, Inspection, Machine, SecretFacts, Sentinel, content};
 use crate::objects::secrets::REDACTED;
@@ -109,11 +111,13 @@ pub struct StepReport {
     pub what: String,
     /// The file that is written.
     pub file: Option<FileReport>,
-    /// What follows when it fails: `goes-on`, `reported`, `ends-script`, `swallowed`,
-    /// `stops-boot`, `of-unit` or `never-runs`.
+    /// What follows when it fails: `goes-on`, `reported`, `ends-script`, `ends-module`,
+    /// `swallowed`, `stops-boot`, `loses-data`, `of-unit` or `never-runs`.
     pub failure: &'static str,
     /// The same in words.
     pub failure_words: String,
+    /// The first line of the log that reports an error of this step; null when none does.
+    pub failed_in_line: Option<usize>,
 }
 
 /// A file.
@@ -170,10 +174,13 @@ pub struct LogReport {
     pub file: String,
     /// How many lines it has.
     pub lines: usize,
-    /// The lines that speak of a step, or are known from reports of others; of a known kind the
-    /// first.
+    /// Whether the bootstrap `succeeded` or `failed` by the log, or `unknown`.
+    pub outcome: &'static str,
+    /// The same in words.
+    pub outcome_words: String,
+    /// The lines that report an error or a warning, or whose cause is known.
     pub found: Vec<LogLineReport>,
-    /// How many more such lines there are.
+    /// How many more such lines there are: repetitions, and those beyond 1000.
     pub untold: usize,
 }
 
@@ -185,7 +192,13 @@ pub struct LogLineReport {
     pub line: usize,
     /// The line; secrets are redacted.
     pub text: String,
-    /// The number of the step that it speaks of.
+    /// The same without time, host and program.
+    pub message: String,
+    /// `error` or `warning`; null of other lines whose cause is known.
+    pub kind: Option<&'static str>,
+    /// How many later lines repeat it.
+    pub repeats: usize,
+    /// The number of the step that it names.
     pub step: Option<usize>,
     /// What is behind it.
     pub cause: Option<&'static str>,
@@ -204,6 +217,8 @@ pub struct Inspecting<'a> {
     pub bytes: &'a [u8],
     /// The name and the text of a log.
     pub log: Option<(&'a str, &'a str)>,
+    /// Whether there is only the log.
+    pub is_log_alone: bool,
     /// With what ends of certificates are compared, in seconds since 1970.
     pub now: i64,
     /// Whether contents and commands are shown as they are.
@@ -211,44 +226,43 @@ pub struct Inspecting<'a> {
 }
 
 /// Inspects bootstrap data: what it holds, what is wrong with it, and the texts whose secrets no
-/// finding may show.
+/// finding may show. Data that is a log is read as one.
 pub fn run(inspecting: &Inspecting<'_>, budget: &Budget) -> (Inspected, Report, Vec<Source>) {
     let now = Timestamp::of_second(inspecting.now);
     let show = Show {
         secrets: inspecting.show_secrets,
     };
+    let as_log = inspect::log_in(inspecting.bytes).filter(|_| inspecting.log.is_none());
+    let inspection = match as_log.is_some() || inspecting.is_log_alone {
+        true => Inspection::default(),
+        false => inspect::inspect(inspecting.name, inspecting.bytes, now, budget),
+    };
     let Inspection {
-        documents,
+        mut documents,
         secrets,
         machines,
         report,
         texts,
-    } = inspect::inspect(inspecting.name, inspecting.bytes, now, budget);
+    } = inspection;
     let mut report = if inspecting.show_secrets {
         report
     } else {
         report.into_iter().map(without_quotes).collect()
     };
-    let log = inspecting.log.map(|(file, text)| {
+    let log = inspecting
+        .log
+        .or(as_log.as_deref().map(|text| (inspecting.name, text)));
+    let reading = log.map(|(file, text)| {
         let reading = log::read(text, &documents);
-        report.extend(
-            reading
-                .found
-                .iter()
-                .filter_map(|line| cause(file, text, line, &documents)),
-        );
-        let found = reading
-            .found
-            .into_iter()
-            .map(|line| show.line(line))
-            .collect();
-        LogReport {
-            file: file.to_owned(),
-            lines: reading.lines,
-            found,
-            untold: reading.untold,
-        }
+        report.extend(log_findings(file, text, &reading, &documents));
+        (file, reading)
     });
+    let failed: BTreeMap<usize, usize> = reading
+        .iter()
+        .flat_map(|(_, reading)| reading.found.iter().rev())
+        .filter(|line| line.is_error())
+        .filter_map(|line| Some((line.step?, line.line)))
+        .collect();
     let mut number = 0;
     let machines: Vec<MachineReport> = machines.into_iter().map(machine_report).collect();
     let inspected = Inspected {
@@ -257,8 +271,8 @@ pub fn run(inspecting: &Inspecting<'_>, budget: &Budget) -> (Inspected, Report, 
             .map(|secret| secret_report(secret, now))
             .collect(),
         documents: documents
-            .into_iter()
-            .map(|document| show.document(document, &mut number))
+            .drain(..)
+            .map(|document| show.document(document, &mut number, &failed))
             .collect(),
         sentinel: machines
             .first()
@@ -272,9 +286,14 @@ pub fn run(inspecting: &Inspecting<'_>, budget: &Budget) -> (Inspected, Report, 
             .flat_map(|machine| machine.certificates.iter().cloned())
             .collect(),
         machines,
-        log,
+        log: reading.map(|(file, reading)| show.log(file, reading)),
     };
     (inspected, report, texts)
+}
+
+/// The text of a log, unpacked if it is packed in gzip.
+pub fn log_text(bytes: &[u8], budget: &Budget) -> String {
+    inspect::log_text(bytes, budget)
 }
 
 /// What is said of a folder in the place of data.
@@ -304,12 +323,41 @@ fn without_quotes(mut finding: Diagnostic) -> Diagnostic {
     finding
 }
 
-fn cause(file: &str, text: &str, line: &LogLine, documents: &[Document]) -> Option<Diagnostic> {
-    let known = line.known?;
+/// The causes of lines, each once, and that the log reports success.
+fn log_findings(
+    file: &str,
+    text: &str,
+    reading: &LogReading,
+    documents: &[Document],
+) -> Vec<Diagnostic> {
     let source = Source::new(file, text);
-    let range = source.line_range(u32::try_from(line.line).ok()?)?;
-    let mut finding =
-        Diagnostic::of(&LOG_CAUSE, known.cause).at(source.place_at(range.start..range.start));
+    let place = |line: usize| {
+        let range = u32::try_from(line)
+            .ok()
+            .and_then(|line| source.line_range(line));
+        range.map_or_else(
+            || source.place(),
+            |range| source.place_at(range.start..range.start),
+        )
+    };
+    let causes = reading.found.iter().filter(|line| !line.is_cause_told);
+    let mut found: Vec<Diagnostic> = causes
+        .filter_map(|line| cause(line, place(line.line), documents))
+        .collect();
+    if let Some((what, line)) = reading
+        .success
+        .filter(|_| reading.outcome == Outcome::Succeeded)
+    {
+        let message = format!("{what} succeeded on this machine");
+        let finding = Diagnostic::of(&LOG_SUCCESS, message).at(place(line));
+        found.push(finding.help("check what follows: whether the control plane endpoint reaches this machine, the CNI, the Node's `spec.providerID`, and the sentinel file"));
+    }
+    found
+}
+
+fn cause(line: &LogLine, place: Place, documents: &[Document]) -> Option<Diagnostic> {
+    let known = line.known?;
+    let mut finding = Diagnostic::of(&LOG_CAUSE, known.cause).at(place);
     if let Some(step) = line.step.and_then(|at| {
         documents
             .iter()
@@ -317,7 +365,7 @@ fn cause(file: &str, text: &str, line: &LogLine, documents: &[Document]) -> Opti
             .nth(at)
     }) {
         finding = finding.note(format!(
-            "the line speaks of step {}, {}",
+            "the line is about step {}, {}",
             line.step.unwrap_or_default() + 1,
             step.by
         ));
@@ -394,10 +442,28 @@ impl Show {
         }
     }
 
+    fn log(self, file: &str, reading: LogReading) -> LogReport {
+        LogReport {
+            file: file.to_owned(),
+            lines: reading.lines,
+            outcome: reading.outcome.as_str(),
+            outcome_words: reading.words(),
+            untold: reading.untold,
+            found: reading
+                .found
+                .into_iter()
+                .map(|line| self.line(line))
+                .collect(),
+        }
+    }
+
     fn line(self, line: LogLine) -> LogLineReport {
         LogLineReport {
             line: line.line,
             text: self.text(&line.text),
+            message: self.text(&line.message),
+            kind: line.kind.map(log::Kind::as_str),
+            repeats: line.repeats,
             step: line.step.map(|at| at + 1),
             cause: line.known.map(|known| known.cause),
             remedy: line.known.map(|known| known.remedy),
@@ -405,10 +471,15 @@ impl Show {
         }
     }
 
-    fn document(self, document: Document, number: &mut usize) -> DocumentReport {
+    fn document(
+        self,
+        document: Document,
+        number: &mut usize,
+        failed: &BTreeMap<usize, usize>,
+    ) -> DocumentReport {
         let step = |step: Step| {
             *number += 1;
-            self.step(step, *number)
+            self.step(step, *number, failed.get(&(*number - 1)).copied())
         };
         DocumentReport {
             form: document.form.words(),
@@ -421,7 +492,7 @@ impl Show {
         }
     }
 
-    fn step(self, step: Step, number: usize) -> StepReport {
+    fn step(self, step: Step, number: usize, failed_in_line: Option<usize>) -> StepReport {
         let (kind, what, file) = match step.action {
             Action::Command(command) => ("command", self.text(command.expose()), None),
             Action::Other(what) => ("other", self.text(&what), None),
@@ -440,6 +511,7 @@ impl Show {
             file,
             failure: failure.as_str(),
             failure_words: failure.words(),
+            failed_in_line,
         }
     }
 

@@ -7,6 +7,9 @@ use crate::report::text::{plural, table};
 /// The most characters of a command that are listed.
 const LISTED: usize = 100;
 
+/// The most characters of a message of a log that are listed.
+const LISTED_OF_LOG: usize = 200;
+
 /// The data as text. `contents`: with the contents of its files.
 pub fn text(inspected: &Inspected, contents: bool) -> String {
     let mut out: String = inspected.secrets.iter().map(secret).collect();
@@ -41,12 +44,16 @@ pub fn text(inspected: &Inspected, contents: bool) -> String {
         } else {
             String::new()
         };
+        if !out.is_empty() {
+            out.push('\n');
+        }
         out.push_str(&format!(
-            "\n{}: {}{untold}\n",
+            "{}: {}{untold}\n",
             log.file,
             plural(log.lines, "line")
         ));
         out.push_str(&table(&log.found.iter().map(log_line).collect::<Vec<_>>()));
+        out.push_str(&format!("{}\n", log.outcome_words));
     }
     out
 }
@@ -110,7 +117,7 @@ fn of_document(document: &DocumentReport) -> String {
 
 fn row(step: &StepReport) -> [String; 5] {
     let what = match &step.file {
-        None => first_line(&step.what),
+        None => first_line(&step.what, LISTED),
         Some(file) => {
             let said = [file.mode.as_deref(), file.owner.as_deref()]
                 .into_iter()
@@ -135,10 +142,10 @@ fn row(step: &StepReport) -> [String; 5] {
 }
 
 /// The first line of a command, and a sign when there is more.
-fn first_line(text: &str) -> String {
+fn first_line(text: &str, most: usize) -> String {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let line = lines.next().unwrap_or_default();
-    let short: String = line.chars().take(LISTED).collect();
+    let short: String = line.chars().take(most).collect();
     if short.len() < line.len() || lines.next().is_some() {
         format!("{short} …")
     } else {
@@ -202,7 +209,16 @@ fn log_line(line: &LogLineReport) -> [String; 3] {
         .step
         .map(|step| format!("step {step}"))
         .unwrap_or_default();
-    [line.line.to_string(), step, first_line(&line.text)]
+    let repeats = if line.repeats > 0 {
+        format!(" ({} more)", line.repeats)
+    } else {
+        String::new()
+    };
+    [
+        line.line.to_string(),
+        step,
+        format!("{}{repeats}", first_line(&line.message, LISTED_OF_LOG)),
+    ]
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::contract::{METADATA_FILE, ProviderType, labels};
 use crate::lint::templates::is_template;
-use crate::objects;
+use crate::objects::{self, Substituted};
+use crate::ops::kustomize_files;
 use crate::provider::KUSTOMIZATION_FILES;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
@@ -24,6 +25,10 @@ pub enum Form {
     Kustomization,
     /// A fragment of an object, which kustomize lays over others.
     Patch,
+    /// A provider.yaml, from which a release is built.
+    Provider,
+    /// A file that another tool makes YAML of, such as a template of Helm or Go.
+    Templated,
     /// A copy of the components beside it, such as install.yaml.
     Copy,
     /// Nothing that the rules speak of.
@@ -48,6 +53,8 @@ impl Form {
             Form::Objects => "objects",
             Form::Kustomization => "kustomization",
             Form::Patch => "patch",
+            Form::Provider => "provider",
+            Form::Templated => "templated",
             Form::Copy => "copy",
             Form::Other => "other",
         }
@@ -61,6 +68,7 @@ impl Form {
                 | Form::Metadata
                 | Form::Template
                 | Form::Objects
+                | Form::Provider
                 | Form::Kustomization
         )
     }
@@ -76,12 +84,24 @@ impl Form {
         }
         // A template of Helm: what it makes is not known here.
         if source.text().lines().any(|line| line.starts_with("{{")) {
-            return Form::Other;
+            return Form::Templated;
         }
-        Form::of_kinds(
+        if kustomize_files::is_builtin(source) {
+            return Form::Patch;
+        }
+        let form = Form::of_kinds(
             &Kinds::of(source, budget),
             source.text().contains(labels::PROVIDER),
-        )
+        );
+        let is_broken = || {
+            let sampled = Substituted::sampled(source, budget);
+            let text = sampled.as_ref().map_or(source, Substituted::text);
+            objects::documents(text, budget).1.has_errors()
+        };
+        if form != Form::Other && source.text().contains("{{") && is_broken() {
+            return Form::Templated;
+        }
+        form
     }
 
     fn of_kinds(kinds: &Kinds, is_labelled: bool) -> Self {
@@ -90,6 +110,8 @@ impl Form {
             has("apps", "Deployment") || has("apps", "DaemonSet") || has("apps", "StatefulSet");
         if has("clusterctl.cluster.x-k8s.io", "Metadata") {
             Form::Metadata
+        } else if has("windlass.dev", "Provider") {
+            Form::Provider
         } else if kinds
             .0
             .iter()

@@ -4,6 +4,7 @@
 mod form;
 mod kustomized;
 mod part;
+pub mod unchecked;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,13 +14,17 @@ use serde::Serialize;
 
 pub use form::Form;
 use kustomized::Kustomized;
+use unchecked::{Unchecked, UncheckedKind};
 
 use crate::contract::{ContractVersion, METADATA_FILE, ProviderType};
 use crate::diag::{Diagnostic, Report, rules};
 use crate::lint::components::claims::{self, Claims};
+use crate::lint::definitions;
 use crate::lint::metadata::{self, MetadataFile};
 use crate::lint::templates::{self, Known, Wanted};
 use crate::lint::{Asked, Audience, Components, Extent, Release, Wishes, provider_of};
+use crate::objects::Object;
+use crate::ops::object_check::{self, Subject};
 use crate::ops::repository::assets::{meant_components, misnamed_components};
 use crate::ops::repository::version_of_folder;
 use crate::ops::settings::ProjectRoles;
@@ -53,8 +58,8 @@ pub struct Request<'a> {
 pub struct JudgedFile {
     /// The file as the user gave it.
     pub file: String,
-    /// `components`, `metadata`, `template`, `objects`, `kustomization`, `patch` of kustomize,
-    /// `copy` of the components beside it, or `other`.
+    /// `components`, `metadata`, `template`, `objects`, `provider`, `kustomization`, `patch` of
+    /// kustomize, `copy` of the components beside it, `templated` by another tool, or `other`.
     pub form: &'static str,
     /// Whether rules were asked of it.
     pub judged: bool,
@@ -67,6 +72,10 @@ pub struct Linted {
     pub files: Vec<JudgedFile>,
     /// How many Kubernetes objects were judged, those of templates apart.
     pub objects: usize,
+    /// The objects that no rule covers, those of templates included.
+    pub unchecked: Vec<UncheckedKind>,
+    /// Whether there are CRDs to which a build may add labels and conversion webhooks.
+    pub is_unbuilt: bool,
     /// Everything that was found.
     pub report: Report,
 }
@@ -110,7 +119,12 @@ pub fn run(request: &Request<'_>) -> Linted {
                 .entry(folder_of(source.name()))
                 .or_default()
                 .add(source, *form),
-            Form::Kustomization | Form::Patch | Form::Copy | Form::Other => {}
+            Form::Provider
+            | Form::Kustomization
+            | Form::Patch
+            | Form::Copy
+            | Form::Templated
+            | Form::Other => {}
         }
     }
     let all: Vec<Source> = folders
@@ -125,13 +139,20 @@ pub fn run(request: &Request<'_>) -> Linted {
         folder.judge(name, &wanted, wishes, budget)
     });
     let (mut known, mut templates) = (Known::default(), Vec::new());
+    let (mut unchecked, mut crds) = (Unchecked::default(), Vec::new());
     for ((_, folder), judged) in folders.iter().zip(judged) {
-        linted.objects += judged.objects;
+        linted.objects += judged.objects.len();
+        unchecked.add(&judged.objects, &[&judged.known]);
+        crds.extend(definitions::of(&judged.objects).cloned());
         linted.report.extend(judged.report);
         known.merge(judged.known);
         templates.push((judged.own, &folder.templates));
     }
-    part::judge(&parts, &wanted, &mut known, wishes, budget, &mut linted);
+    let mut read = part::read(&parts, budget);
+    linted.objects += read.pool.objects().len();
+    known.add(read.pool.objects(), &wanted);
+    linted.is_unbuilt = read.has_definitions();
+    linted.report.extend(part::check(&mut read, wishes, budget));
     // Templates come last: the kinds of their objects may be in any of the files, but those of the
     // folder come first.
     let of_folders = budget.each(&templates, |(own, sources), budget| {
@@ -149,7 +170,40 @@ pub fn run(request: &Request<'_>) -> Linted {
         &asked(wishes, Extent::Part, &[&known]),
         budget,
     ));
-    if forms.iter().all(|form| *form == Form::Other) {
+    let whole = folders.iter().flat_map(|(_, folder)| &folder.templates);
+    let whole = whole.map(|source| (source, Extent::Whole));
+    let samples = read.samples();
+    let of_samples = parts
+        .iter()
+        .copied()
+        .filter(|source| samples.contains(source.name()));
+    let subjects: Vec<Subject<'_>> = whole
+        .chain(fragments.iter().map(|source| (source, Extent::Part)))
+        .chain(of_samples.map(|source| (source, Extent::Whole)))
+        .map(|(source, extent)| Subject {
+            source,
+            extent: match kustomized.takes(source.name()) {
+                true => Extent::Part,
+                false => extent,
+            },
+        })
+        .collect();
+    crds.extend(definitions::of(read.pool.objects()).cloned());
+    // A webhook of the provider may write the fields that a patch replaces.
+    crds.retain(|crd| {
+        let kind = crd.text(&["spec", "names", "kind"]);
+        !known.is_mutated(crd.text(&["spec", "group"]), kind)
+    });
+    let of_objects = object_check::check(&subjects, &crds, &linted.report, budget);
+    linted.report.extend(of_objects);
+    unchecked.add(read.pool.objects(), &[&known]);
+    let texts = templates::objects(&all, budget);
+    unchecked.add(&texts, &[&known]);
+    linted.unchecked = unchecked.into_kinds();
+    if forms
+        .iter()
+        .all(|form| matches!(form, Form::Other | Form::Templated))
+    {
         linted.report.push(nothing(sources));
     }
     budget.tell(&mut linted.report);
@@ -291,7 +345,7 @@ impl<'a> Folder<'a> {
                 meant.map(|meant| misnamed_components(source.place(), source.file_name(), &meant)),
             );
             let components = Components::read((*source).clone(), budget);
-            judged.objects += components.objects().len();
+            judged.objects.extend_from_slice(components.objects());
             claims.push(Claims::of(&components));
             judged.own.add(components.objects(), &wanted);
             judged.known.add(components.objects(), all);
@@ -311,7 +365,7 @@ impl<'a> Folder<'a> {
 
 #[derive(Default)]
 struct JudgedFolder {
-    objects: usize,
+    objects: Vec<Object>,
     report: Report,
     /// The kinds that the templates of the folder have objects of.
     own: Known,

@@ -1,44 +1,53 @@
 //! Objects of which the rest may be elsewhere: CRDs, roles, webhooks, whole folders of sources.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use super::Linted;
+use crate::admission;
 use crate::diag::{Diagnostic, Report};
 use crate::lint::definitions::{CRD_GROUP, CRD_KIND};
-use crate::lint::templates::{Known, Wanted};
 use crate::lint::{self, Extent, Scope, Wishes};
 use crate::objects::{self, Object, Pool, Substituted};
+use crate::ops::object_check;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 
-/// Judges the objects of some files together. `known` gets the kinds that are `wanted`.
-pub(super) fn judge(
-    sources: &[&Source],
-    wanted: &Wanted<'_>,
-    known: &mut Known,
-    wishes: Wishes<'_>,
-    budget: &Budget,
-    linted: &mut Linted,
-) {
+/// Reads the objects of some files.
+pub(super) fn read(sources: &[&Source], budget: &Budget) -> Read {
     let mut read = Read::default();
-    for part in budget.each(sources, |source, budget| Read::of(source, budget)) {
-        read.add(part);
+    let mut objects = Vec::new();
+    for mut part in budget.each(sources, |source, budget| Read::of(source, budget)) {
+        objects.append(&mut part.objects);
+        read.report.extend(part.report);
+        read.substituted.extend(part.substituted);
     }
-    linted.objects += read.objects.len();
-    let pool = Pool::of(std::mem::take(&mut read.objects));
-    known.add(pool.objects(), wanted);
+    read.pool = Pool::of(objects);
+    read
+}
+
+/// Judges objects together.
+pub(super) fn check(read: &mut Read, wishes: Wishes<'_>, budget: &Budget) -> Report {
     let scope = Scope {
         extent: Extent::Part,
-        ..Scope::of(&pool, None, budget).with(wishes)
+        ..Scope::of(&read.pool, None, budget).with(wishes)
     };
     let judged = lint::gate::check_part(&scope);
-    linted.report.extend(
-        judged
-            .into_findings()
-            .into_iter()
-            .map(|finding| read.restored(finding)),
-    );
-    linted.report.extend(read.report);
+    let of_metadata = read
+        .pool
+        .objects()
+        .iter()
+        .filter(|object| !object_check::is_checked(object));
+    let of_metadata: Report = of_metadata.flat_map(admission::metadata::check).collect();
+    let restored = |found: Report| {
+        let found = found.into_findings().into_iter();
+        found
+            .map(|finding| read.restored(finding))
+            .collect::<Report>()
+    };
+    let mut report = restored(judged);
+    report.extend(read.known(restored(of_metadata)));
+    report.extend(std::mem::take(&mut read.report));
+    report
 }
 
 /// Whether it is an object, and no fragment of one as patches are.
@@ -48,9 +57,11 @@ fn is_whole(object: &Object) -> bool {
     !object.kind().is_empty() && !is_fragment
 }
 
+/// The objects of files, and the way back to the files.
 #[derive(Default)]
-struct Read {
+pub(super) struct Read {
     objects: Vec<Object>,
+    pub(super) pool: Pool,
     /// The files whose variables were replaced, by name.
     substituted: BTreeMap<String, Substituted>,
     report: Report,
@@ -78,6 +89,7 @@ impl Read {
                     objects,
                     report,
                     substituted: BTreeMap::from([(source.name().to_string(), sampled)]),
+                    ..Read::default()
                 }
             }
             None => Read {
@@ -88,10 +100,31 @@ impl Read {
         }
     }
 
-    fn add(&mut self, part: Self) {
-        self.objects.extend(part.objects);
-        self.report.extend(part.report);
-        self.substituted.extend(part.substituted);
+    /// Whether there are CRDs among the objects.
+    pub(super) fn has_definitions(&self) -> bool {
+        self.pool
+            .objects()
+            .iter()
+            .any(|object| object.is(CRD_GROUP, CRD_KIND))
+    }
+
+    /// The files with objects of Cluster API: samples and examples.
+    pub(super) fn samples(&self) -> BTreeSet<Arc<str>> {
+        let checked = self
+            .pool
+            .objects()
+            .iter()
+            .filter(|object| object_check::is_checked(object));
+        checked
+            .filter_map(|object| Some(object.source()?.name().clone()))
+            .collect()
+    }
+
+    /// The findings without those that a variable without a default decides.
+    fn known(&self, report: Report) -> Report {
+        self.substituted
+            .values()
+            .fold(report, |report, file| file.known(report))
     }
 
     /// A finding with its places in the files as they are written.

@@ -252,6 +252,18 @@ fn objects(
     difference
 }
 
+/// The fields that differ between two versions of an object. Secrets are redacted.
+pub(in crate::ops) fn fields_changed(
+    old: &Value,
+    new: &Value,
+    budget: &Budget,
+) -> Vec<FieldChange> {
+    fields::compare(old, new)
+        .into_iter()
+        .map(|found| found.shown(old, new, false, budget))
+        .collect()
+}
+
 /// Files that are compared by their bytes.
 fn files(old: &Tree, new: &Tree) -> Vec<FileChange> {
     let changes = old

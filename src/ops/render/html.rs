@@ -75,6 +75,7 @@ fn read_back(
         name: "data",
         bytes: rendered.data.expose(),
         log: None,
+        is_log_alone: false,
         now: 0,
         show_secrets,
     };

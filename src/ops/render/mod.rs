@@ -14,6 +14,7 @@ pub use topology::{PlannedConfig, Topologies, with_histories, with_topologies};
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::admission::metadata_types;
 use crate::api::boot::IgnitionVersion;
 use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting, rules};
 use crate::objects::{Contents, Object};
@@ -109,6 +110,8 @@ pub fn run<'a>(
     if !matches!(selection, Selection::Named(_)) {
         rendering.report.extend(render::unresolved(pool));
     }
+    let own = topologies.own(pool).iter();
+    rendering.report.extend(own.flat_map(metadata_types::check));
     let of_role = |target: &Target<'_>| {
         target.role.is_none() || request.role.is_none() || target.role == request.role
     };
@@ -216,7 +219,9 @@ pub fn settle(rendering: &mut Rendering<'_>, report: Report, origins: &Origins) 
         .iter()
         .filter(|machine| machine.rendered.is_none());
     let refused = refused.map(|machine| machine.target.config.place(&FieldPath::root()));
-    let (report, stand_ins) = origins.settle(report, outputs, refused);
+    let root = |machine: &Machine<'_>| machine.target.config.place(&FieldPath::root());
+    let configs: Vec<Place> = rendering.machines.iter().map(root).collect();
+    let (report, stand_ins) = origins.settle(report, outputs, configs, refused);
     for machine in &mut rendering.machines {
         machine.stand_ins.extend(stand_ins.iter().cloned());
         machine.stand_ins.sort_by_key(StandIn::rank);
@@ -305,7 +310,7 @@ fn no_config(pool: &Pool) -> Diagnostic {
         .note(held(pool));
     match may_be_rendered(pool) {
         true => finding.help("name a file that does; bootstrap data that was rendered already is read back by `windlass inspect FILE`"),
-        false => finding.help("name a file that does, such as `windlass render examples/worker.yaml`"),
+        false => finding.help("name a file with a KubeadmConfig, a WindlassConfig, a template of these, or a KubeadmControlPlane"),
     }
 }
 

@@ -30,6 +30,8 @@ pub struct Topologies {
     /// The objects of the user are those before this one of the pool.
     first: Option<usize>,
     configs: Vec<PlannedConfig>,
+    /// The infrastructure templates that they create.
+    infrastructure: Vec<Object>,
     /// The templates of their classes: machines have copies of them.
     templates: BTreeSet<[String; 4]>,
     report: Report,
@@ -86,6 +88,7 @@ pub(crate) fn planned(pool: Pool, options: &Options, budget: &Budget) -> (Pool, 
     let mut topologies = Topologies {
         first: Some(pool.objects().len()),
         configs: Vec::new(),
+        infrastructure: Vec::new(),
         templates: planned.templates,
         report,
     };
@@ -202,6 +205,8 @@ impl Topologies {
             } else if is_config {
                 self.report.push(not_rendered(&object, &cluster, &part_of));
                 taken.push(object);
+            } else if object.kind().ends_with("Template") {
+                self.infrastructure.push(object);
             }
         }
         let mut names: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
@@ -222,6 +227,14 @@ impl Topologies {
             .zip(shared)
             .for_each(|(config, is_shared)| config.is_namesake = is_shared);
         taken
+    }
+
+    /// The infrastructure template of that name that a topology creates.
+    pub(crate) fn template(&self, named: &Reference) -> Option<&Object> {
+        self.infrastructure.iter().find(|object| {
+            (object.group(), object.kind(), object.name())
+                == (&*named.group, &*named.kind, &*named.name)
+        })
     }
 
     pub(super) fn report(&self) -> &Report {

@@ -7,16 +7,19 @@ use semver::Version;
 use serde_json::Value;
 
 use crate::contract::{
-    Image, MANAGER_CONTAINER, METADATA_FILE, ProviderType, book, labels, parse_semantic,
+    CORE_PROVIDER, Image, MANAGER_CONTAINER, METADATA_FILE, ProviderType, book, labels,
+    parse_semantic,
 };
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 use crate::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, compare};
 use crate::emit::sbom::SBOM_FILE;
 use crate::lint::components::claims::{self, Claims};
+use crate::lint::definitions;
 use crate::lint::metadata::{self, MetadataFile};
 use crate::lint::templates::{self, Known, Wanted};
 use crate::lint::{self, Audience, Components, Extent, Release, provider_of};
 use crate::objects::{Object, pods};
+use crate::ops::object_check;
 use crate::text::budget::Budget;
 use crate::text::go;
 use crate::text::names;
@@ -177,15 +180,34 @@ pub struct JudgedRelease {
     pub judged: Vec<String>,
 }
 
+/// What the user says of a release that its files may not say.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Stated<'a> {
+    /// Its version.
+    pub version: Option<&'a Version>,
+    /// The name of a provider whose objects have no label: clusterctl takes it from its
+    /// configuration and labels the objects itself.
+    pub name: Option<&'a str>,
+}
+
+impl<'a> From<Option<&'a Version>> for Stated<'a> {
+    fn from(version: Option<&'a Version>) -> Self {
+        Stated {
+            version,
+            name: None,
+        }
+    }
+}
+
 /// Finds out what a set of files is: one entry for each components file. `shown` is how the user
-/// called the folder; `given` the version that the user named.
-pub fn release_of(
+/// called the folder.
+pub fn release_of<'a>(
     files: &Tree,
     shown: &str,
-    given: Option<&Version>,
+    stated: impl Into<Stated<'a>>,
     budget: &Budget,
 ) -> (Vec<Assets>, Report) {
-    let (found, _, mut report) = read(files, shown, given, Audience::User, budget);
+    let (found, _, mut report) = read(files, shown, stated.into(), Audience::User, budget);
     found
         .iter()
         .for_each(|found| report.extend(found.components.unreadable().clone()));
@@ -194,24 +216,24 @@ pub fn release_of(
 
 /// Finds out what a set of files is, as [`release_of`] does, and judges it as `repository doctor`
 /// does, for those who install it.
-pub fn judged_release_of(
+pub fn judged_release_of<'a>(
     files: &Tree,
     shown: &str,
-    given: Option<&Version>,
+    stated: impl Into<Stated<'a>>,
     budget: &Budget,
 ) -> JudgedRelease {
-    judged(files, shown, given, Audience::User, budget)
+    judged(files, shown, stated, Audience::User, budget)
 }
 
 /// Finds out what a set of files is, as [`release_of`] does, and judges it for somebody.
-pub(in crate::ops) fn judged(
+pub(in crate::ops) fn judged<'a>(
     files: &Tree,
     shown: &str,
-    given: Option<&Version>,
+    stated: impl Into<Stated<'a>>,
     audience: Audience<'_>,
     budget: &Budget,
 ) -> JudgedRelease {
-    let (mut found, metadata, mut report) = read(files, shown, given, audience, budget);
+    let (mut found, metadata, mut report) = read(files, shown, stated.into(), audience, budget);
     let names = files
         .paths()
         .filter(|path| lint::templates::is_template(path));
@@ -237,7 +259,7 @@ pub(in crate::ops) fn judged(
         providers: Vec::new(),
         judged: Vec::new(),
     };
-    let mut known = Known::default();
+    let (mut known, mut definitions) = (Known::default(), Vec::new());
     for found in found {
         judged.providers.extend(found.assets());
         let Found {
@@ -249,6 +271,12 @@ pub(in crate::ops) fn judged(
             ..
         } = found;
         known.add(components.objects(), &Wanted::of(&templates));
+        let is_defaulted = |crd: &&Object| {
+            let kind = crd.text(&["spec", "names", "kind"]);
+            known.is_mutated(crd.text(&["spec", "group"]), kind)
+        };
+        let of_release = definitions::of(components.objects());
+        definitions.extend(of_release.filter(|crd| !is_defaulted(crd)).cloned());
         let release = Release {
             provider: &provider_of(&label, provider_type, &file),
             version: &version,
@@ -269,9 +297,12 @@ pub(in crate::ops) fn judged(
             audience,
             known: &[&known],
         };
-        judged
-            .report
-            .extend(templates::check(&templates, &asked, budget));
+        judged.report.extend(object_check::check_templates(
+            &templates,
+            &asked,
+            &definitions,
+            budget,
+        ));
     }
     judged
 }
@@ -280,16 +311,23 @@ pub(in crate::ops) fn judged(
 fn read(
     files: &Tree,
     shown: &str,
-    given: Option<&Version>,
+    stated: Stated<'_>,
     audience: Audience<'_>,
     budget: &Budget,
 ) -> (Vec<Found>, Option<MetadataFile>, Report) {
+    let given = stated.version;
     let mut report: Report = files
         .paths()
         .filter_map(|path| control_character(path, shown))
         .collect();
     report.extend(colliding_names(files, shown));
-    report.extend(wrong_sums(files, shown));
+    let wrong = wrong_sums(files, shown);
+    if !wrong.is_empty() && matches!(audience, Audience::User) {
+        // Files that were changed are not worth a further look.
+        report.extend(wrong);
+        return (Vec::new(), None, report);
+    }
+    report.extend(wrong);
     let components = components_files(files);
     if components.is_empty() {
         report.push(components_missing(shown));
@@ -311,14 +349,23 @@ fn read(
             None if matches!(audience, Audience::Author(_)) => {
                 components.stand_in_label(provider_type)
             }
-            None => {
-                report.extend(label_missing(&components, shown, &file, provider_type));
+            None if components.unreadable().has_errors() => {
+                // What cannot be read has no label either, and is reported as such.
+                report.extend(components.unreadable().clone());
                 continue;
             }
+            None => match unlabelled(shown, stated.name, provider_type) {
+                Some(label) => label,
+                None => {
+                    report.push(label_missing(shown, &file, provider_type));
+                    continue;
+                }
+            },
         };
         let Some(version) = given
             .cloned()
             .or_else(|| version_of(files, components.objects()))
+            .or_else(|| version_in_name(shown))
         else {
             let finding = Diagnostic::of(
                 &VERSION_UNKNOWN,
@@ -542,31 +589,45 @@ pub(in crate::ops) fn read_metadata(
     file
 }
 
-fn label_missing(
-    components: &Components,
-    shown: &str,
-    file: &str,
-    provider_type: ProviderType,
-) -> Report {
-    // What cannot be read has no label either, and is told as such.
-    if components.unreadable().has_errors() {
-        return components.unreadable().clone();
+/// The label of a provider whose objects have none: by its name, or by the folder of a repository
+/// that the release is in. clusterctl's own repositories are `LABEL/VERSION/FILE`
+/// (`repository_local.go`).
+fn unlabelled(shown: &str, name: Option<&str>, provider_type: ProviderType) -> Option<String> {
+    let of_folder = || {
+        let mut folders = shown.trim_end_matches('/').rsplit('/').take(2);
+        folders
+            .find(|folder| is_label(folder, provider_type))
+            .map(str::to_owned)
+    };
+    name.map(|name| provider_type.label(name))
+        .or_else(of_folder)
+}
+
+/// Whether a folder has the name of the label of a provider of this type.
+fn is_label(folder: &str, provider_type: ProviderType) -> bool {
+    match provider_type {
+        ProviderType::CoreProvider => folder == CORE_PROVIDER,
+        other => folder
+            .strip_prefix(&other.label(""))
+            .is_some_and(|name| !name.is_empty()),
     }
+}
+
+fn label_missing(shown: &str, file: &str, provider_type: ProviderType) -> Diagnostic {
     let message = format!(
-        "no object of {shown}/{file} has the label {} of a {}",
+        "no object of {shown}/{file} has the label {} of a {}, so its name is not known",
         labels::PROVIDER,
         provider_type.as_str()
     );
-    let help = format!(
-        "label the objects `{}: {}`",
-        labels::PROVIDER,
-        provider_type.label("NAME")
-    );
-    [Diagnostic::of(&LABEL_MISSING, message)
+    let help = Remedy::new("name the provider: ")
+        .set(Setting::ProviderName, "NAME")
+        .then(format!(
+            ", or put the files into a folder {}/VERSION",
+            provider_type.label("NAME")
+        ));
+    Diagnostic::of(&LABEL_MISSING, message)
         .at(Place::file(format!("{shown}/{file}")))
-        .help(help)]
-    .into_iter()
-    .collect()
+        .help(help)
 }
 
 /// The version that a release names: in its bill of materials, else in the tag of the manager's
@@ -601,4 +662,15 @@ fn example_version(metadata: &MetadataFile) -> String {
         || "0.1.0".to_owned(),
         |series| format!("{}.{}.0", series.major, series.minor),
     )
+}
+/// The version at the end of the name of a folder: `cluster-api-v1.14.0`.
+fn version_in_name(folder: &str) -> Option<Version> {
+    let name = folder.trim_end_matches('/').rsplit('/').next()?;
+    let starts = name
+        .match_indices('v')
+        .map(|(at, _)| at)
+        .filter(|at| *at == 0 || name[..*at].ends_with(['-', '_', '@']));
+    starts
+        .filter_map(|at| parse_semantic(&name[at + 1..]).ok())
+        .next()
 }

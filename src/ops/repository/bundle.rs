@@ -35,7 +35,7 @@ rules! {
     /// the repository lacks what clusterctl init installs beside its providers
     IMPLIED_MISSING = warning("bundle-implied-missing");
     /// a file in a bundle does not match its checksum
-    CHECKSUM_WRONG = error("bundle-checksum-wrong");
+    pub(crate) CHECKSUM_WRONG = error("bundle-checksum-wrong");
 }
 
 /// What urls in a bundle's configuration begin with, so that it does not depend on the place where
@@ -216,7 +216,7 @@ pub fn lacking(repository: &Tree, budget: &Budget) -> Vec<Implied> {
     });
     let providers: Vec<Assets> = releases
         .iter()
-        .flat_map(|(_, version, files)| release_of(files, "", Some(version), budget).0)
+        .flat_map(|(folder, version, files)| release_of(files, folder, Some(version), budget).0)
         .collect();
     let is_there = |implied: &Implied| {
         holds(&implied.label()) || (has_its_own && *implied == Implied::CertManager)

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::assets::{components_files, versions_below};
+use super::doctor::image_keys;
 use crate::clusterctl::{self, CERT_MANAGER, Config, MANIFEST_FILE, Refusal, RunImage};
 use crate::diag::{Diagnostic, Place, Quoted, Report, rules};
 use crate::lint::templates::substitution_finding;
@@ -43,9 +44,26 @@ pub struct ListedImage {
 
 /// The images of all releases in a repository, by name. Variables have the values of the
 /// configuration and the environment, or their defaults.
-pub fn images(repository: &Tree, shown: &str, config: &Config<'_>) -> (Vec<ListedImage>, Report) {
-    let (found, report) = reached(repository, shown, config, Unset::Rejected);
+/// Keys of `images` in the configuration, whose text is `source`, that name nothing are reported.
+pub fn images(
+    repository: &Tree,
+    shown: &str,
+    config: &Config<'_>,
+    source: Option<&Source>,
+) -> (Vec<ListedImage>, Report) {
+    let (found, mut report) = reached(repository, shown, config, Unset::Rejected);
     let listed: BTreeSet<ListedImage> = found.into_iter().map(|found| found.listed).collect();
+    if let Some(source) = source {
+        let mut components = image_keys::Components::of(config);
+        let folders = versions_below(repository);
+        let labels = folders.iter().filter_map(|folder| folder.split('/').next());
+        labels.for_each(|label| components.add(label));
+        for image in &listed {
+            let written = image.source.as_ref().unwrap_or(&image.image);
+            components.add_image(&image.provider, written);
+        }
+        report.extend(image_keys::check(config, source, &components));
+    }
     (listed.into_iter().collect(), report)
 }
 

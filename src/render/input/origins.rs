@@ -67,13 +67,14 @@ impl Origins {
     }
 
     /// The report with its places in the templates, and without what is wrong with markers: a
-    /// variable behind a finding, in a document that could not be rendered for one, or whose
-    /// marker is in an output, has to be given. Those that nothing needs are stand-ins, and so are
+    /// variable behind a finding, in a document that could not be rendered for one, whose marker is
+    /// in an output, or that is a block of a config, has to be given. Those that nothing needs are stand-ins, and so are
     /// the values of clusterctl's own variables that nobody gave.
     pub(crate) fn settle<'o>(
         &self,
         report: Report,
         outputs: impl IntoIterator<Item = &'o [u8]>,
+        configs: impl IntoIterator<Item = Place>,
         refused: impl IntoIterator<Item = Place>,
     ) -> (Report, Vec<StandIn>) {
         let mut needed = BTreeSet::new();
@@ -91,6 +92,11 @@ impl Origins {
                     .flat_map(|unset| unset.within(output))
                     .map(str::to_owned),
             );
+        }
+        for place in configs {
+            let place = self.in_template(place);
+            let blocks = self.unset.iter().flat_map(|unset| unset.blocks_in(&place));
+            needed.extend(blocks.map(str::to_owned));
         }
         if !needed.is_empty() {
             for place in refused {

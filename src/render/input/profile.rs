@@ -14,6 +14,7 @@ use semver::Version;
 
 use crate::api::names::Version as ApiVersion;
 use crate::contract::parse_tolerant;
+use crate::contract::rollout::Release;
 
 /// The kubeadm bootstrap provider of a CAPI release, as far as its output differs from that of
 /// others.
@@ -190,6 +191,12 @@ impl Profile {
             || self.name.to_owned(),
             |patch| format!("{}.{patch}", self.name),
         )
+    }
+
+    /// The release, for the table of rollouts; of `main` none.
+    pub(crate) fn release(&self) -> Option<Release> {
+        let minor = self.name.strip_prefix("v1.")?.parse().ok()?;
+        Some(Release(minor, self.patch?))
     }
 
     /// Whether this patch version is newer than all that are known.

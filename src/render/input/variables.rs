@@ -9,6 +9,7 @@ use memchr::memmem;
 use super::request::Request;
 use super::stand_in::{self, StandIn};
 use crate::diag::{Diagnostic, Place, Remedy, Setting, rules};
+use crate::objects::opaque_block::{OpaqueBlock, blocks_of};
 use crate::text::envsubst::Template;
 use crate::text::source::Source;
 
@@ -77,7 +78,7 @@ fn default(name: &str) -> Option<String> {
 
 /// The most variables of a file for which markers stand: each is looked for in all that is
 /// rendered.
-const MOST_MARKERS: usize = 200;
+pub(crate) const MOST_MARKERS: usize = 200;
 
 /// What stands for a variable on which nothing rendered may depend: a text that no document has by
 /// chance, and that, because it has the length of the name, is not the beginning of another's.
@@ -100,6 +101,8 @@ pub(super) struct Unset {
     /// Those that an operator or another variable would change, so that no marker can stand for
     /// them.
     changed: BTreeSet<String>,
+    /// Those that stand for a block of unknown content, for which nothing stands.
+    blocks: Vec<OpaqueBlock>,
 }
 
 impl Unset {
@@ -116,7 +119,9 @@ impl Unset {
             first: BTreeMap::new(),
             uses: BTreeMap::new(),
             changed: BTreeSet::new(),
+            blocks: blocks_of(source.text(), template),
         };
+        found.blocks.retain(|block| unset.contains(&block.name));
         for used in template.uses() {
             let Some(name) = unset.get(&used.name.to_owned()).map(|name| (*name).clone()) else {
                 continue;
@@ -151,7 +156,28 @@ impl Unset {
     }
 
     pub(super) fn marker(&self, name: &str) -> Option<String> {
-        self.first.contains_key(name).then(|| marker(name))
+        let is_block = self.blocks.iter().any(|block| block.name == name);
+        let value = || {
+            if is_block {
+                String::new()
+            } else {
+                marker(name)
+            }
+        };
+        self.first.contains_key(name).then(value)
+    }
+
+    /// The blocks of the document that contains a place of the file.
+    pub(super) fn blocks_in(&self, place: &Place) -> impl Iterator<Item = &str> {
+        let start = place
+            .span
+            .filter(|_| place.file.as_deref() == Some(self.source.name().as_ref()))
+            .map(|span| span.start.offset);
+        let blocks = self
+            .blocks
+            .iter()
+            .filter(move |block| start.is_some_and(|start| block.document.contains(&start)));
+        blocks.map(|block| block.name.as_str())
     }
 
     /// The one that a finding is about: it stands where one is used, or says what stands for it.

@@ -280,6 +280,7 @@ impl Contents<'_> {
             sudo,
             ssh_authorized_keys,
         } = user;
+        let writes_empty_passwd = self.profile.is_legacy() && passwd_from.is_some();
         let passwd = match passwd_from {
             Some(source) => {
                 let path = self
@@ -313,6 +314,7 @@ impl Contents<'_> {
         Some(PlannedUser {
             name,
             passwd,
+            writes_empty_passwd,
             gecos: gecos.unwrap_or_default(),
             groups: groups.unwrap_or_default(),
             home_dir: home_dir.unwrap_or_default(),

@@ -84,6 +84,8 @@ pub struct PlannedUser {
     pub name: String,
     /// The hash of the password; empty: none.
     pub passwd: Sensitive<Vec<u8>>,
+    /// Whether an empty password is written, too (CAPI v1.10: one from a Secret).
+    pub writes_empty_passwd: bool,
     /// Real name or comment; empty: none, as in all the texts that follow.
     pub gecos: String,
     /// Further groups.

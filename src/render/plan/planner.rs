@@ -10,16 +10,18 @@ use super::node_plan::{NodePlan, PlannedDirectory};
 use crate::api::boot::{Compression, Format, OnFailure, Platform, Templating};
 use crate::api::files::{ContentFormat, Directory};
 use crate::api::v1beta2::WindlassConfigSpec;
-use crate::contract::parse_tolerant;
+use crate::contract::{crd_name, parse_tolerant};
 use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy, Setting, rules};
 use crate::objects::Pool;
+use crate::render::input::cluster::Reference;
 use crate::render::input::filling::Filling;
 use crate::render::input::outcome::Notes;
 use crate::render::input::request::Request;
 use crate::render::input::role::Role;
 use crate::render::input::surroundings::Surroundings;
-use crate::render::input::target::Target;
+use crate::render::input::target::{ConfigKind, Target};
 use crate::render::prove::config::Config;
+use crate::text::go;
 use crate::text::go::value::Value;
 
 rules! {
@@ -54,8 +56,12 @@ impl Planner<'_> {
             .iter()
             .flatten()
             .any(|file| file.content_format == Some(ContentFormat::Template));
-        let template_data = if has_templates {
-            self.template_data(notes)?
+        // The kubeadm provider reads the version for every config (`resolveFiles`).
+        let is_read_anyway = self.request.profile.content_templates
+            && !self.request.stand_ins
+            && !matches!(self.target.kind, ConfigKind::Windlass(_));
+        let template_data = if has_templates || is_read_anyway {
+            self.template_data(has_templates, notes)?
         } else {
             Value::Nil
         };
@@ -181,7 +187,7 @@ impl Planner<'_> {
 
     /// What templates of files see: the version of the control plane, when the Cluster refers to
     /// one that says it.
-    fn template_data(&self, notes: &mut Notes) -> Option<Value> {
+    fn template_data(&self, has_templates: bool, notes: &mut Notes) -> Option<Value> {
         let map = |name: &str, value| Value::map([(name.to_owned(), value)]);
         let version = |version: String| map("controlPlane", map("version", Value::text(version)));
         let nothing = || Value::map([]);
@@ -207,16 +213,27 @@ impl Planner<'_> {
             Some(object) => Some(version(normalised(object.text(&["spec", "version"])))),
             None if self.request.stand_ins => Some(version(normalised(kubernetes_version))),
             None => {
-                let message = format!(
-                    "the templates of files need {} {}, which no file holds",
-                    reference.kind, reference.name
+                let Reference { group, kind, name } = reference;
+                let message = match has_templates {
+                    true => {
+                        format!("the templates of files need {kind} {name}, which no file holds")
+                    }
+                    false => format!(
+                        "the provider reads the version of {kind} {name}, which no file holds"
+                    ),
+                };
+                let upstream = format!(
+                    "failed to read control plane version: failed to retrieve {kind} {namespace}/{name}: {} {} not found",
+                    crd_name(group, kind),
+                    go::quote(name)
                 );
                 let finding =
                     Diagnostic::of(&CONTROL_PLANE_MISSING, message).at(cluster_spot.place());
-                notes.refuse(finding.help(format!(
-                    "add the file of {} {namespace}/{}",
-                    reference.kind, reference.name
-                )))
+                notes.refuse(
+                    finding
+                        .help(format!("add the file of {kind} {namespace}/{name}"))
+                        .upstream(upstream),
+                )
             }
         }
     }

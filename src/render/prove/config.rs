@@ -13,7 +13,7 @@ use crate::api::time::{GoDuration, Timestamp};
 use crate::api::v1beta2::WindlassConfigSpec;
 use crate::api::{additions, openapi};
 use crate::conversion::{self, ConversionFault};
-use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy, Segment, Setting, Text, rules};
+use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy, Segment, Setting, Shared, rules};
 use crate::objects::fields;
 use crate::render::input::outcome::Notes;
 use crate::render::input::profile::{PROFILES, Profile};
@@ -42,11 +42,11 @@ rules! {
     /// a bootstrap token is malformed
     pub(crate) TOKEN_MALFORMED = error("config-token-malformed");
     /// the config has an unknown field
-    FIELD_UNKNOWN = error("config-field-unknown");
+    pub(crate) FIELD_UNKNOWN = error("config-field-unknown");
     /// the config lacks a required field
     FIELD_MISSING = error("config-field-missing");
     /// the API server rejects a value
-    VALUE_REFUSED = error("config-value-refused");
+    pub(crate) VALUE_REFUSED = error("config-value-refused");
 }
 
 /// The rules of the schema.
@@ -73,12 +73,13 @@ pub(crate) fn prove(target: &Target<'_>, request: &Request, notes: &mut Notes) -
     } else {
         KUBEADM_GROUP
     };
-    let mut object = as_config(target, group, version);
+    let mut object = as_submitted(target, group, version, &request.profile);
     let schema = schema(group, version, &request.profile);
     let unknown = schema.prune(&mut object);
     let violations = violations(target, schema, &mut object);
     if !unknown.is_empty() || !violations.is_empty() {
-        refuse_by_schema(target, schema, group, version, &violations, notes);
+        let written = as_submitted(target, group, version, &request.profile);
+        refuse_by_schema(target, schema, &written, version, &violations, notes);
         return None;
     }
     judge_rules(target, schema, &object, &request.budget, notes)?;
@@ -225,6 +226,19 @@ fn as_config(target: &Target<'_>, group: &str, version: Version) -> Value {
     object.into()
 }
 
+/// The config as the API server validates it: in v1.10 after the mutating webhook wrote it anew.
+fn as_submitted(target: &Target<'_>, group: &str, version: Version, profile: &Profile) -> Value {
+    static LEGACY: OnceLock<Value> = OnceLock::new();
+    let mut object = as_config(target, group, version);
+    if profile.is_legacy() && group == KUBEADM_GROUP {
+        let schema = LEGACY.get_or_init(|| kubeadm_schema(version, profile));
+        if let Some(spec) = object.get_mut("spec") {
+            legacy::write_anew(spec, &schema["properties"]["spec"]);
+        }
+    }
+    object
+}
+
 /// The schema of a config in a release. Each is compiled once.
 pub(super) fn schema(group: &str, version: Version, profile: &Profile) -> &'static Schema {
     const VERSIONS: usize = Version::ALL.len();
@@ -311,13 +325,12 @@ fn take_empty(object: &mut Value, path: &FieldPath) -> bool {
 fn refuse_by_schema(
     target: &Target<'_>,
     schema: &Schema,
-    group: &str,
+    written: &Value,
     version: Version,
     violations: &[Violation],
     notes: &mut Notes,
 ) {
-    let written = as_config(target, group, version);
-    let upstream = upstream_refusal(target, violations);
+    let mut upstream = Shared::new(upstream_refusal(target, violations), violations.len());
     let at = |path: &FieldPath, part| {
         let path = in_object(target, path);
         if part == Part::Key {
@@ -326,14 +339,14 @@ fn refuse_by_schema(
             target.config.place(&path)
         }
     };
-    for mut finding in document::check_at(&written, schema, &WORDING, &at).into_findings() {
+    for mut finding in document::check_at(written, schema, &WORDING, &at).into_findings() {
         match finding.rule == WORDING.unknown {
             true => {
                 finding.help = moved(target, &finding.place.path)
                     .map(Remedy::from)
                     .or(finding.help)
             }
-            false => finding.upstream = upstream.as_ref().map(Text::of_value),
+            false => finding.upstream = upstream.next(),
         }
         let of_other = of_other_version(target, &finding.place.path, version);
         notes
@@ -435,12 +448,15 @@ fn judge_rules(
     if verdict.violations.is_empty() {
         return Some(());
     }
-    let upstream = upstream_refusal(target, &verdict.violations);
+    let mut upstream = Shared::new(
+        upstream_refusal(target, &verdict.violations),
+        verdict.violations.len(),
+    );
     for violation in &verdict.violations {
         let path = in_object(target, &violation.path);
         let message = format!("{path}: {}", Quoted(&violation.fault));
         let mut finding = Diagnostic::of(&RULE_BROKEN, message).at(target.config.place(&path));
-        finding.upstream = upstream.as_ref().map(Text::of_value);
+        finding.upstream = upstream.next();
         notes
             .report
             .push(finding.help("change the fields so that the rule holds"));
@@ -499,9 +515,10 @@ fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes
         _ => None,
     };
     let upstream = upstream.unwrap_or_else(own);
+    let mut upstream = Shared::new(Some(upstream), violations.len());
     for violation in violations {
         let path = violation.path;
-        let finding = Diagnostic::of(
+        let mut finding = Diagnostic::of(
             &ADMISSION_REFUSED,
             format!("{path}: {}", Quoted(&violation.fault)),
         )
@@ -514,9 +531,8 @@ fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes
             }
             _ => "change the fields so that the rule holds".into(),
         };
-        notes
-            .report
-            .push(finding.help(help).upstream(upstream.clone()));
+        finding.upstream = upstream.next();
+        notes.report.push(finding.help(help));
     }
     None
 }

@@ -4,6 +4,6 @@ pub(crate) mod config;
 mod control_plane;
 pub(crate) mod created;
 pub(crate) mod legacy;
-mod renamed;
+pub(crate) mod renamed;
 pub(crate) mod whole;
 pub(crate) mod windows;

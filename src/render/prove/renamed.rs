@@ -1,105 +1,77 @@
-//! What to write in a KubeadmControlPlane of v1beta2 for a field that v1beta1 has under another
-//! name or elsewhere.
+//! The help for a field of v1beta1 in an object of v1beta2: the line to write instead.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value};
 
-use crate::api::time::GoDuration;
+use crate::conversion::core::{NewForm, new_form};
 use crate::diag::{FieldPath, Quoted, Segment};
-use crate::objects::{Object, fields};
+use crate::objects::Object;
 
-/// The most bytes of a value that is shown again.
+/// The most bytes of fields that are shown.
 const SHOWN: usize = 300;
 
-/// The line to write for a field that is unknown; `None` when v1beta1 does not know it either.
-pub(super) fn in_v1beta2(object: &Object, path: &FieldPath) -> Option<String> {
-    let names: Option<Vec<&str>> = path
-        .segments()
+/// The line to write for an unknown field; `None` if v1beta1 does not have it either.
+pub(crate) fn in_v1beta2(object: &Object, path: &FieldPath) -> Option<String> {
+    if object.version() != "v1beta2" {
+        return None;
+    }
+    match new_form(object.value(), path)? {
+        NewForm::Absent => Some("remove it: v1beta2 does not have it".to_owned()),
+        NewForm::Implied => Some("remove it: a reference of v1beta2 does not have it".to_owned()),
+        NewForm::Written { above, fields } => {
+            let place = place(&above, path, &fields);
+            let text = flow(&fields);
+            Some(if text.len() <= SHOWN {
+                format!("write `{text}`{place}")
+            } else {
+                format!("write `{}`{place}, with the same content", outline(&fields))
+            })
+        }
+    }
+}
+
+/// The object to write below, if it is not the one that has the old field, or could be mistaken.
+fn place(above: &FieldPath, path: &FieldPath, fields: &Map<String, Value>) -> String {
+    if path.parent().as_ref() == Some(above) && !fields.contains_key("spec") {
+        return String::new();
+    }
+    format!(" below `{}`", last_name(above))
+}
+
+fn last_name(path: &FieldPath) -> String {
+    match path.segments().last() {
+        Some(Segment::Field(name) | Segment::Key(name)) => name.clone(),
+        _ => path.to_string(),
+    }
+}
+
+/// Fields in YAML's flow style.
+fn flow(fields: &Map<String, Value>) -> String {
+    let entries: Vec<String> = fields
         .iter()
-        .map(|segment| match segment {
-            Segment::Field(name) | Segment::Key(name) => Some(name.as_str()),
-            Segment::Index(_) => None,
+        .map(|(name, value)| format!("{name}: {}", flow_value(value)))
+        .collect();
+    entries.join(", ")
+}
+
+fn flow_value(value: &Value) -> String {
+    match value {
+        Value::Object(fields) => format!("{{{}}}", flow(fields)),
+        Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(flow_value).collect();
+            format!("[{}]", items.join(", "))
+        }
+        scalar => Quoted(scalar).to_string(),
+    }
+}
+
+/// The names of nested fields, without their content.
+fn outline(fields: &Map<String, Value>) -> String {
+    let entries: Vec<String> = fields
+        .iter()
+        .map(|(name, value)| match value {
+            Value::Object(inner) if inner.len() == 1 => format!("{name}: {{{}}}", outline(inner)),
+            _ => format!("{name}: …"),
         })
         .collect();
-    let names = names?;
-    let below = names
-        .strip_prefix(&["spec", "template", "spec"])
-        .or_else(|| names.strip_prefix(&["spec"]))?;
-    let value = object.at(path)?;
-    let (before, value, after) = match below {
-        ["rolloutBefore"] => ("rollout: {before: ", value.clone(), "}"),
-        ["rolloutAfter"] => ("rollout: {after: ", value.clone(), "}"),
-        ["rolloutStrategy"] => ("rollout: {strategy: ", value.clone(), "}"),
-        ["machineNamingStrategy"] => ("machineNaming: ", value.clone(), ""),
-        ["remediationStrategy"] => ("remediation: ", in_seconds(value), ""),
-        ["machineTemplate", "infrastructureRef"] => {
-            ("spec: {infrastructureRef: ", reference(value), "}")
-        }
-        [
-            "machineTemplate",
-            name @ ("nodeDrainTimeout" | "nodeDeletionTimeout" | "nodeVolumeDetachTimeout"),
-        ]
-        | [
-            "machineTemplate",
-            "spec",
-            name @ ("nodeDrainTimeout" | "nodeDeletionTimeout" | "nodeVolumeDetachTimeout"),
-        ] => (
-            "spec: {deletion: ",
-            in_seconds(&json!({ *name: value })),
-            "}",
-        ),
-        ["machineTemplate", "readinessGates"] => ("spec: {readinessGates: ", value.clone(), "}"),
-        ["machineTemplate", "taints"] => ("spec: {taints: ", value.clone(), "}"),
-        ["machineTemplate", "spec", "infrastructureRef", "apiVersion"] => (
-            "apiGroup: ",
-            reference(&json!({"apiVersion": value}))["apiGroup"].clone(),
-            "",
-        ),
-        ["machineTemplate", "spec", "infrastructureRef", "namespace"] => {
-            return Some("remove it: the namespace of the control plane counts".into());
-        }
-        _ => return None,
-    };
-    let below = if before.starts_with("spec") {
-        " below `machineTemplate`"
-    } else {
-        ""
-    };
-    let text = value.to_string();
-    Some(if text.len() <= SHOWN {
-        format!("write `{before}{text}{after}`{below}", text = Quoted(text))
-    } else {
-        format!("write `{before}…{after}`{below}, with what stands there")
-    })
-}
-
-/// Durations of Go are whole seconds in v1beta2.
-fn in_seconds(durations: &Value) -> Value {
-    let entries = durations
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(name, value)| {
-            match value.as_str().map(|text| {
-                GoDuration::parse(text).map(|duration| duration.as_nanoseconds() / 1_000_000_000)
-            }) {
-                Some(Ok(seconds)) => (format!("{name}Seconds"), json!(seconds)),
-                Some(Err(_)) => (format!("{name}Seconds"), json!("SECONDS")),
-                None => (name.clone(), value.clone()),
-            }
-        });
-    Value::Object(entries.collect())
-}
-
-/// A reference of v1beta2 has a group in place of a version, and neither namespace nor uid.
-fn reference(value: &Value) -> Value {
-    let (group, _) = fields::group_version(value);
-    let named = [("kind", value.get("kind")), ("name", value.get("name"))];
-    let mut reference = json!({ "apiGroup": group });
-    for (field, value) in named
-        .into_iter()
-        .filter_map(|(field, value)| Some((field, value?)))
-    {
-        reference[field] = value.clone();
-    }
-    reference
+    entries.join(", ")
 }

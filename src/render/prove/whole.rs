@@ -49,7 +49,7 @@ pub(crate) fn check(target: &Target<'_>, request: &Request, notes: &mut Notes) -
         .collect();
     let is_right = beside.is_empty();
     for mut finding in beside {
-        if finding.rule == WORDING.unknown && version == Version::V1Beta2 {
+        if finding.rule == WORDING.unknown {
             finding.help = renamed::in_v1beta2(object, &finding.place.path)
                 .map(Remedy::from)
                 .or(finding.help);

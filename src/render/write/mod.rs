@@ -2,6 +2,7 @@
 
 pub mod cloud_config;
 pub(crate) mod failure;
+pub(crate) mod file_facts;
 pub mod ignition;
 mod jinja;
 pub mod limits;

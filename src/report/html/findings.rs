@@ -8,12 +8,18 @@ use crate::report::text::{counts, excerpt, place_words};
 /// The most findings of a page.
 const MOST: usize = 500;
 
-/// All findings that count, in their order.
+/// All findings that count: errors before warnings, and each in the order of the report.
 pub(super) fn findings(html: &mut Html, report: &Report, sources: &Sources) {
     if let Some(counts) = counts(report.summary()) {
         html.leaf("p", "muted", &counts);
     }
-    html.each(report.unwaived(), MOST, |html, finding| {
+    let mut worst_first: Vec<&Diagnostic> = report.unwaived().collect();
+    worst_first.sort_by_key(|finding| match finding.rule.severity {
+        Severity::Error => 0,
+        Severity::Warning => 1,
+        Severity::Info => 2,
+    });
+    html.each(worst_first, MOST, |html, finding| {
         one(html, finding, sources)
     });
 }
@@ -65,7 +71,7 @@ fn remarks(html: &mut Html, finding: &Diagnostic) {
         for (word, text) in remarks {
             html.element("div", &[], |html| {
                 html.leaf("dt", "", word);
-                html.element("dd", &[("class", "command")], |html| html.sentence(text));
+                html.element("dd", &[("class", "command")], |html| html.linked(text));
             });
         }
     });
@@ -106,9 +112,9 @@ mod tests {
             <code>f:1:4</code></p><pre tabindex=\"0\" role=\"group\" aria-label=\"Where it stands\"><code>   |\n 1 | a: 1\n   |    ^\n</code></pre>\
             <dl class=\"remarks\"><div><dt>Help</dt><dd class=\"command\">do</dd></div><div><dt>Note</dt><dd class=\"command\">why</dd></div></dl>\
             </div>\
-            <div class=\"finding plain\"><h3>so</h3><p class=\"meta\"><span class=\"badge plain\">info</span><code>c-d</code></p></div>\
             <div class=\"finding doubtful\"><h3>late</h3><p class=\"meta\"><span class=\"badge doubtful\">warning</span><code>e-f</code></p>\
-            <dl class=\"remarks\"><div><dt>Note</dt><dd class=\"command\">why</dd></div></dl></div>";
+            <dl class=\"remarks\"><div><dt>Note</dt><dd class=\"command\">why</dd></div></dl></div>\
+            <div class=\"finding plain\"><h3>so</h3><p class=\"meta\"><span class=\"badge plain\">info</span><code>c-d</code></p></div>";
         assert_eq!(
             written(
                 [bad, plain, doubtful, known],
@@ -117,6 +123,23 @@ mod tests {
             (expected.to_owned(), 0)
         );
         assert_eq!(written([], &Sources::new()), (String::new(), 0));
+    }
+
+    #[test]
+    fn addresses_in_notes_are_links() {
+        let linked = |text: &str| {
+            let mut html = Html::default();
+            html.linked(text);
+            html.markup().to_owned()
+        };
+        assert_eq!(
+            linked("see https://a/b?c&d, or `https://e`"),
+            "see <a href=\"https://a/b?c&amp;d\" rel=\"noreferrer\">https://a/b?c&amp;d</a>, or <code>https://e</code>"
+        );
+        for text in ["https://", "http://a", "javascript:https", "`https://a`"] {
+            assert!(!linked(text).contains("<a "), "{text}");
+        }
+        assert!(!linked("https://a\" onclick=\"b").contains("onclick=\"b"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::Html;
 use crate::report::text::plural;
+use crate::text::cut::cut;
 
 /// The most bytes of one content.
 const MOST_BYTES: usize = 64 << 10;
@@ -12,7 +13,7 @@ pub(crate) fn folded(html: &mut Html, name: &str, content: &str, summary: impl F
     html.element("details", &[], |html| {
         html.element("summary", &[], summary);
         html.listing(name, |html| html.lines(beginning(content)));
-        let rest = &content[beginning(content).len()..];
+        let rest = cut(content, beginning(content).len()..);
         if !rest.is_empty() {
             html.leaf(
                 "p",
@@ -35,9 +36,9 @@ fn beginning(content: &str) -> &str {
     while !content.is_char_boundary(end) {
         end -= 1;
     }
-    content[..end]
+    cut(content, ..end)
         .rfind('\n')
-        .map_or(&content[..end], |at| &content[..=at])
+        .map_or(cut(content, ..end), |at| cut(content, ..=at))
 }
 
 #[cfg(test)]

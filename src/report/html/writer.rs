@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 
 use crate::report::text::{visible, visible_lines};
+use crate::text::cut::cut;
 
 /// The most bytes of a page: what browsers of phones show without trouble.
 const LARGEST: usize = 4 << 20;
@@ -142,6 +143,27 @@ impl Html {
         }
     }
 
+    /// A sentence whose addresses are links.
+    pub(super) fn linked(&mut self, text: &str) {
+        let Some(at) = text.find("https://") else {
+            return self.sentence(text);
+        };
+        let (before, rest) = text.split_at(at);
+        let end = rest
+            .find(|c: char| c.is_whitespace() || "`'\"<>()".contains(c))
+            .unwrap_or(rest.len());
+        let url = rest[..end].trim_end_matches(['.', ',', ';', ':']);
+        // Within backticks an address is code.
+        if before.matches('`').count() % 2 == 1 || url == "https://" {
+            return self.sentence(text);
+        }
+        self.sentence(before);
+        self.element("a", &[("href", url), ("rel", "noreferrer")], |html| {
+            html.text(url)
+        });
+        self.linked(&rest[url.len()..]);
+    }
+
     pub(crate) fn badge(&mut self, tone: Tone, text: &str) {
         self.element(
             "span",
@@ -191,7 +213,7 @@ impl Html {
 fn escape(text: &str, out: &mut String) {
     let mut rest = text;
     while let Some(at) = rest.find(['&', '<', '>', '"', '\'']) {
-        out.push_str(&rest[..at]);
+        out.push_str(cut(rest, ..at));
         out.push_str(match rest.as_bytes()[at] {
             b'&' => "&amp;",
             b'<' => "&lt;",
@@ -199,7 +221,7 @@ fn escape(text: &str, out: &mut String) {
             b'"' => "&quot;",
             _ => "&#39;",
         });
-        rest = &rest[at + 1..];
+        rest = cut(rest, at + 1..);
     }
     out.push_str(rest);
 }

@@ -10,6 +10,7 @@ use super::{Paint, Style, visible, visible_lines};
 use crate::diag::{Severity, Span, Text};
 use crate::objects::secrets::REDACTED;
 use crate::report::Sources;
+use crate::text::cut::cut;
 use crate::text::source::Source;
 
 const TAB: usize = 4;
@@ -280,14 +281,14 @@ impl<'l> Stretch<'l> {
                 .map_or(text.len(), |(at, _)| at)
         };
         let start = byte_of(line, characters.start);
-        let end = start + byte_of(&line[start..], characters.len());
+        let end = start + byte_of(cut(line, start..), characters.len());
         let within =
             |secret: &Range<usize>| secret.start.max(start) - start..secret.end.min(end) - start;
         let touching = secrets
             .iter()
             .filter(|secret| secret.start < end && secret.end > start);
         Stretch {
-            text: &line[start..end],
+            text: cut(line, start..end),
             secrets: touching.map(within).collect(),
             marks: mark.into_iter().collect(),
         }
@@ -310,9 +311,9 @@ impl MaskedLine {
         };
         let (mut at, mut before, mut written) = (0, 0, 0);
         for secret in secrets {
-            let gap = line[at..secret.start].chars().count();
-            let length = line[secret.clone()].chars().count();
-            masked.text.push_str(&line[at..secret.start]);
+            let gap = cut(line, at..secret.start).chars().count();
+            let length = cut(line, secret.clone()).chars().count();
+            masked.text.push_str(cut(line, at..secret.start));
             masked.text.push_str(REDACTED);
             masked
                 .secrets
@@ -323,7 +324,7 @@ impl MaskedLine {
                 written + gap + REDACTED.len(),
             );
         }
-        masked.text.push_str(&line[at..]);
+        masked.text.push_str(cut(line, at..));
         masked
     }
 

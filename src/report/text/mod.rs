@@ -1,6 +1,7 @@
 //! Findings as people read them, in the manner of rustc: message, place, the line with carets, what
 //! to do.
 
+mod alike;
 mod diff;
 mod excerpt;
 mod table;
@@ -84,12 +85,13 @@ impl Style {
 
 /// All findings that count, one after the other; empty when there are none.
 pub fn render(report: &Report, sources: &Sources, style: Style) -> String {
+    let findings = alike::together(report.unwaived());
     let mut renderer = Renderer {
         sources,
         style,
         text: String::new(),
     };
-    for finding in report.unwaived() {
+    for finding in &findings {
         renderer.finding(finding);
     }
     renderer.text
@@ -133,6 +135,17 @@ pub fn summary_line(done: &str, summary: Summary, follows: &str) -> String {
         .filter(|part| !part.is_empty())
         .collect::<Vec<_>>()
         .join("; ")
+}
+
+/// The first few items of a list, and how many more there are; `None` for an empty one.
+pub fn listed<T: AsRef<str>>(items: &[T]) -> Option<String> {
+    const SHOWN: usize = 4;
+    let names: Vec<&str> = items.iter().take(SHOWN).map(AsRef::as_ref).collect();
+    let more = match items.len() - names.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!items.is_empty()).then(|| format!("{}{more}", names.join(", ")))
 }
 
 /// A place as people read it: `file:line:column`, as much of it as is known. Not yet fit for a

@@ -4,6 +4,8 @@
 
 use std::borrow::Cow;
 
+use crate::text::cut::cut;
+
 /// The text with control characters as pictures (`␛`), with characters that reorder a line as `�`,
 /// and without the sign of a command to a CI system. Each character stands for one, tabs for one
 /// blank.
@@ -23,7 +25,7 @@ fn pictures(text: &str, stays: fn(char) -> bool) -> Cow<'_, str> {
     }
     let shown = |(at, c): (usize, char)| match c {
         c if stays(c) => c,
-        ':' | '#' if gives_commands => defused(&text[..at], &text[at..]).unwrap_or(c),
+        ':' | '#' if gives_commands => defused(cut(text, ..at), cut(text, at..)).unwrap_or(c),
         c => picture(c),
     };
     Cow::Owned(text.char_indices().map(shown).collect())

@@ -14,6 +14,7 @@ use super::node::{Additional, Node, Type};
 use super::violation::shown;
 use super::{Fault, Schema, Violation, ViolationKind};
 use number::Number;
+pub(crate) use number::fits_format;
 pub(super) use trail::Trail;
 
 impl Schema {

@@ -102,10 +102,8 @@ impl<'a> Range<'a> {
         }
     }
 
-    /// A number, or a number of the schema, that its own type cannot hold. Reported without a
-    /// field.
-    fn error(&self, number: Number, what: &'static str, trail: &Trail<'_>) -> Option<Violation> {
-        let fits = match (self.integer, self.format, number) {
+    fn holds(&self, number: Number) -> bool {
+        match (self.integer, self.format, number) {
             (true, "int32", Number::Int(int)) => i32::try_from(int).is_ok(),
             (true, "int32", Number::Float(float)) => {
                 float.fract() == 0.0 && (-2_147_483_648.0..=2_147_483_647.0).contains(&float)
@@ -116,8 +114,13 @@ impl<'a> Range<'a> {
             }
             (false, "float", number) => number.as_f64().abs() <= f64::from(f32::MAX),
             _ => true,
-        };
-        if fits {
+        }
+    }
+
+    /// A number, or a number of the schema, that its own type cannot hold. Reported without a
+    /// field.
+    fn error(&self, number: Number, what: &'static str, trail: &Trail<'_>) -> Option<Violation> {
+        if self.holds(number) {
             return None;
         }
         let expected = if self.integer { "integer" } else { "number" };
@@ -128,6 +131,15 @@ impl<'a> Range<'a> {
             format: self.format.to_owned(),
         }))
     }
+}
+
+/// Whether a bound of a schema fits the type and the format that the schema demands.
+pub(crate) fn fits_format(kind: &str, format: &str, bound: f64) -> bool {
+    let range = Range {
+        integer: kind == "integer",
+        format,
+    };
+    !["integer", "number"].contains(&kind) || range.holds(Number::Float(bound))
 }
 
 #[derive(Clone, Copy, PartialEq)]

@@ -18,6 +18,8 @@ use crate::text::source::{Source, TextRange};
 rules! {
     /// a mapping repeats a key, and the last value wins
     KEY_DUPLICATED = warning("yaml-key-duplicated");
+    /// two objects are one document, because `---` is missing between them
+    SEPARATOR_MISSING = error("yaml-separator-missing");
     /// a key is a list, a mapping, or a number without a value, which JSON cannot represent
     KEY_INVALID = error("yaml-key-invalid");
     /// the value of `<<` is not a mapping
@@ -713,6 +715,10 @@ impl<'a, T: Tree> Builder<'a, T> {
             Content::Merged(items) => Made::Merged(items),
             Content::Mapping(entries, _) => {
                 let (entries, overridden) = entries.close();
+                if self.open.is_empty() && self.is_two_objects(&overridden) {
+                    self.refuse();
+                    return;
+                }
                 if self.replays.is_none() {
                     overridden.iter().for_each(|lost| self.overridden(lost));
                 }
@@ -727,6 +733,46 @@ impl<'a, T: Tree> Builder<'a, T> {
             self.anchors.close(anchor, self.counted, depth + 1);
         }
         self.attach(made, span, depth + 1);
+    }
+
+    /// Whether a document is two objects without `---` between them, which is reported.
+    fn is_two_objects(&mut self, overridden: &[Overridden]) -> bool {
+        let repeated = || overridden.iter().filter(|entry| !entry.by_merge);
+        let repeats = |key: &str| repeated().any(|entry| entry.key == key);
+        let Some(second) = repeated()
+            .map(|entry| entry.won)
+            .min_by_key(|span| span.start())
+        else {
+            return false;
+        };
+        let dashes = dashes_before(self.source.text(), second.start());
+        let is_object = repeats("kind") && (repeats("apiVersion") || repeats("metadata"));
+        if !is_object && !(dashes.is_some() && (repeats("kind") || repeats("apiVersion"))) {
+            return false;
+        }
+        let text = self.source.text();
+        let begins_line = |dashes: TextRange| text[..dashes.start()].ends_with('\n');
+        let found = match dashes {
+            Some(_) => "`---` is not on a line of its own, so two objects are one document",
+            None => {
+                "a second object begins without `---` before it, so two objects are one document"
+            }
+        };
+        let help = match dashes.is_some_and(begins_line) {
+            true => "put a line break after `---`".to_owned(),
+            false => {
+                let line = self.source.position(second.start()).line;
+                format!("write `---` on a line of its own before line {line}")
+            }
+        };
+        let finding = Diagnostic::of(&SEPARATOR_MISSING, found)
+            .help(help)
+            .related(
+                self.source.place_at(second).in_document(self.document),
+                "the second object",
+            );
+        self.find(finding, dashes.unwrap_or(second));
+        true
     }
 
     /// Speaks of an entry that a later one overrides.
@@ -778,6 +824,15 @@ impl<'a, T: Tree> Builder<'a, T> {
         self.tally.exceeded(exceeded, place);
         Stop::Stream
     }
+}
+
+/// The `---` in the last line before a place that contains something, when YAML reads it as text.
+fn dashes_before(text: &str, at: usize) -> Option<TextRange> {
+    let before = text[..at].trim_end();
+    let line = before.rfind('\n').map_or(0, |end| end + 1);
+    let start = line + before[line..].rfind("---")?;
+    let is_comment = before[line..start].contains('#');
+    (!is_comment).then(|| TextRange::new(start, start + "---".len()))
 }
 
 /// Go's words about `{{ x }}`, when its key is one plain word.

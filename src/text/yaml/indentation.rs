@@ -3,6 +3,7 @@
 
 use super::quoting::shown;
 use crate::diag::Remedy;
+use crate::text::cut::cut;
 use crate::text::source::TextRange;
 
 /// Longer lines are not written out in a help.
@@ -53,7 +54,7 @@ impl<'t> Line<'t> {
     /// What the line is called: its key, with the signs of items before it.
     fn name(&self) -> &'t str {
         let end = self.key_column() - self.indent + self.key().len();
-        &self.text[..end]
+        cut(self.text, ..end)
     }
 
     /// The key behind the signs of items.
@@ -108,12 +109,12 @@ impl<'t> Line<'t> {
 
 /// The lines before the one that holds a place, the nearest first, as far as the document goes.
 fn above(text: &str, at: usize) -> impl Iterator<Item = Line<'_>> {
-    let mut end = text[..at].rfind('\n');
+    let mut end = cut(text, ..at).rfind('\n');
     let lines = std::iter::from_fn(move || {
         let stop = end?;
-        end = text[..stop].rfind('\n');
+        end = cut(text, ..stop).rfind('\n');
         let start = end.map_or(0, |before| before + 1);
-        Some(Line::of(start, &text[start..stop]))
+        Some(Line::of(start, cut(text, start..stop)))
     });
     lines
         .take_while(|line| !line.is_document_mark())
@@ -122,14 +123,14 @@ fn above(text: &str, at: usize) -> impl Iterator<Item = Line<'_>> {
 
 /// The line that holds a place, and those after it, as far as the document goes.
 fn from(text: &str, at: usize) -> impl Iterator<Item = Line<'_>> {
-    let mut next = Some(text[..at].rfind('\n').map_or(0, |before| before + 1));
+    let mut next = Some(cut(text, ..at).rfind('\n').map_or(0, |before| before + 1));
     let lines = std::iter::from_fn(move || {
         let start = next?;
-        let end = text[start..]
+        let end = cut(text, start..)
             .find('\n')
             .map_or(text.len(), |end| start + end);
         next = (end < text.len()).then_some(end + 1);
-        Some(Line::of(start, &text[start..end]))
+        Some(Line::of(start, cut(text, start..end)))
     });
     lines
         .take_while(|line| !line.is_document_mark())
@@ -314,8 +315,12 @@ pub(super) fn of_block(text: &str, at: usize) -> Option<Misplaced> {
 /// As a line is written that is indented by a tab: beside the line above, or below it when that has
 /// only a key.
 pub(super) fn without_tab(text: &str, at: usize) -> Option<String> {
-    let start = text[..at].rfind('\n').map_or(0, |before| before + 1);
-    let line = text[start..].split('\n').next().unwrap_or_default().trim();
+    let start = cut(text, ..at).rfind('\n').map_or(0, |before| before + 1);
+    let line = cut(text, start..)
+        .split('\n')
+        .next()
+        .unwrap_or_default()
+        .trim();
     let previous = above(text, at).next()?;
     let column = previous.key_column() + if previous.text.ends_with(':') { 2 } else { 0 };
     (!line.is_empty() && column + line.len() <= LONGEST_LINE).then(|| " ".repeat(column) + line)

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use super::Node;
+use super::{Node, Value};
 use crate::diag::{FieldPath, Place, Report};
 use crate::text::source::{Source, TextRange};
 
@@ -73,12 +73,49 @@ impl Origin {
         self.place_at(located.key.unwrap_or(located.span), path)
     }
 
+    /// The document as YAML 1.2 reads it: `on`, `y` and the like are texts, as keys too.
+    pub(crate) fn value_of_yaml_1_2(&self) -> serde_json::Value {
+        value_of_yaml_1_2(self.root(), &self.source)
+    }
+
     fn place_at(&self, range: TextRange, path: &FieldPath) -> Place {
         self.source
             .place_at(range)
             .in_document(self.document)
             .at_path(path.clone())
     }
+}
+
+fn value_of_yaml_1_2(node: &Node, source: &Source) -> serde_json::Value {
+    match &node.value {
+        Value::Bool(bool) => match only_of_yaml_1_1(source.slice(node.span)) {
+            Some(word) => word.into(),
+            None => (*bool).into(),
+        },
+        Value::Sequence(items) => items
+            .iter()
+            .map(|item| value_of_yaml_1_2(item, source))
+            .collect(),
+        Value::Mapping(mapping) => {
+            let entries = mapping.iter().map(|entry| {
+                let key = match only_of_yaml_1_1(source.slice(entry.key_span)) {
+                    Some(word) => word.to_owned(),
+                    None => entry.key.clone(),
+                };
+                (key, value_of_yaml_1_2(&entry.value, source))
+            });
+            entries.collect()
+        }
+        _ => node.to_json(),
+    }
+}
+
+/// A word that is a boolean in YAML 1.1 only.
+fn only_of_yaml_1_1(word: &str) -> Option<&str> {
+    let word = word.trim();
+    ["y", "n", "yes", "no", "on", "off"]
+        .contains(&word.to_lowercase().as_str())
+        .then_some(word)
 }
 
 /// The text may hold secrets.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::diag::Quoted;
+use crate::text::cut::cut;
 use crate::text::source::TextRange;
 
 /// Longer values are not repeated: their own line shows them.
@@ -20,9 +21,11 @@ pub(super) struct LineValue<'t> {
 impl<'t> LineValue<'t> {
     /// The value of the line that holds this place; `None` where the line has none.
     pub(super) fn at(text: &'t str, at: usize) -> Option<Self> {
-        let start = text[..at].rfind('\n').map_or(0, |before| before + 1);
-        let end = text[at..].find('\n').map_or(text.len(), |after| at + after);
-        let line = &text[start..end];
+        let start = cut(text, ..at).rfind('\n').map_or(0, |before| before + 1);
+        let end = cut(text, at..)
+            .find('\n')
+            .map_or(text.len(), |after| at + after);
+        let line = cut(text, start..end);
         let mut value = line.trim_start();
         while let Some(item) = value.strip_prefix("- ") {
             value = item.trim_start();
@@ -52,17 +55,17 @@ impl<'t> LineValue<'t> {
     /// The value in quotes. One that was cut short by a quote within it keeps what was meant as its
     /// text.
     pub(super) fn in_quotes(&self) -> Option<String> {
-        let cut = self
+        let cut_short = self
             .text
             .chars()
             .next()
             .filter(|quote| matches!(quote, '"' | '\''))
             .and_then(|quote| {
                 let inner = self.text.strip_prefix(quote)?.strip_suffix(quote)?;
-                let behind = &self.text[self.first_ends()? - self.start..];
+                let behind = cut(self.text, self.first_ends()? - self.start..);
                 (!behind.starts_with([' ', '\t'])).then_some(inner)
             });
-        in_quotes(cut.unwrap_or(self.text))
+        in_quotes(cut_short.unwrap_or(self.text))
     }
 
     /// What of it belongs in quotes where a place within its brackets cannot be read: an expression
@@ -74,9 +77,11 @@ impl<'t> LineValue<'t> {
         let (before, behind) = self.text.split_at(at);
         for (opens, closes) in [("{{", "}}"), ("{%", "%}")] {
             // The place may be the second of the two signs.
-            let Some(open) =
-                self.text[..behind.chars().next().map_or(at, |c| at + c.len_utf8())].rfind(opens)
-            else {
+            let Some(open) = cut(
+                self.text,
+                ..behind.chars().next().map_or(at, |c| at + c.len_utf8()),
+            )
+            .rfind(opens) else {
                 continue;
             };
             if before
@@ -89,7 +94,7 @@ impl<'t> LineValue<'t> {
                 return in_quotes(if open == 0 {
                     self.text
                 } else {
-                    &self.text[open..end]
+                    cut(self.text, open..end)
                 });
             }
         }
@@ -101,7 +106,7 @@ impl<'t> LineValue<'t> {
         let end = behind
             .find(separates)
             .map_or(self.text.len(), |end| at + end);
-        in_quotes(self.text[start..end].trim())
+        in_quotes(cut(self.text, start..end).trim())
     }
 }
 
@@ -115,13 +120,16 @@ pub(super) fn in_quotes(text: &str) -> Option<String> {
 pub(super) fn shown(text: &str) -> Quoted<Cow<'_, str>> {
     Quoted(match text.char_indices().nth(60) {
         None => Cow::Borrowed(text),
-        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        Some((end, _)) => Cow::Owned(format!("{}…", cut(text, ..end))),
     })
 }
 
 /// Whether something stands behind a value in its line that cannot follow it there.
 pub(super) fn is_followed(text: &str, value: TextRange) -> bool {
-    let rest = text[value.end()..].split('\n').next().unwrap_or_default();
+    let rest = cut(text, value.end()..)
+        .split('\n')
+        .next()
+        .unwrap_or_default();
     let behind = rest.trim();
     let is_comment = behind.starts_with('#') && rest.starts_with([' ', '\t']);
     !behind.is_empty() && !is_comment && !behind.starts_with([',', ']', '}', ':'])
@@ -141,7 +149,7 @@ fn without_comment(value: &str) -> &str {
     for (at, c) in value.char_indices() {
         match quote {
             Some(open) if c == open => quote = None,
-            None if c == '#' && previous.is_whitespace() => return &value[..at],
+            None if c == '#' && previous.is_whitespace() => return cut(value, ..at),
             None if matches!(c, '"' | '\'') && !previous.is_alphanumeric() => quote = Some(c),
             _ => {}
         }
@@ -178,7 +186,7 @@ fn closing_bracket(text: &str) -> Option<usize> {
                 if previous.is_ascii_whitespace()
                     || matches!(previous, b'[' | b'{' | b',' | b':') =>
             {
-                at += closing_quote(&text[at..], found)?;
+                at += closing_quote(cut(text, at..), found)?;
                 previous = found;
                 continue;
             }

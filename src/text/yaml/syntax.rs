@@ -6,6 +6,7 @@ use super::indentation::{self, Misplaced};
 use super::limits::DEPTH_EXCEEDED;
 use super::quoting::{LineValue, shown};
 use crate::diag::{Diagnostic, Quoted, Remedy, Text, rules};
+use crate::text::cut::cut;
 use crate::text::libyaml::{Fault, Mark, Problem};
 use crate::text::source::{Source, TextRange};
 
@@ -73,9 +74,9 @@ pub(super) fn finding(
     source: &Source,
     end: usize,
 ) -> (Diagnostic, TextRange) {
-    let text = &source.text()[..end];
+    let text = cut(source.text(), ..end);
     let at = fault.at.offset;
-    let found = text[at..].chars().next();
+    let found = cut(text, at..).chars().next();
     let place = TextRange::new(at, at);
     if let Some(character) = found.filter(|character| is_refused(*character)) {
         return (refused(character), place);
@@ -85,6 +86,12 @@ pub(super) fn finding(
         innermost,
         text,
     };
+    if let Some(found) = judged
+        .broken_separator()
+        .or_else(|| judged.without_dollar())
+    {
+        return found;
+    }
     if let Some(found) = judged.followed() {
         return found;
     }
@@ -92,7 +99,7 @@ pub(super) fn finding(
         return said(misplaced, source);
     }
     let is_open =
-        |mark: &Mark| text[mark.offset..].starts_with(['[', '{']) && judged.is_document_end();
+        |mark: &Mark| cut(text, mark.offset..).starts_with(['[', '{']) && judged.is_document_end();
     match fault.problem {
         Problem::TooDeep(_) => (
             Diagnostic::of(&DEPTH_EXCEEDED, "values are nested too deep")
@@ -115,7 +122,7 @@ pub(super) fn finding(
             if judged.broken_word().is_some() =>
         {
             let word = judged.broken_word().unwrap_or(place);
-            (broken_word(&text[word.start()..word.end()]), word)
+            (broken_word(cut(text, word.start()..word.end())), word)
         }
         Problem::NodeContent if innermost.as_ref().is_some_and(is_open) => {
             judged.never_closed(innermost.unwrap_or_default())
@@ -231,25 +238,104 @@ struct Judged<'a> {
 
 impl<'a> Judged<'a> {
     fn after(&self) -> &'a str {
-        &self.text[self.fault.at.offset..]
+        cut(self.text, self.fault.at.offset..)
     }
 
     /// What stands before in the same line.
     fn before(&self) -> &'a str {
-        let before = &self.text[..self.fault.at.offset];
+        let before = cut(self.text, ..self.fault.at.offset);
         before.rsplit('\n').next().unwrap_or(before)
     }
 
     /// The value of the line, unless it lies in brackets that an earlier line opens.
     fn value(&self) -> Option<LineValue<'a>> {
         let line = self.fault.at.offset - self.before().len();
-        let is_within =
-            |mark: Mark| mark.offset < line && self.text[mark.offset..].starts_with(['[', '{']);
+        let is_within = |mark: Mark| {
+            mark.offset < line && cut(self.text, mark.offset..).starts_with(['[', '{'])
+        };
         if self.innermost.is_some_and(is_within) {
             None
         } else {
             LineValue::at(self.text, self.fault.at.offset)
         }
+    }
+
+    /// A line that is meant as `---` between two documents and does not separate them.
+    fn broken_separator(&self) -> Option<(Diagnostic, TextRange)> {
+        [self.fault.at, self.fault.context]
+            .into_iter()
+            .find_map(|mark| {
+                let start = self.text[..mark.offset]
+                    .rfind('\n')
+                    .map_or(0, |end| end + 1);
+                let line = self.text[start..].split('\n').next()?.trim_end();
+                let word = line.trim_start_matches(' ');
+                let indent = line.len() - word.len();
+                let is_dashes = word.len() > 1 && word.bytes().all(|byte| byte == b'-');
+                let (message, help) = if is_dashes && (indent > 0 || word.len() != 3) {
+                    (
+                        format!("the line `{line}` does not separate two documents"),
+                        "write `---` at the start of the line",
+                    )
+                } else if indent == 0
+                    && word.starts_with("--- ")
+                    && word.contains(": ")
+                    && !word.contains('#')
+                {
+                    (
+                        "an object begins on the line of its `---`".to_owned(),
+                        "put a line break after `---`",
+                    )
+                } else {
+                    return None;
+                };
+                let end = start + indent + word.bytes().take_while(|byte| *byte == b'-').count();
+                Some((
+                    Diagnostic::of(&SYNTAX, message).help(help),
+                    TextRange::new(start + indent, end),
+                ))
+            })
+    }
+
+    /// A variable of clusterctl without its `$`, which YAML reads as a mapping in braces.
+    fn without_dollar(&self) -> Option<(Diagnostic, TextRange)> {
+        let in_brackets = |mark: &Mark| self.text[mark.offset..].starts_with('{');
+        let innermost = self.innermost.filter(in_brackets).map(|mark| mark.offset);
+        let of_line = |at: usize| {
+            let start = self.text[..at].rfind('\n').map_or(0, |end| end + 1);
+            let line = self.text[start..].split('\n').next()?;
+            line.find('{').map(|brace| start + brace)
+        };
+        let of_context = || of_line(self.fault.context.offset);
+        innermost
+            .into_iter()
+            .chain(of_line(self.fault.at.offset))
+            .chain(of_context())
+            .find_map(|open| self.variable_at(open))
+    }
+
+    fn variable_at(&self, open: usize) -> Option<(Diagnostic, TextRange)> {
+        let name: &str = self.text[open + 1..]
+            .split(|c: char| !(c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_'))
+            .next()?;
+        let behind = &self.text[open + 1 + name.len()..];
+        let operator = match behind.as_bytes() {
+            [b':', b'-' | b'=' | b'?' | b'+', ..] => &behind[..2],
+            [b'=', ..] => &behind[..1],
+            [b'}', ..] => "",
+            _ => return None,
+        };
+        if name.len() < 2 || self.text[..open].ends_with(['$', '{']) {
+            return None;
+        }
+        let rest = if operator.is_empty() { "}" } else { "…}" };
+        let message = format!("there is no `$` before `{{{name}`, so it is not a variable");
+        let help = format!("write `${{{name}{operator}{rest}`");
+        let end = open + 1 + name.len() + operator.len();
+        Some((
+            Diagnostic::of(&SYNTAX, message).help(help),
+            TextRange::new(open, end),
+        ))
     }
 
     /// Words behind what a value begins with: brackets, quotes, an alias.
@@ -295,7 +381,7 @@ impl<'a> Judged<'a> {
         let value = self.value()?;
         // A line that is all value may be one of several.
         let line = self.fault.at.offset - self.before().len();
-        if self.text[line..value.start].trim().is_empty() {
+        if cut(self.text, line..value.start).trim().is_empty() {
             return None;
         }
         if value.text.starts_with(['[', '{']) {
@@ -330,10 +416,10 @@ impl<'a> Judged<'a> {
 
     fn anchor_name(&self) -> Diagnostic {
         let start = self.fault.context.offset;
-        let name = self.text[start..]
+        let name = cut(self.text, start..)
             .split(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']' | '{' | '}'))
             .next();
-        let kind = if self.text[start..].starts_with('*') {
+        let kind = if cut(self.text, start..).starts_with('*') {
             "alias"
         } else {
             "anchor"
@@ -347,7 +433,7 @@ impl<'a> Judged<'a> {
 
     /// A bracket that the document ends in.
     fn never_closed(&self, open: Mark) -> (Diagnostic, TextRange) {
-        let is_list = self.text[open.offset..].starts_with('[');
+        let is_list = cut(self.text, open.offset..).starts_with('[');
         let (open_with, close) = if is_list {
             ('[', CLOSE_LIST)
         } else {
@@ -504,7 +590,7 @@ impl<'a> Judged<'a> {
         self.after().starts_with("- ")
             && self
                 .innermost
-                .is_some_and(|mark| self.text[mark.offset..].starts_with('['))
+                .is_some_and(|mark| cut(self.text, mark.offset..).starts_with('['))
     }
 
     /// Something stands behind a value, or in a line that belongs to nothing.

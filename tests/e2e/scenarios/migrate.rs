@@ -7,7 +7,7 @@ mod corpus;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use corpus::{has_patched_argument, referred, rendered, substituted, text_of};
@@ -363,7 +363,7 @@ fn migrated(text: &str, others: &str, version: Version) -> Option<String> {
         version: Some(version),
         family: None,
     };
-    let migration = migrate::run(&sources, &wanted, &Budget::default());
+    let migration = migrate::run(&sources, &wanted, &BTreeSet::new(), &Arc::default());
     let is_whole = migration
         .report
         .findings()

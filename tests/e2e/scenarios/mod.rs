@@ -16,6 +16,7 @@ mod faults;
 mod gate;
 mod ignition;
 mod install;
+mod kustomize;
 mod manager;
 mod migrate;
 mod operator;

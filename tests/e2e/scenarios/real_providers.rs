@@ -214,7 +214,8 @@ pub(crate) fn projects_become_what_kustomize_makes(context: &Context) {
     {
         let folder = context.folder().join(provider.name);
         provider.lay_out_sources(&folder);
-        windlass::run(&folder, &["init"]);
+        windlass::run(&folder, &["init", "--without-kustomize"]);
+        decide(&folder.join("provider.yaml"));
         let (ours, _) = provider.ours(&folder);
         let own = Listed::read(&format!("{}/init.tsv", provider.name));
         let of_ours = Listed::read(&format!("{}/differences.tsv", provider.name));
@@ -232,6 +233,17 @@ pub(crate) fn projects_become_what_kustomize_makes(context: &Context) {
         faults.len(),
         faults.join("\n")
     );
+}
+
+/// Decides that nothing of `undecided` is needed: what is missing is among the differences.
+fn decide(file: &Path) {
+    let text = std::fs::read_to_string(file).expect("init wrote it");
+    let decided = text.split("\n# Decide each of these").next();
+    std::fs::write(
+        file,
+        format!("{}\n", decided.unwrap_or_default().trim_end()),
+    )
+    .expect("it can be written");
 }
 
 type Objects = BTreeMap<String, Value>;

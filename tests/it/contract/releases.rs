@@ -118,7 +118,12 @@ fn names_of_providers_are_those_that_clusterctl_takes() {
 /// type.
 #[test]
 fn local_repository_has_a_folder_for_each_version() {
-    let (assets, report) = repository::release_of(&RELEASE.files, "out", None, &Budget::default());
+    let (assets, report) = repository::release_of(
+        &RELEASE.files,
+        "out",
+        repository::Stated::default(),
+        &Budget::default(),
+    );
     assert!(report.is_empty(), "{report:?}");
     let added = repository::add(
         &RELEASE.files,

@@ -9,11 +9,14 @@ mod patch_values;
 mod promises;
 mod separators;
 mod shared_data;
+mod valid;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use windlass::api::names::Version;
 use windlass::diag::Diagnostic;
 use windlass::ops::migrate::{self, Family, Wanted};
-use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 
 const NEW: Wanted = Wanted {
@@ -38,7 +41,7 @@ fn migrated_beside(text: &str, others: &str, wanted: Wanted) -> (String, Vec<Dia
         Source::new("f.yaml", text),
         Source::new("others.yaml", others),
     ];
-    let migration = migrate::run(&sources, &wanted, &Budget::default());
+    let migration = migrate::run(&sources, &wanted, &BTreeSet::new(), &Arc::default());
     (
         migration.sources[0].text().to_owned(),
         migration.report.into_findings(),

@@ -62,7 +62,8 @@ fn fields(kind: &str, schema: &Value, at: &str, found: &mut Vec<Field>) {
             .as_array()
             .is_some_and(|names| names.contains(&json!("apiGroup")));
         let is_never_empty = (is_reference || least.is_some_and(|least| least > 0))
-            && !required.contains(name.as_str());
+            && !required.contains(name.as_str())
+            || WITH_THEIR_OBJECT.contains(&path.as_str());
         found.push(Field {
             path: path.clone(),
             empty,
@@ -81,8 +82,17 @@ fn holding(path: &str, value: Value) -> Value {
     })
 }
 
-/// What cannot be said in v1beta2, and is told: a reference that lacks a part, or that must be
-/// there, and a template that says nothing.
+/// Lists that their object requires and that may not be empty, and these objects: they mean nothing
+/// without the list, and are optional themselves.
+const WITH_THEIR_OBJECT: [&str; 4] = [
+    "spec.clusterNetwork.pods",
+    "spec.clusterNetwork.pods.cidrBlocks",
+    "spec.clusterNetwork.services",
+    "spec.clusterNetwork.services.cidrBlocks",
+];
+
+/// What cannot be said in v1beta2, and is reported: a reference that lacks a part, or that must be
+/// there.
 fn is_told(kind: &str, path: &str) -> bool {
     let references = ["configRef", "controlPlaneRef", "infrastructureRef"];
     let mut above = path.rsplit('.').skip(1);
@@ -90,22 +100,39 @@ fn is_told(kind: &str, path: &str) -> bool {
     let is_part = kind != "KubeadmControlPlane" && above.any(|step| references.contains(&step));
     let is_needed = path.ends_with("spec.infrastructureRef")
         && !["Cluster", "KubeadmControlPlane"].contains(&kind);
-    let is_template = kind.starts_with("Kubeadm") && kind.ends_with("Template");
-    is_part
-        || is_needed
-        || is_template && ["spec.template", "spec.template.metadata"].contains(&path)
+    is_part || is_needed
 }
 
-/// Something else in a template, which may not be left with nothing.
-fn fill(object: &mut Value) {
-    if let Some(template) = object
-        .pointer_mut("/spec/template")
-        .and_then(Value::as_object_mut)
-        .filter(|template| !template.is_empty())
-    {
-        template
-            .entry("metadata")
-            .or_insert(json!({"labels": {"a": "b"}}));
+/// Objects that may not be left with nothing, though they must be there, and something else that
+/// they hold.
+fn others() -> [(&'static str, Value); 3] {
+    [
+        (
+            "/spec/template",
+            json!({"metadata": {"labels": {"a": "b"}}}),
+        ),
+        (
+            "/spec/variables/0/schema/openAPIV3Schema",
+            json!({"type": "string"}),
+        ),
+        ("/spec", json!({"paused": true})),
+    ]
+}
+
+/// Something else in each object that may not be left with nothing.
+fn fill(kind: &str, object: &mut Value) {
+    let is_meant = |pointer: &str| pointer != "/spec" || kind == "Cluster";
+    for (pointer, other) in others() {
+        let Some(filled) = object
+            .pointer_mut(pointer)
+            .and_then(Value::as_object_mut)
+            .filter(|filled| is_meant(pointer) && !filled.is_empty())
+        else {
+            continue;
+        };
+        for (name, value) in other.as_object().into_iter().flatten() {
+            filled.entry(name).or_insert_with(|| value.clone());
+        }
     }
 }
 
@@ -152,7 +179,7 @@ fn what_the_schemas_refuse_when_it_is_empty_is_left_out_and_nothing_else() {
         } in found
         {
             let mut object = holding(&path, empty);
-            fill(&mut object);
+            fill(kind, &mut object);
             object["apiVersion"] = format!("{group}/v1beta1").into();
             object["kind"] = kind.into();
             let (text, findings) = migrated(&object.to_string(), NEW);

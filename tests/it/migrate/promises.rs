@@ -1,8 +1,10 @@
 //! What is promised of single texts.
 
+use serde_json::json;
 use windlass::ops::migrate::Family;
 
 use super::{NEW, OLD, family, migrated, migrated_beside, told};
+use crate::support::documents;
 
 const OLD_TEXT: &str = r#"# What the team should know.
 apiVersion: controlplane.cluster.x-k8s.io/v1beta1
@@ -240,7 +242,7 @@ fn what_is_as_wanted_stays() {
 
 #[test]
 fn configs_and_references_become_of_the_other_kind() {
-    let kubeadm = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfigTemplate # t\nmetadata:\n  name: w\nspec: {template: {spec: {}}}\n---\napiVersion: cluster.x-k8s.io/v1beta2\nkind: MachinePool\nspec:\n  template:\n    spec:\n      bootstrap:\n        configRef: {apiGroup: bootstrap.cluster.x-k8s.io, kind: \"KubeadmConfig\", name: w}\n";
+    let kubeadm = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfigTemplate # t\nmetadata:\n  name: w\nspec: {template: {spec: {verbosity: 1}}}\n---\napiVersion: cluster.x-k8s.io/v1beta2\nkind: MachinePool\nspec:\n  template:\n    spec:\n      bootstrap:\n        configRef: {apiGroup: bootstrap.cluster.x-k8s.io, kind: \"KubeadmConfig\", name: w}\n";
     let windlass = kubeadm
         .replace("bootstrap.cluster.x-k8s.io", "bootstrap.windlass.dev")
         .replace("KubeadmConfigTemplate", "WindlassConfigTemplate")
@@ -336,7 +338,7 @@ fn hostile_texts_end() {
 /// A ClusterClass with one patch for control planes.
 fn class(version: &str, reference: &str, patch: &str) -> String {
     format!(
-        "apiVersion: cluster.x-k8s.io/{version}\nkind: ClusterClass\nmetadata: {{name: c}}\nspec:\n  controlPlane:\n    {reference}:\n      apiVersion: controlplane.cluster.x-k8s.io/{version}\n      kind: KubeadmControlPlaneTemplate\n      name: cp\n  patches:\n  - name: p\n    definitions:\n    - selector:\n        apiVersion: controlplane.cluster.x-k8s.io/{version}\n        kind: KubeadmControlPlaneTemplate\n        matchResources: {{controlPlane: true}}\n      jsonPatches:\n{patch}"
+        "apiVersion: cluster.x-k8s.io/{version}\nkind: ClusterClass\nmetadata: {{name: c}}\nspec:\n  controlPlane:\n    {reference}:\n      apiVersion: controlplane.cluster.x-k8s.io/{version}\n      kind: KubeadmControlPlaneTemplate\n      name: cp\n  infrastructure:\n    {reference}: {{apiVersion: a.b/v1, kind: K, name: c}}\n  patches:\n  - name: p\n    definitions:\n    - selector:\n        apiVersion: controlplane.cluster.x-k8s.io/{version}\n        kind: KubeadmControlPlaneTemplate\n        matchResources: {{controlPlane: true}}\n      jsonPatches:\n{patch}"
     )
 }
 
@@ -345,7 +347,7 @@ const ARGUMENTS: &str =
     "/spec/template/spec/kubeadmConfigSpec/clusterConfiguration/apiServer/extraArgs";
 
 /// A template for the patches of [`class`].
-const CONTROL_PLANE: &str = "apiVersion: controlplane.cluster.x-k8s.io/v1beta1\nkind: KubeadmControlPlaneTemplate\nspec: {template: {spec: {kubeadmConfigSpec: {clusterConfiguration: {apiServer: {extraArgs: {w: y}}}}}}}\n";
+const CONTROL_PLANE: &str = "apiVersion: controlplane.cluster.x-k8s.io/v1beta1\nkind: KubeadmControlPlaneTemplate\nspec: {template: {spec: {kubeadmConfigSpec: {clusterConfiguration: {apiServer: {extraArgs: {w: z}}}}}}}\n";
 
 /// Values and paths of patches are those of the templates that they change.
 #[test]
@@ -507,13 +509,25 @@ fn a_control_plane_template_whose_config_says_nothing_has_no_spec() {
             vec![("migrate-empty-added", 5)]
         )
     );
-    for template in [
-        "    spec:\n      kubeadmConfigSpec: {}\n",
-        "    metadata: {}\n",
+    // A template without other content gets the default format.
+    for (template, config) in [
+        (
+            "    spec:\n      kubeadmConfigSpec: {}\n",
+            json!({"spec": {"kubeadmConfigSpec": {"format": "cloud-config"}}}),
+        ),
+        (
+            "    metadata: {}\n",
+            json!({"spec": {"kubeadmConfigSpec": {"format": "cloud-config"}}}),
+        ),
     ] {
         let (after, findings) = migrated(&of(template), NEW);
-        let told: Vec<&str> = told(&findings).into_iter().map(|(rule, _)| rule).collect();
-        assert_eq!((after, told), (of(template), vec!["migrate-not-converted"]));
+        let after = documents(after.as_bytes()).remove(0);
+        assert_eq!(after["spec"]["template"], config);
+        assert!(
+            told(&findings)
+                .iter()
+                .any(|(rule, _)| *rule == "migrate-empty-added")
+        );
     }
 }
 

@@ -204,6 +204,7 @@ fn user() -> impl Strategy<Value = PlannedUser> {
             PlannedUser {
                 name,
                 passwd,
+                writes_empty_passwd: false,
                 gecos,
                 groups,
                 home_dir,

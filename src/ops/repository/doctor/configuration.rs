@@ -48,8 +48,6 @@ pub fn unreadable(source: Option<&Source>, refusal: &Refusal) -> Diagnostic {
 /// The providers that are to be examined: those that the configuration names, and for a repository
 /// without one those of its folders.
 pub(super) fn entries(subject: Subject<'_>, report: &mut Report) -> Vec<Entry> {
-    let is_yaml =
-        |source: &&Source| source.name().ends_with(".yaml") || source.name().ends_with(".yml");
     let document = |source: &Source| {
         yaml::parse(source, subject.config.world().budget)
             .documents
@@ -58,7 +56,7 @@ pub(super) fn entries(subject: Subject<'_>, report: &mut Report) -> Vec<Entry> {
     };
     let root = subject
         .source
-        .filter(is_yaml)
+        .filter(|source| super::is_yaml(source))
         .and_then(document)
         .map(|first| first.root);
     let root = root.as_ref();

@@ -2,6 +2,7 @@
 //! clusterctl takes, and why; what is missing; and what in the files would surprise people later.
 
 pub(crate) mod configuration;
+pub(crate) mod image_keys;
 mod text;
 pub(crate) mod versions;
 
@@ -15,6 +16,7 @@ use crate::contract::{METADATA_FILE, ProviderType, parse_semantic};
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 use crate::emit::checksums::CHECKSUMS_FILE;
 use crate::lint::{Audience, Components, Extent, Release, templates};
+use crate::objects::pods;
 use crate::ops::repository::assets;
 use crate::ops::repository::configuration::{self as configuration_file, below_base};
 use crate::text::source::Source;
@@ -53,6 +55,19 @@ pub struct Examination {
     /// The texts into which findings point.
     pub sources: Vec<Source>,
     /// What is wrong.
+    pub report: Report,
+    /// What of the report only the authors of releases can change.
+    pub releases: Vec<OfRelease>,
+}
+
+/// The findings about the content of a release that clusterctl takes.
+#[derive(Debug, Clone, Default)]
+pub struct OfRelease {
+    /// The provider and its version.
+    pub title: String,
+    /// Its folder.
+    pub folder: String,
+    /// The findings.
     pub report: Report,
 }
 
@@ -116,6 +131,10 @@ struct Entry {
     place: Place,
 }
 
+fn is_yaml(source: &Source) -> bool {
+    source.name().ends_with(".yaml") || source.name().ends_with(".yml")
+}
+
 /// Examines all providers of a configuration.
 pub fn examine(subject: Subject<'_>) -> Examination {
     let mut examination = Examination {
@@ -123,8 +142,15 @@ pub fn examine(subject: Subject<'_>) -> Examination {
         ..Examination::default()
     };
     let entries = configuration::entries(subject, &mut examination.report);
+    let mut components = image_keys::Components::of(subject.config);
     for entry in entries {
-        examination.provider(subject, entry);
+        components.add(&entry.provider.label());
+        examination.provider(subject, entry, &mut components);
+    }
+    if let Some(source) = subject.source.filter(|source| is_yaml(source)) {
+        examination
+            .report
+            .extend(image_keys::check(subject.config, source, &components));
     }
     subject.config.world().budget.tell(&mut examination.report);
     examination
@@ -132,7 +158,7 @@ pub fn examine(subject: Subject<'_>) -> Examination {
 
 impl Examination {
     /// Adds one provider, and what is wrong with it.
-    fn provider(&mut self, subject: Subject<'_>, entry: Entry) {
+    fn provider(&mut self, subject: Subject<'_>, entry: Entry, known: &mut image_keys::Components) {
         let explained = explain(subject.config, entry.provider.clone());
         self.providers.push(examined(&entry, &explained));
         if explained.provider.url.is_https() {
@@ -160,7 +186,12 @@ impl Examination {
         }
         self.report
             .extend(versions::check(&explained, &entry.place));
-        self.report.extend(wrong_sums(subject.files, &explained));
+        let wrong = wrong_sums(subject.files, &explained);
+        if !wrong.is_empty() {
+            // Files that were changed are not worth a further look.
+            self.report.extend(wrong);
+            return;
+        }
         let metadata = self.source_of(&explained, METADATA_FILE);
         let components_name = explained.provider.url_and_file().1;
         let metadata = metadata.and_then(|source| {
@@ -169,6 +200,10 @@ impl Examination {
         let components = self
             .source_of(&explained, &components_name)
             .map(|source| Components::read(source, budget));
+        let objects = components.iter().flat_map(Components::objects);
+        for image in objects.flat_map(|object| pods::images(object.value())) {
+            known.add_image(&explained.provider.label(), image);
+        }
         let others = explained
             .files
             .iter()
@@ -186,9 +221,9 @@ impl Examination {
             audience: Audience::User,
             known: &[],
         };
-        self.report
-            .extend(templates::check(&templates, &asked, budget));
+        let mut of_release = templates::check(&templates, &asked, budget);
         let (Some(components), Some(version)) = (components, version) else {
+            self.report.extend(of_release);
             return;
         };
         let release = Release {
@@ -200,7 +235,19 @@ impl Examination {
             namespace: None,
             audience: Audience::User,
         };
-        self.report.extend(release.check(subject.config).report);
+        let verdict = release.check(subject.config);
+        of_release.extend(verdict.report);
+        self.report.extend(of_release.clone());
+        if !verdict.is_refused {
+            self.releases.push(OfRelease {
+                title: format!("{} v{version}", explained.provider.label()),
+                folder: format!(
+                    "{}/v{version}",
+                    explained.folder.as_deref().unwrap_or_default()
+                ),
+                report: of_release,
+            });
+        }
     }
 
     /// The text of a file of the release; what is no text is a finding.

@@ -72,7 +72,11 @@ fn bootstrap_token(token: &BootstrapToken, lifetime: Option<GoDuration>) -> Valu
             .or(ttl_seconds.map(GoDuration::from_seconds))
             .map(|ttl| ttl.to_string()),
     );
-    fields.set("expires", expires.map(|time| time.to_string()));
+    match expires {
+        // Go writes its zero time as null; a pointer to it is not absent.
+        Some(time) if time.is_zero() => fields.always("expires", Value::Null),
+        time => fields.set("expires", time.map(|time| time.to_string())),
+    }
     fields.texts("usages", usages.as_ref());
     fields.texts("groups", groups.as_ref());
     fields.into()

@@ -79,6 +79,7 @@ impl Sections<'_> {
         let PlannedUser {
             name,
             passwd,
+            writes_empty_passwd,
             gecos,
             groups,
             home_dir,
@@ -90,7 +91,7 @@ impl Sections<'_> {
             ssh_authorized_keys,
         } = user;
         self.scalar("\n  - name: ", name);
-        if !passwd.expose().is_empty() {
+        if *writes_empty_passwd || !passwd.expose().is_empty() {
             self.put("\n    passwd: ");
             put_scalar(self.out, self.encoder, passwd.expose());
         }

@@ -188,7 +188,7 @@ impl Generated {
             }
             self.text("\n      home_dir: ", &user.home_dir, &origin, "homeDir");
             self.text("\n      shell: ", &user.shell, &origin, "shell");
-            if !user.passwd.expose().is_empty() {
+            if user.writes_empty_passwd || !user.passwd.expose().is_empty() {
                 self.from(Some(origin.field("passwd")));
                 self.put("\n      password_hash: ");
                 self.put_bytes(user.passwd.expose());

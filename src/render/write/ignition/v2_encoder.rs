@@ -8,7 +8,7 @@ use crate::api::boot::Compression;
 use crate::api::names::GROUP;
 use crate::api::secret::Sensitive;
 use crate::api::v1beta2::{ContainerLinuxConfig, Ignition};
-use crate::diag::{Diagnostic, FieldPath, Remedy, Setting};
+use crate::diag::{Diagnostic, FieldPath, Remedy, Setting, Shared};
 use crate::render::input::outcome::Notes;
 use crate::render::plan::node_plan::NodePlan;
 
@@ -114,18 +114,18 @@ impl Context<'_> {
             }
             Err(refusal) => {
                 let upstream = self.upstream("converting additional CLC to Ignition", &refusal);
+                let mut upstream = Shared::new(Some(upstream), refusal.entries.len());
                 for entry in &refusal.entries {
                     let message = format!("{}: {}", of_line(&path, entry), words(entry));
-                    let finding = Diagnostic::of(&ADDITIONAL_REFUSED, message).at(place(entry));
+                    let mut finding = Diagnostic::of(&ADDITIONAL_REFUSED, message).at(place(entry));
+                    finding.upstream = upstream.next();
                     let help = match entry.severity {
                         Severity::Error => {
                             "write a Container Linux Config as its specification has it"
                         }
                         _ => "correct the additional config, or leave out `strict: true`",
                     };
-                    notes
-                        .report
-                        .push(finding.help(help).upstream(upstream.clone()));
+                    notes.report.push(finding.help(help));
                 }
                 None
             }
@@ -135,6 +135,7 @@ impl Context<'_> {
     /// The findings for what upstream makes of the user's fields.
     fn refusals(&self, generated: &Generated, refusal: &Refusal) -> Vec<Diagnostic> {
         let upstream = self.upstream("converting generated CLC to Ignition", refusal);
+        let mut upstream = Shared::new(Some(upstream), refusal.entries.len());
         let finding = |entry: &Entry| {
             let is_unreadable =
                 entry.message.starts_with("yaml: ") && !entry.message.starts_with(UNFIT);
@@ -144,11 +145,10 @@ impl Context<'_> {
                 generated.origin(entry.at)
             };
             let origin = origin.cloned().unwrap_or_else(|| self.origin_of(entry));
-            let finding = Diagnostic::of(&CONFIG_REFUSED, format!("{origin}: {}", words(entry)));
-            finding
-                .at(self.config.place(&origin))
-                .help(help(entry))
-                .upstream(upstream.clone())
+            let mut finding =
+                Diagnostic::of(&CONFIG_REFUSED, format!("{origin}: {}", words(entry)));
+            finding.upstream = upstream.next();
+            finding.at(self.config.place(&origin)).help(help(entry))
         };
         refusal.entries.iter().map(finding).collect()
     }

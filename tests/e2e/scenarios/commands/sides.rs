@@ -10,9 +10,6 @@ const LIMIT: Duration = Duration::from_secs(120);
 const CLUSTERCTL: &str = "clusterctl-v1.14.2/clusterctl";
 /// How Go ends a program that panics. We end with a message in its place.
 const PANIC: i32 = 2;
-/// Providers that came or went between this clusterctl and its next version, whose list is ours.
-/// `config repositories` is compared without them.
-const CHANGED: [&str; 3] = ["kairos-io", "kairos-io-fleet", "hivelocity-hivelocity"];
 
 /// One call of a command.
 pub(super) struct Call {
@@ -43,7 +40,7 @@ pub(super) fn compare(root: &Path, calls: Vec<Call>) -> Told {
             Some(0) => told.succeeded += 1,
             _ => told.refused += 1,
         }
-        if let Some(difference) = difference(&call, &ours, &theirs) {
+        if let Some(difference) = difference(&ours, &theirs) {
             let kept = root.join(format!("difference-{}", faults.len()));
             std::fs::write(
                 &kept,
@@ -102,7 +99,7 @@ impl Call {
     }
 }
 
-fn difference(call: &Call, ours: &Finished, theirs: &Finished) -> Option<String> {
+fn difference(ours: &Finished, theirs: &Finished) -> Option<String> {
     let same_code = ours.code == theirs.code
         || (theirs.code == Some(PANIC) && ours.code.is_some_and(|code| code != 0));
     let last = |text: &str| {
@@ -120,18 +117,7 @@ fn difference(call: &Call, ours: &Finished, theirs: &Finished) -> Option<String>
             last(&theirs.stderr)
         ));
     }
-    let lists_providers = call
-        .arguments
-        .first()
-        .is_some_and(|first| first == "config");
-    let stdout = |side: &Finished| {
-        if lists_providers {
-            without_changed(&side.stdout)
-        } else {
-            side.stdout.clone()
-        }
-    };
-    let (ours, theirs) = (stdout(ours), stdout(theirs));
+    let (ours, theirs) = (&ours.stdout, &theirs.stdout);
     if ours == theirs {
         return None;
     }
@@ -146,27 +132,4 @@ fn difference(call: &Call, ours: &Finished, theirs: &Finished) -> Option<String>
         }
         None => format!("{} bytes are {} there", ours.len(), theirs.len()),
     })
-}
-
-/// The list of providers without those: a table, or items of YAML of which `Name` is the second
-/// line.
-fn without_changed(listed: &str) -> String {
-    if listed.starts_with("- ") {
-        let items = listed.split_inclusive('\n').collect::<Vec<_>>();
-        let known = |item: &&[&str]| {
-            !item.get(1).is_some_and(|name| {
-                CHANGED
-                    .iter()
-                    .any(|newer| name.trim() == format!("Name: {newer}"))
-            })
-        };
-        return items.chunks(4).filter(known).flatten().copied().collect();
-    }
-    let known = |line: &&str| {
-        !line
-            .split_whitespace()
-            .next()
-            .is_some_and(|name| CHANGED.contains(&name))
-    };
-    listed.split_inclusive('\n').filter(known).collect()
 }

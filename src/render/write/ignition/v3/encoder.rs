@@ -169,6 +169,7 @@ impl Encoder<'_> {
             let PlannedUser {
                 name,
                 passwd,
+                writes_empty_passwd: _,
                 gecos,
                 groups,
                 home_dir,

@@ -1,0 +1,212 @@
+//! Variables of clusterctl that are alone on a line where YAML needs an entry: the user supplies a
+//! block of text, of which a template does not say what it contains.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::text::envsubst::{self, Template};
+use crate::text::source::Source;
+
+/// A variable without a default that is a block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OpaqueBlock {
+    pub(crate) name: String,
+    /// The variable in the text.
+    pub(crate) span: Range<usize>,
+    /// The document that contains it.
+    pub(crate) document: Range<usize>,
+    /// Whether the document contains nothing else, so that whole objects may come of it.
+    pub(crate) is_document: bool,
+}
+
+/// Returns the blocks of a text, in order; none where the variables cannot be read.
+pub(crate) fn opaque_blocks(source: &Source) -> Vec<OpaqueBlock> {
+    match envsubst::parse(source.text()) {
+        Ok(template) => blocks_of(source.text(), &template),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// Returns the blocks of a text whose variables were read.
+pub(crate) fn blocks_of(text: &str, template: &Template<'_>) -> Vec<OpaqueBlock> {
+    let required: BTreeSet<String> = template
+        .variables()
+        .into_iter()
+        .filter(|(_, default)| default.is_none())
+        .map(|(name, _)| name)
+        .collect();
+    let uses = template.uses().into_iter();
+    let mut uses = uses
+        .filter(|used| !used.nested && required.contains(used.name))
+        .peekable();
+    let mut blocks = Vec::new();
+    let mut document = Document::default();
+    let mut start = 0usize;
+    for line in text.split_inclusive('\n') {
+        if line.starts_with("---") {
+            blocks.append(&mut document.ended(start.saturating_sub(1)));
+            document = Document::of(start);
+        }
+        let end = start + line.len();
+        // Only the first variable of a line can be alone on it.
+        let first = uses.next_if(|used| used.span.start < end);
+        while uses.next_if(|used| used.span.start < end).is_some() {}
+        if let Some(used) = first
+            && start <= used.span.start
+            && is_alone(&text[start..used.span.start], &text[used.span.end..])
+            && document.needs_entry(used.span.start - start)
+        {
+            document.add(used.name, used.span);
+        }
+        document.read(line);
+        start = end;
+    }
+    blocks.append(&mut document.ended(text.len()));
+    blocks
+}
+
+fn is_alone(before: &str, behind: &str) -> bool {
+    let behind = behind.split('\n').next().unwrap_or_default().trim();
+    before.trim().is_empty() && (behind.is_empty() || behind.starts_with('#'))
+}
+
+/// A document up to the line that is read next.
+#[derive(Default)]
+struct Document<'t> {
+    start: usize,
+    /// The column of the key whose block scalar is being read.
+    scalar: Option<usize>,
+    /// The last line that is not blank, a comment or text of a block scalar.
+    last: &'t str,
+    has_content: bool,
+    blocks: Vec<OpaqueBlock>,
+}
+
+impl<'t> Document<'t> {
+    fn of(start: usize) -> Self {
+        Self {
+            start,
+            ..Self::default()
+        }
+    }
+
+    fn add(&mut self, name: &str, span: Range<usize>) {
+        self.blocks.push(OpaqueBlock {
+            name: name.to_owned(),
+            span,
+            document: self.start..self.start,
+            is_document: false,
+        });
+    }
+
+    /// Returns the blocks of the document, which ends here.
+    fn ended(mut self, end: usize) -> Vec<OpaqueBlock> {
+        for block in &mut self.blocks {
+            block.document.end = end;
+            block.is_document = !self.has_content;
+        }
+        self.blocks
+    }
+
+    fn read(&mut self, line: &'t str) {
+        let text = line.trim();
+        self.has_content |=
+            !(text.is_empty() || text.starts_with(['#', '$']) || text.starts_with("---"));
+        if let Some(header) = self.scalar {
+            let indent = line.len() - line.trim_start_matches(' ').len();
+            if text.is_empty() || indent > header {
+                return;
+            }
+            self.scalar = None;
+        }
+        if text.is_empty() || text.starts_with('#') {
+            return;
+        }
+        if opens_scalar(line) {
+            self.scalar = Some(key_column(line));
+        }
+        self.last = line;
+    }
+
+    /// Whether an entry belongs where the document goes on in this column: it is not the text of a
+    /// block scalar, and not the rest of a value of several lines.
+    fn needs_entry(&self, column: usize) -> bool {
+        self.scalar.is_none_or(|header| column <= header)
+            && (self.last.is_empty()
+                || self.last.trim_end().ends_with(':')
+                || column <= key_column(self.last)
+                || self.last.starts_with("---"))
+    }
+}
+
+/// The column of the first word of a line, behind the signs of items.
+fn key_column(line: &str) -> usize {
+    let mut rest = line.trim_start_matches(' ');
+    while let Some(item) = rest.strip_prefix("- ") {
+        rest = item.trim_start_matches(' ');
+    }
+    line.len() - rest.len()
+}
+
+/// Whether the lines that follow are the text of a block scalar: the line ends with `|` or `>`.
+fn opens_scalar(line: &str) -> bool {
+    let line = line.split(" #").next().unwrap_or(line).trim_end();
+    let header = line.rsplit([' ', ':']).next().unwrap_or(line);
+    header.starts_with(['|', '>'])
+        && header[1..]
+            .chars()
+            .all(|c| c == '+' || c == '-' || c.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(text: &str) -> Vec<String> {
+        let blocks = opaque_blocks(&Source::new("t.yaml", text));
+        blocks.into_iter().map(|block| block.name).collect()
+    }
+
+    #[test]
+    fn finds_variables_in_place_of_entries() {
+        for text in [
+            "a:\n  b: {}\n  ${X}\n",
+            "a:\n  b: {}\n${X}\n---\nc: d\n",
+            "a:\n  ${X}\n",
+            "a:\n- b\n- ${Y:=c}\n${X} # more\n",
+            "a: |\n  text ${Y:=z}\nb: c\n${X}\n",
+            "a: b\n---\n${X}\n",
+            "a:\n  b: |\n    text\n  ${X}\n",
+        ] {
+            assert_eq!(names(text), ["X"], "{text}");
+        }
+    }
+
+    #[test]
+    fn leaves_variables_within_values() {
+        for text in [
+            "a: ${X}\n",
+            "a: |\n  ${X}\n  b\n",
+            "a: |\n  b\n\n  ${X}\n",
+            "- content: |-\n    ${X}\n",
+            "a: b\n  ${X}\n",
+            "a:\n  ${X:=default}\n",
+            "a:\n- ${X}\n",
+            "a:\n  ${X}${X}\n",
+            "a:\n  ${Y:=z}${X}\n",
+        ] {
+            assert_eq!(names(text), [""; 0], "{text}");
+        }
+    }
+
+    #[test]
+    fn recognizes_documents_of_one_variable() {
+        let block = |text: &str| opaque_blocks(&Source::new("t.yaml", text)).swap_remove(0);
+        let alone = block("a: b\n---\n# more\n${X}\n---\nc: d\n");
+        assert!(alone.is_document);
+        assert_eq!(alone.document, 5..20);
+        let beside = block("a: b\n${X}\n---\nc: d\n");
+        assert!(!beside.is_document);
+        assert_eq!(beside.document, 0..9);
+    }
+}

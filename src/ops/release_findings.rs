@@ -1,0 +1,29 @@
+//! What `release build` reports about a provider, for `lint`, which builds nothing.
+
+use std::collections::BTreeSet;
+
+use super::generate::newest_version;
+use super::release_build::{Order, run};
+use super::rules;
+use crate::diag::{Diagnostic, Report};
+use crate::provider::{Declared, Inputs};
+
+/// Returns what `release build` reports about providers beside `told`, for the next release of the
+/// newest series. Findings that depend on the version are left out.
+pub fn findings(providers: &[Declared], parsed: Report, inputs: &Inputs, told: &Report) -> Report {
+    let version = newest_version(providers, inputs);
+    let release = run(providers, parsed, inputs, Order::of(&version));
+    let identity = |finding: &Diagnostic| {
+        (
+            finding.rule.id,
+            finding.place.start(),
+            finding.message.to_string(),
+        )
+    };
+    let mut known: BTreeSet<_> = told.findings().iter().map(identity).collect();
+    let found = release.report.into_findings().into_iter();
+    found
+        .filter(|finding| !rules::depends_on_version(finding.rule))
+        .filter(|finding| known.insert(identity(finding)))
+        .collect()
+}
