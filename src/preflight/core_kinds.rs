@@ -139,6 +139,7 @@ fn as_admitted(object: &Object) -> Value {
 fn rejected_by_webhook(object: &Object, written: &Value, request: &Request) -> Vec<Diagnostic> {
     let surroundings = Surroundings {
         version_of: &|_, _| None,
+        keeps_incomplete: true,
     };
     let conversion = convert_object(written, Version::V1Beta2, &surroundings).unwrap_or_default();
     let not_convertible = not_convertible(object, &conversion);
@@ -162,12 +163,7 @@ fn not_convertible(object: &Object, conversion: &Conversion) -> Vec<Diagnostic> 
             .at(object.place(&fault.place))
             .help(fault.help.clone())
     };
-    // Cluster API converts a reference that lacks a part.
-    let faults = conversion
-        .faults
-        .iter()
-        .filter(|fault| !fault.message.starts_with("the reference has no"));
-    faults.map(finding).collect()
+    conversion.faults.iter().map(finding).collect()
 }
 
 fn refused(object: &Object, conversion: &Conversion, rejection: &Rejection) -> Vec<Diagnostic> {

@@ -1,12 +1,11 @@
 //! Networks of a Cluster: kubeadm and Cluster API's webhook refuse what is no range of addresses
 //! (`clusterNetwork.pods|services.cidrBlocks`).
 
-use serde_json::Value;
-
 use crate::admission::core::cidr_fault;
 use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Quoted, rules};
 use crate::objects::Object;
+use crate::schema::{Violation, refusal};
 
 rules! {
     /// a range of addresses of a Cluster is none
@@ -45,19 +44,18 @@ fn ranges(object: &Object, network: &str) -> Vec<Diagnostic> {
             );
             let message = format!("{path} is {said}, which is no range of addresses");
             let finding = Diagnostic::of(&RANGE_REFUSED, message).at(object.place(&path));
-            let upstream = format!(
-                "invalid CIDR address: {}",
-                block.as_str().unwrap_or_default()
-            );
             let help = if network == "pods" {
                 "write one such as 192.168.0.0/16"
             } else {
                 "write one such as 10.96.0.0/12"
             };
-            if matches!(block, Value::String(_)) {
-                finding.help(help).upstream(upstream)
-            } else {
-                finding.help(help)
+            match block.as_str().and_then(cidr_fault) {
+                Some(fault) => {
+                    let violation = Violation::invalid(path, block, fault.as_str());
+                    let refusal = refusal(CORE_GROUP, "Cluster", object.name(), &[violation]);
+                    finding.help(help).upstream(refusal)
+                }
+                None => finding.help(help),
             }
         })
         .collect()

@@ -90,7 +90,11 @@ impl<'o> Class<'o> {
                 ..Slot::of(infrastructure)
             },
             control_plane: Slot::of(control_plane),
-            machine: machine.part.is_there().then_some(machine),
+            // A reference without a part is none.
+            machine: [machine.api_version(), machine.kind(), machine.name()]
+                .iter()
+                .any(|part| !part.is_empty())
+                .then_some(machine),
             deployments: workers("machineDeployments"),
             pools: workers("machinePools"),
             variables: spec

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::advice;
 use crate::admission::core;
-use crate::diag::{Diagnostic, FieldPath, Rule, Segment};
+use crate::diag::{Diagnostic, FieldPath, Rule, Segment, Shared};
 use crate::objects::{Object, fields};
 use crate::schema::document::{self, Part, Wording};
 use crate::schema::{Schema, Violation, ViolationKind, subdomain_errors};
@@ -96,13 +96,13 @@ fn findings(
     let texts: Vec<String> = violations.iter().map(ToString::to_string).collect();
     let upstream =
         super::admission::joined(&texts.iter().map(String::as_str).collect::<Vec<_>>(), "\n");
+    let mut upstream = Shared::new(Some(upstream), violations.len());
     let finding = |violation: &Violation| {
         let text = violation.to_string();
         let help = advice::of(&text);
-        Diagnostic::of(rule, text)
-            .at(object.place(&violation.path))
-            .upstream(upstream.clone())
-            .help(help)
+        let mut finding = Diagnostic::of(rule, text).at(object.place(&violation.path));
+        finding.upstream = upstream.next();
+        finding.help(help)
     };
     violations.iter().map(finding).collect()
 }

@@ -12,7 +12,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("text", &["diag"]),
     // 1 facts
     ("api", &["text"]),
-    ("contract", &[]),
+    ("contract", &["text"]),
     ("objects", &["diag", "text"]),
     ("schema", &["diag", "text"]),
     ("provider", &["diag", "text", "api", "contract", "schema"]),

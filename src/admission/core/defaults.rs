@@ -10,6 +10,9 @@ use super::{annotated, text};
 use crate::text::go::number::parse_int;
 use crate::text::go::quote;
 
+/// Texts of v1beta1 that v1beta2 leaves out when they are empty.
+const LEFT_OUT: [&str; 4] = ["deletePolicy", "failureDomain", "providerID", "version"];
+
 /// The label of all that belongs to a cluster.
 const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
 const DEPLOYMENT_NAME: &str = "cluster.x-k8s.io/deployment-name";
@@ -75,15 +78,27 @@ pub(crate) fn defaulted(object: &Value) -> Value {
 
 /// The object of v1beta1 with what the webhooks fill in of the fields that its schema requires.
 pub(crate) fn required(object: &Value) -> Value {
+    let kind = text(object, "/kind");
     let mut object = object.clone();
-    let kind = text(&object, "/kind");
     if ["MachineDeployment", "MachineSet"].contains(&kind) {
         fill(&mut object, &["spec", "selector"], json!({}));
     }
-    // The way to v1beta2 and back writes an empty reference.
-    if object["spec"]["template"]["spec"].is_object() {
-        let reference = ["spec", "template", "spec", "infrastructureRef"];
-        fill(&mut object, &reference, json!({}));
+    let machine: &[&str] = match kind {
+        "Machine" => &["spec"],
+        "MachineDeployment" | "MachineSet" | "MachinePool" => &["spec", "template", "spec"],
+        _ => return object,
+    };
+    // The way to v1beta2 and back writes empty parts, and leaves empty texts out.
+    let pointer = format!("/{}", machine.join("/"));
+    if object.pointer(&pointer).is_some_and(Value::is_object) {
+        for part in ["infrastructureRef", "bootstrap"] {
+            fill(&mut object, &[machine, &[part]].concat(), json!({}));
+        }
+    }
+    for holder in [pointer.as_str(), "/spec"] {
+        if let Some(Value::Object(fields)) = object.pointer_mut(holder) {
+            fields.retain(|name, value| !(LEFT_OUT.contains(&name.as_str()) && value == ""));
+        }
     }
     object
 }

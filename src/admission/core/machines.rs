@@ -52,7 +52,7 @@ pub(super) fn of_set(object: &Value, release: &Release, budget: &Budget) -> Vec<
     let spec = &object["spec"]["template"]["spec"];
     violations.extend(bootstrap(spec, "spec.template.spec"));
     violations.extend(unselected(object, |path, labels, detail| {
-        let shown = go::json(&Value::Object(labels.clone()));
+        let shown = go::json(labels);
         Violation::new(ViolationKind::Invalid, path, Some(&shown), detail)
     }));
     violations.extend(skipped_preflight(object));
@@ -129,17 +129,15 @@ fn bootstrap(spec: &Value, at: &str) -> Option<Violation> {
 /// The selector must be valid and select the machines of the template.
 fn unselected(
     object: &Value,
-    wrong: impl Fn(FieldPath, &Map<String, Value>, &str) -> Violation,
+    wrong: impl Fn(FieldPath, &Value, &str) -> Violation,
 ) -> Option<Violation> {
     let selector = &object["spec"]["selector"];
+    let labels = &object["spec"]["template"]["metadata"]["labels"];
     let empty = Map::new();
-    let labels = object
-        .pointer("/spec/template/metadata/labels")
-        .and_then(Value::as_object)
-        .unwrap_or(&empty);
+    let given = labels.as_object().unwrap_or(&empty);
     match selector::read(selector) {
         Err(fault) => Some(selector::invalid(selector, &fault)),
-        Ok(read) if read.matches(labels) => None,
+        Ok(read) if read.matches(given) => None,
         Ok(read) => {
             let path = FieldPath::of_fields("spec.template.metadata.labels");
             let detail = format!("must match spec.selector {}", go::quote(&read.to_string()));

@@ -113,7 +113,7 @@ impl Conversion {
             }
             Version::V1Beta1 => (text("apiVersion").to_owned(), "apiVersion"),
         };
-        if group.is_empty() {
+        if group.is_empty() && !surroundings.keeps_incomplete {
             return Err(format!("the reference has no {name}"));
         }
         let kept = |field: &str| {
@@ -133,7 +133,9 @@ impl Conversion {
             .collect();
         new.remove("apiVersion");
         new.remove("apiGroup");
-        new.insert(name.to_owned(), group.into());
+        if !group.is_empty() {
+            new.insert(name.to_owned(), group.into());
+        }
         lost.iter().for_each(|path| self.lose(path, Loss::Unused));
         Ok(Value::Object(new))
     }

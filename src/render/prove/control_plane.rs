@@ -116,6 +116,7 @@ fn converted(target: &Target<'_>, version: Version, request: &Request) -> Conver
     whole::schema(target.kind, version, &request.profile).apply_defaults(&mut object);
     let surroundings = Surroundings {
         version_of: &|_, _| None,
+        keeps_incomplete: true,
     };
     convert_object(&object, Version::V1Beta2, &surroundings).unwrap_or(Conversion {
         value: object,

@@ -93,15 +93,23 @@ fn one(
     }
     let mut found = Vec::new();
     schema.check_embedded(default, &mut found);
+    let mut found: Vec<Violation> = found
+        .into_iter()
+        .map(|violation| moved(violation, path))
+        .collect();
     if found.is_empty() {
-        found = schema.validate_values(default);
+        let of_values = schema.validate_values(default).into_iter();
+        found = of_values
+            .map(|violation| moved_child(violation, path))
+            .collect();
     }
     for old in [Some(default), None] {
         if let Some(meter) = meter.filter(|_| found.is_empty()) {
-            found = judged(schema.evaluate_metered(default, old, meter));
+            let broken = judged(schema.evaluate_metered(default, old, meter)).into_iter();
+            found = broken.map(|violation| moved(violation, path)).collect();
         }
     }
-    violations.extend(found.into_iter().map(|violation| moved(violation, path)));
+    violations.extend(found);
     violations
 }
 
@@ -136,5 +144,17 @@ pub(super) fn moved(violation: Violation, path: &FieldPath) -> Violation {
         path: below,
         field,
         ..violation
+    }
+}
+
+/// An error of a value alone by its schema: `ValidateCustomResource` of the API server spells a
+/// position in a list as a field of that name.
+pub(super) fn moved_child(violation: Violation, path: &FieldPath) -> Violation {
+    let is_item = violation.field.starts_with('[');
+    let field = format!("{path}.{}", violation.field);
+    let moved = moved(violation, path);
+    match is_item {
+        true => moved.spelt(field),
+        false => moved,
     }
 }

@@ -178,7 +178,7 @@ impl Walk<'_> {
             found.schema.extend(
                 violations
                     .into_iter()
-                    .map(|violation| defaults::moved(violation, &at)),
+                    .map(|violation| defaults::moved_child(violation, &at)),
             );
         }
         self.parts(keywords, node, place, &mut found);

@@ -42,6 +42,19 @@ pub(super) struct Answer {
     pub(super) causes: Vec<(String, String)>,
 }
 
+impl Answer {
+    /// Each reason as a message has it.
+    pub(super) fn reasons(&self) -> Vec<String> {
+        if self.causes.is_empty() {
+            return vec![self.message.clone()];
+        }
+        let causes = self.causes.iter();
+        causes
+            .map(|(field, detail)| format!("{field}: {detail}"))
+            .collect()
+    }
+}
+
 impl Release {
     fn file(self, name: &str) -> PathBuf {
         peers::program(&format!("object-admission-{}/{name}", self.0))
