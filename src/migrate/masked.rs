@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::objects::opaque_block::{OpaqueBlock, blocks_of};
+use crate::objects::opaque_block::{OpaqueBlock, blocks_at, blocks_of};
 use crate::text::envsubst;
 
 /// The first of the characters that stand for variables: of a private plane, four bytes long, as
@@ -117,8 +117,7 @@ impl<'t> Masked<'t> {
 
     /// The first variable that stands for a block in the document that contains a place.
     pub(super) fn block_in(&self, place: usize) -> Option<Range<usize>> {
-        let mut blocks = self.blocks.iter();
-        let block = blocks.find(|block| block.document.contains(&place))?;
+        let block = blocks_at(&self.blocks, place).first()?;
         Some(block.span.clone())
     }
 }

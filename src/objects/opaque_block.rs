@@ -65,6 +65,14 @@ pub(crate) fn blocks_of(text: &str, template: &Template<'_>) -> Vec<OpaqueBlock>
     blocks
 }
 
+/// The blocks of the document that contains an offset, of the blocks of a text.
+pub(crate) fn blocks_at(blocks: &[OpaqueBlock], offset: usize) -> &[OpaqueBlock] {
+    let behind = blocks.partition_point(|block| block.document.end <= offset);
+    let (_, left) = blocks.split_at(behind);
+    let count = left.partition_point(|block| block.document.start <= offset);
+    left.split_at(count).0
+}
+
 fn is_alone(before: &str, behind: &str) -> bool {
     let behind = behind.split('\n').next().unwrap_or_default().trim();
     before.trim().is_empty() && (behind.is_empty() || behind.starts_with('#'))

@@ -39,6 +39,7 @@ pub(crate) fn samples(
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OpenUses {
     file: Option<Arc<str>>,
+    /// In order; none overlaps another.
     spans: Vec<Range<usize>>,
 }
 
@@ -50,13 +51,17 @@ impl OpenUses {
         };
         let variables = template.variables();
         let is_open = |name: &str| variables.get(name).is_some_and(Option::is_none);
-        let uses = template
-            .uses()
-            .into_iter()
-            .filter(|used| is_open(used.name));
+        let uses = template.uses();
+        let mut spans: Vec<Range<usize>> = Vec::new();
+        for used in uses.into_iter().filter(|used| is_open(used.name)) {
+            let end = spans.last().map_or(0, |last| last.end);
+            if used.span.start >= end {
+                spans.push(used.span);
+            }
+        }
         OpenUses {
             file: Some(source.name().clone()),
-            spans: uses.map(|used| used.span).collect(),
+            spans,
         }
     }
 
@@ -73,8 +78,12 @@ impl OpenUses {
         let range = span.start.offset..span.end.offset.max(span.start.offset + 1);
         let written = source.slice(span.start.offset..span.end.offset);
         let is_scalar = !written.contains('\n') && !written.starts_with(['{', '[']);
-        let overlaps = |used: &Range<usize>| used.start < range.end && range.start < used.end;
-        is_scalar && self.spans.iter().any(overlaps)
+        let next = self.spans.partition_point(|used| used.end <= range.start);
+        is_scalar
+            && self
+                .spans
+                .get(next)
+                .is_some_and(|used| used.start < range.end)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::admission::metadata_types::METADATA_REFUSED;
 use crate::contract::{CORE_GROUP, cluster_class_name};
 use crate::diag::{Class, Diagnostic, Report, Rule, Severity};
 use crate::lint::{Audience, Extent, templates};
-use crate::objects::opaque_block::opaque_blocks;
+use crate::objects::opaque_block::{blocks_at, opaque_blocks};
 use crate::objects::substituted::{OpenUses, SAMPLE};
 use crate::objects::{Object, Pool};
 use crate::ops::{render, validate};
@@ -262,12 +262,9 @@ impl Subject<'_> {
             if finding.place.file.as_deref() != Some(self.source.name().as_ref()) {
                 return true;
             }
-            let range = span.start.offset..span.end.offset;
-            let holds_block = blocks
-                .iter()
-                .any(|block| block.document.contains(&range.start));
-            !open.decide(self.source, finding)
-                && !(holds_block && finding.rule.id.ends_with("-missing"))
+            let holds_block = !blocks_at(&blocks, span.start.offset).is_empty();
+            let is_of_block = holds_block && finding.rule.id.ends_with("-missing");
+            !is_of_block && !open.decide(self.source, finding)
         };
         report
             .into_findings()

@@ -71,11 +71,17 @@ fn letters(word: &str) -> [i32; 128] {
 /// The number of letters that one of two words has and the other has not: so many edits it takes at
 /// least.
 fn fewest_edits(letters_of_word: &[i32; 128], other: &str) -> usize {
-    let pairs = letters_of_word.iter().zip(letters(other));
-    let (more, fewer) = pairs.fold((0, 0), |(more, fewer), (own, other)| {
-        (more + (own - other).max(0), fewer + (other - own).max(0))
-    });
-    usize::try_from(more.max(fewer)).unwrap_or(0)
+    let mut left = *letters_of_word;
+    let mut alone = 0;
+    for letter in other.chars() {
+        let count = &mut left[letter as usize % 128];
+        match count {
+            0 => alone += 1,
+            _ => *count -= 1,
+        }
+    }
+    let of_word: i32 = left.iter().sum();
+    alone.max(usize::try_from(of_word).unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use super::definitions::outdated::object_outdated;
 use super::{Audience, Extent, Wishes, template_text};
 use crate::contract::{CLUSTER_CLASS_PREFIX, CORE_GROUP, cluster_class_name, template_flavor};
 use crate::diag::{Diagnostic, FieldPath, Quoted, Report};
-use crate::objects::opaque_block::{OpaqueBlock, opaque_blocks};
+use crate::objects::opaque_block::{OpaqueBlock, blocks_at, opaque_blocks};
 use crate::objects::{self, Object, Pool, Substituted};
 use crate::text::budget::Budget;
 use crate::text::envsubst::{self, SubstError};
@@ -265,9 +265,7 @@ impl Sampled {
         else {
             return false;
         };
-        self.blocks
-            .iter()
-            .any(|block| block.document.contains(&span.start.offset))
+        !blocks_at(&self.blocks, span.start.offset).is_empty()
     }
 
     /// What is wrong with one of the objects, at its place in the template.

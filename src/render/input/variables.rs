@@ -9,7 +9,7 @@ use memchr::memmem;
 use super::request::Request;
 use super::stand_in::{self, StandIn};
 use crate::diag::{Diagnostic, Place, Remedy, Setting, rules};
-use crate::objects::opaque_block::{OpaqueBlock, blocks_of};
+use crate::objects::opaque_block::{OpaqueBlock, blocks_at, blocks_of};
 use crate::text::envsubst::Template;
 use crate::text::source::Source;
 
@@ -173,11 +173,8 @@ impl Unset {
             .span
             .filter(|_| place.file.as_deref() == Some(self.source.name().as_ref()))
             .map(|span| span.start.offset);
-        let blocks = self
-            .blocks
-            .iter()
-            .filter(move |block| start.is_some_and(|start| block.document.contains(&start)));
-        blocks.map(|block| block.name.as_str())
+        let blocks = start.map_or(&[][..], |start| blocks_at(&self.blocks, start));
+        blocks.iter().map(|block| block.name.as_str())
     }
 
     /// The one that a finding is about: it stands where one is used, or says what stands for it.

@@ -145,23 +145,24 @@ impl Html {
 
     /// A sentence whose addresses are links.
     pub(super) fn linked(&mut self, text: &str) {
-        let Some(at) = text.find("https://") else {
-            return self.sentence(text);
-        };
-        let (before, rest) = text.split_at(at);
-        let end = rest
-            .find(|c: char| c.is_whitespace() || "`'\"<>()".contains(c))
-            .unwrap_or(rest.len());
-        let url = rest[..end].trim_end_matches(['.', ',', ';', ':']);
-        // Within backticks an address is code.
-        if before.matches('`').count() % 2 == 1 || url == "https://" {
-            return self.sentence(text);
+        let mut left = text;
+        while let Some(at) = left.find("https://") {
+            let (before, rest) = left.split_at(at);
+            let end = rest
+                .find(|c: char| c.is_whitespace() || "`'\"<>()".contains(c))
+                .unwrap_or(rest.len());
+            let url = cut(rest, ..end).trim_end_matches(['.', ',', ';', ':']);
+            // Within backticks an address is code.
+            if before.matches('`').count() % 2 == 1 || url == "https://" {
+                break;
+            }
+            self.sentence(before);
+            self.element("a", &[("href", url), ("rel", "noreferrer")], |html| {
+                html.text(url)
+            });
+            left = cut(rest, url.len()..);
         }
-        self.sentence(before);
-        self.element("a", &[("href", url), ("rel", "noreferrer")], |html| {
-            html.text(url)
-        });
-        self.linked(&rest[url.len()..]);
+        self.sentence(left);
     }
 
     pub(crate) fn badge(&mut self, tone: Tone, text: &str) {
