@@ -13,6 +13,7 @@ mod ignition;
 mod join;
 pub(crate) mod metadata;
 pub(crate) mod metadata_types;
+pub(crate) mod renamed;
 mod review;
 mod users;
 mod warnings;

@@ -5,13 +5,13 @@
 use serde_json::Value;
 
 use crate::admission::core::{self, Rejection};
+use crate::admission::renamed;
 use crate::api::names::Version;
 use crate::contract::CORE_GROUP;
 use crate::conversion::core::{Conversion, Surroundings, convert_object};
 use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy, Segment, rules};
 use crate::objects::Object;
 use crate::render::prove::config::RULE_NOT_JUDGED;
-use crate::render::prove::renamed;
 use crate::render::{Profile, Request};
 use crate::schema::document::{self, Part, Wording};
 use crate::schema::{Schema, Violation};

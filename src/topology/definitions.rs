@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::advice;
-use crate::admission::core;
-use crate::diag::{Diagnostic, FieldPath, Rule, Segment, Shared};
+use crate::admission::{core, renamed};
+use crate::diag::{Diagnostic, FieldPath, Remedy, Rule, Segment, Shared};
 use crate::objects::{Object, fields};
 use crate::schema::document::{self, Part, Wording};
 use crate::schema::{Schema, Violation, ViolationKind, subdomain_errors};
@@ -99,7 +99,12 @@ fn findings(
     let mut upstream = Shared::new(Some(upstream), violations.len());
     let finding = |violation: &Violation| {
         let text = violation.to_string();
-        let help = advice::of(&text);
+        let help = match violation.path.segments().last() {
+            Some(Segment::Field(name)) if violation.kind == ViolationKind::Required => {
+                format!("add `{name}:`")
+            }
+            _ => advice::of(&text).to_owned(),
+        };
         let mut finding = Diagnostic::of(rule, text).at(object.place(&violation.path));
         finding.upstream = upstream.next();
         finding.help(help)
@@ -126,7 +131,12 @@ fn unknown(
     let fields = schema.unknown_fields(admitted);
     fields
         .iter()
-        .map(|field| document::unknown_finding(field, &wording, &at))
+        .map(|field| {
+            let mut finding = document::unknown_finding(field, &wording, &at);
+            let new_form = renamed::in_v1beta2(object, &field.path).map(Remedy::from);
+            finding.help = new_form.or(finding.help);
+            finding
+        })
         .collect()
 }
 

@@ -134,7 +134,7 @@ fn help(violation: &Violation) -> Remedy {
                 .then(" if the provider runs with it");
         }
         _ if ends(".replicas") => "write an odd number, such as 3",
-        _ if ends(".version") => "write three numbers, such as v1.34.1",
+        _ if ends(".version") => "write the whole version, such as `version: v1.34.1`",
         _ if ends("infrastructureRef.apiGroup") => {
             "write group and version, such as infrastructure.cluster.x-k8s.io/v1beta1"
         }

@@ -4,6 +4,5 @@ pub(crate) mod config;
 mod control_plane;
 pub(crate) mod created;
 pub(crate) mod legacy;
-pub(crate) mod renamed;
 pub(crate) mod whole;
 pub(crate) mod windows;

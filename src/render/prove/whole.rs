@@ -6,7 +6,8 @@ use std::sync::OnceLock;
 use serde_json::Value;
 
 use super::config::WORDING;
-use super::{config, control_plane, renamed};
+use super::{config, control_plane};
+use crate::admission::renamed;
 use crate::api::control_plane::schema as control_plane_schema;
 use crate::api::names::{GROUP, KUBEADM_GROUP, Kind, Version};
 use crate::api::openapi;
