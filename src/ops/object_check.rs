@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::admission::core::unknown::FIELD_UNKNOWN;
 use crate::admission::metadata_types::METADATA_REFUSED;
 use crate::contract::{CORE_GROUP, cluster_class_name};
 use crate::diag::{Class, Diagnostic, Report, Rule, Severity};
@@ -55,7 +56,7 @@ static OF_PARTS: [&Rule; 8] = [
     &config::FIELD_UNKNOWN,
     &config::VALUE_REFUSED,
     &config::VERSION_UNKNOWN,
-    &core_kinds::FIELD_UNKNOWN,
+    &FIELD_UNKNOWN,
     &core_kinds::VALUE_REFUSED,
     &core_kinds::VERSION_UNKNOWN,
     &unresolved::KIND_UNKNOWN,

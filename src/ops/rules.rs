@@ -7,6 +7,7 @@ use crate::report::text;
 
 /// The rules of all files that declare some; a test over the sources holds the list complete.
 static DECLARED: &[&[&Rule]] = &[
+    crate::admission::core::unknown::RULES,
     crate::admission::metadata_types::RULES,
     crate::emit::account::RULES,
     crate::emit::components::image::RULES,

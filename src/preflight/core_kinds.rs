@@ -4,12 +4,12 @@
 
 use serde_json::Value;
 
+use crate::admission::core::unknown::{FIELD_UNKNOWN, with_new_form};
 use crate::admission::core::{self, Rejection};
-use crate::admission::renamed;
 use crate::api::names::Version;
 use crate::contract::CORE_GROUP;
 use crate::conversion::core::{Conversion, Surroundings, convert_object};
-use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy, Segment, rules};
+use crate::diag::{Diagnostic, FieldPath, Quoted, Segment, rules};
 use crate::objects::Object;
 use crate::render::prove::config::RULE_NOT_JUDGED;
 use crate::render::{Profile, Request};
@@ -19,8 +19,6 @@ use crate::schema::{Schema, Violation};
 rules! {
     /// an object of Cluster API's core has a version that the release does not serve
     pub(crate) VERSION_UNKNOWN = error("core-version-unknown");
-    /// an object of Cluster API's core has an unknown field
-    pub(crate) FIELD_UNKNOWN = error("core-field-unknown");
     /// an object of Cluster API's core lacks a required field
     FIELD_MISSING = error("core-field-missing");
     /// an object of Cluster API's core lacks several required fields, as a patch does, and is not judged for them
@@ -62,15 +60,11 @@ pub(crate) fn check(object: &Object, request: &Request) -> Vec<Diagnostic> {
             object.place(path)
         }
     };
-    let mut found = document::check_at(&written, schema, &WORDING, &at).into_findings();
-    for finding in found
-        .iter_mut()
-        .filter(|finding| finding.rule == &FIELD_UNKNOWN)
-    {
-        finding.help = renamed::in_v1beta2(object, &finding.place.path)
-            .map(Remedy::from)
-            .or(finding.help.take());
-    }
+    let found: Vec<Diagnostic> = document::check_at(&written, schema, &WORDING, &at)
+        .into_findings()
+        .into_iter()
+        .map(|finding| with_new_form(object, finding))
+        .collect();
     if found.is_empty() {
         let broken = broken_rules(object, &written, schema, request);
         return match broken.iter().any(|finding| finding.rule == &RULE_BROKEN) {

@@ -88,9 +88,6 @@ fn finding(rule: &'static Rule, refused: &Refused<'_>, upstream: Option<Text>) -
 /// uses may be a patch for a class, and lack what that has.
 pub(super) fn of_class(class: &Class<'_>, is_used: bool, budget: &Budget) -> Vec<Diagnostic> {
     let by_schema = definitions::of_class(class.object, is_used, &CLASS_REFUSED, budget);
-    if !by_schema.is_empty() {
-        return by_schema;
-    }
     let mut refused = machine_admission::of_class(class, is_used);
     refused.extend(metadata_admission::of_class(class));
     refused.extend(taint_admission::of_class(class));
@@ -98,11 +95,31 @@ pub(super) fn of_class(class: &Class<'_>, is_used: bool, budget: &Budget) -> Vec
     refused.extend(naming(class, budget));
     refused.extend(variables(class, budget));
     refused.extend(patch_admission::patches(class));
-    if refused.is_empty() {
-        Vec::new()
-    } else {
-        by_webhook(class.object, &CLASS_REFUSED, refused)
-    }
+    all(class.object, &CLASS_REFUSED, by_schema, refused)
+}
+
+/// The findings of the schema, and of the webhook about other fields. The server does not ask the
+/// webhook before the schema holds; one run reports both.
+fn all(
+    object: &Object,
+    rule: &'static Rule,
+    by_schema: Vec<Diagnostic>,
+    mut refused: Vec<Refused<'_>>,
+) -> Vec<Diagnostic> {
+    let known: BTreeSet<&FieldPath> = by_schema
+        .iter()
+        .map(|finding| &finding.place.path)
+        .collect();
+    refused.retain(|refused| {
+        let path = refused.part.path();
+        let mut at_or_above = std::iter::successors(Some(path.clone()), FieldPath::parent);
+        !at_or_above.any(|path| known.contains(&path))
+    });
+    let by_webhook = match refused.is_empty() {
+        true => Vec::new(),
+        false => by_webhook(object, rule, refused),
+    };
+    by_schema.into_iter().chain(by_webhook).collect()
 }
 
 /// Templates of names must give names.
@@ -261,9 +278,6 @@ pub(super) fn of_cluster(
     budget: &Budget,
 ) -> Vec<Diagnostic> {
     let by_schema = definitions::of_cluster(cluster.object, &CLUSTER_REFUSED, budget);
-    if !by_schema.is_empty() {
-        return by_schema;
-    }
     let mut refused = Vec::new();
     refused.extend(version_admission::of_cluster(cluster, class, release));
     if let Some(class) = class {
@@ -275,11 +289,7 @@ pub(super) fn of_cluster(
     refused.extend(metadata_admission::of_cluster(cluster));
     refused.extend(taint_admission::of_cluster(cluster));
     refused.extend(own_fields(cluster));
-    if refused.is_empty() {
-        Vec::new()
-    } else {
-        by_webhook(cluster.object, &CLUSTER_REFUSED, refused)
-    }
+    all(cluster.object, &CLUSTER_REFUSED, by_schema, refused)
 }
 
 /// What is refused of a class as some installations of Cluster API are, and taken by others.

@@ -1,13 +1,11 @@
 //! What the API server rejects of ClusterClasses and Clusters: unknown fields, the CRDs of Cluster
 //! API's core (`admission::core`), and names.
 
-use serde_json::Value;
-
 use super::advice;
-use crate::admission::{core, renamed};
-use crate::diag::{Diagnostic, FieldPath, Remedy, Rule, Segment, Shared};
+use crate::admission::core;
+use crate::admission::core::unknown::unknown_fields;
+use crate::diag::{Diagnostic, FieldPath, Rule, Segment, Shared};
 use crate::objects::{Object, fields};
-use crate::schema::document::{self, Part, Wording};
 use crate::schema::{Schema, Violation, ViolationKind, subdomain_errors};
 use crate::text::budget::Budget;
 
@@ -71,19 +69,10 @@ fn findings(
     budget: &Budget,
     is_accepted: &dyn Fn(&Violation) -> bool,
 ) -> Vec<Diagnostic> {
-    let mut admitted = object.clone();
-    admitted.drop_nulls();
-    let version = match object.version() {
-        "v1beta1" => "v1beta1",
-        _ => "v1beta2",
-    };
-    let Some(schema) = core::schema(object.kind(), version) else {
+    let Some(schema) = schema_of(object) else {
         return Vec::new();
     };
-    let unknown = unknown(object, admitted.value(), schema, rule);
-    if !unknown.is_empty() {
-        return unknown;
-    }
+    let admitted = admitted(object);
     let mut violations = schema.validate(admitted.value());
     violations.retain(|violation| !is_accepted(violation));
     violations.extend(misnamed(object));
@@ -112,32 +101,26 @@ fn findings(
     violations.iter().map(finding).collect()
 }
 
-/// Fields that the version of the object does not have.
-fn unknown(
-    object: &Object,
-    admitted: &Value,
-    schema: &Schema,
-    rule: &'static Rule,
-) -> Vec<Diagnostic> {
-    let wording = Wording {
-        unknown: rule,
-        missing: rule,
-        refused: rule,
+/// Fields that the version of a class or a Cluster does not have. They are left out when it is
+/// stored, so that the rest can be planned.
+pub(super) fn unknown(object: &Object) -> Vec<Diagnostic> {
+    let schema = schema_of(object);
+    let found = schema.map(|schema| unknown_fields(object, admitted(object).value(), schema));
+    found.unwrap_or_default()
+}
+
+fn admitted(object: &Object) -> Object {
+    let mut admitted = object.clone();
+    admitted.drop_nulls();
+    admitted
+}
+
+fn schema_of(object: &Object) -> Option<&'static Schema> {
+    let version = match object.version() {
+        "v1beta1" => "v1beta1",
+        _ => "v1beta2",
     };
-    let at = |path: &FieldPath, part| match part {
-        Part::Key => object.key_place(path),
-        Part::Value => object.place(path),
-    };
-    let fields = schema.unknown_fields(admitted);
-    fields
-        .iter()
-        .map(|field| {
-            let mut finding = document::unknown_finding(field, &wording, &at);
-            let new_form = renamed::in_v1beta2(object, &field.path).map(Remedy::from);
-            finding.help = new_form.or(finding.help);
-            finding
-        })
-        .collect()
+    core::schema(object.kind(), version)
 }
 
 /// A name that is not a DNS subdomain. Labels and annotations are checked by `preflight::metadata`.

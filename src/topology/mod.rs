@@ -113,7 +113,9 @@ rules! {
 /// runtime extensions are taken, as by a core whose feature gate `RuntimeSDK` is on.
 pub(crate) fn refused_of_class(class: &Object, budget: &Budget) -> Vec<Diagnostic> {
     let refused = admission::of_class(&Class::of(class), false, budget).into_iter();
-    refused
+    let unknown = definitions::unknown(class).into_iter();
+    unknown
+        .chain(refused)
         .filter(|finding| finding.rule != &PATCH_EXTERNAL)
         .collect()
 }

@@ -9,6 +9,7 @@ use super::blueprint::Blueprint;
 use super::class::Class;
 use super::cluster::{Cluster, Values};
 use super::defaults::with_defaults;
+use super::definitions;
 use super::engine::{self, external_finding};
 use super::history::History;
 use super::input::Input;
@@ -293,6 +294,7 @@ fn one(
         Err(finding) => return planned.report.push(*finding),
     };
     if !options.skips_admission {
+        planned.report.extend(definitions::unknown(cluster.object));
         let mut findings = Vec::new();
         if !faults.is_empty() {
             let help = "`windlass topology variables FILE` shows what the class takes";
@@ -341,6 +343,7 @@ fn one(
 
 /// What schemas and webhooks say of a class. External patches may be allowed.
 fn judge(class: &Class<'_>, options: &Options, budget: &Budget, report: &mut Report) -> bool {
+    report.extend(definitions::unknown(class.object));
     let findings = admission::of_class(class, true, budget);
     report.extend(admission::warnings_of_class(class));
     let mut is_sound = true;

@@ -14,6 +14,7 @@ mod schemas;
 mod selector;
 pub(crate) mod share;
 pub(crate) mod taints;
+pub(crate) mod unknown;
 pub(crate) mod versions;
 
 use serde_json::Value;
