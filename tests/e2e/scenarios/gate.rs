@@ -74,11 +74,6 @@ const REFUSED: &[(&str, By, &str)] = &[
         "failed to read \"infrastructure-components.yaml\" from provider's repository",
     ),
     (
-        "template-class-missing",
-        By::Cluster,
-        "failed to get the cluster class template for \"default/foo-quick-start\"",
-    ),
-    (
         "template-substitution-broken",
         By::Cluster,
         "missing closing brace",

@@ -22,10 +22,11 @@ use windlass::text::yaml;
 use super::topology::stand_ins::{self, Kinds};
 use crate::harness::api_server::Refusal;
 use crate::harness::control_plane::ControlPlane;
-use crate::harness::installation::CLUSTER_API;
 use crate::harness::runner::Context;
 use crate::harness::{components, managers, shared, wait};
 
+/// The release whose API `migrate` writes: v1.13 added fields to v1beta1.
+const CLUSTER_API: &str = "v1.14.0";
 const SOON: Duration = Duration::from_secs(60);
 /// How many files are judged at a time.
 const WORKERS: usize = 16;
