@@ -16,7 +16,7 @@ use crate::objects::{Object, Pool};
 use crate::ops::{render, validate};
 use crate::preflight::{self, core_kinds};
 use crate::render::input::{cluster_class, unresolved, variables};
-use crate::render::prove::config;
+use crate::render::prove::findings;
 use crate::render::{FeatureGates, Origins, Request, Variables, plan, write};
 use crate::text::budget::Budget;
 use crate::text::envsubst;
@@ -53,9 +53,9 @@ static INCOMPLETE_INPUT: [&Rule; 16] = [
 
 /// Findings that hold for a part of an object too, of which kustomize makes the rest.
 static OF_PARTS: [&Rule; 8] = [
-    &config::FIELD_UNKNOWN,
-    &config::VALUE_REFUSED,
-    &config::VERSION_UNKNOWN,
+    &findings::FIELD_UNKNOWN,
+    &findings::VALUE_REFUSED,
+    &findings::VERSION_UNKNOWN,
     &FIELD_UNKNOWN,
     &core_kinds::VALUE_REFUSED,
     &core_kinds::VERSION_UNKNOWN,

@@ -139,7 +139,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::render::plan::discovery::RULES,
     crate::render::plan::kubeadm_run::RULES,
     crate::render::plan::planner::RULES,
-    crate::render::prove::config::RULES,
+    crate::render::prove::findings::RULES,
     crate::render::prove::created::RULES,
     crate::render::prove::windows::RULES,
     crate::render::write::ignition::RULES,

@@ -11,7 +11,7 @@ use crate::contract::CORE_GROUP;
 use crate::conversion::core::{Conversion, Surroundings, convert_object};
 use crate::diag::{Diagnostic, FieldPath, Quoted, Segment, rules};
 use crate::objects::Object;
-use crate::render::prove::config::RULE_NOT_JUDGED;
+use crate::render::prove::findings::RULE_NOT_JUDGED;
 use crate::render::{Profile, Request};
 use crate::schema::document::{self, Part, Wording};
 use crate::schema::{Schema, Violation};
@@ -75,7 +75,11 @@ pub(crate) fn check(object: &Object, request: &Request) -> Vec<Diagnostic> {
                 .collect(),
         };
     }
-    let (missing, others): (Vec<_>, Vec<_>) = found.into_iter().partition(lacks_a_part);
+    let undefaulted = core::undefaulted(&written).into_iter();
+    let undefaulted =
+        undefaulted.flat_map(|rejection| refused(object, &Conversion::default(), &rejection));
+    let found = found.into_iter().chain(undefaulted);
+    let (missing, others): (Vec<_>, Vec<_>) = found.partition(lacks_a_part);
     match is_partial(&missing) {
         true => others
             .into_iter()
@@ -143,10 +147,20 @@ fn rejected_by_webhook(object: &Object, written: &Value, request: &Request) -> V
     let release = request
         .profile
         .admission(request.feature_gates.machine_taints);
-    let rejection = core::rejection(&conversion.value, &release, &request.budget);
-    rejection.map_or_else(Vec::new, |rejection| {
-        refused(object, &conversion, &rejection)
-    })
+    let Some(rejection) = core::rejection(&conversion.value, &release, &request.budget) else {
+        return Vec::new();
+    };
+    let found = refused(object, &conversion, &rejection);
+    let (lacking, mut found): (Vec<_>, Vec<_>) = found.into_iter().partition(lacks_all_references);
+    if !lacking.is_empty() {
+        found.push(partial(object, &lacking));
+    }
+    found
+}
+
+/// Whether a Cluster refers to nothing, as one that kustomize patches into another.
+fn lacks_all_references(finding: &Diagnostic) -> bool {
+    finding.place.path == FieldPath::of_fields("spec")
 }
 
 /// Values of v1beta1 that Cluster API cannot convert to the version that it stores.

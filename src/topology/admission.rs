@@ -12,7 +12,7 @@ use super::class::{Class, Definition};
 use super::cluster::Cluster;
 use super::part::Part;
 use super::patch_admission;
-use super::refused::{Refused, invalid};
+use super::refused::{Refused, invalid, joined};
 use super::{
     CLASS_REFUSED, CLUSTER_REFUSED, PART_EMPTY, advice, definitions, health_check,
     machine_admission, metadata_admission, names, taint_admission, version_admission,
@@ -59,20 +59,6 @@ pub(super) fn by_webhook(
         .iter()
         .map(|refused| finding(rule, refused, upstream.next()))
         .collect()
-}
-
-/// The most texts of one refusal that each of its findings repeats.
-const MOST_TEXTS: usize = 20;
-
-/// The texts of a refusal, as upstream joins them; of many, the first.
-pub(super) fn joined(texts: &[&str], between: &str) -> String {
-    match texts.len().checked_sub(MOST_TEXTS) {
-        None | Some(0) => texts.join(between),
-        Some(more) => format!(
-            "{}{between}… and {more} more",
-            texts[..MOST_TEXTS].join(between)
-        ),
-    }
 }
 
 fn finding(rule: &'static Rule, refused: &Refused<'_>, upstream: Option<Text>) -> Diagnostic {

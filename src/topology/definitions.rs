@@ -2,6 +2,7 @@
 //! API's core (`admission::core`), and names.
 
 use super::advice;
+use super::refused::joined;
 use crate::admission::core;
 use crate::admission::core::unknown::unknown_fields;
 use crate::diag::{Diagnostic, FieldPath, Rule, Segment, Shared};
@@ -83,8 +84,7 @@ fn findings(
     }
     violations.sort_by_key(ToString::to_string);
     let texts: Vec<String> = violations.iter().map(ToString::to_string).collect();
-    let upstream =
-        super::admission::joined(&texts.iter().map(String::as_str).collect::<Vec<_>>(), "\n");
+    let upstream = joined(&texts.iter().map(String::as_str).collect::<Vec<_>>(), "\n");
     let mut upstream = Shared::new(Some(upstream), violations.len());
     let finding = |violation: &Violation| {
         let text = violation.to_string();

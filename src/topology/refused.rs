@@ -44,3 +44,17 @@ pub(super) fn share<'o>(part: &Part<'o>, field: &str, refused: &mut Vec<Refused<
         refused.push(invalid(part, field, &quote(part.text()), &detail));
     }
 }
+
+/// The most texts of one refusal that each of its findings repeats.
+const MOST_TEXTS: usize = 20;
+
+/// The texts of a refusal, as upstream joins them; of many, the first.
+pub(super) fn joined(texts: &[&str], between: &str) -> String {
+    match texts.len().checked_sub(MOST_TEXTS) {
+        None | Some(0) => texts.join(between),
+        Some(more) => format!(
+            "{}{between}… and {more} more",
+            texts[..MOST_TEXTS].join(between)
+        ),
+    }
+}

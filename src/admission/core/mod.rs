@@ -67,18 +67,26 @@ pub(crate) struct Rejection {
     pub(crate) message: String,
 }
 
+/// What the defaulting webhook rejects, before the schema is asked: an annotation of the autoscaler
+/// that is not a number.
+pub(crate) fn undefaulted(object: &Value) -> Option<Rejection> {
+    let kind = text(object, "/kind");
+    let (annotation, message) = defaults::unreadable_replicas(kind, object)?;
+    let path = FieldPath::of_fields("metadata.annotations").field(annotation);
+    let violation = Violation::invalid(path, annotated(object, annotation), message.as_str());
+    Some(Rejection {
+        violations: vec![violation],
+        message,
+    })
+}
+
 /// Checks an object of v1beta2 that its schema accepts: its defaults, then the validating webhook.
 /// `None` if it is accepted, or of another kind.
 pub(crate) fn rejection(object: &Value, release: &Release, budget: &Budget) -> Option<Rejection> {
-    let kind = text(object, "/kind");
-    if let Some((annotation, message)) = defaults::unreadable_replicas(kind, object) {
-        let path = FieldPath::of_fields("metadata.annotations").field(annotation);
-        let violation = Violation::invalid(path, annotated(object, annotation), message.as_str());
-        return Some(Rejection {
-            violations: vec![violation],
-            message,
-        });
+    if let Some(rejection) = undefaulted(object) {
+        return Some(rejection);
     }
+    let kind = text(object, "/kind");
     let object = &defaulted(object);
     let mut violations = added_label(object);
     if violations.is_empty() {

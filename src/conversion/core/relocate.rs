@@ -94,6 +94,12 @@ impl Conversion {
                 .and_then(Value::as_str)
                 .unwrap_or_default()
         };
+        let written = text("apiVersion");
+        if form == Form::Reference && written.matches('/').count() > 1 {
+            return Err(format!(
+                "failed to parse apiVersion: unexpected GroupVersion string: {written}"
+            ));
+        }
         let (group, name) = match to {
             _ if form == Form::Template => (text("apiVersion").to_owned(), "apiVersion"),
             Version::V1Beta2 if reference.contains_key("apiVersion") => (

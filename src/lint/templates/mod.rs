@@ -24,7 +24,6 @@ use crate::text::envsubst::{self, SubstError};
 use crate::text::go;
 use crate::text::source::Source;
 use crate::text::yaml;
-use crate::topology::refused_of_class;
 
 pub(crate) use known::{Known, Wanted};
 use rules::{
@@ -125,17 +124,6 @@ impl Judge<'_> {
         report.extend(template_text::check(self.source, budget));
         if let Audience::Author(wishes) = self.asked.audience {
             report.extend(sampled.substituted.restore(self.advice(&sampled, budget)));
-            // Of a part of a class the rest may be elsewhere.
-            let is_class = |object: &Object| {
-                self.asked.extent == Extent::Whole && object.is(CORE_GROUP, "ClusterClass")
-            };
-            report.extend(sampled.judge(|object| {
-                if is_class(object) {
-                    refused_of_class(object, budget)
-                } else {
-                    Vec::new()
-                }
-            }));
             report.extend(outdated(&sampled, wishes));
             report.extend(check_text(self.source, budget));
         }

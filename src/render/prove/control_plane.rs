@@ -5,13 +5,13 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::config::{ADMISSION_REFUSED, NOT_CONVERTIBLE, config_rules, config_wording};
-use super::whole;
+use super::findings::{ADMISSION_REFUSED, NOT_CONVERTIBLE};
+use super::served::{config_rules, config_wording, whole_schema};
 use crate::admission::{self, Judge};
 use crate::api::names::Version;
 use crate::contract::CORE_GROUP;
 use crate::conversion::core::{Conversion, Surroundings, convert_object};
-use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy, Segment, Setting, Text};
+use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy, Segment, Setting, Shared};
 use crate::render::input::request::Request;
 use crate::render::input::target::{ConfigKind, Target};
 use crate::schema::{Violation, refusal};
@@ -27,12 +27,10 @@ pub(super) fn refusals(
     }
     let conversion = converted(target, version, request);
     let spec_path = target.spec_path();
-    let faults = conversion.faults.iter().filter(|fault| {
-        let path = fault.place.to_string();
-        !fault.place.segments().starts_with(spec_path.segments())
-                // The webhook reports what a reference lacks.
-                && !path.ends_with("infrastructureRef")
-    });
+    let faults = conversion
+        .faults
+        .iter()
+        .filter(|fault| !fault.place.segments().starts_with(spec_path.segments()));
     let faults: Vec<_> = faults
         .map(|fault| {
             let message = format!("{}: {}", fault.place, Quoted(&fault.message));
@@ -49,14 +47,14 @@ pub(super) fn refusals(
     violations.retain(|violation| {
         version == Version::V1Beta1 || !violation.path.to_string().contains(".infrastructureRef.")
     });
-    let upstream = upstream(target, request);
+    let mut upstream = Shared::new(upstream(target, request), violations.len());
     let findings = violations.iter().map(|violation| {
         let path = in_version(conversion.origins.of(&violation.path), version);
         let message = format!("{path}: {}", Quoted(&violation.fault));
         let mut finding = Diagnostic::of(&ADMISSION_REFUSED, message)
             .at(target.config.place(&path))
             .help(help(violation));
-        finding.upstream = upstream.as_ref().map(Text::of_value);
+        finding.upstream = upstream.next();
         finding
     });
     findings.collect()
@@ -113,7 +111,7 @@ fn violations(conversion: &Conversion, request: &Request) -> Vec<Violation> {
 /// The object in v1beta2, which the webhooks work on, with the defaults of its own schema.
 fn converted(target: &Target<'_>, version: Version, request: &Request) -> Conversion {
     let mut object = target.config.value().clone();
-    whole::schema(target.kind, version, &request.profile).apply_defaults(&mut object);
+    whole_schema(target.kind, version, &request.profile).apply_defaults(&mut object);
     let surroundings = Surroundings {
         version_of: &|_, _| None,
         keeps_incomplete: true,

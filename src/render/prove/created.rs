@@ -8,9 +8,9 @@
 
 use serde_json::{Map, Value};
 
-use super::config;
+use super::served::{in_object, schema};
 use crate::api::names::{KUBEADM_GROUP, Kind, Version};
-use crate::diag::{Diagnostic, Quoted, rules};
+use crate::diag::{Diagnostic, Quoted, Shared, rules};
 use crate::render::input::outcome::Notes;
 use crate::render::input::profile::Profile;
 use crate::render::input::target::{ConfigKind, Target};
@@ -58,21 +58,24 @@ pub(super) fn check(
     if created.as_object().is_some_and(|spec| !spec.is_empty()) {
         config["spec"] = created;
     }
-    let schema = config::schema(KUBEADM_GROUP, Version::V1Beta2, profile);
+    let schema = schema(KUBEADM_GROUP, Version::V1Beta2, profile);
     let violations = schema.validate(&config);
     if violations.is_empty() {
         return Some(());
     }
     let name = format!("{}-xxxxx", target.config.name());
     let upstream = refusal(KUBEADM_GROUP, Kind::Config.kubeadm(), &name, &violations);
+    let mut upstream = Shared::new(Some(upstream), violations.len());
     for violation in &violations {
-        notes.report.push(finding(target, violation, &upstream));
+        let mut finding = finding(target, violation);
+        finding.upstream = upstream.next();
+        notes.report.push(finding);
     }
     None
 }
 
-fn finding(target: &Target<'_>, violation: &Violation, upstream: &str) -> Diagnostic {
-    let path = config::in_object(target, &violation.path);
+fn finding(target: &Target<'_>, violation: &Violation) -> Diagnostic {
+    let path = in_object(target, &violation.path);
     let message = format!(
         "the API server rejects the KubeadmConfig that is created of {}: {}: {}",
         target.config.title(),
@@ -81,7 +84,6 @@ fn finding(target: &Target<'_>, violation: &Violation, upstream: &str) -> Diagno
     );
     Diagnostic::of(&CREATED_REJECTED, message)
         .at(target.config.place(&path))
-        .upstream(upstream)
         .help(format!("remove `{path}`, or write a value into it"))
 }
 

@@ -9,10 +9,10 @@ mod field_path;
 mod functions;
 mod guard;
 mod meter;
+mod overloads;
 mod parsed;
 mod program;
 mod rule;
-mod types;
 mod value;
 
 use std::sync::Arc;

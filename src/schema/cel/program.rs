@@ -8,7 +8,7 @@ use super::functions::GO_WORDS;
 use super::guard::{guarded, with_room};
 use super::meter::{self, Meter};
 use super::value::escaped;
-use super::{cost, types};
+use super::{cost, overloads};
 use crate::schema::node::{ListType, Node, Type};
 
 /// Longer expressions are not parsed. The longest of a known provider has 145 bytes.
@@ -144,7 +144,7 @@ impl Program {
 
     /// Whether it certainly gives something else than a boolean, for values of a schema.
     pub(in crate::schema) fn gives_no_bool(&self, node: &Node) -> bool {
-        types::gives_no_bool(&self.expression, node)
+        overloads::gives_no_bool(&self.expression, node)
     }
 
     /// What the API server estimates that it costs; nothing, when we cannot tell.
@@ -230,7 +230,7 @@ pub(in crate::schema) fn type_error(
         }
         open.extend(parts(&current.expr));
     }
-    types::overload_error(&program.expression, node)
+    overloads::overload_error(&program.expression, node)
 }
 
 /// Goes down by fields as long as the schema names them.

@@ -249,17 +249,19 @@ const REWORDED: [(&str, &str); 2] = [
     ),
 ];
 
-/// Where a message goes on in the words of a library of Go: the decoder of JSON, the compiler of
-/// CEL with the rule and a place in it, the parser of regular expressions. Reports have their own.
-const OF_LIBRARIES: [&str; 3] = [
+/// Where a message goes on in the words of a library of Go: the decoder of JSON, the parser of
+/// regular expressions. Reports have their own.
+const OF_LIBRARIES: [&str; 2] = [
     "json: cannot unmarshal",
-    "compilation failed: ",
     "must be a valid regular expression, but isn't: ",
 ];
 
-/// Faults of the compiler of CEL itself, of v1.12: at another field from run to run.
-const FAULTS_OF_CEL: [&str; 2] = [
+/// Rules in CEL that do not compile: upstream checks types, quotes the rule and a place in it, and
+/// reports faults of its compiler at another field from run to run. Only the verdict is compared.
+const OF_CEL: [&str; 4] = [
+    "compilation failed: ",
     "internal error: failed to construct type information",
+    "rule compile error: ",
     "rule compiler initialization error",
 ];
 
@@ -275,8 +277,10 @@ fn same_message(theirs: &Answer, ours: &Findings) -> Result<(), (String, String)
         REWORDED.iter().fold(reason.to_owned(), newest)
     };
     // Upstream fills in an empty part and rejects that.
-    let missing = |(rule, path, _): &(String, String, String)| {
-        let is_missing = rule.ends_with("-field-missing") || rule == "core-object-partial";
+    let missing = |(rule, path, message): &(String, String, String)| {
+        let is_missing = rule.ends_with("-field-missing")
+            || rule == "core-object-partial"
+            || message.ends_with(": Required value");
         is_missing.then(|| path.clone())
     };
     let missing: Vec<String> = ours.all.iter().filter_map(missing).collect();
@@ -284,12 +288,22 @@ fn same_message(theirs: &Answer, ours: &Findings) -> Result<(), (String, String)
     // On the way from v1beta1, v1.12 mixes up the selectors of patches with one name.
     let are_names_repeated = is_told("patch names must be unique");
     let is_mixed_up = |reason: &str| are_names_repeated && reason.contains("no selector enabled");
+    // Of a schema that cannot be compiled we report no more; upstream goes on in it.
+    let own = ours.all.iter().map(|(_, _, message)| message.as_str());
+    let unread: Vec<&str> = own
+        .filter_map(|message| {
+            message.split_once(": Invalid value: \"\": failed to build validator")
+        })
+        .map(|(schema, _)| schema)
+        .collect();
+    let is_of_unread_schema = |reason: &str| unread.iter().any(|path| reason.starts_with(path));
     let reasons: Vec<String> = theirs
         .reasons()
         .into_iter()
         .filter(|reason| !is_of_absent_template(reason) && !is_below_missing(reason))
         .filter(|reason| !is_mixed_up(reason))
-        .filter(|reason| !FAULTS_OF_CEL.iter().any(|fault| reason.contains(fault)))
+        .filter(|reason| !OF_CEL.iter().any(|fault| reason.contains(fault)))
+        .filter(|reason| !is_of_unread_schema(reason))
         .map(comparable)
         .collect();
     match reasons.iter().find(|reason| !is_told(reason)) {
