@@ -5,13 +5,14 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::findings::{ADMISSION_REFUSED, NOT_CONVERTIBLE};
+use super::findings::{ADMISSION_REFUSED, FIELD_MISSING, NOT_CONVERTIBLE};
 use super::served::{config_rules, config_wording, whole_schema};
 use crate::admission::{self, Judge};
 use crate::api::names::Version;
 use crate::contract::CORE_GROUP;
 use crate::conversion::core::{Conversion, Surroundings, convert_object};
 use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy, Segment, Setting, Shared};
+use crate::objects::fields;
 use crate::render::input::request::Request;
 use crate::render::input::target::{ConfigKind, Target};
 use crate::schema::{Violation, refusal};
@@ -50,14 +51,29 @@ pub(super) fn refusals(
     let mut upstream = Shared::new(upstream(target, request), violations.len());
     let findings = violations.iter().map(|violation| {
         let path = in_version(conversion.origins.of(&violation.path), version);
-        let message = format!("{path}: {}", Quoted(&violation.fault));
-        let mut finding = Diagnostic::of(&ADMISSION_REFUSED, message)
-            .at(target.config.place(&path))
-            .help(help(violation));
+        let mut finding = match missing(target, &path) {
+            Some(name) => Diagnostic::of(&FIELD_MISSING, format!("{path} is missing"))
+                .help(format!("add `{name}:`")),
+            None => {
+                let message = format!("{path}: {}", Quoted(&violation.fault));
+                Diagnostic::of(&ADMISSION_REFUSED, message).help(help(violation))
+            }
+        }
+        .at(target.config.place(&path));
         finding.upstream = upstream.next();
         finding
     });
     findings.collect()
+}
+
+/// The name of a field that the webhook demands and the object does not have: it may be a patch.
+fn missing<'p>(target: &Target<'_>, path: &'p FieldPath) -> Option<&'p str> {
+    const DEMANDED: [&str; 5] = ["version", "apiGroup", "apiVersion", "kind", "name"];
+    let Some(Segment::Field(name)) = path.segments().last() else {
+        return None;
+    };
+    let is_absent = fields::at(target.config.value(), path.segments()).is_none();
+    (is_absent && DEMANDED.contains(&name.as_str())).then_some(name)
 }
 
 /// The message with which the webhook rejects the control plane: what is wrong with it, and with
