@@ -310,7 +310,8 @@ pub(crate) fn complete_names(crd: &mut Object) -> Result<(), Misfit> {
         ("listKind", format!("{kind}List")),
         ("singular", kind.to_lowercase()),
     ] {
-        if crd.text(&["spec", "names", field]).is_empty() {
+        let given = fields::field(crd.value(), &["spec", "names", field]);
+        if given.is_none_or(fields::is_empty) {
             crd.set(
                 &FieldPath::of_fields("spec.names").field(field),
                 name.into(),

@@ -66,7 +66,7 @@ const UNSOUND: &[(&str, &str)] = &[
         "corpus/metal3-io+cluster-api-provider-metal3",
         "Metal3ClusterTemplate have other fields, and no webhook",
     ),
-    // metadata.yaml promises a contract of which config/crd has no label.
+    // metadata.yaml promises a contract, and config/crd does not have its label.
     (
         "corpus-review3/linode+cluster-api-provider-linode",
         "metadata.yaml promises contract v1beta2",
