@@ -411,10 +411,11 @@ mod tests {
             crd.value()["spec"]["names"].clone()
         };
         let all = json!({"kind": "FooConfig", "listKind": "FooConfigList", "plural": "fooconfigs", "singular": "fooconfig"});
-        assert_eq!(
-            completed(json!({"kind": "FooConfig", "plural": "fooconfigs"})),
-            all
-        );
+        let left_out = json!({"kind": "FooConfig", "plural": "fooconfigs"});
+        assert_eq!(completed(left_out), all);
+        let empty =
+            json!({"kind": "FooConfig", "plural": "fooconfigs", "listKind": "", "singular": ""});
+        assert_eq!(completed(empty), all);
         let own = json!({"kind": "FooConfig", "listKind": "FooConfigs", "singular": "foo"});
         assert_eq!(completed(own.clone()), own);
     }

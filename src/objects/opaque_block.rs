@@ -185,6 +185,7 @@ mod tests {
             "a: |\n  text ${Y:=z}\nb: c\n${X}\n",
             "a: b\n---\n${X}\n",
             "a:\n  b: |\n    text\n  ${X}\n",
+            "a: |\n  text\nb:\n  ${X}\n",
         ] {
             assert_eq!(names(text), ["X"], "{text}");
         }
