@@ -210,7 +210,7 @@ impl Sides<'_> {
     /// provider could fail to store `joinConfiguration.controlPlane`, by which later releases tell
     /// machines that joined.
     fn of_upgrade(&self, row: &Row) -> String {
-        let told = "an upgrade of Cluster API replaces no machine: only those to come are others";
+        let message = "an upgrade of Cluster API replaces no machine: only new machines differ";
         let is_older = self.old.request.profile.release() < Some(Release(12, 0));
         let needs_field = row.rule
             == Rule::ControlPlane(Comparison::Desired {
@@ -218,9 +218,9 @@ impl Sides<'_> {
             });
         match self.machines {
             Machines::Joined if is_older && needs_field => format!(
-                "{told}; a machine is replaced if its KubeadmConfig lacks joinConfiguration.controlPlane"
+                "{message}; a machine is replaced if its KubeadmConfig lacks joinConfiguration.controlPlane"
             ),
-            _ => told.to_owned(),
+            _ => message.to_owned(),
         }
     }
 }

@@ -103,7 +103,7 @@ impl Run for Arguments {
         };
         if !files::is_folder(Path::new(&self.folder)) {
             return Err(Failure::usage(
-                format!("{} is no folder", without_credentials(&self.folder)),
+                format!("{} is not a folder", without_credentials(&self.folder)),
                 "name the root folder of the project",
             ));
         }

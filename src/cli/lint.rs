@@ -200,13 +200,13 @@ impl Arguments {
             }
             let mut loaded = provider_file::load(&file.file, context)?;
             judge.roles().hold_for(&mut loaded.inputs);
-            let mut told = linted.report.clone();
-            told.extend(built.report.clone());
+            let mut reported = linted.report.clone();
+            reported.extend(built.report.clone());
             built.report.extend(release_findings::findings(
                 &loaded.providers,
                 loaded.report,
                 &loaded.inputs,
-                &told,
+                &reported,
             ));
             built.sources.join(loaded.sources);
         }

@@ -191,7 +191,7 @@ impl Check {
 fn read(folder: &str) -> Result<Tree, Failure> {
     if !files::is_folder(Path::new(folder)) {
         return Err(Failure::usage(
-            format!("{} is no folder", without_credentials(folder)),
+            format!("{} is not a folder", without_credentials(folder)),
             "name the folder of a release",
         ));
     }

@@ -310,7 +310,8 @@ pub(crate) fn complete_names(crd: &mut Object) -> Result<(), Misfit> {
         ("listKind", format!("{kind}List")),
         ("singular", kind.to_lowercase()),
     ] {
-        if crd.text(&["spec", "names", field]).is_empty() {
+        let given = fields::field(crd.value(), &["spec", "names", field]);
+        if given.is_none_or(fields::is_empty) {
             crd.set(
                 &FieldPath::of_fields("spec.names").field(field),
                 name.into(),
@@ -410,10 +411,11 @@ mod tests {
             crd.value()["spec"]["names"].clone()
         };
         let all = json!({"kind": "FooConfig", "listKind": "FooConfigList", "plural": "fooconfigs", "singular": "fooconfig"});
-        assert_eq!(
-            completed(json!({"kind": "FooConfig", "plural": "fooconfigs"})),
-            all
-        );
+        let left_out = json!({"kind": "FooConfig", "plural": "fooconfigs"});
+        assert_eq!(completed(left_out), all);
+        let empty =
+            json!({"kind": "FooConfig", "plural": "fooconfigs", "listKind": "", "singular": ""});
+        assert_eq!(completed(empty), all);
         let own = json!({"kind": "FooConfig", "listKind": "FooConfigs", "singular": "foo"});
         assert_eq!(completed(own.clone()), own);
     }

@@ -117,8 +117,8 @@ impl Built<'_> {
     }
 }
 
-/// The fields of provider.yaml because of which an object of a kind is made; the first that the
-/// file has is the reason.
+/// The fields of provider.yaml that cause objects of a kind; the first that the file has is the
+/// reason.
 fn causes(kind: &str) -> &'static [&'static str] {
     match kind {
         "Namespace" => &["namespaceMetadata", "namespace"],

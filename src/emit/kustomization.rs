@@ -74,7 +74,7 @@ pub(super) fn not_applied(
                 }
                 Action::Broken(sentence) => {
                     let finding = Diagnostic::of(&NOT_APPLIED, sentence.as_str()).at(change.place);
-                    report.push(finding.help("correct it, or remove it if nobody needs it"));
+                    report.push(finding.help("correct it, or remove it if it is not needed"));
                     continue;
                 }
                 Action::NameSuffix(suffix) => {

@@ -167,7 +167,7 @@ mod tests {
                 &Budget::default(),
             );
             let findings = found.report.findings().iter();
-            let told: Vec<&str> = findings
+            let reported: Vec<&str> = findings
                 .filter(|finding| finding.rule.id == "inspect-data-fetched")
                 .map(|finding| {
                     finding
@@ -178,7 +178,7 @@ mod tests {
                         .trim_end_matches(',')
                 })
                 .collect();
-            assert_eq!(told, addresses, "{data}");
+            assert_eq!(reported, addresses, "{data}");
             assert!(
                 !found
                     .report

@@ -134,7 +134,7 @@ fn owner(
     Some(Diagnostic::of(rule, message).help(help))
 }
 
-/// Permissions that are no octal number, and a number without quotes that YAML reads as decimal:
+/// Permissions that are not an octal number, and a number without quotes that YAML reads as decimal:
 /// cloud-init takes a number as it is (`cc_write_files.py`, `decode_perms`).
 fn permissions(step: &Step, file: &FileOnNode, format: Format) -> Option<Diagnostic> {
     if format != Format::CloudConfig || file.mode.is_empty() {

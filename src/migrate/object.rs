@@ -249,8 +249,8 @@ impl Object<'_> {
             .help(fault.help.clone())
     }
 
-    /// The finding about a variable that stands for a block of its document, of which nobody knows
-    /// what version it is.
+    /// Reports a variable that stands for a block of the document: the version of the block is
+    /// unknown.
     fn unknown_block(&self, document: &Document<'_>) -> Option<Diagnostic> {
         let range: Range<usize> = document.document.range.into();
         let block = document.masked.block_in(range.start)?;

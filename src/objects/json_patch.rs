@@ -110,7 +110,12 @@ fn found<'d>(document: &'d mut Value, path: &str) -> Result<&'d Value, String> {
 }
 
 fn test(document: &mut Value, path: &str, wanted: &Value) -> Result<(), String> {
-    let there = found(document, path).cloned().unwrap_or(Value::Null);
+    let Some((container, key)) = container(document, path) else {
+        return Err(format!(
+            "test operation does not apply: is missing path: {path}: missing value"
+        ));
+    };
+    let there = member(container, &key).cloned().unwrap_or(Value::Null);
     if there == *wanted {
         Ok(())
     } else {
@@ -336,6 +341,8 @@ mod tests {
         );
         for refused in [
             json!({"op": "test", "path": "/b", "value": {}}),
+            json!({"op": "test", "path": "/none/c", "value": null}),
+            json!({"op": "test", "path": "/b/c/-", "value": null}),
             json!({"op": "move", "from": "/none", "path": "/a/0"}),
             json!({"op": "copy", "path": "/a/0"}),
             json!({"op": "add", "path": "/a/0"}),

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::pods;
 use super::strategic_merge::DIRECTIVE;
-use crate::diag::FieldPath;
+use crate::diag::{FieldPath, Segment};
 
 /// The lists that are merged, by field, with the fields by which their items are told apart; lists
 /// of scalars have none. All other lists are replaced.
@@ -56,6 +56,39 @@ const KNOWN_GROUPS: &[&str] = &[
     "scheduling.k8s.io",
     "storage.k8s.io",
 ];
+
+/// Where the lists of a kind are that are not those of metadata and status.
+enum Holder {
+    /// One map.
+    At(FieldPath),
+    /// The pod and its containers.
+    Pod(FieldPath),
+}
+
+impl Holder {
+    fn of(kind: &str) -> Self {
+        match (kind, pods::pod_path(kind)) {
+            (_, Some(pod)) => Holder::Pod(FieldPath::of_fields(pod)),
+            ("Service", None) => Holder::At(FieldPath::of_fields("spec")),
+            _ => Holder::At(FieldPath::root()),
+        }
+    }
+
+    /// Whether a list with the field name is the one that kustomize's schema has.
+    fn has(&self, list: &FieldPath) -> bool {
+        let Some((Segment::Field(name), above)) = list.segments().split_last() else {
+            return false;
+        };
+        match (name.as_str(), self) {
+            ("finalizers" | "ownerReferences", _) => {
+                above.last() == Some(&Segment::Field("metadata".to_owned()))
+            }
+            ("conditions", _) => above == [Segment::Field("status".to_owned())],
+            (_, Holder::At(map)) => above == map.segments(),
+            (_, Holder::Pod(pod)) => above.starts_with(pod.segments()),
+        }
+    }
+}
 
 /// The lists that are merged in objects of a kind.
 fn lists(group: &str, kind: &str) -> Lists {
@@ -125,6 +158,7 @@ pub(crate) fn merge(
 ) -> Result<Option<Value>, MergeFault> {
     let mut walk = Walk {
         lists: lists(group, kind),
+        holder: Holder::of(kind),
         path: FieldPath::root(),
     };
     Ok(walk
@@ -140,6 +174,7 @@ enum Directive {
 
 struct Walk {
     lists: Lists,
+    holder: Holder,
     path: FieldPath,
 }
 
@@ -210,7 +245,7 @@ impl Walk {
         keys.sort();
         keys.dedup();
         for key in keys {
-            self.path.push(crate::diag::Segment::Field(key.clone()));
+            self.path.push(Segment::Field(key.clone()));
             let (dest, patch) = (merged.remove(&key), origin.get(&key).cloned());
             if let Some(value) = self.value(dest, patch, &key)? {
                 merged.insert(key, value);
@@ -259,7 +294,7 @@ impl Walk {
         field: &str,
     ) -> Result<Option<Value>, MergeFault> {
         let merged = self.lists.iter().find(|(list, _)| *list == field);
-        let Some((_, keys)) = merged else {
+        let Some((_, keys)) = merged.filter(|_| self.holder.has(&self.path)) else {
             return Ok(origin.or(dest).filter(|value| !value.is_null()));
         };
         let is_null = origin.as_ref().is_some_and(Value::is_null);
@@ -524,5 +559,84 @@ fn set_element(list: &mut Vec<Value>, element: Option<Value>, keys: &[&str], val
     *list = kept;
     if !is_found {
         list.extend(element.filter(|element| !element.is_null()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn merged(group: &str, kind: &str, object: Value, patch: Value) -> Value {
+        merge((group, kind), object, patch).unwrap().unwrap()
+    }
+
+    /// Observed of kustomize v5.8.1: `tests/e2e/scenarios/kustomize` compares random patches.
+    #[test]
+    fn merges_lists_only_where_the_kind_has_them() {
+        let old = json!([{"name": "a", "port": 1, "containerPort": 1}]);
+        let new = json!([{"name": "b", "port": 2, "containerPort": 2}]);
+        let both = json!([new[0], old[0]]);
+        let merge_at = |group: &str, kind: &str, pointer: &str| {
+            let at = |list: &Value| {
+                let names = pointer.split('/').rev().filter(|name| !name.is_empty());
+                names.fold(list.clone(), |below, name| json!({ name: below }))
+            };
+            merged(group, kind, at(&old), at(&new))
+                .pointer(pointer)
+                .cloned()
+                .unwrap()
+        };
+        for (group, kind, pointer) in [
+            ("apps", "Deployment", "/spec/template/spec/volumes"),
+            ("apps", "Deployment", "/spec/template/spec/imagePullSecrets"),
+            (
+                "batch",
+                "CronJob",
+                "/spec/jobTemplate/spec/template/spec/volumes",
+            ),
+            ("", "Service", "/spec/ports"),
+            ("", "ServiceAccount", "/secrets"),
+            (
+                "admissionregistration.k8s.io",
+                "ValidatingWebhookConfiguration",
+                "/webhooks",
+            ),
+        ] {
+            assert_eq!(merge_at(group, kind, pointer), both, "{kind} {pointer}");
+        }
+        for (group, kind, pointer) in [
+            ("apps", "Deployment", "/imagePullSecrets"),
+            ("apps", "Deployment", "/spec/ports"),
+            ("", "Service", "/ports"),
+            ("", "ServiceAccount", "/spec/secrets"),
+            ("foo.dev", "Foo", "/spec/template/spec/volumes"),
+        ] {
+            assert_eq!(merge_at(group, kind, pointer), new, "{kind} {pointer}");
+        }
+    }
+
+    #[test]
+    fn merges_lists_of_containers() {
+        let container = |ports: Value| json!({"spec": {"template": {"spec": {"containers": [{"name": "m", "ports": ports}]}}}});
+        let port = |number: u16| json!({"containerPort": number, "protocol": "TCP"});
+        let merged = merged(
+            "apps",
+            "Deployment",
+            container(json!([port(1)])),
+            container(json!([port(2)])),
+        );
+        assert_eq!(merged, container(json!([port(2), port(1)])));
+    }
+
+    #[test]
+    fn merges_finalizers_of_all_metadata() {
+        let at = |list: Value| json!({"spec": {"template": {"metadata": {"finalizers": list}}}});
+        let merged = merged("apps", "Deployment", at(json!(["a"])), at(json!(["b"])));
+        assert_eq!(merged, at(json!(["b", "a"])));
+        let other = |list: Value| json!({"data": {"finalizers": list}});
+        let replaced = merge(("", "ConfigMap"), other(json!(["a"])), other(json!(["b"])));
+        assert_eq!(replaced.unwrap().unwrap(), other(json!(["b"])));
     }
 }

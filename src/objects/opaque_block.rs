@@ -1,5 +1,5 @@
 //! Variables of clusterctl that are alone on a line where YAML needs an entry: the user supplies a
-//! block of text, of which a template does not say what it contains.
+//! block of text, and its content is unknown.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -185,6 +185,7 @@ mod tests {
             "a: |\n  text ${Y:=z}\nb: c\n${X}\n",
             "a: b\n---\n${X}\n",
             "a:\n  b: |\n    text\n  ${X}\n",
+            "a: |\n  text\nb:\n  ${X}\n",
         ] {
             assert_eq!(names(text), ["X"], "{text}");
         }

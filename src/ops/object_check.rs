@@ -51,7 +51,7 @@ static INCOMPLETE_INPUT: [&Rule; 16] = [
     &topology::DEFAULTS_UNKNOWN,
 ];
 
-/// Findings that hold for a part of an object too, of which kustomize makes the rest.
+/// Rules that apply to parts of objects, too, which kustomize completes.
 static OF_PARTS: [&Rule; 8] = [
     &findings::FIELD_UNKNOWN,
     &findings::VALUE_REFUSED,
@@ -86,7 +86,7 @@ static OF_NODES: [&[&Rule]; 14] = [
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject<'a> {
     pub(crate) source: &'a Source,
-    /// Whether the objects are what a user applies, or parts of which kustomize makes them.
+    /// Whether the objects are complete, or parts that kustomize combines.
     pub(crate) extent: Extent,
 }
 
@@ -105,11 +105,11 @@ pub(crate) fn check_templates(
     report
 }
 
-/// Checks the objects of templates that are whole. `told` are findings from before.
+/// Checks the objects of templates that are whole. `reported` are earlier findings.
 pub(crate) fn check_whole(
     sources: &[Source],
     definitions: &[Object],
-    told: &Report,
+    reported: &Report,
     budget: &Budget,
 ) -> Report {
     let subject = |source| Subject {
@@ -117,7 +117,7 @@ pub(crate) fn check_whole(
         extent: Extent::Whole,
     };
     let subjects: Vec<_> = sources.iter().map(subject).collect();
-    check(&subjects, definitions, told, budget)
+    check(&subjects, definitions, reported, budget)
 }
 
 /// Whether objects of a group are checked.
@@ -126,12 +126,12 @@ pub(crate) fn is_checked(object: &Object) -> bool {
 }
 
 /// Checks the objects of each file. Classes that a template refers to are taken from the other
-/// files, and defaults of its kinds from `definitions`, which are CRDs. `told` are findings from
-/// before, which are not repeated.
+/// files, and defaults of its kinds from `definitions`, which are CRDs. `reported` are earlier
+/// findings, which are not repeated.
 pub(crate) fn check(
     subjects: &[Subject<'_>],
     definitions: &[Object],
-    told: &Report,
+    reported: &Report,
     budget: &Budget,
 ) -> Report {
     let classes: Vec<(&str, &Source)> = subjects
@@ -152,7 +152,7 @@ pub(crate) fn check(
         let classes = classes.iter().filter(is_used).map(|(_, class)| *class);
         subject.check(&classes.collect::<Vec<_>>(), definitions, budget)
     });
-    not_told(told, found.into_iter().flatten())
+    unreported(reported, found.into_iter().flatten())
 }
 
 fn folder(source: &Source) -> &str {
@@ -162,10 +162,10 @@ fn folder(source: &Source) -> &str {
         .map_or("", |(folder, _)| folder)
 }
 
-/// The findings that are not told yet: those of another rule at the place of an error are about the
+/// The findings that are not reported yet: one of another rule at the location of an error is about the
 /// same thing.
-fn not_told(told: &Report, found: impl Iterator<Item = Diagnostic>) -> Report {
-    let errors = told.starts(|finding| finding.rule.severity == Severity::Error);
+fn unreported(reported: &Report, found: impl Iterator<Item = Diagnostic>) -> Report {
+    let errors = reported.starts(|finding| finding.rule.severity == Severity::Error);
     let identity = |finding: &Diagnostic| {
         (
             finding.rule.id,
@@ -173,7 +173,7 @@ fn not_told(told: &Report, found: impl Iterator<Item = Diagnostic>) -> Report {
             finding.message.to_string(),
         )
     };
-    let mut known: BTreeSet<_> = told.findings().iter().map(identity).collect();
+    let mut known: BTreeSet<_> = reported.findings().iter().map(identity).collect();
     found
         .filter(|finding| {
             finding
@@ -190,7 +190,7 @@ impl Subject<'_> {
         let own = Arc::new(budget.rest());
         let request = Request {
             budget: Arc::clone(&own),
-            // Whoever uses a template can turn on the feature gates that it needs.
+            // Users of a template can turn on the feature gates that it needs.
             feature_gates: FeatureGates {
                 ignition: true,
                 machine_pool: true,

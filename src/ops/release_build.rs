@@ -180,19 +180,15 @@ pub fn run(providers: &[Declared], parsed: Report, inputs: &Inputs, order: Order
     release.is_incomplete |= report.has_errors();
     report.extend(std::mem::take(&mut release.report));
     // The build reports the same field when it cannot edit it.
-    let told = report.starts(|finding| finding.rule == &FIELD_TYPE);
-    let is_untold = |finding: &Diagnostic| {
+    let reported = report.starts(|finding| finding.rule == &FIELD_TYPE);
+    let is_new = |finding: &Diagnostic| {
         finding.rule != &METADATA_REFUSED
             || finding
                 .place
                 .start()
-                .is_none_or(|start| !told.contains(&start))
+                .is_none_or(|start| !reported.contains(&start))
     };
-    let mut report: Report = report
-        .into_findings()
-        .into_iter()
-        .filter(is_untold)
-        .collect();
+    let mut report: Report = report.into_findings().into_iter().filter(is_new).collect();
     let folders = providers
         .iter()
         .flat_map(|declared| &declared.provider.templates);

@@ -8,9 +8,14 @@ use super::rules;
 use crate::diag::{Diagnostic, Report};
 use crate::provider::{Declared, Inputs};
 
-/// Returns what `release build` reports about providers beside `told`, for the next release of the
+/// Returns what `release build` reports about providers in addition to `reported`, for the next release of the
 /// newest series. Findings that depend on the version are left out.
-pub fn findings(providers: &[Declared], parsed: Report, inputs: &Inputs, told: &Report) -> Report {
+pub fn findings(
+    providers: &[Declared],
+    parsed: Report,
+    inputs: &Inputs,
+    reported: &Report,
+) -> Report {
     let version = newest_version(providers, inputs);
     let release = run(providers, parsed, inputs, Order::of(&version));
     let identity = |finding: &Diagnostic| {
@@ -20,7 +25,7 @@ pub fn findings(providers: &[Declared], parsed: Report, inputs: &Inputs, told: &
             finding.message.to_string(),
         )
     };
-    let mut known: BTreeSet<_> = told.findings().iter().map(identity).collect();
+    let mut known: BTreeSet<_> = reported.findings().iter().map(identity).collect();
     let found = release.report.into_findings().into_iter();
     found
         .filter(|finding| !rules::depends_on_version(finding.rule))

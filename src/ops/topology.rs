@@ -45,7 +45,7 @@ pub struct PlannedObject {
     pub template_metadata: Value,
     /// The Kubernetes version of the machines.
     pub version: Option<String>,
-    /// How many machines there are; null when nobody says it.
+    /// The number of machines; null if unknown.
     pub replicas: Value,
     /// The MachineDeployment or MachinePool that refers to it.
     pub owner: Option<String>,

@@ -16,7 +16,7 @@ use crate::render::Request;
 use crate::topology;
 
 rules! {
-    /// nobody says the Kubernetes version, so nothing is judged by it
+    /// no Kubernetes version is known, so nothing is checked against it
     pub(crate) VERSION_UNKNOWN = info("validate-version-unknown");
     /// a Kubernetes version lacks its patch number, which is taken for 0
     pub(crate) VERSION_SHORT = info("validate-version-short");
@@ -32,7 +32,7 @@ pub struct JudgedMachine {
     pub object: String,
     /// `init`, `control-plane-join`, `worker-join` or `machinepool`.
     pub role: &'static str,
-    /// The version of Kubernetes that it was judged for; null when nobody says one.
+    /// The version of Kubernetes that it was checked against; null if none is known.
     pub kubernetes_version: Option<String>,
 }
 
@@ -150,7 +150,7 @@ pub fn run(
             .into_iter()
             .chain(admission::metadata::check(object))
     });
-    let of_objects = not_told(&report, of_objects.collect());
+    let of_objects = unreported(&report, of_objects.collect());
     report.extend(of_objects);
     let given: BTreeSet<(&str, &str)> = pool
         .objects()
@@ -205,17 +205,17 @@ fn identity(
     )
 }
 
-/// What is found where no error is told yet: the schema of a topology, of a config and of the
+/// The findings at locations without an error so far: the schema of a topology, of a config and of the
 /// object that holds it may see the same fault.
-fn not_told(report: &Report, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    let told = report.starts(|finding| finding.rule.severity == Severity::Error);
+fn unreported(report: &Report, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let reported = report.starts(|finding| finding.rule.severity == Severity::Error);
     found
         .into_iter()
         .filter(|finding| {
             finding
                 .place
                 .start()
-                .is_none_or(|start| !told.contains(&start))
+                .is_none_or(|start| !reported.contains(&start))
         })
         .collect()
 }
@@ -276,7 +276,7 @@ fn version_unknown(without: Vec<&Machine<'_>>) -> Option<Diagnostic> {
         others => format!(" and {others} more"),
     };
     let message = format!(
-        "nobody says the Kubernetes version of {}{others}: flags, feature gates and the CAPI release are not judged by it",
+        "no Kubernetes version is known for {}{others}, so flags, feature gates and CAPI support were not checked",
         first.target.named().title()
     );
     let place = first.target.config.place(&FieldPath::root());

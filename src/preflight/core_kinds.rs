@@ -116,7 +116,7 @@ fn partial(object: &Object, missing: &[Diagnostic]) -> Diagnostic {
         object.title()
     );
     let finding = Diagnostic::of(&OBJECT_PARTIAL, message).at(object.place(&FieldPath::root()));
-    let finding = finding.help("if it is no patch, add them");
+    let finding = finding.help("add them, unless the object is a patch");
     missing
         .iter()
         .fold(finding, |finding, lack| finding.note(lack.message.clone()))

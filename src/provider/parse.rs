@@ -334,7 +334,7 @@ fn judge(declared: &Declared) -> Report {
     report
 }
 
-/// Decisions that are left open: the release would lack something, which nobody sees later.
+/// Reports open decisions: the release would lack something without a finding.
 fn undecided(declared: &Declared) -> Report {
     let path = FieldPath::root().field("undecided");
     let lines = declared.provider.undecided.iter().enumerate();

@@ -393,7 +393,7 @@ fn a_log_is_told_by_its_known_lines() {
     let last = ABSENT.trim_end();
     let cause = "the workload cluster does not know the bootstrap token: it expired before the machine joined, or was deleted";
     let absent = "the image has no kubeadm";
-    for (log, count, untold, rows) in [
+    for (log, count, omitted, rows) in [
         ("\n".to_owned(), "1 line", None, vec![]),
         (
             JWS.to_owned(),
@@ -417,8 +417,8 @@ fn a_log_is_told_by_its_known_lines() {
         let (text, _) = inspect(data, &log, &["--log", "log"]);
         let told = text.split_once("\nlog: ").unwrap().1;
         let more = |and: &str| {
-            untold
-                .map(|untold| format!(", {and}{untold} more of the same kinds"))
+            omitted
+                .map(|omitted| format!(", {and}{omitted} more of the same kinds"))
                 .unwrap_or_default()
         };
         let row = |(line, step, text, _): &(&str, &str, &str, &str)| match log.matches(text).count()

@@ -1344,7 +1344,7 @@ fn inspected_tables(document: &Document<'_>, report: &Value) {
             "{}: {} lines, and {} more of the same kinds",
             text_of(&log["file"]),
             log["lines"],
-            log["untold"]
+            log["omitted"]
         );
         assert!(
             elements(document, "p")

@@ -1,5 +1,5 @@
-//! Findings about the content of releases, which only their authors can change: whoever installs a
-//! release sees one line for each, and all of them with `-v 1`.
+//! Findings about the content of releases, which only their authors can change. Users who install a
+//! release see one line for each release, and all findings with `-v 1`.
 
 use std::collections::BTreeSet;
 

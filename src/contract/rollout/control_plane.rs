@@ -166,8 +166,8 @@ fn v1beta1(machines: Machines, old: &Config<'_>, new: &Config<'_>) -> Vec<String
     differences
 }
 
-/// Differences that the form of v1beta2 does not have: structs behind pointers, of which an empty
-/// one is not a missing one, and fields that v1beta2 lacks.
+/// Differences that v1beta2 cannot express: an empty struct behind a pointer, which differs from a
+/// missing one, and fields that v1beta2 lacks.
 fn v1beta1_only(machines: Machines, old: &Value, new: &Value) -> Vec<String> {
     const POINTERS: [&[&str]; 8] = [
         &["clusterConfiguration", "etcd", "local"],

@@ -1,5 +1,5 @@
-//! What v1beta2 rejects when it is empty: optional objects, lists and texts of which it wants at
-//! least one part, and ports of 0.
+//! Fields that v1beta2 rejects when they are empty: optional objects, lists and strings with a
+//! minimum size, and ports of 0.
 //!
 //! Source: `minProperties`, `minItems` and `minLength` of optional fields in the CRDs of Cluster
 //! API v1.14; those of configs are in our own.

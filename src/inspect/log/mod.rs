@@ -49,7 +49,7 @@ pub(crate) struct LogLine {
     pub(crate) step: Option<usize>,
     pub(crate) known: Option<&'static KnownError>,
     /// Whether an earlier line has the same known cause.
-    pub(crate) is_cause_told: bool,
+    pub(crate) is_cause_repeated: bool,
 }
 
 impl LogLine {
@@ -84,8 +84,8 @@ pub(crate) struct LogReading {
     pub(crate) lines: usize,
     /// The lines that report something, in their order.
     pub(crate) found: Vec<LogLine>,
-    /// How many more there are that are not listed.
-    pub(crate) untold: usize,
+    /// The number of lines that are not listed.
+    pub(crate) omitted: usize,
     pub(crate) outcome: Outcome,
     /// What kubeadm succeeded with, and the line.
     pub(crate) success: Option<(&'static str, usize)>,
@@ -121,7 +121,7 @@ pub(crate) fn read(text: &str, documents: &[Document]) -> LogReading {
         index: Index::of(documents),
         reading: LogReading::default(),
         shapes: BTreeMap::new(),
-        told: vec![false; KNOWN_ERRORS.len()],
+        has_cause: vec![false; KNOWN_ERRORS.len()],
         module: None,
         is_in_traceback: false,
     };
@@ -141,8 +141,8 @@ struct Reader {
     reading: LogReading,
     /// The listed lines by what they have in common with their repetitions.
     shapes: BTreeMap<(Option<usize>, String), usize>,
-    /// Which known causes were told.
-    told: Vec<bool>,
+    /// The known causes of the lines so far.
+    has_cause: Vec<bool>,
     /// The step of the module that cloud-init reported as failed last.
     module: Option<usize>,
     /// Whether the lines of a traceback follow, until one that is not indented.
@@ -155,7 +155,7 @@ impl Reader {
         let entry = line::of_json(line);
         let visible = line::visible(shortened(entry.as_deref().unwrap_or(line)));
         let read = line::read(&visible);
-        // Lines of source code are no reports.
+        // Lines of source code do not report errors.
         self.is_in_traceback = kind::is_traceback(read) || self.is_in_traceback && read.is_indented;
         if self.is_in_traceback {
             return;
@@ -191,16 +191,16 @@ impl Reader {
         let shape = (step, shape(read));
         if let Some(listed) = self.shapes.get(&shape) {
             self.reading.found[*listed].repeats += 1;
-            self.reading.untold += 1;
+            self.reading.omitted += 1;
             return;
         }
         if self.reading.found.len() == MOST {
-            self.reading.untold += 1;
+            self.reading.omitted += 1;
             return;
         }
         self.shapes.insert(shape, self.reading.found.len());
-        let is_cause_told =
-            known.is_some_and(|known| std::mem::replace(&mut self.told[known], true));
+        let is_cause_repeated =
+            known.is_some_and(|known| std::mem::replace(&mut self.has_cause[known], true));
         // A line of kubeadm that is known is about the step of kubeadm.
         let step = step.or_else(|| self.index.kubeadm().filter(|_| is_of_kubeadm(read.message)));
         self.reading.found.push(LogLine {
@@ -211,7 +211,7 @@ impl Reader {
             repeats: 0,
             step,
             known: known.map(|known| &KNOWN_ERRORS[known]),
-            is_cause_told,
+            is_cause_repeated,
         });
     }
 }
@@ -355,13 +355,13 @@ mod tests {
         );
     }
 
-    /// All lines of one known cause are listed, and the cause is told once.
+    /// Lists all lines of a known cause, and the cause once.
     #[test]
     fn a_known_cause_is_told_once() {
         let line = "could not find a JWS signature in the cluster-info ConfigMap for token ID \"abcdef\"\n";
         let reading = read(&line.repeat(3), &[]);
         assert_eq!(
-            (reading.lines, reading.found.len(), reading.untold),
+            (reading.lines, reading.found.len(), reading.omitted),
             (3, 1, 2)
         );
         assert_eq!(reading.found[0].repeats, 2);
@@ -374,8 +374,12 @@ mod tests {
             )]
         );
         let ports = read("[ERROR Port-10250]: a\n[ERROR Port-10259]: b\n", &[]);
-        let told: Vec<_> = ports.found.iter().map(|line| line.is_cause_told).collect();
-        assert_eq!(told, [false, true]);
+        let repeated: Vec<_> = ports
+            .found
+            .iter()
+            .map(|line| line.is_cause_repeated)
+            .collect();
+        assert_eq!(repeated, [false, true]);
     }
 
     #[test]
@@ -458,6 +462,6 @@ mod tests {
         assert_eq!((reading.lines, reading.found.len()), (3, 0));
         let many: String = (0..2 * MOST).map(|n| format!("error: a{n}\n")).collect();
         let reading = read(&many, &[]);
-        assert_eq!((reading.found.len(), reading.untold), (MOST, MOST));
+        assert_eq!((reading.found.len(), reading.omitted), (MOST, MOST));
     }
 }

@@ -219,18 +219,18 @@ impl Components {
             .filter_map(Object::document)
             .collect();
         report.extend(check_text(&source, &suspects, prefixes.as_ref(), budget));
-        let told = report.starts(|_| true);
-        let is_untold = |finding: &Diagnostic| {
+        let reported = report.starts(|_| true);
+        let is_new = |finding: &Diagnostic| {
             finding
                 .place
                 .start()
-                .is_none_or(|start| !told.contains(&start))
+                .is_none_or(|start| !reported.contains(&start))
         };
         let of_metadata = substituted
             .known(substituted.restore(of_metadata))
             .into_findings()
             .into_iter();
-        report.extend(of_metadata.filter(is_untold));
+        report.extend(of_metadata.filter(is_new));
         report
     }
 }

@@ -218,7 +218,7 @@ fn unreachable(
     };
     let finding = finding.note(match rule == &WEBHOOK_UNREACHABLE {
         true => "the API server refuses each request for which it has to call the webhook",
-        false => "whoever uses the Service gets no answer",
+        false => "requests to the Service get no answer",
     });
     Some(match rule == &WEBHOOK_UNREACHABLE {
         true => finding.upstream(format!(

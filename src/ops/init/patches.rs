@@ -246,7 +246,7 @@ impl Entry {
                 }
                 Action::Broken(sentence) => {
                     return Some(format!(
-                        "{sentence}: correct it, or remove it if nobody needs it"
+                        "{sentence}: correct it, or remove it if it is not needed"
                     ));
                 }
                 _ => {}

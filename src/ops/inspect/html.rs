@@ -359,15 +359,15 @@ fn certificates(html: &mut Html, certificates: &[CertificateReport]) {
 }
 
 fn of_log(html: &mut Html, log: &LogReport) {
-    let untold = if log.untold > 0 {
-        format!(", and {} more of the same kinds", log.untold)
+    let omitted = if log.omitted > 0 {
+        format!(", and {} more of the same kinds", log.omitted)
     } else {
         String::new()
     };
     html.leaf(
         "p",
         "muted",
-        &format!("{}: {}{untold}", log.file, plural(log.lines, "line")),
+        &format!("{}: {}{omitted}", log.file, plural(log.lines, "line")),
     );
     let tone = match log.outcome {
         "succeeded" => Tone::Good,

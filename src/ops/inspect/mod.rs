@@ -181,7 +181,7 @@ pub struct LogReport {
     /// The lines that report an error or a warning, or whose cause is known.
     pub found: Vec<LogLineReport>,
     /// How many more such lines there are: repetitions, and those beyond 1000.
-    pub untold: usize,
+    pub omitted: usize,
 }
 
 /// A line of a log.
@@ -340,7 +340,7 @@ fn log_findings(
             |range| source.place_at(range.start..range.start),
         )
     };
-    let causes = reading.found.iter().filter(|line| !line.is_cause_told);
+    let causes = reading.found.iter().filter(|line| !line.is_cause_repeated);
     let mut found: Vec<Diagnostic> = causes
         .filter_map(|line| cause(line, place(line.line), documents))
         .collect();
@@ -448,7 +448,7 @@ impl Show {
             lines: reading.lines,
             outcome: reading.outcome.as_str(),
             outcome_words: reading.words(),
-            untold: reading.untold,
+            omitted: reading.omitted,
             found: reading
                 .found
                 .into_iter()

@@ -39,8 +39,8 @@ pub fn text(inspected: &Inspected, contents: bool) -> String {
         }
     }
     if let Some(log) = &inspected.log {
-        let untold = if log.untold > 0 {
-            format!(", {} more of the same kinds", log.untold)
+        let omitted = if log.omitted > 0 {
+            format!(", {} more of the same kinds", log.omitted)
         } else {
             String::new()
         };
@@ -48,7 +48,7 @@ pub fn text(inspected: &Inspected, contents: bool) -> String {
             out.push('\n');
         }
         out.push_str(&format!(
-            "{}: {}{untold}\n",
+            "{}: {}{omitted}\n",
             log.file,
             plural(log.lines, "line")
         ));

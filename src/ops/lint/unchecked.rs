@@ -23,7 +23,7 @@ pub struct UncheckedKind {
     pub objects: usize,
 }
 
-/// Groups of which the rules about releases cover all kinds.
+/// Groups whose kinds all have rules about releases.
 const GROUPS: [&str; 4] = [
     "admissionregistration.k8s.io",
     "apiextensions.k8s.io",

@@ -68,8 +68,8 @@ impl Origins {
 
     /// The report with its places in the templates, and without what is wrong with markers: a
     /// variable behind a finding, in a document that could not be rendered for one, whose marker is
-    /// in an output, or that is a block of a config, has to be given. Those that nothing needs are stand-ins, and so are
-    /// the values of clusterctl's own variables that nobody gave.
+    /// in an output, or that is a block of a config, has to be given. Those that nothing needs are
+    /// placeholders, and so are the values of clusterctl's own variables that nobody gave.
     pub(crate) fn settle<'o>(
         &self,
         report: Report,

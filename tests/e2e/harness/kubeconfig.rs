@@ -34,7 +34,10 @@ pub(crate) fn document(server: &str, authority: &str, user: &User<'_>) -> String
     document.to_string()
 }
 
-/// Writes the document.
+/// Writes the document, in one step: a manager may be reading the one before it.
 pub(crate) fn write(path: &Path, server: &str, authority: &str, user: &User<'_>) {
-    std::fs::write(path, document(server, authority, user)).expect("the folder can be written");
+    let unfinished = path.with_extension("unfinished");
+    std::fs::write(&unfinished, document(server, authority, user))
+        .and_then(|()| std::fs::rename(&unfinished, path))
+        .expect("the folder can be written");
 }

@@ -42,7 +42,36 @@ const PROJECTS: &[(&str, &str)] = &[
 
 /// What is wrong with the sources of a project: the build reports it, and the objects are compared
 /// all the same.
-const UNSOUND: &[(&str, &str)] = &[];
+const UNSOUND: &[(&str, &str)] = &[
+    // The label of all its CRDs names a version that one of them does not have.
+    (
+        "corpus-review3/kubernetes-sigs+cluster-api-provider-cloudstack",
+        "cloudstackzones.infrastructure.cluster.x-k8s.io names v1beta3",
+    ),
+    (
+        "corpus-review3/kubernetes-sigs+cluster-api-provider-ibmcloud",
+        "crd-ca-bundle-present: ",
+    ),
+    // `self.import`: rules in CEL must write such a name `__import__`.
+    (
+        "corpus-review3/kubernetes-sigs+cluster-api-provider-ibmcloud",
+        "properties[image].x-kubernetes-validations[1].rule",
+    ),
+    // A webhook is patched into all CRDs but one.
+    (
+        "corpus-review3/kubernetes-sigs+cluster-api-provider-ibmcloud",
+        "IBMPowerVSClusterTemplate have other fields, and no webhook",
+    ),
+    (
+        "corpus/metal3-io+cluster-api-provider-metal3",
+        "Metal3ClusterTemplate have other fields, and no webhook",
+    ),
+    // metadata.yaml promises a contract, and config/crd does not have its label.
+    (
+        "corpus-review3/linode+cluster-api-provider-linode",
+        "metadata.yaml promises contract v1beta2",
+    ),
+];
 
 /// Builds each project with the provider.yaml of `init`.
 pub(crate) fn projects_keep_every_object(context: &Context) {
@@ -89,7 +118,7 @@ fn compared(folder: &Path) -> Vec<String> {
     let mut faults = Vec::new();
     let text = String::from_utf8_lossy(made.files.get("provider.yaml").unwrap_or_default());
     let lines = text.lines().filter(|line| !line.starts_with('#')).count();
-    if made.form != Form::Short || !(7..=16).contains(&lines) || !made.left.is_empty() {
+    if made.form != Form::Short || !(6..=16).contains(&lines) || !made.left.is_empty() {
         faults.push(format!(
             "provider.yaml has {lines} lines, left: {:?}",
             made.left
