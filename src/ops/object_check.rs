@@ -264,7 +264,9 @@ impl Subject<'_> {
                 return true;
             }
             let holds_block = !blocks_at(&blocks, span.start.offset).is_empty();
-            let is_of_block = holds_block && finding.rule.id.ends_with("-missing");
+            let is_of_block = holds_block
+                && (finding.rule.id.ends_with("-missing")
+                    || finding.rule == &core_kinds::OBJECT_PARTIAL);
             !is_of_block && !open.decide(self.source, finding)
         };
         report

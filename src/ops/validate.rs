@@ -143,7 +143,7 @@ pub fn run(
     }
     report.extend(of_machines);
     let of_clusters = own.iter().flat_map(preflight::of_cluster).collect();
-    let of_clusters = not_told(&report, of_clusters);
+    let of_clusters = unreported(&report, of_clusters);
     report.extend(of_clusters);
     let of_objects = own.iter().flat_map(|object| {
         preflight::core_kinds::check(object, request)

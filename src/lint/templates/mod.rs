@@ -461,39 +461,6 @@ mod tests {
 
     const CLUSTER: &str = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata:\n  name: ${CLUSTER_NAME}\n  namespace: ${NAMESPACE}\n";
 
-    /// What Cluster API's webhook refuses of a class is known before it is released; patches of
-    /// runtime extensions are the cluster's affair.
-    #[test]
-    fn patches_of_classes_are_judged() {
-        let class = |value: &str, more: &str| {
-            format!(
-                "apiVersion: cluster.x-k8s.io/v1beta1\nkind: ClusterClass\nmetadata: {{name: a}}\nspec:\n  variables:\n  - {{name: known, required: true, schema: {{openAPIV3Schema: {{type: string}}}}}}\n  infrastructure: {{ref: {{apiVersion: infrastructure.cluster.x-k8s.io/v1, kind: FooClusterTemplate, name: a}}}}\n  controlPlane: {{ref: {{apiVersion: controlplane.cluster.x-k8s.io/v1, kind: FooControlPlaneTemplate, name: a}}}}\n  patches:\n  - name: p\n    definitions:\n    - selector: {{apiVersion: infrastructure.cluster.x-k8s.io/v1, kind: FooClusterTemplate, matchResources: {{infrastructureCluster: true}}}}\n      jsonPatches:\n      - {{op: add, path: /spec/template/spec/a, {value}}}\n{more}"
-            )
-        };
-        let refused = |text: String| {
-            let found = check(
-                &[Source::new("clusterclass-a.yaml", text)],
-                &ALL,
-                &Budget::default(),
-            )
-            .into_findings()
-            .into_iter();
-            found
-                .filter(|finding| finding.rule.id == "topology-class-refused")
-                .map(|finding| finding.place.span.unwrap().start.line)
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(refused(class("valueFrom: {variable: known}", "")), [0; 0]);
-        assert_eq!(refused(class("valueFrom: {variable: unknown}", "")), [14]);
-        assert_eq!(
-            refused(class(
-                "value: 1",
-                "  - {name: q, external: {generateExtension: x}}\n"
-            )),
-            [0; 0]
-        );
-    }
-
     #[test]
     fn sound_templates_pass() {
         let topology = format!(
