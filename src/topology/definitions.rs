@@ -1,6 +1,8 @@
 //! What the API server rejects of ClusterClasses and Clusters: unknown fields, the CRDs of Cluster
 //! API's core (`admission::core`), and names.
 
+use serde_json::Value;
+
 use super::advice;
 use super::refused::joined;
 use crate::admission::core;
@@ -109,9 +111,22 @@ pub(super) fn unknown(object: &Object) -> Vec<Diagnostic> {
     found.unwrap_or_default()
 }
 
+/// The object that the API server validates: the webhook defaults the version of a topology first
+/// (`core/webhooks/admission/cluster.go`).
 fn admitted(object: &Object) -> Object {
     let mut admitted = object.clone();
     admitted.drop_nulls();
+    let version = FieldPath::of_fields("spec.topology.version");
+    let topology = fields::field(admitted.value(), &["spec", "topology"]);
+    if object.kind() == "Cluster"
+        && let Some(Value::Object(fields)) = topology
+        && let Some(given) = fields.get("version").map_or(Some(""), Value::as_str)
+        && !given.starts_with('v')
+    {
+        let defaulted = format!("v{given}");
+        // A topology that is a mapping takes a field.
+        let _ = admitted.set(&version, defaulted.into());
+    }
     admitted
 }
 

@@ -13,7 +13,7 @@ use crate::diag::{Descent, FieldPath};
 use crate::schema::cel::parse_field_path;
 use crate::schema::compiler::compile;
 use crate::schema::node::Node;
-use crate::schema::{Schema, Violation};
+use crate::schema::{Schema, Violation, ViolationKind};
 use crate::text::budget::Budget;
 use crate::text::go::regexp::Patterns;
 
@@ -49,7 +49,7 @@ pub(crate) fn check_variable(
     let Some(root) = Keywords::of(schema) else {
         return refused(Vec::new());
     };
-    let node = match compile(schema, &patterns) {
+    let node = match compiled(schema, &patterns) {
         Ok(node) => node,
         Err(violation) => {
             let detail = format!("failed to build validator: {}", violation.fault);
@@ -99,6 +99,40 @@ fn misshapen(schema: &Value, path: &FieldPath, patterns: &Patterns) -> Vec<Viola
         .into_iter()
         .map(unwrapped)
         .collect()
+}
+
+/// The compiled schema. A type that does not exist is reported by the walk, and is no type here.
+fn compiled(schema: &Value, patterns: &Patterns) -> Result<Node, Violation> {
+    compile(schema, patterns).or_else(|violation| {
+        if violation.kind == ViolationKind::NotSupported {
+            let mut typed = schema.clone();
+            drop_unknown_types(&mut typed);
+            compile(&typed, patterns)
+        } else {
+            Err(violation)
+        }
+    })
+}
+
+fn drop_unknown_types(schema: &mut Value) {
+    let Value::Object(keywords) = schema else {
+        return;
+    };
+    keywords.retain(|keyword, value| {
+        keyword != "type" || value.as_str().is_none_or(|name| TYPES.contains(&name))
+    });
+    for (keyword, value) in keywords {
+        match (keyword.as_str(), value) {
+            ("items" | "additionalProperties" | "not", below) => drop_unknown_types(below),
+            ("properties", Value::Object(properties)) => {
+                properties.values_mut().for_each(drop_unknown_types);
+            }
+            ("allOf" | "anyOf" | "oneOf", Value::Array(branches)) => {
+                branches.iter_mut().for_each(drop_unknown_types);
+            }
+            _ => {}
+        }
+    }
 }
 
 struct Walk<'b> {
@@ -168,7 +202,7 @@ impl Walk<'_> {
         }
         let own = match node {
             Some(_) => None,
-            None => compile(&keywords.to_value(), self.patterns).ok(),
+            None => compiled(&keywords.to_value(), self.patterns).ok(),
         };
         let Some(node) = node.or(own.as_ref()) else {
             return found;
