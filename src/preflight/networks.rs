@@ -8,7 +8,7 @@ use crate::objects::Object;
 use crate::schema::{Violation, refusal};
 
 rules! {
-    /// a range of addresses of a Cluster is none
+    /// a CIDR block of the Cluster is invalid
     pub(crate) RANGE_REFUSED = error("cluster-network-refused");
 }
 

@@ -9,7 +9,7 @@ use crate::schema::Schema;
 use crate::schema::document::{self, Part, Wording};
 
 rules! {
-    /// an object of Cluster API's core has an unknown field
+    /// a Cluster API object has an unknown field
     pub(crate) FIELD_UNKNOWN = error("core-field-unknown");
 }
 
