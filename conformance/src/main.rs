@@ -17,6 +17,8 @@ mod environment;
 mod history;
 mod outcome;
 mod provider;
+#[cfg(test)]
+mod published;
 mod report;
 mod runner;
 mod sample;

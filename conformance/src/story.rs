@@ -95,9 +95,11 @@ impl Story {
 
     /// Whether everything happened that other checks build on.
     pub(crate) fn is_complete(&self) -> bool {
-        self.completion().is_reported(self.config())
-            && self.secret_name().is_some()
-            && self.data().is_some()
+        let reported = self
+            .secret_name()
+            .and_then(|name| self.history.newest(Subject::Secret, name));
+        let data = reported.and_then(|secret| history::secret_value(secret, "value"));
+        self.completion().is_reported(self.config()) && data.is_some_and(|data| !data.is_empty())
     }
 
     pub(crate) fn of_config(&self, field: Option<&str>, observed: impl Into<String>) -> Evidence {

@@ -128,6 +128,7 @@ impl Provider {
         }
         let version = config.object["metadata"]["resourceVersion"].clone();
         if config.has("sleeps-on-clusters")
+            && config.machine.is_some()
             && self.memory.seen.insert(config.uid(), version.clone()) == Some(version)
         {
             return Ok(());
