@@ -37,74 +37,127 @@ pub(crate) enum End {
 /// The message for the user, if the run cannot begin.
 pub(crate) async fn run(arguments: &Arguments, say: impl Fn(&str)) -> Result<End, String> {
     let checks = selected(&arguments.only)?;
-    let samples = read_samples(&arguments.samples)?;
-    let command = arguments
-        .run
-        .as_deref()
-        .map(CommandLine::parse)
-        .transpose()?;
     let folder = tempfile::tempdir().map_err(|error| format!("a temporary folder: {error}"))?;
-    let plane = match &arguments.assets {
-        Some(assets) => {
-            say("starting etcd and kube-apiserver");
-            Some(Plane::start(assets, folder.path()).await?)
-        }
-        None => None,
+    let setting = tokio::select! {
+        setting = Setting::begin(arguments, folder.path(), &say) => setting?,
+        interrupted = interrupted() => return interrupted,
     };
-    let kubeconfig = plane
-        .as_ref()
-        .map(|plane| plane.kubeconfig.clone())
-        .or(arguments.kubeconfig.clone());
-    let (config, client) = connection::client(kubeconfig.as_deref()).await?;
-    let api = Api::new(client);
-    let webhook_port = free_port()?;
-    let created = install(
-        arguments,
-        &api,
-        command.as_ref(),
-        plane.as_ref(),
-        webhook_port,
-    )
-    .await?;
-    let began = begin(arguments, &api, config, samples, folder.path()).await;
-    let mut bench = match began {
-        Ok(bench) => bench,
-        Err(error) => {
-            remove(&api, &created, plane.is_some()).await;
-            return Err(error);
-        }
-    };
-    if let Some(command) = &command {
-        let own = folder.path().join("kubeconfig");
-        let places = Places {
-            kubeconfig: kubeconfig.as_deref().unwrap_or(&own),
-            webhook_port,
-            webhook_folder: &folder.path().join("webhooks"),
-        };
-        let environment = vec![(
-            "KUBECONFIG".to_owned(),
-            places.kubeconfig.display().to_string(),
-        )];
-        let process = Process::start(
-            "provider",
-            command.fill(&places)?,
-            environment,
-            folder.path(),
-        )?;
-        bench.process = Some(tokio::sync::Mutex::new(Provided(process)));
-    }
-    if let Some(plane) = &plane
-        && bench.workload.is_none()
-    {
-        bench.workload = Some(read(&plane.kubeconfig)?);
-    }
-    let bench = Arc::new(bench);
     let ended = tokio::select! {
-        ended = checked(&bench, arguments, &checks, &say) => ended.map(|report| End::Report(Box::new(report))),
-        _ = tokio::signal::ctrl_c() => Ok(End::Interrupted),
+        report = checked(&setting.bench, arguments, &checks, &say) => {
+            report.map(|report| End::Report(Box::new(report)))
+        }
+        interrupted = interrupted() => interrupted,
     };
-    clean_up(&bench, &created, plane.is_some(), &say).await;
+    setting.clean_up(&say).await;
     ended
+}
+
+/// Returns when the user or the system asks this program to end.
+async fn interrupted() -> Result<End, String> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut terminate = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
+    Ok(End::Interrupted)
+}
+
+/// What a run started and installed.
+struct Setting {
+    bench: Arc<Bench>,
+    /// The CRDs that did not exist before.
+    created: Vec<String>,
+    plane: Option<Plane>,
+}
+
+impl Setting {
+    async fn begin(
+        arguments: &Arguments,
+        folder: &Path,
+        say: &impl Fn(&str),
+    ) -> Result<Setting, String> {
+        let samples = read_samples(&arguments.samples)?;
+        let command = arguments.run.as_deref().map(CommandLine::parse);
+        let command = command.transpose()?;
+        let plane = match &arguments.assets {
+            Some(assets) => {
+                say("starting etcd and kube-apiserver");
+                Some(Plane::start(assets, folder).await?)
+            }
+            None => None,
+        };
+        let kubeconfig = match &plane {
+            Some(plane) => Some(plane.kubeconfig.clone()),
+            None => arguments.kubeconfig.clone(),
+        };
+        if let Some(command) = &command {
+            command.check(kubeconfig.is_some(), plane.is_some())?;
+        }
+        let (config, client) = connection::client(kubeconfig.as_deref()).await?;
+        let api = Api::new(client);
+        let webhook_port = free_port()?;
+        let created = install(
+            arguments,
+            &api,
+            command.as_ref(),
+            plane.as_ref(),
+            webhook_port,
+        )
+        .await?;
+        let began = async {
+            let mut bench = begin(arguments, &api, config, samples, folder).await?;
+            if let (Some(command), Some(kubeconfig)) = (&command, &kubeconfig) {
+                let places = Places {
+                    kubeconfig,
+                    webhook_port,
+                    webhook_folder: &folder.join("webhooks"),
+                };
+                bench.process = Some(tokio::sync::Mutex::new(provided(command, &places, folder)?));
+            }
+            if let (Some(plane), None) = (&plane, &bench.workload) {
+                bench.workload = Some(read(&plane.kubeconfig)?);
+            }
+            Ok(bench)
+        };
+        match began.await {
+            Ok(bench) => Ok(Setting {
+                bench: Arc::new(bench),
+                created,
+                plane,
+            }),
+            Err(error) => {
+                remove(&api, &created, plane.is_some()).await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn clean_up(self, say: &impl Fn(&str)) {
+        let (bench, is_own) = (&self.bench, self.plane.is_some());
+        if !is_own {
+            say("deleting the namespaces of this run");
+            let left = bench.clean_up(CLEAN_UP).await;
+            if !left.is_empty() {
+                say(&format!(
+                    "still there after {} s: namespaces {}",
+                    CLEAN_UP.as_secs(),
+                    left.join(", ")
+                ));
+            }
+            remove(&bench.api, &self.created, is_own).await;
+        }
+        // A control plane of this run ends with it, and everything in it.
+        if let Some(process) = &bench.process {
+            process.lock().await.0.stop().await;
+        }
+    }
+}
+
+fn provided(command: &CommandLine, places: &Places<'_>, folder: &Path) -> Result<Provided, String> {
+    let kubeconfig = places.kubeconfig.display().to_string();
+    let environment = vec![("KUBECONFIG".to_owned(), kubeconfig)];
+    Process::start("provider", command.fill(places)?, environment, folder).map(Provided)
 }
 
 async fn checked(
@@ -353,27 +406,6 @@ async fn refuse_running_core(api: &Api) -> Result<(), String> {
             deployment["metadata"]["name"].as_str().unwrap_or_default(),
         )),
     }
-}
-
-async fn clean_up(bench: &Arc<Bench>, created: &[String], is_own: bool, say: &impl Fn(&str)) {
-    if let Some(process) = bench.process.as_ref().filter(|_| is_own) {
-        // The control plane ends with this program, and everything in it.
-        process.lock().await.0.stop().await;
-        return;
-    }
-    say("deleting the namespaces of this run");
-    let left = bench.clean_up(CLEAN_UP).await;
-    if let Some(process) = &bench.process {
-        process.lock().await.0.stop().await;
-    }
-    if !left.is_empty() {
-        say(&format!(
-            "still there after {} s: namespaces {}",
-            CLEAN_UP.as_secs(),
-            left.join(", ")
-        ));
-    }
-    remove(&bench.api, created, is_own).await;
 }
 
 /// Deletes the CRDs that this run installed.

@@ -32,7 +32,9 @@ pub(crate) const CHECK: Check = Check {
 
 async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
     if bench.provider.config.group() == CORE_GROUP {
-        return Ok(Outcome::not_applicable(format!("Cluster API's own role covers the group {CORE_GROUP}")));
+        return Ok(Outcome::not_applicable(format!(
+            "Cluster API's own role covers the group {CORE_GROUP}"
+        )));
     }
     let namespace = bench.make_namespace("core-may-clone").await?;
     let outcome = clone(&bench, &namespace).await;
@@ -42,7 +44,9 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
 
 async fn clone(bench: &Bench, namespace: &str) -> Result<Outcome, Refusal> {
     let Some((kind, template)) = template(bench, namespace)? else {
-        return Ok(Outcome::not_covered("no sample of the role template was given"));
+        return Ok(Outcome::not_covered(
+            "no sample of the role template was given",
+        ));
     };
     let roles = aggregated(bench).await?;
     let evidence = |observed: String| Evidence {
@@ -52,10 +56,19 @@ async fn clone(bench: &Bench, namespace: &str) -> Result<Outcome, Refusal> {
         history: Vec::new(),
     };
     if roles.is_empty() {
-        return Ok(Outcome::fail("no role lets the core use the provider's kinds", evidence(format!("none names the group {}", bench.provider.config.group()))));
+        return Ok(Outcome::fail(
+            "no role lets the core use the provider's kinds",
+            evidence(format!(
+                "none names the group {}",
+                bench.provider.config.group()
+            )),
+        ));
     }
     bind(bench, namespace, &roles).await?;
-    bench.api.create_patiently(&kind, Some(namespace), &template, bench.times.patience).await?;
+    bench
+        .api
+        .create_patiently(&kind, Some(namespace), &template, bench.times.patience)
+        .await?;
     let mut config = bench.config.clone();
     config.auth_info.impersonate = Some(USER.to_owned());
     let core = Api::new(connection::client_of(config, "impersonation").map_err(refusal)?);
@@ -64,23 +77,41 @@ async fn clone(bench: &Bench, namespace: &str) -> Result<Outcome, Refusal> {
             if refused.code != 403 {
                 return Err(refused);
             }
-            return Ok(Outcome::fail("the core may not use the provider's kinds as the contract demands", evidence(format!("{verb} is forbidden"))));
+            return Ok(Outcome::fail(
+                "the core may not use the provider's kinds as the contract demands",
+                evidence(format!("{verb} is forbidden")),
+            ));
         }
     }
-    Ok(Outcome::pass(format!("{} let the core get, list, create, patch and delete configs and templates", roles.join(", "))))
+    Ok(Outcome::pass(format!(
+        "{} let the core get, list, create, patch and delete configs and templates",
+        roles.join(", ")
+    )))
 }
 
 /// The ClusterRoles with the label that name the provider's group.
 async fn aggregated(bench: &Bench) -> Result<Vec<String>, Refusal> {
-    let path = format!("{}?labelSelector={}", Kind::new(RBAC, "ClusterRole", "clusterroles").collection(None), AGGREGATE_TO_MANAGER.replace('/', "%2F"));
+    let path = format!(
+        "{}?labelSelector={}",
+        Kind::new(RBAC, "ClusterRole", "clusterroles").collection(None),
+        AGGREGATE_TO_MANAGER.replace('/', "%2F")
+    );
     let list = bench.api.read(&path).await?;
     let group = bench.provider.config.group();
     let names_group = |role: &&Value| {
         let rules = role["rules"].as_array().into_iter().flatten();
-        rules.flat_map(|rule| rule["apiGroups"].as_array().into_iter().flatten()).any(|named| named == group || named == "*")
+        rules
+            .flat_map(|rule| rule["apiGroups"].as_array().into_iter().flatten())
+            .any(|named| named == group || named == "*")
     };
-    let roles = list["items"].as_array().into_iter().flatten().filter(names_group);
-    Ok(roles.filter_map(|role| role["metadata"]["name"].as_str().map(str::to_owned)).collect())
+    let roles = list["items"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(names_group);
+    Ok(roles
+        .filter_map(|role| role["metadata"]["name"].as_str().map(str::to_owned))
+        .collect())
 }
 
 async fn bind(bench: &Bench, namespace: &str, roles: &[String]) -> Result<(), Refusal> {
@@ -99,8 +130,16 @@ async fn bind(bench: &Bench, namespace: &str, roles: &[String]) -> Result<(), Re
 /// A request of the core: method, path, body.
 type Wanted = (&'static str, String, Option<Value>);
 
-fn requests(bench: &Bench, templates: &Kind, template: &Value, namespace: &str) -> Vec<(String, Wanted)> {
-    let configs = Kind { api_version: templates.api_version.clone(), ..bench.provider.config.clone() };
+fn requests(
+    bench: &Bench,
+    templates: &Kind,
+    template: &Value,
+    namespace: &str,
+) -> Vec<(String, Wanted)> {
+    let configs = Kind {
+        api_version: templates.api_version.clone(),
+        ..bench.provider.config.clone()
+    };
     let name = template["metadata"]["name"].as_str().unwrap_or_default();
     let mut config = json!({
         "apiVersion": configs.api_version, "kind": configs.kind, "spec": template["spec"]["template"]["spec"],
@@ -120,7 +159,10 @@ fn requests(bench: &Bench, templates: &Kind, template: &Value, namespace: &str) 
     second["metadata"] = json!({"name": "rotated", "namespace": namespace});
     let labels = json!({"metadata": {"labels": {"example.com/by": "core"}}});
     let of = |kind: &Kind, object: &str, created: Value| {
-        let (all, one) = (kind.collection(Some(namespace)), kind.path(Some(namespace), object));
+        let (all, one) = (
+            kind.collection(Some(namespace)),
+            kind.path(Some(namespace), object),
+        );
         let wanted: [Wanted; 5] = [
             ("POST", all.clone(), Some(created)),
             ("GET", one.clone(), None),
@@ -128,18 +170,35 @@ fn requests(bench: &Bench, templates: &Kind, template: &Value, namespace: &str) 
             ("PATCH", one.clone(), Some(labels.clone())),
             ("DELETE", one, None),
         ];
-        wanted.into_iter().zip(["create", "get", "list", "patch", "delete"]).map(|(wanted, verb)| (format!("{verb} {}", kind.plural), wanted)).collect::<Vec<_>>()
+        wanted
+            .into_iter()
+            .zip(["create", "get", "list", "patch", "delete"])
+            .map(|(wanted, verb)| (format!("{verb} {}", kind.plural), wanted))
+            .collect::<Vec<_>>()
     };
-    let get = (format!("get {}", templates.plural), ("GET", templates.path(Some(namespace), name), None));
-    std::iter::once(get).chain(of(&configs, "clone", config)).chain(of(templates, "rotated", second)).collect()
+    let get = (
+        format!("get {}", templates.plural),
+        ("GET", templates.path(Some(namespace), name), None),
+    );
+    std::iter::once(get)
+        .chain(of(&configs, "clone", config))
+        .chain(of(templates, "rotated", second))
+        .collect()
 }
 
 /// Repeats what is forbidden for a moment: the API server learns of a role binding by a watch.
 async fn send(core: &Api, (method, path, body): &Wanted) -> Result<(), Refusal> {
-    let content_type = if *method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
+    let content_type = if *method == "PATCH" {
+        "application/merge-patch+json"
+    } else {
+        "application/json"
+    };
     let mut tries = 0;
     loop {
-        match core.request(method, path, content_type, body.as_ref()).await {
+        match core
+            .request(method, path, content_type, body.as_ref())
+            .await
+        {
             Err(refused) if refused.code == 403 && tries < 10 => tries += 1,
             answer => return answer.map(drop),
         }

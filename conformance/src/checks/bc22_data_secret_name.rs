@@ -20,7 +20,10 @@ fn judge(story: &Story) -> Outcome {
         Some(_) => Outcome::pass("status.dataSecretName is set"),
         None => Outcome::fail(
             "the name of the data Secret is not reported",
-            story.of_config(Some("status.dataSecretName"), format!("not set within {} s", story.waited.as_secs())),
+            story.of_config(
+                Some("status.dataSecretName"),
+                format!("not set within {} s", story.waited.as_secs()),
+            ),
         ),
     }
 }

@@ -17,7 +17,10 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(story: &Story) -> Outcome {
-    let mut complete = story.configs().filter(|config| story.completion().is_reported(config)).peekable();
+    let mut complete = story
+        .configs()
+        .filter(|config| story.completion().is_reported(config))
+        .peekable();
     if complete.peek().is_none() {
         return Outcome::not_covered("completion is not reported");
     }
@@ -27,7 +30,10 @@ fn judge(story: &Story) -> Outcome {
             "completion is reported without the name of the Secret",
             story.of_config(
                 Some("status.dataSecretName"),
-                format!("absent in resourceVersion {}, which reports completion", config["metadata"]["resourceVersion"]),
+                format!(
+                    "absent in resourceVersion {}, which reports completion",
+                    config["metadata"]["resourceVersion"]
+                ),
             ),
         ),
     }

@@ -18,7 +18,10 @@ pub(crate) const CHECK: Check = Check {
 
 fn judge(story: &Story) -> Outcome {
     match conditions(story.config()).len() {
-        0 => Outcome::fail("no conditions are reported", story.of_config(Some("status.conditions"), "empty or absent")),
+        0 => Outcome::fail(
+            "no conditions are reported",
+            story.of_config(Some("status.conditions"), "empty or absent"),
+        ),
         _ => Outcome::pass("status.conditions is not empty"),
     }
 }

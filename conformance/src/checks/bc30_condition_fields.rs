@@ -46,6 +46,13 @@ fn misfit(condition: &Value, generation: &Value) -> Option<String> {
     if !["True", "False", "Unknown"].contains(&status) {
         return Some(format!("the condition {kind} has the status {status:?}"));
     }
-    let (seen, current) = (condition["observedGeneration"].as_i64()?, generation.as_i64()?);
-    (seen > current).then(|| format!("the condition {kind} has observedGeneration {seen}, the object generation {current}"))
+    let (seen, current) = (
+        condition["observedGeneration"].as_i64()?,
+        generation.as_i64()?,
+    );
+    (seen > current).then(|| {
+        format!(
+            "the condition {kind} has observedGeneration {seen}, the object generation {current}"
+        )
+    })
 }

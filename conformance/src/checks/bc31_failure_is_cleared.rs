@@ -22,12 +22,15 @@ pub(crate) const CHECK: Check = Check {
 };
 
 async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
-    let world = match World::begin(&bench, "failure-is-cleared", Plan::complete(Role::Invalid)).await {
-        Err(refusal) if matches!(refusal.code, 400 | 403 | 422) => {
-            return Ok(Outcome::not_applicable("the API server rejects the sample invalid, so the controller never sees it"));
-        }
-        world => world?,
-    };
+    let world =
+        match World::begin(&bench, "failure-is-cleared", Plan::complete(Role::Invalid)).await {
+            Err(refusal) if matches!(refusal.code, 400 | 403 | 422) => {
+                return Ok(Outcome::not_applicable(
+                    "the API server rejects the sample invalid, so the controller never sees it",
+                ));
+            }
+            world => world?,
+        };
     let outcome = recover(&world).await;
     world.end().await;
     outcome
@@ -37,11 +40,20 @@ async fn recover(world: &World) -> Result<Outcome, Refusal> {
     let Some(valid) = world.bench.sample(Role::Worker) else {
         return Ok(Outcome::not_covered("it needs the sample worker as well"));
     };
-    let reported = world.watching.until(world.bench.times.patience / 2, |history| history.newest(Subject::Config, MACHINE).and_then(invalid::reported));
+    let reported = world
+        .watching
+        .until(world.bench.times.patience / 2, |history| {
+            history
+                .newest(Subject::Config, MACHINE)
+                .and_then(invalid::reported)
+        });
     if reported.await.is_none() {
         return Ok(Outcome::not_covered("no failure is reported"));
     }
-    let valid = valid.objects(&world.namespace, CLUSTER, MACHINE).map_err(refusal)?.config;
+    let valid = valid
+        .objects(&world.namespace, CLUSTER, MACHINE)
+        .map_err(refusal)?
+        .config;
     let written = crate::api::Kind {
         api_version: valid["apiVersion"].as_str().unwrap_or_default().to_owned(),
         ..world.bench.provider.config.clone()
@@ -50,12 +62,18 @@ async fn recover(world: &World) -> Result<Outcome, Refusal> {
     for attempt in 0.. {
         let mut config = world.api().read(&path).await?;
         config["spec"] = valid["spec"].clone();
-        match world.api().request("PUT", &path, "application/json", Some(&config)).await {
+        match world
+            .api()
+            .request("PUT", &path, "application/json", Some(&config))
+            .await
+        {
             Ok(_) => break,
             // The controller may have written between.
             Err(conflict) if conflict.code == 409 && attempt < 20 => {}
             Err(refused) if matches!(refused.code, 400 | 403 | 422) => {
-                return Ok(Outcome::not_applicable("the API server does not accept the change of the spec"));
+                return Ok(Outcome::not_applicable(
+                    "the API server does not accept the change of the spec",
+                ));
             }
             Err(refused) => return Err(refused),
         }
@@ -65,10 +83,30 @@ async fn recover(world: &World) -> Result<Outcome, Refusal> {
     };
     tokio::time::sleep(std::time::Duration::from_secs(2)).await;
     let config = world.config(MACHINE).await.unwrap_or(done.config);
-    let left = ["failureMessage", "failureReason"].into_iter().find(|field| config["status"][field].as_str().is_some_and(|text| !text.is_empty()));
+    let left = ["failureMessage", "failureReason"]
+        .into_iter()
+        .find(|field| {
+            config["status"][field]
+                .as_str()
+                .is_some_and(|text| !text.is_empty())
+        });
     Ok(match (left, condition(&config, "Ready")) {
-        (Some(field), _) => Outcome::fail("a failure is not cleared after recovery", world.evidence(MACHINE, Some(&format!("status.{field}")), config["status"][field].to_string())),
-        (None, Some("False")) => Outcome::fail("a failure is not cleared after recovery", world.evidence(MACHINE, Some("status.conditions[Ready]"), "False although completion is reported")),
+        (Some(field), _) => Outcome::fail(
+            "a failure is not cleared after recovery",
+            world.evidence(
+                MACHINE,
+                Some(&format!("status.{field}")),
+                config["status"][field].to_string(),
+            ),
+        ),
+        (None, Some("False")) => Outcome::fail(
+            "a failure is not cleared after recovery",
+            world.evidence(
+                MACHINE,
+                Some("status.conditions[Ready]"),
+                "False although completion is reported",
+            ),
+        ),
         (None, _) => Outcome::pass("data follows, and the failure is cleared"),
     })
 }

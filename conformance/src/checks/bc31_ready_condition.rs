@@ -24,7 +24,10 @@ fn judge(story: &Story) -> Outcome {
         Some("True") => Outcome::pass("Ready is True"),
         Some(other) => Outcome::fail(
             "a complete config is not Ready",
-            story.of_config(Some("status.conditions[Ready]"), format!("its status is {other}")),
+            story.of_config(
+                Some("status.conditions[Ready]"),
+                format!("its status is {other}"),
+            ),
         ),
         None => Outcome::fail(
             "there is no condition Ready for the core to mirror",

@@ -27,12 +27,15 @@ pub(crate) const CHECK: Check = Check {
 };
 
 async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
-    let world = match World::begin(&bench, "invalid-is-reported", Plan::complete(Role::Invalid)).await {
-        Err(refusal) if matches!(refusal.code, 400 | 403 | 422) => {
-            return Ok(Outcome::not_applicable("the API server rejects the sample invalid, so the controller never sees it"));
-        }
-        world => world?,
-    };
+    let world =
+        match World::begin(&bench, "invalid-is-reported", Plan::complete(Role::Invalid)).await {
+            Err(refusal) if matches!(refusal.code, 400 | 403 | 422) => {
+                return Ok(Outcome::not_applicable(
+                    "the API server rejects the sample invalid, so the controller never sees it",
+                ));
+            }
+            world => world?,
+        };
     let outcome = observe(&world).await;
     world.end().await;
     Ok(outcome)
@@ -40,34 +43,65 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
 
 async fn observe(world: &World) -> Outcome {
     let times = world.bench.times;
-    let report = world.watching.until(times.patience / 2, |history| history.newest(Subject::Config, MACHINE).and_then(reported));
+    let report = world.watching.until(times.patience / 2, |history| {
+        history.newest(Subject::Config, MACHINE).and_then(reported)
+    });
     report.await;
     tokio::time::sleep(SETTLING).await;
-    let count = || world.watching.with(|history| history.of(Subject::Config, MACHINE).count());
+    let count = || {
+        world
+            .watching
+            .with(|history| history.of(Subject::Config, MACHINE).count())
+    };
     let before = count();
     tokio::time::sleep(times.quiet).await;
     let written = count().saturating_sub(before);
     let most = usize::try_from(times.quiet.as_secs() / 2).unwrap_or(usize::MAX) + 1;
-    if let Some(sign) = world.watching.with(|history| world.sign_of_data(history, MACHINE)) {
-        return Outcome::fail("data is generated from an invalid config", world.evidence(MACHINE, None, sign));
+    if let Some(sign) = world
+        .watching
+        .with(|history| world.sign_of_data(history, MACHINE))
+    {
+        return Outcome::fail(
+            "data is generated from an invalid config",
+            world.evidence(MACHINE, None, sign),
+        );
     }
-    let report = world.watching.with(|history| history.newest(Subject::Config, MACHINE).and_then(reported));
+    let report = world
+        .watching
+        .with(|history| history.newest(Subject::Config, MACHINE).and_then(reported));
     match report {
         None => Outcome::fail(
             "an invalid config is not reported in the status",
-            world.evidence(MACHINE, Some("status.conditions"), format!("no condition that is not True has a message after {} s", (times.patience / 2 + SETTLING + times.quiet).as_secs())),
+            world.evidence(
+                MACHINE,
+                Some("status.conditions"),
+                format!(
+                    "no condition that is not True has a message after {} s",
+                    (times.patience / 2 + SETTLING + times.quiet).as_secs()
+                ),
+            ),
         ),
         Some(_) if written > most => Outcome::fail(
             "an invalid config is written in a loop",
-            world.evidence(MACHINE, None, format!("{written} writes in {} s", times.quiet.as_secs())),
+            world.evidence(
+                MACHINE,
+                None,
+                format!("{written} writes in {} s", times.quiet.as_secs()),
+            ),
         ),
-        Some(_) => Outcome::pass("the status reports it, and the controller does not write in a loop"),
+        Some(_) => {
+            Outcome::pass("the status reports it, and the controller does not write in a loop")
+        }
     }
 }
 
 /// Whether a status reports a failure.
 pub(super) fn reported(config: &Value) -> Option<()> {
     let has_message = |value: &Value| value.as_str().is_some_and(|message| !message.is_empty());
-    let by_condition = conditions(config).iter().any(|condition| condition["status"] != "True" && condition["type"] != "Paused" && (has_message(&condition["message"]) || has_message(&condition["reason"])));
+    let by_condition = conditions(config).iter().any(|condition| {
+        condition["status"] != "True"
+            && condition["type"] != "Paused"
+            && (has_message(&condition["message"]) || has_message(&condition["reason"]))
+    });
     (by_condition || has_message(&config["status"]["failureMessage"])).then_some(())
 }

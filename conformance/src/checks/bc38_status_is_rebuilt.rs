@@ -48,11 +48,21 @@ async fn erase(world: &World) -> Result<Outcome, Refusal> {
     if let Some(failure) = kept.violated(world, MACHINE, "when the status is removed") {
         return Ok(failure);
     }
-    Ok(match again.secret["metadata"]["name"].as_str() == Some(kept.name()) {
-        true => Outcome::pass("name and completion are reported again"),
-        false => Outcome::fail(
-            "another Secret is reported after the status is removed",
-            world.evidence(MACHINE, Some("status.dataSecretName"), format!("{} before, {} now", kept.name(), again.secret["metadata"]["name"])),
-        ),
-    })
+    Ok(
+        match again.secret["metadata"]["name"].as_str() == Some(kept.name()) {
+            true => Outcome::pass("name and completion are reported again"),
+            false => Outcome::fail(
+                "another Secret is reported after the status is removed",
+                world.evidence(
+                    MACHINE,
+                    Some("status.dataSecretName"),
+                    format!(
+                        "{} before, {} now",
+                        kept.name(),
+                        again.secret["metadata"]["name"]
+                    ),
+                ),
+            ),
+        },
+    )
 }

@@ -24,7 +24,10 @@ fn judge(story: &Story) -> Outcome {
         Some(_) => Outcome::pass("the Secret is in the config's namespace"),
         None => Outcome::fail(
             "the reported Secret does not exist",
-            story.of_config(Some("status.dataSecretName"), format!("{name}, and the namespace has no such Secret")),
+            story.of_config(
+                Some("status.dataSecretName"),
+                format!("{name}, and the namespace has no such Secret"),
+            ),
         ),
     }
 }

@@ -26,7 +26,11 @@ fn judge(story: &Story) -> Outcome {
         Some(CLUSTER) => Outcome::pass("the label names the Cluster"),
         other => Outcome::fail(
             "the data Secret lacks the cluster-name label",
-            story.of_secret(secret, Some("metadata.labels[cluster.x-k8s.io/cluster-name]"), format!("{}, expected {CLUSTER}", other.unwrap_or("absent"))),
+            story.of_secret(
+                secret,
+                Some("metadata.labels[cluster.x-k8s.io/cluster-name]"),
+                format!("{}, expected {CLUSTER}", other.unwrap_or("absent")),
+            ),
         ),
     }
 }

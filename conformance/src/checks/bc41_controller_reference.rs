@@ -21,15 +21,26 @@ fn judge(story: &Story) -> Outcome {
         return Outcome::not_covered(NO_SECRET);
     };
     let config = story.config();
-    let is_named_right = owners(secret).iter().filter(|owner| owner["controller"] == true).all(|owner| {
-        let group = owner["apiVersion"].as_str().and_then(|version| version.split('/').next());
-        owner["kind"] == story.provider.config.kind && group == Some(story.provider.config.group()) && owner["name"] == config["metadata"]["name"]
-    });
+    let is_named_right = owners(secret)
+        .iter()
+        .filter(|owner| owner["controller"] == true)
+        .all(|owner| {
+            let group = owner["apiVersion"]
+                .as_str()
+                .and_then(|version| version.split('/').next());
+            owner["kind"] == story.provider.config.kind
+                && group == Some(story.provider.config.group())
+                && owner["name"] == config["metadata"]["name"]
+        });
     match is_controlled_by(secret, &config["metadata"]["uid"]) && is_named_right {
         true => Outcome::pass("the config controls the Secret"),
         false => Outcome::fail(
             "the data Secret is not controlled by the config",
-            story.of_secret(secret, Some("metadata.ownerReferences"), serde_json::Value::from(owners(secret)).to_string()),
+            story.of_secret(
+                secret,
+                Some("metadata.ownerReferences"),
+                serde_json::Value::from(owners(secret)).to_string(),
+            ),
         ),
     }
 }

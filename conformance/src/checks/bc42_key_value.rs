@@ -25,5 +25,8 @@ fn judge(story: &Story) -> Outcome {
         Some(_) => return Outcome::pass("the key value has data"),
         None => "absent",
     };
-    Outcome::fail("the data Secret has no data", story.of_secret(secret, Some("data.value"), observed))
+    Outcome::fail(
+        "the data Secret has no data",
+        story.of_secret(secret, Some("data.value"), observed),
+    )
 }

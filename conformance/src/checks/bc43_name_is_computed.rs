@@ -38,8 +38,12 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
         true => Outcome::pass("equal objects lead to equal names"),
         false => {
             let mut evidence = evidence.clone();
-            evidence.observed = format!("{second}, and {first} for equal objects in another namespace");
-            Outcome::fail("the name of the data Secret is not computed from the objects", evidence)
+            evidence.observed =
+                format!("{second}, and {first} for equal objects in another namespace");
+            Outcome::fail(
+                "the name of the data Secret is not computed from the objects",
+                evidence,
+            )
         }
     })
 }

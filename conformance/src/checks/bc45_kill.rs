@@ -56,10 +56,17 @@ fn half_done(world: &World) -> Result<Option<Vec<u8>>, String> {
         };
         let Some(name) = data_secret_name(config) else {
             let is_complete = world.bench.provider.completion().is_reported(config);
-            return if is_complete { Err("completion is reported without a name".to_owned()) } else { Ok(None) };
+            return if is_complete {
+                Err("completion is reported without a name".to_owned())
+            } else {
+                Ok(None)
+            };
         };
-        let data = history.newest(Subject::Secret, name).and_then(|secret| secret_value(secret, "value"));
-        data.map(Some).ok_or_else(|| format!("{name} is reported and does not exist"))
+        let data = history
+            .newest(Subject::Secret, name)
+            .and_then(|secret| secret_value(secret, "value"));
+        data.map(Some)
+            .ok_or_else(|| format!("{name} is reported and does not exist"))
     })
 }
 
@@ -69,15 +76,31 @@ async fn after(world: &World, half_done: Result<Option<Vec<u8>>, String>, moment
         Err(observed) => {
             return Outcome::fail(
                 "a killed provider leaves a status without data",
-                world.evidence(MACHINE, Some("status"), format!("killed after {moment} ms: {observed}")),
+                world.evidence(
+                    MACHINE,
+                    Some("status"),
+                    format!("killed after {moment} ms: {observed}"),
+                ),
             );
         }
     };
-    match (world.until_done_within(MACHINE, world.bench.times.patience * 2).await, reported) {
-        (None, _) => world.never_done(MACHINE, &format!("after the provider was killed at {moment} ms and started again")),
+    match (
+        world
+            .until_done_within(MACHINE, world.bench.times.patience * 2)
+            .await,
+        reported,
+    ) {
+        (None, _) => world.never_done(
+            MACHINE,
+            &format!("after the provider was killed at {moment} ms and started again"),
+        ),
         (Some(done), Some(data)) if done.data() != data => Outcome::fail(
             "a reported Secret gets new data after a kill",
-            world.evidence(MACHINE, Some("data.value of the Secret"), format!("killed after {moment} ms")),
+            world.evidence(
+                MACHINE,
+                Some("data.value of the Secret"),
+                format!("killed after {moment} ms"),
+            ),
         ),
         (Some(_), _) => Outcome::pass("each config is completed after a kill"),
     }

@@ -29,5 +29,8 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
         after: "after the API server accepts Secrets again",
         may_touch: true,
     };
-    gate::run(bench, gate, async |world: &World| world.accept_secrets().await).await
+    gate::run(bench, gate, async |world: &World| {
+        world.accept_secrets().await
+    })
+    .await
 }

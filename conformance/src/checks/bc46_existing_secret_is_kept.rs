@@ -21,7 +21,12 @@ pub(crate) const CHECK: Check = Check {
 };
 
 async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
-    let world = World::begin(&bench, "existing-secret-is-kept", Plan::complete(bench.primary())).await?;
+    let world = World::begin(
+        &bench,
+        "existing-secret-is-kept",
+        Plan::complete(bench.primary()),
+    )
+    .await?;
     let outcome = erase(&world).await;
     world.end().await;
     outcome
@@ -39,6 +44,10 @@ async fn erase(world: &World) -> Result<Outcome, Refusal> {
     }
     tokio::time::sleep(std::time::Duration::from_secs(2)).await;
     Ok(kept
-        .violated(world, MACHINE, "when the Secret exists and the status does not name it")
+        .violated(
+            world,
+            MACHINE,
+            "when the Secret exists and the status does not name it",
+        )
         .unwrap_or_else(|| Outcome::pass("the existing data is kept")))
 }

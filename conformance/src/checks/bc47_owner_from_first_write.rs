@@ -23,11 +23,19 @@ fn judge(story: &Story) -> Outcome {
     let name = secret["metadata"]["name"].as_str().unwrap_or_default();
     let uid = &story.config()["metadata"]["uid"];
     match story.history.of(Subject::Secret, name).next() {
-        Some(first) if is_controlled_by(&first.object, uid) => Outcome::pass("the first version has the reference"),
-        _ if !is_controlled_by(secret, uid) => Outcome::not_covered("the Secret never has the reference"),
+        Some(first) if is_controlled_by(&first.object, uid) => {
+            Outcome::pass("the first version has the reference")
+        }
+        _ if !is_controlled_by(secret, uid) => {
+            Outcome::not_covered("the Secret never has the reference")
+        }
         _ => Outcome::fail(
             "the data Secret is created without its owner reference",
-            story.of_secret(secret, Some("metadata.ownerReferences"), "absent in the first version, present later"),
+            story.of_secret(
+                secret,
+                Some("metadata.ownerReferences"),
+                "absent in the first version, present later",
+            ),
         ),
     }
 }

@@ -36,21 +36,37 @@ async fn strip(world: &World) -> Result<Outcome, Refusal> {
     };
     let uid = done.config["metadata"]["uid"].clone();
     if !is_controlled_by(&done.secret, &uid) {
-        return Ok(Outcome::not_covered("the Secret has no controller reference to lose"));
+        return Ok(Outcome::not_covered(
+            "the Secret has no controller reference to lose",
+        ));
     }
     let kept = Kept::of(world, &done).await?;
-    let stripped = world.api().merge(&world.secret_path(kept.name()), &json!({"metadata": {"ownerReferences": null}})).await?;
-    let version = stripped["metadata"]["resourceVersion"].as_str().and_then(|version| version.parse::<u64>().ok());
+    let stripped = world
+        .api()
+        .merge(
+            &world.secret_path(kept.name()),
+            &json!({"metadata": {"ownerReferences": null}}),
+        )
+        .await?;
+    let version = stripped["metadata"]["resourceVersion"]
+        .as_str()
+        .and_then(|version| version.parse::<u64>().ok());
     world.touch(MACHINE, "stripped").await?;
-    let restored = world.watching.until(world.bench.times.patience / 2, |history| {
-        let last = history.of(Subject::Secret, kept.name()).next_back()?;
-        (last.revision() > version && is_controlled_by(&last.object, &uid)).then_some(())
-    });
+    let restored = world
+        .watching
+        .until(world.bench.times.patience / 2, |history| {
+            let last = history.of(Subject::Secret, kept.name()).next_back()?;
+            (last.revision() > version && is_controlled_by(&last.object, &uid)).then_some(())
+        });
     Ok(match restored.await {
         Some(()) => Outcome::pass("the reference is restored"),
         None => Outcome::fail(
             "a lost owner reference of the data Secret is not restored",
-            world.evidence(MACHINE, Some("metadata.ownerReferences of the Secret"), "still absent after the config changed"),
+            world.evidence(
+                MACHINE,
+                Some("metadata.ownerReferences of the Secret"),
+                "still absent after the config changed",
+            ),
         ),
     })
 }

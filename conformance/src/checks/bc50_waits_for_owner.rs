@@ -33,14 +33,25 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
     let mut set_by_provider = None;
     let outcome = gate::run(bench, gate, async |world: &World| {
         let is_owned = world.watching.with(|history| {
-            history.of(Subject::Config, MACHINE).any(|seen| !owners(&seen.object).is_empty())
+            history
+                .of(Subject::Config, MACHINE)
+                .any(|seen| !owners(&seen.object).is_empty())
         });
-        set_by_provider = is_owned.then(|| world.evidence(MACHINE, Some("metadata.ownerReferences"), "set by the provider"));
+        set_by_provider = is_owned.then(|| {
+            world.evidence(
+                MACHINE,
+                Some("metadata.ownerReferences"),
+                "set by the provider",
+            )
+        });
         world.own(MACHINE).await
     })
     .await?;
     Ok(match set_by_provider {
-        Some(evidence) => Outcome::fail("the provider sets the owner reference, which is the core's", evidence),
+        Some(evidence) => Outcome::fail(
+            "the provider sets the owner reference, which is the core's",
+            evidence,
+        ),
         None => outcome,
     })
 }

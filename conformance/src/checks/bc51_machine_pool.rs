@@ -21,7 +21,10 @@ fn judge(story: &Story) -> Outcome {
         true => Outcome::pass("data is generated for the MachinePool"),
         false => Outcome::fail(
             "a config of a MachinePool gets no data",
-            story.of_config(Some(story.completion().field()), format!("not complete within {} s", story.waited.as_secs())),
+            story.of_config(
+                Some(story.completion().field()),
+                format!("not complete within {} s", story.waited.as_secs()),
+            ),
         ),
     }
 }

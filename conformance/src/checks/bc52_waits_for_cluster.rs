@@ -29,5 +29,8 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
         after: "after the Cluster is created",
         may_touch: true,
     };
-    gate::run(bench, gate, async |world: &World| world.create_cluster().await).await
+    gate::run(bench, gate, async |world: &World| {
+        world.create_cluster().await
+    })
+    .await
 }

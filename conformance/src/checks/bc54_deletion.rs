@@ -40,9 +40,16 @@ impl Phase {
 }
 
 async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
-    let phases = [Phase::Unowned, Phase::Waiting, Phase::Complete, Phase::WithoutCluster];
+    let phases = [
+        Phase::Unowned,
+        Phase::Waiting,
+        Phase::Complete,
+        Phase::WithoutCluster,
+    ];
     let outcomes = futures::future::join_all(phases.map(|phase| delete(&bench, phase))).await;
-    Ok(Outcome::of_all(outcomes.into_iter().collect::<Result<_, _>>()?))
+    Ok(Outcome::of_all(
+        outcomes.into_iter().collect::<Result<_, _>>()?,
+    ))
 }
 
 async fn delete(bench: &Arc<Bench>, phase: Phase) -> Result<Outcome, Refusal> {
@@ -55,7 +62,16 @@ async fn delete(bench: &Arc<Bench>, phase: Phase) -> Result<Outcome, Refusal> {
     }
     tokio::time::sleep(std::time::Duration::from_secs(2)).await;
     if phase == Phase::WithoutCluster {
-        world.api().delete(&world.bench.core.clusters().path(Some(&world.namespace), crate::world::CLUSTER)).await?;
+        world
+            .api()
+            .delete(
+                &world
+                    .bench
+                    .core
+                    .clusters()
+                    .path(Some(&world.namespace), crate::world::CLUSTER),
+            )
+            .await?;
     }
     let config = world.config(MACHINE).await?;
     world.api().delete(&world.config_path(MACHINE)).await?;
@@ -66,18 +82,40 @@ async fn delete(bench: &Arc<Bench>, phase: Phase) -> Result<Outcome, Refusal> {
     let outcome = match gone.await {
         None => Outcome::fail(
             format!("a deleted config is not gone ({})", phase.name()),
-            world.evidence(MACHINE, Some("metadata.finalizers"), format!("still there {} s after its deletion, finalizers {}", bench.times.patience.as_secs(), world.config(MACHINE).await.map_or_else(|_| "unknown".to_owned(), |config| config["metadata"]["finalizers"].to_string()))),
+            world.evidence(
+                MACHINE,
+                Some("metadata.finalizers"),
+                format!(
+                    "still there {} s after its deletion, finalizers {}",
+                    bench.times.patience.as_secs(),
+                    world.config(MACHINE).await.map_or_else(
+                        |_| "unknown".to_owned(),
+                        |config| config["metadata"]["finalizers"].to_string()
+                    )
+                ),
+            ),
         ),
         Some(revision) => {
             tokio::time::sleep(std::time::Duration::from_secs(3)).await;
             let uid = &config["metadata"]["uid"];
             let late = world.watching.with(|history| {
-                history.all(Subject::Secret).any(|seen| seen.change != "DELETED" && seen.revision() > revision && is_controlled_by(&seen.object, uid))
+                history.all(Subject::Secret).any(|seen| {
+                    seen.change != "DELETED"
+                        && seen.revision() > revision
+                        && is_controlled_by(&seen.object, uid)
+                })
             });
             match late {
                 true => Outcome::fail(
-                    format!("a Secret is written for a config that is gone ({})", phase.name()),
-                    world.evidence(MACHINE, None, "a Secret with its uid was written after the deletion"),
+                    format!(
+                        "a Secret is written for a config that is gone ({})",
+                        phase.name()
+                    ),
+                    world.evidence(
+                        MACHINE,
+                        None,
+                        "a Secret with its uid was written after the deletion",
+                    ),
                 ),
                 false => Outcome::pass("deleted configs are gone in each phase"),
             }

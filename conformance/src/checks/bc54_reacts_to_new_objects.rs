@@ -18,14 +18,25 @@ pub(crate) const CHECK: Check = Check {
 };
 
 fn judge(story: &Story) -> Outcome {
-    let has_status = story.configs().any(|config| config["status"].as_object().is_some_and(|status| !status.is_empty()));
+    let has_status = story.configs().any(|config| {
+        config["status"]
+            .as_object()
+            .is_some_and(|status| !status.is_empty())
+    });
     let uid = &story.config()["metadata"]["uid"];
     let secret = story.history.controlled_secrets(uid);
     match has_status || !secret.is_empty() {
         true => Outcome::pass("the controller writes"),
         false => Outcome::fail(
             "nothing happens to a new config",
-            story.of_config(None, format!("{} versions within {} s, all written by this program", story.history.of(Subject::Config, MACHINE).count(), story.waited.as_secs())),
+            story.of_config(
+                None,
+                format!(
+                    "{} versions within {} s, all written by this program",
+                    story.history.of(Subject::Config, MACHINE).count(),
+                    story.waited.as_secs()
+                ),
+            ),
         ),
     }
 }

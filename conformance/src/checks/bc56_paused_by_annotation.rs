@@ -32,7 +32,12 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
         may_touch: false,
     };
     gate::run(bench, gate, async |world: &World| {
-        world.merge_config(MACHINE, &json!({"metadata": {"annotations": {"cluster.x-k8s.io/paused": null}}})).await
+        world
+            .merge_config(
+                MACHINE,
+                &json!({"metadata": {"annotations": {"cluster.x-k8s.io/paused": null}}}),
+            )
+            .await
     })
     .await
 }

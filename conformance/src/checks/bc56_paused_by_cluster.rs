@@ -31,5 +31,10 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
         after: "after the pause of the Cluster ends",
         may_touch: true,
     };
-    gate::run(bench, gate, async |world: &World| world.merge_cluster(&json!({"spec": {"paused": false}})).await).await
+    gate::run(bench, gate, async |world: &World| {
+        world
+            .merge_cluster(&json!({"spec": {"paused": false}}))
+            .await
+    })
+    .await
 }

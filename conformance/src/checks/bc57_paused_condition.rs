@@ -27,19 +27,29 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
     plan.is_cluster_paused = true;
     let world = World::begin(&bench, "paused-condition", plan).await?;
     let limit = bench.times.patience / 2;
-    let paused = |is: bool| world.watching.until(limit, move |history| {
-        let config = history.newest(Subject::Config, MACHINE)?;
-        ((condition(config, "Paused") == Some("True")) == is).then_some(())
-    });
+    let paused = |is: bool| {
+        world.watching.until(limit, move |history| {
+            let config = history.newest(Subject::Config, MACHINE)?;
+            ((condition(config, "Paused") == Some("True")) == is).then_some(())
+        })
+    };
     let field = Some("status.conditions[Paused]");
     let outcome = if paused(true).await.is_none() {
-        Outcome::fail("the pause is not shown", world.evidence(MACHINE, field, "not True although the Cluster is paused"))
+        Outcome::fail(
+            "the pause is not shown",
+            world.evidence(MACHINE, field, "not True although the Cluster is paused"),
+        )
     } else {
-        world.merge_cluster(&json!({"spec": {"paused": false}})).await?;
+        world
+            .merge_cluster(&json!({"spec": {"paused": false}}))
+            .await?;
         world.touch(MACHINE, "unpaused").await?;
         match paused(false).await {
             Some(()) => Outcome::pass("Paused is True during the pause alone"),
-            None => Outcome::fail("the end of the pause is not shown", world.evidence(MACHINE, field, "True although the Cluster is not paused")),
+            None => Outcome::fail(
+                "the end of the pause is not shown",
+                world.evidence(MACHINE, field, "True although the Cluster is not paused"),
+            ),
         }
     };
     world.end().await;

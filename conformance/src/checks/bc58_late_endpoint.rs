@@ -25,17 +25,24 @@ pub(crate) const CHECK: Check = Check {
 async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
     let role = bench.primary();
     let usual = World::begin(&bench, "endpoint-given", Plan::complete(role)).await?;
-    let names_it = usual.until_done(MACHINE).await.map(|done| data::contains(&done.data(), ENDPOINT.0));
+    let names_it = usual
+        .until_done(MACHINE)
+        .await
+        .map(|done| data::contains(&done.data(), ENDPOINT.0));
     usual.end().await;
     let Some(names_it) = names_it else {
-        return Ok(Outcome::not_covered("a config with an endpoint was not completed"));
+        return Ok(Outcome::not_covered(
+            "a config with an endpoint was not completed",
+        ));
     };
     let mut plan = Plan::complete(role);
     plan.has_endpoint = false;
     let world = World::begin(&bench, "late-endpoint", plan).await?;
     tokio::time::sleep(bench.times.quiet).await;
     let (host, port) = ENDPOINT;
-    world.merge_cluster(&json!({"spec": {"controlPlaneEndpoint": {"host": host, "port": port}}})).await?;
+    world
+        .merge_cluster(&json!({"spec": {"controlPlaneEndpoint": {"host": host, "port": port}}}))
+        .await?;
     let outcome = match world.until_done(MACHINE).await {
         None => world.never_done(MACHINE, "after the endpoint of the Cluster is set"),
         Some(done) if names_it && !data::contains(&done.data(), host) => Outcome::fail(

@@ -26,10 +26,15 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
     plan.is_cluster_paused = true;
     let world = World::begin(&bench, "wakes-after-pause", plan).await?;
     tokio::time::sleep(std::time::Duration::from_secs(3)).await;
-    world.merge_cluster(&json!({"spec": {"paused": false}})).await?;
+    world
+        .merge_cluster(&json!({"spec": {"paused": false}}))
+        .await?;
     let outcome = match world.until_done(MACHINE).await {
         Some(_) => Outcome::pass("the end of the pause wakes the controller"),
-        None => world.never_done(MACHINE, "after the pause ends, unless the config itself changes"),
+        None => world.never_done(
+            MACHINE,
+            "after the pause ends, unless the config itself changes",
+        ),
     };
     world.end().await;
     Ok(outcome)

@@ -31,5 +31,8 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
         after: "after the infrastructure of the Cluster is provisioned",
         may_touch: false,
     };
-    gate::run(bench, gate, async |world: &World| world.set_cluster_status(true, is_initialized).await).await
+    gate::run(bench, gate, async |world: &World| {
+        world.set_cluster_status(true, is_initialized).await
+    })
+    .await
 }

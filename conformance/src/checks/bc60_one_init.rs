@@ -26,9 +26,16 @@ pub(crate) const CHECK: Check = Check {
 async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
     let world = World::begin(&bench, "one-init", Plan::complete(Role::Init)).await?;
     world.add(Role::Init, SECOND).await?;
-    let sign = |name: &'static str| world.watching.with(|history| world.sign_of_data(history, name));
+    let sign = |name: &'static str| {
+        world
+            .watching
+            .with(|history| world.sign_of_data(history, name))
+    };
     let deadline = tokio::time::Instant::now() + bench.times.patience;
-    while sign(MACHINE).is_none() && sign(SECOND).is_none() && tokio::time::Instant::now() < deadline {
+    while sign(MACHINE).is_none()
+        && sign(SECOND).is_none()
+        && tokio::time::Instant::now() < deadline
+    {
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     tokio::time::sleep(bench.times.quiet).await;
@@ -36,7 +43,11 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
         (None, None) => Outcome::not_covered("neither of two control plane machines got data"),
         (Some(first), Some(second)) => Outcome::fail(
             "two control plane machines get data before the control plane is initialised",
-            world.evidence(SECOND, None, format!("{MACHINE}: {first}; {SECOND}: {second}")),
+            world.evidence(
+                SECOND,
+                None,
+                format!("{MACHINE}: {first}; {SECOND}: {second}"),
+            ),
         ),
         _ => Outcome::pass("one control plane machine gets data, the other waits"),
     };

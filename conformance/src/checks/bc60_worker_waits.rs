@@ -30,5 +30,8 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
         after: "after the control plane is initialised",
         may_touch: false,
     };
-    gate::run(bench, gate, async |world: &World| world.set_cluster_status(true, true).await).await
+    gate::run(bench, gate, async |world: &World| {
+        world.set_cluster_status(true, true).await
+    })
+    .await
 }

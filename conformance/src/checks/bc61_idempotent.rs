@@ -31,7 +31,11 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
         return Ok(Outcome::not_covered(NEVER_DONE));
     };
     let kept = Kept::of(&world, &done).await?;
-    let count = || world.watching.with(|history| history.of(Subject::Config, MACHINE).count());
+    let count = || {
+        world
+            .watching
+            .with(|history| history.of(Subject::Config, MACHINE).count())
+    };
     let before = count();
     for touch in 0..TOUCHES {
         world.touch(MACHINE, &touch.to_string()).await?;
@@ -39,11 +43,21 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
     }
     tokio::time::sleep(bench.times.quiet).await;
     let written = count().saturating_sub(before + TOUCHES);
-    let outcome = match kept.rewritten(&world, MACHINE, "when a complete config is reconciled again") {
+    let outcome = match kept.rewritten(
+        &world,
+        MACHINE,
+        "when a complete config is reconciled again",
+    ) {
         Some(failure) => failure,
         None if written > TOUCHES => Outcome::fail(
             "a complete config is written again and again",
-            world.evidence(MACHINE, None, format!("{written} writes by the provider after {TOUCHES} changes of an annotation")),
+            world.evidence(
+                MACHINE,
+                None,
+                format!(
+                    "{written} writes by the provider after {TOUCHES} changes of an annotation"
+                ),
+            ),
         ),
         None => Outcome::pass("the Secret stays as it is"),
     };

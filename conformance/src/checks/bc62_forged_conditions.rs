@@ -32,14 +32,21 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
     };
     let forged = conditions(&done.config);
     if forged.is_empty() {
-        return Ok(Outcome::not_applicable("the provider reports no conditions"));
+        return Ok(Outcome::not_applicable(
+            "the provider reports no conditions",
+        ));
     }
     let mut plan = Plan::complete(role);
     plan.is_cluster_paused = true;
     let world = World::begin(&bench, "forged-conditions", plan).await?;
     let path = format!("{}/status", world.config_path(MACHINE));
-    world.api().merge(&path, &json!({"status": {"conditions": forged}})).await?;
-    world.merge_cluster(&json!({"spec": {"paused": false}})).await?;
+    world
+        .api()
+        .merge(&path, &json!({"status": {"conditions": forged}}))
+        .await?;
+    world
+        .merge_cluster(&json!({"spec": {"paused": false}}))
+        .await?;
     world.touch(MACHINE, "forged").await?;
     let outcome = match world.until_done(MACHINE).await {
         Some(_) => Outcome::pass("data is generated in spite of forged conditions"),

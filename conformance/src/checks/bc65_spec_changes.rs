@@ -40,7 +40,10 @@ async fn change(world: &World) -> Result<Outcome, Refusal> {
     let path = world.config_path(MACHINE);
     for spec in candidates {
         let patch = json!({"spec": spec});
-        let tried = world.api().patch(&format!("{path}?dryRun=All"), Patch::Merge, &patch).await;
+        let tried = world
+            .api()
+            .patch(&format!("{path}?dryRun=All"), Patch::Merge, &patch)
+            .await;
         if tried.is_ok_and(|tried| tried["spec"] != config["spec"]) {
             world.merge_config(MACHINE, &patch).await?;
             tokio::time::sleep(world.bench.times.quiet).await;
@@ -49,7 +52,9 @@ async fn change(world: &World) -> Result<Outcome, Refusal> {
                 .unwrap_or_else(|| Outcome::pass("the data stays the same")));
         }
     }
-    Ok(Outcome::not_applicable("the API server accepts no change of the sample's spec"))
+    Ok(Outcome::not_applicable(
+        "the API server accepts no change of the sample's spec",
+    ))
 }
 
 /// Merge patches that each change one value, outermost objects only where lists hold the values.
@@ -76,7 +81,11 @@ fn changes(value: &Value, path: &mut Vec<String>, found: &mut Vec<Value>) {
         },
         Value::Array(_) | Value::Null => return,
     };
-    found.push(path.iter().rev().fold(changed, |inner, key| json!({ key.as_str(): inner })));
+    found.push(
+        path.iter()
+            .rev()
+            .fold(changed, |inner, key| json!({ key.as_str(): inner })),
+    );
 }
 
 #[cfg(test)]
@@ -86,7 +95,18 @@ mod tests {
     #[test]
     fn each_candidate_changes_one_value() {
         let mut found = Vec::new();
-        changes(&json!({"a": {"b": "x", "c": [1]}, "d": ["y"], "e": true}), &mut Vec::new(), &mut found);
-        assert_eq!(found, [json!({"a": {"b": "xx"}}), json!({"d": ["y", "changed"]}), json!({"e": false})]);
+        changes(
+            &json!({"a": {"b": "x", "c": [1]}, "d": ["y"], "e": true}),
+            &mut Vec::new(),
+            &mut found,
+        );
+        assert_eq!(
+            found,
+            [
+                json!({"a": {"b": "xx"}}),
+                json!({"d": ["y", "changed"]}),
+                json!({"e": false})
+            ]
+        );
     }
 }

@@ -30,7 +30,10 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
     };
     let kept = Kept::of(&world, &done).await?;
     let patch = json!({"metadata": {"labels": {"example.com/pier": "seven"}, "annotations": {"example.com/note": "changed"}}});
-    world.api().merge(&world.owner_path(MACHINE), &patch).await?;
+    world
+        .api()
+        .merge(&world.owner_path(MACHINE), &patch)
+        .await?;
     world.merge_config(MACHINE, &patch).await?;
     tokio::time::sleep(bench.times.quiet).await;
     let outcome = kept

@@ -30,7 +30,11 @@ fn judge(story: &Story) -> Outcome {
         true => Outcome::pass("the data names the sentinel file"),
         false => Outcome::fail(
             "the data does not create the sentinel file",
-            story.of_secret(secret, Some("data.value"), format!("{} bytes without {}", value.len(), FILES[0])),
+            story.of_secret(
+                secret,
+                Some("data.value"),
+                format!("{} bytes without {}", value.len(), FILES[0]),
+            ),
         ),
     }
 }

@@ -51,7 +51,10 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
 async fn receive(world: &World, secret: &Value, others: &[Value]) -> Result<Outcome, Refusal> {
     let name = secret["metadata"]["name"].as_str().unwrap_or_default();
     for other in others {
-        let created = world.api().create(&secrets(), Some(&world.namespace), other).await;
+        let created = world
+            .api()
+            .create(&secrets(), Some(&world.namespace), other)
+            .await;
         if !matches!(&created, Err(refusal) if refusal.code == 409) {
             created?;
         }
@@ -62,31 +65,59 @@ async fn receive(world: &World, secret: &Value, others: &[Value]) -> Result<Outc
         "apiVersion": config["apiVersion"], "kind": config["kind"], "name": MACHINE,
         "uid": config["metadata"]["uid"], "controller": true,
     }]);
-    world.api().create(&secrets(), Some(&world.namespace), &copy).await?;
+    world
+        .api()
+        .create(&secrets(), Some(&world.namespace), &copy)
+        .await?;
     let mut named = json!({"spec": {"bootstrap": {"dataSecretName": name}}});
     if world.bench.primary() == Role::MachinePool {
         named = json!({"spec": {"template": named}});
     }
-    world.api().merge(&world.owner_path(MACHINE), &named).await?;
+    world
+        .api()
+        .merge(&world.owner_path(MACHINE), &named)
+        .await?;
     tokio::time::sleep(world.bench.times.quiet).await;
     let data = secret_value(secret, "value");
     let changed = |now: &Value| secret_value(now, "value") != data;
     let during = world.api().read(&world.secret_path(name)).await?;
     if changed(&during) {
-        return Ok(Outcome::fail("data changes although the Cluster is paused", world.evidence(MACHINE, Some("data.value of the Secret"), "changed during the pause")));
+        return Ok(Outcome::fail(
+            "data changes although the Cluster is paused",
+            world.evidence(
+                MACHINE,
+                Some("data.value of the Secret"),
+                "changed during the pause",
+            ),
+        ));
     }
-    world.merge_cluster(&json!({"spec": {"paused": false}})).await?;
+    world
+        .merge_cluster(&json!({"spec": {"paused": false}}))
+        .await?;
     world.touch(MACHINE, "moved").await?;
     let Some(done) = world.until_done(MACHINE).await else {
         return Ok(world.never_done(MACHINE, "after the move"));
     };
     if done.secret["metadata"]["name"] != name {
-        let observed = format!("{name} before the move, {} after it", done.secret["metadata"]["name"]);
-        return Ok(Outcome::fail("another Secret is reported after the move", world.evidence(MACHINE, Some("status.dataSecretName"), observed)));
+        let observed = format!(
+            "{name} before the move, {} after it",
+            done.secret["metadata"]["name"]
+        );
+        return Ok(Outcome::fail(
+            "another Secret is reported after the move",
+            world.evidence(MACHINE, Some("status.dataSecretName"), observed),
+        ));
     }
     let after = world.api().read(&world.secret_path(name)).await?;
     Ok(match changed(&after) {
-        true => Outcome::fail("the move leads to new data", world.evidence(MACHINE, Some("data.value of the Secret"), "changed after the pause ended")),
+        true => Outcome::fail(
+            "the move leads to new data",
+            world.evidence(
+                MACHINE,
+                Some("data.value of the Secret"),
+                "changed after the pause ended",
+            ),
+        ),
         false => Outcome::pass("name and data are the same after the move"),
     })
 }

@@ -24,7 +24,12 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
         return Ok(Outcome::not_covered(NO_PROCESS));
     };
     let namespace = bench.namespace_of("namespace-inside");
-    process.lock().await.restart(&[format!("--namespace={namespace}")]).await.map_err(refusal)?;
+    process
+        .lock()
+        .await
+        .restart(&[format!("--namespace={namespace}")])
+        .await
+        .map_err(refusal)?;
     let outcome = two(&bench).await;
     process.lock().await.restart(&[]).await.map_err(refusal)?;
     outcome
@@ -33,10 +38,15 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
 async fn two(bench: &Arc<Bench>) -> Result<Outcome, Refusal> {
     let outside = World::begin(bench, "namespace-outside", Plan::complete(bench.primary())).await?;
     let inside = World::begin(bench, "namespace-inside", Plan::complete(bench.primary())).await?;
-    let done = inside.until_done_within(MACHINE, bench.times.patience * 2).await;
+    let done = inside
+        .until_done_within(MACHINE, bench.times.patience * 2)
+        .await;
     let outcome = match (done, outside.quiet_sign_of_data(MACHINE).await) {
         (None, _) => inside.never_done(MACHINE, "in the namespace that --namespace names"),
-        (_, Some(sign)) => Outcome::fail("--namespace does not restrict the provider", outside.evidence(MACHINE, None, sign)),
+        (_, Some(sign)) => Outcome::fail(
+            "--namespace does not restrict the provider",
+            outside.evidence(MACHINE, None, sign),
+        ),
         _ => Outcome::pass("--namespace restricts the provider"),
     };
     outside.end().await;

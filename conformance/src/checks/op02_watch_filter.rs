@@ -25,7 +25,12 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
     let Some(process) = &bench.process else {
         return Ok(Outcome::not_covered(NO_PROCESS));
     };
-    process.lock().await.restart(&[format!("--watch-filter={VALUE}")]).await.map_err(refusal)?;
+    process
+        .lock()
+        .await
+        .restart(&[format!("--watch-filter={VALUE}")])
+        .await
+        .map_err(refusal)?;
     let outcome = two(&bench).await;
     process.lock().await.restart(&[]).await.map_err(refusal)?;
     outcome
@@ -34,11 +39,24 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
 async fn two(bench: &Arc<Bench>) -> Result<Outcome, Refusal> {
     let plan = Plan::complete(bench.primary());
     let other = World::begin(bench, "filter-other", plan.clone()).await?;
-    let labelled = World::begin(bench, "filter-labelled", Plan { filter: Some(VALUE), ..plan }).await?;
-    let done = labelled.until_done_within(MACHINE, bench.times.patience * 2).await;
+    let labelled = World::begin(
+        bench,
+        "filter-labelled",
+        Plan {
+            filter: Some(VALUE),
+            ..plan
+        },
+    )
+    .await?;
+    let done = labelled
+        .until_done_within(MACHINE, bench.times.patience * 2)
+        .await;
     let outcome = match (done, other.quiet_sign_of_data(MACHINE).await) {
         (None, _) => labelled.never_done(MACHINE, "with the label of --watch-filter"),
-        (_, Some(sign)) => Outcome::fail("--watch-filter does not restrict the provider", other.evidence(MACHINE, None, sign)),
+        (_, Some(sign)) => Outcome::fail(
+            "--watch-filter does not restrict the provider",
+            other.evidence(MACHINE, None, sign),
+        ),
         _ => Outcome::pass("--watch-filter restricts the provider"),
     };
     other.end().await;

@@ -23,7 +23,9 @@ fn judge(story: &Story) -> Outcome {
     };
     let secrets = data::secrets(&value);
     if secrets.is_empty() {
-        return Outcome::not_covered("the data of the sample contains no private key, token or password");
+        return Outcome::not_covered(
+            "the data of the sample contains no private key, token or password",
+        );
     }
     let mut places = vec![("conditions", String::new()), ("events", String::new())];
     for config in story.configs() {
@@ -33,12 +35,17 @@ fn judge(story: &Story) -> Outcome {
         places[1].1 += &event.object["message"].to_string();
     }
     places.extend(story.log.clone().map(|log| ("log", log)));
-    let leak = places.iter().find(|(_, text)| secrets.iter().any(|secret| text.contains(secret.as_str())));
+    let leak = places
+        .iter()
+        .find(|(_, text)| secrets.iter().any(|secret| text.contains(secret.as_str())));
     match leak {
         Some((place, _)) => Outcome::fail(
             format!("a secret of the data is in the {place}"),
             Evidence {
-                object: format!("{} of {} {}", place, story.provider.config.kind, story.namespace),
+                object: format!(
+                    "{} of {} {}",
+                    place, story.provider.config.kind, story.namespace
+                ),
                 field: None,
                 observed: "it contains a value of the data, which is not repeated here".to_owned(),
                 history: Vec::new(),
@@ -46,7 +53,9 @@ fn judge(story: &Story) -> Outcome {
         ),
         None => Outcome::pass(match story.log {
             Some(_) => "conditions, events and log are free of the data's secrets",
-            None => "conditions and events are free of the data's secrets; without --run the log was not read",
+            None => {
+                "conditions and events are free of the data's secrets; without --run the log was not read"
+            }
         }),
     }
 }

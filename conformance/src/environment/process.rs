@@ -41,6 +41,23 @@ impl CommandLine {
         self.0.iter().any(|word| word.contains("{webhook-port}"))
     }
 
+    /// # Errors
+    /// The message for the user, if the run lacks what the placeholders mean.
+    pub(crate) fn check(&self, has_kubeconfig: bool, has_assets: bool) -> Result<(), String> {
+        let names_webhooks = self.0.iter().any(|word| word.contains("{webhook-"));
+        match (has_kubeconfig, has_assets) {
+            (false, _) => Err(
+                "--run needs --assets or --kubeconfig: the cluster in which the provider works"
+                    .to_owned(),
+            ),
+            (true, false) if names_webhooks => Err(
+                "--run: {webhook-port} and {webhook-cert-dir} need --assets: webhooks of another cluster lead to its Services"
+                    .to_owned(),
+            ),
+            _ => Ok(()),
+        }
+    }
+
     /// The words with the placeholders replaced; each `{free-port}` is another port.
     ///
     /// # Errors
@@ -219,6 +236,9 @@ mod tests {
             words[2].trim_start_matches("--a=").parse::<u16>().is_ok(),
             "{words:?}"
         );
+        assert!(line.check(true, false).is_ok() && line.check(false, false).is_err());
+        let webhooks = CommandLine::parse("a {webhook-port}").unwrap();
+        assert!(webhooks.check(true, true).is_ok() && webhooks.check(true, false).is_err());
         assert!(CommandLine::parse("a 'b").is_err() && CommandLine::parse(" ").is_err());
     }
 }

@@ -117,7 +117,7 @@ impl Provider {
         if config.object["metadata"]["deletionTimestamp"].is_string() {
             return Ok(());
         }
-        if config.has("keeps-finalizer") {
+        if config.has("keeps-finalizer") && config.object["metadata"]["finalizers"].is_null() {
             let finalizer = json!({"metadata": {"finalizers": ["conformance.windlass.dev/kept"]}});
             self.api
                 .merge(
@@ -218,6 +218,24 @@ impl Provider {
         Ok((!is_first).then_some("Waiting for the first control plane machine"))
     }
 
+    /// Changes the status, unless it is so already.
+    async fn set_status(&self, config: &Config<'_>, status: &Value) -> Result<(), Refusal> {
+        let current = &config.object["status"];
+        let is_so = status
+            .as_object()
+            .into_iter()
+            .flatten()
+            .all(|(key, value)| current[key] == *value);
+        if is_so {
+            return Ok(());
+        }
+        let patch = json!({"status": status});
+        self.api
+            .merge(&config.status_path(), &patch)
+            .await
+            .map(drop)
+    }
+
     /// Takes the lock of the Cluster for this config, or looks whose it is.
     async fn holds_lock(&self, config: &Config<'_>) -> Result<bool, Refusal> {
         let locks = Kind::new("v1", "ConfigMap", "configmaps");
@@ -259,10 +277,7 @@ impl Provider {
         if is_invalid && config.has("loops-on-failure") {
             status["attempt"] = json!(now());
         }
-        self.api
-            .merge(&config.status_path(), &json!({"status": status}))
-            .await
-            .map(drop)
+        self.set_status(config, &status).await
     }
 
     async fn complete(&mut self, config: &Config<'_>, world: &World) -> Result<(), Refusal> {
@@ -405,10 +420,7 @@ impl Provider {
             }
             _ => {}
         }
-        self.api
-            .merge(&config.status_path(), &json!({"status": status}))
-            .await
-            .map(drop)
+        self.set_status(config, &status).await
     }
 }
 
