@@ -455,7 +455,7 @@ fn every_file_is_compiled() {
 #[test]
 fn names_say_something() {
     let mut bad = Vec::new();
-    for folder in ["src", "tests", "manager/src"] {
+    for folder in ["src", "tests", "manager/src", "conformance"] {
         for file in rust_files(&root().join(folder)) {
             let relative = shown(&file);
             if relative
@@ -471,18 +471,25 @@ fn names_say_something() {
 
 #[test]
 fn every_file_says_what_it_is() {
-    let silent: Vec<_> = ["src", "tests", "benches", "fuzz", "manager/src"]
-        .iter()
-        .map(|folder| root().join(folder))
-        .filter(|folder| folder.is_dir())
-        .flat_map(|folder| rust_files(&folder))
-        .filter(|file| !file.components().any(|c| c.as_os_str() == "target"))
-        .filter(|file| {
-            let text = std::fs::read_to_string(file).unwrap();
-            !text.starts_with("//!") && !text.starts_with("#![doc")
-        })
-        .map(|file| shown(&file))
-        .collect();
+    let silent: Vec<_> = [
+        "src",
+        "tests",
+        "benches",
+        "fuzz",
+        "manager/src",
+        "conformance",
+    ]
+    .iter()
+    .map(|folder| root().join(folder))
+    .filter(|folder| folder.is_dir())
+    .flat_map(|folder| rust_files(&folder))
+    .filter(|file| !file.components().any(|c| c.as_os_str() == "target"))
+    .filter(|file| {
+        let text = std::fs::read_to_string(file).unwrap();
+        !text.starts_with("//!") && !text.starts_with("#![doc")
+    })
+    .map(|file| shown(&file))
+    .collect();
     assert!(
         silent.is_empty(),
         "files that do not open with `//!`: {silent:?}"
@@ -524,6 +531,7 @@ fn panics_are_internal_errors() {
     for file in rust_files(&root().join("src"))
         .into_iter()
         .chain(rust_files(&root().join("manager/src")))
+        .chain(rust_files(&root().join("conformance/src")))
     {
         let code = code(&file);
         let tests = ["#[cfg(test)]\nmod ", "#[cfg(test)]\npub(crate) mod "]

@@ -10,6 +10,7 @@ mod archive;
 mod book;
 mod bring_your_own;
 mod commands;
+mod conformance;
 mod contract;
 mod crds;
 mod faults;
