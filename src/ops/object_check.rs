@@ -227,7 +227,7 @@ impl Subject<'_> {
         let report = render::settle(&mut rendering, validation.report, &origins);
         let is_unreadable = unreadable.has_errors();
         let is_told = |finding: &Diagnostic| {
-            let is_incomplete = finding.rule.class == Class::Wait
+            let is_incomplete = finding.rule.class == Class::Requeue
                 || INCOMPLETE_INPUT.contains(&finding.rule)
                 || finding.rule.severity == Severity::Info
                     && finding.rule.id.starts_with("topology-");

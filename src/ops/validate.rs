@@ -16,11 +16,11 @@ use crate::render::Request;
 use crate::topology;
 
 rules! {
-    /// no Kubernetes version is known, so nothing is checked against it
+    /// no Kubernetes version is known, so version-specific checks were skipped
     pub(crate) VERSION_UNKNOWN = info("validate-version-unknown");
-    /// a Kubernetes version lacks its patch number, which is taken for 0
+    /// a Kubernetes version lacks its patch number, so 0 is used
     pub(crate) VERSION_SHORT = info("validate-version-short");
-    /// the control plane of a Cluster is not in the input, so it is not judged
+    /// the control plane of a Cluster is not in the input, so it was not checked
     pub(crate) CONTROL_PLANE_ABSENT = info("validate-control-plane-absent");
 }
 

@@ -13,11 +13,12 @@ use crate::text::shell::{
 };
 
 rules! {
-    /// a shell cannot read a command or a script to its end
+    /// a shell command or script has an unclosed quote, bracket or block
     pub(crate) UNCLOSED = error("command-unclosed");
-    /// the first line of a script ends with a carriage return, which belongs to the interpreter's name
+    /// the first line of a script ends with a carriage return, which becomes part of the
+    /// interpreter's name
     pub(crate) INTERPRETER_CARRIAGE_RETURN = error("script-interpreter-carriage-return");
-    /// the failure of a command is never seen
+    /// the failure of a command is ignored
     pub(crate) FAILURE_HIDDEN = warning("command-failure-hidden");
 }
 

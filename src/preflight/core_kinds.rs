@@ -17,17 +17,18 @@ use crate::schema::Schema;
 use crate::schema::document::{self, Part, Wording};
 
 rules! {
-    /// an object of Cluster API's core has a version that the release does not serve
+    /// a Cluster API object has an API version that the Cluster API release does not serve
     pub(crate) VERSION_UNKNOWN = error("core-version-unknown");
-    /// an object of Cluster API's core has an unknown field
+    /// a Cluster API object has an unknown field
     pub(crate) FIELD_UNKNOWN = error("core-field-unknown");
-    /// an object of Cluster API's core lacks a required field
+    /// a Cluster API object lacks a required field
     FIELD_MISSING = error("core-field-missing");
-    /// an object of Cluster API's core lacks several required fields, as a patch does, and is not judged for them
+    /// a Cluster API object lacks several required fields, as a patch does, so they were not
+    /// checked
     pub(crate) OBJECT_PARTIAL = warning("core-object-partial");
-    /// the API server rejects a value of an object of Cluster API's core
+    /// the API server rejects a value of a Cluster API object
     pub(crate) VALUE_REFUSED = error("core-value-refused");
-    /// an object of Cluster API's core violates a validation rule of the API
+    /// a Cluster API object violates a validation rule of the API
     RULE_BROKEN = error("core-rule-broken");
 }
 

@@ -10,7 +10,7 @@ use crate::diag::{Diagnostic, FieldPath, Quoted, rules};
 use crate::objects::Object;
 
 rules! {
-    /// a range of addresses of a Cluster is none
+    /// a CIDR block of the Cluster is invalid
     pub(crate) RANGE_REFUSED = error("cluster-network-refused");
 }
 

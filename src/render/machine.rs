@@ -46,7 +46,7 @@ pub fn render(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut N
             .report
             .findings()
             .iter()
-            .any(|finding| finding.rule.class == Class::Refuse) =>
+            .any(|finding| finding.rule.class == Class::Reject) =>
         {
             Outcome::Refused
         }

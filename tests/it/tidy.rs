@@ -314,15 +314,6 @@ const FOREIGN_FLAGS: &[(&str, &str)] = &[
         "clusterctl generate provider --raw` and `--describe`",
     ),
     (
-        "src/lint/containers.rs",
-        "`clusterctl init --wait-providers`",
-    ),
-    ("src/lint/namespaces.rs", "`--target-namespace`"),
-    (
-        "src/lint/upgrade/templates.rs",
-        "`clusterctl generate cluster --flavor NAME`",
-    ),
-    (
         "src/lint/upgrade/templates.rs",
         "`clusterctl generate cluster` without `--flavor`",
     ),
@@ -330,7 +321,6 @@ const FOREIGN_FLAGS: &[(&str, &str)] = &[
         "src/lint/upgrade/templates.rs",
         "`clusterctl generate cluster --flavor {flavor}`",
     ),
-    ("src/ops/release_check/checksums.rs", "`sha256sum --check`"),
     ("src/ops/repository/signed.rs", "`cosign sign-blob --bundle"),
     ("src/ops/repository/signed.rs", "\"--bundle\""),
     ("src/ops/repository/signed.rs", "\"--type\""),

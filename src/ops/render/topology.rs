@@ -18,9 +18,9 @@ use crate::text::budget::Budget;
 use crate::topology::{self, Desired, History, Options, Origins, Stands, Write};
 
 rules! {
-    /// a topology has machines whose bootstrap config is of a kind that is not rendered
+    /// the machines of a topology have a bootstrap config of a kind that cannot be rendered
     pub(crate) NOT_RENDERED = warning("render-topology-kind-unknown");
-    /// the machines of a topology are not rendered, because the input lacks its ClusterClass
+    /// the machines of a topology are not rendered because its ClusterClass is missing
     pub(crate) CLASS_ABSENT = info("render-topology-class-missing");
 }
 

@@ -25,7 +25,7 @@ use crate::text::budget::Budget;
 use crate::text::go;
 
 rules! {
-    /// the config has an API version that the release does not serve
+    /// the config has an API version that the Cluster API release does not serve
     pub(crate) VERSION_UNKNOWN = error("config-version-unknown");
     /// a value violates a validation rule of the API
     pub(crate) RULE_BROKEN = error("config-rule-broken");
@@ -35,7 +35,7 @@ rules! {
     pub(crate) ADMISSION_WARNED = warning("config-field-without-effect");
     /// a validation rule of the API cannot be evaluated here
     pub(crate) RULE_NOT_JUDGED = warning("config-rule-not-judged");
-    /// a value cannot be converted to the hub version
+    /// a value cannot be converted to the stored API version
     pub(crate) NOT_CONVERTIBLE = error("config-value-not-convertible");
     /// a field of v1beta1 is dropped when Cluster API converts the config
     pub(crate) FIELD_DROPPED = warning("config-field-dropped");
