@@ -5,7 +5,7 @@ use crate::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, compare, signed_by};
 use crate::ops::release_check::Files;
 
 rules! {
-    /// SHA256SUMS does not list exactly the files of the release
+    /// the checksum list does not name exactly the files of the release
     INCOMPLETE = warning("release-checksum-incomplete");
 }
 

@@ -34,7 +34,7 @@ rules! {
     NUMBER_INFINITE = error("yaml-number-infinite");
     /// a tag does not match its value
     TAG_MISMATCHED = error("yaml-tag-mismatched");
-    /// Go's YAML reader ignores a custom tag
+    /// a tag is not part of YAML, and Go's YAML reader ignores it
     TAG_DROPPED = warning("yaml-tag-dropped");
 }
 
