@@ -17,13 +17,13 @@ mod environment;
 mod history;
 mod outcome;
 mod provider;
-#[cfg(test)]
-mod published;
 mod report;
 mod runner;
 mod sample;
 mod session;
 mod story;
+#[cfg(test)]
+mod tests;
 mod watching;
 mod world;
 

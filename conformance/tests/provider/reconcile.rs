@@ -61,6 +61,17 @@ impl<'a> Config<'a> {
             .unwrap_or(&Value::Null)
     }
 
+    /// Whether the Cluster was written after the config.
+    fn cluster_is_newer(&self) -> bool {
+        let version = |object: &Value| {
+            object["metadata"]["resourceVersion"]
+                .as_str()?
+                .parse::<u64>()
+                .ok()
+        };
+        self.cluster.and_then(version) > version(self.object)
+    }
+
     fn is_control_plane(&self) -> bool {
         let labels = self.machine.map(|machine| &machine["metadata"]["labels"]);
         labels.is_some_and(|labels| labels["cluster.x-k8s.io/control-plane"].is_string())
@@ -126,11 +137,7 @@ impl Provider {
                 )
                 .await?;
         }
-        let version = config.object["metadata"]["resourceVersion"].clone();
-        if config.has("sleeps-on-clusters")
-            && config.machine.is_some()
-            && self.memory.seen.insert(config.uid(), version.clone()) == Some(version)
-        {
+        if config.has("sleeps-on-clusters") && config.cluster_is_newer() {
             return Ok(());
         }
         if config.has("sets-owner") && config.object["metadata"]["ownerReferences"].is_null() {
@@ -275,7 +282,10 @@ impl Provider {
             status["failureMessage"] = json!(obstacle);
         }
         if is_invalid && config.has("loops-on-failure") {
-            status["attempt"] = json!(now());
+            for _ in 0..6 {
+                status["attempt"] = json!(now());
+                self.set_status(config, &status).await?;
+            }
         }
         self.set_status(config, &status).await
     }

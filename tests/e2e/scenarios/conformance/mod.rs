@@ -11,9 +11,7 @@ use serde_json::Value;
 use crate::harness::runner::Context;
 use crate::harness::shared::checkout;
 use crate::harness::windlass_conformance::{self as program, report, verdicts};
-pub(crate) use real::{
-    kubeadm_configs_of_windlass, kubeadm_v1_12, kubeadm_v1_14, windlass_configs,
-};
+pub(crate) use real::{kubeadm_v1_12, kubeadm_v1_14, windlass_configs};
 pub(crate) use switches::each_switch_fails_its_check;
 
 /// A file of the switchable provider.

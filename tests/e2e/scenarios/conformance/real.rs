@@ -58,30 +58,6 @@ pub(crate) fn windlass_configs(context: &Context) {
     judge(context, &judged, &components, &command);
 }
 
-/// Our manager with KubeadmConfigs, which needs the kubeadm provider's Lease.
-pub(crate) fn kubeadm_configs_of_windlass(context: &Context) {
-    let command = format!(
-        "env POD_NAMESPACE=default {} {MANAGER} --kinds=KubeadmConfig --leader-elect",
-        windlass_manager::program().display()
-    );
-    // Only its webhooks are the kubeadm provider's, which does not run.
-    let components = shared::cluster_api("v1.12.0").join("bootstrap-components.yaml");
-    let text = std::fs::read_to_string(components).expect("the corpus can be read");
-    let documents = text
-        .split("\n---\n")
-        .filter(|document| !document.contains("WebhookConfiguration"));
-    let own = context.folder().join("kubeadm-components.yaml");
-    std::fs::write(&own, documents.collect::<Vec<_>>().join("\n---\n"))
-        .expect("the folder can be written");
-    let judged = Judged {
-        name: "windlass-kubeadmconfig",
-        version: "v0.2.0",
-        core: "v1.12.0",
-        samples: "kubeadm",
-    };
-    judge(context, &judged, &own, &command);
-}
-
 struct Judged {
     name: &'static str,
     version: &'static str,

@@ -205,8 +205,8 @@ fn judge(
     let mut arguments = vec![
         option("kubeconfig", &plane.kubeconfig),
         option("workload-kubeconfig", &plane.kubeconfig),
-        "--patience=8".to_owned(),
-        "--quiet=2".to_owned(),
+        "--patience=20".to_owned(),
+        "--quiet=6".to_owned(),
         "--fail-on=observed".to_owned(),
         "--output=json".to_owned(),
     ];
@@ -235,8 +235,8 @@ fn of_process(folder: &Path) -> Vec<String> {
             option("crds", file("core.yaml")),
             option("components", file("crds.yaml")),
             format!("--run={} --kubeconfig={{kubeconfig}}", provider.display()),
-            "--patience=8".to_owned(),
-            "--quiet=2".to_owned(),
+            "--patience=20".to_owned(),
+            "--quiet=6".to_owned(),
             "--output=json".to_owned(),
             format!(
                 "--sample={}",
