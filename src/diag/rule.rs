@@ -130,7 +130,7 @@ impl Rule {
         let (_, example) = self.page.split_once("## Bad\n")?;
         let introduction = example.split("```").next()?;
         let (_, command) = introduction.split_once("`windlass ")?;
-        Some(command.split('`').next()?)
+        command.split('`').next()
     }
 
     /// Whether the page's examples are files of a release, which `lint` and `release check` read.
