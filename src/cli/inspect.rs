@@ -21,7 +21,7 @@ use crate::text::source::Source;
 pub(super) const VERB: Verb = Verb {
     words: &["inspect"],
     operands: "[FILE]",
-    summary: "what bootstrap data does on the machine: unpacked, in order, which failure nobody sees",
+    summary: "what bootstrap data does on the machine: unpacked, in order, with ignored failures",
     family: None,
     group: Group::Render,
     manner: Manner::Ours,

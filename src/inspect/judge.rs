@@ -159,13 +159,12 @@ fn swallowed(document: &Document, source: &Source, judging: &mut Judging<'_>) {
     for (step, how) in hidden.take(MOST) {
         let finding = Diagnostic::of(
             &FAILURE_SWALLOWED,
-            format!("nobody sees when {} fails: {how}", step.by),
+            format!("the failure of {} is ignored: {how}", step.by),
         );
         let finding = finding.at(place(document, step, source));
-        judging.report.push(
-            finding
-                .help("leave it so if the machine is sound without it; else let the command fail"),
-        );
+        judging
+            .report
+            .push(finding.help("if the machine needs the command, let its failure end the script"));
     }
 }
 

@@ -155,7 +155,7 @@ impl<'t> Reading<'t> {
                 .is_some_and(|next| self.script.commands[next].is_shell())
         };
         match self.judged[at].fate {
-            Fate::Excused => Some("`||` excuses it"),
+            Fate::Excused => Some("it is followed by `||`"),
             Fate::Background => Some("it runs in the background"),
             _ if self.judged[at].is_piped_away && feeds_shell() => {
                 Some("a shell at the end of a pipe succeeds on nothing")

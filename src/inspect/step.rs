@@ -164,7 +164,7 @@ impl Failure {
             Failure::GoesOn => "the next step runs".to_owned(),
             Failure::Reported => "cloud-init reports it".to_owned(),
             Failure::EndsScript => "the script ends".to_owned(),
-            Failure::Swallowed(how) => format!("nobody sees it: {how}"),
+            Failure::Swallowed(how) => format!("it is ignored: {how}"),
             Failure::StopsBoot => "the boot stops".to_owned(),
             Failure::EndsModule(module) => format!("the rest of {module} is skipped"),
             Failure::LosesData => "cloud-init ignores all user data".to_owned(),
