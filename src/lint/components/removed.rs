@@ -7,7 +7,7 @@ use crate::lint::Scope;
 use crate::objects::Object;
 
 rules! {
-    /// Kubernetes or cert-manager no longer serves the API version of an object
+    /// an object has an API version that Kubernetes or cert-manager no longer serves
     VERSION_REMOVED = error("components-object-version-removed"), catalogue("C17"),
         url("https://kubernetes.io/docs/reference/using-api/deprecation-guide/");
 }
