@@ -56,10 +56,10 @@ enum ImagesFormat {
 struct Arguments {
     /// Documents as for render: files, folders, - for standard input
     ///
-    /// Listed are kubeadm's images for the Kubernetes version and clusterConfiguration, those of
-    /// static pods and other manifests in files, those that commands pull, and that of the
-    /// container runtime's settings. What a machine downloads and runs at boot is a finding. So
-    /// are names of images that a script computes.
+    /// Lists kubeadm's images for the Kubernetes version and clusterConfiguration, those of static
+    /// pods and other manifests in files, those that commands pull, and that of the container
+    /// runtime's settings. Reports what a machine downloads and runs at boot, and image names that
+    /// a script computes.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
     #[command(flatten)]

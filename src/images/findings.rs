@@ -21,7 +21,7 @@ rules! {
     pub(crate) NAME_INVALID = warning("images-name-invalid");
 }
 
-/// A position in a text of the user's object: a field, and a line of its text from 1.
+/// The position of something in the user's object: a field, and a line of its text from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Spot {
     pub(super) field: FieldPath,
@@ -84,15 +84,12 @@ pub(crate) fn version_unknown(place: Place, titles: &[String]) -> Diagnostic {
 pub(crate) fn version_uncovered(place: Place, version: &str, missing: &[&str]) -> Diagnostic {
     let (first, last) = super::covered();
     let message = format!(
-        "kubeadm's images of Kubernetes {} are known for {first} to {last} only: {} not listed",
+        "kubeadm's tags are known for Kubernetes {first} to {last}, not for {}; not listed: {}",
         Quoted(version),
-        match missing {
-            [only] => format!("{only} is"),
-            _ => format!("{} are", missing.join(", ")),
-        }
+        missing.join(", ")
     );
     Diagnostic::of(&VERSION_UNCOVERED, message).at(place).help(
-        "add the output of `kubeadm config images list` of that version, or set the tags in `clusterConfiguration`",
+        "run `kubeadm config images list` of that version and add what it prints, or set the tags in `clusterConfiguration`",
     )
 }
 
@@ -114,5 +111,5 @@ pub(crate) fn control_plane_absent(place: Place, title: &str) -> Diagnostic {
     );
     Diagnostic::of(&CONTROL_PLANE_ABSENT, message)
         .at(place)
-        .help("add the file that has its control plane")
+        .help("add the file with its control plane to the input")
 }

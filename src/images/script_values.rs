@@ -8,6 +8,9 @@ use crate::text::shell::{Command, Part, Script, Shape, assignment, unquoted};
 /// The most values of a word.
 const MOST: usize = 100;
 
+/// The most bytes of a value: variables that contain others double it with each assignment.
+const LONGEST: usize = 4096;
+
 /// The values of each variable; none where a part of one is computed.
 #[derive(Debug, Default)]
 pub(super) struct Values(BTreeMap<String, Option<Vec<String>>>);
@@ -84,6 +87,9 @@ impl Values {
                 })
                 .take(MOST)
                 .collect();
+            if expanded.iter().any(|text| text.len() > LONGEST) {
+                return None;
+            }
             rest = behind;
         }
         expanded.iter_mut().for_each(|text| text.push_str(rest));
@@ -175,5 +181,9 @@ mod tests {
             expanded(&script, "$i$i").map(|values| values.len()),
             Some(MOST)
         );
+        let doubled: String = (1..60)
+            .map(|i| format!("A{i}=$A{0}$A{0}\n", i - 1))
+            .collect();
+        assert_eq!(expanded(&format!("A0=xx\n{doubled}"), "$A59"), None);
     }
 }

@@ -4,6 +4,8 @@
 mod programs;
 mod unknown;
 
+use std::collections::BTreeSet;
+
 use super::files::FileText;
 use super::findings::{Spot, name_computed};
 use super::runtime::sandbox_images;
@@ -169,10 +171,13 @@ fn in_here_documents(machine: &Machine<'_>, script: &RunScript<'_>, found: &mut 
     }
     let read = shell::read(&script.text);
     let values = Values::of(&read);
-    let is_code = |line: u32| read.commands.iter().any(|command| command.line == line);
+    let code: BTreeSet<u32> = read.commands.iter().map(|command| command.line).collect();
     for (line, text) in (1..).zip(script.text.lines()) {
         let text = text.trim_start().trim_start_matches("- ");
-        let Some(name) = text.strip_prefix("image:").filter(|_| !is_code(line)) else {
+        let Some(name) = text
+            .strip_prefix("image:")
+            .filter(|_| !code.contains(&line))
+        else {
             continue;
         };
         let name = name.split(" #").next().unwrap_or_default();

@@ -40,10 +40,7 @@ pub(super) fn pulled(words: &[String]) -> Vec<&str> {
     for (at, word) in words.iter().enumerate() {
         let rest = &words[at + 1..];
         match word.rsplit('/').next() {
-            Some("skopeo") => {
-                let source = rest.iter().find_map(|word| word.strip_prefix("docker://"));
-                return source.into_iter().collect();
-            }
+            Some("skopeo") => return copied(rest).into_iter().collect(),
             Some("kubectl") => return of_flag(rest, "--image").into_iter().collect(),
             Some(name) => {
                 if let Some(program) = PROGRAMS.get(name) {
@@ -54,6 +51,23 @@ pub(super) fn pulled(words: &[String]) -> Vec<&str> {
         }
     }
     Vec::new()
+}
+
+/// The image in a registry that `skopeo copy` reads: the first name with a transport is the source.
+fn copied(words: &[String]) -> Option<&str> {
+    const TRANSPORTS: [&str; 7] = [
+        "docker://",
+        "dir:",
+        "oci:",
+        "oci-archive:",
+        "docker-archive:",
+        "docker-daemon:",
+        "containers-storage:",
+    ];
+    let is_name = |word: &&String| TRANSPORTS.iter().any(|start| word.starts_with(start));
+    let is_copy = words.iter().any(|word| word == "copy");
+    let source = words.iter().find(is_name).filter(|_| is_copy)?;
+    source.strip_prefix("docker://")
 }
 
 /// The operand behind the words that make the program pull.
@@ -122,6 +136,8 @@ mod tests {
             ("docker ps", None),
             ("docker image rm a:1", None),
             ("skopeo copy docker://a/b:1 oci:/x", Some("a/b:1")),
+            ("skopeo copy oci:/x docker://a/b:1", None),
+            ("skopeo inspect docker://a/b:1", None),
             ("crane pull a/b:1 b.tar", Some("a/b:1")),
             ("kubectl create deployment x --image=a:1", Some("a:1")),
             ("kubectl run x --image a:1 -- sh", Some("a:1")),

@@ -133,11 +133,10 @@ fn of_manifest(
             "`kubectl` applies {shown}, which is downloaded at boot"
         ));
     }
-    let is_known = known.contains(source)
-        || known.iter().any(|path| {
-            path.strip_prefix(source)
-                .is_some_and(|rest| rest.starts_with('/') || source.ends_with('/'))
-        });
+    let folder = format!("{}/", source.trim_end_matches('/'));
+    let mut behind = known.range(folder.clone()..);
+    let is_known =
+        known.contains(source) || behind.next().is_some_and(|path| path.starts_with(&folder));
     (!is_known).then(|| format!("`kubectl` applies {shown}, which the config does not write"))
 }
 

@@ -122,6 +122,30 @@ fn cluster<'m>(machine: &Machine<'m>, rendered: &'m Rendered) -> (&'m str, &'m s
     (namespace, &rendered.cluster_name)
 }
 
+/// The images of a machine, each once.
+#[derive(Default)]
+struct Grouped {
+    images: Vec<MachineImage>,
+    /// The index of each name.
+    indices: BTreeMap<String, usize>,
+    origins: BTreeSet<(usize, Origin)>,
+}
+
+impl Grouped {
+    fn add(&mut self, image: String, origin: Origin) {
+        let index = *self.indices.entry(image.clone()).or_insert_with(|| {
+            self.images.push(MachineImage {
+                image,
+                origins: Vec::new(),
+            });
+            self.images.len() - 1
+        });
+        if self.origins.insert((index, origin.clone())) {
+            self.images[index].origins.push(origin);
+        }
+    }
+}
+
 /// The list in the making.
 struct Listing<'m> {
     clusters: Clusters<'m>,
@@ -139,7 +163,7 @@ impl<'m> Listing<'m> {
         let title = machine.target.named().title();
         let version = Some(rendered.kubernetes_version.clone())
             .filter(|_| self.known.has_version && !machine.has_stand_in_version());
-        let mut images: Vec<MachineImage> = Vec::new();
+        let mut images = Grouped::default();
         match &version {
             Some(version) => self.of_kubeadm(machine, rendered, version, &mut images),
             None => {
@@ -167,11 +191,11 @@ impl<'m> Listing<'m> {
             object: title,
             role: machine.role.as_str(),
             kubernetes_version: version,
-            images,
+            images: images.images,
         });
     }
 
-    fn add(&mut self, images: &mut Vec<MachineImage>, pulled: PulledImage, object: &str) {
+    fn add(&mut self, images: &mut Grouped, pulled: PulledImage, object: &str) {
         if (self.known.is_unset)(&pulled.image) {
             self.images.unset.push(pulled.image);
             return;
@@ -183,14 +207,7 @@ impl<'m> Listing<'m> {
             fields: pulled.fields.iter().map(FieldPath::to_string).collect(),
             file: pulled.file,
         };
-        match images.iter_mut().find(|known| known.image == pulled.image) {
-            Some(known) if known.origins.contains(&origin) => {}
-            Some(known) => known.origins.push(origin),
-            None => images.push(MachineImage {
-                image: pulled.image,
-                origins: vec![origin],
-            }),
-        }
+        images.add(pulled.image, origin);
     }
 
     /// Adds kubeadm's images, by the settings of the machine's cluster.
@@ -199,7 +216,7 @@ impl<'m> Listing<'m> {
         machine: &'m Machine<'m>,
         rendered: &'m Rendered,
         version: &str,
-        images: &mut Vec<MachineImage>,
+        images: &mut Grouped,
     ) {
         let is_control_plane = matches!(machine.role, Role::Init | Role::ControlPlaneJoin);
         let control_plane = self

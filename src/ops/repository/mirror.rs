@@ -215,9 +215,10 @@ fn left_out(label: &str, image: &str) -> Diagnostic {
 
 fn shadowed(image: &Image, other: &Image, destination: &str) -> Diagnostic {
     let message = format!(
-        "the image `{image}` of a machine is not mirrored: `{other}` has its name {destination} at the mirror"
+        "the image `{image}` of a machine is not mirrored: `{other}` has the name `{destination}` at the mirror"
     );
-    Diagnostic::of(&SHADOWED, message).help("copy it into another registry by hand")
+    Diagnostic::of(&SHADOWED, message)
+        .help("copy it by hand under another name, and write that name in the machine's config")
 }
 
 /// A mirror as it is named: a registry, and maybe a path below it.
