@@ -34,6 +34,7 @@ pub mod topology;
 // Layer 2½, what follows from rendering: pure. The controller's decisions, what changes on a node,
 // what a node would refuse, and where what it has comes from.
 pub(crate) mod changes;
+pub(crate) mod images;
 pub(crate) mod migrate;
 pub(crate) mod preflight;
 pub(crate) mod provenance;

@@ -81,7 +81,26 @@ impl Documents {
     /// The findings of a rendering with those before it, at the places of the user's text, in the
     /// order of the input.
     pub(super) fn settle(&self, rendering: &mut Rendering<'_>, report: Report) -> Report {
-        let mut report = render::settle(rendering, report, &self.origins);
+        self.sorted(render::settle(rendering, report, &self.origins))
+    }
+
+    /// The same where not all of the data is needed: variables have to be given that `outputs`
+    /// depend on.
+    pub(super) fn settle_for<'o>(
+        &self,
+        rendering: &mut Rendering<'_>,
+        report: Report,
+        outputs: impl IntoIterator<Item = &'o [u8]>,
+    ) -> Report {
+        self.sorted(render::settle_for(
+            rendering,
+            report,
+            &self.origins,
+            outputs,
+        ))
+    }
+
+    fn sorted(&self, mut report: Report) -> Report {
         report.sort(
             &self
                 .texts

@@ -23,6 +23,7 @@ mod generate_yaml;
 mod guesses;
 mod help;
 mod image_layout;
+mod images;
 mod init;
 mod init_verify;
 mod inspect;

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use super::{
-    diff, inspect, lint, migrate, release, release_check, release_diff, release_image, render,
-    repository, rules, size, topology, validate, vars, why,
+    diff, images, inspect, lint, migrate, release, release_check, release_diff, release_image,
+    render, repository, rules, size, topology, validate, vars, why,
 };
 use crate::provider;
 use crate::report::json;
@@ -40,6 +40,11 @@ static SCHEMAS: &[Schema] = &[
     Schema {
         kind: "finding",
         make: json::finding_schema,
+    },
+    // `images -o json`.
+    Schema {
+        kind: "images",
+        make: json::schema_of::<json::Envelope<images::ImagesReport>>,
     },
     // `inspect -o json`.
     Schema {

@@ -86,6 +86,11 @@ impl Surroundings {
         Ok((Some(earlier), later))
     }
 
+    /// Whether a version of Kubernetes is given.
+    pub(super) fn names_version(&self) -> bool {
+        self.kubernetes_version.is_some()
+    }
+
     /// What the flags ask for.
     ///
     /// # Errors

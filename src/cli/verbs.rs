@@ -6,7 +6,7 @@ use clap::{ArgAction, ArgMatches, Args, Command};
 use super::guesses::with_guesses;
 use super::{
     Context, Exit, Failure, Global, completion, config_repositories, diff, explain, generate,
-    generate_cluster, generate_provider, generate_yaml, init, inspect, lint, man, migrate,
+    generate_cluster, generate_provider, generate_yaml, images, init, inspect, lint, man, migrate,
     overview, release, release_check, release_diff, release_image, render, repository, rules,
     schema, size, topology, validate, vars, version, why,
 };
@@ -150,6 +150,7 @@ pub static VERBS: &[Verb] = &[
     render::VERB,
     validate::VERB,
     size::VERB,
+    images::VERB,
     inspect::VERB,
     diff::VERB,
     why::VERB,

@@ -99,6 +99,21 @@ impl Image {
         })
     }
 
+    /// Takes an image name apart as container runtimes do, which complete the registry of Docker
+    /// and the tag `latest`.
+    ///
+    /// # Errors
+    /// Why the name is not a reference.
+    pub(crate) fn completed(text: &str) -> Result<Self, ImageFault> {
+        let (domain, rest) = split_domain(text);
+        let image = Self::parse(&format!("{domain}/{rest}"))?;
+        let tag = match (image.tag, &image.digest) {
+            (None, None) => Some("latest".to_owned()),
+            (tag, _) => tag,
+        };
+        Ok(Image { tag, ..image })
+    }
+
     /// The registry and the path below it: `ghcr.io`, `windlass-dev/windlass-manager`.
     pub(crate) fn registry_and_path(&self) -> (&str, String) {
         match self.repository.split_once('/') {
@@ -258,6 +273,20 @@ mod tests {
                 Ok(pinned)
             );
         }
+    }
+
+    #[test]
+    fn names_are_completed_as_runtimes_do() {
+        for (text, expected) in [
+            ("nginx", "docker.io/library/nginx:latest"),
+            ("a/b:1", "docker.io/a/b:1"),
+            ("ghcr.io/a/b", "ghcr.io/a/b:latest"),
+            ("localhost:5000/b:1", "localhost:5000/b:1"),
+        ] {
+            let image = Image::completed(text).map(|image| image.to_string());
+            assert_eq!(image, Ok(expected.to_owned()), "{text}");
+        }
+        assert!(Image::completed("").is_err() && Image::completed("a b").is_err());
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub mod generate;
 pub mod generate_cluster;
 pub mod generate_provider;
 pub mod generate_yaml;
+pub mod images;
 pub mod init;
 pub mod inspect;
 pub mod kustomize_files;

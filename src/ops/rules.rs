@@ -19,6 +19,7 @@ static DECLARED: &[&[&Rule]] = &[
     crate::emit::manager_patch::RULES,
     crate::emit::patches::RULES,
     crate::emit::release::RULES,
+    crate::images::findings::RULES,
     crate::migrate::findings::RULES,
     crate::objects::misfit::RULES,
     crate::objects::pool::RULES,

@@ -101,7 +101,7 @@ pub fn run(
     is_version_said: bool,
 ) -> Validation {
     let is_said = |machine: &Machine<'_>| {
-        (is_version_said || request.kubernetes_version.is_some()) && !has_stand_in_version(machine)
+        (is_version_said || request.kubernetes_version.is_some()) && !machine.has_stand_in_version()
     };
     let Judged {
         pool,
@@ -259,13 +259,6 @@ fn judged_topologies(pool: &Pool, request: &Request) -> (usize, Report) {
             .count(),
         report,
     )
-}
-
-fn has_stand_in_version(machine: &Machine<'_>) -> bool {
-    machine
-        .stand_ins
-        .iter()
-        .any(|stand_in| stand_in.setting == Some(Setting::KubernetesVersion))
 }
 
 /// That flags, gates and versions of some machines are not judged, said once.

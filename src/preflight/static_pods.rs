@@ -3,16 +3,13 @@
 //! (kubernetes/kubernetes#121305, kube-vip/kube-vip#684). Only super-admin.conf, which
 //! `kubeadm init` alone writes, has rights from the start.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 use super::Subject;
 use crate::diag::{Diagnostic, rules};
 use crate::render::Rendered;
-use crate::render::plan::node_plan::{Kubeadm, NodePlan, PlannedFile};
-use crate::render::write::gzip;
-use crate::text::go::base64;
+use crate::render::plan::node_plan::{Kubeadm, NodePlan};
+use crate::render::write::file_facts::{self, is_static_pod};
 use crate::text::source::Source;
 use crate::text::yaml;
 
@@ -21,8 +18,6 @@ rules! {
     pub(crate) ADMIN_CONF = warning("static-pod-admin-conf");
 }
 
-/// The folder that kubeadm has the kubelet read (`cmd/kubeadm/app/constants`).
-const MANIFESTS: &str = "/etc/kubernetes/manifests/";
 const ADMIN_CONF_FILE: &str = "/etc/kubernetes/admin.conf";
 
 /// The first minor version of Kubernetes with super-admin.conf.
@@ -38,8 +33,8 @@ pub(super) fn check(subject: &Subject<'_>, rendered: &Rendered) -> Vec<Diagnosti
         return Vec::new();
     }
     let found = rendered.plan.files.iter().filter_map(|file| {
-        let origin = file.origin.as_ref().filter(|_| is_manifest(&file.path))?;
-        let content = content(file)?;
+        let origin = file.origin.as_ref().filter(|_| is_static_pod(&file.path))?;
+        let content = file_facts::text(file)?;
         if !uses_admin_conf(subject, &content) {
             return None;
         }
@@ -58,15 +53,6 @@ pub(super) fn check(subject: &Subject<'_>, rendered: &Rendered) -> Vec<Diagnosti
     found.collect()
 }
 
-fn is_manifest(path: &str) -> bool {
-    let path = format!(
-        "/{}",
-        crate::text::glob::plain(path.trim_start_matches('/'))
-    );
-    path.strip_prefix(MANIFESTS)
-        .is_some_and(|name| !name.contains('/') && !name.starts_with('.'))
-}
-
 /// Whether the config runs a command or writes a file that contains a text.
 fn mentions(plan: &NodePlan, text: &str) -> bool {
     let commands = plan
@@ -78,28 +64,7 @@ fn mentions(plan: &NodePlan, text: &str) -> bool {
         || plan
             .files
             .iter()
-            .any(|file| content(file).is_some_and(|content| content.contains(text)))
-}
-
-/// The content of a file as the node has it.
-fn content(file: &PlannedFile) -> Option<Cow<'_, str>> {
-    const LARGEST: usize = 4 << 20;
-    let written = file.content.expose().as_slice();
-    let from_base64 = || {
-        let text = std::str::from_utf8(written).ok()?;
-        base64::decode(text.trim()).ok()
-    };
-    let unpacked = |bytes: &[u8]| gzip::decompress(bytes, LARGEST);
-    let bytes: Cow<'_, [u8]> = match file.encoding {
-        "base64" => from_base64()?.into(),
-        "gzip" => unpacked(written)?.into(),
-        "gzip+base64" => unpacked(&from_base64()?)?.into(),
-        _ => written.into(),
-    };
-    match bytes {
-        Cow::Borrowed(bytes) => Some(std::str::from_utf8(bytes).ok()?.into()),
-        Cow::Owned(bytes) => Some(String::from_utf8(bytes).ok()?.into()),
-    }
+            .any(|file| file_facts::text(file).is_some_and(|content| content.contains(text)))
 }
 
 fn uses_admin_conf(subject: &Subject<'_>, content: &str) -> bool {

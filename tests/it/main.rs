@@ -41,6 +41,7 @@ mod gate_corpus_components;
 mod generate;
 mod go_template;
 mod image;
+mod images;
 mod init;
 mod init_identity;
 mod init_manager;

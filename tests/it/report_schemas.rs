@@ -70,6 +70,14 @@ const REPORTS: &[(&str, &[&str])] = &[
             "repository doctor broken -o json",
         ],
     ),
+    (
+        "images",
+        &[
+            "images examples/control-plane.yaml -o json",
+            "images examples/worker.yaml -o json",
+            "images a.yaml -o json",
+        ],
+    ),
     ("rules", &["rules -o json"]),
     (
         "size",

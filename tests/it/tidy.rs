@@ -92,6 +92,10 @@ const LAYERS: &[(&str, &[&str])] = &[
         "changes",
         &["diag", "text", "objects", "contract", "render"],
     ),
+    (
+        "images",
+        &["diag", "text", "objects", "api", "contract", "render"],
+    ),
     ("migrate", &["diag", "text", "objects", "api", "conversion"]),
     (
         "preflight",
@@ -146,6 +150,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "topology",
             "preflight",
             "changes",
+            "images",
             "provenance",
             "migrate",
         ],
@@ -344,6 +349,17 @@ const FOREIGN_FLAGS: &[(&str, &str)] = &[
         "src/ops/repository/images.rs",
         "--acme-http01-solver-image=",
     ),
+    // what machines run
+    ("src/images/runtime.rs", "--pod-infra-container-image[= ]"),
+    ("src/images/commands/programs.rs", "\"--image\""),
+    ("src/images/commands/unknown.rs", "\"--filename\""),
+    ("src/images/commands/unknown.rs", "\"--filename=\""),
+    ("src/images/commands/unknown.rs", "\"--kustomize\""),
+    ("src/images/commands/unknown.rs", "\"--kustomize=\""),
+    ("src/images/commands/unknown.rs", "\"--output\""),
+    ("src/images/commands/unknown.rs", "\"--output=\""),
+    ("src/images/commands/unknown.rs", "\"--output-document\""),
+    ("src/images/commands/unknown.rs", "\"--output-document=\""),
     // words of clusterctl and of Ignition's transpiler
     (
         "src/ops/generate_provider.rs",

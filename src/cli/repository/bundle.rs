@@ -8,12 +8,15 @@ use super::FAMILY;
 use crate::cli::clusterctl::{self, Network};
 use crate::cli::context::To;
 use crate::cli::flags::LevelFlags;
+use crate::cli::images::{self, Listed};
+use crate::cli::surroundings::Surroundings;
+use crate::cli::templates::TemplateFlags;
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
 use crate::clusterctl::{Config, fetch};
 use crate::ops::repository::{CONFIGURATION_FILE, Implied, bundle, tars};
 use crate::report::Sources;
-use crate::report::levels::Verdict;
+use crate::report::levels::{Levels, Verdict};
 use crate::report::text::plural;
 use crate::shell::WorldError;
 use crate::shell::files::{self, Privacy};
@@ -29,7 +32,10 @@ pub(in crate::cli) const BUNDLE: Verb = Verb {
     family: Some(FAMILY),
     group: Group::Repository,
     manner: Manner::Ours,
-    examples: &["repository bundle repository --write-to bundle.tar"],
+    examples: &[
+        "repository bundle repository --write-to bundle.tar",
+        "repository bundle repository --images-of examples/control-plane.yaml --write-to bundle-with-machines.tar",
+    ],
     action: Action::of::<Bundle>(),
 };
 
@@ -54,9 +60,47 @@ struct Bundle {
     #[arg(long)]
     force: bool,
     #[command(flatten)]
+    machines: MachineFlags,
+    #[command(flatten)]
     network: Network,
     #[command(flatten)]
     levels: LevelFlags,
+}
+
+/// The machines whose images are listed beside those of the releases.
+#[derive(Args)]
+struct MachineFlags {
+    /// List what the machines of this file pull at their first boot, too
+    ///
+    /// A file, a folder, or - for standard input, as `windlass images` takes it, with its flags
+    /// for templates and versions. May be given several times.
+    #[arg(long, value_name = "FILE")]
+    images_of: Vec<String>,
+    #[command(flatten)]
+    surroundings: Surroundings,
+    #[command(flatten)]
+    templates: TemplateFlags,
+}
+
+impl MachineFlags {
+    /// The images of the machines; none without `--images-of`.
+    fn listed(
+        &self,
+        levels: &Levels,
+        context: &mut Context<'_>,
+    ) -> Result<Option<Listed>, Failure> {
+        if !self.images_of.is_empty() {
+            let flags = (&self.surroundings, &self.templates);
+            return images::listed(&self.images_of, flags, levels, context).map(Some);
+        }
+        if self.templates.template || self.surroundings.names_version() {
+            return Err(Failure::usage(
+                "the flags for machines have no effect without `--images-of`",
+                "add `--images-of FILE`, or leave them out",
+            ));
+        }
+        Ok(None)
+    }
 }
 
 impl Run for Bundle {
@@ -76,23 +120,33 @@ impl Run for Bundle {
         }
         self.is_beside(context)?;
         let levels = self.levels.levels(context)?;
+        let machines = self.machines.listed(&levels, context)?;
         let mut tree = trees::read_tree(&self.repository, Limits::default())?;
         if self.network.allow_network {
             self.fetch(context, &mut tree)?;
         }
-        let (packed, report) = bundle::pack(
+        let of_machines = machines
+            .as_ref()
+            .map(|listed| listed.images.names())
+            .unwrap_or_default();
+        let (packed, mut report) = bundle::pack(
             &tree,
             self.repository.trim_end_matches('/'),
+            &of_machines,
             &context.budget,
         );
-        let sources: Sources = super::texts(&self.repository, &tree).into_iter().collect();
+        let mut sources: Sources = super::texts(&self.repository, &tree).into_iter().collect();
+        if let Some(listed) = machines {
+            report.extend(listed.report);
+            sources.join(listed.sources);
+        }
         let Verdict { report, fails } = levels.judge(report);
         context.findings(&report, &sources, To::Stderr);
         let Some(packed) = packed.filter(|_| !fails) else {
             context.summary("", &report, "nothing written", To::Stderr);
             return Ok(Exit::Findings);
         };
-        let outcome = self.store(&packed.bytes)?;
+        let outcome = store(&self.write_to, self.force, &packed.bytes)?;
         for provider in &packed.providers {
             context.talk(&format!("{} v{}", provider.label, provider.version));
         }
@@ -205,27 +259,27 @@ impl Bundle {
         }
         Ok(())
     }
+}
 
-    /// Writes the tar, unless something else is there.
-    fn store(&self, bytes: &[u8]) -> Result<Outcome, Failure> {
-        if files::is_file(Path::new(&self.write_to)) {
-            let limits = Limits {
-                file_bytes: tars::MOST_BYTES,
-                ..Limits::default()
-            };
-            if files::read_file(&self.write_to, limits).is_ok_and(|there| there == bytes) {
-                return Ok(Outcome::Unchanged);
-            }
-            if !self.force {
-                return Err(Failure::usage(
-                    format!("{} is there with other content", self.write_to),
-                    "choose another name or pass `--force`",
-                ));
-            }
+/// Writes the tar, unless something else is there.
+fn store(write_to: &str, force: bool, bytes: &[u8]) -> Result<Outcome, Failure> {
+    if files::is_file(Path::new(write_to)) {
+        let limits = Limits {
+            file_bytes: tars::MOST_BYTES,
+            ..Limits::default()
+        };
+        if files::read_file(write_to, limits).is_ok_and(|there| there == bytes) {
+            return Ok(Outcome::Unchanged);
         }
-        files::write_file(&self.write_to, bytes, Privacy::Public)?;
-        Ok(Outcome::Written)
+        if !force {
+            return Err(Failure::usage(
+                format!("{write_to} is there with other content"),
+                "choose another name or pass `--force`",
+            ));
+        }
     }
+    files::write_file(write_to, bytes, Privacy::Public)?;
+    Ok(Outcome::Written)
 }
 
 #[cfg(test)]
@@ -237,17 +291,15 @@ mod tests {
     fn a_large_bundle_that_is_there_is_unchanged() {
         let folder = tempfile::tempdir().unwrap();
         let write_to = folder.path().join("b.tar").to_str().unwrap().to_owned();
-        let (network, levels) = (Network::default(), LevelFlags::default());
-        let bundle = Bundle {
-            repository: String::new(),
-            write_to,
-            force: false,
-            network,
-            levels,
-        };
         let bytes = vec![0; usize::try_from(Limits::default().file_bytes).unwrap() + 1];
-        assert_eq!(bundle.store(&bytes).ok(), Some(Outcome::Written));
-        assert_eq!(bundle.store(&bytes).ok(), Some(Outcome::Unchanged));
-        assert!(bundle.store(&bytes[1..]).is_err(), "other content");
+        assert_eq!(store(&write_to, false, &bytes).ok(), Some(Outcome::Written));
+        assert_eq!(
+            store(&write_to, false, &bytes).ok(),
+            Some(Outcome::Unchanged)
+        );
+        assert!(
+            store(&write_to, false, &bytes[1..]).is_err(),
+            "other content"
+        );
     }
 }

@@ -71,6 +71,15 @@ pub struct Machine<'a> {
     pub secret: Option<String>,
 }
 
+impl Machine<'_> {
+    /// Whether its version of Kubernetes is a placeholder.
+    pub(crate) fn has_stand_in_version(&self) -> bool {
+        self.stand_ins
+            .iter()
+            .any(|stand_in| stand_in.setting == Some(Setting::KubernetesVersion))
+    }
+}
+
 /// What came of all machines that were meant.
 #[derive(Debug, Clone, Default)]
 pub struct Rendering<'a> {
@@ -214,6 +223,20 @@ pub fn settle(rendering: &mut Rendering<'_>, report: Report, origins: &Origins) 
         .iter()
         .flat_map(Tree::iter)
         .map(|(_, bytes)| bytes.as_slice());
+    settle_for(rendering, report, origins, outputs)
+}
+
+/// The same where not all of the data is needed: variables have to be given that `outputs` depend
+/// on.
+pub(crate) fn settle_for<'o>(
+    rendering: &mut Rendering<'_>,
+    report: Report,
+    origins: &Origins,
+    outputs: impl IntoIterator<Item = &'o [u8]>,
+) -> Report {
+    if origins.is_empty() {
+        return report;
+    }
     let refused = rendering
         .machines
         .iter()

@@ -51,7 +51,7 @@ pub struct Bundle {
     pub providers: Vec<Assets>,
     /// How many files it holds.
     pub files: usize,
-    /// How many images its releases run.
+    /// How many images its releases run, and machines pull.
     pub images: usize,
 }
 
@@ -66,9 +66,15 @@ pub struct Unpacked {
     pub configuration: Option<Source>,
 }
 
-/// Packs the releases of a repository with its configuration. `None` when something is wrong with
-/// one of them; the report says what.
-pub fn pack(repository: &Tree, shown: &str, budget: &Budget) -> (Option<Bundle>, Report) {
+/// Packs the releases of a repository with its configuration, and lists the images of machines
+/// beside those of the releases. `None` when something is wrong with one of them; the report says
+/// what.
+pub fn pack(
+    repository: &Tree,
+    shown: &str,
+    of_machines: &BTreeSet<&str>,
+    budget: &Budget,
+) -> (Option<Bundle>, Report) {
     let mut report = Report::new();
     let mut files = Tree::new();
     let mut providers = Vec::new();
@@ -115,8 +121,10 @@ pub fn pack(repository: &Tree, shown: &str, budget: &Budget) -> (Option<Bundle>,
     // variable of this one gets into their names.
     let (images, found) = images(&files, shown, budget);
     report.extend(found);
-    let (mirror, found) = Mirror::of(&images);
+    // The other site computes the place of each release's image anew, without those of machines.
+    let (mut mirror, found) = Mirror::of(&images);
     report.extend(found);
+    report.extend(mirror.add_machines(of_machines));
     budget.tell(&mut report);
     if report.has_errors() {
         return (None, report);
@@ -124,6 +132,7 @@ pub fn pack(repository: &Tree, shown: &str, budget: &Budget) -> (Option<Bundle>,
     let names: BTreeSet<&str> = images
         .iter()
         .map(|image| image.listed.image.as_str())
+        .chain(of_machines.iter().copied())
         .collect();
     let lines: String = names.iter().map(|image| format!("{image}\n")).collect();
     files.insert(IMAGES_FILE, lines);
@@ -422,7 +431,12 @@ mod tests {
     }
 
     fn packed(configuration: &str) -> Vec<u8> {
-        let (bundle, report) = pack(&repository(configuration), "r", &Budget::default());
+        let (bundle, report) = pack(
+            &repository(configuration),
+            "r",
+            &BTreeSet::new(),
+            &Budget::default(),
+        );
         assert!(!report.has_errors(), "{report:?}");
         bundle.unwrap().bytes
     }
@@ -465,7 +479,7 @@ mod tests {
             "${I:=ghcr.io/a/b:v1}, args: [${X}]",
         );
         tree.insert("bootstrap-foo/v0.1.0/bootstrap-components.yaml", flow);
-        let (bundle, report) = pack(&tree, "r", &Budget::default());
+        let (bundle, report) = pack(&tree, "r", &BTreeSet::new(), &Budget::default());
         let rules: Vec<&str> = report
             .findings()
             .iter()
@@ -555,13 +569,13 @@ mod tests {
     fn a_release_that_clusterctl_would_refuse_is_not_packed() {
         let mut tree = repository(THEIRS);
         tree.insert("bootstrap-foo/v0.2.0/bootstrap-components.yaml", COMPONENTS);
-        let (bundle, report) = pack(&tree, "r", &Budget::default());
+        let (bundle, report) = pack(&tree, "r", &BTreeSet::new(), &Budget::default());
         assert!(bundle.is_none());
         assert_eq!(
             report.findings()[0].rule.id,
             "release-asset-metadata-missing"
         );
-        let (bundle, report) = pack(&Tree::new(), "r", &Budget::default());
+        let (bundle, report) = pack(&Tree::new(), "r", &BTreeSet::new(), &Budget::default());
         assert!(bundle.is_none() && report.findings()[0].rule == &EMPTY);
     }
 

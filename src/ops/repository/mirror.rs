@@ -11,6 +11,8 @@ use crate::text::url::without_credentials;
 rules! {
     /// an image has no registry in its name, so it is not copied to the mirror
     LEFT_OUT = warning("mirror-image-left-out");
+    /// the image of a machine has the same name at the mirror as another image
+    SHADOWED = warning("mirror-image-shadowed");
     /// the value of `--mirror` is not a registry with an optional path
     REGISTRY_FAULT = error("mirror-registry-malformed");
 }
@@ -95,6 +97,43 @@ impl Mirror {
         (Mirror { images: found }, report)
     }
 
+    /// Adds the images of machines. Their container runtimes ask a mirror for the path that an
+    /// image has at its registry, so they keep it.
+    pub(super) fn add_machines(&mut self, names: &BTreeSet<&str>) -> Report {
+        let mut report = Report::new();
+        let mut taken: BTreeMap<String, Image> = BTreeMap::new();
+        for image in &self.images {
+            taken.insert(image.destination(), image.run.clone());
+        }
+        for name in names {
+            let Ok(run) = Image::completed(name) else {
+                report.push(left_out("machines", name));
+                continue;
+            };
+            let (_, path) = run.registry_and_path();
+            let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let image = MirroredImage {
+                label: String::new(),
+                written: run.clone(),
+                below: folder.to_owned(),
+                run,
+                is_overridden: false,
+            };
+            let destination = image.destination();
+            match taken.get(&destination) {
+                Some(other) if *other != image.run => {
+                    report.push(shadowed(&image.run, other, &destination));
+                }
+                Some(_) => {}
+                None => {
+                    taken.insert(destination, image.run.clone());
+                    self.images.push(image);
+                }
+            }
+        }
+        report
+    }
+
     /// The script, for any POSIX shell. What it says of an image is of the grammar of image names,
     /// which has no character that a shell knows.
     pub(super) fn script(&self) -> String {
@@ -113,26 +152,30 @@ impl MirroredImage {
             digest,
         } = &self.run;
         // A digest says which image it is; skopeo takes no tag beside it.
-        let which = |digest_first: bool| match (tag, digest) {
-            (Some(tag), None) => format!(":{tag}"),
-            (Some(tag), Some(_)) if !digest_first => format!(":{tag}"),
+        let which = match (tag, digest) {
             (_, Some(digest)) => format!("@{digest}"),
+            (Some(tag), None) => format!(":{tag}"),
             (None, None) => ":latest".to_owned(),
         };
-        let path = below(
-            &self.below,
-            &Image {
-                tag: None,
-                digest: None,
-                ..self.run.clone()
-            },
-        );
-        let (from, to) = (
-            format!("{repository}/{name}{}", which(true)),
-            format!("{path}{}", which(false)),
-        );
+        let (from, to) = (format!("{repository}/{name}{which}"), self.destination());
         let folder = to.replace('/', "+").replace(':', "=");
         format!("copy '{from}' '{to}' '{folder}'\n")
+    }
+
+    /// Its name below a mirror.
+    fn destination(&self) -> String {
+        let Image { tag, digest, .. } = &self.run;
+        let which = match (tag, digest) {
+            (Some(tag), _) => format!(":{tag}"),
+            (None, Some(digest)) => format!("@{digest}"),
+            (None, None) => ":latest".to_owned(),
+        };
+        let plain = Image {
+            tag: None,
+            digest: None,
+            ..self.run.clone()
+        };
+        format!("{}{which}", below(&self.below, &plain))
     }
 
     /// The repository in which it is at a mirror. What is there already stays where it is.
@@ -168,6 +211,14 @@ fn left_out(label: &str, image: &str) -> Diagnostic {
         ),
     );
     finding.help("write it in full in the components, such as `docker.io/library/NAME:TAG`, or copy it by hand")
+}
+
+fn shadowed(image: &Image, other: &Image, destination: &str) -> Diagnostic {
+    let message = format!(
+        "the image `{image}` of a machine is not mirrored: `{other}` has the name `{destination}` at the mirror"
+    );
+    Diagnostic::of(&SHADOWED, message)
+        .help("copy it by hand under another name, and write that name in the machine's config")
 }
 
 /// A mirror as it is named: a registry, and maybe a path below it.
@@ -282,6 +333,33 @@ mod tests {
             copies(&[("cert-manager", "quay.io/jetstack/solver:v1", false)]),
             ["copy 'quay.io/jetstack/solver:v1' 'jetstack/solver:v1' 'jetstack+solver=v1'"]
         );
+    }
+
+    #[test]
+    fn images_of_machines_keep_their_path_beside_those_of_releases() {
+        let (mut mirror, _) = of(&[("a", "ghcr.io/x/pause:3.10", true)]);
+        let report = mirror.add_machines(&BTreeSet::from([
+            "registry.k8s.io/coredns/coredns:v1.12.1",
+            "registry.k8s.io/pause:3.10",
+            "nginx",
+            "ghcr.io/a/$(id)",
+        ]));
+        let script = mirror.script();
+        let copies: Vec<&str> = script.strip_prefix(HEAD).unwrap().lines().collect();
+        assert_eq!(
+            copies,
+            [
+                "copy 'docker.io/library/nginx:latest' 'library/nginx:latest' 'library+nginx=latest'",
+                "copy 'ghcr.io/x/pause:3.10' 'pause:3.10' 'pause=3.10'",
+                "copy 'registry.k8s.io/coredns/coredns:v1.12.1' 'coredns/coredns:v1.12.1' 'coredns+coredns=v1.12.1'",
+            ]
+        );
+        let rules: Vec<&str> = report
+            .findings()
+            .iter()
+            .map(|found| found.rule.id)
+            .collect();
+        assert_eq!(rules, ["mirror-image-left-out", "mirror-image-shadowed"]);
     }
 
     #[test]

@@ -66,6 +66,14 @@ impl Origins {
             .any(|stand_in| stand_in.setting == Some(setting))
     }
 
+    /// Whether a text contains the marker of a variable without a value.
+    #[cfg(feature = "cli")]
+    pub(crate) fn is_unset(&self, text: &str) -> bool {
+        self.unset
+            .iter()
+            .any(|unset| unset.within(text.as_bytes()).next().is_some())
+    }
+
     /// The report with its places in the templates, and without what is wrong with markers: a
     /// variable behind a finding, in a document that could not be rendered for one, whose marker is
     /// in an output, or that is a block of a config, has to be given. Those that nothing needs are

@@ -1,8 +1,12 @@
-//! Owner, permissions and path of a file as the node's own programs read them.
+//! Owner, permissions, path and content of a file as the node's own programs read them.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
+use super::gzip;
 use crate::api::boot::Format;
+use crate::render::plan::node_plan::PlannedFile;
+use crate::text::go::base64;
 
 /// Accounts and groups that the base system of a distribution has: Debian's `base-passwd`,
 /// Fedora's `setup`, Flatcar's `baselayout`, Photon's `filesystem`, and the `sysusers.d` files of
@@ -200,6 +204,40 @@ pub(crate) fn volatile_folder(format: Format, path: &str) -> Option<&'static str
                 .is_some_and(|rest| rest.starts_with('/'))
         })
         .copied()
+}
+
+/// The folder that kubeadm has the kubelet read (`cmd/kubeadm/app/constants`).
+const STATIC_PODS: &str = "/etc/kubernetes/manifests/";
+
+/// Whether the kubelet runs the pod in a file of this path.
+pub(crate) fn is_static_pod(path: &str) -> bool {
+    let path = format!(
+        "/{}",
+        crate::text::glob::plain(path.trim_start_matches('/'))
+    );
+    path.strip_prefix(STATIC_PODS)
+        .is_some_and(|name| !name.contains('/') && !name.starts_with('.'))
+}
+
+/// The content of a file as the node has it; `None` when it is not text.
+pub(crate) fn text(file: &PlannedFile) -> Option<Cow<'_, str>> {
+    const LARGEST: usize = 4 << 20;
+    let written = file.content.expose().as_slice();
+    let from_base64 = || {
+        let text = std::str::from_utf8(written).ok()?;
+        base64::decode(text.trim()).ok()
+    };
+    let unpacked = |bytes: &[u8]| gzip::decompress(bytes, LARGEST);
+    let bytes: Cow<'_, [u8]> = match file.encoding {
+        "base64" => from_base64()?.into(),
+        "gzip" => unpacked(written)?.into(),
+        "gzip+base64" => unpacked(&from_base64()?)?.into(),
+        _ => written.into(),
+    };
+    match bytes {
+        Cow::Borrowed(bytes) => Some(std::str::from_utf8(bytes).ok()?.into()),
+        Cow::Owned(bytes) => Some(String::from_utf8(bytes).ok()?.into()),
+    }
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ pub(crate) use interpreter::Interpreter;
 pub(crate) use reader::read;
 #[cfg(feature = "cli")]
 pub(crate) use words::quoted;
+pub(crate) use words::{assignment, unquoted};
 
 /// What joins a command to the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

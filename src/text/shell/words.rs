@@ -117,7 +117,12 @@ pub(crate) fn quoted(word: &str) -> Cow<'_, str> {
 }
 
 fn is_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
+    assignment(word).is_some()
+}
+
+/// The name and the value of an assignment (2.9.1, "Simple Commands").
+pub(crate) fn assignment(word: &str) -> Option<(&str, &str)> {
+    word.split_once('=').filter(|(name, _)| {
         !name.is_empty()
             && !name.starts_with(|c: char| c.is_ascii_digit())
             && name
@@ -127,7 +132,7 @@ fn is_assignment(word: &str) -> bool {
 }
 
 /// A word without its quotes (2.2, "Quoting"); what a shell would fill in stays as it is.
-fn unquoted(word: &str) -> String {
+pub(crate) fn unquoted(word: &str) -> String {
     let mut out = String::with_capacity(word.len());
     let mut quote = None;
     let mut letters = word.chars().peekable();

@@ -102,6 +102,7 @@ pages! {
     gate: "gate.md",
     ignition: "ignition.md",
     image: "image.md",
+    images: "images.md",
     install: "install.md",
     introduction: "introduction.md",
     kubeadm_configs: "kubeadm-configs.md",

@@ -1,0 +1,197 @@
+//! Images in commands: what `ctr`, `crictl`, `docker` and the like pull, and what commands download
+//! and run, of which the images are unknown.
+
+mod programs;
+mod unknown;
+
+use std::collections::BTreeSet;
+
+use super::files::FileText;
+use super::findings::{Spot, name_computed};
+use super::runtime::sandbox_images;
+use super::script_values::Values;
+use super::{Found, Machine, Puller};
+use crate::text::shell::{self, Command, Shape, unquoted};
+
+/// A script that runs at boot: a list of commands, or a file.
+struct RunScript<'a> {
+    text: String,
+    /// The position of each line.
+    spots: Vec<Spot>,
+    /// The file, when it is one.
+    file: Option<&'a FileText>,
+}
+
+impl RunScript<'_> {
+    fn spot(&self, line: u32) -> Spot {
+        let at = usize::try_from(line).unwrap_or_default().saturating_sub(1);
+        let spot = self.spots.get(at).or(self.spots.last()).cloned();
+        spot.unwrap_or_else(|| Spot {
+            field: crate::diag::FieldPath::root(),
+            line: None,
+        })
+    }
+}
+
+pub(super) fn collect(machine: &Machine<'_>, files: &[FileText], found: &mut Found) {
+    let plan = &machine.rendered.plan;
+    let lists = [
+        ("bootCommands", &plan.boot_commands),
+        ("preKubeadmCommands", &plan.pre_kubeadm_commands),
+        ("postKubeadmCommands", &plan.post_kubeadm_commands),
+    ];
+    let mut scripts = Vec::new();
+    for (list, commands) in lists {
+        let (mut text, mut spots) = (String::new(), Vec::new());
+        for (index, command) in commands.iter().enumerate() {
+            let field = machine.field(list).index(index);
+            for (line, written) in (1..).zip(command.expose().split('\n')) {
+                text.push_str(written);
+                text.push('\n');
+                spots.push(Spot {
+                    field: field.clone(),
+                    line: Some(line),
+                });
+            }
+        }
+        scripts.push(RunScript {
+            text,
+            spots,
+            file: None,
+        });
+    }
+    let of_files = files.iter().filter_map(of_file);
+    for script in scripts.into_iter().chain(of_files) {
+        in_script(machine, &script, files, found);
+        in_here_documents(machine, &script, found);
+    }
+}
+
+/// The script of a file: its text, or what a unit of systemd runs.
+fn of_file(file: &FileText) -> Option<RunScript<'_>> {
+    let lines = file.text.lines().zip(1..);
+    let command = |line: &str| {
+        let (key, value) = line.trim().split_once('=')?;
+        let value = value.trim_start_matches(['-', '@', ':', '+', '!']);
+        key.starts_with("Exec").then(|| format!("{value}\n"))
+    };
+    let (text, spots) = if file.is_shell() {
+        (
+            file.text.clone(),
+            lines.map(|(_, line)| file.spot(line)).collect(),
+        )
+    } else if file.is_unit() {
+        lines
+            .filter_map(|(text, line)| Some((command(text)?, file.spot(line))))
+            .unzip()
+    } else {
+        return None;
+    };
+    Some(RunScript {
+        text,
+        spots,
+        file: Some(file),
+    })
+}
+
+/// Adds the images that commands of a script pull, and reports what they run without naming it.
+fn in_script(machine: &Machine<'_>, script: &RunScript<'_>, files: &[FileText], found: &mut Found) {
+    let read = shell::read(&script.text);
+    let values = Values::of(&read);
+    let commands = || {
+        read.commands
+            .iter()
+            .filter(|command| command.shape == Shape::Simple)
+    };
+    for command in commands() {
+        let spot = script.spot(command.line);
+        for words in runs(command) {
+            for word in programs::pulled(&words) {
+                pull(
+                    machine,
+                    script,
+                    (&values, Puller::Command),
+                    word,
+                    &spot,
+                    found,
+                );
+            }
+        }
+    }
+    for image in sandbox_images(&script.text) {
+        let line = super::workloads::line_of(&script.text, image);
+        let spot = script.spot(u32::try_from(line).unwrap_or(u32::MAX));
+        let puller = Puller::ContainerRuntime;
+        pull(machine, script, (&values, puller), image, &spot, found);
+    }
+    let all: Vec<&Command<'_>> = read.commands.iter().collect();
+    for (line, what) in unknown::sources(&read, &all, files) {
+        let finding =
+            super::findings::source_unknown(machine.target.config, &script.spot(line), &what);
+        found.findings.push(finding);
+    }
+}
+
+/// The words of a command without their quotes, and those of the script that it gives to a shell.
+fn runs(command: &Command<'_>) -> Vec<Vec<String>> {
+    let plain = |command: &Command<'_>| command.words.iter().map(|word| unquoted(word)).collect();
+    let mut all = vec![plain(command)];
+    if let Some(inner) = command.inner_script() {
+        all.extend(shell::read(&inner).commands.iter().map(plain));
+    }
+    all
+}
+
+fn pull(
+    machine: &Machine<'_>,
+    script: &RunScript<'_>,
+    (values, puller): (&Values, Puller),
+    word: &str,
+    spot: &Spot,
+    found: &mut Found,
+) {
+    let Some(names) = values.expand(word) else {
+        let finding = name_computed(machine.target.config, spot, word);
+        found.findings.push(finding);
+        return;
+    };
+    let named_in = match script.file {
+        Some(file) => (&file.field, Some(file.path.as_str())),
+        None => (&spot.field, None),
+    };
+    for name in names {
+        machine.add(found, &name, puller, named_in, spot);
+    }
+}
+
+/// Adds the images of manifests that a script writes: lines `image: NAME` in its here-documents.
+fn in_here_documents(machine: &Machine<'_>, script: &RunScript<'_>, found: &mut Found) {
+    if !script.text.contains("<<") {
+        return;
+    }
+    let read = shell::read(&script.text);
+    let values = Values::of(&read);
+    let code: BTreeSet<u32> = read.commands.iter().map(|command| command.line).collect();
+    for (line, text) in (1..).zip(script.text.lines()) {
+        let text = text.trim_start().trim_start_matches("- ");
+        let Some(name) = text
+            .strip_prefix("image:")
+            .filter(|_| !code.contains(&line))
+        else {
+            continue;
+        };
+        let name = name.split(" #").next().unwrap_or_default();
+        let name = name.trim().trim_matches(['"', '\'']);
+        if !name.is_empty() {
+            let puller = Puller::Manifest;
+            pull(
+                machine,
+                script,
+                (&values, puller),
+                name,
+                &script.spot(line),
+                found,
+            );
+        }
+    }
+}
