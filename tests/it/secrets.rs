@@ -203,6 +203,10 @@ const RUNS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "images",
+        &["in", "in -o json", "in -o zarf", "DOC", "DOC -o list"],
+    ),
+    (
         "inspect",
         &["DOC", "DOC -o json", "DOC --log DOC", "DOC -v 5"],
     ),
