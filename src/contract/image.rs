@@ -104,6 +104,7 @@ impl Image {
     ///
     /// # Errors
     /// Why the name is not a reference.
+    #[cfg(any(feature = "cli", test))]
     pub(crate) fn completed(text: &str) -> Result<Self, ImageFault> {
         let (domain, rest) = split_domain(text);
         let image = Self::parse(&format!("{domain}/{rest}"))?;
