@@ -35,6 +35,9 @@ pub(crate) fn blocks_of(text: &str, template: &Template<'_>) -> Vec<OpaqueBlock>
         .filter(|(_, default)| default.is_none())
         .map(|(name, _)| name)
         .collect();
+    if required.is_empty() {
+        return Vec::new();
+    }
     let uses = template.uses().into_iter();
     let mut uses = uses
         .filter(|used| !used.nested && required.contains(used.name))
