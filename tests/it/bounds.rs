@@ -9,7 +9,7 @@ use crate::support::windlass;
 /// What a run may take: kilobytes of data, and seconds of the processor. A debug build is ten times
 /// slower than what people run.
 const MEMORY: u32 = 300 * 1024;
-const SECONDS: u32 = 30;
+const SECONDS: u32 = 20;
 
 /// Runs the program with a limit of its memory and of its time on the processor, which does not
 /// depend on what else the machine does.
