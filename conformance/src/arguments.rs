@@ -63,7 +63,7 @@ pub(crate) struct Arguments {
     /// The time in which a provider that must wait does nothing, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 8, value_parser = clap::value_parser!(u64).range(1..=600))]
     pub(crate) quiet: u64,
-    /// How many checks run at once
+    /// The number of checks that run at once
     #[arg(long, value_name = "NUMBER", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) at_once: u16,
     /// Run only the checks of a rule or name; repeatable

@@ -71,13 +71,14 @@ impl Bench {
     pub(crate) async fn make_namespace(&self, check: &str) -> Result<String, Refusal> {
         let namespace = self.namespace_of(check);
         let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": {RUN_LABEL: self.run}}});
-        self.api
-            .create(&Bench::namespaces_kind(), None, &object)
-            .await?;
+        // Before the request: an interrupted run does not see the answer.
         self.namespaces
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(namespace.clone());
+        self.api
+            .create(&Bench::namespaces_kind(), None, &object)
+            .await?;
         Ok(namespace)
     }
 
@@ -90,24 +91,35 @@ impl Bench {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        for namespace in &namespaces {
-            self.delete_namespace(namespace).await;
-        }
         let deadline = tokio::time::Instant::now() + limit;
-        let mut left = namespaces;
+        let mut were_left = true;
         loop {
-            let mut existing = Vec::new();
-            for namespace in left {
-                let path = Bench::namespaces_kind().path(None, &namespace);
-                if !matches!(self.api.read(&path).await, Err(refusal) if refusal.is_missing()) {
-                    existing.push(namespace);
+            let mut left = Vec::new();
+            for namespace in &namespaces {
+                if !self.is_gone(namespace).await {
+                    left.push(namespace.clone());
                 }
             }
-            left = existing;
-            if left.is_empty() || tokio::time::Instant::now() >= deadline {
+            // The API server may create a namespace after the request for it was interrupted, so
+            // all have to be gone twice.
+            let is_clean = left.is_empty() && !were_left;
+            if is_clean || tokio::time::Instant::now() >= deadline {
                 return left;
             }
+            were_left = !left.is_empty();
             tokio::time::sleep(Duration::from_millis(500)).await;
+        }
+    }
+
+    /// Whether a namespace does not exist; deletes it, unless that was done before.
+    async fn is_gone(&self, namespace: &str) -> bool {
+        let path = Bench::namespaces_kind().path(None, namespace);
+        match self.api.read(&path).await {
+            Ok(object) if object["metadata"]["deletionTimestamp"].is_null() => {
+                self.delete_namespace(namespace).await;
+                false
+            }
+            answer => matches!(answer, Err(refusal) if refusal.is_missing()),
         }
     }
 

@@ -15,6 +15,7 @@ mod core_objects;
 mod data;
 mod environment;
 mod history;
+mod manifest;
 mod outcome;
 mod provider;
 mod report;
@@ -64,8 +65,7 @@ fn finish(arguments: &Arguments) -> Result<ExitCode, String> {
         .iter()
         .map(|argument| arguments::report(argument));
     let reports = reports.collect::<Result<Vec<_>, _>>()?;
-    // Two are linked, of which the process has to choose one before anything speaks TLS. Only a
-    // second choice fails.
+    // Two TLS providers are linked; the process has to choose one first. Only a second choice fails.
     drop(aws_lc_rs::default_provider().install_default());
     let runtime = tokio::runtime::Runtime::new().map_err(|error| error.to_string())?;
     let report = match runtime.block_on(session::run(arguments, say))? {

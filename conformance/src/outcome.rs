@@ -71,6 +71,19 @@ pub(crate) struct Evidence {
     pub(crate) history: Vec<String>,
 }
 
+impl Evidence {
+    /// Object, field and observation, for a person.
+    pub(crate) fn line(&self) -> String {
+        let Evidence {
+            object, observed, ..
+        } = self;
+        match &self.field {
+            Some(field) => format!("{object} {field}: {observed}"),
+            None => format!("{object}: {observed}"),
+        }
+    }
+}
+
 /// A verdict with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Outcome {

@@ -1,10 +1,8 @@
 //! Sample manifests of a provider's config: the config first, then objects that it needs.
 
 use serde_json::Value;
-use windlass::text::budget::Budget;
-use windlass::text::envsubst;
-use windlass::text::source::Source;
-use windlass::text::yaml;
+
+use crate::manifest;
 
 /// What the machine of a sample is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -117,24 +115,10 @@ impl Sample {
             "NAME" => Some(name.to_owned()),
             _ => None,
         };
-        let told = |error: &dyn std::fmt::Display| format!("{}: {error}", self.file);
-        let template = envsubst::parse(&self.text).map_err(|error| told(&error))?;
-        let text = template
-            .substitute(value, &Budget::default())
-            .map_err(|error| told(&error))?;
-        let text = text.text().map_err(|error| told(&error))?.to_owned();
-        let parsed = yaml::parse(&Source::new(self.file.as_str(), text), &Budget::default());
-        if parsed.report.has_errors() {
-            return Err(told(&"it is not valid YAML: windlass validate shows where"));
-        }
-        let mut documents = parsed
-            .documents
-            .iter()
-            .map(|document| document.root.to_json())
-            .filter(|value| !value.is_null());
+        let mut documents = manifest::objects(&self.file, &self.text, value)?.into_iter();
         let mut config = documents
             .next()
-            .ok_or_else(|| told(&"it has no document"))?;
+            .ok_or_else(|| format!("{}: the file has no document", self.file))?;
         let is_complete = ["apiVersion", "kind"]
             .iter()
             .all(|key| config[key].is_string());
@@ -143,8 +127,9 @@ impl Sample {
                 .as_str()
                 .is_none_or(|version| !version.contains('/'))
         {
-            return Err(told(
-                &"its first document must be the provider's config, with apiVersion and kind",
+            return Err(format!(
+                "{}: the first document must be the provider's config, with apiVersion and kind",
+                self.file
             ));
         }
         config["metadata"]["namespace"] = Value::from(namespace);

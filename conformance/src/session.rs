@@ -16,6 +16,7 @@ use crate::environment::components::{self, Webhooks};
 use crate::environment::free_port;
 use crate::environment::plane::Plane;
 use crate::environment::process::{CommandLine, Places, Process, Provided};
+use crate::manifest;
 use crate::outcome::Verdict;
 use crate::provider::Provider;
 use crate::report::{API_VERSION, ClusterApi, Report, Subject, Summary, Tool};
@@ -292,7 +293,7 @@ async fn install(
     let from_outside = |name: &str| std::env::var(name).ok();
     let mut objects = Vec::new();
     for file in &arguments.crds {
-        let all = components::objects(&file.display().to_string(), &read(file)?, from_outside)?;
+        let all = manifest::objects(&file.display().to_string(), &read(file)?, from_outside)?;
         objects.extend(
             all.into_iter()
                 .filter(|object| object["kind"] == "CustomResourceDefinition"),
@@ -305,7 +306,7 @@ async fn install(
             authority: plane.authority.clone(),
         });
     for file in &arguments.components {
-        let all = components::objects(&file.display().to_string(), &read(file)?, from_outside)?;
+        let all = manifest::objects(&file.display().to_string(), &read(file)?, from_outside)?;
         for mut object in all
             .into_iter()
             .filter(|object| components::is_installed(object, webhooks.is_some()))

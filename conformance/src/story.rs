@@ -24,7 +24,7 @@ pub(crate) struct Story {
     pub(crate) waited: Duration,
     /// The provider's log, if this program runs it.
     pub(crate) log: Option<String>,
-    /// Whether the machine joins a workload cluster whose kubeconfig nobody gave.
+    /// Whether the machine joins a workload cluster without `--workload-kubeconfig`.
     pub(crate) lacks_workload: bool,
 }
 

@@ -61,6 +61,7 @@ mod kept;
 mod op01_namespace;
 mod op02_watch_filter;
 mod op20_no_secrets_in_messages;
+mod restriction;
 
 /// The reason why a check of the Secret decides nothing.
 const NO_SECRET: &str = "no data Secret with data exists";

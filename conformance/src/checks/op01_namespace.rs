@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{Check, NO_PROCESS, Run};
+use super::restriction::{self, Restriction};
+use super::{Check, Run};
 use crate::api::Refusal;
 use crate::bench::Bench;
 use crate::outcome::{Level, Outcome};
-use crate::world::{MACHINE, Plan, World, refusal};
+use crate::world::Plan;
 
 pub(crate) const CHECK: Check = Check {
     rule: "OP-01",
@@ -20,36 +21,14 @@ pub(crate) const CHECK: Check = Check {
 };
 
 async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
-    let Some(process) = &bench.process else {
-        return Ok(Outcome::not_covered(NO_PROCESS));
+    const INSIDE: &str = "namespace-inside";
+    let plan = Plan::complete(bench.primary());
+    let restriction = Restriction {
+        flag: "--namespace",
+        value: bench.namespace_of(INSIDE),
+        included: (INSIDE, plan.clone()),
+        excluded: ("namespace-outside", plan),
+        place: "in the namespace that --namespace names",
     };
-    let namespace = bench.namespace_of("namespace-inside");
-    process
-        .lock()
-        .await
-        .restart(&[format!("--namespace={namespace}")])
-        .await
-        .map_err(refusal)?;
-    let outcome = two(&bench).await;
-    process.lock().await.restart(&[]).await.map_err(refusal)?;
-    outcome
-}
-
-async fn two(bench: &Arc<Bench>) -> Result<Outcome, Refusal> {
-    let outside = World::begin(bench, "namespace-outside", Plan::complete(bench.primary())).await?;
-    let inside = World::begin(bench, "namespace-inside", Plan::complete(bench.primary())).await?;
-    let done = inside
-        .until_done_within(MACHINE, bench.times.patience * 2)
-        .await;
-    let outcome = match (done, outside.quiet_sign_of_data(MACHINE).await) {
-        (None, _) => inside.never_done(MACHINE, "in the namespace that --namespace names"),
-        (_, Some(sign)) => Outcome::fail(
-            "--namespace does not restrict the provider",
-            outside.evidence(MACHINE, None, sign),
-        ),
-        _ => Outcome::pass("--namespace restricts the provider"),
-    };
-    outside.end().await;
-    inside.end().await;
-    Ok(outcome)
+    restriction::run(&bench, restriction).await
 }

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{Check, NO_PROCESS, Run};
+use super::restriction::{self, Restriction};
+use super::{Check, Run};
 use crate::api::Refusal;
 use crate::bench::Bench;
 use crate::outcome::{Level, Outcome};
-use crate::world::{MACHINE, Plan, World, refusal};
+use crate::world::Plan;
 
 const VALUE: &str = "conformance";
 
@@ -22,44 +23,17 @@ pub(crate) const CHECK: Check = Check {
 };
 
 async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
-    let Some(process) = &bench.process else {
-        return Ok(Outcome::not_covered(NO_PROCESS));
-    };
-    process
-        .lock()
-        .await
-        .restart(&[format!("--watch-filter={VALUE}")])
-        .await
-        .map_err(refusal)?;
-    let outcome = two(&bench).await;
-    process.lock().await.restart(&[]).await.map_err(refusal)?;
-    outcome
-}
-
-async fn two(bench: &Arc<Bench>) -> Result<Outcome, Refusal> {
     let plan = Plan::complete(bench.primary());
-    let other = World::begin(bench, "filter-other", plan.clone()).await?;
-    let labelled = World::begin(
-        bench,
-        "filter-labelled",
-        Plan {
-            filter: Some(VALUE),
-            ..plan
-        },
-    )
-    .await?;
-    let done = labelled
-        .until_done_within(MACHINE, bench.times.patience * 2)
-        .await;
-    let outcome = match (done, other.quiet_sign_of_data(MACHINE).await) {
-        (None, _) => labelled.never_done(MACHINE, "with the label of --watch-filter"),
-        (_, Some(sign)) => Outcome::fail(
-            "--watch-filter does not restrict the provider",
-            other.evidence(MACHINE, None, sign),
-        ),
-        _ => Outcome::pass("--watch-filter restricts the provider"),
+    let labelled = Plan {
+        filter: Some(VALUE),
+        ..plan.clone()
     };
-    other.end().await;
-    labelled.end().await;
-    Ok(outcome)
+    let restriction = Restriction {
+        flag: "--watch-filter",
+        value: VALUE.to_owned(),
+        included: ("filter-labelled", labelled),
+        excluded: ("filter-other", plan),
+        place: "with the label of --watch-filter",
+    };
+    restriction::run(&bench, restriction).await
 }

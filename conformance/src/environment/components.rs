@@ -5,10 +5,6 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use windlass::text::budget::Budget;
-use windlass::text::envsubst;
-use windlass::text::source::Source;
-use windlass::text::yaml;
 
 use crate::api::{Api, Kind};
 
@@ -19,32 +15,6 @@ pub(crate) struct Webhooks {
     pub(crate) port: u16,
     /// PEM.
     pub(crate) authority: String,
-}
-
-/// The objects of a components file, with the defaults of its variables or a value from outside.
-///
-/// # Errors
-/// The message for the user, if the file is no template or not YAML.
-pub(crate) fn objects(
-    file: &str,
-    text: &str,
-    value: impl Fn(&str) -> Option<String>,
-) -> Result<Vec<Value>, String> {
-    let told = |error: &dyn std::fmt::Display| format!("{file}: {error}");
-    let template = envsubst::parse(text).map_err(|error| told(&error))?;
-    let text = template
-        .substitute(value, &Budget::default())
-        .map_err(|error| told(&error))?;
-    let text = text.text().map_err(|error| told(&error))?.to_owned();
-    let parsed = yaml::parse(&Source::new(file, text), &Budget::default());
-    if parsed.report.has_errors() {
-        return Err(told(&"it is not valid YAML: windlass lint shows where"));
-    }
-    let values = parsed
-        .documents
-        .iter()
-        .map(|document| document.root.to_json());
-    Ok(values.filter(|value| !value.is_null()).collect())
 }
 
 /// Whether an object is installed where no Pod runs: not what the cluster would run, and nothing of
@@ -194,16 +164,5 @@ mod tests {
             &of("rbac.authorization.k8s.io/v1", "ClusterRole"),
             false
         ));
-    }
-
-    #[test]
-    fn variables_of_components_have_defaults() {
-        let read = objects(
-            "a.yaml",
-            "kind: Namespace\nmetadata: {name: \"${NAME:=x}\"}\n",
-            |_| None,
-        )
-        .unwrap();
-        assert_eq!(read[0]["metadata"]["name"], "x");
     }
 }

@@ -173,13 +173,13 @@ fn spawn(
     environment: &[(String, String)],
     log: &Path,
 ) -> Result<Child, String> {
-    let told = |error: std::io::Error| format!("{}: {error}", words[0]);
+    let of_program = |error: std::io::Error| format!("{}: {error}", words[0]);
     let file = File::options()
         .create(true)
         .append(true)
         .open(log)
-        .map_err(told)?;
-    let also = file.try_clone().map_err(told)?;
+        .map_err(of_program)?;
+    let also = file.try_clone().map_err(of_program)?;
     Command::new(&words[0])
         .args(&words[1..])
         .args(more)
@@ -188,7 +188,7 @@ fn spawn(
         .stdout(file)
         .stderr(also)
         .spawn()
-        .map_err(told)
+        .map_err(of_program)
 }
 
 /// The provider under test as a process that checks restart.

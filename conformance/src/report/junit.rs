@@ -51,12 +51,7 @@ pub(crate) fn render(report: &Report, level: Level) -> String {
 fn evidence(result: &super::CheckResult) -> String {
     let mut text = format!("expected: {}\n", result.expects);
     for evidence in &result.evidence {
-        let field = evidence
-            .field
-            .as_deref()
-            .map(|field| format!(" {field}"))
-            .unwrap_or_default();
-        let _ = writeln!(text, "{}{field}: {}", evidence.object, evidence.observed);
+        let _ = writeln!(text, "{}", evidence.line());
         for line in &evidence.history {
             let _ = writeln!(text, "{line}");
         }

@@ -35,17 +35,7 @@ pub(crate) fn render(report: &Report) -> String {
             failure.expects
         );
         for evidence in &failure.evidence {
-            let field = evidence
-                .field
-                .as_deref()
-                .map(|field| format!(" {field}"))
-                .unwrap_or_default();
-            let _ = write!(
-                text,
-                "\n```text\n{}{field}: {}\n",
-                evidence.object,
-                fenced(&evidence.observed)
-            );
+            let _ = write!(text, "\n```text\n{}\n", fenced(&evidence.line()));
             for line in &evidence.history {
                 let _ = writeln!(text, "{}", fenced(line));
             }

@@ -50,7 +50,7 @@ pub(crate) struct Report {
     pub(crate) quiet_seconds: u64,
     /// One for each check, in the order of the rules.
     pub(crate) results: Vec<CheckResult>,
-    /// How many checks have each verdict.
+    /// The number of checks by verdict.
     pub(crate) summary: Summary,
     /// What the run does not prove.
     pub(crate) not_proven: Vec<String>,
@@ -112,7 +112,7 @@ pub(crate) struct CheckResult {
     pub(crate) expects: String,
 }
 
-/// How many checks have each verdict.
+/// The number of checks by verdict.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Summary {
@@ -189,7 +189,7 @@ impl Report {
         )
     }
 
-    /// How many checks have each verdict.
+    /// The number of checks by verdict.
     pub(crate) fn counts(&self) -> String {
         let Summary {
             pass,

@@ -38,12 +38,7 @@ pub(crate) fn render(report: &Report) -> String {
             failure.rule, failure.check, failure.reason, failure.expects
         );
         for evidence in &failure.evidence {
-            let field = evidence
-                .field
-                .as_deref()
-                .map(|field| format!(" {field}"))
-                .unwrap_or_default();
-            let _ = writeln!(text, "  {}{field}: {}", evidence.object, evidence.observed);
+            let _ = writeln!(text, "  {}", evidence.line());
             for line in &evidence.history {
                 let _ = writeln!(text, "    {line}");
             }
