@@ -23,7 +23,7 @@ pub struct Global {
     /// The project's settings, in place of windlass.toml here or above
     #[arg(long, value_name = "FILE", help_heading = "Global")]
     pub settings: Option<String>,
-    /// No notes, stand-ins, next steps or summaries; errors and warnings stay
+    /// No notes, placeholders, next steps or summaries; errors and warnings stay
     #[arg(short, long, help_heading = "Global")]
     pub quiet: bool,
     /// How much to tell: 1 files that are read and upstream's words, 5 everything

@@ -34,7 +34,7 @@ const GUESSES: &[(&str, &[&str])] = &[
     ),
     ("capi-version", &["cluster-api-version", "capi"]),
     ("infrastructure", &["infra"]),
-    ("no-stand-ins", &["no-placeholders"]),
+    ("no-placeholders", &["no-stand-ins"]),
     ("var", &["variable", "variables", "set"]),
     ("select", &["machine", "only", "filter"]),
     ("previous", &["against", "old", "from"]),

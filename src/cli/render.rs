@@ -60,7 +60,7 @@ struct Arguments {
     /// Documents of any kind: files, folders, - for standard input
     ///
     /// Only the config is required. Cluster, Machine or MachinePool, Secrets and the control plane
-    /// are looked up among the documents; what is missing is filled in, and each stand-in is
+    /// are looked up among the documents; what is missing is filled in, and each placeholder is
     /// listed. For a Cluster with a topology its ClusterClass and the templates are planned first.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
@@ -406,18 +406,18 @@ fn bytes(machine: &Machine<'_>, rendered: &Rendered) -> Vec<u8> {
 }
 
 /// Says on standard error what was filled in, each once.
-pub(super) fn tell_stand_ins(context: &mut Context<'_>, rendering: &Rendering<'_>) {
+pub(super) fn report_placeholders(context: &mut Context<'_>, rendering: &Rendering<'_>) {
     let mut told = std::collections::BTreeSet::new();
-    for stand_in in rendering
+    for placeholder in rendering
         .machines
         .iter()
-        .flat_map(|machine| &machine.stand_ins)
+        .flat_map(|machine| &machine.placeholders)
     {
-        if told.insert(stand_in) {
-            let given_by = stand_in
+        if told.insert(placeholder) {
+            let given_by = placeholder
                 .setting
                 .map_or_else(|| "FILE".to_owned(), remedy::flag);
-            context.talk(&format!("{stand_in} ({given_by})"));
+            context.talk(&format!("{placeholder} ({given_by})"));
         }
     }
 }
@@ -448,7 +448,7 @@ fn tell(context: &mut Context<'_>, rendering: &Rendering<'_>, request: &Request)
     for (machine, rendered) in rendered(rendering) {
         context.talk(&machine.headline(rendered, request));
     }
-    tell_stand_ins(context, rendering);
+    report_placeholders(context, rendering);
     if !rendering.secrets.is_empty() {
         context.stdio.err(&format!(
             "note: the data holds {}\n",

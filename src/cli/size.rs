@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::context::To;
 use super::documents::Documents;
 use super::flags::{LevelFlags, PageFormat, PageOutput};
-use super::render::tell_stand_ins;
+use super::render::report_placeholders;
 use super::surroundings::Surroundings;
 use super::templates::TemplateFlags;
 use super::verbs::{Action, Group, Manner, Run, Verb};
@@ -113,7 +113,7 @@ impl Run for Arguments {
             }),
             PageFormat::Text => {
                 if !sizes.machines.is_empty() {
-                    tell_stand_ins(context, &rendering);
+                    report_placeholders(context, &rendering);
                     context.tell(&size::text(&sizes, self.all));
                 }
                 context.findings(&verdict.report, sources, To::Stdout);

@@ -47,7 +47,7 @@ pub(super) struct Surroundings {
     /// The objects are taken as the provider would find them; what it would refuse or wait for is
     /// a finding.
     #[arg(long)]
-    pub(super) no_stand_ins: bool,
+    pub(super) no_placeholders: bool,
     /// CAPI's feature gates, such as KubeadmBootstrapFormatIgnition=true
     #[arg(
         long,
@@ -101,7 +101,7 @@ impl Surroundings {
         })?;
         Ok(Request {
             profile,
-            stand_ins: !self.no_stand_ins,
+            placeholders: !self.no_placeholders,
             role: self.role.as_deref().and_then(Role::parse),
             cluster_name: self.cluster_name.clone(),
             endpoint: self.endpoint.as_deref().map(endpoint).transpose()?,

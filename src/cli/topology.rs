@@ -83,8 +83,8 @@ pub(super) struct PlanReport {
     /// The desired objects: for each Cluster itself, its infrastructure, its control plane, then
     /// MachineDeployments and MachinePools.
     objects: Vec<PlannedObject>,
-    /// The names that end with a stand-in for what Cluster API draws.
-    stand_ins: Vec<String>,
+    /// The names that end with a placeholder for what Cluster API draws.
+    placeholders: Vec<String>,
     /// With --against: what differs from the plan of those files.
     changes: Vec<ChangeReport>,
 }
@@ -124,7 +124,7 @@ impl Run for PlanArguments {
         if self.format == PlanFormat::Json {
             let body = PlanReport {
                 objects: plan.objects.iter().map(topology::reported).collect(),
-                stand_ins: plan.stand_ins,
+                placeholders: plan.placeholders,
                 changes: plan.changes,
             };
             context.json("TopologyPlan", body, &verdict.report, &sources);
@@ -147,21 +147,21 @@ impl Run for PlanArguments {
         }
         let done = topology::done(&plan);
         context.out(&topology::yaml(plan.objects));
-        tell(context, &plan.stand_ins);
+        tell(context, &plan.placeholders);
         context.summary(&done, &verdict.report, "", To::Stderr);
         Ok(Exit::Clean)
     }
 }
 
 /// Says which names are not those of a cluster.
-fn tell(context: &mut Context<'_>, stand_ins: &[String]) {
-    if let Some(first) = stand_ins.first() {
-        let others = match stand_ins.len() - 1 {
+fn tell(context: &mut Context<'_>, placeholders: &[String]) {
+    if let Some(first) = placeholders.first() {
+        let others = match placeholders.len() - 1 {
             0 => String::new(),
             others => format!(" and {}", plural(others, "other")),
         };
         context.talk(&format!(
-            "stand-in: the end of the name {first}{others}: Cluster API draws five characters"
+            "placeholder: the end of the name {first}{others}: Cluster API draws five characters"
         ));
     }
 }

@@ -53,7 +53,7 @@ settings! {
     /// The version of Ignition.
     Ignition = "ignition",
     /// Nothing stands in for what is missing.
-    NoStandIns = "no-stand-ins",
+    NoPlaceholders = "no-placeholders",
     /// The files are clusterctl templates.
     Template = "template",
     /// The value of a template's variable.

@@ -110,7 +110,7 @@ pub(super) fn texts(machine: &Machine<'_>, found: &mut Found) -> Vec<FileText> {
 
 /// Whether rendering put a placeholder in place of the content.
 fn is_placeholder(text: &str) -> bool {
-    text.starts_with("stand-in for ")
+    text.starts_with("placeholder for ")
 }
 
 /// Files and units of `ignition.containerLinuxConfig.additionalConfig`.

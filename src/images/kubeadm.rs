@@ -80,7 +80,7 @@ impl Settings {
         }
     }
 
-    /// The settings of a cluster of which nothing is known but the version.
+    /// The defaults of kubeadm for a Kubernetes version.
     pub(crate) fn defaults(kubernetes_version: &str) -> Self {
         Settings {
             kubernetes_version: kubernetes_version.to_owned(),

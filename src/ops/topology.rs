@@ -31,7 +31,7 @@ pub struct PlannedObject {
     pub api_version: String,
     /// Its kind.
     pub kind: String,
-    /// Its name, with the stand-in where Cluster API draws characters.
+    /// Its name, with the placeholder where Cluster API draws characters.
     pub name: String,
     /// Its namespace.
     pub namespace: String,
@@ -72,8 +72,8 @@ pub struct WrittenPath {
 pub struct Plan {
     /// The objects; `reported` makes of each what reports have, and [`yaml`] the documents of all.
     pub objects: Vec<Desired>,
-    /// The names that end with the stand-in.
-    pub stand_ins: Vec<String>,
+    /// The names that end with the placeholder.
+    pub placeholders: Vec<String>,
     /// What is wrong.
     pub report: Report,
     /// What differs from the plan of other files.
@@ -118,7 +118,7 @@ pub fn plan(pool: &Pool, earlier: Option<&Pool>, allows_external: bool, budget: 
         .iter()
         .map(|desired| fields::name(&desired.object))
         .filter(|name| name.ends_with(RANDOM));
-    let stand_ins = names
+    let placeholders = names
         .filter(|name| seen.insert(*name))
         .map(str::to_owned)
         .collect();
@@ -132,7 +132,7 @@ pub fn plan(pool: &Pool, earlier: Option<&Pool>, allows_external: bool, budget: 
     });
     Plan {
         objects: planned.objects,
-        stand_ins,
+        placeholders,
         report,
         changes: changes.unwrap_or_default(),
     }

@@ -93,7 +93,7 @@ impl Judged {
 }
 
 /// Judges all machines. `rendering` is what came of them; `is_version_said`: whether versions of
-/// Kubernetes in the objects are those of the user, and no stand-ins for variables.
+/// Kubernetes in the objects are those of the user, and no placeholders for variables.
 pub fn run(
     judged: &Judged,
     request: &Request,
@@ -101,7 +101,8 @@ pub fn run(
     is_version_said: bool,
 ) -> Validation {
     let is_said = |machine: &Machine<'_>| {
-        (is_version_said || request.kubernetes_version.is_some()) && !machine.has_stand_in_version()
+        (is_version_said || request.kubernetes_version.is_some())
+            && !machine.has_placeholder_version()
     };
     let Judged {
         pool,

@@ -4,7 +4,7 @@
 //!
 //! The judge of the API for configs is `render::prove`; nothing of it is repeated here. Of the
 //! objects around them it is `core_kinds`. What depends on the version of Kubernetes is judged when
-//! somebody says that version: a stand-in for one condemns nothing.
+//! somebody says that version: a placeholder for one condemns nothing.
 
 mod arguments;
 pub(crate) mod cloud_config;
@@ -94,9 +94,9 @@ pub(crate) fn check(
     let surroundings = Surroundings::of(pool, target, request, &mut notes);
     let is_said = (is_version_said || request.kubernetes_version.is_some())
         && notes
-            .stand_ins
+            .placeholders
             .iter()
-            .all(|stand_in| stand_in.setting != Some(Setting::KubernetesVersion));
+            .all(|placeholder| placeholder.setting != Some(Setting::KubernetesVersion));
     let subject = Subject {
         config: target.config,
         spec_path: target.spec_path(),

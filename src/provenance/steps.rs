@@ -139,7 +139,7 @@ fn held_by(subject: &Subject<'_>, kind: &str, name: &str, key: &str) -> Step {
     };
     let Some(object) = subject.pool.find("", kind, namespace, name) else {
         let text = format!(
-            "key `{key}` of {kind}/{name}, which the input does not hold; something stands in for it"
+            "key `{key}` of {kind}/{name}, which is not in the input; a placeholder is used"
         );
         return Step::new(word, text, Place::default());
     };
@@ -173,25 +173,28 @@ fn of_filling(subject: &Subject<'_>, filling: &Filling) -> Step {
             format!("given with `{}`", (subject.flag)(*setting)),
             Place::default(),
         ),
-        Filling::StandIn(what, setting) => {
+        Filling::Placeholder(what, setting) => {
             let given = setting
                 .map(|setting| format!(" (`{}`)", (subject.flag)(setting)))
                 .unwrap_or_default();
             let text = format!(
-                "nothing in the input says the {what}, which the provider finds or makes in a cluster; something stands in{given}"
+                "the input has no {what}, which the provider finds or makes in a cluster; a placeholder is used{given}"
             );
-            Step::new("stand-in", text, Place::default())
+            Step::new("placeholder", text, Place::default())
         }
-        Filling::Secret { name, is_stand_in } => of_secret(subject, name, *is_stand_in),
+        Filling::Secret {
+            name,
+            is_placeholder,
+        } => of_secret(subject, name, *is_placeholder),
         Filling::Provider(why) => Step::new("provider", *why, Place::default()),
     }
 }
 
-fn of_secret(subject: &Subject<'_>, name: &str, is_stand_in: bool) -> Step {
+fn of_secret(subject: &Subject<'_>, name: &str, is_placeholder: bool) -> Step {
     let namespace = subject.target.config.namespace_or_default();
     let what = format!("Secret/{name}: a certificate of the cluster");
     match Secret::find(subject.pool, namespace, name)
-        .filter(|_| !is_stand_in)
+        .filter(|_| !is_placeholder)
         .map(|secret| secret.object())
     {
         Some(object) => {
@@ -208,7 +211,7 @@ fn of_secret(subject: &Subject<'_>, name: &str, is_stand_in: bool) -> Step {
         }
         None => {
             let text = format!(
-                "{what}, which Cluster API makes; the input does not hold it, and a dummy stands in"
+                "{what}, which Cluster API makes; it is not in the input, and a dummy is used"
             );
             Step::new("secret", text, Place::default())
         }

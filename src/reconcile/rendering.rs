@@ -30,7 +30,7 @@ impl<'a> Pass<'a> {
             ..FeatureGates::default()
         };
         let request = Request {
-            stand_ins: false,
+            placeholders: false,
             feature_gates: gates,
             token,
             ..Request::new()

@@ -88,7 +88,7 @@ fn help_fills_the_columns_of_the_terminal() {
         assert!(lines.iter().all(fits), "{text}");
         let left = lines
             .iter()
-            .find_map(|line| line.find("No notes, stand-ins"))
+            .find_map(|line| line.find("No notes, placeholders"))
             .unwrap();
         for pair in lines.windows(2) {
             let Some(further) = pair[1].strip_prefix(&" ".repeat(left)) else {

@@ -11,7 +11,7 @@ use windlass::text::source::Source;
 
 use crate::support::{files_below, shared};
 
-/// Objects of the core that people run, with stand-ins for what their variables have. What is a
+/// Objects of the core that people run, with placeholders for what their variables have. What is a
 /// patch lacks fields, and is not looked at for that.
 #[test]
 fn the_core_objects_of_the_corpus_are_taken() {

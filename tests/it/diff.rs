@@ -20,7 +20,7 @@ use crate::support::{self, Run, run};
 fn request(profile: &str, ignition: bool) -> Request {
     Request {
         profile: Profile::parse(profile).unwrap(),
-        stand_ins: false,
+        placeholders: false,
         token: Some("abcdef.0123456789abcdef".into()),
         feature_gates: FeatureGates {
             ignition,

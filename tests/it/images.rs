@@ -220,7 +220,7 @@ fn templates_of_real_providers_are_listed() {
             for image in report["images"].as_array().unwrap() {
                 let image = image.as_str().unwrap();
                 assert!(
-                    !image.contains("stand-in") && !image.contains(['$', '{', ' ']),
+                    !image.contains("placeholder") && !image.contains(['$', '{', ' ']),
                     "{}: {image}",
                     path.display()
                 );

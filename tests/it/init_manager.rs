@@ -329,14 +329,14 @@ fn the_image_is_that_which_is_released() {
     ] {
         let manager = of_containers(&json!([{"name": "manager", "image": written}]));
         let (provider, left) = init(&[&[(MANAGER, manager.as_str())], files].concat());
-        let stand_in = "ghcr.io/OWNER/harbour-manager";
+        let placeholder = "ghcr.io/OWNER/harbour-manager";
         assert_eq!(
             provider["manager"]["image"],
-            image.unwrap_or(stand_in),
+            image.unwrap_or(placeholder),
             "{written} {files:?}"
         );
         let only = format!(
-            "manager.image: the project says only `{written}`; write the image with its registry in place of {stand_in}"
+            "manager.image: the project says only `{written}`; write the image with its registry in place of {placeholder}"
         );
         let other =
             "`images` of config/manager changes other, which is not taken over: write the image into the file that has it".to_owned();

@@ -54,7 +54,7 @@ fn names_that_are_drawn_are_counted() {
         .unwrap();
         let (_, stderr) = done(path, "topology plan c.yaml");
         let line = format!(
-            "stand-in: the end of the name pier-xxxxx{others}: Cluster API draws five characters\n"
+            "placeholder: the end of the name pier-xxxxx{others}: Cluster API draws five characters\n"
         );
         assert!(stderr.contains(&line), "{stderr}");
     }

@@ -639,7 +639,7 @@ fn the_page_of_sizes_has_what_the_json_has() {
             },
             grouped(&machine["bytes"])
         );
-        let filled: Vec<String> = machine["standIns"]
+        let filled: Vec<String> = machine["placeholders"]
             .as_array()
             .unwrap()
             .iter()
@@ -816,21 +816,21 @@ fn the_page_of_machines_has_what_the_json_has() {
         );
     }
     let filled = |machine: &&Value| {
-        machine["standIns"]
+        machine["placeholders"]
             .as_array()
             .is_some_and(|filled| !filled.is_empty())
     };
     for machine in machines.iter().filter(filled) {
-        let stand_in = |stand_in: &Value| {
+        let placeholder = |placeholder: &Value| {
             ["name", "value", "flag"]
-                .map(|field| text_of(&stand_in[field]))
+                .map(|field| text_of(&placeholder[field]))
                 .to_vec()
         };
-        let rows: Vec<_> = machine["standIns"]
+        let rows: Vec<_> = machine["placeholders"]
             .as_array()
             .unwrap()
             .iter()
-            .map(stand_in)
+            .map(placeholder)
             .collect();
         let tables = tables_of(
             &document,

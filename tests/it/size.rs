@@ -82,10 +82,10 @@ fn parts_add_up_and_the_largest_comes_first() {
 /// Keys do not compress: base64 keeps three quarters of its bytes. Dummies of one line repeated
 /// would vanish.
 #[test]
-fn certificates_that_stand_in_are_measured_as_real_ones() {
+fn certificates_of_placeholders_are_measured_as_real_ones() {
     let machine = &json(&["examples/control-plane.yaml"])["machines"][0];
     assert!(
-        machine["standIns"]
+        machine["placeholders"]
             .as_array()
             .unwrap()
             .contains(&"certificates".into())

@@ -76,7 +76,7 @@ fn vectors() -> Vec<(Value, Vec<Diagnostic>)> {
                     .unwrap(),
             )
             .unwrap(),
-            stand_ins: false,
+            placeholders: false,
             token: Some("abcdef.0123456789abcdef".into()),
             feature_gates: FeatureGates {
                 ignition: case["featureGates"]["KubeadmBootstrapFormatIgnition"]

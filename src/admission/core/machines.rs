@@ -103,6 +103,7 @@ pub(super) fn of_pool(object: &Value, release: &Release) -> Vec<Violation> {
         let mut forbid = |detail: &str| {
             violations.push(Violation::forbidden(path.clone(), detail).spelt("spec.taints"));
         };
+        // The webhook's own message (`machinepool.go`): Cluster API has no taints of MachinePools.
         forbid("taints feature for MachinePools is not yet implemented");
         if !release.taints_gate {
             forbid(taints::GATE_OFF);

@@ -49,8 +49,8 @@ pub(crate) fn of_template(template: &str, data: &Value, budget: &Budget) -> Resu
     }
 }
 
-/// What is wrong with the template for the names of machines; `owner` is the variable with the name
-/// of their owner, and that name.
+/// The upstream messages about a template for names of machines. `owner` is the variable of the
+/// owner, such as `machineSet`, and its name.
 pub(crate) fn machine_name_faults(
     template: &str,
     owner: (&str, &str),

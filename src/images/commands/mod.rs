@@ -1,5 +1,5 @@
-//! Images in commands: what `ctr`, `crictl`, `docker` and the like pull, and what commands download
-//! and run, of which the images are unknown.
+//! Images in commands: those that `ctr`, `crictl`, `docker` and the like pull. Programs and manifests
+//! that a command downloads are reported, as their images are unknown.
 
 mod programs;
 mod unknown;

@@ -122,7 +122,7 @@ impl Components {
     }
 
     /// What to call a provider whose objects do not have its label.
-    pub(crate) fn stand_in_label(&self, provider_type: ProviderType) -> String {
+    pub(crate) fn placeholder_label(&self, provider_type: ProviderType) -> String {
         provider_type.label(self.labels().find_map(labels::name_in).unwrap_or("unnamed"))
     }
 

@@ -102,7 +102,12 @@ impl Side {
         report.extend(settle(&mut rendering, found, &self.origins));
         let mut nodes: Vec<Node<'_>> = Vec::new();
         for machine in &rendering.machines {
-            filled_in.extend(machine.stand_ins.iter().map(|stand_in| stand_in.name));
+            filled_in.extend(
+                machine
+                    .placeholders
+                    .iter()
+                    .map(|placeholder| placeholder.name),
+            );
             if let Some(rendered) = &machine.rendered {
                 nodes.push(self.of_config(machine.target, rendered, machine.planned.is_some()));
             }

@@ -16,7 +16,7 @@ use crate::diag::{FieldPath, Place, Report, Setting};
 use crate::images::findings;
 use crate::images::kubeadm::{self, Settings};
 use crate::images::{self, PulledImage, Puller};
-use crate::render::{Rendered, Role, StandIn};
+use crate::render::{Placeholder, Rendered, Role};
 use crate::text::budget::Budget;
 
 /// A machine with its images.
@@ -162,7 +162,7 @@ impl<'m> Listing<'m> {
     fn machine(&mut self, machine: &'m Machine<'m>, rendered: &'m Rendered) {
         let title = machine.target.named().title();
         let version = Some(rendered.kubernetes_version.clone())
-            .filter(|_| self.known.has_version && !machine.has_stand_in_version());
+            .filter(|_| self.known.has_version && !machine.has_placeholder_version());
         let mut images = Grouped::default();
         match &version {
             Some(version) => self.of_kubeadm(machine, rendered, version, &mut images),
@@ -272,8 +272,9 @@ impl<'m> Listing<'m> {
         let mut all = self.clusters.values();
         let only = all.next().filter(|_| all.next().is_none())?;
         let (_, machine, _) = only;
-        let is_unnamed = |stand_in: &StandIn| stand_in.setting == Some(Setting::ClusterName);
-        machine.stand_ins.iter().any(is_unnamed).then_some(only)
+        let is_unnamed =
+            |placeholder: &Placeholder| placeholder.setting == Some(Setting::ClusterName);
+        machine.placeholders.iter().any(is_unnamed).then_some(only)
     }
 
     fn is_new(&mut self, what: &'static str, of: &str) -> bool {

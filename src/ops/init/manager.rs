@@ -249,11 +249,11 @@ fn image(
     if name.contains('/') && !name.starts_with("docker.io/library/") {
         return name;
     }
-    let stand_in = format!("ghcr.io/OWNER/{}-manager", identity.name);
+    let placeholder = format!("ghcr.io/OWNER/{}-manager", identity.name);
     made.left.push(format!(
-        "manager.image: the project says only `{found}`; write the image with its registry in place of {stand_in}"
+        "manager.image: the project says only `{found}`; write the image with its registry in place of {placeholder}"
     ));
-    stand_in
+    placeholder
 }
 
 /// What an image becomes from the inside out: in each layer patches replace it, and then `images`

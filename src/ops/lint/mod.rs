@@ -395,7 +395,7 @@ fn judge(
     };
     let label = components
         .label_of(provider_type)
-        .unwrap_or_else(|| components.stand_in_label(provider_type));
+        .unwrap_or_else(|| components.placeholder_label(provider_type));
     let guessed = || {
         metadata
             .and_then(newest_series)

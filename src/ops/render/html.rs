@@ -173,7 +173,7 @@ fn overview(html: &mut Html, machines: &[Shown]) {
 
 fn of_machine(html: &mut Html, id: &str, shown: &Shown) {
     facts(html, shown);
-    stand_ins(html, &shown.report);
+    placeholders(html, &shown.report);
     let Some(inspected) = &shown.inspected else {
         return html.leaf(
             "p",
@@ -220,16 +220,16 @@ fn facts(html: &mut Html, shown: &Shown) {
     );
 }
 
-fn stand_ins(html: &mut Html, report: &MachineReport) {
-    if report.stand_ins.is_empty() {
+fn placeholders(html: &mut Html, report: &MachineReport) {
+    if report.placeholders.is_empty() {
         return;
     }
     html.heading(Level::Three, "What was filled in");
-    let rows = report.stand_ins.iter().map(|stand_in| {
+    let rows = report.placeholders.iter().map(|placeholder| {
         vec![
-            Cell::Text(stand_in.name.to_owned()),
-            Cell::Code(stand_in.value.clone()),
-            Cell::Code(stand_in.flag.clone()),
+            Cell::Text(placeholder.name.to_owned()),
+            Cell::Code(placeholder.value.clone()),
+            Cell::Code(placeholder.flag.clone()),
         ]
     });
     let columns = [

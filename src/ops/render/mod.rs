@@ -19,8 +19,8 @@ use crate::api::boot::IgnitionVersion;
 use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting, rules};
 use crate::objects::{Contents, Object};
 use crate::render::input::filling::Filled;
-use crate::render::input::stand_in;
-use crate::render::{self, Notes, Origins, Pool, Rendered, Request, Role, StandIn, Target};
+use crate::render::input::placeholder;
+use crate::render::{self, Notes, Origins, Placeholder, Pool, Rendered, Request, Role, Target};
 use crate::text::budget::Budget;
 use crate::text::tree::Tree;
 use crate::topology::RANDOM;
@@ -64,7 +64,7 @@ pub struct Machine<'a> {
     /// The data; `None` when something is wrong.
     pub rendered: Option<Rendered>,
     /// What was filled in.
-    pub stand_ins: Vec<StandIn>,
+    pub placeholders: Vec<Placeholder>,
     /// What rendering added to the config on its own.
     pub(crate) filled: Vec<Filled>,
     /// The Secret as YAML, when it was asked for: [`Rendering::write_secrets`].
@@ -73,10 +73,10 @@ pub struct Machine<'a> {
 
 impl Machine<'_> {
     /// Whether its version of Kubernetes is a placeholder.
-    pub(crate) fn has_stand_in_version(&self) -> bool {
-        self.stand_ins
+    pub(crate) fn has_placeholder_version(&self) -> bool {
+        self.placeholders
             .iter()
-            .any(|stand_in| stand_in.setting == Some(Setting::KubernetesVersion))
+            .any(|placeholder| placeholder.setting == Some(Setting::KubernetesVersion))
     }
 }
 
@@ -144,9 +144,9 @@ pub fn run<'a>(
         }
         secrets.append(&mut notes.secrets);
         notes
-            .stand_ins
-            .extend(planned.map(|_| stand_in::drawn(RANDOM)));
-        notes.stand_ins.sort_by_key(StandIn::rank);
+            .placeholders
+            .extend(planned.map(|_| placeholder::drawn(RANDOM)));
+        notes.placeholders.sort_by_key(Placeholder::rank);
         let report = std::mem::take(&mut notes.report);
         reports.push(match planned {
             Some(planned) => planned.explained(report, target.config),
@@ -155,7 +155,9 @@ pub fn run<'a>(
         let (target, planned) = (*target, *planned);
         let is_namesake = namesakes.contains(target.named().name());
         let Notes {
-            stand_ins, filled, ..
+            placeholders,
+            filled,
+            ..
         } = notes;
         rendering.machines.push(Machine {
             target,
@@ -163,7 +165,7 @@ pub fn run<'a>(
             role,
             is_namesake,
             rendered,
-            stand_ins,
+            placeholders,
             filled,
             secret: None,
         });
@@ -206,7 +208,7 @@ fn machines<'a>(
 }
 
 /// What came of a template: the report with its places, and in place of what is wrong with
-/// stand-ins of variables the variables that have to be given. The other stand-ins are those of
+/// placeholders of variables the variables that have to be given. The other placeholders are those of
 /// each machine too.
 pub fn settle(rendering: &mut Rendering<'_>, report: Report, origins: &Origins) -> Report {
     if origins.is_empty() {
@@ -244,11 +246,11 @@ pub(crate) fn settle_for<'o>(
     let refused = refused.map(|machine| machine.target.config.place(&FieldPath::root()));
     let root = |machine: &Machine<'_>| machine.target.config.place(&FieldPath::root());
     let configs: Vec<Place> = rendering.machines.iter().map(root).collect();
-    let (report, stand_ins) = origins.settle(report, outputs, configs, refused);
+    let (report, placeholders) = origins.settle(report, outputs, configs, refused);
     for machine in &mut rendering.machines {
-        machine.stand_ins.extend(stand_ins.iter().cloned());
-        machine.stand_ins.sort_by_key(StandIn::rank);
-        machine.stand_ins.dedup();
+        machine.placeholders.extend(placeholders.iter().cloned());
+        machine.placeholders.sort_by_key(Placeholder::rank);
+        machine.placeholders.dedup();
     }
     report
 }

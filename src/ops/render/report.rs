@@ -12,7 +12,7 @@ use crate::api::boot::IgnitionVersion;
 use crate::diag::Setting;
 use crate::objects::secrets::{REDACTED, masked_with_contents, redacted};
 use crate::render::write::cloud_config::{NodeFile, RunItem};
-use crate::render::{self, Rendered, Request, StandIn};
+use crate::render::{self, Placeholder, Rendered, Request};
 
 /// One machine in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -41,7 +41,7 @@ pub struct MachineReport {
     /// How texts are written: `capi` or `typed`.
     encoder: Option<&'static str>,
     /// What was filled in.
-    pub(super) stand_ins: Vec<StandInReport>,
+    pub(super) placeholders: Vec<PlaceholderReport>,
     /// The data without its secrets and the contents of its files; `<redacted>` when Secrets went
     /// in.
     data: Option<String>,
@@ -59,9 +59,9 @@ pub struct MachineReport {
     topology: Option<TopologyReport>,
 }
 
-/// A stand-in in JSON.
+/// A placeholder in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub(super) struct StandInReport {
+pub(super) struct PlaceholderReport {
     /// What it is.
     pub(super) name: &'static str,
     /// The value.
@@ -194,10 +194,10 @@ pub fn machine_report(
     let rendered = machine.rendered.as_ref();
     let data = rendered.map(|rendered| rendered.data.expose().as_slice());
     let text = data.map(|data| disclosure.data(data));
-    let stand_in = |stand_in: &StandIn| StandInReport {
-        name: stand_in.name,
-        value: stand_in.value.clone(),
-        flag: stand_in.setting.map_or_else(|| "FILE".to_owned(), flag),
+    let placeholder = |placeholder: &Placeholder| PlaceholderReport {
+        name: placeholder.name,
+        value: placeholder.value.clone(),
+        flag: placeholder.setting.map_or_else(|| "FILE".to_owned(), flag),
     };
     let namespace = config.text(&["metadata", "namespace"]);
     MachineReport {
@@ -217,7 +217,7 @@ pub fn machine_report(
             .and_then(|rendered| rendered.ignition)
             .map(IgnitionVersion::as_str),
         encoder: rendered.map(|rendered| rendered.encoder.as_str()),
-        stand_ins: machine.stand_ins.iter().map(stand_in).collect(),
+        placeholders: machine.placeholders.iter().map(placeholder).collect(),
         data_encoding: text.as_ref().map(|(_, encoding)| *encoding),
         data: text.map(|(text, _)| text),
         bytes: data.map(<[u8]>::len),

@@ -44,7 +44,7 @@ pub struct PlannedConfig {
     at: usize,
     /// The place of the MachineDeployment or MachinePool that refers to it.
     set: Option<usize>,
-    /// Whether another object has its name, which ends with a stand-in.
+    /// Whether another object has its name, which ends with a placeholder.
     is_namesake: bool,
     cluster: String,
     part_of: String,

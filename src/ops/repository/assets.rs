@@ -292,7 +292,7 @@ fn read(
             // Its author is told by the rule about labels, at their places: clusterctl writes its
             // own.
             None if matches!(audience, Audience::Author(_)) => {
-                components.stand_in_label(provider_type)
+                components.placeholder_label(provider_type)
             }
             None if components.unreadable().has_errors() => {
                 // What cannot be read has no label either, and is reported as such.

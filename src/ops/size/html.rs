@@ -65,16 +65,16 @@ fn facts(html: &mut Html, size: &MachineSize) {
     } else {
         "as it is"
     };
-    let stand_ins = if size.stand_ins.is_empty() {
+    let placeholders = if size.placeholders.is_empty() {
         "nothing".to_owned()
     } else {
-        size.stand_ins.join(", ")
+        size.placeholders.join(", ")
     };
     html.facts(&[
         ("Config", size.object.as_str().into()),
         ("Format", size.format.into()),
         ("Sent", format!("{sent}, {}", bytes(size.bytes)).into()),
-        ("Filled in", stand_ins.into()),
+        ("Filled in", placeholders.into()),
     ]);
 }
 

@@ -19,7 +19,7 @@ use crate::diag::{Diagnostic, Report, rules};
 use crate::inspect::sections::{Section, SectionKind, sections};
 use crate::objects::Pool;
 use crate::render::Rendered;
-use crate::render::input::stand_in::without_pattern;
+use crate::render::input::placeholder::without_pattern;
 use crate::render::write::gzip;
 use crate::render::write::limits::{LIMITS, Limit, base64_len, of_kind};
 use crate::text::budget::Budget;
@@ -64,7 +64,7 @@ pub struct MachineSize {
     pub format: &'static str,
     /// What was filled in, because nothing in the input says it; certificates are measured as if
     /// they were real.
-    pub stand_ins: Vec<&'static str>,
+    pub placeholders: Vec<&'static str>,
     /// Whether the provider compresses the data itself (`compression: gzip`).
     pub compressed: bool,
     /// The data as it is sent.
@@ -273,10 +273,10 @@ fn measure(
         name: machine.name(),
         role: machine.role.as_str(),
         format: rendered.format.as_str(),
-        stand_ins: machine
-            .stand_ins
+        placeholders: machine
+            .placeholders
             .iter()
-            .map(|stand_in| stand_in.name)
+            .map(|placeholder| placeholder.name)
             .collect(),
         compressed,
         bytes: sent,

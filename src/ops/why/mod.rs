@@ -156,7 +156,7 @@ pub struct ThingAnswer {
 pub struct StepAnswer {
     /// What it is. Of the way back: `field`, `owner` (whose machines are made of it), `template`,
     /// `patch`, `condition`, `replaced` (what had stood there), `variable`, `secret`,
-    /// `configMap`, `cluster`, `version`, `setting`, `stand-in`, `external` (an external patch),
+    /// `configMap`, `cluster`, `version`, `setting`, `placeholder`, `external` (an external patch),
     /// `provider`. Of what is not there: `was` (a value that was overwritten), `selector`,
     /// `disabled`, `format`, `role`, `label`, `renamed`, `no-effect`, `section` (a
     /// section that makes nothing of its own), `command` (one that names it), `known` (a file that

@@ -1,7 +1,7 @@
 //! What a rendering adds to a config on its own, and from where: fields of kubeadm's documents that
 //! the config leaves open, and files of the provider.
 
-use super::stand_in::StandIn;
+use super::placeholder::Placeholder;
 use crate::diag::{FieldPath, Setting};
 
 /// Something that the config does not say itself.
@@ -27,14 +27,14 @@ pub(crate) enum Filling {
     /// The version of what makes the machine.
     Version,
     Setting(Setting),
-    /// Nobody says it, and something stands in: what it is, and the setting that gives the real
+    /// The input does not have it, and a placeholder is used: what it is, and the setting that gives the real
     /// one.
-    StandIn(&'static str, Option<Setting>),
-    /// The Secret of that name, or what stands in for it.
+    Placeholder(&'static str, Option<Setting>),
+    /// The Secret of that name, or its placeholder.
     Secret {
         name: String,
-        /// Whether the input holds it not, and something stands in.
-        is_stand_in: bool,
+        /// Whether it is not in the input, and a placeholder is used.
+        is_placeholder: bool,
     },
     /// The provider itself, and why.
     Provider(&'static str),
@@ -62,8 +62,8 @@ pub(crate) const FROM_CLUSTER: [(&str, &str); 4] = [
 ];
 
 impl Filling {
-    pub(crate) fn of(stand_in: &StandIn) -> Self {
-        Filling::StandIn(stand_in.name, stand_in.setting)
+    pub(crate) fn of(placeholder: &Placeholder) -> Self {
+        Filling::Placeholder(placeholder.name, placeholder.setting)
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use memchr::memmem;
 use serde_json::Value;
 
-use super::stand_in::{self, StandIn};
+use super::placeholder::{self, Placeholder};
 use super::variables::{TEMPLATE_REFUSED, TEMPLATE_UNDECLARED, Unset, Variables};
 use crate::diag::{Diagnostic, FieldPath, Place, Quoted, Remedy, Report, Setting};
 use crate::objects::{Object, Pool, Substituted};
@@ -20,7 +20,7 @@ use crate::text::source::Source;
 pub struct Origins {
     templates: BTreeMap<String, Substituted>,
     unset: Vec<Unset>,
-    stand_ins: BTreeSet<StandIn>,
+    placeholders: BTreeSet<Placeholder>,
 }
 
 impl Origins {
@@ -61,9 +61,9 @@ impl Origins {
     /// Whether what a setting would say is filled in: nobody gave the variable of clusterctl's own
     /// that says it.
     pub fn stands_in(&self, setting: Setting) -> bool {
-        self.stand_ins
+        self.placeholders
             .iter()
-            .any(|stand_in| stand_in.setting == Some(setting))
+            .any(|placeholder| placeholder.setting == Some(setting))
     }
 
     /// Whether a text contains the marker of a variable without a value.
@@ -84,7 +84,7 @@ impl Origins {
         outputs: impl IntoIterator<Item = &'o [u8]>,
         configs: impl IntoIterator<Item = Place>,
         refused: impl IntoIterator<Item = Place>,
-    ) -> (Report, Vec<StandIn>) {
+    ) -> (Report, Vec<Placeholder>) {
         let mut needed = BTreeSet::new();
         let mut settled = Report::new();
         for finding in self.restore(report).into_findings() {
@@ -125,10 +125,10 @@ impl Origins {
             .filter(|name| !needed.contains(*name))
             .collect();
         let unneeded = (!names.is_empty())
-            .then(|| stand_in::variables(&names.into_iter().collect::<Vec<_>>().join(", ")));
+            .then(|| placeholder::variables(&names.into_iter().collect::<Vec<_>>().join(", ")));
         (
             settled,
-            self.stand_ins.iter().cloned().chain(unneeded).collect(),
+            self.placeholders.iter().cloned().chain(unneeded).collect(),
         )
     }
 
@@ -183,7 +183,7 @@ impl Origins {
             .help("write `$$` for a `$`"))
         })?;
         let unset = Unset::of(source, &template, &variables);
-        let needed = if variables.request.stand_ins {
+        let needed = if variables.request.placeholders {
             unset.without_marker()
         } else {
             unset.names().map(str::to_owned).collect()
@@ -211,11 +211,11 @@ impl Origins {
             )
             .help("give values in UTF-8")));
         };
-        self.stand_ins.extend(
+        self.placeholders.extend(
             template
                 .variables()
                 .into_keys()
-                .filter_map(|name| variables.standing_in(&name)),
+                .filter_map(|name| variables.placeholder_for(&name)),
         );
         self.unset.push(unset);
         Ok(Substituted::new(
@@ -275,10 +275,10 @@ mod tests {
     fn substitute(
         template: Source,
         given: &dyn Fn(&str) -> Option<String>,
-        stand_ins: bool,
+        placeholders: bool,
     ) -> (Vec<Source>, Origins, Report) {
         let request = Request {
-            stand_ins,
+            placeholders,
             ..Request::new()
         };
         Origins::substitute(

@@ -1,18 +1,18 @@
-//! What a rendering collects on its way: findings and stand-ins.
+//! What a rendering collects on its way: findings and placeholders.
 
 use std::collections::BTreeSet;
 
 use super::filling::{Filled, Filling};
-use super::stand_in::StandIn;
+use super::placeholder::Placeholder;
 use crate::diag::{Diagnostic, Report};
 
-/// Findings and stand-ins, in the order in which they were met.
+/// Findings and placeholders, in the order in which they were met.
 #[derive(Debug, Clone, Default)]
 pub struct Notes {
     /// What is wrong.
     pub report: Report,
     /// What was filled in, each once.
-    pub stand_ins: Vec<StandIn>,
+    pub placeholders: Vec<Placeholder>,
     /// The Secrets that were read, as `Kind/name`.
     pub secrets: BTreeSet<String>,
     /// What the rendering added to the config on its own.
@@ -29,9 +29,9 @@ impl Notes {
     pub(crate) fn extend(&mut self, other: Notes) {
         self.report.extend(other.report);
         other
-            .stand_ins
+            .placeholders
             .into_iter()
-            .for_each(|stand_in| drop(self.stand_in(stand_in)));
+            .for_each(|placeholder| drop(self.placeholder(placeholder)));
         self.secrets.extend(other.secrets);
         self.filled.extend(other.filled);
     }
@@ -41,11 +41,11 @@ impl Notes {
         self.filled.push(Filled::field(field, from));
     }
 
-    /// Adds a stand-in, unless it is known.
-    pub(crate) fn stand_in(&mut self, stand_in: StandIn) -> String {
-        let value = stand_in.value.clone();
-        if !self.stand_ins.contains(&stand_in) {
-            self.stand_ins.push(stand_in);
+    /// Adds a placeholder, unless it is known.
+    pub(crate) fn placeholder(&mut self, placeholder: Placeholder) -> String {
+        let value = placeholder.value.clone();
+        if !self.placeholders.contains(&placeholder) {
+            self.placeholders.push(placeholder);
         }
         value
     }

@@ -17,7 +17,7 @@ pub struct Request {
     /// The CAPI release whose bytes are matched.
     pub profile: Profile,
     /// Whether what is missing is filled in; if not it is a finding.
-    pub stand_ins: bool,
+    pub placeholders: bool,
     /// The role, whatever the objects say.
     pub role: Option<Role>,
     /// The name of the cluster.
@@ -50,7 +50,7 @@ impl Request {
     pub fn new() -> Self {
         Request {
             profile: Profile::NEWEST,
-            stand_ins: true,
+            placeholders: true,
             role: None,
             cluster_name: None,
             endpoint: None,

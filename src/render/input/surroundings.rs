@@ -7,7 +7,7 @@ use super::owner::{Owner, with_v};
 use super::request::Request;
 use super::role::Role;
 use super::target::Target;
-use super::{cluster_class, stand_in};
+use super::{cluster_class, placeholder};
 use crate::contract::CORE_GROUP;
 use crate::contract::labels;
 use crate::diag::{Diagnostic, FieldPath, Remedy, Setting, rules};
@@ -39,7 +39,7 @@ pub(crate) struct Surroundings<'a> {
 }
 
 impl<'a> Surroundings<'a> {
-    /// Looks around a config. What is missing is a finding, or a stand-in.
+    /// Looks around a config. What is missing is a finding, or a placeholder.
     pub(crate) fn of(
         pool: &'a Pool,
         target: &Target<'a>,
@@ -50,13 +50,13 @@ impl<'a> Surroundings<'a> {
         let (cluster, cluster_spot) = cluster(pool, target, owner, request, notes)?;
         let role = role(pool, target, owner, &cluster, request, notes)?;
         // A joining machine is not told the name.
-        let is_stand_in = cluster_is_stand_in(&cluster, owner, target, request);
-        if role == Role::Init && is_stand_in {
-            notes.stand_in(stand_in::cluster_name());
+        let is_placeholder = cluster_is_placeholder(&cluster, owner, target, request);
+        if role == Role::Init && is_placeholder {
+            notes.placeholder(placeholder::cluster_name());
         }
-        let name_from = match (cluster.is_read, is_stand_in, &request.cluster_name) {
+        let name_from = match (cluster.is_read, is_placeholder, &request.cluster_name) {
             (true, ..) => Filling::Cluster("metadata.name"),
-            (_, true, _) => Filling::of(&stand_in::cluster_name()),
+            (_, true, _) => Filling::of(&placeholder::cluster_name()),
             (_, _, Some(_)) => Filling::Setting(Setting::ClusterName),
             _ => Filling::Provider(
                 "what makes the machine names its Cluster, which the input does not hold",
@@ -97,7 +97,7 @@ fn owner<'a>(
     let place = || config.key_place(&FieldPath::root().field("metadata").field("ownerReferences"));
     match Owner::of_reference(pool, config, request.feature_gates) {
         Some((_, Some(owner))) => return Some(Some(owner)),
-        Some((reference, None)) if !request.stand_ins => {
+        Some((reference, None)) if !request.placeholders => {
             let message = format!(
                 "{} belongs to {} {}, which no file holds",
                 config.title(),
@@ -113,7 +113,7 @@ fn owner<'a>(
         _ => {}
     }
     let found = Owner::by_config_ref(pool, config, request.feature_gates);
-    if found.is_none() && !request.stand_ins {
+    if found.is_none() && !request.placeholders {
         let message = format!(
             "{} belongs to no Machine or MachinePool, so the provider leaves it alone",
             config.title()
@@ -121,7 +121,7 @@ fn owner<'a>(
         return notes.refuse(
             Diagnostic::of(&OWNER_MISSING, message).at(place()).help(
                 Remedy::new("add the owner reference and the Machine, or leave out ")
-                    .setting(Setting::NoStandIns),
+                    .setting(Setting::NoPlaceholders),
             ),
         );
     }
@@ -149,9 +149,9 @@ fn cluster<'a>(
         .find(CORE_GROUP, "Cluster", config.namespace_or_default(), name)
         .or_else(|| only_cluster(pool, target, name));
     let Some(object) = object else {
-        if request.stand_ins {
+        if request.placeholders {
             let name = if name.is_empty() {
-                stand_in::cluster_name().value
+                placeholder::cluster_name().value
             } else {
                 name.to_owned()
             };
@@ -177,7 +177,7 @@ fn cluster<'a>(
         facts.endpoint.clone_from(&request.endpoint);
     }
     let spot = Spot::whole(object);
-    if !request.stand_ins {
+    if !request.placeholders {
         let paused = facts.paused
             || config.value()["metadata"]["annotations"]
                 .get(labels::PAUSED)
@@ -202,7 +202,7 @@ fn cluster<'a>(
                 .at(spot.place())
                 .help(
                     Remedy::new("leave out ")
-                        .setting(Setting::NoStandIns)
+                        .setting(Setting::NoPlaceholders)
                         .then(" to render before that"),
                 );
             return notes.refuse(
@@ -214,7 +214,7 @@ fn cluster<'a>(
 }
 
 /// Whether the cluster's name is one that nobody gave.
-fn cluster_is_stand_in(
+fn cluster_is_placeholder(
     cluster: &ClusterFacts,
     owner: Option<Owner<'_>>,
     target: &Target<'_>,
@@ -261,7 +261,7 @@ fn role(
     if let Some(role) = target.role.or(request.role) {
         return Some(role);
     }
-    if !request.stand_ins && !target.is_template() {
+    if !request.placeholders && !target.is_template() {
         let owner = owner?;
         return match (
             owner.is_control_plane_machine(),
@@ -283,7 +283,7 @@ fn role(
                     .at(target.config.place(&FieldPath::root()));
                 let finding = finding.help(
                     Remedy::new("leave out ")
-                        .setting(Setting::NoStandIns)
+                        .setting(Setting::NoPlaceholders)
                         .then(" to render before that"),
                 );
                 notes
@@ -304,7 +304,7 @@ fn role(
         None if target.is_template() => Role::WorkerJoin,
         None => {
             let role = target.likely_role();
-            notes.stand_in(stand_in::role(role));
+            notes.placeholder(placeholder::role(role));
             role
         }
     })
@@ -325,15 +325,15 @@ fn kubernetes_version(
     let said = owner
         .map(|owner| owner.kubernetes_version())
         .unwrap_or_default();
-    if !said.is_empty() || !request.stand_ins {
+    if !said.is_empty() || !request.placeholders {
         return (said, Filling::Version);
     }
     // A template of a ClusterClass is for the version that the Cluster asks for.
     match with_v(&cluster.topology_version) {
         said if said.is_empty() => {
-            let stand_in = stand_in::kubernetes_version();
-            let from = Filling::of(&stand_in);
-            (notes.stand_in(stand_in), from)
+            let placeholder = placeholder::kubernetes_version();
+            let from = Filling::of(&placeholder);
+            (notes.placeholder(placeholder), from)
         }
         said => (said, Filling::Cluster("spec.topology.version")),
     }

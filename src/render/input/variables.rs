@@ -1,13 +1,13 @@
 //! Values for the variables of clusterctl's templates: what was given, what clusterctl sets itself,
-//! and stand-ins.
+//! and placeholders.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use memchr::memmem;
 
+use super::placeholder::{self, Placeholder};
 use super::request::Request;
-use super::stand_in::{self, StandIn};
 use crate::diag::{Diagnostic, Place, Remedy, Setting, rules};
 use crate::objects::opaque_block::{OpaqueBlock, blocks_at, blocks_of};
 use crate::text::envsubst::Template;
@@ -38,12 +38,12 @@ pub struct Variables<'v> {
 }
 
 impl Variables<'_> {
-    /// The value of a variable; `None` when only a stand-in could be one.
+    /// The value of a variable; `None` when only a placeholder could be one.
     pub(super) fn value(&self, name: &str) -> Option<String> {
         (self.given)(name)
             .or_else(|| self.asked_for(name))
             .or_else(|| default(name))
-            .or_else(|| self.standing_in(name).map(|it| it.value))
+            .or_else(|| self.placeholder_for(name).map(|it| it.value))
     }
 
     /// What the flags for the surroundings say, which clusterctl has as variables.
@@ -55,15 +55,15 @@ impl Variables<'_> {
         }
     }
 
-    /// What stands in for a variable that clusterctl itself asks for.
-    pub(super) fn standing_in(&self, name: &str) -> Option<StandIn> {
+    /// The placeholder for a variable that clusterctl itself asks for.
+    pub(super) fn placeholder_for(&self, name: &str) -> Option<Placeholder> {
         let is_known = (self.given)(name).is_some()
             || self.asked_for(name).is_some()
-            || !self.request.stand_ins;
+            || !self.request.placeholders;
         match name {
             _ if is_known => None,
-            "CLUSTER_NAME" => Some(stand_in::cluster_name()),
-            "KUBERNETES_VERSION" => Some(stand_in::kubernetes_version()),
+            "CLUSTER_NAME" => Some(placeholder::cluster_name()),
+            "KUBERNETES_VERSION" => Some(placeholder::kubernetes_version()),
             _ => None,
         }
     }
@@ -84,7 +84,7 @@ pub(crate) const MOST_MARKERS: usize = 200;
 /// chance, and that, because it has the length of the name, is not the beginning of another's.
 fn marker(name: &str) -> String {
     format!(
-        "stand-in-{}-{}",
+        "placeholder-{}-{}",
         name.len(),
         name.to_ascii_lowercase().replace('_', "-")
     )

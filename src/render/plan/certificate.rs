@@ -9,9 +9,9 @@ use crate::objects::{Pool, Spot};
 use crate::render::input::cluster::ClusterFacts;
 use crate::render::input::filling::{Filled, Filling};
 use crate::render::input::outcome::Notes;
+use crate::render::input::placeholder;
 use crate::render::input::request::Request;
 use crate::render::input::secret::Secret;
-use crate::render::input::stand_in;
 use crate::text::go::path::join;
 
 rules! {
@@ -81,7 +81,7 @@ pub(crate) struct KeyPair {
     pub(crate) certificate: Sensitive<Vec<u8>>,
     /// The private key, PEM; may be empty.
     pub(crate) key: Sensitive<Vec<u8>>,
-    pub(crate) is_stand_in: bool,
+    pub(crate) is_placeholder: bool,
 }
 
 /// Certificates with their key pairs and paths.
@@ -216,7 +216,7 @@ impl Lookup<'_> {
                 Ok(Some(KeyPair {
                     certificate: crt,
                     key,
-                    is_stand_in: false,
+                    is_placeholder: false,
                 }))
             }
         }
@@ -228,8 +228,8 @@ impl Lookup<'_> {
         name: &str,
         notes: &mut Notes,
     ) -> Result<Option<KeyPair>, Box<Diagnostic>> {
-        if self.request.stand_ins {
-            notes.stand_in(stand_in::certificates());
+        if self.request.placeholders {
+            notes.placeholder(placeholder::certificates());
             return Ok(Some(dummy(certificate.purpose)));
         }
         let upstream = match certificate.external {
@@ -276,7 +276,7 @@ fn given(request: &Request, purpose: Purpose) -> Option<KeyPair> {
     Some(KeyPair {
         certificate: certificate?,
         key: key.unwrap_or_default(),
-        is_stand_in: false,
+        is_placeholder: false,
     })
 }
 
@@ -296,7 +296,7 @@ pub(crate) fn filled<'p>(
             Some(_) => Filling::Setting(Setting::CertsDir),
             None => Filling::Secret {
                 name: secret_name(cluster, *purpose),
-                is_stand_in: pair.is_stand_in,
+                is_placeholder: pair.is_placeholder,
             },
         };
         paths
@@ -343,10 +343,10 @@ fn dummy(purpose: Purpose) -> KeyPair {
     } else {
         1099
     };
-    let text = |label, length| Sensitive::new(stand_in::pem(label, length).into_bytes());
+    let text = |label, length| Sensitive::new(placeholder::pem(label, length).into_bytes());
     KeyPair {
         certificate: text(label, length),
         key: text("RSA PRIVATE KEY", 1679),
-        is_stand_in: true,
+        is_placeholder: true,
     }
 }

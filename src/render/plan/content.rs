@@ -10,9 +10,9 @@ use crate::api::v1beta2::User;
 use crate::diag::{Diagnostic, FieldPath, rules};
 use crate::objects::{Object, Pool};
 use crate::render::input::outcome::Notes;
+use crate::render::input::placeholder;
 use crate::render::input::profile::Profile;
 use crate::render::input::secret::{ConfigMap, Secret};
-use crate::render::input::stand_in;
 use crate::text::budget::{Budget, Exceeded, MAX_NESTING, Resource};
 use crate::text::go;
 use crate::text::go::template::{self, Fault, MAX_OUTPUT, MAX_VALUE, Refusal};
@@ -59,7 +59,7 @@ pub(crate) struct Contents<'a> {
     pub(crate) show_secrets: bool,
     pub(crate) template_data: &'a Value,
     /// Whether what no file holds is filled in.
-    pub(crate) stand_ins: bool,
+    pub(crate) placeholders: bool,
     /// Owner and permissions of files that name none.
     pub(crate) defaults: &'a FileDefaults,
 }
@@ -344,8 +344,8 @@ impl Contents<'_> {
         let title = self.config.title();
         let path = source.field("secret");
         let Some(secret) = Secret::find(self.pool, namespace, name) else {
-            if self.stand_ins {
-                return Some(self.stand_in("secret", name, key, notes));
+            if self.placeholders {
+                return Some(self.placeholder("secret", name, key, notes));
             }
             let finding = Diagnostic::of(
                 &SECRET_MISSING,
@@ -382,15 +382,17 @@ impl Contents<'_> {
     }
 
     /// A text in place of a content that nobody has.
-    fn stand_in(
+    fn placeholder(
         &self,
         kind: &'static str,
         name: &str,
         key: &str,
         notes: &mut Notes,
     ) -> Sensitive<Vec<u8>> {
-        let stand_in = stand_in::content(kind, self.config.namespace_or_default(), name, key);
-        Sensitive::new(format!("stand-in for {kind} {}", notes.stand_in(stand_in)).into_bytes())
+        let placeholder = placeholder::content(kind, self.config.namespace_or_default(), name, key);
+        Sensitive::new(
+            format!("placeholder for {kind} {}", notes.placeholder(placeholder)).into_bytes(),
+        )
     }
 
     /// The value of a key of a ConfigMap.
@@ -405,8 +407,8 @@ impl Contents<'_> {
         let title = self.config.title();
         let path = source.field("configMap");
         let Some(map) = ConfigMap::find(self.pool, namespace, name) else {
-            if self.stand_ins {
-                return Some(self.stand_in("configmap", name, key, notes));
+            if self.placeholders {
+                return Some(self.placeholder("configmap", name, key, notes));
             }
             let finding = Diagnostic::of(
                 &CONFIG_MAP_MISSING,

@@ -11,8 +11,8 @@ use crate::objects::{Object, Spot};
 use crate::render::input::cluster::Endpoint;
 use crate::render::input::filling::Filling;
 use crate::render::input::outcome::Notes;
+use crate::render::input::placeholder;
 use crate::render::input::request::Request;
-use crate::render::input::stand_in;
 use crate::text::goyaml;
 
 rules! {
@@ -32,7 +32,7 @@ pub(crate) struct Sources<'a> {
     pub(crate) request: &'a Request,
     pub(crate) endpoint: Option<&'a Endpoint>,
     pub(crate) cluster_name: &'a str,
-    /// The CA of the cluster; `None` when it is a stand-in.
+    /// The CA of the cluster; `None` when it is a placeholder.
     pub(crate) ca: Option<&'a KeyPair>,
     pub(crate) spot: &'a Spot<'a>,
 }
@@ -42,7 +42,8 @@ pub(crate) fn cluster_ca(pairs: &[(Purpose, KeyPair, [String; 2])]) -> Option<&K
     let ca = pairs
         .iter()
         .find(|(purpose, ..)| *purpose == Purpose::ClusterCa);
-    ca.map(|(_, pair, _)| pair).filter(|pair| !pair.is_stand_in)
+    ca.map(|(_, pair, _)| pair)
+        .filter(|pair| !pair.is_placeholder)
 }
 
 impl Sources<'_> {
@@ -70,8 +71,8 @@ impl Sources<'_> {
             let ca = match self.ca {
                 Some(pair) => pair.certificate.expose().clone(),
                 None => {
-                    notes.stand_in(stand_in::certificates());
-                    stand_in::pem("CERTIFICATE", 1099).into_bytes()
+                    notes.placeholder(placeholder::certificates());
+                    placeholder::pem("CERTIFICATE", 1099).into_bytes()
                 }
             };
             cluster.certificate_authority_data = Some(Sensitive::new(Base64Bytes::from(ca)));
@@ -110,7 +111,7 @@ impl Sources<'_> {
             discovery.token = Some(self.token(notes)?);
             let from = match self.request.token {
                 Some(_) => Filling::Setting(Setting::Token),
-                None => Filling::of(&stand_in::token()),
+                None => Filling::of(&placeholder::token()),
             };
             notes.fill("joinConfiguration.discovery.bootstrapToken.token", from);
         }
@@ -122,9 +123,9 @@ impl Sources<'_> {
             (false, _) => Filling::Setting(Setting::CaCertHash),
             (true, Some(_)) => Filling::Secret {
                 name: certificate::secret_name(self.cluster_name, Purpose::ClusterCa),
-                is_stand_in: false,
+                is_placeholder: false,
             },
-            (true, None) => Filling::of(&stand_in::ca_cert_hash()),
+            (true, None) => Filling::of(&placeholder::ca_cert_hash()),
         }
     }
 
@@ -132,7 +133,7 @@ impl Sources<'_> {
         match (&self.request.endpoint, self.endpoint) {
             (Some(_), _) => Filling::Setting(Setting::Endpoint),
             (None, Some(_)) => Filling::Cluster("spec.controlPlaneEndpoint"),
-            (None, None) => Filling::of(&stand_in::endpoint().1),
+            (None, None) => Filling::of(&placeholder::endpoint().1),
         }
     }
 
@@ -141,7 +142,7 @@ impl Sources<'_> {
             return Some(self.request.ca_cert_hashes.clone());
         }
         let Some(ca) = self.ca else {
-            return Some(vec![notes.stand_in(stand_in::ca_cert_hash())]);
+            return Some(vec![notes.placeholder(placeholder::ca_cert_hash())]);
         };
         match key_hash::of_bundle(ca.certificate.expose()) {
             Ok(hashes) => Some(hashes),
@@ -161,8 +162,8 @@ impl Sources<'_> {
         if let Some(endpoint) = self.endpoint {
             return Some(endpoint.to_string());
         }
-        if self.request.stand_ins {
-            return Some(notes.stand_in(stand_in::endpoint().1));
+        if self.request.placeholders {
+            return Some(notes.placeholder(placeholder::endpoint().1));
         }
         let message =
             "the Cluster has no `spec.controlPlaneEndpoint` yet, and the provider waits for it";
@@ -181,8 +182,8 @@ impl Sources<'_> {
         if let Some(token) = &self.request.token {
             return Some(token.clone());
         }
-        if self.request.stand_ins {
-            return Some(Sensitive::new(notes.stand_in(stand_in::token())));
+        if self.request.placeholders {
+            return Some(Sensitive::new(notes.placeholder(placeholder::token())));
         }
         let message = "the provider would make a token, which nobody can foresee";
         let finding = Diagnostic::of(&TOKEN_MISSING, message).at(self.spot.place());

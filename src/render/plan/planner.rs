@@ -58,7 +58,7 @@ impl Planner<'_> {
             .any(|file| file.content_format == Some(ContentFormat::Template));
         // The kubeadm provider reads the version for every config (`resolveFiles`).
         let is_read_anyway = self.request.profile.content_templates
-            && !self.request.stand_ins
+            && !self.request.placeholders
             && !matches!(self.target.kind, ConfigKind::Windlass(_));
         let template_data = if has_templates || is_read_anyway {
             self.template_data(has_templates, notes)?
@@ -81,7 +81,7 @@ impl Planner<'_> {
             budget: &self.request.budget,
             show_secrets: self.request.show_secrets,
             template_data: &template_data,
-            stand_ins: self.request.stand_ins,
+            placeholders: self.request.placeholders,
             defaults: &file_defaults,
         };
         let user_files = contents.files(spec.files.take().unwrap_or_default(), notes);
@@ -199,7 +199,7 @@ impl Planner<'_> {
         } = &self.surroundings;
         let reference = match &cluster.control_plane {
             Some(reference) => reference,
-            None if cluster.is_read || !self.request.stand_ins => return Some(nothing()),
+            None if cluster.is_read || !self.request.placeholders => return Some(nothing()),
             None => return Some(version(normalised(kubernetes_version))),
         };
         let namespace = self.target.config.namespace_or_default();
@@ -211,7 +211,7 @@ impl Planner<'_> {
         ) {
             Some(object) if object.text(&["spec", "version"]).is_empty() => Some(nothing()),
             Some(object) => Some(version(normalised(object.text(&["spec", "version"])))),
-            None if self.request.stand_ins => Some(version(normalised(kubernetes_version))),
+            None if self.request.placeholders => Some(version(normalised(kubernetes_version))),
             None => {
                 let Reference { group, kind, name } = reference;
                 let message = match has_templates {
@@ -312,7 +312,7 @@ impl Planner<'_> {
         } = &self.surroundings;
         let certificates = match role.is_control_plane() {
             true => certificate::of_control_plane(spec.cluster_configuration.as_ref()),
-            false if self.request.stand_ins && self.needs_no_ca(spec) => Vec::new(),
+            false if self.request.placeholders && self.needs_no_ca(spec) => Vec::new(),
             false => certificate::of_worker(),
         };
         let lookup = Lookup {
@@ -324,7 +324,7 @@ impl Planner<'_> {
             all_must_exist: *role != Role::Init,
         };
         if *role == Role::WorkerJoin || *role == Role::MachinePool {
-            // A dummy would only be hashed, and a hash has its own stand-in.
+            // A dummy would only be hashed, and a hash has its own placeholder.
             let mut own = Notes::default();
             let pairs = lookup.key_pairs(&certificates, &mut own);
             notes.report.extend(own.report);

@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(360);
 /// What `clusterctl init` needs of cert-manager to be content: nothing runs, the objects are only
 /// kept.
 pub(crate) const CERT_MANAGER: &str = include_str!("cert-manager.yaml");
-pub(crate) const CERT_MANAGER_VERSION: &str = "v0.0.0-stand-in";
+pub(crate) const CERT_MANAGER_VERSION: &str = "v0.0.0-placeholder";
 
 /// One clusterctl, whose configuration is a file that scenarios fill.
 pub(crate) struct Clusterctl<'a> {

@@ -124,7 +124,7 @@ fn render(folder: &Path, objects: &[Value]) -> Finished {
     let arguments = [
         "render",
         &file,
-        "--no-stand-ins",
+        "--no-placeholders",
         "--ignition",
         "3.4",
         "--feature-gates",

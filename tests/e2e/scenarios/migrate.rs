@@ -19,7 +19,7 @@ use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 use windlass::text::yaml;
 
-use super::topology::stand_ins::{self, Kinds};
+use super::topology::placeholders::{self, Kinds};
 use crate::harness::api_server::Refusal;
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
@@ -47,7 +47,7 @@ pub(crate) fn files_of_the_corpus_are_taken(context: &Context) {
         );
     }
     let files = File::all(&shared::path("corpus"));
-    stand_ins::install_kinds(&plane, &foreign(&plane, &files));
+    placeholders::install_kinds(&plane, &foreign(&plane, &files));
     let made: BTreeSet<&str> = files
         .iter()
         .flat_map(|file| &file.objects)

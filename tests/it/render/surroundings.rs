@@ -1,4 +1,4 @@
-//! What `render` looks up, fills in or misses around a config: flags, stand-ins, Secrets,
+//! What `render` looks up, fills in or misses around a config: flags, placeholders, Secrets,
 //! ClusterClasses, gates.
 
 use base64::Engine as _;
@@ -48,7 +48,7 @@ fn json(text: &str, flags: &[&str]) -> (i32, Value, String) {
 
 #[test]
 fn every_missing_secret_is_in_one_report() {
-    let (code, data, talk) = render_text(APPLIED, &["render", "-", "--no-stand-ins"]);
+    let (code, data, talk) = render_text(APPLIED, &["render", "-", "--no-placeholders"]);
     assert_eq!((code, data.as_str()), (1, ""), "{talk}");
     for expected in [
         "error[config-secret-missing]: KubeadmConfig/w reads Secret file, which no file holds\n  --> <stdin>:9:49\n",
@@ -61,7 +61,7 @@ fn every_missing_secret_is_in_one_report() {
         "metadata: {name: m}",
         "metadata: {name: m, labels: {cluster.x-k8s.io/control-plane: \"\"}}",
     );
-    let (_, _, talk) = render_text(&init, &["render", "-", "--no-stand-ins"]);
+    let (_, _, talk) = render_text(&init, &["render", "-", "--no-placeholders"]);
     assert_eq!(
         talk.matches("error[certificate-missing]").count(),
         4,
@@ -74,11 +74,11 @@ fn a_missing_secret_is_filled_in_and_listed() {
     let (code, data, talk) = render_text(APPLIED, &["render", "-"]);
     assert_eq!(code, 0, "{talk}");
     assert!(
-        data.contains("      stand-in for secret default/file key k\n"),
+        data.contains("      placeholder for secret default/file key k\n"),
         "{data}"
     );
     assert!(
-        talk.contains("stand-in: secret default/file key k (FILE)\nstand-in: secret default/password key p (FILE)\n"),
+        talk.contains("placeholder: secret default/file key k (FILE)\nplaceholder: secret default/password key p (FILE)\n"),
         "{talk}"
     );
     // A finding that is left out does not make data of nothing.
@@ -267,7 +267,7 @@ fn gates_are_those_of_cluster_api() {
     let flags = [
         "render",
         "-",
-        "--no-stand-ins",
+        "--no-placeholders",
         "--feature-gates",
         "MachinePool=false",
     ];
@@ -277,7 +277,7 @@ fn gates_are_those_of_cluster_api() {
 }
 
 #[test]
-fn flags_take_the_place_of_stand_ins() {
+fn flags_replace_placeholders() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("etcd")).unwrap();
     for name in [
@@ -309,7 +309,7 @@ fn flags_take_the_place_of_stand_ins() {
     ];
     let (code, data, talk) = render_text(WORKER, &given);
     assert_eq!(code, 0, "{talk}");
-    assert!(!talk.contains("stand-in"), "{talk}");
+    assert!(!talk.contains("placeholder"), "{talk}");
     for expected in [
         "-   path: /etc/kubernetes/pki/etcd/ca.key\n    owner: root:root\n    permissions: '0600'\n    content: |\n      of etcd/ca.key\n",
         "      clusterName: prod\n",
@@ -323,8 +323,8 @@ fn flags_take_the_place_of_stand_ins() {
     assert!(!report.contains("of etcd/ca.key"), "{report}");
     let (_, data, talk) = render_text(WORKER, &["render", "-", "--role", "init"]);
     assert!(
-        talk.contains("stand-in: cluster name example (--cluster-name)\n")
-            && talk.contains("stand-in: certificates dummies of real length (--certs-dir)\n"),
+        talk.contains("placeholder: cluster name example (--cluster-name)\n")
+            && talk.contains("placeholder: certificates dummies of real length (--certs-dir)\n"),
         "{talk}"
     );
     assert!(data.contains("STAND+IN/NO+KEY"));
@@ -424,7 +424,7 @@ spec: {topology: {classRef: {name: class}, version: v1.33.0}}
         "{talk}"
     );
     assert!(
-        data.contains(" --v 1 ") && !talk.contains("stand-in: kubernetes version"),
+        data.contains(" --v 1 ") && !talk.contains("placeholder: kubernetes version"),
         "{talk}"
     );
     assert_eq!(
@@ -480,8 +480,8 @@ fn a_topology_cluster_in_the_input_counts() {
             .iter()
             .for_each(|line| assert!(data.contains(&format!("      {line}\n")), "{line}\n{data}"));
         assert!(
-            !talk.contains("stand-in: cluster name")
-                && !talk.contains("stand-in: kubernetes version"),
+            !talk.contains("placeholder: cluster name")
+                && !talk.contains("placeholder: kubernetes version"),
             "{talk}"
         );
     };

@@ -153,7 +153,7 @@ fn a_file_of_very_many_variables_demands_them_all() {
     let (_, talk) = rendered(&of(200), &[]);
     assert!(
         talk.contains(
-            "stand-in: variables that nothing here needs: CLOUD_KEY_NAME, CLOUD_REGION, V0"
+            "placeholder: variables that nothing here needs: CLOUD_KEY_NAME, CLOUD_REGION, V0"
         ),
         "{talk}"
     );

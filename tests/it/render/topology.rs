@@ -68,7 +68,7 @@ fn every_machine_of_a_topology_is_rendered() {
         worker.contains("vm.nr_hugepages = 1024") && worker.contains("harbour"),
         "{worker}"
     );
-    assert!(talk.contains("stand-in: end of names xxxxx"), "{talk}");
+    assert!(talk.contains("placeholder: end of names xxxxx"), "{talk}");
 }
 
 /// The machines of a text: object, role, version, and the hash of the data.

@@ -63,7 +63,7 @@ pub(super) fn rendered_with(
     let (pool, report) = Pool::read(&[Source::new("input.yaml", input)], &Budget::default());
     let request = Request {
         profile: Profile::parse(case.profile.split("-ae7ff").next().unwrap()).unwrap(),
-        stand_ins: false,
+        placeholders: false,
         token: Some("abcdef.0123456789abcdef".into()),
         show_secrets: true,
         encoder: Some(encoder),

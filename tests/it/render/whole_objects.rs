@@ -285,14 +285,14 @@ fn a_minor_version_means_its_newest_patch() {
 
 #[test]
 fn a_controller_can_tell_waiting_from_refusal() {
-    let outcome = |text: &str, stand_ins: bool| {
+    let outcome = |text: &str, placeholders: bool| {
         let (pool, report) = Pool::read(
             &[Source::new("a.yaml", text.to_owned())],
             &Budget::default(),
         );
         assert!(!report.has_errors());
         let request = Request {
-            stand_ins,
+            placeholders,
             ..Request::new()
         };
         render::render(

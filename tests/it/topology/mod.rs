@@ -236,7 +236,7 @@ fn the_command_line_plans() {
     );
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(
-        stderr.contains("stand-in: the end of the name pier-xxxxx"),
+        stderr.contains("placeholder: the end of the name pier-xxxxx"),
         "{stderr}"
     );
     let output = windlass(root())

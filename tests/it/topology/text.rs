@@ -27,7 +27,7 @@ fn the_json_of_a_plan_has_what_its_text_has() {
     let text = plan("new.yaml --against old.yaml").stdout;
     let report = plan("new.yaml --against old.yaml -o json").json();
     assert_eq!(
-        report["standIns"],
+        report["placeholders"],
         serde_json::json!(["pier-xxxxx", "pier-gpu-xxxxx"])
     );
     let word = |change: &serde_json::Value, key: &str| change[key].as_str().unwrap().to_owned();

@@ -20,9 +20,9 @@ use release::{Answer, Release};
 const COUNT: &str = "WINDLASS_E2E_OBJECTS";
 /// The number without it.
 const USUAL: usize = 1500;
-/// How many objects one run gets.
+/// The number of objects of a run.
 const AT_ONCE: usize = 500;
-/// How many differences are shown.
+/// The most differences that are printed.
 const SHOWN: usize = 40;
 
 /// Rules that report what the API server or a webhook rejects. `core-object-partial` is the one for
@@ -268,8 +268,8 @@ const OF_CEL: [&str; 4] = [
 /// Whether our messages have each of their reasons.
 fn same_message(theirs: &Answer, ours: &Findings) -> Result<(), (String, String)> {
     let own = ours.all.iter().map(|(_, _, message)| message);
-    let told: Vec<&String> = ours.upstream.iter().chain(own).collect();
-    let is_told = |reason: &str| told.iter().any(|message| message.contains(reason));
+    let messages: Vec<&String> = ours.upstream.iter().chain(own).collect();
+    let has_message = |reason: &str| messages.iter().any(|message| message.contains(reason));
     let comparable = |reason: String| {
         let end = OF_LIBRARIES.iter().find_map(|words| reason.find(words));
         let reason = &reason[..end.unwrap_or(reason.len())];
@@ -286,7 +286,7 @@ fn same_message(theirs: &Answer, ours: &Findings) -> Result<(), (String, String)
     let missing: Vec<String> = ours.all.iter().filter_map(missing).collect();
     let is_below_missing = |reason: &str| missing.iter().any(|path| reason.starts_with(path));
     // On the way from v1beta1, v1.12 mixes up the selectors of patches with one name.
-    let are_names_repeated = is_told("patch names must be unique");
+    let are_names_repeated = has_message("patch names must be unique");
     let is_mixed_up = |reason: &str| are_names_repeated && reason.contains("no selector enabled");
     // Of a schema that cannot be compiled we report no more; upstream goes on in it.
     let own = ours.all.iter().map(|(_, _, message)| message.as_str());
@@ -306,7 +306,7 @@ fn same_message(theirs: &Answer, ours: &Findings) -> Result<(), (String, String)
         .filter(|reason| !is_of_unread_schema(reason))
         .map(comparable)
         .collect();
-    match reasons.iter().find(|reason| !is_told(reason)) {
+    match reasons.iter().find(|reason| !has_message(reason)) {
         None => Ok(()),
         Some(reason) => {
             let detail = format!("{reason}\n  ours: {:?}\n  {:?}", ours.upstream, ours.all);

@@ -14,7 +14,7 @@ use crate::harness::runner::Context;
 use crate::harness::wait;
 use crate::harness::windlass_conformance::{self as program, report, verdicts};
 
-/// How many runs there are at once.
+/// The number of runs at once.
 const AT_ONCE: usize = 4;
 
 /// Switch, checks that fail, and checks that are not covered because they build on what fails.

@@ -115,7 +115,7 @@ pub(in crate::scenarios) fn assert_data_of_kind_is_rendered(
             continue;
         };
         let file = surroundings.file(folder, &config).display().to_string();
-        let mut arguments = vec!["render", &file, "--no-stand-ins", "--show-secrets", "-q"];
+        let mut arguments = vec!["render", &file, "--no-placeholders", "--show-secrets", "-q"];
         // The Cluster has a control plane now, which it had not then.
         if stored.contains("kubeadm init") {
             arguments.extend(["--role", "init"]);
@@ -142,7 +142,7 @@ pub(in crate::scenarios) fn assert_render_refuses(
         let arguments = [
             "render",
             &file,
-            "--no-stand-ins",
+            "--no-placeholders",
             "-q",
             "--feature-gates",
             "KubeadmBootstrapFormatIgnition=true",

@@ -213,7 +213,7 @@ fn run(
     let mut arguments = vec![
         "render",
         &file,
-        "--no-stand-ins",
+        "--no-placeholders",
         "--capi-version",
         RELEASE,
         "-o",

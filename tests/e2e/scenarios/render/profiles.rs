@@ -175,7 +175,7 @@ fn case(core: &str, subject: &Subject, certificates: &Certificates) -> Case {
     }
 }
 
-/// What the library makes of a case, as `windlass render --no-stand-ins` calls it: data, or its
+/// What the library makes of a case, as `windlass render --no-placeholders` calls it: data, or its
 /// errors.
 fn render(case: &Case, release: Release) -> Result<Rendered, Vec<Diagnostic>> {
     let list = json!({"apiVersion": "v1", "kind": "List", "items": case.objects}).to_string();
@@ -188,7 +188,7 @@ fn render(case: &Case, release: Release) -> Result<Rendered, Vec<Diagnostic>> {
     let (pool, report) = Pool::read(&[Source::new("case.json", list)], &Budget::default());
     let request = Request {
         profile: Profile::parse(release.0).expect("the release is known"),
-        stand_ins: false,
+        placeholders: false,
         token: Some(TOKEN.to_owned().into()),
         show_secrets: true,
         encoder: Some(Encoder::Capi),

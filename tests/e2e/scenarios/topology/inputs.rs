@@ -8,8 +8,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::placeholders::is_template;
 use super::random::Generator;
-use super::stand_ins::is_template;
 use crate::harness::random::Random;
 use crate::harness::{components, shared};
 

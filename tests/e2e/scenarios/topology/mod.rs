@@ -5,9 +5,9 @@ mod comparison;
 mod inputs;
 mod machines;
 mod parity;
+pub(crate) mod placeholders;
 mod random;
 mod real_kinds;
-pub(crate) mod stand_ins;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

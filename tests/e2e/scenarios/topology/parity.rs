@@ -12,7 +12,7 @@ use windlass::topology::{Options, Planned, plan};
 
 use super::comparison::{self, ELSEWHERE};
 use super::inputs::{self, Input};
-use super::{CORE, machines, real_kinds, stand_ins};
+use super::{CORE, machines, placeholders, real_kinds};
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::managers;
 use crate::harness::runner::Context;
@@ -132,7 +132,7 @@ fn parity(context: &Context, release: &str) {
         &shared::cluster_api(release).join("core-components.yaml"),
     );
     let inputs = inputs::all();
-    stand_ins::install(&plane, inputs.iter().flat_map(|input| &input.objects));
+    placeholders::install(&plane, inputs.iter().flat_map(|input| &input.objects));
     managers::start(&plane, release, &[managers::CORE]);
     what_is_empty_is_refused(&plane);
     let equal = compared(&plane, &inputs, release).len();
@@ -232,7 +232,7 @@ fn submit(plane: &ControlPlane, input: &Input) -> Fate {
             },
         );
         if let Some(message) = given {
-            return if stand_ins::is_template(object) {
+            return if placeholders::is_template(object) {
                 Fate::NoTemplate(message)
             } else {
                 Fate::Refused(message)

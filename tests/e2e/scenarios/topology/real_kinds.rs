@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::comparison::ELSEWHERE;
 use super::inputs::Input;
-use super::stand_ins::{self, is_template};
+use super::placeholders::{self, is_template};
 use super::text;
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::{components, shared, wait, windlass};
@@ -66,7 +66,7 @@ fn versions(input: &Input) -> Versions {
     let templates = input.objects.iter().filter(|object| is_template(object));
     templates
         .filter(|object| !text(&object["kind"]).starts_with("Kubeadm"))
-        .flat_map(stand_ins::kinds_of)
+        .flat_map(placeholders::kinds_of)
         .collect()
 }
 
@@ -78,7 +78,7 @@ pub(super) fn install(plane: &ControlPlane, release: &str, inputs: &mut [Input])
         .iter()
         .for_each(|file| components::apply(plane, &folder.join(file)));
     let wanted: Versions = inputs.iter().flat_map(versions).collect();
-    stand_ins::allow(plane, wanted.keys().map(|(group, _)| group));
+    placeholders::allow(plane, wanted.keys().map(|(group, _)| group));
     let known = definitions(&folder);
     for (kind, version) in wanted {
         let definition = known

@@ -10,9 +10,9 @@ use sha2::{Digest, Sha256};
 use super::cluster::Endpoint;
 use crate::diag::Setting;
 
-/// A value that stands in for one that is missing.
+/// A value that is used where the input has none.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct StandIn {
+pub struct Placeholder {
     /// What it is, in the words of reports.
     pub name: &'static str,
     /// The value.
@@ -21,7 +21,7 @@ pub struct StandIn {
     pub setting: Option<Setting>,
 }
 
-impl StandIn {
+impl Placeholder {
     /// Where it comes in a list: what decides most comes first.
     pub(crate) fn rank(&self) -> usize {
         const ORDER: [Setting; 6] = [
@@ -39,11 +39,11 @@ impl StandIn {
     }
 }
 
-impl fmt::Display for StandIn {
+impl fmt::Display for Placeholder {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
-            "stand-in: {} {}",
+            "placeholder: {} {}",
             self.name,
             shortened(&self.value)
         )
@@ -59,8 +59,8 @@ fn shortened(value: &str) -> String {
     format!("{}…{}", &value[..11], &value[value.len() - 4..])
 }
 
-pub(crate) fn cluster_name() -> StandIn {
-    StandIn {
+pub(crate) fn cluster_name() -> Placeholder {
+    Placeholder {
         name: "cluster name",
         value: "example".to_owned(),
         setting: Some(Setting::ClusterName),
@@ -68,22 +68,22 @@ pub(crate) fn cluster_name() -> StandIn {
 }
 
 /// The endpoint of the API server: a name that never resolves (RFC 6761).
-pub(crate) fn endpoint() -> (Endpoint, StandIn) {
+pub(crate) fn endpoint() -> (Endpoint, Placeholder) {
     let endpoint = Endpoint {
         host: "example.invalid".to_owned(),
         port: 6443,
     };
-    let stand_in = StandIn {
+    let placeholder = Placeholder {
         name: "endpoint",
         value: endpoint.to_string(),
         setting: Some(Setting::Endpoint),
     };
-    (endpoint, stand_in)
+    (endpoint, placeholder)
 }
 
 /// The version of Kubernetes: the newest that the newest profile was run with.
-pub(crate) fn kubernetes_version() -> StandIn {
-    StandIn {
+pub(crate) fn kubernetes_version() -> Placeholder {
+    Placeholder {
         name: "kubernetes version",
         value: "v1.36.0".to_owned(),
         setting: Some(Setting::KubernetesVersion),
@@ -91,8 +91,8 @@ pub(crate) fn kubernetes_version() -> StandIn {
 }
 
 /// The token that the provider would make: of the form that kubeadm demands, known to everybody.
-pub(crate) fn token() -> StandIn {
-    StandIn {
+pub(crate) fn token() -> Placeholder {
+    Placeholder {
         name: "token",
         value: "abcdef.0123456789abcdef".to_owned(),
         setting: Some(Setting::Token),
@@ -100,16 +100,16 @@ pub(crate) fn token() -> StandIn {
 }
 
 /// The hash of the key of the CA.
-pub(crate) fn ca_cert_hash() -> StandIn {
-    StandIn {
+pub(crate) fn ca_cert_hash() -> Placeholder {
+    Placeholder {
         name: "ca cert hash",
         value: format!("sha256:{:064}", 0),
         setting: Some(Setting::CaCertHash),
     }
 }
 
-pub(crate) fn certificates() -> StandIn {
-    StandIn {
+pub(crate) fn certificates() -> Placeholder {
+    Placeholder {
         name: "certificates",
         value: "dummies of real length".to_owned(),
         setting: Some(Setting::CertsDir),
@@ -117,8 +117,8 @@ pub(crate) fn certificates() -> StandIn {
 }
 
 /// The content that a key of a Secret or ConfigMap gives.
-pub(crate) fn content(kind: &'static str, namespace: &str, name: &str, key: &str) -> StandIn {
-    StandIn {
+pub(crate) fn content(kind: &'static str, namespace: &str, name: &str, key: &str) -> Placeholder {
+    Placeholder {
         name: kind,
         value: format!("{namespace}/{name} key {key}"),
         setting: None,
@@ -126,8 +126,8 @@ pub(crate) fn content(kind: &'static str, namespace: &str, name: &str, key: &str
 }
 
 /// Variables of a template without a value, which nothing that is rendered needs.
-pub(crate) fn variables(names: &str) -> StandIn {
-    StandIn {
+pub(crate) fn variables(names: &str) -> Placeholder {
+    Placeholder {
         name: "variables that nothing here needs:",
         value: names.to_owned(),
         setting: Some(Setting::Var),
@@ -135,8 +135,8 @@ pub(crate) fn variables(names: &str) -> StandIn {
 }
 
 /// A role that nothing in the input says.
-pub(crate) fn role(role: super::role::Role) -> StandIn {
-    StandIn {
+pub(crate) fn role(role: super::role::Role) -> Placeholder {
+    Placeholder {
         name: "role",
         value: role.to_string(),
         setting: Some(Setting::Role),
@@ -169,8 +169,8 @@ pub(crate) fn without_pattern(data: &[u8]) -> Vec<u8> {
 }
 
 /// The characters that Cluster API draws for the names of what a topology makes.
-pub(crate) fn drawn(characters: &str) -> StandIn {
-    StandIn {
+pub(crate) fn drawn(characters: &str) -> Placeholder {
+    Placeholder {
         name: "end of names",
         value: characters.to_owned(),
         setting: None,
@@ -201,11 +201,11 @@ mod tests {
     fn long_values_are_shortened_in_the_middle() {
         assert_eq!(
             ca_cert_hash().to_string(),
-            "stand-in: ca cert hash sha256:0000…0000"
+            "placeholder: ca cert hash sha256:0000…0000"
         );
         assert_eq!(
             endpoint().1.to_string(),
-            "stand-in: endpoint example.invalid:6443"
+            "placeholder: endpoint example.invalid:6443"
         );
     }
 
