@@ -6,7 +6,7 @@ use super::{Context, Failure};
 use crate::diag::Report;
 use crate::ops::kustomize_files;
 use crate::ops::render::{self, Rendering};
-use crate::render::{Origins, Pool, Request, undeclared};
+use crate::render::{Origins, Pool, Request, report_undeclared};
 use crate::report::Sources;
 use crate::report::text::listed;
 use crate::shell::input::{self, Limits};
@@ -61,13 +61,9 @@ impl Documents {
             templates.substituted(context, inputs.sources, request, &mut report, &mut sources)?;
         let (pool, unreadable) = Pool::read(&texts, &request.budget);
         report.extend(unreadable);
-        let undeclared = if templates.template {
-            None
-        } else {
-            undeclared(&texts, &pool, report.has_errors())
-        };
-        let is_usable = undeclared.is_none() && !(report.has_errors() && pool.objects().is_empty());
-        report.extend(undeclared);
+        let is_unusable = report.has_errors() && pool.objects().is_empty();
+        let is_undeclared = !templates.template && report_undeclared(&texts, &pool, &mut report);
+        let is_usable = !is_undeclared && !is_unusable;
         Ok(Documents {
             texts,
             origins,
@@ -82,6 +78,11 @@ impl Documents {
     /// order of the input.
     pub(super) fn settle(&self, rendering: &mut Rendering<'_>, report: Report) -> Report {
         self.sorted(render::settle(rendering, report, &self.origins))
+    }
+
+    /// The same where machines are judged and not rendered: blocks need not be given.
+    pub(super) fn settle_judged(&self, rendering: &mut Rendering<'_>, report: Report) -> Report {
+        self.sorted(render::settle_judged(rendering, report, &self.origins))
     }
 
     /// The same where not all of the data is needed: variables have to be given that `outputs`

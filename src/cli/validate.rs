@@ -89,7 +89,7 @@ impl Run for Arguments {
             .unwrap_or_default();
         let done = validate::done(&validation);
         report.extend(validation.report);
-        let report = documents.settle(&mut rendering, report);
+        let report = documents.settle_judged(&mut rendering, report);
         let verdict = judge.verdict(context, report, &mut documents.sources, IN_PART);
         validation.others.iter().for_each(|title| {
             context.trace(1, &format!("{title} is of no kind that is judged here"))

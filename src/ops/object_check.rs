@@ -14,7 +14,8 @@ use crate::objects::opaque_block::{blocks_at, opaque_blocks};
 use crate::objects::substituted::{OpenUses, SAMPLE};
 use crate::objects::{Object, Pool};
 use crate::ops::{render, validate};
-use crate::preflight::{self, core_kinds};
+use crate::preflight;
+use crate::preflight::core_kinds::{self, is_supplied_by_blocks};
 use crate::render::input::{cluster_class, unresolved, variables};
 use crate::render::prove::findings;
 use crate::render::{FeatureGates, Origins, Request, Variables, plan, write};
@@ -264,9 +265,7 @@ impl Subject<'_> {
                 return true;
             }
             let holds_block = !blocks_at(&blocks, span.start.offset).is_empty();
-            let is_of_block = holds_block
-                && (finding.rule.id.ends_with("-missing")
-                    || finding.rule == &core_kinds::OBJECT_PARTIAL);
+            let is_of_block = holds_block && is_supplied_by_blocks(finding);
             !is_of_block && !open.decide(self.source, finding)
         };
         report

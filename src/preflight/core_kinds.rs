@@ -32,6 +32,11 @@ rules! {
     pub(crate) ADMISSION_REFUSED = error("core-admission-refused");
 }
 
+/// Whether a finding is about something that a block of unknown content may supply.
+pub(crate) fn is_supplied_by_blocks(finding: &Diagnostic) -> bool {
+    finding.rule.id.ends_with("-missing") || finding.rule == &OBJECT_PARTIAL
+}
+
 const WORDING: Wording = Wording {
     unknown: &FIELD_UNKNOWN,
     missing: &FIELD_MISSING,

@@ -19,7 +19,7 @@ pub(crate) mod prove;
 pub mod write;
 
 pub use crate::objects::Pool;
-pub use input::origins::{Origins, undeclared};
+pub use input::origins::{Origins, report_undeclared};
 pub use input::outcome::Notes;
 pub use input::placeholder::Placeholder;
 pub use input::profile::Profile;

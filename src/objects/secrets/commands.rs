@@ -31,7 +31,7 @@ const PARTS: [(&str, &str); 7] = [
     ("<name>", r"[0-9A-Za-z_.-]"),
     (
         "<secret>",
-        r"(?:password|passwd|passphrase|passcode|token|secret|credential|(?:api|access|private|certificate|auth|activation|client|registration|license|encryption|master|account|shared)[_-]?keys?)",
+        r"(?:password|passwd|passphrase|passcode|token|secret|credential|(?:api|access|private|certificate|auth|activation|client|registration|license|encryption|master|account|shared|setup|join|provisioning|linking|deploy)[_-]?keys?)",
     ),
 ];
 
@@ -41,11 +41,25 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         // Bootstrap tokens: their id stays.
         r"\b([a-z0-9]{6}\.)[a-z0-9]{16}\b",
         // Programs that take a password without naming it, in a quoted word or as they are.
-        r"(\b(?:htpasswd|wpa_passphrase|vault<quote><blank>+<quote>login)<quote><blank>)<rest>",
+        r"(\b(?:htpasswd|wpa_passphrase|vault<quote><blank>+<quote>login|rabbitmqctl<quote><blank>+<quote>(?:add_user|change_password|authenticate_user)|mc<quote><blank>+<quote>alias<quote><blank>+<quote>set)<quote><blank>)<rest>",
         r"(\b(?:sshpass|mysql\w*|mariadb\w*|useradd|usermod|7z\w?|(?:az|docker|podman|nerdctl|crictl|crane|oras|helm|argocd|oc|buildah|skopeo)\b<words>\blogin)\b<words><blank>'(?:\\'')?-p)(?:[^']|'\\'')+'",
         r"(\b(?:sshpass|mysql\w*|mariadb\w*|useradd|usermod|7z\w?|(?:az|docker|podman|nerdctl|crictl|crane|oras|helm|argocd|oc|buildah|skopeo)\b<words>\blogin)\b<words><blank><quote>-p<quote><blank>*)<value>",
-        r"(\bldap\w+\b<words><blank><quote>-w<quote><blank>*)<value>",
-        r"(\b(?:redis-cli|ipmitool|zip|unzip)\b<words><blank><quote>-[aP]<quote><blank>*)<value>",
+        r"(\b(?:ldap\w+|ipa-client-install)\b<words><blank><quote>-w<quote><blank>*)<value>",
+        r"(\b(?:redis-cli|ipmitool|zip|unzip|agent-auth)\b<words><blank><quote>-[aP]<quote><blank>*)<value>",
+        r"(\bopenssl\b<words><blank><quote>-[kK]<quote><blank>+)<value>",
+        r"(\bSUSEConnect\b<words><blank><quote>(?:-r|-{2}regcode)<quote>(?:=|<blank>)+)<value>",
+        r"(\bsnmp\w+\b<words><blank><quote>-[cAX]<quote><blank>*)<value>",
+        r"(\bssh-keygen\b<words><blank><quote>-[NP]<quote><blank>+)<value>",
+        // The user of Samba's programs: `NAME%PASSWORD`.
+        r"(\b(?:net|smb\w+|rpcclient|wbinfo|ntlm_auth|winexe)\b<words><blank><quote>(?:-U|-{2}user(?:name)?)<quote>(?:=|<blank>)*<quote>[^\s%'\x22]*%)<value>",
+        // What expect types.
+        r"(\bsend(?:<blank>+-{2})?<blank>+)[^\n]*?\\r[\x22}]",
+        // What is written into a file with such a name.
+        r"(?i)(\b(?:echo|printf)<quote><blank>+)<rest>(?:>|\|<blank>*(?:sudo<blank>+)?tee\b)[^\n;&|]*(?:<secret>|pgpass|netrc|shadow|[./]auth\b|\.key\b)[^\s;&|]*",
+        // What sed writes in place of such a name.
+        r"(?i)(\bsed\b<words>\bs/[^/\n]*<secret>[^/\n]*/)[^/\n]+",
+        r"(?i)(\bsed\b<words>\bs\|[^|\n]*<secret>[^|\n]*\|)[^|\n]+",
+        r"(?i)(\bsed\b<words>\bs#[^#\n]*<secret>[^#\n]*#)[^#\n]+",
         r"(\b(?:pro|ua|ubuntu-advantage)<quote><blank>+<quote>attach<quote><blank>)<rest>",
         r"(?i)(\bnet1?(?:\.exe)?<quote><blank>+<quote>user<quote><blank>)<rest>",
         r"(?i)(\bidentified<blank>+(?:with<blank>+\S+<blank>+)?(?:by|as)<blank>+(?:password<blank>+)?)<value>",
@@ -56,6 +70,7 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"(?i)(<name>*<secret><name>*<quote>(?:<blank>*[=:]+>?<blank>*|<blank>+))(?:<quote>-{1,2}<name>+<quote><blank>+)?<value>",
         r"(?i)(<name>*(?:auth|pwd|pass|psk|sig|signature)<quote><blank>*[=:]<blank>*)<value>",
         r"(?i)(<name>*(?:psk|-{2}pass|-{2}cookie|-data)<quote>(?:=|<blank>+))<value>",
+        r"(?i)((?:^|<blank>|['\x22])-{1,2}[a-z]*pass<quote><blank>+)<value>",
         // HTTP.
         r#"(?i)((?:authorization|cookie)<quote><blank>*[:=]<blank>*)[^"'\n]+"#,
         r"(?i)((?:bearer|basic)\s+)[\w.~+/=-]{6,}",
@@ -79,8 +94,10 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 
 /// Commands that read a secret from what is piped into them.
 static READS_SECRET: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b(?:chg?passwd|cryptsetup)\b|-stdin\b")
-        .expect("internal error: the pattern is one of ours")
+    Regex::new(
+        r"\b(?:chg?passwd|cryptsetup|smbpasswd)\b|-stdin\b|/dev/stdin\b|\bsudo\b[^\n;&|]*\s-[A-Za-z]*S\b|\bpass(?:in|out)?\s+stdin\b|\|\s*(?:sudo\s+(?:-\S+\s+)*)?(?:passwd|kinit|adcli|realm|su|gpg|ssh-add|wg|vault|base64\s+(?:-d|-D|-{2}decode))\b",
+    )
+    .expect("internal error: the pattern is one of ours")
 });
 
 /// Words with which a line begins that is not shown: none of them is a secret.
@@ -191,6 +208,28 @@ mod tests {
             "mysql -u root -phunter2",
             "az login --service-principal -u x -p hunter2",
             "docker login -u x -p hunter2 registry.example",
+            "echo hunter2 | kinit admin@REALM",
+            "echo hunter2 | sudo -S apt-get update",
+            "echo hunter2 | sudo -u a -kS id",
+            "net ads join -U admin%hunter2",
+            "smbclient //a/b --user='a%hunter2'",
+            "openssl enc -d -aes-256-cbc -k hunter2 -in a",
+            "keytool -storepass hunter2 -list",
+            "echo hunter2 > /etc/foo/token",
+            "printf '%s' hunter2 >> /root/.vault-token",
+            "echo 'hunter2' | sudo tee -a /etc/foo/password.txt",
+            "echo hunter2 | base64 -d > /etc/key",
+            "echo -e 'hunter2\\nhunter2' | passwd root",
+            "SUSEConnect -r hunter2",
+            "ipa-client-install -p admin -w hunter2",
+            "snmpwalk -v2c -c hunter2 host",
+            "ssh-keygen -t rsa -N hunter2 -f k",
+            "rabbitmqctl add_user u hunter2",
+            "netbird up --setup-key hunter2",
+            "sed -i 's/DB_PASSWORD/hunter2/' /etc/f",
+            "sed -i \"s|@TOKEN@|hunter2|g\" /etc/f",
+            "expect -c 'spawn ssh a; send \"hunter2\\r\"'",
+            "wg set wg0 private-key /dev/stdin <<< hunter2",
         ] {
             assert!(
                 !redacted(command).contains("hunter2"),
@@ -319,6 +358,10 @@ mod tests {
             "systemctl restart containerd",
             "mkdir -p /run/cluster-api && docker run -p 80:80 x",
             "echo '127.0.0.1 localhost' >> /etc/hosts",
+            "echo 'net.ipv4.ip_forward = 1' | sudo tee /etc/sysctl.d/k8s.conf",
+            "sed -i 's/SystemdCgroup = false/SystemdCgroup = true/' /etc/containerd/config.toml",
+            "failed to send \"GET\" to the server",
+            "base64 -d /etc/a > /etc/b",
             "I1123 09:12:34.010101     812 token.go:223] [discovery] waiting",
         ] {
             assert_eq!(redacted(command), command);

@@ -49,18 +49,10 @@ impl Side {
         let (pool, unreadable) = Pool::read(&sources, &request.budget);
         let mut report = unread;
         report.extend(unreadable);
-        let undeclared = if origins.is_some() {
-            None
-        } else {
-            render::undeclared(&sources, &pool, report.has_errors())
-        };
+        let is_undeclared =
+            origins.is_none() && render::report_undeclared(&sources, &pool, &mut report);
         // Of a template that nobody filled in nothing else is worth a word.
-        let pool = if undeclared.is_some() {
-            Pool::default()
-        } else {
-            pool
-        };
-        report.extend(undeclared);
+        let pool = if is_undeclared { Pool::default() } else { pool };
         let (pool, topologies) = with_topologies(pool, true, &request.budget);
         Side {
             shown: shown.into(),

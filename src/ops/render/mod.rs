@@ -18,6 +18,7 @@ use crate::admission::metadata_types;
 use crate::api::boot::IgnitionVersion;
 use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting, rules};
 use crate::objects::{Contents, Object};
+use crate::preflight::core_kinds::is_supplied_by_blocks;
 use crate::render::input::filling::Filled;
 use crate::render::input::placeholder;
 use crate::render::{self, Notes, Origins, Placeholder, Pool, Rendered, Request, Role, Target};
@@ -214,18 +215,58 @@ pub fn settle(rendering: &mut Rendering<'_>, report: Report, origins: &Origins) 
     if origins.is_empty() {
         return report;
     }
-    let rendered = rendering
-        .machines
-        .iter()
-        .filter_map(|machine| machine.rendered.as_ref());
-    let outputs: Vec<Tree> = rendered
-        .map(|rendered| extract(rendered, &Budget::default()))
-        .collect();
+    let outputs = outputs_of(rendering);
     let outputs = outputs
         .iter()
         .flat_map(Tree::iter)
         .map(|(_, bytes)| bytes.as_slice());
     settle_for(rendering, report, origins, outputs)
+}
+
+fn outputs_of(rendering: &Rendering<'_>) -> Vec<Tree> {
+    let rendered = rendering
+        .machines
+        .iter()
+        .filter_map(|machine| machine.rendered.as_ref());
+    rendered
+        .map(|rendered| extract(rendered, &Budget::default()))
+        .collect()
+}
+
+/// The configs that could not be rendered.
+fn refused_of(rendering: &Rendering<'_>) -> Vec<Place> {
+    let refused = rendering
+        .machines
+        .iter()
+        .filter(|machine| machine.rendered.is_none());
+    refused
+        .map(|machine| machine.target.config.place(&FieldPath::root()))
+        .collect()
+}
+
+fn add_placeholders(rendering: &mut Rendering<'_>, placeholders: &[Placeholder]) {
+    for machine in &mut rendering.machines {
+        machine.placeholders.extend(placeholders.iter().cloned());
+        machine.placeholders.sort_by_key(Placeholder::rank);
+        machine.placeholders.dedup();
+    }
+}
+
+/// The same for machines that are judged and not rendered: blocks need not be given.
+pub fn settle_judged(rendering: &mut Rendering<'_>, report: Report, origins: &Origins) -> Report {
+    if origins.is_empty() {
+        return report;
+    }
+    let outputs = outputs_of(rendering);
+    let outputs = outputs
+        .iter()
+        .flat_map(Tree::iter)
+        .map(|(_, bytes)| bytes.as_slice());
+    let refused = refused_of(rendering);
+    let (report, placeholders) =
+        origins.settle_judged(report, outputs, refused, is_supplied_by_blocks);
+    add_placeholders(rendering, &placeholders);
+    report
 }
 
 /// The same where not all of the data is needed: variables have to be given that `outputs` depend
@@ -239,19 +280,11 @@ pub(crate) fn settle_for<'o>(
     if origins.is_empty() {
         return report;
     }
-    let refused = rendering
-        .machines
-        .iter()
-        .filter(|machine| machine.rendered.is_none());
-    let refused = refused.map(|machine| machine.target.config.place(&FieldPath::root()));
+    let refused = refused_of(rendering);
     let root = |machine: &Machine<'_>| machine.target.config.place(&FieldPath::root());
     let configs: Vec<Place> = rendering.machines.iter().map(root).collect();
     let (report, placeholders) = origins.settle(report, outputs, configs, refused);
-    for machine in &mut rendering.machines {
-        machine.placeholders.extend(placeholders.iter().cloned());
-        machine.placeholders.sort_by_key(Placeholder::rank);
-        machine.placeholders.dedup();
-    }
+    add_placeholders(rendering, &placeholders);
     report
 }
 

@@ -9,10 +9,12 @@ use serde_json::Value;
 use super::placeholder::{self, Placeholder};
 use super::variables::{TEMPLATE_REFUSED, TEMPLATE_UNDECLARED, Unset, Variables};
 use crate::diag::{Diagnostic, FieldPath, Place, Quoted, Remedy, Report, Setting};
+use crate::objects::opaque_block::{OpaqueBlock, opaque_blocks};
 use crate::objects::{Object, Pool, Substituted};
 use crate::text::budget::{Budget, Resource};
 use crate::text::envsubst;
 use crate::text::source::Source;
+use crate::text::yaml::SYNTAX;
 
 /// The templates that texts came from, by the name of the file, and the variables that had no
 /// value.
@@ -132,6 +134,38 @@ impl Origins {
         )
     }
 
+    /// The same for machines that are judged and not rendered: of a block that only the user of the
+    /// template knows it is said that it was not checked, and what it may supply is not missing.
+    pub(crate) fn settle_judged<'o>(
+        &self,
+        report: Report,
+        outputs: impl IntoIterator<Item = &'o [u8]>,
+        refused: impl IntoIterator<Item = Place>,
+        is_supplied_by_blocks: impl Fn(&Diagnostic) -> bool,
+    ) -> (Report, Vec<Placeholder>) {
+        let is_block = |finding: &Diagnostic| {
+            let behind = self
+                .unset
+                .iter()
+                .find_map(|unset| unset.behind(finding).filter(|name| unset.is_block(name)));
+            behind.is_some()
+        };
+        let may_be_in_block = |finding: &Diagnostic| {
+            is_supplied_by_blocks(finding)
+                && self
+                    .unset
+                    .iter()
+                    .any(|unset| unset.blocks_in(&finding.place).next().is_some())
+        };
+        let restored = self.restore(report).into_findings().into_iter();
+        let known = restored
+            .filter(|finding| !is_block(finding) && !may_be_in_block(finding))
+            .collect();
+        let (mut settled, placeholders) = self.settle(known, outputs, [], refused);
+        settled.extend(self.unset.iter().flat_map(Unset::open_blocks));
+        (settled, placeholders)
+    }
+
     pub(crate) fn in_template(&self, place: Place) -> Place {
         self.restored(Diagnostic::of(&TEMPLATE_REFUSED, "").at(place))
             .place
@@ -226,10 +260,32 @@ impl Origins {
     }
 }
 
-/// The finding for input that is a template, although nothing said so: no name in Kubernetes holds
-/// a `$`, and a variable of clusterctl's own is in one. Where the text is no YAML, such a variable
-/// alone tells.
-pub fn undeclared(sources: &[Source], pool: &Pool, is_broken: bool) -> Option<Diagnostic> {
+/// Reports input that is a template, although nothing said so, and returns whether it is. That the
+/// line of a block is no YAML is not reported then.
+pub fn report_undeclared(sources: &[Source], pool: &Pool, report: &mut Report) -> bool {
+    let Some(finding) = undeclared(sources, pool, report.has_errors()) else {
+        return false;
+    };
+    let blocks: Vec<Place> = sources
+        .iter()
+        .flat_map(|source| {
+            let place = |block: OpaqueBlock| source.place_at(block.span);
+            opaque_blocks(source).into_iter().map(place)
+        })
+        .collect();
+    let is_of_block = |finding: &Diagnostic| {
+        let same = |place: &Place| place.start() == finding.place.start();
+        finding.rule == &SYNTAX && blocks.iter().any(same)
+    };
+    let found = std::mem::take(report).into_findings().into_iter();
+    *report = found.filter(|finding| !is_of_block(finding)).collect();
+    report.push(finding);
+    true
+}
+
+/// No name in Kubernetes holds a `$`, and a variable of clusterctl's own is in one. Where the text
+/// is no YAML, such a variable alone tells.
+fn undeclared(sources: &[Source], pool: &Pool, is_broken: bool) -> Option<Diagnostic> {
     const OWN: [&str; 5] = [
         "${CLUSTER_NAME",
         "${NAMESPACE",

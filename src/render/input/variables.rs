@@ -18,6 +18,8 @@ rules! {
     pub(crate) TEMPLATE_REFUSED = error("template-not-substituted");
     /// the input contains clusterctl variables, but `--template` is not set
     pub(crate) TEMPLATE_UNDECLARED = error("template-not-declared");
+    /// a variable without a value is a block, whose content was not checked
+    pub(crate) BLOCK_OPEN = info("template-block-unchecked");
 }
 
 /// What clusterctl sets when nothing else says it: one machine of the control plane, no worker, and
@@ -156,9 +158,8 @@ impl Unset {
     }
 
     pub(super) fn marker(&self, name: &str) -> Option<String> {
-        let is_block = self.blocks.iter().any(|block| block.name == name);
         let value = || {
-            if is_block {
+            if self.is_block(name) {
                 String::new()
             } else {
                 marker(name)
@@ -175,6 +176,27 @@ impl Unset {
             .map(|span| span.start.offset);
         let blocks = start.map_or(&[][..], |start| blocks_at(&self.blocks, start));
         blocks.iter().map(|block| block.name.as_str())
+    }
+
+    /// The findings for blocks that nobody gave, one for each variable.
+    pub(super) fn open_blocks(&self) -> impl Iterator<Item = Diagnostic> {
+        let mut known = BTreeSet::new();
+        let first = move |block: &&OpaqueBlock| known.insert(block.name.clone());
+        self.blocks.iter().filter(first).map(|block| {
+            let name = &block.name;
+            let message = format!(
+                "variable {name} is a block of the user's and has no value, so its content was not checked"
+            );
+            let remedy = Remedy::new("to check it, too, give it with ")
+                .set(Setting::Var, format!("{name}=VALUE"));
+            Diagnostic::of(&BLOCK_OPEN, message)
+                .at(self.source.place_at(block.span.clone()))
+                .help(remedy.then(", or in the environment"))
+        })
+    }
+
+    pub(super) fn is_block(&self, name: &str) -> bool {
+        self.blocks.iter().any(|block| block.name == name)
     }
 
     /// The one that a finding is about: it stands where one is used, or says what stands for it.

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use super::builder::Builder;
 use super::limits::{Limits, Stop, Tally};
 use super::tree::Tree;
-use super::{Parsed, read_on, syntax};
+use super::{Parsed, SYNTAX, read_on};
 use crate::diag::Diagnostic;
 use crate::text::budget::Budget;
 use crate::text::libyaml::{Event, EventKind, Mark, Style};
@@ -57,7 +57,7 @@ pub(super) fn read<T: Tree>(
                 _ => {
                     builder.start(mark(at));
                     let finding = Diagnostic::of(
-                        &syntax::SYNTAX,
+                        &SYNTAX,
                         "the text is no JSON from here on, although two objects before it are",
                     );
                     let finding = finding.help("correct it; streams of JSON hold one object after the other, without `---`");

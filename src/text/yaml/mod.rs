@@ -29,7 +29,7 @@ pub use limits::Limits;
 pub use node::{Document, Entry, Mapping, Node, Value};
 pub(crate) use origin::{DocumentValue, Origin, Values};
 pub(crate) use parallel::{has_anchors, is_one_a_mark};
-pub(crate) use syntax::is_refused;
+pub(crate) use syntax::{SYNTAX, is_refused};
 
 use self::builder::Builder;
 use self::limits::{SIZE_EXCEEDED, Stop, Tally, exhausted};

@@ -12,7 +12,7 @@ use crate::text::source::{Source, TextRange};
 
 rules! {
     /// the text is not valid YAML
-    pub(super) SYNTAX = error("yaml-syntax"), catalogue("C01 T10");
+    pub(crate) SYNTAX = error("yaml-syntax"), catalogue("C01 T10");
     /// an anchor name contains other characters than letters, digits, `-` and `_`
     ANCHOR_INVALID = error("yaml-anchor-invalid");
     /// a character is not allowed in YAML
