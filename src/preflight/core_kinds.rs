@@ -82,6 +82,18 @@ static KINDS: LazyLock<BTreeMap<(&str, &str), Known>> = LazyLock::new(|| {
     rows.map(row).collect()
 });
 
+/// The schema of a kind in a version as the table has it: without descriptions and what every object
+/// has.
+pub(crate) fn schema_of(kind: &str, version: &str) -> Option<Value> {
+    let known = KINDS.get(&(kind, version))?;
+    serde_json::from_str(known.json).ok()
+}
+
+/// The kinds with their versions.
+pub(crate) fn kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
+    KINDS.keys().copied()
+}
+
 /// Whether objects of a kind are judged here.
 pub(crate) fn is_judged(object: &Object) -> bool {
     object.group() == CORE_GROUP && KINDS.keys().any(|(kind, _)| *kind == object.kind())

@@ -141,6 +141,22 @@ const LAYERS: &[(&str, &[&str])] = &[
             "migrate",
         ],
     ),
+    (
+        "editor",
+        &[
+            "diag",
+            "text",
+            "objects",
+            "api",
+            "contract",
+            "provider",
+            "lint",
+            "report",
+            "topology",
+            "preflight",
+            "ops",
+        ],
+    ),
     // 4 shell
     ("shell", &["diag", "text", "provider", "clusterctl"]),
     (
@@ -157,6 +173,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "render",
             "report",
             "ops",
+            "editor",
             "shell",
         ],
     ),

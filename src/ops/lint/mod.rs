@@ -33,7 +33,7 @@ use crate::text::source::Source;
 
 rules! {
     /// none of the files is one of a provider
-    NOTHING = error("lint-input-missing");
+    pub(crate) NOTHING = error("lint-input-missing");
 }
 
 /// What is judged.

@@ -98,6 +98,7 @@ pages! {
     clusterctl: "clusterctl.md",
     contribute: "contribute.md",
     diff: "diff.md",
+    editor: "editor.md",
     gate: "gate.md",
     ignition: "ignition.md",
     image: "image.md",
