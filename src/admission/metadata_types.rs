@@ -8,7 +8,7 @@ use crate::objects::Object;
 use crate::text::go;
 
 rules! {
-    /// the API server refuses the name, a label or an annotation of an object, or of the machines that come of it
+    /// the API server rejects a name, label or annotation of an object or of its machines
     pub(crate) METADATA_REFUSED = error("object-metadata-refused");
 }
 

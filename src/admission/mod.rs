@@ -6,12 +6,14 @@
 //! nothing is immutable, so a topology dry run has nothing to be spared (book:
 //! BootstrapConfigTemplate, support for SSA dry run).
 
+pub(crate) mod core;
 mod disks;
 mod files;
 mod ignition;
 mod join;
 pub(crate) mod metadata;
 pub(crate) mod metadata_types;
+pub(crate) mod renamed;
 mod review;
 mod users;
 mod warnings;
@@ -19,6 +21,7 @@ mod wording;
 
 use serde_json::Value;
 
+pub use self::core::Release;
 pub use review::review;
 pub use warnings::{Warning, warnings};
 pub use wording::Wording;

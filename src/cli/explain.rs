@@ -12,7 +12,7 @@ use crate::text::nearest::nearest;
 pub(super) const VERB: Verb = Verb {
     words: &["explain"],
     operands: "RULE",
-    summary: "what a rule finds, why it matters, and an example of it, bad and good",
+    summary: "what a rule finds, why it matters and how to fix it, with examples",
     family: None,
     group: Group::Reference,
     manner: Manner::Ours,

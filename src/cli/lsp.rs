@@ -17,7 +17,7 @@ use crate::ops::release_findings;
 use crate::ops::settings::ProjectRoles;
 use crate::report::Sources;
 use crate::shell::files;
-use crate::shell::messages::{frame, read_messages};
+use crate::shell::messages::{MOST_WAITING, frame, read_messages};
 use crate::shell::neighbours::Neighbours;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
@@ -63,14 +63,14 @@ impl Run for Arguments {
     }
 }
 
-/// Takes all messages that are there; without any and without other work it waits for one. Whether
-/// there is something to do.
+/// Takes the messages that are there; without any and without other work it waits for one. Returns
+/// whether there is something to do.
 fn wait(messages: &Receiver<Incoming>, queue: &mut VecDeque<Incoming>, has_work: bool) -> bool {
-    queue.extend(messages.try_iter());
     if queue.is_empty() && !has_work {
         queue.extend(messages.recv().ok());
-        queue.extend(messages.try_iter());
     }
+    let free = MOST_WAITING.saturating_sub(queue.len());
+    queue.extend(messages.try_iter().take(free));
     has_work || !queue.is_empty()
 }
 

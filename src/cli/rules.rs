@@ -15,7 +15,7 @@ use crate::report::json;
 pub(super) const VERB: Verb = Verb {
     words: &["rules"],
     operands: "",
-    summary: "every rule: severity, what a controller does about it, the defect that it finds",
+    summary: "every rule with its severity, class and summary",
     family: None,
     group: Group::Reference,
     manner: Manner::Ours,
@@ -43,14 +43,14 @@ pub(super) struct RulesReport {
 struct Entry {
     /// The id, as `--deny`, `--allow` and findings name it.
     rule: &'static str,
-    /// How much a finding of it weighs.
+    /// The severity of its findings.
     severity: json::Severity,
-    /// What a controller does: `refuse` (until the object is changed), `wait` (until what is
-    /// missing is there), `tell`.
+    /// What a controller does about a finding: `reject` (the object is not reconciled until it
+    /// changes), `requeue` (until the missing object exists) or `report`.
     class: &'static str,
     /// The defect, in one clause.
     summary: &'static str,
-    /// The page on which the rule stands; null when there is none.
+    /// The page that the rule is derived from; null when there is none.
     url: Option<&'static str>,
     /// Its numbers in the catalogue of checks of a provider's release, such as `M04`, with blanks
     /// between; null when it has none.

@@ -4,6 +4,8 @@
 
 use semver::{BuildMetadata, Prerelease, Version};
 
+use crate::text::go::quote;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum VersionFault {
     /// It does not begin with a number, or has no dots at all.
@@ -135,7 +137,8 @@ fn go_number(part: &str, name: &str) -> Result<u64, String> {
     }
     if !part.bytes().all(|b| b.is_ascii_digit()) {
         return Err(format!(
-            "Invalid character(s) found in {name} number {part:?}"
+            "Invalid character(s) found in {name} number {}",
+            quote(part)
         ));
     }
     part.parse()

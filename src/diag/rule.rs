@@ -1,36 +1,37 @@
-//! Rules as data: what can be found, how much it weighs, and what a controller does about it.
+//! Rules as data: what a check finds, its severity, and what a controller does about a finding.
 
 use std::cmp::Ordering;
 use std::fmt;
 
 use super::Severity;
 
-/// What a controller does when the rule finds something. On the command line all findings are told.
+/// What a controller does about a finding of the rule. The command line reports every finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
-    /// The object cannot be served as it is written: a terminal failure until somebody changes it.
-    Refuse,
-    /// Something that others make is not there yet: look again when it changes.
-    Wait,
-    /// Worth telling, and nothing else.
-    Tell,
+    /// A terminal failure: the object is not reconciled until its author changes it.
+    Reject,
+    /// An object that another controller or user creates does not exist yet: the request is
+    /// requeued and reconciled again when that object changes.
+    Requeue,
+    /// The finding is reported, and reconciliation continues.
+    Report,
 }
 
 impl Class {
-    /// The word in documents and in JSON.
+    /// The name in JSON and in the documentation.
     pub fn as_str(self) -> &'static str {
         match self {
-            Class::Refuse => "refuse",
-            Class::Wait => "wait",
-            Class::Tell => "tell",
+            Class::Reject => "reject",
+            Class::Requeue => "requeue",
+            Class::Report => "report",
         }
     }
 }
 
 pub(crate) const PROJECT: &str = "https://github.com/windlass-dev/windlass";
 
-/// A rule, declared once beside its check with [`rules!`](crate::diag::rules). Findings are made of
-/// it.
+/// A rule, declared once beside its check with [`rules!`](crate::diag::rules). Every finding refers
+/// to one.
 ///
 /// The id is part of the interface (`--deny`, `--allow`, JSON) and never reused; a rule has one
 /// severity.
@@ -39,31 +40,32 @@ pub struct Rule {
     /// The stable name, kebab-case: the artifact first, then the defect
     /// (`metadata-series-missing`).
     pub id: &'static str,
-    /// How much a finding of it weighs.
+    /// The severity of its findings.
     pub severity: Severity,
     /// The defect, in one clause: lower case at the start, no period at the end.
     pub summary: &'static str,
-    /// The page on which the rule stands, as far as one does.
+    /// The page that the rule is derived from, such as one of the Cluster API book.
     pub url: Option<&'static str>,
-    /// What a controller does about it.
+    /// What a controller does about a finding.
     pub class: Class,
     /// Its number in the catalogue of checks of a provider's release, such as `M04`; not every
     /// rule has one.
     pub catalogue: Option<&'static str>,
-    /// Its page for `explain`, in Markdown: why it matters, under `## Bad` a release in which it
-    /// is found, under `## Good` the same one mended; empty when there is none.
+    /// Its page for `explain`, the text of `src/diag/pages/<id>.md`: `## Why` it matters, the
+    /// `## Fix`, and where the check runs on files a `## Bad` and a `## Good` example, which are
+    /// run as tests.
     pub page: &'static str,
 }
 
 impl Rule {
-    /// A rule whose findings are errors, which a controller refuses.
+    /// A rule whose findings are errors: a controller rejects the object.
     pub const fn error(id: &'static str, summary: &'static str) -> Self {
         Rule {
             id,
             severity: Severity::Error,
             summary,
             url: None,
-            class: Class::Refuse,
+            class: Class::Reject,
             catalogue: None,
             page: "",
         }
@@ -75,7 +77,7 @@ impl Rule {
             severity: Severity::Warning,
             summary,
             url: None,
-            class: Class::Tell,
+            class: Class::Report,
             catalogue: None,
             page: "",
         }
@@ -88,7 +90,7 @@ impl Rule {
             severity: Severity::Info,
             summary,
             url: None,
-            class: Class::Tell,
+            class: Class::Report,
             catalogue: None,
             page: "",
         }
@@ -100,34 +102,46 @@ impl Rule {
         self
     }
 
-    /// Its number in the catalogue of checks of a provider's release.
+    /// Sets the number in the catalogue of checks of a provider's release.
     #[must_use]
     pub(crate) const fn catalogue(mut self, number: &'static str) -> Self {
         self.catalogue = Some(number);
         self
     }
 
-    /// Its page for `explain`.
+    /// Sets the page for `explain`.
     #[must_use]
     pub(crate) const fn page(mut self, page: &'static str) -> Self {
         self.page = page;
         self
     }
 
-    /// Where its page can be read by people who have no `windlass` at hand.
-    pub(crate) fn page_url(&self) -> Option<String> {
-        (!self.page.is_empty()).then(|| {
-            format!(
-                "{PROJECT}/blob/main/docs/book/src/reference/rules/{}.md",
-                self.id
-            )
-        })
+    /// The URL of its page in the book.
+    pub(crate) fn page_url(&self) -> String {
+        format!(
+            "{PROJECT}/blob/main/docs/book/src/reference/rules/{}.md",
+            self.id
+        )
     }
 
-    /// Says that a controller waits for what is missing.
+    /// The command that runs on the files of the page's examples, such as `validate machine.yaml`;
+    /// `None` when the examples are files of a release, or when there are none.
+    pub fn example_command(&self) -> Option<&'static str> {
+        let (_, example) = self.page.split_once("## Bad\n")?;
+        let introduction = example.split("```").next()?;
+        let (_, command) = introduction.split_once("`windlass ")?;
+        Some(command.split('`').next()?)
+    }
+
+    /// Whether the page's examples are files of a release, which `lint` and `release check` read.
+    pub fn has_release_example(&self) -> bool {
+        self.page.contains("## Bad\n") && self.example_command().is_none()
+    }
+
+    /// Sets [`Class::Requeue`]: the missing object may be created later.
     #[must_use]
-    pub(crate) const fn waits(mut self) -> Self {
-        self.class = Class::Wait;
+    pub(crate) const fn requeues(mut self) -> Self {
+        self.class = Class::Requeue;
         self
     }
 }
@@ -159,14 +173,14 @@ impl fmt::Display for Rule {
 }
 
 /// Declares the rules of a file: a static for each, and `RULES` with all of them, which the
-/// registry lists.
+/// registry lists. The page of a rule is `src/diag/pages/<id>.md`; without one the build fails.
 ///
 /// ```text
 /// rules! {
 ///     /// a mapping repeats a key, and the last value wins
 ///     pub(super) KEY_DUPLICATED = warning("yaml-key-duplicated");
 ///     /// a Secret that the config refers to does not exist
-///     SECRET_MISSING = error("config-secret-missing"), waits();
+///     SECRET_MISSING = error("config-secret-missing"), requeues();
 /// }
 /// ```
 macro_rules! rules {
@@ -174,7 +188,9 @@ macro_rules! rules {
         $(
             $(#[doc = $summary])+
             $visible static $name: $crate::diag::Rule =
-                $crate::diag::Rule::$severity($id, concat!($($summary),+).trim_ascii())$(.$more($($argument)?))*;
+                $crate::diag::Rule::$severity($id, concat!($($summary),+).trim_ascii())
+                    .page(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/diag/pages/", $id, ".md")))
+                    $(.$more($($argument)?))*;
         )+
         /// The rules of this file.
         pub(crate) static RULES: &[&$crate::diag::Rule] = &[$(&$name),+];

@@ -250,7 +250,7 @@ mod tests {
         for (text, path, is_key) in [
             ("a:\n  b|c: d\n", "a.bc", true),
             ("a:\n  bc: d|d\n", "a.bc", false),
-            ("a:\n- x: 1\n- y: ${V|AR}\n", "a[1].y", false),
+            ("a:\n- x: 1\n- z: ${V|AR}\n", "a[1].z", false),
             ("a: {b: [c, |d]}\n", "a.b[1]", false),
             ("x: 1\n---\na:\n  b: |c\n---\ny: 2\n", "a.b", false),
             ("---\na: b|\n---\n", "a", false),

@@ -111,8 +111,8 @@ fn severity(severity: Severity) -> DiagnosticSeverity {
     }
 }
 
-/// The page of a rule, or the page of the contract that it enforces.
+/// The page of a rule in the book.
 fn page(rule: &Rule) -> Option<CodeDescription> {
-    let url = rule.page_url().or_else(|| rule.url.map(str::to_owned))?;
-    url.parse().ok().map(|href| CodeDescription { href })
+    let href = rule.page_url().parse().ok()?;
+    Some(CodeDescription { href })
 }

@@ -89,7 +89,10 @@ impl Subject<'_> {
             }
             Some(Name::Object(kind, name)) => {
                 let mut found = Vec::new();
-                for source in self.sources.iter().filter(|it| it.text().contains(&kind)) {
+                // A Cluster names its class without the kind.
+                let is_class = kind == "ClusterClass";
+                let may_refer = |it: &&Source| is_class || it.text().contains(&kind);
+                for source in self.sources.iter().filter(may_refer) {
                     for object in objects(source, self.budget) {
                         let is_meant = |link: &Link| link.kind == kind && link.name == name;
                         let places = links(&object).into_iter().filter(is_meant);

@@ -21,22 +21,27 @@ pub(super) fn masked(source: &Source) -> Source {
 
 pub(super) fn masked_text(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(start) = rest.find("${") {
-        let (before, from) = rest.split_at(start);
-        masked.push_str(before);
-        let end = from
-            .find(['}', '\n', '\r'])
-            .filter(|end| from[*end..].starts_with('}'))
-            .map_or("${".len(), |end| end + 1);
+    // The next byte that ends a variable or its line is looked for once.
+    let (mut at, mut stop) = (0, 0);
+    while let Some(start) = text[at..].find("${").map(|found| at + found) {
+        masked.push_str(&text[at..start]);
+        if stop < start {
+            stop = text[start..]
+                .find(['}', '\n', '\r'])
+                .map_or(text.len(), |found| start + found);
+        }
+        let end = match text[stop..].starts_with('}') {
+            true => stop + 1,
+            false => start + "${".len(),
+        };
         let is_word = |byte: u8| byte.is_ascii_alphanumeric();
-        masked.extend(from[..end].bytes().map(|byte| match is_word(byte) {
+        masked.extend(text[start..end].bytes().map(|byte| match is_word(byte) {
             true => char::from(byte),
             false => '_',
         }));
-        rest = &from[end..];
+        at = end;
     }
-    masked.push_str(rest);
+    masked.push_str(&text[at..]);
     masked
 }
 
@@ -144,9 +149,10 @@ mod tests {
     fn masks_keep_every_byte_in_its_place() {
         for (text, expected) in [
             ("a: ${A}-x\n", "a: __A_-x\n"),
-            ("a: ${A:=\"é\"} b", "a: __A________ b"),
+            ("a: ${A:=\"é\"} b", "a: __A_______ b"),
             ("a: ${A\nb: }", "a: __A\nb: }"),
             ("${", "__"),
+            ("${a${b}${c\n}${", "__a__b___c\n}__"),
             ("$A $", "$A $"),
         ] {
             let masked = masked_text(text);

@@ -5,13 +5,13 @@ use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
+use crate::admission::core;
 use crate::api::names::{GROUP, KUBEADM_GROUP, Kind, Version};
 use crate::api::{control_plane, openapi};
 use crate::contract::CORE_GROUP;
 use crate::diag::{FieldPath, Segment};
 use crate::lint::definitions;
 use crate::objects::Object;
-use crate::preflight::core_kinds;
 use crate::provider;
 
 const CONTROL_PLANE_GROUP: &str = "controlplane.cluster.x-k8s.io";
@@ -40,7 +40,7 @@ pub(super) fn schema(
             .find(|known| known.as_str() == kind)
             .map(|kind| openapi::schema(kind, version)),
         (CONTROL_PLANE_GROUP, Some(version)) => control_plane_schema(kind, version),
-        (CORE_GROUP, _) => core_kinds::schema_of(kind, version),
+        (CORE_GROUP, _) => core::schemas::json(kind, version),
         _ => None,
     };
     let mut schema = known.or_else(|| defined(group, version, kind, objects))?;
@@ -323,7 +323,8 @@ pub(super) fn kinds() -> Vec<(String, &'static str)> {
     let control_planes = ["KubeadmControlPlane", "KubeadmControlPlaneTemplate"]
         .into_iter()
         .flat_map(|kind| of_both(CONTROL_PLANE_GROUP, kind));
-    let core = core_kinds::kinds().map(|(kind, version)| (format!("{CORE_GROUP}/{version}"), kind));
+    let core =
+        core::schemas::kinds().map(|(kind, version)| (format!("{CORE_GROUP}/{version}"), kind));
     let provider = (
         provider::PROVIDER_API_VERSION.to_owned(),
         provider::PROVIDER_KIND,
@@ -385,7 +386,7 @@ mod tests {
             "windlass.dev/v1alpha1",
             "Provider",
             "crds",
-            "string or array",
+            "array or string",
         );
     }
 

@@ -11,9 +11,9 @@ use crate::objects::{Object, pods};
 use crate::provider::Declared;
 
 rules! {
-    /// the role files bind several ServiceAccounts, and provider.yaml does not say which is the manager's
+    /// the role files bind several ServiceAccounts, and provider.yaml does not name the manager's
     ACCOUNT_AMBIGUOUS = error("provider-service-account-ambiguous");
-    /// the role files bind other ServiceAccounts than the one that provider.yaml gives the manager
+    /// the role files bind other ServiceAccounts than the one that provider.yaml names
     ACCOUNT_UNBOUND = warning("provider-service-account-unbound");
 }
 

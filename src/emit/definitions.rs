@@ -18,9 +18,9 @@ rules! {
     FOREIGN_GROUP = error("provider-crd-foreign-group");
     /// a contract label of a CRD contradicts `contracts` in provider.yaml
     LABEL_WRONG = error("crd-contract-label-wrong"), url(book::CONTRACT_LABELS);
-    /// a contract label in finished components names versions that the CRD does not serve, and `contracts` in provider.yaml corrects it
+    /// a contract label names versions that the CRD does not serve, and the release corrects it
     LABEL_CORRECTED = info("crd-contract-label-corrected"), url(book::CONTRACT_LABELS);
-    /// no version of a CRD fulfils a contract, so core objects cannot refer to its kind
+    /// no version of a CRD is listed under `contracts`, so core objects cannot refer to its kind
     VERSION_MISSING = info("crd-contract-version-missing"), url(book::CONTRACT_LABELS);
 }
 

@@ -11,7 +11,7 @@ use crate::text::budget::Budget;
 use crate::text::envsubst;
 
 rules! {
-    /// a variable of the components has no default, so that no install.yaml is written
+    /// a variable of the components has no default, so install.yaml is not written
     INSTALL_OPEN = info("components-variable-required"), url(book::VARIABLES);
 }
 

@@ -19,7 +19,8 @@ use crate::text::glob::plain;
 use crate::text::goyaml;
 
 rules! {
-    /// a kustomization beside the files of a provider changes objects, and the release does not have it
+    /// a kustomization in the provider's folder changes objects, but the release does not include
+    /// the change
     NOT_APPLIED = warning("provider-kustomization-not-applied");
 }
 

@@ -8,7 +8,7 @@ use crate::objects::strategic_merge;
 use crate::provider::{Declared, Manager, Object};
 
 rules! {
-    /// a patch in provider.yaml, of the manager or of other objects, cannot be read or applied
+    /// a patch in provider.yaml cannot be parsed or applied
     pub(super) PATCH_REFUSED = error("provider-patch-refused");
 }
 

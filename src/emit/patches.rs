@@ -13,7 +13,7 @@ use crate::text::source::Source;
 use crate::text::yaml;
 
 rules! {
-    /// an entry of `patches` in provider.yaml is for no object of the release
+    /// a patch in provider.yaml matches no object of the release
     UNMATCHED = error("provider-patch-unmatched");
 }
 

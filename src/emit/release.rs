@@ -29,7 +29,7 @@ rules! {
     FILE_TWICE = error("release-file-duplicated");
     /// the providers of one release name different metadata files
     METADATA_TWO = error("release-metadata-ambiguous"), url(book::METADATA_YAML);
-    /// the components contain text that YAML cannot represent
+    /// the components contain a string that YAML cannot represent
     NOT_WRITABLE = error("components-not-writable");
 }
 

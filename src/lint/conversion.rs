@@ -11,15 +11,15 @@ use crate::text::edit::Edits;
 use crate::text::source::Source;
 
 rules! {
-    /// clusterctl refuses the components
+    /// clusterctl rejects the components
     REFUSED = error("components-refused"), url(book::COMPONENTS_YAML);
-    /// clusterctl refuses the components with `--raw` and `--describe`, which replace no variables
+    /// `clusterctl generate provider --raw` and `--describe` reject the components
     RAW_REFUSED = warning("components-raw-refused"), url(book::COMPONENTS_YAML);
     /// an object has an API version that clusterctl cannot convert
     VERSION_UNKNOWN = error("components-object-version-unknown");
     /// clusterctl drops a field that the type of the object does not have
     FIELD_DROPPED = warning("components-field-dropped");
-    /// a webhook lacks a required field, for which clusterctl writes null
+    /// a webhook lacks a required field, so clusterctl writes null
     WEBHOOK_INCOMPLETE = error("components-webhook-incomplete"), catalogue("C15");
 }
 

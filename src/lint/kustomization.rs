@@ -3,26 +3,8 @@
 use crate::diag::{Diagnostic, Place, Report, rules};
 
 rules! {
-    /// kustomize fetches a resource while it builds the release
-    REMOTE = warning("kustomization-resource-remote"), catalogue("A08"), url("https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/resource/"), page(r#"
-What a kustomization takes from a URL is fetched anew by each build. The build fails without a network. It succeeds with other objects once somebody moves the branch or replaces the file, so the same commit gives two releases.
-
-Commit the file, and name it by its path.
-
-## Bad
-
-```yaml kustomization.yaml
-resources:
-- https://github.com/kubernetes-sigs/metrics-server/releases/download/v0.6.3/components.yaml
-```
-
-## Good
-
-```yaml kustomization.yaml
-resources:
-- metrics-server.yaml
-```
-"#);
+    /// a kustomization downloads a resource during the build
+    REMOTE = warning("kustomization-resource-remote"), catalogue("A08"), url("https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/resource/");
 }
 
 /// What kustomize tells URLs by, beside `//` behind a scheme: the ways in which git writes a

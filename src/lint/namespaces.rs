@@ -12,101 +12,23 @@ use crate::text::source::Source;
 
 rules! {
     /// the components contain more than one Namespace
-    NAMESPACE_DUPLICATED = error("components-namespace-duplicated"), catalogue("C02"), url(book::TARGET_NAMESPACE), page(r"
-The Namespace of a components file is where clusterctl puts everything. With a second one clusterctl does not know where, and ends with an
-error.
-
-Let one Namespace stay; all other objects belong into it.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: v1
-kind: Namespace
-metadata:
-  name: foo-webhook-system
-  labels: {cluster.x-k8s.io/provider: infrastructure-foo}
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: v1
-kind: Namespace
-metadata:
-  name: foo-system
-  labels: {cluster.x-k8s.io/provider: infrastructure-foo}
-```
-");
-    /// the components contain no Namespace, so clusterctl has no default target
-    NAMESPACE_MISSING = error("components-namespace-missing"), catalogue("C02"), url(book::TARGET_NAMESPACE), page(r"
-clusterctl installs a provider into the namespace that its components name. Without a Namespace among them every user has to give one with
-`--target-namespace`.
-
-Add the Namespace to the file.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: v1
-kind: Namespace
-metadata:
-  name: foo-system
-$patch: delete
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: v1
-kind: Namespace
-metadata:
-  name: foo-system
-  labels: {team: foo}
-```
-");
-    /// an object is in another namespace than the components, and clusterctl moves it
-    NAMESPACE_FOREIGN = warning("components-namespace-foreign"), catalogue("C03"), url(book::TARGET_NAMESPACE), page(r"
-clusterctl moves every namespaced object into the namespace of the components. What was meant for another one, such as a RoleBinding in `kube-system`, is
-then in the wrong place.
-
-Write the namespace of the components, or install the object in another way.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: foo-settings
-  namespace: kube-system
-  labels:
-    cluster.x-k8s.io/provider: infrastructure-foo
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: foo-settings
-  namespace: foo-system
-  labels:
-    cluster.x-k8s.io/provider: infrastructure-foo
-```
-");
+    NAMESPACE_DUPLICATED = error("components-namespace-duplicated"), catalogue("C02"), url(book::TARGET_NAMESPACE);
+    /// the components contain no Namespace, so clusterctl has no default target namespace
+    NAMESPACE_MISSING = error("components-namespace-missing"), catalogue("C02"), url(book::TARGET_NAMESPACE);
+    /// an object is in a different namespace than the components, and clusterctl moves it
+    NAMESPACE_FOREIGN = warning("components-namespace-foreign"), catalogue("C03"), url(book::TARGET_NAMESPACE);
     /// the Namespace in finished components differs from `namespace` in provider.yaml
     NAMESPACE_OTHER = error("components-namespace-other");
-    /// clusterctl adds a namespace to an object of a cluster-scoped kind that it does not know
+    /// clusterctl sets a namespace on an object of a cluster-scoped kind that it does not know
     CLUSTER_WIDE_MOVED = warning("components-cluster-wide-moved"), url(book::TARGET_NAMESPACE);
     /// a role binding names a subject in another namespace, which clusterctl replaces
     SUBJECT_FOREIGN = warning("components-subject-namespace-foreign"), url(book::TARGET_NAMESPACE);
     /// a Certificate has no namespace, so clusterctl does not adapt its DNS names
     CERTIFICATE_NAMESPACE = warning("components-certificate-namespace-missing"), url(book::TARGET_NAMESPACE);
-    /// a DNS name of a Certificate does not belong to a Service in its namespace
+    /// a DNS name of a Certificate is not in the Certificate's namespace
     CERTIFICATE_NAME = warning("components-certificate-name-foreign"), catalogue("C12"), url(book::TARGET_NAMESPACE);
-    /// `clusterctl delete` leaves a cluster-scoped role behind, because its name does not start with the namespace
+    /// `clusterctl delete` does not delete a cluster-scoped role whose name does not start with the
+    /// namespace
     ROLE_LEFT_BEHIND = info("components-role-left-behind");
 }
 

@@ -10,7 +10,8 @@ use crate::objects::{Object, pods};
 use crate::text::nearest::nearest;
 
 rules! {
-    /// a pod needs a ConfigMap, Secret, ServiceAccount or PersistentVolumeClaim that the components do not contain
+    /// a pod refers to a ConfigMap, Secret, ServiceAccount or PersistentVolumeClaim that the
+    /// components do not contain
     NEED_MISSING = warning("components-pod-need-missing"), url(book::CONTROLLERS);
 }
 

@@ -8,13 +8,13 @@ use crate::text::source::{Source, TextRange};
 use crate::text::yaml::{self, Document, Node, Value};
 
 rules! {
-    /// a bare key such as `y` or `on` becomes `true` or `false`
+    /// an unquoted key such as `y` or `on` becomes `true` or `false`
     KEY_CHANGED = warning("components-key-changed");
-    /// an integer exceeds the exact range of a double
+    /// an integer exceeds 2^53, so clusterctl rounds it
     INTEGER_INEXACT = warning("components-integer-inexact");
     /// the value of a label is not a string, so clusterctl drops all labels of the object
     LABEL_NOT_TEXT = warning("components-label-not-text");
-    /// a variable is unquoted where only a string is allowed
+    /// a variable is unquoted in a field that accepts only strings
     VARIABLE_UNQUOTED = warning("components-variable-unquoted"), url(book::VARIABLES);
 }
 

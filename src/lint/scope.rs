@@ -8,7 +8,7 @@ use crate::objects::{Object, Pool};
 use crate::text::budget::{Budget, Exceeded};
 
 rules! {
-    /// judging the objects takes more than a run has
+    /// checking the objects exceeds the work limit of a run
     pub(super) WORK_EXCEEDED = error("lint-work-exceeded");
 }
 

@@ -11,11 +11,11 @@ use crate::text::source::Source;
 use crate::text::yaml::{self, Node};
 
 rules! {
-    /// a variable operator has another meaning than in a shell
+    /// a variable operator has a different meaning in clusterctl than in a shell
     OPERATOR_OTHER = warning("template-operator-not-shells"), catalogue("T06"), url(book::VARIABLES);
-    /// a variable operator silently makes the variable optional
+    /// a variable operator makes the variable optional without a message
     OPTIONAL_BY_OPERATOR = warning("template-variable-optional"), catalogue("T06"), url(book::VARIABLES);
-    /// a variable occurs only in defaults, so clusterctl does not list it
+    /// a variable occurs only in the default of another one, so clusterctl does not list it
     NESTED_ONLY = info("template-variable-hidden"), catalogue("T05");
     /// the version of a Cluster is unquoted and may be read as a number
     VERSION_UNQUOTED = error("template-version-unquoted");

@@ -3,29 +3,29 @@
 use crate::diag::{Diagnostic, rules};
 
 rules! {
-    /// the version or kind that is wanted has no such field
+    /// the target version or kind lacks a field
     pub(super) FIELD_LOST = error("migrate-field-lost");
-    /// a value cannot be converted, and its document stays as it is
+    /// a value cannot be converted, so the document is not migrated
     pub(super) NOT_CONVERTED = error("migrate-not-converted");
-    /// the text that was written anew does not say what it should, and its document stays as it is
+    /// the migrated text does not match the converted object, so the document is not migrated
     pub(super) TEXT_DIFFERS = error("migrate-text-differs");
-    /// a field is left out that Cluster API does not use, or takes from elsewhere
+    /// a field that Cluster API does not use is removed
     pub(super) FIELD_UNUSED = warning("migrate-field-unused");
     /// the order of arguments, or one of two with the same name, is lost
     pub(super) ORDER_LOST = warning("migrate-order-lost");
-    /// the other version says something that the document leaves open
+    /// the target version needs an explicit value for a default of the document
     pub(super) FIELD_ADDED = warning("migrate-field-added");
-    /// a comment has no place in the text that was written anew
+    /// a comment has no position in the migrated document
     pub(super) COMMENT_DROPPED = warning("migrate-comment-dropped");
-    /// something is left out that means the same when it is not there
+    /// an empty value is removed because its absence means the same
     pub(super) EMPTY_DROPPED = info("migrate-empty-dropped");
-    /// something is added that says nothing, and that the other version wants
+    /// a field without effect is added because the target version requires it
     pub(super) EMPTY_ADDED = info("migrate-empty-added");
-    /// a document would be rejected in its new form, so it stays as it is
+    /// the migrated document would be rejected, so the document is not migrated
     RESULT_REJECTED = error("migrate-result-rejected");
-    /// the fields of a document are those of v1beta1, although its `apiVersion` is v1beta2
+    /// a document has `apiVersion` v1beta2 but the fields of v1beta1
     pub(super) VERSION_MISNAMED = info("migrate-version-misnamed");
-    /// a document stays as it is although its kind is known
+    /// a document of a known kind is not migrated
     pub(super) DOCUMENT_SKIPPED = error("migrate-document-skipped");
 }
 

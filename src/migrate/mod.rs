@@ -137,6 +137,7 @@ pub(crate) fn migrate(
     };
     let surroundings = Surroundings {
         version_of: &version_of,
+        keeps_incomplete: false,
     };
     let mut templates = Templates::default();
     if let Some(to) = wanted.version {

@@ -8,7 +8,7 @@ use super::Object;
 use crate::diag::{Diagnostic, FieldPath, Quoted, Segment, rules};
 
 rules! {
-    /// a field of an object has another type than Kubernetes defines
+    /// a field of an object has a different type than Kubernetes defines
     pub(crate) FIELD_TYPE = error("object-field-type-wrong");
 }
 

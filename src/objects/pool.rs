@@ -11,7 +11,7 @@ use crate::text::budget::Budget;
 use crate::text::source::Source;
 
 rules! {
-    /// objects of one kind, namespace and name are there more than once
+    /// the input contains several objects of the same kind, namespace and name
     OBJECT_REPEATED = warning("object-repeated");
 }
 

@@ -8,32 +8,7 @@ use crate::text::yaml;
 
 rules! {
     /// a document lacks `apiVersion`, `kind` or `metadata.name`
-    OBJECT_INCOMPLETE = error("object-incomplete"), catalogue("C01"), page(r#"
-Every document of a components file or a template is an object of Kubernetes, with `apiVersion`, `kind` and `metadata.name`. The API server refuses one that lacks them, and clusterctl stops half-way through an installation.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  namespace: foo-system
-  labels:
-    cluster.x-k8s.io/provider: infrastructure-foo
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: foo-settings
-  namespace: foo-system
-  labels:
-    cluster.x-k8s.io/provider: infrastructure-foo
-```
-"#);
+    OBJECT_INCOMPLETE = error("object-incomplete"), catalogue("C01");
     /// a document is a List instead of a single object
     OBJECT_LIST = error("object-list-unexpanded");
 }

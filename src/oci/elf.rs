@@ -4,11 +4,11 @@
 use crate::diag::{Diagnostic, Place, rules};
 
 rules! {
-    /// a binary for an image is not an ELF program, or not a whole one
+    /// a binary for an image is not a complete ELF program
     NOT_A_PROGRAM = error("image-binary-malformed");
-    /// a binary for an image is built for another architecture
+    /// a binary for an image is built for a different architecture
     OTHER_ARCHITECTURE = error("image-binary-architecture");
-    /// a binary for an image needs a dynamic interpreter or shared libraries, which the image does not have
+    /// a binary for an image needs a dynamic linker or shared libraries, which the image lacks
     NOT_STATIC = error("image-binary-not-static");
 }
 

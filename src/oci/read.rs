@@ -12,9 +12,9 @@ use crate::diag::{Diagnostic, Place, rules};
 use crate::text::tree::Tree;
 
 rules! {
-    /// a folder is not a layout of OCI images, or one whose blobs are missing or do not have their digests
+    /// a folder is not a valid OCI image layout
     FAULTY = error("image-layout-malformed");
-    /// a layout of OCI images does not have an image with the tag of the release
+    /// an OCI image layout does not contain exactly one image with the requested tag
     UNTAGGED = error("image-layout-tag-missing");
 }
 

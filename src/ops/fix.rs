@@ -14,7 +14,7 @@ use crate::text::edit::Edits;
 use crate::text::source::Source;
 
 rules! {
-    /// a finding has a certain remedy that could not be applied
+    /// the fix of a finding could not be applied
     LEFT_OUT = info("fix-left-out");
 }
 

@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::admission::core::unknown::FIELD_UNKNOWN;
 use crate::admission::metadata_types::METADATA_REFUSED;
 use crate::contract::{CORE_GROUP, cluster_class_name};
 use crate::diag::{Class, Diagnostic, Report, Rule, Severity};
@@ -15,7 +16,7 @@ use crate::objects::{Object, Pool};
 use crate::ops::{render, validate};
 use crate::preflight::{self, core_kinds};
 use crate::render::input::{cluster_class, unresolved, variables};
-use crate::render::prove::config;
+use crate::render::prove::findings;
 use crate::render::{FeatureGates, Origins, Request, Variables, plan, write};
 use crate::text::budget::Budget;
 use crate::text::envsubst;
@@ -52,10 +53,10 @@ static INCOMPLETE_INPUT: [&Rule; 16] = [
 
 /// Rules that apply to parts of objects, too, which kustomize completes.
 static OF_PARTS: [&Rule; 8] = [
-    &config::FIELD_UNKNOWN,
-    &config::VALUE_REFUSED,
-    &config::VERSION_UNKNOWN,
-    &core_kinds::FIELD_UNKNOWN,
+    &findings::FIELD_UNKNOWN,
+    &findings::VALUE_REFUSED,
+    &findings::VERSION_UNKNOWN,
+    &FIELD_UNKNOWN,
     &core_kinds::VALUE_REFUSED,
     &core_kinds::VERSION_UNKNOWN,
     &unresolved::KIND_UNKNOWN,
@@ -244,7 +245,7 @@ impl Subject<'_> {
         let report = render::settle(&mut rendering, validation.report, &origins);
         let is_unreadable = unreadable.has_errors();
         let is_told = |finding: &Diagnostic| {
-            let is_incomplete = finding.rule.class == Class::Wait
+            let is_incomplete = finding.rule.class == Class::Requeue
                 || INCOMPLETE_INPUT.contains(&finding.rule)
                 || finding.rule.severity == Severity::Info
                     && finding.rule.id.starts_with("topology-");
@@ -280,7 +281,9 @@ impl Subject<'_> {
                 return true;
             }
             let holds_block = !blocks_at(&blocks, span.start.offset).is_empty();
-            let is_of_block = holds_block && finding.rule.id.ends_with("-missing");
+            let is_of_block = holds_block
+                && (finding.rule.id.ends_with("-missing")
+                    || finding.rule == &core_kinds::OBJECT_PARTIAL);
             !is_of_block && !open.decide(self.source, finding)
         };
         report

@@ -21,9 +21,9 @@ rules! {
     VERSION_FAULT = error("release-version-malformed"), url("https://semver.org");
     /// `--image` is not an image reference with a registry and a tag or digest
     IMAGE_FAULT = error("release-image-malformed");
-    /// what is to go into the SBOM of a release is neither SPDX nor CycloneDX
+    /// a document for the SBOM of a release is neither SPDX nor CycloneDX
     SBOM_FAULT = error("release-sbom-malformed");
-    /// not all of a document goes into the SBOM of a release, or its packages do not say what NTIA's minimum elements ask for
+    /// a document is only partly included in the SBOM, or lacks NTIA's minimum elements
     SBOM_IN_PART = info("release-sbom-partial"), url("https://www.ntia.gov/report/2021/minimum-elements-software-bill-materials-sbom");
 }
 

@@ -11,7 +11,7 @@ use crate::text::source::Source;
 rules! {
     /// `--contract` is not a contract that Cluster API accepts
     CONTRACT_FAULT = error("release-contract-unknown");
-    /// metadata.yaml lists the series with a contract other than that of `--contract`
+    /// metadata.yaml lists the series with a different contract than `--contract`
     CONTRACT_OTHER = error("release-contract-other");
 }
 

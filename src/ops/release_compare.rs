@@ -7,9 +7,9 @@ use crate::text::tree::{Change, Tree};
 rules! {
     /// a file differs from what provider.yaml produces
     STALE = error("release-file-stale");
-    /// a file that provider.yaml produces does not exist
+    /// a file that provider.yaml produces is missing
     ABSENT = error("release-file-absent");
-    /// a file exists that provider.yaml does not produce
+    /// the folder contains a file that provider.yaml does not produce
     pub FOREIGN = error("release-file-foreign");
 }
 

@@ -11,7 +11,7 @@ use crate::provider::{About, Declared};
 use crate::text::tree::Tree;
 
 rules! {
-    /// the version has build metadata, which the tag of an image cannot hold
+    /// the version has build metadata, which a tag of an image cannot contain
     TAG_IMPOSSIBLE = error("image-version-untaggable"), url("https://semver.org/#spec-item-10");
 }
 

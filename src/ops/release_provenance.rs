@@ -7,7 +7,7 @@ pub use crate::emit::statement::Origin;
 use crate::emit::statement::{Request, statement};
 
 rules! {
-    /// a builder or a source of a release is no URI, or its commit is none
+    /// the builder, source or commit of a release is malformed
     ORIGIN_FAULT = error("release-origin-malformed");
 }
 

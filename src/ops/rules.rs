@@ -7,6 +7,7 @@ use crate::report::text;
 
 /// The rules of all files that declare some; a test over the sources holds the list complete.
 static DECLARED: &[&[&Rule]] = &[
+    crate::admission::core::unknown::RULES,
     crate::admission::metadata_types::RULES,
     crate::emit::account::RULES,
     crate::emit::components::image::RULES,
@@ -138,7 +139,8 @@ static DECLARED: &[&[&Rule]] = &[
     crate::render::plan::discovery::RULES,
     crate::render::plan::kubeadm_run::RULES,
     crate::render::plan::planner::RULES,
-    crate::render::prove::config::RULES,
+    crate::render::prove::findings::RULES,
+    crate::render::prove::created::RULES,
     crate::render::prove::windows::RULES,
     crate::render::write::ignition::RULES,
     crate::render::write::quirks::RULES,
@@ -191,7 +193,8 @@ pub enum Knows {
     Previous,
 }
 
-/// The ids of the rules that such a run asks of every file: those that have a page.
+/// The ids of the rules that such a run checks in every release: those whose pages have files of a
+/// release as examples.
 pub fn asked(knows: Knows) -> BTreeSet<&'static str> {
     let with_version = |rule: &&Rule| knows >= Knows::Version || !WITH_VERSION.contains(rule);
     let of_files = DECLARED
@@ -215,7 +218,7 @@ pub fn asked(knows: Knows) -> BTreeSet<&'static str> {
     of_files
         .chain(of_versions)
         .chain(of_upgrades)
-        .filter(|rule| !rule.page.is_empty())
+        .filter(|rule| rule.has_release_example())
         .map(|rule| rule.id)
         .collect()
 }
@@ -249,8 +252,8 @@ pub fn table(rules: &[&Rule]) -> String {
     text::table(&std::iter::once(header).chain(rows).collect::<Vec<_>>())
 }
 
-/// The page of a rule in Markdown, which `explain` prints: what it finds, how much it weighs, where
-/// it comes from, and for most rules about releases why it matters and how to mend it.
+/// The page of a rule in Markdown, which `explain` prints: its summary, severity, class and source,
+/// then why it matters, how to fix a finding, and examples.
 pub fn page(rule: &Rule) -> String {
     let Rule {
         id,
@@ -263,18 +266,13 @@ pub fn page(rule: &Rule) -> String {
     } = rule;
     let mut text = format!("# {id}\n\n{}\n\n", sentence(summary));
     text.push_str(&format!("- severity: {}\n", severity.as_str()));
-    if page.is_empty() {
-        // Rules with a page are about releases, which no controller sees.
-        text.push_str(&format!("- a controller would: {}\n", class.as_str()));
-    }
+    text.push_str(&format!("- class: {}\n", class.as_str()));
     catalogue
         .iter()
         .for_each(|number| text.push_str(&format!("- catalogue: {number}\n")));
     url.iter()
         .for_each(|url| text.push_str(&format!("- contract: {url}\n")));
-    if !page.is_empty() {
-        text.push_str(&format!("\n{}\n", page.trim()));
-    }
+    text.push_str(&format!("\n{}\n", page.trim()));
     text
 }
 

@@ -17,15 +17,15 @@ use crate::text::nearest::nearest;
 use crate::text::source::Source;
 
 rules! {
-    /// the settings of a project are no TOML
+    /// windlass.toml is not valid TOML
     SYNTAX = error("settings-syntax");
-    /// the settings of a project have an unknown key
+    /// windlass.toml has an unknown key
     KEY_UNKNOWN = error("settings-key-unknown");
-    /// a waiver in the settings of a project lacks a key
+    /// a waiver in windlass.toml lacks a key
     KEY_MISSING = error("settings-key-missing");
-    /// a setting of a project has a value that it cannot have
+    /// a setting in windlass.toml has an invalid value
     VALUE_WRONG = error("settings-value-wrong");
-    /// the settings of a project name a rule that does not exist
+    /// windlass.toml names a rule that does not exist
     RULE_UNKNOWN = error("settings-rule-unknown");
 }
 

@@ -16,11 +16,11 @@ use crate::render::Request;
 use crate::topology;
 
 rules! {
-    /// no Kubernetes version is known, so nothing is checked against it
+    /// no Kubernetes version is known, so version-specific checks were skipped
     pub(crate) VERSION_UNKNOWN = info("validate-version-unknown");
-    /// a Kubernetes version lacks its patch number, which is taken for 0
+    /// a Kubernetes version lacks its patch number, so 0 is used
     pub(crate) VERSION_SHORT = info("validate-version-short");
-    /// the control plane of a Cluster is not in the input, so it is not judged
+    /// the control plane of a Cluster is not in the input, so it was not checked
     pub(crate) CONTROL_PLANE_ABSENT = info("validate-control-plane-absent");
 }
 
@@ -77,7 +77,7 @@ impl Judged {
     /// Judges the topologies and the ClusterClasses of a pool.
     pub fn new(pool: Pool, request: &Request) -> Self {
         let (clusters, report) = judged_topologies(&pool, request);
-        let (pool, topologies) = render::with_topologies(pool, true, &request.budget);
+        let (pool, topologies) = render::planned(pool, &options(request), &request.budget);
         Judged {
             pool,
             topologies,
@@ -142,7 +142,9 @@ pub fn run(
         );
     }
     report.extend(of_machines);
-    report.extend(own.iter().flat_map(preflight::of_cluster));
+    let of_clusters = own.iter().flat_map(preflight::of_cluster).collect();
+    let of_clusters = unreported(&report, of_clusters);
+    report.extend(of_clusters);
     let of_objects = own.iter().flat_map(|object| {
         preflight::core_kinds::check(object, request)
             .into_iter()
@@ -218,6 +220,16 @@ fn unreported(report: &Report, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
         .collect()
 }
 
+fn options(request: &Request) -> topology::Options {
+    topology::Options {
+        allows_external: true,
+        release: request
+            .profile
+            .admission(request.feature_gates.machine_taints),
+        ..Default::default()
+    }
+}
+
 /// How many objects of the core there are, and what Cluster API's API and webhooks refuse of
 /// Clusters with a topology and of ClusterClasses.
 fn judged_topologies(pool: &Pool, request: &Request) -> (usize, Report) {
@@ -231,17 +243,7 @@ fn judged_topologies(pool: &Pool, request: &Request) -> (usize, Report) {
     let mut report = Report::new();
     if has_topology {
         // What a runtime extension makes is nobody's fault here; the plan says that it is missing.
-        report.extend(
-            topology::plan(
-                pool,
-                &topology::Options {
-                    allows_external: true,
-                    ..Default::default()
-                },
-                &request.budget,
-            )
-            .report,
-        );
+        report.extend(topology::plan(pool, &options(request), &request.budget).report);
     }
     let told: BTreeSet<_> = report.findings().iter().map(identity).collect();
     let of_classes = of_core("ClusterClass")

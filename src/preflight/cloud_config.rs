@@ -8,7 +8,7 @@ use crate::diag::{Diagnostic, FieldPath, Remedy, Setting, rules};
 use crate::render::{Encoder, Rendered};
 
 rules! {
-    /// cloud-init's schema refuses a value of the rendered document
+    /// cloud-init's schema rejects a value of the rendered document
     pub(crate) SCHEMA_REFUSED = warning("cloud-config-schema-refused");
 }
 

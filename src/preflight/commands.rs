@@ -2,6 +2,8 @@
 //! does Ignition's unit: what one command opens the next ones may close, and what none closes takes
 //! all that follows.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use super::Subject;
@@ -13,11 +15,12 @@ use crate::text::shell::{
 };
 
 rules! {
-    /// a shell cannot read a command or a script to its end
+    /// a shell command or script has an unclosed quote, bracket or block
     pub(crate) UNCLOSED = error("command-unclosed");
-    /// the first line of a script ends with a carriage return, which belongs to the interpreter's name
+    /// the first line of a script ends with a carriage return, which becomes part of the
+    /// interpreter's name
     pub(crate) INTERPRETER_CARRIAGE_RETURN = error("script-interpreter-carriage-return");
-    /// the failure of a command is never seen
+    /// the failure of a command is ignored
     pub(crate) FAILURE_HIDDEN = warning("command-failure-hidden");
 }
 
@@ -76,12 +79,12 @@ fn line_count(command: &str) -> u32 {
 fn scripts(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let files = fields::items(subject.spec, &["files"]).iter().enumerate();
     let found = files.filter_map(|(index, file)| {
-        let content = fields::text(file, &["content"]);
+        let content = content(subject, file);
         let is_plain = file.get("encoding").is_none()
             && file
                 .get("contentFormat")
                 .is_none_or(|format| format == "Raw");
-        let interpreter = Interpreter::of(content).filter(|_| is_plain)?;
+        let interpreter = Interpreter::of(&content).filter(|_| is_plain)?;
         let path = subject
             .spec_path
             .field("files")
@@ -98,7 +101,7 @@ fn scripts(subject: &Subject<'_>) -> Vec<Diagnostic> {
                     .help("write the lines of the script with LF alone"),
             );
         }
-        let mut script = interpreter.is_shell().then(|| shell::read(content))?;
+        let mut script = interpreter.is_shell().then(|| shell::read(&content))?;
         // At the end of a file a shell ends a here-document itself.
         script.unclosed = script.unclosed.filter(|found| found.opener != "<<");
         unclosed(
@@ -109,6 +112,16 @@ fn scripts(subject: &Subject<'_>) -> Vec<Diagnostic> {
         )
     });
     found.collect()
+}
+
+/// A file's content with the line ends that the node sees.
+fn content<'a>(subject: &Subject<'a>, file: &'a Value) -> Cow<'a, str> {
+    let content = fields::text(file, &["content"]);
+    if subject.ends_lines_in_lf {
+        content.replace("\r\n", "\n").into()
+    } else {
+        content.into()
+    }
 }
 
 /// Of a line of a script, the field that has it, and which of its lines it is.

@@ -10,15 +10,15 @@ use crate::diag::{Diagnostic, Rule, rules};
 use crate::text::nearest::misspelt;
 
 rules! {
-    /// a component of this Kubernetes version no longer has the flag
+    /// the flag was removed from the component before this Kubernetes version
     pub(crate) FLAG_REMOVED = error("component-flag-removed");
-    /// a component of this Kubernetes version does not have the flag
+    /// the component of this Kubernetes version does not have the flag
     pub(crate) FLAG_UNKNOWN = error("component-flag-unknown");
-    /// no known version of a component has the flag, and this version is not known
+    /// no known version of the component has the flag, and this version is not known
     pub(crate) FLAG_UNCERTAIN = info("component-flag-uncertain");
-    /// the name of an argument is no name of a flag
+    /// the name of an argument is not a valid flag name
     pub(crate) FLAG_MALFORMED = error("component-flag-malformed");
-    /// two arguments of a component are the same flag
+    /// two arguments of a component set the same flag
     pub(crate) FLAG_REPEATED = warning("component-flag-repeated");
 }
 

@@ -1,34 +1,35 @@
-//! What the API server refuses of the objects of Cluster API's core: the CRDs of v1.14
-//! (`core_kinds.txt` says from where), for all releases. What a release before v1.14 does not have
-//! yet is not told of it.
+//! What the API server and the webhooks reject of the objects of Cluster API's core: schemas, rules
+//! and webhooks are those of `admission::core`. A field that a release before v1.14 does not have
+//! is accepted.
 
-use std::collections::BTreeMap;
-use std::sync::{LazyLock, OnceLock};
+use serde_json::Value;
 
-use serde_json::{Value, json};
-
+use crate::admission::core::unknown::{FIELD_UNKNOWN, with_new_form};
+use crate::admission::core::{self, Rejection};
+use crate::api::names::Version;
 use crate::contract::CORE_GROUP;
-use crate::diag::{Diagnostic, FieldPath, Remedy, Segment, rules};
+use crate::conversion::core::{Conversion, Surroundings, convert_object};
+use crate::diag::{Diagnostic, FieldPath, Quoted, Segment, rules};
 use crate::objects::Object;
-use crate::render::prove::config::RULE_NOT_JUDGED;
-use crate::render::prove::renamed;
+use crate::render::prove::findings::RULE_NOT_JUDGED;
 use crate::render::{Profile, Request};
-use crate::schema::Schema;
 use crate::schema::document::{self, Part, Wording};
+use crate::schema::{Schema, Violation};
 
 rules! {
-    /// an object of Cluster API's core has a version that the release does not serve
+    /// a Cluster API object has an API version that the Cluster API release does not serve
     pub(crate) VERSION_UNKNOWN = error("core-version-unknown");
-    /// an object of Cluster API's core has an unknown field
-    pub(crate) FIELD_UNKNOWN = error("core-field-unknown");
-    /// an object of Cluster API's core lacks a required field
+    /// a Cluster API object lacks a required field
     FIELD_MISSING = error("core-field-missing");
-    /// an object of Cluster API's core lacks several required fields, as a patch does, and is not judged for them
+    /// a Cluster API object lacks several required fields, as a patch does, so they were not
+    /// checked
     pub(crate) OBJECT_PARTIAL = warning("core-object-partial");
-    /// the API server rejects a value of an object of Cluster API's core
+    /// the API server rejects a value of a Cluster API object
     pub(crate) VALUE_REFUSED = error("core-value-refused");
-    /// an object of Cluster API's core violates a validation rule of the API
+    /// a Cluster API object violates a validation rule of the API
     RULE_BROKEN = error("core-rule-broken");
+    /// a webhook of Cluster API rejects an object
+    pub(crate) ADMISSION_REFUSED = error("core-admission-refused");
 }
 
 const WORDING: Wording = Wording {
@@ -37,66 +38,9 @@ const WORDING: Wording = Wording {
     refused: &VALUE_REFUSED,
 };
 
-/// The schema of a kind in a version.
-struct Known {
-    json: &'static str,
-    compiled: OnceLock<Schema>,
-}
-
-impl Known {
-    /// What each object has is judged elsewhere, and nobody writes a status.
-    fn schema(&self) -> &Schema {
-        self.compiled.get_or_init(|| {
-            let mut schema: Value =
-                serde_json::from_str(self.json).expect("internal error: the table holds JSON");
-            let open = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
-            for (field, its) in [
-                ("apiVersion", json!({"type": "string"})),
-                ("kind", json!({"type": "string"})),
-                ("metadata", open.clone()),
-                ("status", open),
-            ] {
-                schema["properties"][field] = its;
-            }
-            document::compiled(&schema)
-        })
-    }
-}
-
-/// By kind and version.
-static KINDS: LazyLock<BTreeMap<(&str, &str), Known>> = LazyLock::new(|| {
-    let rows = include_str!("core_kinds.txt")
-        .lines()
-        .filter(|line| !line.starts_with('#'));
-    let row = |line: &'static str| {
-        let mut cells = line.splitn(3, ' ');
-        let mut cell = || cells.next().expect("internal error: a row has three cells");
-        (
-            (cell(), cell()),
-            Known {
-                json: cell(),
-                compiled: OnceLock::new(),
-            },
-        )
-    };
-    rows.map(row).collect()
-});
-
-/// The schema of a kind in a version as the table has it: without descriptions and what every object
-/// has.
-pub(crate) fn schema_of(kind: &str, version: &str) -> Option<Value> {
-    let known = KINDS.get(&(kind, version))?;
-    serde_json::from_str(known.json).ok()
-}
-
-/// The kinds with their versions.
-pub(crate) fn kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
-    KINDS.keys().copied()
-}
-
 /// Whether objects of a kind are judged here.
 pub(crate) fn is_judged(object: &Object) -> bool {
-    object.group() == CORE_GROUP && KINDS.keys().any(|(kind, _)| *kind == object.kind())
+    object.group() == CORE_GROUP && core::schema(object.kind(), "v1beta2").is_some()
 }
 
 /// Judges an object; nothing for one of another kind.
@@ -104,10 +48,9 @@ pub(crate) fn check(object: &Object, request: &Request) -> Vec<Diagnostic> {
     if !is_judged(object) {
         return Vec::new();
     }
-    let known = KINDS
-        .get(&(object.kind(), object.version()))
+    let schema = core::schema(object.kind(), object.version())
         .filter(|_| is_served(object.version(), &request.profile));
-    let Some(known) = known else {
+    let Some(schema) = schema else {
         return vec![version_unknown(object, &request.profile)];
     };
     let written = as_admitted(object);
@@ -118,19 +61,26 @@ pub(crate) fn check(object: &Object, request: &Request) -> Vec<Diagnostic> {
             object.place(path)
         }
     };
-    let mut found = document::check_at(&written, known.schema(), &WORDING, &at).into_findings();
-    for finding in found
-        .iter_mut()
-        .filter(|finding| finding.rule == &FIELD_UNKNOWN)
-    {
-        finding.help = renamed::in_v1beta2(object, &finding.place.path)
-            .map(Remedy::from)
-            .or(finding.help.take());
-    }
+    let found: Vec<Diagnostic> = document::check_at(&written, schema, &WORDING, &at)
+        .into_findings()
+        .into_iter()
+        .map(|finding| with_new_form(object, finding))
+        .collect();
     if found.is_empty() {
-        return broken_rules(object, &written, known.schema(), request);
+        let broken = broken_rules(object, &written, schema, request);
+        return match broken.iter().any(|finding| finding.rule == &RULE_BROKEN) {
+            true => broken,
+            false => broken
+                .into_iter()
+                .chain(rejected_by_webhook(object, &written, request))
+                .collect(),
+        };
     }
-    let (missing, others): (Vec<_>, Vec<_>) = found.into_iter().partition(lacks_a_part);
+    let undefaulted = core::undefaulted(&written).into_iter();
+    let undefaulted =
+        undefaulted.flat_map(|rejection| refused(object, &Conversion::default(), &rejection));
+    let found = found.into_iter().chain(undefaulted);
+    let (missing, others): (Vec<_>, Vec<_>) = found.partition(lacks_a_part);
     match is_partial(&missing) {
         true => others
             .into_iter()
@@ -173,19 +123,84 @@ fn partial(object: &Object, missing: &[Diagnostic]) -> Diagnostic {
         .fold(finding, |finding, lack| finding.note(lack.message.clone()))
 }
 
-/// The object as the schema sees it: without what is null, and with the selector that the
-/// defaulting webhook makes (`machinedeployment.go` and `machineset.go` in `core/webhooks`).
+/// The object as the schema sees it: without what is null, and with what the defaulting webhook
+/// fills in.
 fn as_admitted(object: &Object) -> Value {
     let mut written = object.clone();
     written.drop_nulls();
-    let mut value = written.value().clone();
-    let spec = value.get_mut("spec").and_then(Value::as_object_mut);
-    if let Some(spec) =
-        spec.filter(|_| ["MachineDeployment", "MachineSet"].contains(&object.kind()))
-    {
-        spec.entry("selector").or_insert_with(|| json!({}));
+    match object.version() {
+        "v1beta1" => core::required(written.value()),
+        _ => core::defaulted(written.value()),
     }
-    value
+}
+
+/// What the webhooks reject; they work on v1beta2.
+fn rejected_by_webhook(object: &Object, written: &Value, request: &Request) -> Vec<Diagnostic> {
+    let surroundings = Surroundings {
+        version_of: &|_, _| None,
+        keeps_incomplete: true,
+    };
+    let conversion = convert_object(written, Version::V1Beta2, &surroundings).unwrap_or_default();
+    let not_convertible = not_convertible(object, &conversion);
+    if !not_convertible.is_empty() {
+        return not_convertible;
+    }
+    let release = request
+        .profile
+        .admission(request.feature_gates.machine_taints);
+    let Some(rejection) = core::rejection(&conversion.value, &release, &request.budget) else {
+        return Vec::new();
+    };
+    let found = refused(object, &conversion, &rejection);
+    let (lacking, mut found): (Vec<_>, Vec<_>) = found.into_iter().partition(lacks_all_references);
+    if !lacking.is_empty() {
+        found.push(partial(object, &lacking));
+    }
+    found
+}
+
+/// Whether a Cluster refers to nothing, as one that kustomize patches into another.
+fn lacks_all_references(finding: &Diagnostic) -> bool {
+    finding.place.path == FieldPath::of_fields("spec")
+}
+
+/// Values of v1beta1 that Cluster API cannot convert to the version that it stores.
+fn not_convertible(object: &Object, conversion: &Conversion) -> Vec<Diagnostic> {
+    let finding = |fault: &crate::conversion::core::Fault| {
+        let message = format!("{}: {}", fault.place, Quoted(&fault.message));
+        Diagnostic::of(&VALUE_REFUSED, message)
+            .at(object.place(&fault.place))
+            .help(fault.help.clone())
+    };
+    conversion.faults.iter().map(finding).collect()
+}
+
+fn refused(object: &Object, conversion: &Conversion, rejection: &Rejection) -> Vec<Diagnostic> {
+    // What `metadata` reports at each key.
+    let is_metadata = |path: &FieldPath| {
+        let metadata = FieldPath::of_fields("spec.template.metadata");
+        path.segments().starts_with(metadata.segments())
+    };
+    let finding = |violation: &Violation| {
+        let path = conversion.origins.of(&violation.path);
+        let message = format!("{path}: {}", Quoted(&violation.fault));
+        Diagnostic::of(&ADMISSION_REFUSED, message)
+            .at(object.place(&path))
+            .upstream(rejection.message.clone())
+            .help("change the fields so that the rule holds")
+    };
+    let is_reported = |violation: &&Violation| {
+        is_metadata(&violation.path)
+            && !violation
+                .fault
+                .to_string()
+                .starts_with("must match spec.selector")
+    };
+    let violations = rejection.violations.iter();
+    violations
+        .filter(|violation| !is_reported(violation))
+        .map(finding)
+        .collect()
 }
 
 fn is_served(version: &str, profile: &Profile) -> bool {
@@ -231,23 +246,4 @@ fn broken_rules(
             .help(format!("check by hand: {}", rule.rule))
     });
     broken.chain(not_judged).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Every schema of the table compiles, and a kind is there in both versions.
-    #[test]
-    fn the_table_holds_schemas_of_both_versions() {
-        assert_eq!(KINDS.len(), 14);
-        for ((kind, version), known) in KINDS.iter() {
-            assert!(["v1beta1", "v1beta2"].contains(version), "{kind} {version}");
-            let empty = json!({"apiVersion": format!("{CORE_GROUP}/{version}"), "kind": kind, "metadata": {"name": "a"}, "status": {"any": 1}});
-            assert!(
-                known.schema().unknown_fields(&empty).is_empty(),
-                "{kind} {version}"
-            );
-        }
-    }
 }

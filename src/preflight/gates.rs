@@ -7,7 +7,7 @@ use crate::objects::fields;
 use crate::text::nearest::nearest;
 
 rules! {
-    /// kubeadm of this Kubernetes version has no such feature gate
+    /// kubeadm of this Kubernetes version does not have the feature gate
     pub(crate) GATE_UNKNOWN = error("kubeadm-gate-unknown");
 }
 

@@ -13,7 +13,7 @@ use crate::schema::name::subdomain_errors;
 use crate::text::nearest::nearest;
 
 rules! {
-    /// kubeadm refuses a value
+    /// kubeadm rejects a value
     pub(crate) VALUE_REFUSED = error("kubeadm-value-refused");
 }
 

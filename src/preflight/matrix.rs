@@ -8,9 +8,10 @@ use super::Subject;
 use crate::diag::{Diagnostic, Remedy, Setting, rules};
 
 rules! {
-    /// the CAPI release was not made for this Kubernetes version
+    /// the Cluster API release does not support this Kubernetes version
     pub(crate) UNTESTED = warning("capi-kubernetes-untested");
-    /// machines of this Kubernetes version do not come up with this CAPI release
+    /// upgraded control plane machines of this Kubernetes version do not join with this Cluster API
+    /// release
     pub(crate) JOIN_STUCK = error("capi-kubernetes-join-stuck");
 }
 

@@ -32,8 +32,10 @@ use arguments::Component;
 
 use crate::contract::parse_tolerant;
 use crate::diag::{Diagnostic, FieldPath, Place, Report, Setting};
-use crate::objects::{Object, Pool};
+use crate::objects::{Object, Pool, fields};
+use crate::render::input::request::Encoder;
 use crate::render::input::surroundings::Surroundings;
+use crate::render::machine::encoder;
 use crate::render::{Notes, Profile, Rendered, Request, Target};
 use crate::text::budget::Budget;
 
@@ -48,6 +50,8 @@ struct Subject<'a> {
     /// The version of Kubernetes, if somebody says it.
     kubernetes: Option<Version>,
     version_place: Place,
+    /// Whether line ends of contents reach the node as LF: CAPI writes them into a YAML block.
+    ends_lines_in_lf: bool,
     budget: &'a Budget,
 }
 
@@ -103,6 +107,8 @@ pub(crate) fn check(
             .filter(|_| is_said)
             .and_then(|found| parse_tolerant(&found.kubernetes_version).ok()),
         budget: &request.budget,
+        ends_lines_in_lf: fields::text(spec, &["format"]) != "ignition"
+            && encoder(target, request) == Encoder::Capi,
         version_place: surroundings
             .as_ref()
             .map(|found| found.version_spot.place())

@@ -25,7 +25,7 @@ rules! {
     pub(crate) OWNER_UNKNOWN = warning("file-owner-unknown");
     /// cloud-init cannot read the permissions of a file
     pub(crate) PERMISSIONS_INVALID = warning("file-permissions-invalid");
-    /// a file is written to a folder that is mounted over before the node uses it
+    /// a file is written to a folder that is mounted over or cleared during the boot
     pub(crate) PATH_VOLATILE = warning("file-path-volatile");
 }
 

@@ -10,9 +10,9 @@ use crate::diag::{Diagnostic, Place, Quoted, rules};
 use crate::schema::name::{label_key_errors, label_value_errors};
 
 rules! {
-    /// the kubelet may not give its node a label of Kubernetes' own
+    /// the kubelet may not set this Kubernetes label on its node
     pub(crate) LABEL_RESTRICTED = error("node-label-restricted");
-    /// the name or the value of a label is one that no node can have
+    /// the name or value of a node label is invalid
     pub(crate) LABEL_MALFORMED = error("node-label-malformed");
 }
 

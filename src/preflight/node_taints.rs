@@ -15,9 +15,9 @@ use crate::schema::name::{label_key_errors, label_value_errors};
 use crate::text::nearest::misspelt;
 
 rules! {
-    /// a taint has a key, a value or an effect that no node can have
+    /// the key, value or effect of a node taint is invalid
     pub(crate) TAINT_MALFORMED = error("node-taint-malformed");
-    /// a node gets the same taint twice
+    /// a node has the same taint twice
     pub(crate) TAINT_REPEATED = error("node-taint-repeated");
 }
 

@@ -9,9 +9,9 @@ use crate::diag::{Diagnostic, rules};
 use crate::objects::fields;
 
 rules! {
-    /// kubeadm does not read a file in the folder of its patches
+    /// kubeadm ignores a file in its patch folder
     pub(crate) PATCH_IGNORED = warning("kubeadm-patch-ignored");
-    /// kubeadm refuses the name of a file in the folder of its patches
+    /// kubeadm rejects the name of a file in its patch folder
     pub(crate) PATCH_REFUSED = error("kubeadm-patch-refused");
 }
 

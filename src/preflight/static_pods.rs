@@ -17,7 +17,7 @@ use crate::text::source::Source;
 use crate::text::yaml;
 
 rules! {
-    /// a static pod uses admin.conf while `kubeadm init` runs, when it has no rights yet
+    /// a static pod uses admin.conf during `kubeadm init`, before it has rights
     pub(crate) ADMIN_CONF = warning("static-pod-admin-conf");
 }
 

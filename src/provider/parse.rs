@@ -25,17 +25,17 @@ rules! {
     DOCUMENT_MISSING = error("provider-document-missing");
     /// provider.yaml has an unsupported `apiVersion` or `kind`
     KIND_WRONG = error("provider-kind-wrong");
-    /// provider.yaml gives both finished components and parts of components
+    /// provider.yaml has both finished components and parts of components
     COMPONENTS_EXCLUSIVE = error("provider-components-exclusive");
-    /// provider.yaml describes nothing to install
+    /// provider.yaml describes no objects to install
     COMPONENTS_EMPTY = error("provider-components-empty");
-    /// provider.yaml requests the builtin CRDs or rights for another API group
+    /// provider.yaml uses the builtin CRDs or rights for another API group
     BUILTIN_FOREIGN = error("provider-crds-builtin-foreign");
-    /// provider.yaml has CRDs that Cluster API must find, but no contract
+    /// provider.yaml has CRDs that Cluster API refers to, but no contract
     CONTRACTS_MISSING = error("provider-contracts-missing"), url(book::CONTRACT_LABELS);
     /// a key under `contracts` is not a contract version
     CONTRACT_UNKNOWN = error("provider-contract-unknown"), url(book::CONTRACT_LABELS);
-    /// the name `cluster-api` is used without the core provider, or the reverse
+    /// the name `cluster-api` and the type CoreProvider are not used together
     NAME_RESERVED = error("provider-name-reserved");
     /// two documents in provider.yaml produce the same components file
     DUPLICATED = error("provider-duplicated");

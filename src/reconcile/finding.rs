@@ -28,7 +28,7 @@ pub(super) fn outcome(report: &Report) -> Outcome {
         .iter()
         .find(|finding| finding.rule == &certificate::MISSING);
     let certificates = missing.map(|finding| Observed::certificates_failed(message(finding)));
-    if let Some(finding) = of_class(Class::Refuse) {
+    if let Some(finding) = of_class(Class::Reject) {
         let reason = if finding.rule == &content::TOO_LARGE {
             reason::DATA_TOO_LARGE
         } else {
@@ -45,7 +45,7 @@ pub(super) fn outcome(report: &Report) -> Outcome {
             ..Outcome::without_data(Observed::refused(reason, said))
         };
     }
-    let Some(finding) = of_class(Class::Wait) else {
+    let Some(finding) = of_class(Class::Requeue) else {
         return Outcome::default().with_fault("nothing was rendered, and nothing says why");
     };
     let message = message(finding);

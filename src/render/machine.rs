@@ -46,7 +46,7 @@ pub fn render(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut N
             .report
             .findings()
             .iter()
-            .any(|finding| finding.rule.class == Class::Refuse) =>
+            .any(|finding| finding.rule.class == Class::Reject) =>
         {
             Outcome::Refused
         }
@@ -54,6 +54,14 @@ pub fn render(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut N
     };
     notes.extend(own);
     outcome
+}
+
+/// The encoder of a machine's cloud-config: only kubeadm's kinds can be written as CAPI does.
+pub(crate) fn encoder(target: &Target<'_>, request: &Request) -> Encoder {
+    match target.kind {
+        ConfigKind::Windlass(_) => Encoder::Typed,
+        _ => request.encoder.unwrap_or(Encoder::Capi),
+    }
 }
 
 fn walk(
@@ -88,10 +96,7 @@ fn walk(
         surroundings,
     }
     .plan(config, notes)?;
-    let encoder = match target.kind {
-        ConfigKind::Windlass(_) => Encoder::Typed,
-        _ => request.encoder.unwrap_or(Encoder::Capi),
-    };
+    let encoder = encoder(target, request);
     let spec_path = target.spec_path();
     let of_spec = ignition.as_ref().and_then(|ignition| ignition.version);
     let version = request

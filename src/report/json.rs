@@ -71,8 +71,8 @@ pub struct Finding {
     pub upstream: Option<String>,
     /// Where the rule comes from.
     pub url: Option<&'static str>,
-    /// The page of the rule, as `explain` prints it.
-    pub page: Option<String>,
+    /// The URL of the rule's page, which `explain` prints.
+    pub page: String,
     /// Where it stands.
     #[serde(flatten)]
     pub location: Location,
@@ -412,7 +412,7 @@ mod tests {
         );
         let expected = json!({
             "rule": "cloud-config-value-cut", "severity": "warning", "message": "spec.users[0].gecos reaches cloud-init as `Ops`",
-            "help": "drop the ` #`, or use `--encoder typed` or a WindlassConfig, which quote", "upstream": null, "url": null, "page": null,
+            "help": "drop the ` #`, or use `--encoder typed` or a WindlassConfig, which quote", "upstream": null, "url": null, "page": cut_value().rule.page_url(),
             "insertion": {"afterLine": 7, "lines": ["    gecos: \"Ops #1\""]}, "notes": ["cloud-init takes ` #` for a comment"],
             "file": "ops.yaml", "line": 7, "column": 17, "endLine": 7, "endColumn": 19, "document": 1, "object": "KubeadmConfig/ops",
             "path": "spec.users[0].gecos", "label": "only this", "related": [], "waived": null, "fix": null

@@ -112,9 +112,8 @@ fn descriptor(rule: &Rule) -> Value {
     let about = rule
         .page
         .split("\n\n")
-        .next()
         .map(str::trim)
-        .filter(|about| !about.is_empty())
+        .find(|part| !part.is_empty() && !part.starts_with('#'))
         .unwrap_or(rule.summary);
     let page = if rule.page.is_empty() {
         rule.summary
@@ -123,18 +122,15 @@ fn descriptor(rule: &Rule) -> Value {
     };
     let artifact = rule.id.split('-').next().unwrap_or_default();
     let tags: Vec<&str> = [artifact].into_iter().chain(rule.catalogue).collect();
-    let mut descriptor = json!({
+    json!({
         "id": rule.id,
         "shortDescription": {"text": text(rule.summary, LONGEST_DESCRIPTION).0},
         "fullDescription": {"text": text(about, LONGEST_DESCRIPTION).0},
         "help": {"text": page, "markdown": page},
+        "helpUri": rule.page_url(),
         "defaultConfiguration": {"level": level(rule.severity)},
         "properties": {"tags": tags, "problem.severity": problem_severity(rule.severity)},
-    });
-    if let Some(url) = rule.page_url().or_else(|| rule.url.map(str::to_owned)) {
-        descriptor["helpUri"] = url.into();
-    }
-    descriptor
+    })
 }
 
 fn level(severity: Severity) -> &'static str {
@@ -404,7 +400,7 @@ mod tests {
             &Rule::warning("metadata-series-late", "a series is late")
                 .catalogue("M09")
                 .url("https://example.com/m")
-                .page("Late.\n\n## Bad\n")
+                .page("## Why\n\nLate.\n\n## Bad\n")
         };
         let related = at("c.yaml", 1, (2, 3));
         let waived = Some(Waiver {
@@ -431,7 +427,7 @@ mod tests {
         let run = &log["runs"][0];
         let expected = json!({
             "id": "metadata-series-late", "shortDescription": {"text": "a series is late"}, "fullDescription": {"text": "Late."},
-            "help": {"text": "Late.\n\n## Bad", "markdown": "Late.\n\n## Bad"}, "helpUri": "https://github.com/windlass-dev/windlass/blob/main/docs/book/src/reference/rules/metadata-series-late.md",
+            "help": {"text": "## Why\n\nLate.\n\n## Bad", "markdown": "## Why\n\nLate.\n\n## Bad"}, "helpUri": "https://github.com/windlass-dev/windlass/blob/main/docs/book/src/reference/rules/metadata-series-late.md",
             "defaultConfiguration": {"level": "warning"}, "properties": {"tags": ["metadata", "M09"], "problem.severity": "warning"},
         });
         assert_eq!(run["tool"]["driver"]["rules"][1], expected);
@@ -509,14 +505,13 @@ mod tests {
         }
     }
 
-    /// Without a page its summary is all that there is to say of a rule; GitHub's word for advice
-    /// is another one.
+    /// Without a page the summary is the description; GitHub calls advice a recommendation.
     #[test]
-    fn a_rule_without_a_page_has_its_summary() {
-        let rule = Rule::info("a-b", "x").url("https://example.com/r");
+    fn describes_a_rule_without_a_page_by_its_summary() {
+        let rule = Rule::info("a-b", "x");
         let expected = json!({
             "id": "a-b", "shortDescription": {"text": "x"}, "fullDescription": {"text": "x"}, "help": {"text": "x", "markdown": "x"},
-            "helpUri": "https://example.com/r", "defaultConfiguration": {"level": "note"},
+            "helpUri": rule.page_url(), "defaultConfiguration": {"level": "note"},
             "properties": {"tags": ["a"], "problem.severity": "recommendation"},
         });
         assert_eq!(descriptor(&rule), expected);

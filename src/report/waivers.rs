@@ -22,9 +22,9 @@ rules! {
     UNUSED = warning("waiver-unused");
     /// a waiver names a rule that does not exist
     RULE_UNKNOWN = warning("waiver-rule-unknown");
-    /// a waiver has no reason, and does not count
+    /// a waiver has no reason, so it is ignored
     pub(crate) REASON_MISSING = warning("waiver-reason-missing");
-    /// a comment begins as a waiver does, and is none
+    /// a comment starts like a waiver but cannot be parsed
     MALFORMED = warning("waiver-malformed");
 }
 

@@ -309,7 +309,8 @@ fn last_name(path: &FieldPath) -> String {
     name.into_iter().chain(positions).collect()
 }
 
-fn unknown_finding(
+/// The finding about a field that its schema does not have.
+pub(crate) fn unknown_finding(
     field: &UnknownField,
     wording: &Wording,
     at: &dyn Fn(&FieldPath, Part) -> Place,

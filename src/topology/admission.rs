@@ -6,23 +6,25 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value, json};
+use serde_json::Map;
 
-use super::class::Class;
+use super::class::{Class, Definition};
 use super::cluster::Cluster;
 use super::part::Part;
 use super::patch_admission;
-use super::refused::{Refused, invalid};
+use super::refused::{Refused, invalid, joined};
 use super::{
     CLASS_REFUSED, CLUSTER_REFUSED, PART_EMPTY, advice, definitions, health_check,
     machine_admission, metadata_admission, names, taint_admission, version_admission,
 };
+use crate::admission::Release;
+use crate::admission::core::cidr_fault;
 use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Rule, Shared, Text};
 use crate::objects::Object;
-use crate::schema::Schema;
 use crate::schema::name::{label_value_errors, subdomain_errors};
-use crate::schema::structural;
+use crate::schema::structural::check_variable;
+use crate::schema::{validate_annotations, validate_labels};
 use crate::text::budget::Budget;
 use crate::text::go::number::atoi;
 use crate::text::go::quote;
@@ -59,20 +61,6 @@ pub(super) fn by_webhook(
         .collect()
 }
 
-/// The most texts of one refusal that each of its findings repeats.
-const MOST_TEXTS: usize = 20;
-
-/// The texts of a refusal, as upstream joins them; of many, the first.
-fn joined(texts: &[&str], between: &str) -> String {
-    match texts.len().checked_sub(MOST_TEXTS) {
-        None | Some(0) => texts.join(between),
-        Some(more) => format!(
-            "{}{between}… and {more} more",
-            texts[..MOST_TEXTS].join(between)
-        ),
-    }
-}
-
 fn finding(rule: &'static Rule, refused: &Refused<'_>, upstream: Option<Text>) -> Diagnostic {
     let mut finding = Diagnostic::of(
         refused.rule.unwrap_or(rule),
@@ -82,34 +70,10 @@ fn finding(rule: &'static Rule, refused: &Refused<'_>, upstream: Option<Text>) -
     finding.at(refused.place()).help(advice::of(&refused.text))
 }
 
-/// What the API server refuses by the CRD.
-fn by_schema(object: &Object, rule: &'static Rule, schema: &Schema) -> Vec<Diagnostic> {
-    let mut violations = schema.validate(object.value());
-    violations.sort_by_key(ToString::to_string);
-    let texts: Vec<String> = violations.iter().map(ToString::to_string).collect();
-    let upstream = joined(&texts.iter().map(String::as_str).collect::<Vec<_>>(), "\n");
-    let mut upstream = Shared::new(Some(upstream), violations.len());
-    let finding = |violation: &crate::schema::Violation| {
-        let text = violation.to_string();
-        let help = advice::of(&text);
-        let mut finding = Diagnostic::of(rule, text).at(object.place(&violation.path));
-        finding.upstream = upstream.next();
-        finding.help(help)
-    };
-    violations.iter().map(finding).collect()
-}
-
 /// What is refused of a class: first by the API server, else by the webhook. One that no Cluster
 /// uses may be a patch for a class, and lack what that has.
 pub(super) fn of_class(class: &Class<'_>, is_used: bool, budget: &Budget) -> Vec<Diagnostic> {
-    let by_schema = by_schema(
-        class.object,
-        &CLASS_REFUSED,
-        definitions::of_class(class.object, is_used),
-    );
-    if !by_schema.is_empty() {
-        return by_schema;
-    }
+    let by_schema = definitions::of_class(class.object, is_used, &CLASS_REFUSED, budget);
     let mut refused = machine_admission::of_class(class, is_used);
     refused.extend(metadata_admission::of_class(class));
     refused.extend(taint_admission::of_class(class));
@@ -117,11 +81,31 @@ pub(super) fn of_class(class: &Class<'_>, is_used: bool, budget: &Budget) -> Vec
     refused.extend(naming(class, budget));
     refused.extend(variables(class, budget));
     refused.extend(patch_admission::patches(class));
-    if refused.is_empty() {
-        Vec::new()
-    } else {
-        by_webhook(class.object, &CLASS_REFUSED, refused)
-    }
+    all(class.object, &CLASS_REFUSED, by_schema, refused)
+}
+
+/// The findings of the schema, and of the webhook about other fields. The server does not ask the
+/// webhook before the schema holds; one run reports both.
+fn all(
+    object: &Object,
+    rule: &'static Rule,
+    by_schema: Vec<Diagnostic>,
+    mut refused: Vec<Refused<'_>>,
+) -> Vec<Diagnostic> {
+    let known: BTreeSet<&FieldPath> = by_schema
+        .iter()
+        .map(|finding| &finding.place.path)
+        .collect();
+    refused.retain(|refused| {
+        let path = refused.part.path();
+        let mut at_or_above = std::iter::successors(Some(path.clone()), FieldPath::parent);
+        !at_or_above.any(|path| known.contains(&path))
+    });
+    let by_webhook = match refused.is_empty() {
+        true => Vec::new(),
+        false => by_webhook(object, rule, refused),
+    };
+    by_schema.into_iter().chain(by_webhook).collect()
 }
 
 /// Templates of names must give names.
@@ -209,50 +193,79 @@ fn variables<'o>(class: &Class<'o>, budget: &Budget) -> Vec<Refused<'o>> {
                 "variable name cannot contain \".\"",
             ));
         }
+        refused.extend(variable_metadata(definition));
         let schema = definition.part.at("schema.openAPIV3Schema");
-        let faults = schema_faults(
-            &definition.schema,
-            &format!("{field}.schema.openAPIV3Schema"),
-            budget,
-        );
-        refused.extend(faults.into_iter().map(|(below, text)| Refused {
-            below,
-            ..Refused::new(schema.clone(), text)
+        let path = variable_path(name).field("schema").field("openAPIV3Schema");
+        let (violations, _) = check_variable(&definition.schema, &path, budget);
+        refused.extend(violations.into_iter().map(|violation| Refused {
+            below: below(&violation.path, &path),
+            ..Refused::new(schema.clone(), violation.to_string())
         }));
     }
     refused
 }
 
-/// What the API server says of a schema that is wrapped in an object, as the webhook has it.
-fn schema_faults(schema: &Value, field: &str, budget: &Budget) -> Vec<(FieldPath, String)> {
-    const INNER: &str = "properties[variableSchema]";
-    let wrapped = json!({"type": "object", "properties": {"variableSchema": schema}});
-    let crd =
-        json!({"spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": wrapped}}]}});
-    let violations = structural::check(&crd, budget);
-    let one = |violation: crate::schema::Violation| {
-        let text = violation
-            .to_string()
-            .replace(&format!("spec.validation.openAPIV3Schema.{INNER}"), field);
-        // Behind `spec.versions[0].schema.openAPIV3Schema.properties[variableSchema]`.
-        let inner: FieldPath = violation.path.segments().iter().skip(7).cloned().collect();
-        (inner, text)
+/// The path of a variable in messages.
+fn variable_path(name: &str) -> FieldPath {
+    FieldPath::of_fields("spec.variables").key(name)
+}
+
+fn below(path: &FieldPath, above: &FieldPath) -> FieldPath {
+    let depth = above.segments().len();
+    path.segments().iter().skip(depth).cloned().collect()
+}
+
+/// Labels and annotations of a variable, and of each part of its schema.
+fn variable_metadata<'o>(definition: &Definition<'o>) -> Vec<Refused<'o>> {
+    let path = variable_path(definition.name);
+    let own = definition
+        .part
+        .either(&["deprecatedV1Beta1Metadata", "metadata"]);
+    let mut refused = Vec::new();
+    let mut report = |part: &Part<'o>, path: &FieldPath| {
+        let entries = |name| {
+            part.field(name)
+                .value
+                .as_object()
+                .cloned()
+                .unwrap_or_default()
+        };
+        let labels = validate_labels(&entries("labels"), &path.field("labels"));
+        let annotations = validate_annotations(&entries("annotations"), &path.field("annotations"));
+        let violations = labels.into_iter().chain(annotations);
+        refused
+            .extend(violations.map(|violation| Refused::new(part.clone(), violation.to_string())));
     };
-    violations.into_iter().map(one).collect()
+    report(&own, &path.field("deprecatedV1Beta1Metadata"));
+    let schema = definition.part.at("schema.openAPIV3Schema");
+    let mut parts = vec![(schema, path.field("schema").field("openAPIV3Schema"))];
+    while let Some((part, path)) = parts.pop() {
+        report(&part.field("x-metadata"), &path.field("x-metadata"));
+        for name in ["additionalProperties", "items"] {
+            let inner = part.field(name);
+            if inner.is_there() {
+                parts.push((inner, path.field(name)));
+            }
+        }
+        let properties = part.field("properties");
+        let names = properties.value.as_object().into_iter().flatten();
+        parts.extend(
+            names.map(|(name, _)| (properties.field(name), path.field("properties").key(name))),
+        );
+    }
+    refused
 }
 
 /// What is refused of a Cluster beside its variables: by the API server, else by the webhook.
-pub(super) fn of_cluster(cluster: &Cluster<'_>, class: Option<&Class<'_>>) -> Vec<Diagnostic> {
-    let by_schema = by_schema(
-        cluster.object,
-        &CLUSTER_REFUSED,
-        definitions::of_cluster(cluster.object),
-    );
-    if !by_schema.is_empty() {
-        return by_schema;
-    }
+pub(super) fn of_cluster(
+    cluster: &Cluster<'_>,
+    class: Option<&Class<'_>>,
+    release: &Release,
+    budget: &Budget,
+) -> Vec<Diagnostic> {
+    let by_schema = definitions::of_cluster(cluster.object, &CLUSTER_REFUSED, budget);
     let mut refused = Vec::new();
-    refused.extend(version_admission::of_cluster(cluster, class));
+    refused.extend(version_admission::of_cluster(cluster, class, release));
     if let Some(class) = class {
         refused.extend(worker_classes(cluster, class));
         refused.extend(health_check::of_cluster(cluster, class));
@@ -262,11 +275,7 @@ pub(super) fn of_cluster(cluster: &Cluster<'_>, class: Option<&Class<'_>>) -> Ve
     refused.extend(metadata_admission::of_cluster(cluster));
     refused.extend(taint_admission::of_cluster(cluster));
     refused.extend(own_fields(cluster));
-    if refused.is_empty() {
-        Vec::new()
-    } else {
-        by_webhook(cluster.object, &CLUSTER_REFUSED, refused)
-    }
+    all(cluster.object, &CLUSTER_REFUSED, by_schema, refused)
 }
 
 /// What is refused of a class as some installations of Cluster API are, and taken by others.
@@ -313,7 +322,7 @@ fn part_empty(part: &Part<'_>) -> Diagnostic {
 }
 
 /// What is refused of a Cluster beside its topology: its name, which becomes the value of a label,
-/// and how many upgrades it makes at once. Networks are `preflight::networks`'.
+/// its networks, and how many upgrades it makes at once.
 fn own_fields<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
     let whole = Part::whole(cluster.object);
     let name = whole.at("metadata.name");
@@ -329,6 +338,19 @@ fn own_fields<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
             )
         })
         .collect();
+    for network in ["pods", "services"] {
+        let blocks = whole
+            .at("spec.clusterNetwork")
+            .field(network)
+            .field("cidrBlocks");
+        for (index, block) in blocks.items().enumerate() {
+            let detail = cidr_fault(block.text());
+            let field = format!("spec.clusterNetwork.{network}.cidrBlocks[{index}]");
+            refused.extend(
+                detail.map(|detail| invalid(&block, &field, &quote(block.text()), &detail)),
+            );
+        }
+    }
     let concurrency = whole.at("metadata.annotations").field(UPGRADE_CONCURRENCY);
     if concurrency.is_there() {
         let detail = match atoi(concurrency.text()) {

@@ -82,9 +82,19 @@ impl<'o> Class<'o> {
         };
         Class {
             object,
-            infrastructure: Slot::of(infrastructure),
+            infrastructure: Slot {
+                naming: spec.either(&[
+                    "infrastructure.naming.template",
+                    "infrastructureNamingStrategy.template",
+                ]),
+                ..Slot::of(infrastructure)
+            },
             control_plane: Slot::of(control_plane),
-            machine: machine.part.is_there().then_some(machine),
+            // A reference without a part is none.
+            machine: [machine.api_version(), machine.kind(), machine.name()]
+                .iter()
+                .any(|part| !part.is_empty())
+                .then_some(machine),
             deployments: workers("machineDeployments"),
             pools: workers("machinePools"),
             variables: spec
@@ -318,6 +328,8 @@ fn known_keywords(schema: &Value, depth: usize) -> Value {
                 .map(|schema| known_keywords(schema, depth + 1))
                 .collect(),
             ("x-metadata" | "nullable", _) => continue,
+            // Cluster API leaves it out, as a CRD may not say so.
+            ("x-kubernetes-preserve-unknown-fields", Value::Bool(false)) => continue,
             ("x-kubernetes-validations", Value::Array(rules)) => {
                 rules.iter().map(with_reason).collect()
             }

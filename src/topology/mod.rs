@@ -65,47 +65,48 @@ use crate::objects::Object;
 use crate::text::budget::Budget;
 
 rules! {
-    /// no Cluster with `spec.topology` is in the input
+    /// the input contains no Cluster with `spec.topology`
     pub(crate) CLUSTER_NONE = error("topology-cluster-missing");
-    /// no ClusterClass is in the input
+    /// the input contains no ClusterClass
     pub(crate) CLASS_NONE = error("topology-class-none");
-    /// a Cluster names a ClusterClass that the input does not hold
+    /// a Cluster refers to a ClusterClass that the input does not contain
     pub(crate) CLASS_MISSING = error("topology-class-missing");
-    /// a ClusterClass refers to a template that the input does not hold
+    /// a ClusterClass refers to a template that the input does not contain
     pub(crate) TEMPLATE_MISSING = error("topology-template-missing");
-    /// a template of a ClusterClass has another type where a topology sets a field
+    /// a topology sets a field that has a different type in a template of the ClusterClass
     pub(crate) TEMPLATE_MISSHAPEN = error("topology-template-misshapen");
-    /// the API server or Cluster API's webhook refuses a ClusterClass
+    /// the API server or Cluster API's webhook rejects a ClusterClass
     pub(crate) CLASS_REFUSED = error("topology-class-refused");
-    /// the API server or Cluster API's webhook refuses a Cluster for its topology
+    /// the API server or Cluster API's webhook rejects the topology of a Cluster
     pub(crate) CLUSTER_REFUSED = error("topology-cluster-refused");
-    /// a variable of a topology has no value that its class allows
+    /// a variable of a topology has a value that its ClusterClass rejects
     pub(crate) VARIABLE_REFUSED = error("topology-variable-refused");
-    /// a rule of a variable cannot be judged offline
+    /// a validation rule of a variable cannot be evaluated offline
     pub(crate) VARIABLE_UNJUDGED = warning("topology-variable-unjudged");
-    /// a topology names a class of machines that its ClusterClass does not have
+    /// a topology refers to a machine class that its ClusterClass does not have
     pub(crate) TOPOLOGY_CLASS_UNKNOWN = error("topology-machine-class-unknown");
-    /// a template of names gives none
+    /// a naming template does not produce a name
     pub(crate) NAME_FAILS = error("topology-name-fails");
     /// a patch of a ClusterClass fails
     pub(crate) PATCH_FAILS = error("topology-patch-fails");
-    /// a patch of a ClusterClass is made by a runtime extension and not applied
+    /// a patch of a ClusterClass needs a runtime extension and was not applied
     pub(crate) PATCH_EXTERNAL = error("topology-patch-external");
-    /// machines have taints, which Cluster API refuses unless a feature gate is on
+    /// machine taints of a topology need a feature gate of Cluster API
     pub(crate) TAINTS_GATED = warning("topology-taints-gated");
-    /// a part of a topology holds nothing, which the API server refuses
+    /// a part of a topology is empty, which the API server rejects
     pub(crate) PART_EMPTY = warning("topology-part-empty");
-    /// objects of a topology have one name here, because the ends of their names are stand-ins
+    /// objects of a topology have the same name here because the random ends of names are
+    /// placeholders
     pub(crate) NAMESAKES = info("topology-namesakes");
-    /// a patch of a ClusterClass is for no template of a topology
+    /// a patch of a ClusterClass selects no template of a topology
     pub(crate) PATCH_UNUSED = info("topology-patch-unused");
-    /// nothing says which contract a control plane fulfils, by which its fields have their names
+    /// the contract of a control plane is not known, so its field names are assumed
     pub(crate) CONTRACT_ASSUMED = info("topology-contract-assumed");
-    /// the CRD of a template does not say what the API server fills in
+    /// the CRD of a template does not have the schema from which defaults are taken
     pub(crate) DEFAULTS_UNKNOWN = info("topology-defaults-unknown");
-    /// the objects of a topology are larger than what one run holds
+    /// the objects of a topology exceed the size limit of a run
     pub(crate) SIZE_EXCEEDED = error("topology-size-exceeded");
-    /// a template of a patch uses what gives another value each time, or what is not followed offline
+    /// a patch template uses a function that is random or not supported offline
     pub(crate) TEMPLATE_UNSUPPORTED = error("topology-template-unsupported");
 }
 
@@ -113,7 +114,9 @@ rules! {
 /// runtime extensions are taken, as by a core whose feature gate `RuntimeSDK` is on.
 pub(crate) fn refused_of_class(class: &Object, budget: &Budget) -> Vec<Diagnostic> {
     let refused = admission::of_class(&Class::of(class), false, budget).into_iter();
-    refused
+    let unknown = definitions::unknown(class).into_iter();
+    unknown
+        .chain(refused)
         .filter(|finding| finding.rule != &PATCH_EXTERNAL)
         .collect()
 }

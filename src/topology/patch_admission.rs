@@ -10,6 +10,7 @@ use super::class::{Class, Reference, WorkerClass};
 use super::items::class_matches;
 use super::part::Part;
 use super::refused::{Refused, invalid};
+use crate::objects::fields;
 use crate::schema::name::label_key_errors;
 use crate::text::go::number::atoi;
 use crate::text::go::template::{Dialect, parses};
@@ -276,6 +277,22 @@ impl<'o> Judge<'_, 'o> {
         }
     }
 
+    /// The selector as the webhook reads it: the way from v1beta1 leaves out what is not set.
+    fn stored(&self, selector: &Value) -> Value {
+        let mut selector = selector.clone();
+        if self.class.object.version() == "v1beta1"
+            && let Some(Value::Object(resources)) = selector.get_mut("matchResources")
+        {
+            resources.retain(|_, value| value != &Value::Bool(false) && !fields::is_empty(value));
+            if resources.is_empty()
+                && let Value::Object(parts) = &mut selector
+            {
+                parts.remove("matchResources");
+            }
+        }
+        selector
+    }
+
     fn selector(&mut self, selector: &Part<'o>, field: &str) {
         let resources = selector.field("matchResources");
         let is_on = |name: &str| resources.field(name).value == &Value::Bool(true);
@@ -289,7 +306,7 @@ impl<'o> Judge<'_, 'o> {
             self.refuse(
                 selector,
                 field,
-                &quote(&printed(selector.value, Some(0))),
+                &quote(&printed(&self.stored(selector.value), Some(0))),
                 "no selector enabled",
             );
             return;

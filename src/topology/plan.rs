@@ -9,6 +9,7 @@ use super::blueprint::Blueprint;
 use super::class::Class;
 use super::cluster::{Cluster, Values};
 use super::defaults::with_defaults;
+use super::definitions;
 use super::engine::{self, external_finding};
 use super::history::History;
 use super::input::Input;
@@ -24,6 +25,7 @@ use super::{
     CLASS_MISSING, CLUSTER_NONE, NAMESAKES, PATCH_EXTERNAL, RANDOM, VARIABLE_REFUSED,
     VARIABLE_UNJUDGED, blueprint,
 };
+use crate::admission::Release;
 use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Quoted, Report};
 use crate::objects::{Object, Pool, fields};
@@ -37,6 +39,8 @@ pub struct Options {
     pub allows_external: bool,
     /// Whether what schemas and webhooks refuse is planned all the same.
     pub skips_admission: bool,
+    /// The release whose webhooks check Clusters and classes.
+    pub release: Release,
     /// Whether it is recorded which patches did nothing and why, and what patches replaced.
     pub records: bool,
 }
@@ -290,6 +294,7 @@ fn one(
         Err(finding) => return planned.report.push(*finding),
     };
     if !options.skips_admission {
+        planned.report.extend(definitions::unknown(cluster.object));
         let mut findings = Vec::new();
         if !faults.is_empty() {
             let help = "`windlass topology variables FILE` shows what the class takes";
@@ -300,7 +305,12 @@ fn one(
                 .collect();
         }
         if findings.is_empty() {
-            findings = admission::of_cluster(cluster, ready.map(|ready| &ready.class));
+            findings = admission::of_cluster(
+                cluster,
+                ready.map(|ready| &ready.class),
+                &options.release,
+                budget,
+            );
         }
         if !findings.is_empty() {
             planned.report.extend(findings);
@@ -333,6 +343,7 @@ fn one(
 
 /// What schemas and webhooks say of a class. External patches may be allowed.
 fn judge(class: &Class<'_>, options: &Options, budget: &Budget, report: &mut Report) -> bool {
+    report.extend(definitions::unknown(class.object));
     let findings = admission::of_class(class, true, budget);
     report.extend(admission::warnings_of_class(class));
     let mut is_sound = true;

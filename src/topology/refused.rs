@@ -1,10 +1,8 @@
 //! One thing that a webhook refuses.
 
-use serde_json::Value;
-
 use super::part::Part;
+use crate::admission::core::share::share_fault;
 use crate::diag::{FieldPath, Place, Rule};
-use crate::text::go::number::atoi;
 use crate::text::go::quote;
 
 /// One thing that is refused: where, and in which words.
@@ -42,21 +40,21 @@ pub(super) fn invalid<'o>(part: &Part<'o>, field: &str, shown: &str, detail: &st
 
 /// What is refused of a number or a percentage.
 pub(super) fn share<'o>(part: &Part<'o>, field: &str, refused: &mut Vec<Refused<'o>>) {
-    let Value::String(text) = part.value else {
-        return;
-    };
-    let reason = match text.strip_suffix('%') {
-        None => "invalid type: string is not a percentage".to_owned(),
-        Some(number) => match atoi(number) {
-            Ok(_) => return,
-            Err(fault) => format!(
-                "invalid value {}: strconv.Atoi: parsing {}: {fault}",
-                quote(text),
-                quote(number)
-            ),
-        },
-    };
-    let detail =
-        format!("must be either an int or a percentage: invalid value for IntOrString: {reason}");
-    refused.push(invalid(part, field, &quote(text), &detail));
+    if let Some(detail) = share_fault(part.value) {
+        refused.push(invalid(part, field, &quote(part.text()), &detail));
+    }
+}
+
+/// The most texts of one refusal that each of its findings repeats.
+const MOST_TEXTS: usize = 20;
+
+/// The texts of a refusal, as upstream joins them; of many, the first.
+pub(super) fn joined(texts: &[&str], between: &str) -> String {
+    match texts.len().checked_sub(MOST_TEXTS) {
+        None | Some(0) => texts.join(between),
+        Some(more) => format!(
+            "{}{between}… and {more} more",
+            texts[..MOST_TEXTS].join(between)
+        ),
+    }
 }

@@ -7,25 +7,9 @@ use super::class::Class;
 use super::cluster::Cluster;
 use super::part::Part;
 use super::refused::{Refused, invalid};
+use crate::admission::core::taints::{GATE_OFF, key_faults};
 use crate::diag::Diagnostic;
-use crate::schema::name::label_key_errors;
 use crate::text::go::quote;
-
-/// Taints that Cluster API itself sets.
-const OWN: [&str; 2] = [
-    "node.cluster.x-k8s.io/uninitialized",
-    "node.cluster.x-k8s.io/outdated-revision",
-];
-
-/// Taints of the node and of the node lifecycle controller, and the one of them that users set.
-const OF_NODES: &str = "node.kubernetes.io/";
-const OUT_OF_SERVICE: &str = "node.kubernetes.io/out-of-service";
-
-/// Taints of the cloud controller manager.
-const OF_CLOUDS: &str = "node.cloudprovider.kubernetes.io/";
-
-/// What kubeadm set before Kubernetes v1.24.
-const MASTER: &str = "node-role.kubernetes.io/master";
 
 /// What is refused of the taints in a class.
 pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
@@ -70,12 +54,11 @@ pub(super) fn gated<'p, 'o: 'p>(parts: impl Iterator<Item = &'p Part<'o>>) -> Op
         .map(|part| part.field("taints"))
         .find(|taints| taints.items().next().is_some())?;
     let message = "Cluster API refuses taints of machines unless its feature gate MachineTaintPropagation is on";
-    let upstream = "taints are not allowed to be set when the feature gate MachineTaintPropagation is disabled";
     let help = "install Cluster API's core with `EXP_MACHINE_TAINT_PROPAGATION=true`, or remove the taints";
     Some(
         Diagnostic::of(&TAINTS_GATED, message)
             .at(taints.place())
-            .upstream(upstream)
+            .upstream(GATE_OFF)
             .help(help),
     )
 }
@@ -85,27 +68,12 @@ fn taints<'o>(part: &Part<'o>, field: &str) -> Vec<Refused<'o>> {
     let mut refused = Vec::new();
     for (index, taint) in part.field("taints").items().enumerate() {
         let (key, field) = (taint.field("key"), format!("{field}.taints[{index}].key"));
-        let details = reserved(key.text())
-            .map(str::to_owned)
-            .into_iter()
-            .chain(label_key_errors(key.text()));
-        refused.extend(details.map(|detail| invalid(&key, &field, &quote(key.text()), &detail)));
+        let details = key_faults(key.text());
+        refused.extend(
+            details
+                .iter()
+                .map(|detail| invalid(&key, &field, &quote(key.text()), detail)),
+        );
     }
     refused
-}
-
-/// Why a key is nobody's but that of the system.
-fn reserved(key: &str) -> Option<&'static str> {
-    match key {
-        _ if OWN.contains(&key) => Some("taint key is not allowed"),
-        OUT_OF_SERVICE => None,
-        _ if key.starts_with(OF_NODES) => Some(
-            "taint key must not have the prefix node.kubernetes.io/, except for node.kubernetes.io/out-of-service",
-        ),
-        _ if key.starts_with(OF_CLOUDS) => {
-            Some("taint key must not have the prefix node.cloudprovider.kubernetes.io/")
-        }
-        MASTER => Some("taint is deprecated since 1.24 and should not be used anymore"),
-        _ => None,
-    }
 }

@@ -98,10 +98,11 @@ fn what_is_missing_is_named() {
         line_of(&text, "templateRef"),
         "DockerClusterTemplate/harbour",
     );
+    // The schema requires the name.
     let text = changed("classRef: {name: harbour}", "classRef: {}");
     assert_eq!(
         planned(&text).report.findings()[0].rule.id,
-        "topology-class-missing"
+        "topology-cluster-refused"
     );
 }
 

@@ -8,11 +8,16 @@ use semver::Version;
 use super::class::Class;
 use super::cluster::Cluster;
 use super::refused::{Refused, invalid};
+use crate::admission::Release;
 use crate::contract::parse_tolerant;
 use crate::text::go::quote;
 
 /// What is refused of the version of a topology.
-pub(super) fn of_cluster<'o>(cluster: &Cluster<'o>, class: Option<&Class<'_>>) -> Vec<Refused<'o>> {
+pub(super) fn of_cluster<'o>(
+    cluster: &Cluster<'o>,
+    class: Option<&Class<'_>>,
+    release: &Release,
+) -> Vec<Refused<'o>> {
     let (version, part) = (&cluster.version, cluster.topology.field("version"));
     let mut refused = Vec::new();
     let mut refuse = |detail: &str| {
@@ -23,8 +28,9 @@ pub(super) fn of_cluster<'o>(cluster: &Cluster<'o>, class: Option<&Class<'_>>) -
             detail,
         ))
     };
-    if Version::parse(&version[1..]).is_err() {
-        refuse("version must be a valid semantic version");
+    let invalid = "version must be a valid semantic version";
+    for detail in release.versions.faults(version, invalid) {
+        refuse(detail);
     }
     let versions = class.map(|class| class.spec().field("kubernetesVersions"));
     if versions.is_some_and(|versions| {

@@ -16,7 +16,7 @@ pub(crate) const COMPONENTS: &str = "infrastructure-components.yaml";
 /// The files of an example, by path; those below `previous/` are of the release before.
 pub(crate) type Example = BTreeMap<String, String>;
 
-/// The blocks of a page below a heading: ```` ```yaml FILE ````.
+/// The blocks of a page below a heading: ```` ```yaml FILE ````, or another language.
 pub(crate) fn example(page: &str, heading: &str) -> Example {
     let mut files = Example::new();
     let mut within = false;
@@ -31,8 +31,9 @@ pub(crate) fn example(page: &str, heading: &str) -> Example {
             None if line.starts_with("## ") => within = line == format!("## {heading}"),
             None if within => {
                 block = line
-                    .strip_prefix("```yaml ")
-                    .map(|name| (name.to_owned(), String::new()))
+                    .strip_prefix("```")
+                    .and_then(|fence| fence.split_once(' '))
+                    .map(|(_, name)| (name.to_owned(), String::new()))
             }
             None => {}
         }
@@ -41,8 +42,8 @@ pub(crate) fn example(page: &str, heading: &str) -> Example {
     files
 }
 
-/// What a page has under *Bad* and under *Good*; the release before is the same for both, unless
-/// *Good* has its own.
+/// The files of a page under *Bad* and under *Good*. *Good* has the previous release of *Bad*,
+/// unless it has its own.
 pub(crate) fn examples_of(page: &str) -> (Example, Example) {
     let (bad, mut good) = (example(page, "Bad"), example(page, "Good"));
     for (path, content) in bad.iter().filter(|(path, _)| path.starts_with("previous/")) {

@@ -6,7 +6,7 @@ use std::fs;
 
 use windlass::diag::{Diagnostic, Severity};
 use windlass::ops::validate;
-use windlass::render::{Origins, Pool, Request, Variables};
+use windlass::render::{FeatureGates, Origins, Pool, Request, Variables};
 use windlass::text::source::Source;
 
 use crate::support::{files_below, shared};
@@ -63,7 +63,15 @@ const FAULTY: [&str; 5] = [
 
 /// The errors of the rules about objects of the core.
 fn of_core(name: &str, text: String) -> Vec<Diagnostic> {
-    let request = Request::new();
+    // A template of the corpus has taints of machines.
+    let request = Request {
+        feature_gates: FeatureGates {
+            ignition: false,
+            machine_pool: true,
+            machine_taints: true,
+        },
+        ..Request::new()
+    };
     let variables = Variables {
         given: &|_| None,
         request: &request,

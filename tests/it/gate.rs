@@ -1,7 +1,7 @@
-//! The pages of rules hold what they say: a release with what stands under *Bad* raises exactly
-//! that rule, with what stands under *Good* nothing. The examples are laid over the sound release
-//! in `tests/gate/base`; what stands below `previous/` is laid over the release before and, first,
-//! over the new one. *Good* has the release before of *Bad*.
+//! The examples on the pages of rules: *Bad* raises exactly that rule, *Good* raises nothing. Files
+//! of a release are laid over the sound release in `tests/gate/base`; those below `previous/` are
+//! laid over the previous release and, first, over the new one. *Good* has the previous release of
+//! *Bad*. Where the text under *Bad* names a command, it runs on the files of the example alone.
 
 #[path = "../gate/examples.rs"]
 pub(crate) mod examples;
@@ -16,7 +16,7 @@ use windlass::ops::release_check::{self, Files, Request};
 use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 
-use crate::support::{root, run};
+use crate::support::{files_below, root, run, windlass};
 
 /// The version that the base is released as.
 const VERSION: Version = Version::new(0, 2, 0);
@@ -76,15 +76,128 @@ fn raised_by_sources(files: &Example) -> BTreeSet<&'static str> {
         .collect()
 }
 
-fn with_page() -> impl Iterator<Item = &'static Rule> {
+fn with_release_example() -> impl Iterator<Item = &'static Rule> {
     windlass::ops::rules::all()
         .into_iter()
-        .filter(|rule| !rule.page.is_empty())
+        .filter(|rule| rule.has_release_example())
 }
 
-/// The rules that have a page. [`pages_hold`] raises them.
+/// The rules whose pages have examples. [`examples_of_releases_raise_their_rule`] and
+/// [`examples_with_a_command_raise_their_rule`] raise them.
 pub(crate) fn raised_by_pages() -> BTreeSet<String> {
-    with_page().map(|rule| rule.id.to_owned()).collect()
+    windlass::ops::rules::all()
+        .into_iter()
+        .filter(|rule| rule.has_release_example() || rule.example_command().is_some())
+        .map(|rule| rule.id.to_owned())
+        .collect()
+}
+
+#[test]
+fn pages_have_one_form() {
+    let mut problems = Vec::new();
+    for rule in windlass::ops::rules::all() {
+        let mut in_block = false;
+        let headings: Vec<&str> = rule
+            .page
+            .lines()
+            .filter(|line| {
+                in_block ^= line.starts_with("```");
+                !in_block && line.starts_with('#')
+            })
+            .collect();
+        let expected = ["## What", "## Why", "## Fix", "## Bad", "## Good"];
+        let known: Vec<&str> = expected
+            .into_iter()
+            .filter(|heading| headings.contains(heading))
+            .collect();
+        let is_paired = headings.contains(&"## Bad") == headings.contains(&"## Good");
+        let is_complete = headings.contains(&"## Why") && headings.contains(&"## Fix");
+        if headings != known || !is_paired || !is_complete || !rule.page.starts_with("## ") {
+            problems.push(format!("{}: {headings:?}", rule.id));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// No page belongs to a rule that does not exist.
+#[test]
+fn every_page_has_a_rule() {
+    let ids: BTreeSet<String> = windlass::ops::rules::all()
+        .iter()
+        .map(|rule| format!("{}.md", rule.id))
+        .collect();
+    let unknown: Vec<_> = files_below(&root().join("src/diag/pages"))
+        .into_iter()
+        .filter(|path| !ids.contains(path.file_name().unwrap().to_str().unwrap()))
+        .collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+/// The rules that the command of a page finds in the files of an example.
+fn raised_by_command(command: &str, files: &Example) -> BTreeSet<String> {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let output = windlass(folder.path())
+        .args(command.split(' '))
+        .env("PWD", folder.path())
+        .output()
+        .unwrap();
+    let printed =
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    printed
+        .iter()
+        .flat_map(|text| text.lines())
+        .filter_map(|line| {
+            let (severity, rest) = line.split_once('[')?;
+            ["error", "warning", "info"]
+                .contains(&severity)
+                .then(|| rest.split(']').next().unwrap().to_owned())
+        })
+        .collect()
+}
+
+/// The last line of a page whose *Good* has only the files that change.
+const OTHERS_STAY: &str = "\nThe other files stay as they are.\n";
+
+/// What is wrong with the examples of a rule that its page's command runs on.
+fn problems_with(rule: &Rule) -> Vec<String> {
+    let Some(command) = rule.example_command() else {
+        return Vec::new();
+    };
+    let (id, (bad, good)) = (rule.id, examples_of(rule.page));
+    let found = raised_by_command(command, &bad);
+    let good = if rule.page.ends_with(OTHERS_STAY) {
+        bad.into_iter().chain(good).collect()
+    } else {
+        good
+    };
+    let left = raised_by_command(command, &good);
+    let mut problems = Vec::new();
+    if found != BTreeSet::from([id.to_owned()]) {
+        problems.push(format!("{id}: `{command}` on *Bad* raises {found:?}"));
+    }
+    if !left.is_empty() {
+        problems.push(format!("{id}: `{command}` on *Good* raises {left:?}"));
+    }
+    problems
+}
+
+#[test]
+fn examples_with_a_command_raise_their_rule() {
+    let rules = windlass::ops::rules::all();
+    let (left, right) = rules.split_at(rules.len() / 2);
+    let run = |rules: &[&Rule]| -> Vec<String> {
+        rules.iter().flat_map(|rule| problems_with(rule)).collect()
+    };
+    let problems = std::thread::scope(|scope| {
+        let other = scope.spawn(|| run(left));
+        [run(right), other.join().unwrap()].concat()
+    });
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
 #[test]
@@ -93,17 +206,10 @@ fn the_base_is_sound() {
 }
 
 #[test]
-fn pages_hold() {
+fn examples_of_releases_raise_their_rule() {
     let mut faults = Vec::new();
-    for rule in with_page() {
+    for rule in with_release_example() {
         let (bad, good) = examples_of(rule.page);
-        if bad.is_empty() || good.is_empty() {
-            faults.push(format!(
-                "{}: a page has blocks under `## Bad` and `## Good`",
-                rule.id
-            ));
-            continue;
-        }
         let (found, left) = (raised(&bad), raised(&good));
         if found != BTreeSet::from([rule.id]) {
             faults.push(format!("{}: *Bad* raises {found:?}", rule.id));

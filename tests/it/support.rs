@@ -36,7 +36,7 @@ pub(crate) fn shared(path: &str) -> Option<PathBuf> {
 /// The schema of a kind of Cluster API's core, as upstream's CRD of v1.14 has it, without `status`
 /// and what each object has.
 pub(crate) fn core_schema(kind: &str, version: &str) -> Value {
-    let table = std::fs::read_to_string(root().join("src/preflight/core_kinds.txt")).unwrap();
+    let table = std::fs::read_to_string(root().join("src/admission/core/kinds.txt")).unwrap();
     let row = format!("{kind} {version} ");
     let schema = table.lines().find_map(|line| line.strip_prefix(&row));
     serde_json::from_str(schema.unwrap()).unwrap()

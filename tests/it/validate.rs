@@ -189,7 +189,15 @@ fn what_renders_of_the_corpus_has_no_error() {
             .to_str()
             .unwrap()
             .to_owned();
-        let (is_rendered, findings) = judged(&shown, text, &Request::new(), true);
+        let request = Request {
+            feature_gates: FeatureGates {
+                ignition: false,
+                machine_pool: true,
+                machine_taints: true,
+            },
+            ..Request::new()
+        };
+        let (is_rendered, findings) = judged(&shown, text, &request, true);
         rendered += usize::from(is_rendered);
         if is_rendered && let Some(first) = errors(&findings).first() {
             panic!("{shown}: {}: {}", first.rule.id, first.message);

@@ -32,6 +32,8 @@ use crate::diag::FieldPath;
 pub(crate) struct Surroundings<'s> {
     /// The version of a group and kind, for references that name it.
     pub(crate) version_of: &'s dyn Fn(&str, &str) -> Option<String>,
+    /// Whether a reference that lacks a part is converted, as Cluster API does; else it has a fault.
+    pub(crate) keeps_incomplete: bool,
 }
 
 #[derive(Debug, Clone, Default)]

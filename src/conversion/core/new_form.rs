@@ -98,6 +98,7 @@ fn moved(group: &str, kind: &str, path: &FieldPath, value: &Value) -> Option<New
         let unknown = |_: &str, _: &str| None;
         let surroundings = Surroundings {
             version_of: &unknown,
+            keeps_incomplete: false,
         };
         convert_object(object, Version::V1Beta2, &surroundings)
     };

@@ -111,6 +111,7 @@ pub(crate) fn patch_value(
         to,
         &Surroundings {
             version_of: &unknown,
+            keeps_incomplete: false,
         },
     )?;
     let converted = conversion.value.pointer(path)?.clone();

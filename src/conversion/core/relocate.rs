@@ -94,6 +94,12 @@ impl Conversion {
                 .and_then(Value::as_str)
                 .unwrap_or_default()
         };
+        let written = text("apiVersion");
+        if form == Form::Reference && written.matches('/').count() > 1 {
+            return Err(format!(
+                "failed to parse apiVersion: unexpected GroupVersion string: {written}"
+            ));
+        }
         let (group, name) = match to {
             _ if form == Form::Template => (text("apiVersion").to_owned(), "apiVersion"),
             Version::V1Beta2 if reference.contains_key("apiVersion") => (
@@ -113,7 +119,7 @@ impl Conversion {
             }
             Version::V1Beta1 => (text("apiVersion").to_owned(), "apiVersion"),
         };
-        if group.is_empty() {
+        if group.is_empty() && !surroundings.keeps_incomplete {
             return Err(format!("the reference has no {name}"));
         }
         let kept = |field: &str| {
@@ -133,7 +139,9 @@ impl Conversion {
             .collect();
         new.remove("apiVersion");
         new.remove("apiGroup");
-        new.insert(name.to_owned(), group.into());
+        if !group.is_empty() {
+            new.insert(name.to_owned(), group.into());
+        }
         lost.iter().for_each(|path| self.lose(path, Loss::Unused));
         Ok(Value::Object(new))
     }

@@ -10,7 +10,7 @@ use crate::objects::{Object, pods};
 use crate::provider::{Declared, Manager};
 
 rules! {
-    /// finished components run the manager from a placeholder tag such as `dev`, which the released version replaces
+    /// the manager's image has a placeholder tag such as `dev`, which the released version replaces
     TAG_STAMPED = info("components-image-tag-stamped");
 }
 

@@ -27,9 +27,10 @@ rules! {
     WEBHOOK_KIND_UNKNOWN = error("provider-webhook-kind-unknown");
     /// `manager.webhooks` in provider.yaml matches an object that is not a webhook configuration
     WEBHOOK_OTHER_KIND = error("provider-webhook-other-kind");
-    /// role files hold roles for people, as kubebuilder names them, which no file binds: they are not given to the manager
+    /// role files contain unbound user roles as kubebuilder names them, so they are not bound to
+    /// the manager
     ROLES_FOR_PEOPLE = info("provider-roles-for-people");
-    /// provider.yaml has rules for roles that are made, but the manager's roles are in files
+    /// provider.yaml has rules for generated roles, but the manager's roles are in files
     RULES_UNUSED = error("provider-rbac-rules-unused");
 }
 

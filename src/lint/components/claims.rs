@@ -11,36 +11,7 @@ use crate::objects::{Anchor, Object, Substituted};
 
 rules! {
     /// two components files of a release contain the same cluster-wide object
-    OBJECT_SHARED = warning("release-object-shared"), catalogue("C08"), url(book::LABELS), page(r"
-Each components file of a release is a provider of its own for clusterctl. An object outside of namespaces that two of them contain, such
-as a CRD or the Namespace, gets the label of the provider that was installed last. When that one is deleted with its CRDs or its
-namespace, the other loses them too, and with a CRD go all its objects.
-
-Let one file own the object: give each provider a namespace and roles of its own, and leave a CRD to the provider whose controller
-reconciles it.
-
-## Bad
-
-```yaml control-plane-components.yaml
-apiVersion: v1
-kind: Namespace
-metadata:
-  name: foo-system
-  labels:
-    cluster.x-k8s.io/provider: control-plane-foo
-```
-
-## Good
-
-```yaml control-plane-components.yaml
-apiVersion: v1
-kind: Namespace
-metadata:
-  name: foo-control-plane-system
-  labels:
-    cluster.x-k8s.io/provider: control-plane-foo
-```
-");
+    OBJECT_SHARED = warning("release-object-shared"), catalogue("C08"), url(book::LABELS);
 }
 
 /// The cluster-wide objects of a components file.

@@ -10,65 +10,10 @@ use crate::lint::Scope;
 use crate::objects::Object;
 
 rules! {
-    /// components lack the label `cluster.x-k8s.io/provider`
-    LABEL_MISSING = warning("components-provider-label-missing"), catalogue("C05"), url(book::LABELS), page(r"
-Every object of a components file should carry the label `cluster.x-k8s.io/provider` with the name of the provider. clusterctl adds it
-when it installs; without clusterctl, as with `kubectl apply` or a GitOps tool, nobody does, and clusterctl does not find the provider's
-objects later.
-
-Set the label in the kustomization, for all objects at once.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: v1
-kind: ServiceAccount
-metadata:
-  name: foo-manager
-  namespace: foo-system
-  labels: null
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: v1
-kind: ServiceAccount
-metadata:
-  name: foo-manager
-  namespace: foo-system
-  labels:
-    cluster.x-k8s.io/provider: infrastructure-foo
-```
-");
-    /// the provider label is not the type of the provider and its name, or not the same on all components
-    LABEL_WRONG = warning("components-provider-label-wrong"), catalogue("C06"), url(book::LABELS), page(r"
-The value of `cluster.x-k8s.io/provider` is the type of the provider, a hyphen and its name, such as `infrastructure-foo`; the core
-provider's is `cluster-api`. It is the same on all objects of the file. clusterctl writes its own value when it installs, so that another
-one matters where `kubectl apply` or a GitOps tool installs: tools that look for the provider's objects by the label do not find them.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: v1
-kind: Namespace
-metadata:
-  name: foo-system
-  labels:
-    cluster.x-k8s.io/provider: foo
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: v1
-kind: Namespace
-metadata:
-  name: foo-system
-  labels:
-    cluster.x-k8s.io/provider: infrastructure-foo
-```
-");
+    /// an object of the components lacks the label `cluster.x-k8s.io/provider`
+    LABEL_MISSING = warning("components-provider-label-missing"), catalogue("C05"), url(book::LABELS);
+    /// the provider label is not the provider's type and name, or differs between components
+    LABEL_WRONG = warning("components-provider-label-wrong"), catalogue("C06"), url(book::LABELS);
 }
 
 /// Judges the labels of all objects: each fault is told once, with the other objects that have it.

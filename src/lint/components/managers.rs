@@ -8,104 +8,11 @@ use crate::lint::Scope;
 use crate::objects::{Object, pods};
 
 rules! {
-    /// nothing keeps the manager from running as root
-    RUNS_AS_ROOT = warning("components-manager-root"), catalogue("C21"), page(r"
-Neither the pod nor the container of the manager says `runAsNonRoot: true` or another user than 0, so that the image alone decides, and
-may run as root. In a namespace that enforces the Pod Security Standard `restricted` the pod is not made.
-
-Say it, together with the rest of what the standard asks for.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: foo-controller-manager
-  namespace: foo-system
-spec:
-  template:
-    spec:
-      securityContext: null
-      containers:
-      - name: manager
-        image: ghcr.io/example/foo-controller:v0.2.0
-        ports:
-        - name: webhook-server
-          containerPort: 9443
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: foo-controller-manager
-  namespace: foo-system
-spec:
-  template:
-    spec:
-      securityContext:
-        runAsNonRoot: true
-      containers:
-      - name: manager
-        image: ghcr.io/example/foo-controller:v0.2.0
-        ports:
-        - name: webhook-server
-          containerPort: 9443
-```
-");
-    /// kube-rbac-proxy runs beside the manager, which can protect its metrics itself
+    /// the manager is not prevented from running as root
+    RUNS_AS_ROOT = warning("components-manager-root"), catalogue("C21");
+    /// kube-rbac-proxy runs next to the manager, which can protect its metrics itself
     PROXY_PRESENT = info("components-metrics-proxy-present"), catalogue("C22"),
-        url("https://github.com/kubernetes-sigs/kubebuilder/discussions/3907"), page(r"
-kube-rbac-proxy protected the metrics of managers before controller-runtime 0.16, and kubebuilder's scaffold has been without it since
-3.15. Now the manager serves its metrics over TLS and asks the API server who may read them: one container, one image and one set of flags
-less.
-
-Use `filters.WithAuthenticationAndAuthorization` of controller-runtime, or the package `util/flags` of Cluster API, and remove the
-container.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: foo-controller-manager
-  namespace: foo-system
-spec:
-  template:
-    spec:
-      containers:
-      - name: kube-rbac-proxy
-        image: quay.io/brancz/kube-rbac-proxy:v0.20.0
-      - name: manager
-        image: ghcr.io/example/foo-controller:v0.2.0
-        ports:
-        - name: webhook-server
-          containerPort: 9443
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: foo-controller-manager
-  namespace: foo-system
-spec:
-  template:
-    spec:
-      containers:
-      - name: manager
-        image: ghcr.io/example/foo-controller:v0.2.0
-        ports:
-        - name: webhook-server
-          containerPort: 9443
-```
-");
+        url("https://github.com/kubernetes-sigs/kubebuilder/discussions/3907");
 }
 
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {

@@ -39,40 +39,8 @@ use crate::text::source::Source;
 use crate::text::yaml;
 
 rules! {
-    /// the components do not survive clusterctl's variable substitution
-    SUBSTITUTION = error("components-substitution-broken"), url(book::VARIABLES), catalogue("T01"), page(r#"
-clusterctl replaces variables in components, also in descriptions of CRDs and in scripts. What it cannot parse as a variable makes it refuse the file.
-
-Write `$${` for a literal `${`.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: foo-settings
-  namespace: foo-system
-  labels:
-    cluster.x-k8s.io/provider: infrastructure-foo
-data:
-  script: "echo ${HOME"
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: foo-settings
-  namespace: foo-system
-  labels:
-    cluster.x-k8s.io/provider: infrastructure-foo
-data:
-  script: "echo $${HOME"
-```
-"#);
+    /// clusterctl cannot substitute the variables of the components
+    SUBSTITUTION = error("components-substitution-broken"), url(book::VARIABLES), catalogue("T01");
 }
 
 /// The objects of a components file, and what is wrong with its text.

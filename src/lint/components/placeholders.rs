@@ -12,37 +12,8 @@ use crate::lint::Scope;
 use crate::objects::{Object, fields, pods};
 
 rules! {
-    /// a placeholder of kustomize or kubebuilder stands where a value belongs
-    PLACEHOLDER_LEFT = error("components-placeholder-left"), catalogue("C09"), url(book::COMPONENTS_YAML), page(r"
-kubebuilder's scaffold writes `$(CERTIFICATE_NAME)`, or `CERTIFICATE_NAME` without the sign, where kustomize puts the name of another
-object. When the `vars` or `replacements` of the kustomization are commented out or name another object, the placeholder stays: no CA is
-injected, no certificate is made out for the Service, and the API server can call no webhook.
-
-Build the file from the kustomization that has the replacements. References to the container's own environment in `args`, `command` and
-`env`, such as `$(POD_NAME)`, are Kubernetes' and fine.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata:
-  name: foo-validating-webhook-configuration
-  annotations:
-    cert-manager.io/inject-ca-from: $(CERTIFICATE_NAMESPACE)/$(CERTIFICATE_NAME)
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata:
-  name: foo-validating-webhook-configuration
-  annotations:
-    cert-manager.io/inject-ca-from: foo-system/foo-serving-cert
-```
-");
+    /// a placeholder of kustomize or kubebuilder was not replaced
+    PLACEHOLDER_LEFT = error("components-placeholder-left"), catalogue("C09"), url(book::COMPONENTS_YAML);
 }
 
 /// The words that kubebuilder's scaffold has in place of names (kubebuilder v4,

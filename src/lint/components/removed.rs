@@ -7,42 +7,9 @@ use crate::lint::Scope;
 use crate::objects::Object;
 
 rules! {
-    /// an object has an API version that Kubernetes or cert-manager no longer serves
+    /// Kubernetes or cert-manager no longer serves the API version of an object
     VERSION_REMOVED = error("components-object-version-removed"), catalogue("C17"),
-        url("https://kubernetes.io/docs/reference/using-api/deprecation-guide/"), page(r"
-The object is written in a version of its API that current releases of Kubernetes, or of the cert-manager that clusterctl installs, do not
-serve. The API server refuses it, and clusterctl ends in the middle of the installation.
-
-Write the object in the version that is named. Mind that fields may have changed; the page of Kubernetes says which.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: policy/v1beta1
-kind: PodDisruptionBudget
-metadata:
-  name: foo-controller-manager
-  namespace: foo-system
-  labels: {cluster.x-k8s.io/provider: infrastructure-foo}
-spec:
-  minAvailable: 1
-  selector: {matchLabels: {control-plane: foo-controller-manager}}
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: policy/v1
-kind: PodDisruptionBudget
-metadata:
-  name: foo-controller-manager
-  namespace: foo-system
-  labels: {cluster.x-k8s.io/provider: infrastructure-foo}
-spec:
-  minAvailable: 1
-  selector: {matchLabels: {control-plane: foo-controller-manager}}
-```
-");
+        url("https://kubernetes.io/docs/reference/using-api/deprecation-guide/");
 }
 
 /// Group, version, kinds (none: all), the release that does not serve it any more, what to write

@@ -11,109 +11,12 @@ use crate::objects::{Object, fields};
 use crate::text::nearest::nearest;
 
 rules! {
-    /// a binding is for a role or a service account that the components do not contain
-    pub(crate) LINK_MISSING = warning("components-binding-link-missing"), catalogue("C18"), url(book::COMPONENTS_YAML), page(r"
-A binding names a role, or a service account, that is not in the file. Until something else brings it, the binding gives no rights, and
-the manager meets that at run time. A role cannot be changed in a binding that exists: a wrong one has to be deleted by hand.
-
-Write the name as the object of the file has it, with its prefix. If the object is one of another provider, say so in the documentation
-and allow this rule.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata:
-  name: foo-system-manager-rolebinding
-roleRef:
-  apiGroup: rbac.authorization.k8s.io
-  kind: ClusterRole
-  name: manager-role
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata:
-  name: foo-system-manager-rolebinding
-roleRef:
-  apiGroup: rbac.authorization.k8s.io
-  kind: ClusterRole
-  name: foo-system-manager-role
-```
-");
-    /// a role allows everything on everything
-    ROLE_UNLIMITED = warning("components-role-unlimited"), catalogue("C19"), page(r"
-A rule of a role has the verb `*` for the resource `*` of all API groups, or of the core group with its Secrets. Whoever gets into the
-manager's pod owns the management cluster and everything that it manages, and administrators who look at roles refuse the provider.
-
-List the resources and the verbs that the controllers use.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata:
-  name: foo-system-manager-role
-rules:
-- apiGroups: ['*']
-  resources: ['*']
-  verbs: ['*']
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata:
-  name: foo-system-manager-role
-rules:
-- apiGroups: [infrastructure.cluster.x-k8s.io]
-  resources: [fooclusters, fooclusters/finalizers, fooclusters/status, foomachines, foomachines/finalizers, foomachines/status]
-  verbs: [get, list, patch, update, watch]
-- apiGroups: [cluster.x-k8s.io]
-  resources: [clusters, machines]
-  verbs: [get, list, watch]
-```
-");
-    /// a binding gives rights to the namespace's default service account
-    ACCOUNT_DEFAULT = info("components-account-default"), catalogue("C20"), page(r"
-A binding gives the manager's rights to the service account `default`. Every pod of the namespace that names no account of its own has
-them too.
-
-Give the manager a ServiceAccount, name it in `serviceAccountName` of the pod, and bind that.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata:
-  name: foo-system-manager-rolebinding
-subjects:
-- kind: ServiceAccount
-  name: default
-  namespace: foo-system
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRoleBinding
-metadata:
-  name: foo-system-manager-rolebinding
-subjects:
-- kind: ServiceAccount
-  name: foo-manager
-  namespace: foo-system
-```
-");
+    /// a binding refers to a role or service account that the components do not contain
+    pub(crate) LINK_MISSING = warning("components-binding-link-missing"), catalogue("C18"), url(book::COMPONENTS_YAML);
+    /// a role grants all verbs on all resources
+    ROLE_UNLIMITED = warning("components-role-unlimited"), catalogue("C19");
+    /// a binding grants rights to the namespace's default service account
+    ACCOUNT_DEFAULT = info("components-account-default"), catalogue("C20");
 }
 
 const GROUP: &str = "rbac.authorization.k8s.io";

@@ -11,81 +11,10 @@ use crate::objects::{Object, fields, pods};
 use crate::text::nearest::nearest;
 
 rules! {
-    /// the Service of a webhook leads to no pod, or lacks the port that is called
-    WEBHOOK_UNREACHABLE = error("components-webhook-unreachable"), catalogue("C16"), page(r"
-The API server calls a webhook through a Service. Here the Service selects no pod of the file, has a target port that no selected pod has
-by that name, or lacks the port that the webhook names (443 when it names none). Each request for which the webhook has to be called
-fails.
-
-Let `selector` repeat the labels of the pod, `targetPort` the name of its port, and the webhook the port of the Service.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: v1
-kind: Service
-metadata:
-  name: foo-webhook-service
-  namespace: foo-system
-spec:
-  selector:
-    control-plane: controller-manager
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: v1
-kind: Service
-metadata:
-  name: foo-webhook-service
-  namespace: foo-system
-spec:
-  selector:
-    control-plane: foo-controller-manager
-```
-");
-    /// a Service leads to no pod of the components
-    SERVICE_UNREACHABLE = warning("components-service-unreachable"), catalogue("C16"), page(r"
-A Service selects no pod of the file, or has a target port that no selected pod has by that name. Whoever uses the Service, such as a
-collector of metrics, gets no answer. Often the port went with a sidecar, and the Service stayed.
-
-Write the port as the pod has it, or remove the Service.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: v1
-kind: Service
-metadata:
-  name: foo-metrics-service
-  namespace: foo-system
-  labels: {cluster.x-k8s.io/provider: infrastructure-foo}
-spec:
-  ports:
-  - port: 8443
-    targetPort: https
-  selector:
-    control-plane: foo-controller-manager
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: v1
-kind: Service
-metadata:
-  name: foo-metrics-service
-  namespace: foo-system
-  labels: {cluster.x-k8s.io/provider: infrastructure-foo}
-spec:
-  ports:
-  - port: 8443
-    targetPort: 8443
-  selector:
-    control-plane: foo-controller-manager
-```
-");
+    /// the Service of a webhook selects no pod, or lacks the port that is called
+    WEBHOOK_UNREACHABLE = error("components-webhook-unreachable"), catalogue("C16");
+    /// a Service selects no pod, or a port that no selected pod has
+    SERVICE_UNREACHABLE = warning("components-service-unreachable"), catalogue("C16");
 }
 
 /// Judges the Services of all objects. Ports by number are not compared with what containers

@@ -10,39 +10,8 @@ use crate::text::envsubst::Template;
 use crate::text::source::Source;
 
 rules! {
-    /// a variable of the components does not begin with the name of the provider
-    VARIABLE_UNPREFIXED = info("components-variable-unprefixed"), catalogue("T09"), url(book::VARIABLES), page(r"
-clusterctl takes variables from the environment and from one configuration for all providers. A name such as `LOG_LEVEL` is set there for
-other programs too, or by another provider with another meaning.
-
-Begin the names with that of the provider. `EXP_…`, and `CAP…_…` with the provider's short name, are usual as well.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: foo-settings
-  namespace: foo-system
-  labels: {cluster.x-k8s.io/provider: infrastructure-foo}
-data:
-  level: ${LOG_LEVEL:=info}
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: foo-settings
-  namespace: foo-system
-  labels: {cluster.x-k8s.io/provider: infrastructure-foo}
-data:
-  level: ${FOO_LOG_LEVEL:=info}
-```
-");
+    /// the name of a variable does not start with the name of the provider
+    VARIABLE_UNPREFIXED = info("components-variable-unprefixed"), catalogue("T09"), url(book::VARIABLES);
 }
 
 /// What the names of variables may begin with, as far as the objects say whose they are.

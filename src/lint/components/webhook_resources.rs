@@ -12,53 +12,8 @@ use crate::text::budget::{Budget, Exceeded};
 use crate::text::nearest::nearest;
 
 rules! {
-    /// a webhook is for a resource, or a version of one, that no CRD of the components serves
-    RESOURCE_UNKNOWN = warning("components-webhook-resource-unknown"), catalogue("C14"), page(r"
-A rule of a webhook names a resource of the provider's own API group that no CRD of the file has, or a version that the CRD does not
-serve. The API server takes that without a word and never calls the webhook: nothing is checked, and nothing gets its defaults.
-
-Resources are named by their plural, `foomachines`. After a version is no longer served, the rule moves to the one that is.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata:
-  name: foo-validating-webhook-configuration
-webhooks:
-- name: validation.foomachine.infrastructure.cluster.x-k8s.io
-  admissionReviewVersions: [v1]
-  clientConfig:
-    service: {name: foo-webhook-service, namespace: foo-system}
-  rules:
-  - apiGroups: [infrastructure.cluster.x-k8s.io]
-    apiVersions: [v1beta1]
-    operations: [CREATE, UPDATE]
-    resources: [foomachine]
-  sideEffects: None
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata:
-  name: foo-validating-webhook-configuration
-webhooks:
-- name: validation.foomachine.infrastructure.cluster.x-k8s.io
-  admissionReviewVersions: [v1]
-  clientConfig:
-    service: {name: foo-webhook-service, namespace: foo-system}
-  rules:
-  - apiGroups: [infrastructure.cluster.x-k8s.io]
-    apiVersions: [v1beta1]
-    operations: [CREATE, UPDATE]
-    resources: [foomachines]
-  sideEffects: None
-```
-");
+    /// a webhook names a resource or version that no CRD of the components serves
+    RESOURCE_UNKNOWN = warning("components-webhook-resource-unknown"), catalogue("C14");
 }
 
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {

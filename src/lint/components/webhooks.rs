@@ -8,98 +8,10 @@ use crate::lint::Scope;
 use crate::objects::{Object, fields};
 
 rules! {
-    /// the API server refuses a webhook for its `sideEffects` or `admissionReviewVersions`
-    REFUSED = error("components-webhook-refused"), catalogue("C15"), page(r"
-`sideEffects` of a webhook is `None` or `NoneOnDryRun`, and `admissionReviewVersions` names a version that the API server knows: `v1`, or
-the older `v1beta1`. Anything else is refused, and with it the whole configuration.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata:
-  name: foo-validating-webhook-configuration
-webhooks:
-- name: validation.foomachine.infrastructure.cluster.x-k8s.io
-  admissionReviewVersions: [v1]
-  clientConfig:
-    service: {name: foo-webhook-service, namespace: foo-system}
-  rules:
-  - apiGroups: [infrastructure.cluster.x-k8s.io]
-    apiVersions: [v1beta1]
-    operations: [CREATE, UPDATE]
-    resources: [foomachines]
-  sideEffects: Some
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata:
-  name: foo-validating-webhook-configuration
-webhooks:
-- name: validation.foomachine.infrastructure.cluster.x-k8s.io
-  admissionReviewVersions: [v1]
-  clientConfig:
-    service: {name: foo-webhook-service, namespace: foo-system}
-  rules:
-  - apiGroups: [infrastructure.cluster.x-k8s.io]
-    apiVersions: [v1beta1]
-    operations: [CREATE, UPDATE]
-    resources: [foomachines]
-  sideEffects: NoneOnDryRun
-```
-");
-    /// a webhook does not take AdmissionReview v1
-    REVIEW_OLD = warning("components-webhook-review-old"), catalogue("C15"), page(r"
-`admissionReviewVersions` names `v1beta1` alone. The API server still sends that version, which was deprecated with Kubernetes 1.16; the
-webhook is no longer called when the API server stops sending it.
-
-Add `v1`, once the library that the webhook is built with serves it: the API server sends the first version of the list that it knows.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata:
-  name: foo-validating-webhook-configuration
-webhooks:
-- name: validation.foomachine.infrastructure.cluster.x-k8s.io
-  admissionReviewVersions: [v1beta1]
-  clientConfig:
-    service: {name: foo-webhook-service, namespace: foo-system}
-  rules:
-  - apiGroups: [infrastructure.cluster.x-k8s.io]
-    apiVersions: [v1beta1]
-    operations: [CREATE, UPDATE]
-    resources: [foomachines]
-  sideEffects: None
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: admissionregistration.k8s.io/v1
-kind: ValidatingWebhookConfiguration
-metadata:
-  name: foo-validating-webhook-configuration
-webhooks:
-- name: validation.foomachine.infrastructure.cluster.x-k8s.io
-  admissionReviewVersions: [v1, v1beta1]
-  clientConfig:
-    service: {name: foo-webhook-service, namespace: foo-system}
-  rules:
-  - apiGroups: [infrastructure.cluster.x-k8s.io]
-    apiVersions: [v1beta1]
-    operations: [CREATE, UPDATE]
-    resources: [foomachines]
-  sideEffects: None
-```
-");
+    /// the API server rejects the `sideEffects` or `admissionReviewVersions` of a webhook
+    REFUSED = error("components-webhook-refused"), catalogue("C15");
+    /// a webhook does not accept AdmissionReview v1
+    REVIEW_OLD = warning("components-webhook-review-old"), catalogue("C15");
 }
 
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {

@@ -8,56 +8,9 @@ use crate::lint::containers::is_awaited;
 use crate::objects::{Object, pods};
 
 rules! {
-    /// a workload is no Deployment with a container named `manager`, so clusterctl does not wait for it
-    WORKLOAD_UNAWAITED = warning("components-workload-unawaited"), catalogue("C04"), url(book::CONTROLLERS), page(r"
-A provider runs its controllers in Deployments, and the container of the controller is called `manager`. clusterctl tells by that name
-which Deployments to wait for, and waits for no DaemonSet and no StatefulSet: when it says that the provider is ready, such a workload may
-not run yet, and that it never runs is not noticed.
-
-Rename the container, run the controller in a Deployment, or, when what runs there is no controller and nothing depends on it, allow this
-rule.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: foo-image-builder
-  namespace: foo-system
-  labels: {cluster.x-k8s.io/provider: infrastructure-foo}
-spec:
-  selector: {matchLabels: {app: foo-image-builder}}
-  template:
-    metadata: {labels: {app: foo-image-builder}}
-    spec:
-      serviceAccountName: foo-manager
-      containers:
-      - name: builder
-        image: ghcr.io/example/foo-image-builder:v0.2.0
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: foo-image-builder
-  namespace: foo-system
-  labels: {cluster.x-k8s.io/provider: infrastructure-foo}
-spec:
-  selector: {matchLabels: {app: foo-image-builder}}
-  template:
-    metadata: {labels: {app: foo-image-builder}}
-    spec:
-      serviceAccountName: foo-manager
-      securityContext: {runAsNonRoot: true}
-      containers:
-      - name: manager
-        image: ghcr.io/example/foo-image-builder:v0.2.0
-```
-");
+    /// clusterctl does not wait for a workload that is not a Deployment with a container named
+    /// `manager`
+    WORKLOAD_UNAWAITED = warning("components-workload-unawaited"), catalogue("C04"), url(book::CONTROLLERS);
 }
 
 /// Judges the workloads. That no Deployment at all has the container is a finding of its own.

@@ -9,7 +9,8 @@ use crate::objects::{Object, fields};
 use crate::schema::fits_format;
 
 rules! {
-    /// a bound in the schema of a CRD does not fit the format of the field, so the API server rejects every value
+    /// a bound in a CRD's schema exceeds the format of the field, so the API server rejects every
+    /// value
     BOUND_UNFIT = error("crd-bound-unfit");
 }
 

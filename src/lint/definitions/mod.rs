@@ -20,87 +20,15 @@ use crate::schema::structural;
 use crate::text::budget::Budget;
 
 rules! {
-    /// the name of a CRD differs from the one that Cluster API computes
-    NAME_WRONG = error("crd-name-wrong"), url(book::CRD_NAME), catalogue("R06"), page(r"
-The core finds the CRD of a kind by its name, which it computes: the plural of the kind as a certain library forms it, and the group.
-clusterctl refuses CRDs with other names. A kind that core objects never refer to may carry an annotation that leaves it out.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata:
-  name: fooidentitys.infrastructure.cluster.x-k8s.io
-  labels: {cluster.x-k8s.io/provider: infrastructure-foo}
-spec:
-  group: infrastructure.cluster.x-k8s.io
-  names: {kind: FooIdentity, listKind: FooIdentityList, plural: fooidentitys, singular: fooidentity}
-  scope: Namespaced
-  versions:
-  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata:
-  name: fooidentities.infrastructure.cluster.x-k8s.io
-  labels: {cluster.x-k8s.io/provider: infrastructure-foo}
-spec:
-  group: infrastructure.cluster.x-k8s.io
-  names: {kind: FooIdentity, listKind: FooIdentityList, plural: fooidentities, singular: fooidentity}
-  scope: Namespaced
-  versions:
-  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
-```
-");
-    /// the name of a CRD is not made of its plural and its group
-    NAME_NOT_PLURAL = error("crd-name-not-plural"), page(r"
-The API server takes a CRD only when its name is `spec.names.plural`, a dot and `spec.group`. It refuses all others, and clusterctl ends
-with its error after it has created a part of the objects.
-
-Write the plural that the name begins with, or name the CRD after its plural; `crd-name-wrong` says which plural Cluster API computes.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata:
-  name: fooidentities.infrastructure.cluster.x-k8s.io
-  labels: {cluster.x-k8s.io/provider: infrastructure-foo}
-spec:
-  group: infrastructure.cluster.x-k8s.io
-  names: {kind: FooIdentity, listKind: FooIdentityList, plural: fooidentitys, singular: fooidentity}
-  scope: Namespaced
-  versions:
-  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata:
-  name: fooidentities.infrastructure.cluster.x-k8s.io
-  labels: {cluster.x-k8s.io/provider: infrastructure-foo}
-spec:
-  group: infrastructure.cluster.x-k8s.io
-  names: {kind: FooIdentity, listKind: FooIdentityList, plural: fooidentities, singular: fooidentity}
-  scope: Namespaced
-  versions:
-  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
-```
-");
-    /// the schema of a CRD is not structural, or has defaults or rules that the API server rejects
+    /// the name of a CRD differs from the name that Cluster API computes
+    NAME_WRONG = error("crd-name-wrong"), url(book::CRD_NAME), catalogue("R06");
+    /// the name of a CRD is not its plural, a dot and its group
+    NAME_NOT_PLURAL = error("crd-name-not-plural");
+    /// the schema of a CRD is not structural, or the API server rejects its defaults or rules
     NOT_STRUCTURAL = error("crd-not-structural");
-    /// a rule of a CRD (CEL) is longer or nested more deeply than anything that is judged here
+    /// a CEL rule of a CRD exceeds the length or nesting limit and was not checked
     RULE_UNJUDGED = warning("crd-rule-unjudged");
-    /// a CRD has a `caBundle`, which Kubernetes 1.31 and later reject on the second apply
+    /// a CRD contains a `caBundle`, which Kubernetes 1.31 and later reject on the second apply
     CA_BUNDLE = error("crd-ca-bundle-present");
 }
 

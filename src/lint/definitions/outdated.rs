@@ -10,11 +10,11 @@ use crate::lint::Scope;
 use crate::objects::Object;
 
 rules! {
-    /// a kind fulfils an older contract than the one that was asked for
+    /// a kind fulfils an older contract than the requested one
     CONTRACT_OUTDATED = warning("crd-contract-outdated"), url(book::CONTRACT_VERSIONS);
-    /// a kind that fulfils the contract that was asked for still reports something as the older one does
+    /// a kind that fulfils the requested contract still has status fields of the older one
     FIELD_OUTDATED = warning("crd-contract-field-outdated"), url(book::CONTRACT_VERSIONS);
-    /// an object is written in an older version of Cluster API's own types
+    /// an object uses an older API version of a Cluster API type
     OBJECT_OUTDATED = warning("object-api-version-outdated"), url(book::CONTRACT_VERSIONS);
 }
 

@@ -12,86 +12,8 @@ use crate::lint::{Extent, Scope};
 use crate::objects::{Object, fields};
 
 rules! {
-    /// no role lets the core use kinds of a group that it does not know
-    CORE_RIGHTS_MISSING = error("rbac-core-rights-missing"), url(book::ALL_RESOURCES_GROUP), catalogue("R24"), page(r#"
-The core may use three groups: bootstrap, controlplane and infrastructure of `cluster.x-k8s.io`. For kinds of any other group a provider
-brings the rights along: a ClusterRole with the label `cluster.x-k8s.io/aggregate-to-manager: "true"`, which becomes a part of the core's
-own. Without it every look at the kind is forbidden.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata:
-  name: barclusters.infrastructure.bar.dev
-  labels: {cluster.x-k8s.io/provider: infrastructure-foo, cluster.x-k8s.io/v1beta2: v1}
-spec:
-  group: infrastructure.bar.dev
-  names: {kind: BarCluster, listKind: BarClusterList, plural: barclusters, singular: barcluster}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-    subresources: {status: {}}
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata:
-  name: barclustertemplates.infrastructure.bar.dev
-  labels: {cluster.x-k8s.io/provider: infrastructure-foo, cluster.x-k8s.io/v1beta2: v1}
-spec:
-  group: infrastructure.bar.dev
-  names: {kind: BarClusterTemplate, listKind: BarClusterTemplateList, plural: barclustertemplates, singular: barclustertemplate}
-  scope: Namespaced
-  versions:
-  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata:
-  name: barclusters.infrastructure.bar.dev
-  labels: {cluster.x-k8s.io/provider: infrastructure-foo, cluster.x-k8s.io/v1beta2: v1}
-spec:
-  group: infrastructure.bar.dev
-  names: {kind: BarCluster, listKind: BarClusterList, plural: barclusters, singular: barcluster}
-  scope: Namespaced
-  versions:
-  - name: v1
-    served: true
-    storage: true
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-    subresources: {status: {}}
----
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata:
-  name: barclustertemplates.infrastructure.bar.dev
-  labels: {cluster.x-k8s.io/provider: infrastructure-foo, cluster.x-k8s.io/v1beta2: v1}
-spec:
-  group: infrastructure.bar.dev
-  names: {kind: BarClusterTemplate, listKind: BarClusterTemplateList, plural: barclustertemplates, singular: barclustertemplate}
-  scope: Namespaced
-  versions:
-  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
----
-apiVersion: rbac.authorization.k8s.io/v1
-kind: ClusterRole
-metadata:
-  name: foo-system-aggregated-role
-  labels: {cluster.x-k8s.io/provider: infrastructure-foo, cluster.x-k8s.io/aggregate-to-manager: "true"}
-rules:
-- apiGroups: [infrastructure.bar.dev]
-  resources: [barclusters, barclustertemplates]
-  verbs: [create, delete, get, list, patch, update, watch]
-```
-"#);
+    /// no role grants the core access to the kinds of a provider's own API group
+    CORE_RIGHTS_MISSING = error("rbac-core-rights-missing"), url(book::ALL_RESOURCES_GROUP), catalogue("R24");
 }
 
 /// Judges the rights of the core on kinds of foreign groups.

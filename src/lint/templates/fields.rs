@@ -16,100 +16,11 @@ use crate::text::source::Source;
 
 rules! {
     /// an object in a template has a field that its CRD does not have
-    FIELD_UNKNOWN = error("template-field-unknown"), catalogue("T18"), page(r"
-The CRD of the release has no such field in this version. `kubectl apply` refuses the object; other tools apply it, and the API server
-drops the field without a word.
-
-Write the field as the CRD has it, or remove it.
-
-## Bad
-
-```yaml cluster-template-large.yaml
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooMachineTemplate
-metadata:
-  name: ${CLUSTER_NAME}
-spec:
-  template:
-    spec:
-      machineSize: large
-```
-
-## Good
-
-```yaml cluster-template-large.yaml
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooMachineTemplate
-metadata:
-  name: ${CLUSTER_NAME}
-spec:
-  template:
-    spec:
-      size: large
-```
-");
+    FIELD_UNKNOWN = error("template-field-unknown"), catalogue("T18");
     /// an object in a template lacks a field that its CRD requires
-    FIELD_MISSING = error("template-field-missing"), catalogue("T18"), page(r"
-The CRD of the release requires the field, and has no default for it. Unless a webhook of the provider fills it in, the API server refuses
-the object.
-
-Write the field, or a default for it into the CRD.
-
-## Bad
-
-```yaml cluster-template-large.yaml
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooMachineTemplate
-metadata:
-  name: ${CLUSTER_NAME}
-spec: {}
-```
-
-## Good
-
-```yaml cluster-template-large.yaml
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooMachineTemplate
-metadata:
-  name: ${CLUSTER_NAME}
-spec:
-  template:
-    spec: {}
-```
-");
-    /// a value in a template is not what its CRD takes
-    FIELD_REFUSED = error("template-field-refused"), catalogue("T18"), page(r"
-The CRD of the release takes another type at this place, or other values, and the API server refuses the object. A variable is judged by
-its default; one without a default can be anything.
-
-Write a value that the CRD takes. Mind that a text of digits, or `true`, is a text only in quotes.
-
-## Bad
-
-```yaml cluster-template-large.yaml
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooMachineTemplate
-metadata:
-  name: ${CLUSTER_NAME}
-spec:
-  template:
-    spec:
-      size: ${FOO_MACHINE_SIZE:=4}
-```
-
-## Good
-
-```yaml cluster-template-large.yaml
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooMachineTemplate
-metadata:
-  name: ${CLUSTER_NAME}
-spec:
-  template:
-    spec:
-      size: '${FOO_MACHINE_SIZE:=4}'
-```
-");
+    FIELD_MISSING = error("template-field-missing"), catalogue("T18");
+    /// a value in a template violates the schema of its CRD
+    FIELD_REFUSED = error("template-field-refused"), catalogue("T18");
 }
 
 const WORDING: Wording = Wording {

@@ -12,57 +12,7 @@ use crate::text::envsubst::Template;
 
 rules! {
     /// a template does not use the variable that a flag of clusterctl sets
-    FLAG_IGNORED = info("template-flag-ignored"), catalogue("T13"), url(book::TEMPLATES), page(r#"
-`clusterctl generate cluster` has flags for the version of Kubernetes and the numbers of machines, which set `KUBERNETES_VERSION`,
-`CONTROL_PLANE_MACHINE_COUNT` and `WORKER_MACHINE_COUNT`. The template has such a field and does not use the variable, so that the flag
-has no effect, and nobody is told.
-
-Use the variable, with a default if you like.
-
-## Bad
-
-```yaml cluster-template-fixed.yaml
-apiVersion: controlplane.cluster.x-k8s.io/v1beta2
-kind: KubeadmControlPlane
-metadata:
-  name: ${CLUSTER_NAME}
-spec:
-  version: v1.34.0
-  machineTemplate:
-    spec:
-      infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: FooMachineTemplate, name: "${CLUSTER_NAME}"}
----
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooMachineTemplate
-metadata:
-  name: "${CLUSTER_NAME}"
-spec:
-  template:
-    spec: {}
-```
-
-## Good
-
-```yaml cluster-template-fixed.yaml
-apiVersion: controlplane.cluster.x-k8s.io/v1beta2
-kind: KubeadmControlPlane
-metadata:
-  name: ${CLUSTER_NAME}
-spec:
-  version: ${KUBERNETES_VERSION}
-  machineTemplate:
-    spec:
-      infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: FooMachineTemplate, name: "${CLUSTER_NAME}"}
----
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooMachineTemplate
-metadata:
-  name: "${CLUSTER_NAME}"
-spec:
-  template:
-    spec: {}
-```
-"#);
+    FLAG_IGNORED = info("template-flag-ignored"), catalogue("T13"), url(book::TEMPLATES);
 }
 
 const CORE: &str = "cluster.x-k8s.io";

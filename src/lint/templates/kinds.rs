@@ -10,39 +10,8 @@ use crate::objects::Object;
 use crate::text::nearest::nearest;
 
 rules! {
-    /// an object in a template is of a kind or a version that is not served
-    OBJECT_UNSERVED = error("template-object-unserved"), catalogue("T17"), page(r"
-An object of the file is of a version that the CRD of the release does not serve, or of a kind or a version that Cluster API does not have
-(any more). Whoever applies the cluster gets an error for this object, and a cluster without it.
-
-Write the version that is served, and the fields as that version has them.
-
-## Bad
-
-```yaml cluster-template-large.yaml
-apiVersion: infrastructure.cluster.x-k8s.io/v1alpha1
-kind: FooMachineTemplate
-metadata:
-  name: ${CLUSTER_NAME}
-spec:
-  template:
-    spec:
-      size: large
-```
-
-## Good
-
-```yaml cluster-template-large.yaml
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooMachineTemplate
-metadata:
-  name: ${CLUSTER_NAME}
-spec:
-  template:
-    spec:
-      size: large
-```
-");
+    /// an object in a template has a kind or version that is not served
+    OBJECT_UNSERVED = error("template-object-unserved"), catalogue("T17");
 }
 
 /// The group of which Cluster API's core has all kinds.

@@ -24,7 +24,6 @@ use crate::text::envsubst::{self, SubstError};
 use crate::text::go;
 use crate::text::source::Source;
 use crate::text::yaml;
-use crate::topology::refused_of_class;
 
 pub(crate) use known::{Known, Wanted};
 use rules::{
@@ -125,17 +124,6 @@ impl Judge<'_> {
         report.extend(template_text::check(self.source, budget));
         if let Audience::Author(wishes) = self.asked.audience {
             report.extend(sampled.substituted.restore(self.advice(&sampled, budget)));
-            // Of a part of a class the rest may be elsewhere.
-            let is_class = |object: &Object| {
-                self.asked.extent == Extent::Whole && object.is(CORE_GROUP, "ClusterClass")
-            };
-            report.extend(sampled.judge(|object| {
-                if is_class(object) {
-                    refused_of_class(object, budget)
-                } else {
-                    Vec::new()
-                }
-            }));
             report.extend(outdated(&sampled, wishes));
             report.extend(check_text(self.source, budget));
         }
@@ -472,39 +460,6 @@ mod tests {
     }
 
     const CLUSTER: &str = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata:\n  name: ${CLUSTER_NAME}\n  namespace: ${NAMESPACE}\n";
-
-    /// What Cluster API's webhook refuses of a class is known before it is released; patches of
-    /// runtime extensions are the cluster's affair.
-    #[test]
-    fn patches_of_classes_are_judged() {
-        let class = |value: &str, more: &str| {
-            format!(
-                "apiVersion: cluster.x-k8s.io/v1beta1\nkind: ClusterClass\nmetadata: {{name: a}}\nspec:\n  variables:\n  - {{name: known, required: true, schema: {{openAPIV3Schema: {{type: string}}}}}}\n  infrastructure: {{ref: {{apiVersion: infrastructure.cluster.x-k8s.io/v1, kind: FooClusterTemplate, name: a}}}}\n  controlPlane: {{ref: {{apiVersion: controlplane.cluster.x-k8s.io/v1, kind: FooControlPlaneTemplate, name: a}}}}\n  patches:\n  - name: p\n    definitions:\n    - selector: {{apiVersion: infrastructure.cluster.x-k8s.io/v1, kind: FooClusterTemplate, matchResources: {{infrastructureCluster: true}}}}\n      jsonPatches:\n      - {{op: add, path: /spec/template/spec/a, {value}}}\n{more}"
-            )
-        };
-        let refused = |text: String| {
-            let found = check(
-                &[Source::new("clusterclass-a.yaml", text)],
-                &ALL,
-                &Budget::default(),
-            )
-            .into_findings()
-            .into_iter();
-            found
-                .filter(|finding| finding.rule.id == "topology-class-refused")
-                .map(|finding| finding.place.span.unwrap().start.line)
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(refused(class("valueFrom: {variable: known}", "")), [0; 0]);
-        assert_eq!(refused(class("valueFrom: {variable: unknown}", "")), [14]);
-        assert_eq!(
-            refused(class(
-                "value: 1",
-                "  - {name: q, external: {generateExtension: x}}\n"
-            )),
-            [0; 0]
-        );
-    }
 
     #[test]
     fn sound_templates_pass() {

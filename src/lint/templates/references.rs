@@ -10,71 +10,8 @@ use crate::objects::references::{Reference, references};
 use crate::text::nearest::nearest;
 
 rules! {
-    /// an object that a template refers to is not in it
-    REFERENCE_MISSING = error("template-reference-missing"), catalogue("T16"), url(book::TEMPLATES), page(r"
-A Cluster, a control plane, a MachineDeployment or a ClusterClass of the file names an object that the file does not contain. Cluster API
-waits for it without end: no machine comes, and the condition of the Cluster says that the object is not found.
-
-Write the name as the object has it, or add the object.
-
-## Bad
-
-```yaml cluster-template-workers.yaml
-apiVersion: cluster.x-k8s.io/v1beta2
-kind: MachineDeployment
-metadata:
-  name: ${CLUSTER_NAME}-workers
-spec:
-  clusterName: ${CLUSTER_NAME}
-  replicas: ${WORKER_MACHINE_COUNT}
-  template:
-    spec:
-      clusterName: ${CLUSTER_NAME}
-      version: ${KUBERNETES_VERSION}
-      bootstrap: {dataSecretName: foo}
-      infrastructureRef:
-        apiGroup: infrastructure.cluster.x-k8s.io
-        kind: FooMachineTemplate
-        name: ${CLUSTER_NAME}-worker
----
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooMachineTemplate
-metadata:
-  name: ${CLUSTER_NAME}-workers
-spec:
-  template:
-    spec: {}
-```
-
-## Good
-
-```yaml cluster-template-workers.yaml
-apiVersion: cluster.x-k8s.io/v1beta2
-kind: MachineDeployment
-metadata:
-  name: ${CLUSTER_NAME}-workers
-spec:
-  clusterName: ${CLUSTER_NAME}
-  replicas: ${WORKER_MACHINE_COUNT}
-  template:
-    spec:
-      clusterName: ${CLUSTER_NAME}
-      version: ${KUBERNETES_VERSION}
-      bootstrap: {dataSecretName: foo}
-      infrastructureRef:
-        apiGroup: infrastructure.cluster.x-k8s.io
-        kind: FooMachineTemplate
-        name: ${CLUSTER_NAME}-workers
----
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooMachineTemplate
-metadata:
-  name: ${CLUSTER_NAME}-workers
-spec:
-  template:
-    spec: {}
-```
-");
+    /// a template refers to an object that it does not contain
+    REFERENCE_MISSING = error("template-reference-missing"), catalogue("T16"), url(book::TEMPLATES);
 }
 
 /// The groups whose objects name others that Cluster API waits for.

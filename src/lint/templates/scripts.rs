@@ -13,69 +13,10 @@ use crate::text::source::Source;
 use crate::text::yaml::{Document, Node, Value};
 
 rules! {
-    /// clusterctl makes `$` of `$$`, which is a shell's own number
-    DOLLAR_HALVED = info("template-dollar-halved"), catalogue("T07"), url(book::VARIABLES), page(r"
-clusterctl makes one `$` of two. A script in which `$$` stands for the number of its process, as in `/tmp/join.$$`, gets a lone `$` there.
-
-Write `$$$$`, of which `$$` stays.
-
-## Bad
-
-```yaml cluster-template-script.yaml
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: ${CLUSTER_NAME}
-data:
-  run.sh: |
-    cat > /tmp/join.$$
-```
-
-## Good
-
-```yaml cluster-template-script.yaml
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: ${CLUSTER_NAME}
-data:
-  run.sh: |
-    cat > /tmp/join.$$$$
-```
-");
+    /// clusterctl replaces `$$`, which is a shell's process id, by `$`
+    DOLLAR_HALVED = info("template-dollar-halved"), catalogue("T07"), url(book::VARIABLES);
     /// clusterctl replaces a variable that the script itself sets
-    SHELL_REPLACED = warning("template-shell-variable-replaced"), catalogue("T08"), url(book::VARIABLES), page(r"
-A script sets a variable and uses it with braces. clusterctl takes `${NAME}` for one of its own: it demands a value from whoever makes a
-cluster, and writes that value into the script, where the script's own one is lost.
-
-Write `$${NAME}`, which clusterctl leaves as `${NAME}`, or `$NAME`.
-
-## Bad
-
-```yaml cluster-template-script.yaml
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: ${CLUSTER_NAME}
-data:
-  run.sh: |
-    ADDRESS=$(hostname -I)
-    echo ${ADDRESS} > /run/address
-```
-
-## Good
-
-```yaml cluster-template-script.yaml
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: ${CLUSTER_NAME}
-data:
-  run.sh: |
-    ADDRESS=$(hostname -I)
-    echo $${ADDRESS} > /run/address
-```
-");
+    SHELL_REPLACED = warning("template-shell-variable-replaced"), catalogue("T08"), url(book::VARIABLES);
 }
 
 /// `NAME=` or `NAME+=` at the beginning of a command; what declares may name others before it.

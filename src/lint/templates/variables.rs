@@ -9,105 +9,12 @@ use crate::text::envsubst::{Template, Use};
 use crate::text::source::Source;
 
 rules! {
-    /// a variable has lower-case letters, and clusterctl looks for it in upper case
-    LOWER_CASE = warning("template-variable-lower-case"), catalogue("T02"), url(book::VARIABLES), page(r"
-clusterctl looks for `${disk_size}` in the environment as `DISK_SIZE`. Who sets `disk_size` gets the message that it is not set, or
-silently the default.
-
-Write the name in upper case. In a script, where a variable of the shell is meant, write `$${disk_size}`.
-
-## Bad
-
-```yaml cluster-template-large.yaml
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooMachineTemplate
-metadata:
-  name: ${CLUSTER_NAME}
-spec:
-  template:
-    spec:
-      size: ${foo_machine_size}
-```
-
-## Good
-
-```yaml cluster-template-large.yaml
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooMachineTemplate
-metadata:
-  name: ${CLUSTER_NAME}
-spec:
-  template:
-    spec:
-      size: ${FOO_MACHINE_SIZE}
-```
-");
-    /// a variable with a default is blank where it is used without one
-    BLANK = warning("template-variable-blank"), catalogue("T03"), url(book::VARIABLES), page(r"
-Only the first place decides whether a variable is required. With `${FOO_SIZE:=small}` there, clusterctl takes a call without it, and
-writes nothing where the template says `${FOO_SIZE}` further down: no default, no message.
-
-Repeat the default at every place, or leave it out at the first one.
-
-## Bad
-
-```yaml cluster-template-large.yaml
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooMachineTemplate
-metadata:
-  name: ${CLUSTER_NAME}-${FOO_MACHINE_SIZE:=large}
-spec:
-  template:
-    spec:
-      size: ${FOO_MACHINE_SIZE}
-```
-
-## Good
-
-```yaml cluster-template-large.yaml
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooMachineTemplate
-metadata:
-  name: ${CLUSTER_NAME}-${FOO_MACHINE_SIZE:=large}
-spec:
-  template:
-    spec:
-      size: ${FOO_MACHINE_SIZE:=large}
-```
-");
-    /// a variable has several defaults
-    DEFAULTS_DIFFER = warning("template-variable-defaults-differ"), catalogue("T04"), url(book::VARIABLES), page(r"
-A variable has one default at one place and another one elsewhere. A call without it gets both, and the list of variables shows the first.
-Most often the name is a slip of the pen.
-
-Give the variable one default, or the second value a variable of its own.
-
-## Bad
-
-```yaml cluster-template-large.yaml
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooMachineTemplate
-metadata:
-  name: ${CLUSTER_NAME}-${FOO_MACHINE_SIZE:=large}
-spec:
-  template:
-    spec:
-      size: ${FOO_MACHINE_SIZE:=small}
-```
-
-## Good
-
-```yaml cluster-template-large.yaml
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooMachineTemplate
-metadata:
-  name: ${CLUSTER_NAME}-${FOO_MACHINE_SIZE:=large}
-spec:
-  template:
-    spec:
-      size: ${FOO_MACHINE_SIZE:=large}
-```
-");
+    /// a variable has lower-case letters, and clusterctl looks it up in upper case
+    LOWER_CASE = warning("template-variable-lower-case"), catalogue("T02"), url(book::VARIABLES);
+    /// a variable with a default is empty where it is used without the default
+    BLANK = warning("template-variable-blank"), catalogue("T03"), url(book::VARIABLES);
+    /// a variable has different defaults
+    DEFAULTS_DIFFER = warning("template-variable-defaults-differ"), catalogue("T04"), url(book::VARIABLES);
 }
 
 /// Judges the variables of a template, each once.

@@ -6,53 +6,8 @@ use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::objects::{Object, fields};
 
 rules! {
-    /// a field changes that the API server never lets change
-    IMMUTABLE = warning("upgrade-field-immutable"), page(r"
-`clusterctl upgrade` deletes these objects and creates them again, so it does not notice. `kubectl apply`, Flux, Argo CD and whoever else changes
-objects in place end with an error, often in the middle of the upgrade.
-
-Keep the value, or give the object a new name.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: foo-controller-manager
-  namespace: foo-system
-spec:
-  selector:
-    matchLabels:
-      app: foo
-  template:
-    metadata:
-      labels:
-        app: foo
-```
-
-```yaml previous/infrastructure-components.yaml
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: foo-controller-manager
-  namespace: foo-system
-spec:
-  replicas: 1
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: foo-controller-manager
-  namespace: foo-system
-spec:
-  replicas: 2
-```
-");
+    /// an immutable field of an object changes
+    IMMUTABLE = warning("upgrade-field-immutable");
 }
 
 /// Kinds, and the fields of theirs that never change (Kubernetes' validation of updates).

@@ -8,35 +8,8 @@ use crate::diag::{Diagnostic, Place, rules};
 use crate::text::source::Source;
 
 rules! {
-    /// a cluster template or ClusterClass of the release before is not in the release
-    REMOVED = warning("upgrade-template-removed"), url(book::TEMPLATES), page(r#"
-Scripts and pipelines call a template by its flavor and a class by its name: `clusterctl generate cluster --flavor NAME` then ends with an error.
-
-Keep the file, or say in the release notes what to use in its place.
-
-## Bad
-
-```yaml previous/cluster-template-small.yaml
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooCluster
-metadata:
-  name: "${CLUSTER_NAME}"
-  namespace: "${NAMESPACE}"
-```
-
-```yaml cluster-template-small.yaml
-```
-
-## Good
-
-```yaml cluster-template-small.yaml
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooCluster
-metadata:
-  name: "${CLUSTER_NAME}"
-  namespace: "${NAMESPACE}"
-```
-"#);
+    /// a cluster template or ClusterClass of the previous release is missing
+    REMOVED = warning("upgrade-template-removed"), url(book::TEMPLATES);
 }
 
 pub(super) fn check(old: &Side, new: &Side) -> Vec<Diagnostic> {

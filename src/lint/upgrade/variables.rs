@@ -10,47 +10,8 @@ use crate::text::envsubst;
 use crate::text::source::Source;
 
 rules! {
-    /// a file of the release needs a variable that the release before did not need
-    REQUIRED = warning("upgrade-variable-required"), url(book::VARIABLES), page(r#"
-`clusterctl upgrade apply` and pipelines that call `clusterctl generate cluster` end with an error for a variable that is not set and has no default.
-What worked with the release before then fails with the new one.
-
-Give the variable a default that keeps the old behaviour, or name it in the release notes.
-
-## Bad
-
-```yaml cluster-template-small.yaml
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooCluster
-metadata:
-  name: "${CLUSTER_NAME}"
-  namespace: "${NAMESPACE}"
-spec:
-  controlPlaneEndpoint:
-    host: "${FOO_HOST}"
-```
-
-```yaml previous/cluster-template-small.yaml
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooCluster
-metadata:
-  name: "${CLUSTER_NAME}"
-  namespace: "${NAMESPACE}"
-```
-
-## Good
-
-```yaml cluster-template-small.yaml
-apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
-kind: FooCluster
-metadata:
-  name: "${CLUSTER_NAME}"
-  namespace: "${NAMESPACE}"
-spec:
-  controlPlaneEndpoint:
-    host: "${FOO_HOST:=foo.example.com}"
-```
-"#);
+    /// a file requires a variable that the previous release did not require
+    REQUIRED = warning("upgrade-variable-required"), url(book::VARIABLES);
 }
 
 /// The files with variables, by their names in the release.

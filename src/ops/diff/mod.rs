@@ -24,7 +24,7 @@ use nodes::Node;
 use pairs::{Pair, is_named, pairs};
 
 rules! {
-    /// the input contains nothing whose bootstrap data could be compared
+    /// the input contains no machine whose bootstrap data can be compared
     pub(crate) NOTHING = error("diff-machine-missing");
 }
 

@@ -33,13 +33,13 @@ use crate::text::source::Source;
 use crate::text::tree::Tree;
 
 rules! {
-    /// `init` finds a kustomization that is no map, which kustomize refuses
+    /// a kustomization of the project is not a mapping, so kustomize rejects it
     NO_KUSTOMIZATION = error("init-kustomization-refused");
-    /// `init` finds no CRDs, so that it does not know what the project provides
+    /// the project contains no CRDs, so `init` cannot tell what it provides
     NO_KINDS = error("init-project-without-crds");
-    /// `init` finds a text in the project that YAML cannot hold, so that provider.yaml cannot have it
+    /// a string of the project cannot be represented in provider.yaml
     NOT_WRITABLE = error("init-value-not-writable");
-    /// `init` cannot find out which type or name the provider has
+    /// `init` cannot derive the type or name of the provider from the project
     UNKNOWN = error("init-provider-unknown");
 }
 

@@ -32,7 +32,7 @@ use crate::text::budget::Budget;
 use crate::text::source::Source;
 
 rules! {
-    /// none of the files is one of a provider
+    /// the input contains no file of a provider
     pub(crate) NOTHING = error("lint-input-missing");
 }
 

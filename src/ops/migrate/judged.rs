@@ -22,6 +22,9 @@ const OF_PARTS: [&str; 3] = [
     "config-field-missing",
 ];
 
+/// Rules of webhooks, which check whole objects only.
+const OF_WHOLE: [&str; 2] = ["config-admission-refused", "core-admission-refused"];
+
 /// Rules that report a field or a value of another API version.
 const OF_VERSIONS: [&str; 4] = [
     "core-field-unknown",
@@ -116,7 +119,8 @@ impl Findings {
         let is_partial = original
             .iter()
             .any(|finding| is_error(finding) || is_of_part(finding));
-        let is_open = is_template || original.iter().any(is_of_part);
+        let has_parts = original.iter().any(is_of_part);
+        let is_open = is_template || has_parts;
         let rules: BTreeSet<&str> = original.iter().map(|finding| finding.rule.id).collect();
         let counts = |finding: &&Diagnostic| {
             let is_of_object = OF_OBJECTS
@@ -124,6 +128,7 @@ impl Findings {
                 .any(|family| finding.rule.id.starts_with(family));
             is_error(finding)
                 && !(is_partial && is_of_part(finding))
+                && !(has_parts && OF_WHOLE.contains(&finding.rule.id))
                 && (is_of_object && !is_open || !rules.contains(finding.rule.id))
         };
         self.of_document(document).iter().filter(counts).collect()

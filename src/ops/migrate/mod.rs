@@ -18,7 +18,7 @@ use crate::text::budget::Budget;
 use crate::text::source::Source;
 
 rules! {
-    /// no document of the input is of a kind that is migrated
+    /// the input contains no document of a kind that is migrated
     NOTHING_KNOWN = error("migrate-nothing-known");
 }
 

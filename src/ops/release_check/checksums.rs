@@ -5,29 +5,8 @@ use crate::emit::checksums::{CHECKSUMS_FILE, ChecksumFault, compare, signed_by};
 use crate::ops::release_check::Files;
 
 rules! {
-    /// the list of checksums does not name exactly the files of the release
-    INCOMPLETE = warning("release-checksum-incomplete"), page(r"
-Who downloads a release holds it against its checksums. A file that the list does not name is not held against anything, and one that is listed and not
-released makes `sha256sum --check` fail.
-
-Write the list last, over all files of the release: `sha256sum * > SHA256SUMS`.
-
-## Bad
-
-```yaml SHA256SUMS
-01ba4719c80b6fe911b091a7c05124b64eeece964e09c058ef8f9805daca546b  notes.txt
-```
-
-```yaml notes.txt
-
-```
-
-## Good
-
-```yaml notes.txt
-
-```
-");
+    /// the checksum list does not name exactly the files of the release
+    INCOMPLETE = warning("release-checksum-incomplete");
 }
 
 /// Holds the list, if there is one, against the files. Files with another content have a rule of

@@ -21,7 +21,7 @@ use crate::text::tree::Tree;
 use entries::{Entries, Key, Scopes};
 
 rules! {
-    /// a compared file is YAML only once its variables are replaced
+    /// a compared file becomes valid YAML only after its variables are substituted
     SAMPLED = info("diff-variables-replaced");
 }
 

@@ -9,7 +9,7 @@ pub(crate) mod topology;
 pub use extract::{extract, is_gzip, unpacked};
 pub use html::page;
 pub use report::{Disclosure, MachineReport, machine_report};
-pub(crate) use topology::CLASS_ABSENT;
+pub(crate) use topology::{CLASS_ABSENT, planned};
 pub use topology::{PlannedConfig, Topologies, with_histories, with_topologies};
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,13 +26,13 @@ use crate::text::tree::Tree;
 use crate::topology::RANDOM;
 
 rules! {
-    /// the input contains nothing to render
+    /// the input contains no config to render
     pub(crate) NO_CONFIG = error("render-config-missing");
     /// the input contains several machines and none is selected
     pub(crate) AMBIGUOUS = error("render-machine-ambiguous");
     /// no machine in the input has the requested name
     pub(crate) NOT_FOUND = error("render-machine-not-found");
-    /// two machines would be written to one file
+    /// two machines would be written to the same file
     pub(crate) FILE_TWICE = error("render-file-twice");
 }
 

@@ -11,7 +11,7 @@ use crate::schema::name;
 use crate::text::goyaml;
 
 rules! {
-    /// the API server rejects the name as that of a Secret
+    /// the API server rejects the name of the Secret
     NAME_REFUSED = error("secret-name-refused");
 }
 

@@ -18,9 +18,9 @@ use crate::text::budget::Budget;
 use crate::topology::{self, Desired, History, Options, Origins, Stands, Write};
 
 rules! {
-    /// a topology has machines whose bootstrap config is of a kind that is not rendered
+    /// the machines of a topology have a bootstrap config of a kind that cannot be rendered
     pub(crate) NOT_RENDERED = warning("render-topology-kind-unknown");
-    /// the machines of a topology are not rendered, because the input lacks its ClusterClass
+    /// the machines of a topology are not rendered because its ClusterClass is missing
     pub(crate) CLASS_ABSENT = info("render-topology-class-missing");
 }
 
@@ -79,7 +79,8 @@ pub fn with_histories(pool: Pool, allows_external: bool, budget: &Budget) -> (Po
     )
 }
 
-fn planned(pool: Pool, options: &Options, budget: &Budget) -> (Pool, Topologies) {
+/// The same, with all options of a plan.
+pub(crate) fn planned(pool: Pool, options: &Options, budget: &Budget) -> (Pool, Topologies) {
     let mut report = Report::new();
     let clusters = planned_clusters(&pool, &mut report);
     let planned = topology::plan_of(&pool, &clusters, options, budget);

@@ -29,77 +29,22 @@ use crate::text::tree::Tree;
 
 rules! {
     /// the release has no components file
-    pub(in crate::ops) COMPONENTS_MISSING = error("release-components-missing"), url(book::COMPONENTS_YAML), catalogue("A01"), page(r"
-clusterctl looks for a file whose name says the type of the provider: `infrastructure-components.yaml`, `bootstrap-components.yaml` and so on. Under any other
-name it finds nothing.
-
-Publish the components under that name.
-
-## Bad
-
-```yaml infrastructure-components.yaml
-```
-
-## Good
-
-```yaml infrastructure-components.yaml
-apiVersion: v1
-kind: Namespace
-metadata:
-  name: foo-system
-  labels: {team: foo}
-```
-");
-    /// a components file has a name that clusterctl does not look for
-    COMPONENTS_MISNAMED = error("release-components-misnamed"), url(book::COMPONENTS_YAML), page(r"
-clusterctl looks for a file whose name says the type of the provider, and for no other. A provider whose file is misspelt is not released, although all its
-files are there; in a release of several providers nobody sees it before somebody installs it.
-
-## Bad
-
-```yaml controlplane-components.yaml
-apiVersion: v1
-kind: Namespace
-metadata:
-  name: foo-control-plane-system
-```
-
-## Good
-
-```yaml notes.txt
-```
-");
+    pub(in crate::ops) COMPONENTS_MISSING = error("release-components-missing"), url(book::COMPONENTS_YAML), catalogue("A01");
+    /// the name of a components file is not one that clusterctl looks for
+    COMPONENTS_MISNAMED = error("release-components-misnamed"), url(book::COMPONENTS_YAML);
     /// the release has no metadata.yaml
-    pub(in crate::ops) METADATA_MISSING = error("release-asset-metadata-missing"), url(book::METADATA_YAML), catalogue("A01"), page(r"
-clusterctl reads metadata.yaml of the release before it installs anything, and refuses a release without it.
-
-Publish the file beside the components.
-
-## Bad
-
-```yaml metadata.yaml
-```
-
-## Good
-
-```yaml metadata.yaml
-apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3
-kind: Metadata
-releaseSeries:
-- {major: 0, minor: 2, contract: v1beta2}
-```
-");
-    /// no object in a components file carries the provider label
+    pub(in crate::ops) METADATA_MISSING = error("release-asset-metadata-missing"), url(book::METADATA_YAML), catalogue("A01");
+    /// no object in a components file has the provider label
     LABEL_MISSING = error("release-provider-label-missing"), url(book::LABELS);
-    /// the files of a release do not tell its version
+    /// the version of a release cannot be derived from its files
     pub(super) VERSION_UNKNOWN = error("release-version-unknown");
-    /// the name of a file of a release contains a control character
+    /// the name of a release file contains a control character
     NAME_CONTROL = error("release-asset-name-control");
-    /// the names of two files of a release differ only in case or Unicode form
+    /// the names of two release files differ only in case or Unicode form
     NAME_COLLIDING = error("release-asset-name-colliding");
-    /// a file of a release is not the one whose checksum the release's own SHA256SUMS has
+    /// a release file does not match its checksum in SHA256SUMS
     CHECKSUM_WRONG = error("release-checksum-wrong");
-    /// a file of a release is not UTF-8
+    /// a release file is not UTF-8
     NOT_TEXT = error("release-asset-not-text");
 }
 

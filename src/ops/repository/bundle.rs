@@ -32,7 +32,7 @@ use crate::text::tree::Tree;
 rules! {
     /// the repository contains no release to pack
     EMPTY = error("bundle-release-missing");
-    /// the repository lacks what clusterctl init installs beside its providers
+    /// the repository lacks providers or cert-manager that `clusterctl init` also installs
     IMPLIED_MISSING = warning("bundle-implied-missing");
     /// a file in a bundle does not match its checksum
     pub(crate) CHECKSUM_WRONG = error("bundle-checksum-wrong");

@@ -15,7 +15,7 @@ use crate::text::budget::Budget;
 use crate::text::tree::Tree;
 
 rules! {
-    /// a cert-manager.yaml does not define cert-manager's kinds
+    /// a cert-manager.yaml does not contain the CRDs of cert-manager
     MANIFEST_WRONG = error("cert-manager-manifest-wrong");
 }
 

@@ -19,11 +19,11 @@ use crate::text::{goyaml, gzip};
 rules! {
     /// the Cluster API operator does not install providers of this contract
     CONTRACT_UNKNOWN = error("config-map-contract-unknown");
-    /// a release is too large for a ConfigMap, compressed as well
+    /// a release exceeds the size limit of a ConfigMap even when compressed
     TOO_LARGE = error("config-map-too-large");
-    /// a name of the ConfigMap that the Cluster API operator would look for is refused by the API server
+    /// the API server rejects a name that the Cluster API operator derives from the release
     NAME_REFUSED = error("config-map-name-refused");
-    /// metadata.yaml has characters that no ConfigMap in YAML can hold
+    /// metadata.yaml contains characters that a ConfigMap in YAML cannot represent
     UNWRITABLE = error("config-map-text-unwritable");
 }
 

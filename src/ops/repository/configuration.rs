@@ -16,11 +16,11 @@ use crate::text::yaml::{self, Node};
 rules! {
     /// clusterctl.yaml already has a different url for the provider
     ENTRY_OTHER = warning("repository-entry-other");
-    /// the url of a provider leads to a place where the repository is no more
+    /// the url of a provider leads to a repository that does not exist
     ENTRY_STALE = error("repository-entry-stale");
-    /// `providers` in clusterctl.yaml is written so that no entry can be added
+    /// the form of `providers` in clusterctl.yaml does not allow adding an entry
     pub(super) NOT_EXTENSIBLE = error("repository-configuration-not-extensible");
-    /// the configuration in a bundle decides what is installed from elsewhere
+    /// the configuration in a bundle installs something from outside the bundle
     FOREIGN = error("bundle-configuration-foreign");
 }
 

@@ -18,9 +18,9 @@ use crate::text::tree::Tree;
 use crate::text::url::without_credentials;
 
 rules! {
-    /// clusterctl refuses an image of a release, or the overrides of images
+    /// clusterctl rejects an image of a release or an image override
     REFUSED = error("repository-image-refused");
-    /// an image depends on a variable that has no value
+    /// an image depends on a variable without a value
     UNKNOWN = warning("repository-image-unknown");
 }
 

@@ -15,7 +15,7 @@ use crate::text::source::Source;
 use crate::text::tree::Tree;
 
 rules! {
-    /// a folder that is to be a local repository holds no release
+    /// a folder contains no release for a local repository
     EMPTY = error("repository-release-missing");
 }
 

@@ -9,9 +9,9 @@ use crate::diag::{Diagnostic, Remedy, Report, Setting, rules};
 use crate::text::url::without_credentials;
 
 rules! {
-    /// an image does not name its registry, so that it is not copied to a mirror
+    /// an image has no registry in its name, so it is not copied to the mirror
     LEFT_OUT = warning("mirror-image-left-out");
-    /// a mirror is not named as a registry with a path
+    /// the value of `--mirror` is not a registry with an optional path
     REGISTRY_FAULT = error("mirror-registry-malformed");
 }
 

@@ -14,11 +14,11 @@ use crate::text::tree::Tree;
 use crate::text::yaml;
 
 rules! {
-    /// the configuration overrides images already
+    /// clusterctl.yaml already overrides images
     IMAGES_OTHER = error("mirror-images-other");
-    /// overrides do not reach the place where an image is named
+    /// clusterctl's image overrides do not apply to this image
     UNREACHED = info("mirror-image-unreached");
-    /// one override cannot lead to two images of one name
+    /// two images of a provider have the same name, so one override cannot serve both
     AMBIGUOUS = warning("mirror-image-ambiguous");
 }
 

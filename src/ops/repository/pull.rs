@@ -11,9 +11,10 @@ use crate::text::tree::Tree;
 pub(crate) use crate::oci::artifact::Contents;
 
 rules! {
-    /// an artifact is not one of titled files, is larger than the bounds, or has a file whose name leads elsewhere
+    /// an artifact has no titled files, exceeds a size limit, or has a title that is not a plain
+    /// file name
     REFUSED = error("artifact-refused");
-    /// a manifest or a file of an artifact does not have its digest
+    /// the digest of an artifact's manifest or file does not match its content
     DIGEST_WRONG = error("artifact-digest-wrong");
 }
 

@@ -21,11 +21,11 @@ pub(crate) use crate::oci::reference::{Reference, Store, parse as reference};
 rules! {
     /// the version of a release cannot be the tag of an artifact
     TAG_IMPOSSIBLE = error("artifact-version-untaggable"), url("https://semver.org/#spec-item-10");
-    /// an artifact has a tag that is not the version of its release
+    /// the tag of an artifact differs from the version of its release
     TAG_OTHER = warning("artifact-tag-other");
-    /// the files of a release are those of providers with several versions
+    /// the release folder contains providers of different versions
     VERSIONS_MIXED = error("artifact-versions-mixed");
-    /// the name of a file of a release is none that an artifact can have
+    /// the name of a release file cannot be the title of an artifact layer
     TITLE_REFUSED = error("artifact-title-refused");
 }
 

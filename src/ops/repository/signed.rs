@@ -17,11 +17,11 @@ use crate::text::shell;
 use crate::text::tree::Tree;
 
 rules! {
-    /// a signature of a release is not by who was asked for, or is of other bytes
+    /// a signature of a release is not by the required identity, or not of these bytes
     WRONG = error("signature-wrong");
-    /// a release, or a file of it, has no signature although one was asked for
+    /// a release or one of its files lacks the required signature
     MISSING = error("signature-missing");
-    /// a release is signed, and the signature was not verified
+    /// a release is signed, and its signature was not verified
     UNVERIFIED = info("signature-unverified");
 }
 

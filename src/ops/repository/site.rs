@@ -16,7 +16,7 @@ use crate::text::url::without_credentials;
 use crate::text::yaml::{self, Node};
 
 rules! {
-    /// settings of clusterctl.yaml are not part of a bundle
+    /// some settings of clusterctl.yaml are not copied into the bundle
     LEFT_OUT = info("bundle-configuration-left-out");
 }
 

@@ -11,11 +11,11 @@ use crate::text::source::Source;
 use crate::text::tree::Tree;
 
 rules! {
-    /// a bundle is not a tar archive, is truncated, or exceeds the limits
+    /// a bundle is not a tar archive, is truncated, or exceeds a size limit
     UNREADABLE = error("bundle-unreadable");
-    /// a bundle contains a link, a device, or a path that leads out of it
+    /// a bundle contains a link, a device, or a path that cannot be unpacked safely
     ENTRY_REFUSED = error("bundle-entry-refused");
-    /// a tar holds links, which are not followed
+    /// a tar archive contains links, which are not followed
     LINK_SKIPPED = info("bundle-link-skipped");
 }
 

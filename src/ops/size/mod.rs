@@ -25,9 +25,9 @@ use crate::render::write::limits::{LIMITS, Limit, base64_len, of_kind};
 use crate::text::budget::Budget;
 
 rules! {
-    /// the data of a machine takes more of an infrastructure's user data than the run allows
+    /// the user data of a machine exceeds the share of the limit that `--fail-over` allows
     pub(crate) OVER_BUDGET = error("user-data-over-budget");
-    /// the data of a machine is larger than its infrastructure takes as user data
+    /// the user data of a machine exceeds the limit of its infrastructure
     pub(crate) OVER_LIMIT = warning("user-data-over-limit");
 }
 

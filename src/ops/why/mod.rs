@@ -20,9 +20,9 @@ use crate::render::{Origins, Request};
 use crate::text::nearest::nearest;
 
 rules! {
-    /// no machine of the input has what was asked for
+    /// no machine of the input contains the requested item
     pub(crate) NOT_THERE = error("why-not-there");
-    /// more of what was asked for is there than is told
+    /// the list is truncated because more items match than are shown
     pub(crate) CUT = info("why-cut");
 }
 

@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use crate::admission;
+use crate::admission::core::versions::VersionCheck;
 use crate::diag::{Remedy, Setting};
 
 use semver::Version;
@@ -43,6 +45,8 @@ pub struct Profile {
     local_mode_bounded_from: Option<u64>,
     /// Whether KubeadmControlPlane has taints for its machines.
     pub machine_taints: bool,
+    /// Whether the webhooks parse Kubernetes versions; before, they match a pattern.
+    parses_versions: bool,
     /// Fields of KubeadmConfigSpec that this release does not know; `[]` for the items of a list.
     pub unknown_fields: &'static [&'static str],
 }
@@ -65,6 +69,7 @@ const MAIN: Profile = Profile {
     ignition_calls_bash_from: Some(0),
     local_mode_bounded_from: Some(0),
     machine_taints: true,
+    parses_versions: true,
     unknown_fields: &[],
 };
 const V1_14: Profile = Profile {
@@ -81,6 +86,7 @@ const V1_13: Profile = Profile {
     content_templates: false,
     explains_file_failures: false,
     ignition_calls_bash_from: None,
+    parses_versions: false,
     unknown_fields: &[CONTENT_FORMAT],
     ..V1_14
 };
@@ -201,6 +207,20 @@ impl Profile {
     /// The newest patch version that is known, in full.
     pub fn newest_tried(&self) -> String {
         format!("{}.{}", self.name, self.newest_patch)
+    }
+
+    /// The checks of its webhooks, with a feature gate of its core.
+    pub(crate) fn admission(&self, taints_gate: bool) -> admission::core::Release {
+        admission::core::Release {
+            versions: if self.parses_versions {
+                VersionCheck::Semantic
+            } else {
+                VersionCheck::Pattern
+            },
+            checks_topology_taints: self.machine_taints,
+            taints_gate,
+            demands_references: !self.is_legacy(),
+        }
     }
 
     /// Whether the provider works on v1beta1 itself, with the defaults of its webhook.

@@ -14,14 +14,14 @@ use crate::diag::{Diagnostic, FieldPath, Remedy, Setting, rules};
 use crate::objects::{Object, Pool, Spot};
 
 rules! {
-    /// the config has no Machine that owns it
-    pub(crate) OWNER_MISSING = error("config-owner-missing"), waits();
+    /// no Machine or MachinePool owns the config
+    pub(crate) OWNER_MISSING = error("config-owner-missing"), requeues();
     /// the Cluster of a machine does not exist
-    pub(crate) CLUSTER_MISSING = error("cluster-missing"), waits();
+    pub(crate) CLUSTER_MISSING = error("cluster-missing"), requeues();
     /// the Cluster is not ready for bootstrap data
-    pub(crate) CLUSTER_NOT_READY = error("cluster-not-ready"), waits();
+    pub(crate) CLUSTER_NOT_READY = error("cluster-not-ready"), requeues();
     /// the Cluster or the config is paused
-    pub(crate) PAUSED = error("cluster-paused"), waits();
+    pub(crate) PAUSED = error("cluster-paused"), requeues();
 }
 
 /// What rendering needs to know beside the config.

@@ -12,7 +12,7 @@ use crate::text::nearest::{misspelt, nearest};
 rules! {
     /// a machine refers to a config that the input does not contain
     pub(crate) REFERENCE_DANGLING = error("render-reference-dangling");
-    /// the kind of an object is misspelt, or of another API group
+    /// the kind of an object is misspelt or in the wrong API group
     pub(crate) KIND_UNKNOWN = error("render-kind-unknown");
 }
 

@@ -16,7 +16,7 @@ use crate::text::source::Source;
 rules! {
     /// a template cannot be parsed, or a variable has no value
     pub(crate) TEMPLATE_REFUSED = error("template-not-substituted");
-    /// the input is a template, and its variables are not replaced
+    /// the input contains clusterctl variables, but `--template` is not set
     pub(crate) TEMPLATE_UNDECLARED = error("template-not-declared");
 }
 

@@ -16,7 +16,7 @@ use crate::text::go::path::join;
 
 rules! {
     /// a required certificate Secret does not exist
-    pub(crate) MISSING = error("certificate-missing"), waits();
+    pub(crate) MISSING = error("certificate-missing"), requeues();
 }
 
 /// The folder of certificates when `certificatesDir` is not set.

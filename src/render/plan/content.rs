@@ -20,20 +20,20 @@ use crate::text::go::value::Value;
 
 rules! {
     /// a Secret that the config refers to does not exist
-    pub(crate) SECRET_MISSING = error("config-secret-missing"), waits();
+    pub(crate) SECRET_MISSING = error("config-secret-missing"), requeues();
     /// a Secret that the config refers to lacks the key
-    pub(crate) SECRET_KEY_MISSING = error("config-secret-key-missing"), waits();
+    pub(crate) SECRET_KEY_MISSING = error("config-secret-key-missing"), requeues();
     /// a ConfigMap that the config refers to does not exist
-    pub(crate) CONFIG_MAP_MISSING = error("config-configmap-missing"), waits();
+    pub(crate) CONFIG_MAP_MISSING = error("config-configmap-missing"), requeues();
     /// a ConfigMap that the config refers to lacks the key
-    pub(crate) CONFIG_MAP_KEY_MISSING = error("config-configmap-key-missing"), waits();
+    pub(crate) CONFIG_MAP_KEY_MISSING = error("config-configmap-key-missing"), requeues();
     /// content declared as a template does not parse or fails
     pub(crate) TEMPLATE_REFUSED = error("config-template-refused");
-    /// content declared as a template is not supported by the renderer
+    /// content declared as a template uses something that the renderer does not support
     pub(crate) NOT_RENDERED = error("config-field-not-rendered");
     /// the bootstrap data exceeds its size limit
     pub(crate) TOO_LARGE = error("bootstrap-data-too-large");
-    /// a password has a form that the software on the node does not accept
+    /// the software on the node does not accept the form of a password
     pub(crate) PASSWORD_UNFIT = error("config-password-unfit");
 }
 

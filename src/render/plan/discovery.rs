@@ -19,10 +19,10 @@ rules! {
     /// the CA certificate cannot be parsed
     pub(crate) CA_UNREADABLE = error("certificate-unreadable");
     /// the Cluster has no control plane endpoint
-    pub(crate) ENDPOINT_MISSING = error("cluster-endpoint-missing"), waits();
+    pub(crate) ENDPOINT_MISSING = error("cluster-endpoint-missing"), requeues();
     /// the bootstrap token, which only a cluster can create, is missing
-    pub(crate) TOKEN_MISSING = error("discovery-token-missing"), waits();
-    /// the discovery kubeconfig contains text that YAML cannot represent
+    pub(crate) TOKEN_MISSING = error("discovery-token-missing"), requeues();
+    /// the discovery kubeconfig contains a string that YAML cannot represent
     pub(crate) KUBECONFIG_UNWRITABLE = error("discovery-kubeconfig-unwritable");
 }
 

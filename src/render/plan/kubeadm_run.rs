@@ -15,11 +15,11 @@ use crate::render::input::outcome::Notes;
 use crate::render::input::surroundings::Surroundings;
 
 rules! {
-    /// the config of a worker has control plane settings
+    /// the config of a worker contains control plane settings
     pub(crate) WORKER_WITH_CONTROL_PLANE = error("config-worker-control-plane");
     /// the config of the first control plane machine has no init or cluster configuration
     pub(crate) INIT_WITHOUT_CONFIGURATION = error("config-init-missing");
-    /// a text contains a character that kubeadm's documents cannot represent
+    /// a string contains a character that kubeadm's configuration cannot represent
     pub(crate) CHARACTER_REFUSED = error("kubeadm-character-refused");
 }
 

@@ -27,9 +27,9 @@ use crate::text::go::value::Value;
 rules! {
     /// the Kubernetes version is malformed or not supported
     pub(crate) VERSION_UNSUPPORTED = error("kubernetes-version-unsupported");
-    /// the control plane object whose version a template needs does not exist
-    pub(crate) CONTROL_PLANE_MISSING = error("control-plane-missing"), waits();
-    /// a field does not exist in kubeadm's API for the Kubernetes version
+    /// the control plane object that the Cluster refers to does not exist
+    pub(crate) CONTROL_PLANE_MISSING = error("control-plane-missing"), requeues();
+    /// kubeadm's API for the Kubernetes version lacks a field
     pub(crate) FIELD_DROPPED = warning("kubeadm-field-dropped");
 }
 

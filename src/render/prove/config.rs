@@ -5,56 +5,28 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
 
-use super::legacy;
+use super::findings::{
+    ADMISSION_REFUSED, ADMISSION_WARNED, FIELD_DROPPED, NOT_CONVERTIBLE, RULE_BROKEN,
+    RULE_NOT_JUDGED, TOKEN_MALFORMED, VERSION_UNKNOWN, WORDING,
+};
+use super::served::{config_rules, config_wording, in_object, kubeadm_schema, schema};
+use super::{control_plane, created, legacy};
 use crate::admission::{self, Judge, Rules};
 use crate::api::names::{GROUP, KUBEADM_GROUP, Kind, Version};
 use crate::api::secret::Sensitive;
 use crate::api::time::{GoDuration, Timestamp};
 use crate::api::v1beta2::WindlassConfigSpec;
-use crate::api::{additions, openapi};
 use crate::conversion::{self, ConversionFault};
-use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy, Segment, Setting, Shared, rules};
+use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy, Segment, Setting, Shared};
 use crate::objects::fields;
 use crate::render::input::outcome::Notes;
-use crate::render::input::profile::{PROFILES, Profile};
+use crate::render::input::profile::Profile;
 use crate::render::input::request::Request;
 use crate::render::input::target::{ConfigKind, Target};
-use crate::schema::document::{self, Part, Wording};
+use crate::schema::document::{self, Part};
 use crate::schema::{Fault, Schema, Violation, refusal};
 use crate::text::budget::Budget;
 use crate::text::go;
-
-rules! {
-    /// the config has an API version that the release does not serve
-    pub(crate) VERSION_UNKNOWN = error("config-version-unknown");
-    /// a value violates a validation rule of the API
-    pub(crate) RULE_BROKEN = error("config-rule-broken");
-    /// the validating webhook rejects a value
-    pub(crate) ADMISSION_REFUSED = error("config-admission-refused");
-    /// a field has no effect, or not the intended one
-    pub(crate) ADMISSION_WARNED = warning("config-field-without-effect");
-    /// a validation rule of the API cannot be evaluated here
-    pub(crate) RULE_NOT_JUDGED = warning("config-rule-not-judged");
-    /// a value cannot be converted to the hub version
-    pub(crate) NOT_CONVERTIBLE = error("config-value-not-convertible");
-    /// a field of v1beta1 is dropped when Cluster API converts the config
-    pub(crate) FIELD_DROPPED = warning("config-field-dropped");
-    /// a bootstrap token is malformed
-    pub(crate) TOKEN_MALFORMED = error("config-token-malformed");
-    /// the config has an unknown field
-    pub(crate) FIELD_UNKNOWN = error("config-field-unknown");
-    /// the config lacks a required field
-    FIELD_MISSING = error("config-field-missing");
-    /// the API server rejects a value
-    pub(crate) VALUE_REFUSED = error("config-value-refused");
-}
-
-/// The rules of the schema.
-pub(super) const WORDING: Wording = Wording {
-    unknown: &FIELD_UNKNOWN,
-    missing: &FIELD_MISSING,
-    refused: &VALUE_REFUSED,
-};
 
 /// A config that is right as far as its API can tell.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,6 +70,7 @@ pub(crate) fn prove(target: &Target<'_>, request: &Request, notes: &mut Notes) -
         .filter(|_| group == KUBEADM_GROUP)
         .map_or(&spec, |v1beta1| v1beta1.expose());
     admit(target, judged, request, notes)?;
+    created::check(target, version, &spec, &request.profile, notes)?;
     Some(Config {
         spec: typed(target, spec, notes)?,
         v1beta1,
@@ -236,37 +209,6 @@ fn as_submitted(target: &Target<'_>, group: &str, version: Version, profile: &Pr
         }
     }
     object
-}
-
-/// The schema of a config in a release. Each is compiled once.
-pub(super) fn schema(group: &str, version: Version, profile: &Profile) -> &'static Schema {
-    const VERSIONS: usize = Version::ALL.len();
-    static SCHEMAS: [OnceLock<Schema>; (PROFILES.len() + 1) * VERSIONS] =
-        [const { OnceLock::new() }; (PROFILES.len() + 1) * VERSIONS];
-    let row = match group {
-        GROUP => PROFILES.len(),
-        _ => PROFILES
-            .iter()
-            .position(|known| known.name == profile.name)
-            .expect("internal error: the profile is one of the table"),
-    };
-    SCHEMAS[row * VERSIONS + version as usize].get_or_init(|| {
-        let json = if group == GROUP {
-            openapi::schema(Kind::Config, version)
-        } else {
-            kubeadm_schema(version, profile)
-        };
-        document::compiled(&json)
-    })
-}
-
-/// The schema of KubeadmConfig, without the fields that the release does not know.
-fn kubeadm_schema(version: Version, profile: &Profile) -> Value {
-    let mut schema = openapi::kubeadm_schema(Kind::Config, version);
-    for path in profile.unknown_fields {
-        additions::remove_field(&mut schema["properties"]["spec"], path);
-    }
-    schema
 }
 
 /// What the schema refuses of an object. A server that converts what it stored, such as a v1beta1
@@ -473,19 +415,7 @@ fn has_both_layouts(object: &Value, path: &FieldPath) -> bool {
 
 /// The rules of the validating webhook, for a spec in the version that the webhook gets.
 fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes) -> Option<()> {
-    let ignition_gate = request.feature_gates.ignition;
-    let rules = match target.kind {
-        ConfigKind::Windlass(_) => Rules::Windlass,
-        _ if request.profile.is_legacy() => Rules::KubeadmV1Beta1 { ignition_gate },
-        ConfigKind::Kubeadm(_) => Rules::Kubeadm { ignition_gate },
-        ConfigKind::ControlPlane { .. } => Rules::KubeadmControlPlane { ignition_gate },
-    };
-    let wording = match request.profile {
-        _ if !request.show_secrets => admission::Wording::Redacted,
-        profile if profile.is_legacy() => admission::Wording::GoV1Beta1,
-        profile if profile.libraries_before_34 => admission::Wording::GoV1Beta2,
-        _ => admission::Wording::Upstream,
-    };
+    let (rules, wording) = (config_rules(target, request), config_wording(request));
     if rules == Rules::Windlass {
         warn_of_effects(target, spec, notes);
     }
@@ -499,7 +429,12 @@ fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes
         return Some(());
     }
     let config = target.config;
-    let upstream = refusal(config.group(), config.kind(), config.name(), &violations);
+    let own = || refusal(config.group(), config.kind(), config.name(), &violations);
+    let upstream = match target.kind {
+        ConfigKind::ControlPlane { .. } => control_plane::upstream(target, request),
+        _ => None,
+    };
+    let upstream = upstream.unwrap_or_else(own);
     let mut upstream = Shared::new(Some(upstream), violations.len());
     for violation in violations {
         let path = violation.path;
@@ -545,16 +480,6 @@ fn upstream_refusal(target: &Target<'_>, violations: &[Violation]) -> Option<Str
             violations,
         )
     })
-}
-
-/// A path of the config as a path of the user's object.
-pub(crate) fn in_object(target: &Target<'_>, path: &FieldPath) -> FieldPath {
-    match path.segments().split_first() {
-        Some((Segment::Field(first), rest)) if first == "spec" => {
-            target.spec_path().join(&rest.iter().cloned().collect())
-        }
-        _ => path.clone(),
-    }
 }
 
 /// kubeadm's tokens: six characters, a dot, sixteen characters, all digits or lower-case letters.
@@ -691,6 +616,8 @@ impl TakeOrEmpty for Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::{additions, openapi};
+    use crate::render::input::profile::PROFILES;
 
     /// A field that is misspelt in the table would stay in the schema without a word.
     #[test]

@@ -2,7 +2,9 @@
 
 pub(crate) mod config;
 mod control_plane;
+pub(crate) mod created;
+pub(crate) mod findings;
 pub(crate) mod legacy;
-pub(crate) mod renamed;
+mod served;
 pub(crate) mod whole;
 pub(crate) mod windows;

@@ -20,15 +20,15 @@ use crate::text::source::Source;
 use crate::text::yaml::{self, Value};
 
 rules! {
-    /// an unquoted text reaches cloud-init as a different value
+    /// an unquoted string reaches cloud-init as a different value
     pub(crate) VALUE_CUT = warning("cloud-config-value-cut");
-    /// an unquoted text breaks the cloud-config document
+    /// an unquoted string makes the cloud-config document invalid YAML
     pub(crate) DOCUMENT_BROKEN = warning("cloud-config-document-broken");
-    /// the content starts with a blank, which YAML reads as indentation
+    /// file content starts with a space, which YAML reads as indentation
     pub(crate) INDENTATION_LOST = warning("cloud-config-indentation-lost");
-    /// cloud-init evaluates a text as a jinja template
+    /// cloud-init evaluates a string as a Jinja template
     pub(crate) JINJA = warning("cloud-config-jinja");
-    /// two entries for one device, of which cloud-init keeps the last
+    /// two entries name the same device, and cloud-init uses only the last one
     pub(crate) DEVICE_REPEATED = warning("cloud-config-device-repeated");
 }
 

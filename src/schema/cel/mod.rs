@@ -9,6 +9,7 @@ mod field_path;
 mod functions;
 mod guard;
 mod meter;
+mod overloads;
 mod parsed;
 mod program;
 mod rule;

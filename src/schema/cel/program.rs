@@ -1,14 +1,14 @@
 //! A parsed CEL expression, and what comes of evaluating it.
 
-use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr, LiteralValue, operators};
+use kube_cel::cel::common::ast::{EntryExpr, Expr, IdedExpr, operators};
 use kube_cel::cel::parser::Parser;
 use kube_cel::cel::{Context, ExecutionError, Value};
 
-use super::cost;
 use super::functions::GO_WORDS;
 use super::guard::{guarded, with_room};
 use super::meter::{self, Meter};
 use super::value::escaped;
+use super::{cost, overloads};
 use crate::schema::node::{ListType, Node, Type};
 
 /// Longer expressions are not parsed. The longest of a known provider has 145 bytes.
@@ -142,23 +142,9 @@ impl Program {
         self.uses_old_self
     }
 
-    /// Whether it certainly gives something else than a boolean: by its outermost operator or
-    /// literal. More types are not checked.
-    pub(in crate::schema) fn gives_no_bool(&self) -> bool {
-        match &self.expression.expr {
-            Expr::Call(call) => matches!(
-                call.func_name.as_str(),
-                operators::ADD
-                    | operators::SUBSTRACT
-                    | operators::MULTIPLY
-                    | operators::DIVIDE
-                    | operators::MODULO
-                    | operators::NEGATE
-            ),
-            Expr::Literal(literal) => !matches!(literal, LiteralValue::Boolean(_)),
-            Expr::List(_) | Expr::Map(_) => true,
-            _ => false,
-        }
+    /// Whether it certainly gives something else than a boolean, for values of a schema.
+    pub(in crate::schema) fn gives_no_bool(&self, node: &Node) -> bool {
+        overloads::gives_no_bool(&self.expression, node)
     }
 
     /// What the API server estimates that it costs; nothing, when we cannot tell.
@@ -222,7 +208,8 @@ fn go_syntax_error(text: &str) -> String {
 }
 
 /// What is wrong with the fields that an expression takes from `self` or `oldSelf`: the schema has
-/// none of that name, or no fields at all. The API server checks more types than this.
+/// none of that name, or no fields at all; or with the operands of an operator or function. The API
+/// server checks more types than this.
 pub(in crate::schema) fn type_error(
     program: &Program,
     node: &Node,
@@ -243,7 +230,7 @@ pub(in crate::schema) fn type_error(
         }
         open.extend(parts(&current.expr));
     }
-    None
+    overloads::overload_error(&program.expression, node)
 }
 
 /// Goes down by fields as long as the schema names them.
@@ -282,7 +269,7 @@ fn fields_error<'a>(
 }
 
 /// The schema of a chain of fields of `self` or `oldSelf`.
-fn schema_of<'a>(expression: &IdedExpr, node: &'a Node) -> Option<&'a Node> {
+pub(super) fn schema_of<'a>(expression: &IdedExpr, node: &'a Node) -> Option<&'a Node> {
     let mut fields = Vec::new();
     let mut current = expression;
     while let Expr::Select(select) = &current.expr {

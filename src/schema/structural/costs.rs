@@ -27,23 +27,24 @@ impl Costs {
         self.dear.extend(other.dear);
     }
 
-    /// What the API server says when all cost too much.
-    pub(super) fn exceeded(&mut self, path: &FieldPath) -> Vec<Violation> {
+    /// The violations if all rules together cost too much. `what` names them in messages.
+    pub(super) fn exceeded(&mut self, path: &FieldPath, what: &str) -> Vec<Violation> {
         if self.total <= PER_SCHEMA {
             return Vec::new();
         }
         self.dear.sort_by_key(|(cost, _)| std::cmp::Reverse(*cost));
-        let part = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema";
+        let part = format!(
+            "contributed to estimated {what} cost total exceeding cost limit for entire OpenAPIv3 schema"
+        );
         let named = self
             .dear
             .drain(..)
             .take(NAMED)
-            .map(|(_, path)| Violation::forbidden(path, part));
-        let whole = exceeded(
-            "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema",
-            self.total,
-            PER_SCHEMA,
+            .map(|(_, path)| Violation::forbidden(path, &part));
+        let name = format!(
+            "x-kubernetes-validations estimated {what} cost total for entire OpenAPIv3 schema"
         );
+        let whole = exceeded(&name, self.total, PER_SCHEMA);
         named
             .chain([Violation::forbidden(path.clone(), &whole)])
             .collect()

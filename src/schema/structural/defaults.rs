@@ -13,9 +13,11 @@ use crate::schema::{Schema, Verdict};
 use crate::text::budget::Budget;
 
 /// Checks all defaults of a schema, by its rules too where these may be evaluated. Those of map
-/// values are never used, and so not looked at.
+/// values are never used, and so not looked at. `is_resource`: whether the root is an object with
+/// metadata.
 pub(super) fn check(
     root: &Node,
+    is_resource: bool,
     by_rules: bool,
     path: &FieldPath,
     budget: &Budget,
@@ -24,7 +26,7 @@ pub(super) fn check(
     let meter = by_rules.then(|| Meter::within(budget));
     visit(
         root,
-        true,
+        is_resource,
         &Descent::of(path),
         meter.as_ref(),
         &mut violations,
@@ -91,15 +93,23 @@ fn one(
     }
     let mut found = Vec::new();
     schema.check_embedded(default, &mut found);
+    let mut found: Vec<Violation> = found
+        .into_iter()
+        .map(|violation| moved(violation, path))
+        .collect();
     if found.is_empty() {
-        found = schema.validate_values(default);
+        let of_values = schema.validate_values(default).into_iter();
+        found = of_values
+            .map(|violation| moved_child(violation, path))
+            .collect();
     }
     for old in [Some(default), None] {
         if let Some(meter) = meter.filter(|_| found.is_empty()) {
-            found = judged(schema.evaluate_metered(default, old, meter));
+            let broken = judged(schema.evaluate_metered(default, old, meter)).into_iter();
+            found = broken.map(|violation| moved(violation, path)).collect();
         }
     }
-    violations.extend(found.into_iter().map(|violation| moved(violation, path)));
+    violations.extend(found);
     violations
 }
 
@@ -115,8 +125,8 @@ fn judged(verdict: Verdict) -> Vec<Violation> {
     verdict.violations.into_iter().chain(refused).collect()
 }
 
-/// An error of the default alone, at its place in the schema.
-fn moved(violation: Violation, path: &FieldPath) -> Violation {
+/// An error of a value alone, at its place in the schema.
+pub(super) fn moved(violation: Violation, path: &FieldPath) -> Violation {
     let below = violation
         .path
         .segments()
@@ -134,5 +144,17 @@ fn moved(violation: Violation, path: &FieldPath) -> Violation {
         path: below,
         field,
         ..violation
+    }
+}
+
+/// An error of a value alone by its schema: `ValidateCustomResource` of the API server spells a
+/// position in a list as a field of that name.
+pub(super) fn moved_child(violation: Violation, path: &FieldPath) -> Violation {
+    let is_item = violation.field.starts_with('[');
+    let field = format!("{path}.{}", violation.field);
+    let moved = moved(violation, path);
+    match is_item {
+        true => moved.spelt(field),
+        false => moved,
     }
 }

@@ -13,6 +13,7 @@ mod lists;
 mod openapi;
 mod rules;
 mod shape;
+mod variable;
 
 use serde_json::Value;
 
@@ -23,6 +24,7 @@ use crate::diag::FieldPath;
 use crate::text::budget::Budget;
 use crate::text::go::regexp::Patterns;
 use keywords::Keywords;
+pub(crate) use variable::check_variable;
 
 /// A rule of a schema that cannot be judged here.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -166,7 +168,7 @@ fn check_schema(
     let defaults = compiled
         .as_ref()
         .filter(|_| is_shaped)
-        .map(|node| defaults::check(node, !found.costs_too_much, path, budget))
+        .map(|node| defaults::check(node, true, !found.costs_too_much, path, budget))
         .unwrap_or_default();
     gaps.extend(found.gaps);
     let rules = if is_shaped && compiled.is_some() && defaults.is_empty() {

@@ -105,7 +105,7 @@ pub(super) fn check(
         patterns,
     };
     let mut found = schema(root, node, &place);
-    let exceeded = found.costs.exceeded(path);
+    let exceeded = found.costs.exceeded(path, "rule");
     found.costs_too_much |= !exceeded.is_empty();
     found.rules.extend(exceeded);
     found

@@ -182,7 +182,7 @@ pub(super) fn check_expressions(
                 path.field("rule"),
                 &format!("compilation failed: {error}"),
             ));
-        } else if program.gives_no_bool() {
+        } else if program.gives_no_bool(node) {
             out.push(uncompiled(
                 rule,
                 path.field("rule"),

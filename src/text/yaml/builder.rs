@@ -18,13 +18,13 @@ use crate::text::source::{Source, TextRange};
 rules! {
     /// a mapping repeats a key, and the last value wins
     KEY_DUPLICATED = warning("yaml-key-duplicated");
-    /// two objects are one document, because `---` is missing between them
+    /// two objects are in one document because `---` is missing between them
     SEPARATOR_MISSING = error("yaml-separator-missing");
     /// a key is a list, a mapping, or a number without a value, which JSON cannot represent
     KEY_INVALID = error("yaml-key-invalid");
     /// the value of `<<` is not a mapping
     MERGE_INVALID = error("yaml-merge-invalid");
-    /// a `<<` overrides a key before it, where other readers let the key win
+    /// a `<<` overrides a key before it, where other readers keep the key
     MERGE_OVERRIDING = warning("yaml-merge-overriding");
     /// an alias refers to an undefined anchor
     ALIAS_UNDEFINED = error("yaml-alias-undefined");
@@ -34,7 +34,7 @@ rules! {
     NUMBER_INFINITE = error("yaml-number-infinite");
     /// a tag does not match its value
     TAG_MISMATCHED = error("yaml-tag-mismatched");
-    /// a tag is not one of YAML's own, and Go's reader drops it
+    /// a tag is not part of YAML, and Go's YAML reader ignores it
     TAG_DROPPED = warning("yaml-tag-dropped");
 }
 

@@ -5,11 +5,11 @@ use crate::diag::{Diagnostic, Place, Report, rules};
 use crate::text::budget::{self, Budget, Resource};
 
 rules! {
-    /// a file, or all that a run reads, exceeds the size limit
+    /// a file, or the whole input, exceeds the size limit
     pub(super) SIZE_EXCEEDED = error("yaml-size-exceeded");
     /// lists and mappings exceed the nesting limit
     pub(super) DEPTH_EXCEEDED = error("yaml-depth-exceeded");
-    /// a file, or all that a run reads, exceeds the limit of values, aliases included
+    /// a file, or the whole input, exceeds the limit of values, aliases included
     NODES_EXCEEDED = error("yaml-nodes-exceeded");
     /// a file has more findings than are shown
     FINDINGS_EXCEEDED = error("yaml-findings-exceeded");

@@ -12,42 +12,15 @@ use crate::text::source::{Source, TextRange};
 
 rules! {
     /// the text is not valid YAML
-    pub(super) SYNTAX = error("yaml-syntax"), catalogue("C01 T10"), page(r#"
-clusterctl reads components and templates as YAML once their variables are replaced, and refuses the whole file where it cannot.
-
-A variable whose value has several lines, or characters such as `: `, breaks a text that is sound without it: quote it, or give it a block of its own.
-
-## Bad
-
-```yaml cluster-template-broken.yaml
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: ${CLUSTER_NAME}
-data:
-  greeting: "hello
- world: 1
-```
-
-## Good
-
-```yaml cluster-template-broken.yaml
-apiVersion: v1
-kind: ConfigMap
-metadata:
-  name: ${CLUSTER_NAME}
-data:
-  greeting: "hello"
-  world: "1"
-```
-"#);
+    pub(super) SYNTAX = error("yaml-syntax"), catalogue("C01 T10");
     /// an anchor name contains other characters than letters, digits, `-` and `_`
     ANCHOR_INVALID = error("yaml-anchor-invalid");
     /// a character is not allowed in YAML
     CHARACTER_REFUSED = error("yaml-character-refused");
-    /// U+0085, U+2028 or U+2029 is a line break for Go's reader and an ordinary character for others
+    /// U+0085, U+2028 or U+2029 is a line break for Go's YAML reader and an ordinary character for
+    /// others
     LINE_BREAK_UNUSUAL = warning("yaml-line-break-unusual");
-    /// U+FEFF, the byte order mark, occurs within a text, where it is an invisible character
+    /// a string contains U+FEFF, the invisible byte order mark
     BYTE_ORDER_MARK = warning("yaml-byte-order-mark");
 }
 

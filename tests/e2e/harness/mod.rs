@@ -29,4 +29,5 @@ pub(crate) mod wait;
 pub(crate) mod watchdog;
 pub(crate) mod webhook_server;
 pub(crate) mod windlass;
+pub(crate) mod windlass_conformance;
 pub(crate) mod windlass_manager;

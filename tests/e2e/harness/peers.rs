@@ -58,6 +58,8 @@ const NEEDED: &[(&str, &[&str])] = &[
     ),
     ("kustomize-v5.8.1", &["kustomize"]),
     ("kwok-v0.7.0", &["kwok"]),
+    ("object-admission-v1.12.10", &["object-admission"]),
+    ("object-admission-v1.14.2", &["object-admission"]),
     ("operator-phases-v0.28.0", &["operator-phases"]),
     ("registry-v0.22.1", &["registry"]),
 ];

@@ -271,12 +271,12 @@ const NOT_REFUSED: &[(&str, &str)] = &[
     ),
 ];
 
-/// Every error with a page is in one of the tables; those of the first are refused, and the mended
-/// examples taken.
+/// Every error whose page has files of a release as examples is in one of the tables. The bad
+/// examples of the first table are rejected, and the good ones are accepted.
 pub(crate) fn examples_are_refused(context: &Context) {
     let with_page: Vec<&Rule> = rules::all()
         .into_iter()
-        .filter(|rule| rule.severity == Severity::Error && !rule.page.is_empty())
+        .filter(|rule| rule.severity == Severity::Error && rule.has_release_example())
         .collect();
     let told: BTreeSet<&str> = REFUSED
         .iter()
@@ -299,7 +299,7 @@ pub(crate) fn examples_are_refused(context: &Context) {
         let rule = with_page
             .iter()
             .find(|rule| rule.id == *id)
-            .unwrap_or_else(|| panic!("{id} is no error with a page"));
+            .unwrap_or_else(|| panic!("{id} is not an error with a release example"));
         let (bad, good) = examples_of(rule.page);
         let refusal = Trial {
             plane: &plane,

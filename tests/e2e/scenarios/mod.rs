@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use crate::harness::runner::{Company, Context, Scenario};
 
+mod admission;
 mod air_gap;
 mod archive;
 mod book;
 mod bring_your_own;
 mod commands;
+mod conformance;
 mod contract;
 mod crds;
 mod faults;

@@ -110,7 +110,6 @@ pub(crate) const HARMLESS: &[&str] = &[
     "src/cli/release_diff.rs",
     "src/cli/rules.rs",
     "src/cli/schema.rs",
-    "src/cli/validate.rs",
     "src/cli/vars.rs",
     "src/cli/why.rs",
     "src/ops/release_findings.rs",

@@ -96,6 +96,7 @@ pages! {
     air_gap: "air-gap.md",
     bootstrap_provider: "bootstrap-provider.md",
     clusterctl: "clusterctl.md",
+    conformance: "conformance.md",
     contribute: "contribute.md",
     diff: "diff.md",
     editor: "editor.md",

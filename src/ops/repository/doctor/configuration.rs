@@ -16,19 +16,19 @@ use crate::text::yaml::{self, Node};
 rules! {
     /// clusterctl cannot read its configuration
     UNREADABLE = error("configuration-unreadable");
-    /// clusterctl rejects an entry of `providers`, and every command fails
+    /// clusterctl rejects an entry of `providers`, so every command fails
     ENTRY_REFUSED = error("configuration-provider-refused");
-    /// the url of a provider uses a variable that the environment does not set
+    /// the url of a provider uses an environment variable that is not set
     VARIABLE_UNSET = error("configuration-variable-unset");
-    /// clusterctl's version check waits a minute per call without a network
+    /// without a network, clusterctl's version check delays each call by a minute
     VERSION_CHECK_ON = info("configuration-version-check-on");
-    /// an image has a fixed tag, although its provider follows `latest`
+    /// an image has a fixed tag although its provider follows `latest`
     IMAGE_TAG_UNPINNED = warning("configuration-image-tag-unpinned");
-    /// the repository has no clusterctl.yaml, so clusterctl does not find it
+    /// the repository has no clusterctl.yaml, so clusterctl cannot find it
     CONFIGURATION_MISSING = error("repository-configuration-missing");
     /// the repository contains a provider that its clusterctl.yaml does not name
     ENTRY_MISSING = warning("repository-entry-missing");
-    /// the setting cert-manager leads to where no manifest is
+    /// the setting `cert-manager` does not lead to a manifest
     CERT_MANAGER_MISSING = error("repository-cert-manager-missing");
 }
 

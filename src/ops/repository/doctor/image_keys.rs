@@ -11,7 +11,7 @@ use crate::text::source::Source;
 use crate::text::yaml::{self, Node};
 
 rules! {
-    /// a key of `images` in clusterctl.yaml names no component, so clusterctl ignores it
+    /// a key of `images` in clusterctl.yaml does not match a component, so clusterctl ignores it
     KEY_UNUSED = warning("configuration-image-key-unused");
 }
 

@@ -27,9 +27,9 @@ pub use configuration::unreadable;
 pub use text::text;
 
 rules! {
-    /// the repository of a provider is remote, and doctor does not inspect it
+    /// the repository of a provider is remote and was not inspected
     ON_NETWORK = info("repository-remote");
-    /// a file of a release is not UTF-8
+    /// a release file is not UTF-8
     NOT_TEXT = error("repository-file-not-text");
 }
 

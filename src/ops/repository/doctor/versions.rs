@@ -18,9 +18,9 @@ rules! {
     VERSION_UNPREFIXED = error("repository-version-unprefixed");
     /// a file that clusterctl needs does not exist
     FILE_MISSING = error("repository-file-missing");
-    /// metadata.yaml names a series without a release, so `latest` selects a pre-release or nothing
+    /// metadata.yaml lists a series without a release, so `latest` selects a pre-release or fails
     SERIES_AHEAD = warning("metadata-series-ahead"), url(book::METADATA_YAML);
-    /// metadata.yaml omits the series of an older version, which clusterctl then cannot upgrade
+    /// metadata.yaml omits the series of an older version, so clusterctl cannot upgrade from it
     NOT_CUMULATIVE = warning("metadata-not-cumulative"), url(book::METADATA_YAML);
 }
 

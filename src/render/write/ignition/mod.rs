@@ -32,13 +32,13 @@ use crate::render::input::profile::Profile;
 use crate::render::plan::node_plan::NodePlan;
 
 rules! {
-    /// no Ignition config can be produced
+    /// the config cannot be represented in the Ignition version
     pub(crate) CONFIG_REFUSED = error("ignition-config-refused");
     /// the additional config is rejected by Ignition or the Container Linux transpiler
     pub(crate) ADDITIONAL_REFUSED = error("ignition-additional-config-refused");
     /// the Container Linux transpiler warns about the additional config, and upstream discards the warning
     pub(crate) ADDITIONAL_WARNING = warning("ignition-additional-config-warning");
-    /// a field has no equivalent in Ignition, so the node gets something else
+    /// a field has no equivalent in Ignition, so the machine differs from the config
     pub(crate) FIELD_LOST = warning("ignition-field-lost");
 }
 
