@@ -43,6 +43,10 @@ pub mod reconcile;
 // Layer 3, the verbs: values in, values and a report out.
 pub mod ops;
 
+// Layer 3½, the language server: open documents in, findings and answers out.
+#[cfg(feature = "cli")]
+pub mod editor;
+
 // Layer 4, the shell: the only code that touches the world. With the feature `cli` alone.
 #[cfg(feature = "cli")]
 pub mod cli;

@@ -21,10 +21,16 @@ pub fn report_panics(run: impl FnOnce() -> u8) -> u8 {
         *LAST.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = location;
     }));
     panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
-        let location = LAST.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        Stdio::of_process().err(&text(&location));
+        Stdio::of_process().err(&text(&location()));
         EXIT
     })
+}
+
+/// The location of the last panic.
+pub(super) fn location() -> String {
+    LAST.lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+        .clone()
 }
 
 fn text(location: &str) -> String {

@@ -28,6 +28,7 @@ mod init;
 mod init_verify;
 mod inspect;
 mod lint;
+mod lsp;
 mod man;
 mod migrate;
 mod overview;

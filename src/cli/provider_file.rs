@@ -140,10 +140,26 @@ pub(super) fn from_file(
     stdin: &mut dyn Read,
     budget: &Arc<Budget>,
 ) -> Result<Loaded, Failure> {
-    let (source, mut report) = read_source(Path::new(file), file)?;
+    let (source, report) = read_source(Path::new(file), file)?;
+    from_source(source, report, allow_outside, stdin, budget)
+}
+
+/// Reads what a provider.yaml names, of which the text is known. `report` is what was found when it
+/// was read.
+///
+/// # Errors
+/// A file cannot be read.
+pub(super) fn from_source(
+    source: Source,
+    mut report: Report,
+    allow_outside: bool,
+    stdin: &mut dyn Read,
+    budget: &Arc<Budget>,
+) -> Result<Loaded, Failure> {
     let (providers, found) = provider::parse(&source, budget);
     report.extend(found);
-    let base = Path::new(file).parent().unwrap_or(Path::new(""));
+    let file = source.name().to_string();
+    let base = Path::new(&file).parent().unwrap_or(Path::new(""));
     let confine = Confine::new(&or_here(base))
         .map_err(|error| WorldError::reading(base.to_string_lossy(), &error))?;
     let mut inputs = Inputs::within(Arc::clone(budget));
@@ -173,7 +189,7 @@ pub(super) fn from_file(
     sources.add(source);
     search.unshown.iter().for_each(|name| sources.hide(name));
     Ok(Loaded {
-        shown: file.to_owned(),
+        shown: file.clone(),
         providers,
         inputs,
         report,

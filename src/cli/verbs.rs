@@ -6,9 +6,9 @@ use clap::{ArgAction, ArgMatches, Args, Command};
 use super::guesses::with_guesses;
 use super::{
     Context, Exit, Failure, Global, completion, config_repositories, diff, explain, generate,
-    generate_cluster, generate_provider, generate_yaml, images, init, inspect, lint, man, migrate,
-    overview, release, release_check, release_diff, release_image, render, repository, rules,
-    schema, size, topology, validate, vars, version, why,
+    generate_cluster, generate_provider, generate_yaml, images, init, inspect, lint, lsp, man,
+    migrate, overview, release, release_check, release_diff, release_image, render, repository,
+    rules, schema, size, topology, validate, vars, version, why,
 };
 
 /// The sections of the overview.
@@ -160,6 +160,7 @@ pub static VERBS: &[Verb] = &[
     rules::VERB,
     explain::VERB,
     schema::VERB,
+    lsp::VERB,
     man::VERB,
     generate_yaml::VERB,
     generate_provider::VERB,

@@ -121,6 +121,23 @@ pub(crate) fn check_whole(
     check(&subjects, definitions, reported, budget)
 }
 
+/// Checks the objects of a file together with those of files that they refer to. `reported` are
+/// earlier findings, which are not repeated.
+pub(crate) fn check_among(
+    source: &Source,
+    others: &[&Source],
+    reported: &Report,
+    budget: &Budget,
+) -> Report {
+    let subject = Subject {
+        source,
+        extent: Extent::Whole,
+    };
+    let found = subject.check(others, &[], budget);
+    let is_here = |finding: &Diagnostic| finding.place.file.as_ref() == Some(source.name());
+    unreported(reported, found.into_iter().filter(is_here))
+}
+
 /// Whether objects of a group are checked.
 pub(crate) fn is_checked(object: &Object) -> bool {
     GROUPS.contains(&object.group())

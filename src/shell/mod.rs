@@ -19,6 +19,8 @@ pub mod files;
 pub mod glob;
 pub mod input;
 pub mod lock;
+pub mod messages;
+pub mod neighbours;
 pub mod network;
 mod progress;
 pub mod registry;

@@ -79,7 +79,7 @@ impl Stream {
 /// The three streams of the process, or those that a test gives.
 pub struct Stdio {
     /// Where `-` is read from.
-    pub stdin: Box<dyn Read>,
+    pub stdin: Box<dyn Read + Send>,
     /// What was asked for.
     pub stdout: Stream,
     /// Talk.
@@ -110,6 +110,11 @@ impl Stdio {
     /// Writes bytes to standard output.
     pub fn out_bytes(&mut self, bytes: &[u8]) {
         self.stdout.bytes(bytes);
+    }
+
+    /// Hands over what was written to standard output, to a reader that waits for it.
+    pub fn flush(&mut self) {
+        self.stdout.flush();
     }
 
     /// Writes to standard error. What was written to standard output before is seen before.

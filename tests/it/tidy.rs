@@ -155,6 +155,22 @@ const LAYERS: &[(&str, &[&str])] = &[
             "migrate",
         ],
     ),
+    (
+        "editor",
+        &[
+            "diag",
+            "text",
+            "objects",
+            "api",
+            "contract",
+            "provider",
+            "lint",
+            "report",
+            "topology",
+            "admission",
+            "ops",
+        ],
+    ),
     // 4 shell
     ("shell", &["diag", "text", "provider", "clusterctl"]),
     (
@@ -171,6 +187,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "render",
             "report",
             "ops",
+            "editor",
             "shell",
         ],
     ),

@@ -10,7 +10,7 @@ mod defaults;
 mod health_check;
 mod machines;
 pub(crate) mod names;
-mod schemas;
+pub(crate) mod schemas;
 mod selector;
 pub(crate) mod share;
 pub(crate) mod taints;

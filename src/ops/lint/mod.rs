@@ -33,7 +33,7 @@ use crate::text::source::Source;
 
 rules! {
     /// the input contains no file of a provider
-    NOTHING = error("lint-input-missing");
+    pub(crate) NOTHING = error("lint-input-missing");
 }
 
 /// What is judged.

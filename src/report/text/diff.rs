@@ -20,7 +20,7 @@ pub struct Changed {
     /// The text as it will be.
     pub after: Source,
     /// The lines that change, in bytes of the text before, and what stands there then.
-    lines: Vec<(Range<usize>, String)>,
+    pub(crate) lines: Vec<(Range<usize>, String)>,
 }
 
 impl Changed {

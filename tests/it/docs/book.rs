@@ -99,6 +99,7 @@ pages! {
     conformance: "conformance.md",
     contribute: "contribute.md",
     diff: "diff.md",
+    editor: "editor.md",
     gate: "gate.md",
     ignition: "ignition.md",
     image: "image.md",

@@ -1,0 +1,201 @@
+//! The objects of texts while they are written: clusterctl's variables are masked, so that every
+//! byte stays in its place.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use crate::contract::CORE_GROUP;
+use crate::diag::FieldPath;
+use crate::objects::references::references;
+use crate::objects::{self, Object};
+use crate::text::budget::Budget;
+use crate::text::source::Source;
+
+/// The most files that are checked together with one.
+const MOST_RELATED: usize = 32;
+
+/// The text with a word of the same length for each `${…}` that ends in its line. Equal variables
+/// give equal words.
+pub(super) fn masked(source: &Source) -> Source {
+    Source::new(source.name().clone(), masked_text(source.text()))
+}
+
+pub(super) fn masked_text(text: &str) -> String {
+    let mut masked = String::with_capacity(text.len());
+    // The next byte that ends a variable or its line is looked for once.
+    let (mut at, mut stop) = (0, 0);
+    while let Some(start) = text[at..].find("${").map(|found| at + found) {
+        masked.push_str(&text[at..start]);
+        if stop < start {
+            stop = text[start..]
+                .find(['}', '\n', '\r'])
+                .map_or(text.len(), |found| start + found);
+        }
+        let end = match text[stop..].starts_with('}') {
+            true => stop + 1,
+            false => start + "${".len(),
+        };
+        let is_word = |byte: u8| byte.is_ascii_alphanumeric();
+        masked.extend(text[start..end].bytes().map(|byte| match is_word(byte) {
+            true => char::from(byte),
+            false => '_',
+        }));
+        at = end;
+    }
+    masked.push_str(&text[at..]);
+    masked
+}
+
+/// The objects of a text, those of Lists among them. What cannot be read is left out.
+pub(super) fn objects(source: &Source, budget: &Budget) -> Vec<Object> {
+    let (found, _) = objects::documents(&masked(source), budget);
+    found.into_iter().flat_map(Object::into_items).collect()
+}
+
+/// A reference of an object to another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Link {
+    /// The path of the name.
+    pub(super) path: FieldPath,
+    pub(super) kind: String,
+    pub(super) name: String,
+}
+
+/// The references of an object by name, that of a Cluster to its class included.
+pub(super) fn links(object: &Object) -> Vec<Link> {
+    let (found, _) = references(object.value());
+    let mut links: Vec<Link> = found
+        .into_iter()
+        .map(|reference| Link {
+            path: reference.path,
+            kind: reference.kind.to_owned(),
+            name: reference.name.to_owned(),
+        })
+        .collect();
+    if object.is(CORE_GROUP, "Cluster") {
+        for path in ["spec.topology.class", "spec.topology.classRef.name"] {
+            let path = FieldPath::of_fields(path);
+            let name = object.at(&path).and_then(serde_json::Value::as_str);
+            links.extend(name.map(|name| Link {
+                path,
+                kind: "ClusterClass".to_owned(),
+                name: name.to_owned(),
+            }));
+        }
+    }
+    links
+}
+
+/// The objects of a file and those that they refer to, as kind and name.
+struct Names {
+    own: BTreeSet<(String, String)>,
+    others: BTreeSet<(String, String)>,
+}
+
+impl Names {
+    fn of(source: &Source, budget: &Budget) -> Self {
+        let objects = objects(source, budget);
+        let own = |object: &Object| (object.kind().to_owned(), object.name().to_owned());
+        Names {
+            own: objects.iter().map(own).collect(),
+            others: objects
+                .iter()
+                .flat_map(links)
+                .map(|link| (link.kind, link.name))
+                .collect(),
+        }
+    }
+
+    fn refers_to(&self, other: &Names) -> bool {
+        !self.others.is_disjoint(&other.own)
+    }
+}
+
+/// The files whose objects refer to those of a file, or are referred to by them, and so on. A file
+/// that repeats an object of one of them describes another cluster.
+pub(super) fn related<'s>(
+    source: &Source,
+    others: &[&'s Source],
+    budget: &Budget,
+) -> Vec<&'s Source> {
+    let names: Vec<Names> = others
+        .iter()
+        .map(|other| Names::of(other, budget))
+        .collect();
+    let own = Names::of(source, budget);
+    let mut known = own.own.clone();
+    let mut taken = vec![false; others.len()];
+    let mut queue = VecDeque::from([&own]);
+    let mut found = Vec::new();
+    while let Some(current) = queue.pop_front() {
+        for (at, other) in names.iter().enumerate() {
+            let is_linked = current.refers_to(other) || other.refers_to(current);
+            let is_free = !taken[at] && found.len() < MOST_RELATED;
+            if is_free && is_linked && known.is_disjoint(&other.own) {
+                taken[at] = true;
+                known.extend(other.own.iter().cloned());
+                found.push(others[at]);
+                queue.push_back(other);
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_keep_every_byte_in_its_place() {
+        for (text, expected) in [
+            ("a: ${A}-x\n", "a: __A_-x\n"),
+            ("a: ${A:=\"é\"} b", "a: __A_______ b"),
+            ("a: ${A\nb: }", "a: __A\nb: }"),
+            ("${", "__"),
+            ("${a${b}${c\n}${", "__a__b___c\n}__"),
+            ("$A $", "$A $"),
+        ] {
+            let masked = masked_text(text);
+            assert_eq!(masked, expected);
+            assert_eq!(masked.len(), text.len());
+        }
+    }
+
+    #[test]
+    fn files_are_related_by_the_names_of_their_objects() {
+        let cluster = |class: &str| {
+            format!(
+                "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {{name: c}}\n\
+                 spec: {{topology: {{classRef: {{name: {class}}}}}}}\n"
+            )
+        };
+        let class = "apiVersion: cluster.x-k8s.io/v1beta2\nkind: ClusterClass\n\
+                     metadata: {name: a}\nspec: {infrastructure: {templateRef: \
+                     {kind: FooClusterTemplate, name: foo}}}\n";
+        let template = "apiVersion: x/v1\nkind: FooClusterTemplate\nmetadata: {name: foo}\n";
+        let texts = [
+            cluster("a"),
+            class.to_owned(),
+            template.to_owned(),
+            cluster("b"),
+        ];
+        let sources: Vec<Source> = texts
+            .iter()
+            .enumerate()
+            .map(|(at, text)| Source::new(format!("{at}.yaml"), text.as_str()))
+            .collect();
+        let related = |at: usize| -> Vec<&str> {
+            let others: Vec<&Source> = sources
+                .iter()
+                .filter(|other| other.name() != sources[at].name())
+                .collect();
+            related(&sources[at], &others, &Budget::default())
+                .into_iter()
+                .map(|source| source.name().as_ref())
+                .collect()
+        };
+        assert_eq!(related(0), ["1.yaml", "2.yaml"]);
+        assert_eq!(related(2), ["1.yaml", "0.yaml"]);
+        assert!(related(3).is_empty());
+    }
+}
