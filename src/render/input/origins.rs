@@ -87,9 +87,20 @@ impl Origins {
         configs: impl IntoIterator<Item = Place>,
         refused: impl IntoIterator<Item = Place>,
     ) -> (Report, Vec<Placeholder>) {
+        self.settle_restored(self.restore(report), outputs, configs, refused)
+    }
+
+    /// The same of a report whose places are those of the templates.
+    fn settle_restored<'o>(
+        &self,
+        report: Report,
+        outputs: impl IntoIterator<Item = &'o [u8]>,
+        configs: impl IntoIterator<Item = Place>,
+        refused: impl IntoIterator<Item = Place>,
+    ) -> (Report, Vec<Placeholder>) {
         let mut needed = BTreeSet::new();
         let mut settled = Report::new();
-        for finding in self.restore(report).into_findings() {
+        for finding in report.into_findings() {
             match self.unset.iter().find_map(|unset| unset.behind(&finding)) {
                 Some(name) => drop(needed.insert(name.to_owned())),
                 None => settled.push(finding),
@@ -161,7 +172,7 @@ impl Origins {
         let known = restored
             .filter(|finding| !is_block(finding) && !may_be_in_block(finding))
             .collect();
-        let (mut settled, placeholders) = self.settle(known, outputs, [], refused);
+        let (mut settled, placeholders) = self.settle_restored(known, outputs, [], refused);
         settled.extend(self.unset.iter().flat_map(Unset::open_blocks));
         (settled, placeholders)
     }

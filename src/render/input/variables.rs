@@ -185,9 +185,9 @@ impl Unset {
         self.blocks.iter().filter(first).map(|block| {
             let name = &block.name;
             let message = format!(
-                "variable {name} is a block of the user's and has no value, so its content was not checked"
+                "variable {name} stands for a block and has no value, so the block was not checked"
             );
-            let remedy = Remedy::new("to check it, too, give it with ")
+            let remedy = Remedy::new("to have it checked, give it with ")
                 .set(Setting::Var, format!("{name}=VALUE"));
             Diagnostic::of(&BLOCK_OPEN, message)
                 .at(self.source.place_at(block.span.clone()))
