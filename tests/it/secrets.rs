@@ -281,6 +281,8 @@ const RUNS: &[(&str, &[&str])] = &[
         &["--config CONFIGURATION", "--config CONFIGURATION -o yaml"],
     ),
     ("completion", &["bash"]),
+    // The client is gone at once; tests/lsp/hides-secrets is a session.
+    ("lsp", &[""]),
     ("version", &["", "-o json", "-o yaml"]),
 ];
 

@@ -13,11 +13,11 @@ use super::{joined, replaced, spans};
 use crate::text::cut::cut;
 
 /// What stands for parts of the patterns below.
-const PARTS: [(&str, &str); 7] = [
+const PARTS: [(&str, &str); 8] = [
     // A word of a shell: quoted and bare parts; a quote that nothing closes counts as a letter.
     (
         "<value>",
-        r#"(?:'\\''[^']*'\\''|\\"(?:[^"\\]|\\[^"])*\\"|"(?:[^"\\]|\\(?s:.))*"|'[^']*'|\\(?s:.)|[^\s;&|])+"#,
+        r#"(?:'\\''[^']*'\\''|\\"(?:[^"\\]|\\[^"])*\\"|"(?:[^"\\]|\\(?s:.))*"|'[^']*'|\\(?s:.)|\$\([^)\n]*\)|`[^`\n]*`|[^\s;&|])+"#,
     ),
     // What is left of a command.
     (
@@ -27,6 +27,10 @@ const PARTS: [(&str, &str); 7] = [
     // Words of the same command.
     ("<words>", r"(?:[^\n;&|\\]|\\(?s:.))*?"),
     ("<blank>", r"(?:\s|\\\r?\n)"),
+    (
+        "<placeholder>",
+        r"(?:PASSWORD|PASSWD|PASSPHRASE|TOKEN|SECRET|CREDENTIAL|(?:API|ACCESS|PRIVATE|AUTH|ENCRYPTION|MASTER|SHARED)_?KEY)",
+    ),
     ("<quote>", r#"['"\\]{0,4}"#),
     ("<name>", r"[0-9A-Za-z_.-]"),
     (
@@ -51,15 +55,21 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"(\bsnmp\w+\b<words><blank><quote>-[cAX]<quote><blank>*)<value>",
         r"(\bssh-keygen\b<words><blank><quote>-[NP]<quote><blank>+)<value>",
         // The user of Samba's programs: `NAME%PASSWORD`.
-        r"(\b(?:net|smb\w+|rpcclient|wbinfo|ntlm_auth|winexe)\b<words><blank><quote>(?:-U|-{2}user(?:name)?)<quote>(?:=|<blank>)*<quote>[^\s%'\x22]*%)<value>",
+        r"(\b(?:net|smb\w+|rpcclient|wbinfo|ntlm_auth|winexe)\b<words><blank><quote>(?:-U|-{2}user(?:name)?)<quote>(?:=|<blank>)*<quote>[^\s%'\x22]*%)[^\s'\x22;&|]+",
+        // A text for the input of a command.
+        r"(<<<<quote><blank>*)<value>",
+        r"(\b(?:echo|printf)<quote>(?:<blank>+-[neE]+)*<blank>+)<rest>\|<blank>*(?:\S+=\S*<blank>+|env<blank>+|sudo<blank>+(?:-\S+<blank>+)*)*(?:/\S*/)?(?:passwd|smbpasswd|vncpasswd|htpasswd|kinit|adcli|realm|su|gpg|gh|ssh-add|wg|vault|systemd-creds|debconf-set-selections|base64<blank>+(?:-[dD]|-{2}decode))\b",
         // What expect types.
         r"(\bsend(?:<blank>+-{2})?<blank>+)[^\n]*?\\r[\x22}]",
         // What is written into a file with such a name.
-        r"(?i)(\b(?:echo|printf)<quote><blank>+)<rest>(?:>|\|<blank>*(?:sudo<blank>+)?tee\b)[^\n;&|]*(?:<secret>|pgpass|netrc|shadow|[./]auth\b|\.key\b)[^\s;&|]*",
-        // What sed writes in place of such a name.
-        r"(?i)(\bsed\b<words>\bs/[^/\n]*<secret>[^/\n]*/)[^/\n]+",
-        r"(?i)(\bsed\b<words>\bs\|[^|\n]*<secret>[^|\n]*\|)[^|\n]+",
-        r"(?i)(\bsed\b<words>\bs#[^#\n]*<secret>[^#\n]*#)[^#\n]+",
+        r"(?i)(\b(?:echo|printf)<quote><blank>+)<rest>(?:>|\|<blank>*(?:sudo<blank>+)?tee\b)[^\n;&|]*(?:<secret>|pgpass|netrc|shadow|[./]auth\b|[\s./-]key\b|\.pem\b|keyring\b|vault_pass|\bid_(?:rsa|dsa|ecdsa|ed25519)\b)[^\s;&|]*",
+        // What sed writes in place of `@PASSWORD@` and the like.
+        r"((?:^|[\s'\x22;])s/[^/\n]*<placeholder>[^/\n]*/)[^/\n]+",
+        r"((?:^|[\s'\x22;])s\|[^|\n]*<placeholder>[^|\n]*\|)[^|\n]+",
+        r"((?:^|[\s'\x22;])s#[^#\n]*<placeholder>[^#\n]*#)[^#\n]+",
+        r"((?:^|[\s'\x22;])s,[^,\n]*<placeholder>[^,\n]*,)[^,\n]+",
+        r"((?:^|[\s'\x22;])s~[^~\n]*<placeholder>[^~\n]*~)[^~\n]+",
+        r"((?:^|[\s'\x22;])s![^!\n]*<placeholder>[^!\n]*!)[^!\n]+",
         r"(\b(?:pro|ua|ubuntu-advantage)<quote><blank>+<quote>attach<quote><blank>)<rest>",
         r"(?i)(\bnet1?(?:\.exe)?<quote><blank>+<quote>user<quote><blank>)<rest>",
         r"(?i)(\bidentified<blank>+(?:with<blank>+\S+<blank>+)?(?:by|as)<blank>+(?:password<blank>+)?)<value>",
@@ -95,7 +105,7 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
 /// Commands that read a secret from what is piped into them.
 static READS_SECRET: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(
-        r"\b(?:chg?passwd|cryptsetup|smbpasswd)\b|-stdin\b|/dev/stdin\b|\bsudo\b[^\n;&|]*\s-[A-Za-z]*S\b|\bpass(?:in|out)?\s+stdin\b|\|\s*(?:sudo\s+(?:-\S+\s+)*)?(?:passwd|kinit|adcli|realm|su|gpg|ssh-add|wg|vault|base64\s+(?:-d|-D|-{2}decode))\b",
+        r"\b(?:chg?passwd|cryptsetup)\b|-stdin\b|\bsudo\b[^\n;&|]*\s-[A-Za-z]*S\b|\bpass(?:in|out)?\s+stdin\b",
     )
     .expect("internal error: the pattern is one of ours")
 });
@@ -230,6 +240,16 @@ mod tests {
             "sed -i \"s|@TOKEN@|hunter2|g\" /etc/f",
             "expect -c 'spawn ssh a; send \"hunter2\\r\"'",
             "wg set wg0 private-key /dev/stdin <<< hunter2",
+            "cat > /etc/token <<< hunter2",
+            "'tee' '/etc/token' '<<<' 'hunter2'",
+            "echo hunter2 | /usr/bin/kinit a",
+            "echo hunter2 | env LANG=C KRB5_CONFIG=/e kinit a",
+            "x --password $(echo hunter2)",
+            "x --password=`echo hunter2`",
+            "echo hunter2 > /root/.ssh/id_rsa",
+            "echo hunter2 > /etc/kubernetes/pki/etcd/server-key.pem",
+            "sed -e 's/USER/a/' -e 's,@TOKEN@,hunter2,' /etc/f",
+            "perl -pi -e 's~API_KEY~hunter2~' /etc/f",
         ] {
             assert!(
                 !redacted(command).contains("hunter2"),
@@ -351,6 +371,16 @@ mod tests {
         }
     }
 
+    /// A quote behind a secret does not open another text.
+    #[test]
+    fn the_next_command_stays() {
+        let commands = "- net ads join -U \"admin%hunter2\"\n- systemctl restart containerd\n- export A=\"b\"\n";
+        assert_eq!(
+            redacted(commands),
+            commands.replace("hunter2", "<redacted>")
+        );
+    }
+
     #[test]
     fn what_is_no_secret_stays() {
         for command in [
@@ -362,6 +392,9 @@ mod tests {
             "sed -i 's/SystemdCgroup = false/SystemdCgroup = true/' /etc/containerd/config.toml",
             "failed to send \"GET\" to the server",
             "base64 -d /etc/a > /etc/b",
+            "curl -fsSL https://pkgs.k8s.io/Release.key | gpg --dearmor -o /etc/apt/keyrings/kubernetes.gpg",
+            "curl -s https://x/y | base64 -d > /etc/b",
+            "sed -i 's/#PermitRootLogin prohibit-password/PermitRootLogin yes/' /etc/ssh/sshd_config",
             "I1123 09:12:34.010101     812 token.go:223] [discovery] waiting",
         ] {
             assert_eq!(redacted(command), command);
