@@ -7,6 +7,8 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::control_plane::ControlPlane;
 use super::process::{Process, Start};
 use super::{peers, ports, redirect, wait};
@@ -69,6 +71,7 @@ pub(crate) const DOCKER: Manager = Manager {
 /// Starts the managers of a version, waits until they are ready, and points their webhooks and
 /// conversions to them.
 pub(crate) fn start(plane: &ControlPlane, version: &str, managers: &[Manager]) {
+    wait::until("the kinds of all CRDs", START_LIMIT, || unserved(plane));
     let started: Vec<(&Manager, u16, u16)> = managers
         .iter()
         .map(|manager| {
@@ -102,6 +105,30 @@ pub(crate) fn start(plane: &ControlPlane, version: &str, managers: &[Manager]) {
             .map(|(manager, webhook_port, _)| (*manager, *webhook_port))
             .collect::<Vec<_>>(),
     );
+}
+
+/// Names a version of a CRD that discovery does not have yet: managers end when they do not find
+/// their kinds, and a cluster would start them again.
+fn unserved(plane: &ControlPlane) -> Result<(), String> {
+    let read = |path: &str| plane.api.read(path).map_err(|refusal| refusal.to_string());
+    let all = read("/apis/apiextensions.k8s.io/v1/customresourcedefinitions")?;
+    for crd in all["items"].as_array().into_iter().flatten() {
+        let spec = &crd["spec"];
+        let served = spec["versions"].as_array().into_iter().flatten();
+        for version in served.filter(|version| version["served"] == true) {
+            let name = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            let (group, version) = (name(&spec["group"]), name(&version["name"]));
+            let found = read(&format!("/apis/{group}/{version}"))?;
+            let mut resources = found["resources"].as_array().into_iter().flatten();
+            if !resources.any(|resource| resource["name"] == spec["names"]["plural"]) {
+                return Err(format!(
+                    "{} {version} is not served",
+                    crd["metadata"]["name"]
+                ));
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Points the webhooks and conversions of managers to ports.
