@@ -162,9 +162,14 @@ impl Subject<'_> {
     fn objects_named(&self, kind: &str, name: &str) -> Vec<Target> {
         let with_kind = self.sources.iter().filter(|it| it.text().contains(kind));
         let all = with_kind.flat_map(|source| objects(source, self.budget));
-        all.filter(|object| object.kind() == kind && object.name() == name)
+        let named: Vec<Target> = all
+            .filter(|object| object.kind() == kind && object.name() == name)
             .filter_map(|object| self.target(&object.place(&FieldPath::of_fields("metadata.name"))))
-            .collect()
+            .collect();
+        // Each flavor of a cluster template has such an object.
+        let is_own = |target: &&Target| target.0.name() == self.source.name();
+        let own: Vec<Target> = named.iter().filter(is_own).cloned().collect();
+        if own.is_empty() { named } else { own }
     }
 
     fn named(&self, name: &str) -> Option<&Source> {
