@@ -105,8 +105,12 @@ pub fn run(rendering: &Rendering<'_>, known: &Known<'_>, budget: &Budget) -> Ima
                 .or_insert((settings, machine, data));
         }
     }
+    let is_refused = |machine: &Machine<'_>| {
+        machine.rendered.is_none() && matches!(machine.role, Role::Init | Role::ControlPlaneJoin)
+    };
     let mut listing = Listing {
         clusters,
+        has_refused_control_plane: rendering.machines.iter().any(is_refused),
         known,
         budget,
         images: Images::default(),
@@ -149,6 +153,8 @@ impl Grouped {
 /// The list in the making.
 struct Listing<'m> {
     clusters: Clusters<'m>,
+    /// Whether the input has a control plane that is not in `clusters`, for which there is an error.
+    has_refused_control_plane: bool,
     known: &'m Known<'m>,
     budget: &'m Budget,
     images: Images,
@@ -232,7 +238,7 @@ impl<'m> Listing<'m> {
             None => {
                 let title = machine.target.named().title();
                 let place = machine.target.named().place(&FieldPath::root());
-                if self.is_new("control plane", &title) {
+                if !self.has_refused_control_plane && self.is_new("control plane", &title) {
                     let finding = findings::control_plane_absent(place, &title);
                     self.images.report.push(finding);
                 }
