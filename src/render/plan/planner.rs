@@ -243,6 +243,10 @@ impl Planner<'_> {
         let version = &self.surroundings.kubernetes_version;
         for (path, since) in kubeadm::dropped(spec, self.surroundings.role, api) {
             let path = self.target.spec_path().join(&path);
+            // A conversion from v1beta1 sets fields that the user does not have.
+            if self.target.config.at(&path).is_none() {
+                continue;
+            }
             let message = format!(
                 "{path} does not reach the machine: {} for Kubernetes {version} has no such field",
                 api.as_str()
