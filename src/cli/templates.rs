@@ -61,6 +61,12 @@ impl TemplateFlags {
                     format!("write `--var {variable}=VALUE`"),
                 ));
             };
+            if name.is_empty() {
+                return Err(Failure::usage(
+                    format!("`--var {variable}` names no variable"),
+                    format!("write `--var NAME{variable}`"),
+                ));
+            }
             flags.insert(name, value);
         }
         let lookup = clusterctl::environment_of(context.environment);

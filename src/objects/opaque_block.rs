@@ -85,7 +85,7 @@ fn is_alone(before: &str, behind: &str) -> bool {
 #[derive(Default)]
 struct Document<'t> {
     start: usize,
-    /// The column of the key whose block scalar is being read.
+    /// The column of the key or the item whose block scalar is being read.
     scalar: Option<usize>,
     /// The last line that is not blank, a comment or text of a block scalar.
     last: &'t str,
@@ -134,7 +134,7 @@ impl<'t> Document<'t> {
             return;
         }
         if opens_scalar(line) {
-            self.scalar = Some(key_column(line));
+            self.scalar = Some(entry_column(line));
         }
         self.last = line;
     }
@@ -145,7 +145,7 @@ impl<'t> Document<'t> {
         self.scalar.is_none_or(|header| column <= header)
             && (self.last.is_empty()
                 || self.last.trim_end().ends_with(':')
-                || column <= key_column(self.last)
+                || column <= entry_column(self.last)
                 || self.last.starts_with("---"))
     }
 }
@@ -157,6 +157,37 @@ fn key_column(line: &str) -> usize {
         rest = item.trim_start_matches(' ');
     }
     line.len() - rest.len()
+}
+
+/// The column of the innermost entry that begins on a line: of its key, or, where the last item has
+/// no key, of the sign of that item.
+fn entry_column(line: &str) -> usize {
+    let column = key_column(line);
+    let entry = line[column..].trim_end();
+    let has_key = if entry.starts_with(['"', '\'']) {
+        ["\":", "':"].iter().any(|end| entry.contains(end))
+    } else {
+        entry.contains(": ") || entry.ends_with(':')
+    };
+    match line[..column].rfind('-') {
+        Some(item) if !has_key => item,
+        _ => column,
+    }
+}
+
+/// Whether a block is among what follows an offset and is indented as deep: it may be part of the
+/// value that begins there.
+pub(crate) fn is_below(text: &str, offset: usize, block: &OpaqueBlock) -> bool {
+    let start = text[..offset].rfind('\n').map_or(0, |end| end + 1);
+    let Some(between) = text.get(offset..block.span.end) else {
+        return false;
+    };
+    let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    between
+        .lines()
+        .skip(1)
+        .filter(|line| !line.trim().is_empty())
+        .all(|line| indent(line) >= offset - start)
 }
 
 /// Whether the lines that follow are the text of a block scalar: the line ends with `|` or `>`.
@@ -189,6 +220,9 @@ mod tests {
             "a: b\n---\n${X}\n",
             "a:\n  b: |\n    text\n  ${X}\n",
             "a: |\n  text\nb:\n  ${X}\n",
+            "a:\n- b: c\n  ${X}\n",
+            "a:\n- 'b': c\n  ${X}\n",
+            "a:\n- >-\n  text\n${X}\n",
         ] {
             assert_eq!(names(text), ["X"], "{text}");
         }
@@ -206,9 +240,26 @@ mod tests {
             "a:\n- ${X}\n",
             "a:\n  ${X}${X}\n",
             "a:\n  ${Y:=z}${X}\n",
+            "a:\n- b\n  ${X}\n",
+            "a:\n- >-\n  ${X}\n",
+            "a:\n- |\n  b\n  ${X}\n",
+            "a:\n- 'b: c'\n  ${X}\n",
         ] {
             assert_eq!(names(text), [""; 0], "{text}");
         }
+    }
+
+    #[test]
+    fn a_block_is_below_what_is_not_deeper() {
+        let is_below = |text: &str, value: &str| {
+            let block = opaque_blocks(&Source::new("t.yaml", text)).swap_remove(0);
+            is_below(text, text.find(value).unwrap(), &block)
+        };
+        assert!(is_below("a:\n  b:\n    c:\n    ${X}\n", "c:"));
+        assert!(is_below("a:\n  b:\n    c:\n    ${X}\n", "b:"));
+        assert!(!is_below("a:\n  b: {}\n  ${X}\n", "{}"));
+        assert!(!is_below("a:\n  b:\n    c: d\n  ${X}\n", "c:"));
+        assert!(!is_below("a:\n  ${X}\n  b: c\n", "b:"));
     }
 
     #[test]

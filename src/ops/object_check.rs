@@ -10,7 +10,7 @@ use crate::admission::metadata_types::METADATA_REFUSED;
 use crate::contract::{CORE_GROUP, cluster_class_name};
 use crate::diag::{Class, Diagnostic, Report, Rule, Severity};
 use crate::lint::{Audience, Extent, templates};
-use crate::objects::opaque_block::{blocks_at, opaque_blocks};
+use crate::objects::opaque_block::opaque_blocks;
 use crate::objects::substituted::{OpenUses, SAMPLE};
 use crate::objects::{Object, Pool};
 use crate::ops::{render, validate};
@@ -275,14 +275,13 @@ impl Subject<'_> {
         let blocks = opaque_blocks(self.source);
         let open = OpenUses::of(self.source);
         let is_known = |finding: &Diagnostic| {
-            let Some(span) = finding.place.span else {
+            if finding.place.span.is_none() {
                 return true;
-            };
+            }
             if finding.place.file.as_deref() != Some(self.source.name().as_ref()) {
                 return true;
             }
-            let holds_block = !blocks_at(&blocks, span.start.offset).is_empty();
-            let is_of_block = holds_block && is_supplied_by_blocks(finding);
+            let is_of_block = is_supplied_by_blocks(finding, self.source.text(), &blocks);
             !is_of_block && !open.decide(self.source, finding)
         };
         report

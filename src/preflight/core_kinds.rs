@@ -11,6 +11,7 @@ use crate::contract::CORE_GROUP;
 use crate::conversion::core::{Conversion, Surroundings, convert_object};
 use crate::diag::{Diagnostic, FieldPath, Quoted, Segment, rules};
 use crate::objects::Object;
+use crate::objects::opaque_block::{OpaqueBlock, blocks_at, is_below};
 use crate::render::prove::findings::RULE_NOT_JUDGED;
 use crate::render::{Profile, Request};
 use crate::schema::document::{self, Part, Wording};
@@ -32,9 +33,22 @@ rules! {
     pub(crate) ADMISSION_REFUSED = error("core-admission-refused");
 }
 
-/// Whether a finding is about something that a block of unknown content may supply.
-pub(crate) fn is_supplied_by_blocks(finding: &Diagnostic) -> bool {
-    finding.rule.id.ends_with("-missing") || finding.rule == &OBJECT_PARTIAL
+/// Whether a finding about a text is about something that one of its blocks of unknown content may
+/// supply.
+pub(crate) fn is_supplied_by_blocks(
+    finding: &Diagnostic,
+    text: &str,
+    blocks: &[OpaqueBlock],
+) -> bool {
+    let Some(span) = finding.place.span else {
+        return false;
+    };
+    let start = span.start.offset;
+    let around = blocks_at(blocks, start);
+    let is_absent = finding.rule.id.ends_with("-missing") || finding.rule == &OBJECT_PARTIAL;
+    let is_too_small = finding.message.contains("should have at least");
+    is_absent && !around.is_empty()
+        || is_too_small && around.iter().any(|block| is_below(text, start, block))
 }
 
 const WORDING: Wording = Wording {

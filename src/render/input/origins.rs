@@ -152,7 +152,7 @@ impl Origins {
         report: Report,
         outputs: impl IntoIterator<Item = &'o [u8]>,
         refused: impl IntoIterator<Item = Place>,
-        is_supplied_by_blocks: impl Fn(&Diagnostic) -> bool,
+        is_supplied_by_blocks: impl Fn(&Diagnostic, &str, &[OpaqueBlock]) -> bool,
     ) -> (Report, Vec<Placeholder>) {
         let is_block = |finding: &Diagnostic| {
             let behind = self
@@ -162,11 +162,11 @@ impl Origins {
             behind.is_some()
         };
         let may_be_in_block = |finding: &Diagnostic| {
-            is_supplied_by_blocks(finding)
-                && self
-                    .unset
-                    .iter()
-                    .any(|unset| unset.blocks_in(&finding.place).next().is_some())
+            self.unset.iter().any(|unset| {
+                unset
+                    .blocks_of(&finding.place)
+                    .is_some_and(|(text, blocks)| is_supplied_by_blocks(finding, text, blocks))
+            })
         };
         let restored = self.restore(report).into_findings().into_iter();
         let known = restored

@@ -178,6 +178,12 @@ impl Unset {
         blocks.iter().map(|block| block.name.as_str())
     }
 
+    /// The text and the blocks of the file of a place.
+    pub(super) fn blocks_of(&self, place: &Place) -> Option<(&str, &[OpaqueBlock])> {
+        let is_here = place.file.as_deref() == Some(self.source.name().as_ref());
+        is_here.then(|| (self.source.text(), self.blocks.as_slice()))
+    }
+
     /// The findings for blocks that nobody gave, one for each variable.
     pub(super) fn open_blocks(&self) -> impl Iterator<Item = Diagnostic> {
         let mut known = BTreeSet::new();
