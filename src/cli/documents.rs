@@ -57,6 +57,7 @@ impl Documents {
             sources.show_secrets();
         }
         let mut report = inputs.report;
+        templates.note_unused(&inputs.sources, context);
         let (texts, origins) =
             templates.substituted(context, inputs.sources, request, &mut report, &mut sources)?;
         let (pool, unreadable) = Pool::read(&texts, &request.budget);

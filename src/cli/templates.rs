@@ -12,6 +12,8 @@ use crate::objects::secrets::is_secret_variable;
 use crate::render::{Origins, Request, Variables};
 use crate::report::Sources;
 use crate::shell::clusterctl_files::Disk;
+use crate::text::envsubst;
+use crate::text::nearest::nearest;
 use crate::text::source::Source;
 
 /// Whether the input is a template, and the values of its variables.
@@ -116,5 +118,26 @@ impl TemplateFlags {
             .for_each(|text| shown.add_unseen(text));
         shown.add_secrets(secrets.into_inner());
         Ok((texts, origins))
+    }
+
+    /// Says which of the given variables no template has.
+    pub(super) fn note_unused(&self, sources: &[Source], context: &mut Context<'_>) {
+        if self.var.is_empty() {
+            return;
+        }
+        let parsed = sources
+            .iter()
+            .filter_map(|source| envsubst::parse(source.text()).ok());
+        let known: BTreeSet<String> = parsed
+            .flat_map(|template| template.variables().into_keys())
+            .collect();
+        let names = self.var.iter().filter_map(|given| given.split_once('='));
+        let is_unused = |(name, _): &(&str, &str)| !name.is_empty() && !known.contains(*name);
+        for (name, _) in names.filter(is_unused) {
+            let near = nearest(name, known.iter().map(String::as_str))
+                .map(|near| format!("; did you mean `{near}`?"))
+                .unwrap_or_default();
+            context.talk(&format!("note: no template has the variable {name}{near}"));
+        }
     }
 }
