@@ -16,11 +16,11 @@ use crate::topology::{Variable, variables_of};
 pub(super) fn used_at(text: &str, offset: usize) -> Option<(String, Range<usize>)> {
     let template = envsubst::parse(text).ok()?;
     let uses = template.uses();
-    let around = uses
+    let mut around = uses
         .iter()
         .filter(|used| used.span.start <= offset && offset <= used.span.end);
     // The innermost begins last.
-    let used = around.last()?;
+    let used = around.next_back()?;
     Some((used.name.to_owned(), used.span.clone()))
 }
 

@@ -123,6 +123,7 @@ pub(crate) fn check_whole(
 
 /// Checks the objects of a file together with those of files that they refer to. `reported` are
 /// earlier findings, which are not repeated.
+#[cfg(feature = "cli")]
 pub(crate) fn check_among(
     source: &Source,
     others: &[&Source],

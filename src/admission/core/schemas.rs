@@ -62,12 +62,14 @@ pub(crate) fn schema(kind: &str, version: &str) -> Option<&'static Schema> {
 
 /// The schema of a kind of core in a version as the table has it: without descriptions and the
 /// fields that every object has.
+#[cfg(feature = "cli")]
 pub(crate) fn json(kind: &str, version: &str) -> Option<Value> {
     let known = KINDS.iter().find(|(row, _)| **row == (kind, version));
     known.and_then(|(_, known)| serde_json::from_str(known.json).ok())
 }
 
 /// The kinds of core with their versions.
+#[cfg(feature = "cli")]
 pub(crate) fn kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
     KINDS.keys().copied()
 }
