@@ -145,13 +145,24 @@ pub(super) fn command_spans(text: &str) -> Vec<Range<usize>> {
     for pattern in PATTERNS.iter() {
         let secrets = pattern.captures_iter(text).filter_map(|captures| {
             let (all, kept) = (captures.get(0)?, captures.get(1)?);
-            let is_left =
-                is_hidden(kept.range()) || is_line_of_source(kept.as_str(), text, kept.end());
+            let is_left = is_hidden(kept.range())
+                || is_public(kept.as_str(), cut(text, kept.end()..all.end()))
+                || is_line_of_source(kept.as_str(), text, kept.end());
             (!is_left).then(|| kept.end()..all.end())
         });
         found.extend(secrets);
     }
     joined(found)
+}
+
+/// Whether a name is that of a hash which everybody may know, or the value is a variable of the
+/// shell by itself.
+fn is_public(name: &str, value: &str) -> bool {
+    static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"^"?\$(?:\w+|\{\w+\})"?$"#)
+            .expect("internal error: the pattern is one of ours")
+    });
+    name.contains("ca-cert-hash") || VARIABLE.is_match(value)
 }
 
 /// Whether a name that looks like that of a secret is a Go file in the head of a line of klog, such
@@ -394,6 +405,8 @@ mod tests {
             "base64 -d /etc/a > /etc/b",
             "curl -fsSL https://pkgs.k8s.io/Release.key | gpg --dearmor -o /etc/apt/keyrings/kubernetes.gpg",
             "curl -s https://x/y | base64 -d > /etc/b",
+            "kubeadm join x --discovery-token-ca-cert-hash sha256:0123",
+            "x --password ${PASSWORD} --token \"$TOKEN\"",
             "sed -i 's/#PermitRootLogin prohibit-password/PermitRootLogin yes/' /etc/ssh/sshd_config",
             "I1123 09:12:34.010101     812 token.go:223] [discovery] waiting",
         ] {

@@ -22,6 +22,8 @@ const VARIABLES: [&str; 9] = [
     "APIKEY",
     "ACCESSKEY",
 ];
+/// Words of such names that are too short to look for within others.
+const WORDS: [&str; 5] = ["PASS", "PW", "PWD", "PAT", "JWT"];
 /// Fields of a variable that hold a value of it, beside `value`.
 const VALUES: [&str; 3] = ["default", "example", "enum"];
 
@@ -42,7 +44,10 @@ pub(crate) fn is_secret(name: &str) -> bool {
         .filter(|c| *c != '_')
         .map(|c| c.to_ascii_uppercase())
         .collect();
+    let is_word = |word: &str| WORDS.contains(&word.to_ascii_uppercase().as_str());
+    // `PWD` alone is a folder.
     VARIABLES.iter().any(|part| letters.contains(part))
+        || name.contains('_') && name.split('_').any(is_word)
 }
 
 /// Whether a field of this name is a variable that holds a secret, as a configuration of clusterctl
@@ -215,6 +220,10 @@ mod tests {
         check(
             "env:\n- name: API_TOKEN\n  value: x\n- name: OTHER\n  value: y\n",
             "env:\n- name: API_TOKEN\n  value: <>\n- name: OTHER\n  value: y\n",
+        );
+        check(
+            "extraEnvs:\n- {name: DB_PASS, value: x}\n- {name: PWD, value: y}\n- {name: BYPASS_PROXY, value: z}\n",
+            "extraEnvs:\n- {name: DB_PASS, value: <>}\n- {name: PWD, value: y}\n- {name: BYPASS_PROXY, value: z}\n",
         );
         check(
             "env: [{name: API_TOKEN, value: \"x, y\"}]\n",
