@@ -81,7 +81,7 @@ impl Documents {
         self.sorted(render::settle(rendering, report, &self.origins))
     }
 
-    /// The same where machines are judged and not rendered: blocks need not be given.
+    /// The same where machines are validated and not rendered: blocks need no value.
     pub(super) fn settle_judged(&self, rendering: &mut Rendering<'_>, report: Report) -> Report {
         self.sorted(render::settle_judged(rendering, report, &self.origins))
     }

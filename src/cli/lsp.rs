@@ -63,8 +63,8 @@ impl Run for Arguments {
     }
 }
 
-/// Takes the messages that are there; without any and without other work it waits for one. Returns
-/// whether there is something to do.
+/// Takes the messages that have arrived, and waits for one if there is no other work. Returns `false`
+/// when the client is gone and no work is left.
 fn wait(messages: &Receiver<Incoming>, queue: &mut VecDeque<Incoming>, has_work: bool) -> bool {
     if queue.is_empty() && !has_work {
         queue.extend(messages.recv().ok());

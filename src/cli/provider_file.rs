@@ -144,8 +144,8 @@ pub(super) fn from_file(
     from_source(source, report, allow_outside, stdin, budget)
 }
 
-/// Reads what a provider.yaml names, of which the text is known. `report` is what was found when it
-/// was read.
+/// Reads the files that a provider.yaml names, whose text the caller has. `report` contains the
+/// findings of reading that text.
 ///
 /// # Errors
 /// A file cannot be read.

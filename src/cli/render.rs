@@ -407,13 +407,13 @@ fn bytes(machine: &Machine<'_>, rendered: &Rendered) -> Vec<u8> {
 
 /// Says on standard error what was filled in, each once.
 pub(super) fn report_placeholders(context: &mut Context<'_>, rendering: &Rendering<'_>) {
-    let mut told = std::collections::BTreeSet::new();
+    let mut reported = std::collections::BTreeSet::new();
     for placeholder in rendering
         .machines
         .iter()
         .flat_map(|machine| &machine.placeholders)
     {
-        if told.insert(placeholder) {
+        if reported.insert(placeholder) {
             let given_by = placeholder
                 .setting
                 .map_or_else(|| "FILE".to_owned(), remedy::flag);

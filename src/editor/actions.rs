@@ -30,7 +30,7 @@ pub(super) struct Action {
     pub(super) changes: Vec<Change>,
 }
 
-/// The kinds of actions, of which clients have menus.
+/// The kinds of actions: clients show each kind in a menu.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The fix of a finding.
@@ -158,8 +158,8 @@ impl Subject<'_> {
         })
     }
 
-    /// A comment that waives a finding once somebody writes the reason: without one it does not
-    /// count. JSON has no comments, nor has the text of a block.
+    /// A comment that waives a finding once the user adds the reason: without a reason it has no
+    /// effect. JSON has no comments, nor has the text of a block.
     fn waiver(&self, number: usize) -> Option<Action> {
         let finding = &self.findings[number];
         let line = finding.place.span?.start.line;

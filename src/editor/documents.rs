@@ -155,8 +155,8 @@ fn is_file(uri: &Uri) -> bool {
     uri.scheme().as_str() == "file"
 }
 
-/// The path of a file with `/` between its parts. A document that is not a file has the last part
-/// of its URI; without an ending it counts as YAML.
+/// The path of a file with `/` between its parts. For a document that is not a file it is the last
+/// part of the URI, with `.yaml` added if that has no extension.
 pub(super) fn name_of(uri: &Uri) -> String {
     if is_file(uri)
         && let Some(path) = uri.to_file_path()

@@ -246,8 +246,8 @@ impl<D: Disk> Server<D> {
         Vec::new()
     }
 
-    /// Handles a notification whose parameters can be read. There is no answer to one whose
-    /// parameters cannot.
+    /// Handles a notification if its parameters are valid. The protocol has no reply to an invalid
+    /// notification.
     fn with<P: DeserializeOwned>(&mut self, params: Value, handle: impl FnOnce(&mut Self, P)) {
         if let Ok(params) = serde_json::from_value(params) {
             handle(self, params);
@@ -386,7 +386,7 @@ impl<D: Disk> Server<D> {
         new.map(|note| log(MessageType::WARNING, note)).collect()
     }
 
-    /// Publishes the findings about documents, also where there are none any more.
+    /// Publishes the findings about documents, with an empty list where the last finding is gone.
     fn publish(&mut self, uris: &[String], checked: Checked) -> Vec<Value> {
         let Checked {
             report, sources, ..
@@ -516,7 +516,7 @@ pub(super) fn parsed<P: DeserializeOwned>(params: Value) -> Result<P, Rejection>
     })
 }
 
-/// A value of the protocol, all of which have texts as keys.
+/// A value of the protocol as JSON. Its keys are always strings, so this cannot fail.
 pub(super) fn json<T: serde::Serialize>(value: &T) -> Value {
     serde_json::to_value(value).expect("internal error: values of the protocol are JSON")
 }

@@ -3,8 +3,8 @@
 //! kubeadm refuses, commands that no shell reads, and versions that do not go together.
 //!
 //! The judge of the API for configs is `render::prove`; nothing of it is repeated here. Of the
-//! objects around them it is `core_kinds`. What depends on the version of Kubernetes is judged when
-//! somebody says that version: a placeholder for one condemns nothing.
+//! objects around them it is `core_kinds`. Checks that depend on the version of Kubernetes run only if
+//! the input or a flag contains that version: a placeholder version causes no finding.
 
 mod arguments;
 pub(crate) mod cloud_config;

@@ -94,7 +94,7 @@ pub struct Insertion {
     pub lines: Vec<String>,
 }
 
-/// Changes of the file of a finding, all or none of which are made.
+/// Changes of the file of a finding. Either all of them are made, or none.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Fix {

@@ -323,7 +323,7 @@ fn layers_are_kept() {
 const FOREIGN_FLAGS: &[(&str, &str)] = &[
     // what people and nodes run
     (
-        "src/ops/repository/configuration.rs",
+        "src/ops/repository/configuration/mod.rs",
         "clusterctl --config ",
     ),
     (

@@ -216,11 +216,7 @@ pub fn settle(rendering: &mut Rendering<'_>, report: Report, origins: &Origins) 
         return report;
     }
     let outputs = outputs_of(rendering);
-    let outputs = outputs
-        .iter()
-        .flat_map(Tree::iter)
-        .map(|(_, bytes)| bytes.as_slice());
-    settle_for(rendering, report, origins, outputs)
+    settle_for(rendering, report, origins, contents(&outputs))
 }
 
 fn outputs_of(rendering: &Rendering<'_>) -> Vec<Tree> {
@@ -231,6 +227,13 @@ fn outputs_of(rendering: &Rendering<'_>) -> Vec<Tree> {
     rendered
         .map(|rendered| extract(rendered, &Budget::default()))
         .collect()
+}
+
+fn contents(outputs: &[Tree]) -> impl Iterator<Item = &[u8]> {
+    outputs
+        .iter()
+        .flat_map(Tree::iter)
+        .map(|(_, bytes)| bytes.as_slice())
 }
 
 /// The configs that could not be rendered.
@@ -252,19 +255,15 @@ fn add_placeholders(rendering: &mut Rendering<'_>, placeholders: &[Placeholder])
     }
 }
 
-/// The same for machines that are judged and not rendered: blocks need not be given.
+/// The same for machines that are validated and not rendered: blocks need no value.
 pub fn settle_judged(rendering: &mut Rendering<'_>, report: Report, origins: &Origins) -> Report {
     if origins.is_empty() {
         return report;
     }
     let outputs = outputs_of(rendering);
-    let outputs = outputs
-        .iter()
-        .flat_map(Tree::iter)
-        .map(|(_, bytes)| bytes.as_slice());
     let refused = refused_of(rendering);
     let (report, placeholders) =
-        origins.settle_judged(report, outputs, refused, is_supplied_by_blocks);
+        origins.settle_judged(report, contents(&outputs), refused, is_supplied_by_blocks);
     add_placeholders(rendering, &placeholders);
     report
 }

@@ -145,8 +145,8 @@ impl Origins {
         )
     }
 
-    /// The same for machines that are judged and not rendered: of a block that only the user of the
-    /// template knows it is said that it was not checked, and what it may supply is not missing.
+    /// The same for machines that are validated and not rendered: a block without a value is reported
+    /// as unchecked, and findings about fields that it may supply are dropped.
     pub(crate) fn settle_judged<'o>(
         &self,
         report: Report,
@@ -271,8 +271,8 @@ impl Origins {
     }
 }
 
-/// Reports input that is a template, although nothing said so, and returns whether it is. That the
-/// line of a block is no YAML is not reported then.
+/// Reports input that is a template although `--template` is not set, and returns whether it is. A
+/// syntax error at a block is dropped then: it follows from the variable.
 pub fn report_undeclared(sources: &[Source], pool: &Pool, report: &mut Report) -> bool {
     let Some(finding) = undeclared(sources, pool, report.has_errors()) else {
         return false;
@@ -294,8 +294,8 @@ pub fn report_undeclared(sources: &[Source], pool: &Pool, report: &mut Report) -
     true
 }
 
-/// No name in Kubernetes holds a `$`, and a variable of clusterctl's own is in one. Where the text
-/// is no YAML, such a variable alone tells.
+/// A name in Kubernetes cannot contain `$`, so a name with a variable of clusterctl's own shows a
+/// template. If the text is not valid YAML, the variable alone shows it.
 fn undeclared(sources: &[Source], pool: &Pool, is_broken: bool) -> Option<Diagnostic> {
     const OWN: [&str; 5] = [
         "${CLUSTER_NAME",

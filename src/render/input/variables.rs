@@ -184,7 +184,7 @@ impl Unset {
         is_here.then(|| (self.source.text(), self.blocks.as_slice()))
     }
 
-    /// The findings for blocks that nobody gave, one for each variable.
+    /// The findings for blocks without a value, one for each variable.
     pub(super) fn open_blocks(&self) -> impl Iterator<Item = Diagnostic> {
         let mut known = BTreeSet::new();
         let first = move |block: &&OpaqueBlock| known.insert(block.name.clone());
