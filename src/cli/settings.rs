@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::flags::{LevelFlags, known_rules};
 use super::{Context, Failure};
 use crate::diag::Report;
-use crate::ops::settings::{self, EXCLUDED, ProjectRoles, Settings, excludes};
+use crate::ops::settings::{self, EXCLUDED, ProjectRoles, SETTINGS_FILE, Settings, excludes};
 use crate::report::Sources;
 use crate::report::levels::{ALL_WARNINGS, Levels, Verdict};
 use crate::report::waivers::{self, ProjectWaiver, Waivers};
@@ -17,8 +17,6 @@ use crate::shell::input::read_source;
 use crate::text::glob;
 use crate::text::nearest::nearest;
 use crate::text::source::Source;
-
-const FILE: &str = "windlass.toml";
 
 /// The settings of a project, as they were read.
 #[derive(Debug, Clone)]
@@ -102,7 +100,7 @@ fn found(here: &Path) -> Option<String> {
     };
     let root = here.ancestors().position(is_root).unwrap_or(0);
     (0..=root)
-        .map(|above| "../".repeat(above) + FILE)
+        .map(|above| "../".repeat(above) + SETTINGS_FILE)
         .find(|path| files::is_file(Path::new(path)))
 }
 

@@ -1,6 +1,7 @@
 //! Code actions: fixes, insertions, waivers, and the migration of a document.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::objects::masked;
@@ -69,14 +70,7 @@ impl Subject<'_> {
                 .filter_map(|number| self.fix(*number)),
         );
         actions.extend(numbers.iter().filter_map(|number| self.insertion(*number)));
-        let mut waived = BTreeSet::new();
-        for number in numbers {
-            let finding = &self.findings[*number];
-            let line = finding.place.span.map(|span| span.start.line);
-            if waived.insert((finding.rule.id, line)) {
-                actions.extend(self.waiver(*number));
-            }
-        }
+        actions.extend(self.waivers(numbers));
         actions
     }
 
@@ -158,30 +152,52 @@ impl Subject<'_> {
         })
     }
 
-    /// A comment that waives a finding once the user adds the reason: without a reason it has no
+    /// Comments that waive findings once the user adds the reason: without a reason they have no
     /// effect. JSON has no comments, nor has the text of a block.
-    fn waiver(&self, number: usize) -> Option<Action> {
-        let finding = &self.findings[number];
-        let line = finding.place.span?.start.line;
+    fn waivers(&self, numbers: &[usize]) -> Vec<Action> {
         let name = self.source.name();
-        if name.ends_with(".json") || name.ends_with(".toml") || is_of_waivers(finding) {
-            return None;
+        if name.ends_with(".json") || name.ends_with(".toml") {
+            return Vec::new();
         }
-        let range = self.source.line_range(line)?;
-        let text = self.source.slice(range.clone());
+        let mut waived = BTreeSet::new();
+        let lines: Vec<(usize, Range<usize>)> = numbers
+            .iter()
+            .filter_map(|number| {
+                let finding = &self.findings[*number];
+                let line = finding.place.span?.start.line;
+                let is_new = !is_of_waivers(finding) && waived.insert((finding.rule.id, line));
+                let range = is_new.then(|| self.source.line_range(line)).flatten()?;
+                Some((*number, range))
+            })
+            .collect();
+        let mut starts: Vec<usize> = lines.iter().map(|(_, range)| range.start).collect();
+        starts.sort_unstable();
+        let in_scalar = yaml::in_scalars(self.source.text(), &starts, self.budget);
+        let is_outside = |start: usize| {
+            let at = starts.partition_point(|other| *other < start);
+            in_scalar.get(at) == Some(&false)
+        };
+        lines
+            .into_iter()
+            .filter(|(_, range)| is_outside(range.start))
+            .filter_map(|(number, range)| self.waiver(number, range))
+            .collect()
+    }
+
+    fn waiver(&self, number: usize, line: Range<usize>) -> Option<Action> {
+        let text = self.source.slice(line.clone());
         let lead = &text[..text.len() - text.trim_start().len()];
-        let in_scalar = yaml::in_scalars(self.source.text(), &[range.start], self.budget);
-        if in_scalar.first() == Some(&true) || lead.contains('\t') {
+        if lead.contains('\t') {
             return None;
         }
         let line_end = Edits::of(self.source.text()).line_end_of_text();
-        let rule = finding.rule.id;
+        let rule = self.findings[number].rule.id;
         Some(Action {
             title: format!("Waive {rule} here; add the reason"),
             kind: Kind::Step,
             findings: vec![number],
             changes: vec![Change {
-                range: range.start..range.start,
+                range: line.start..line.start,
                 with: format!("{lead}# windlass: ignore[{rule}] because {line_end}"),
             }],
         })

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::documents::folder_of;
-use super::objects::related;
+use super::objects::Neighbours;
 use crate::diag::Report;
 use crate::lint::templates::is_template;
 use crate::ops::lint::{self, Form};
@@ -18,9 +18,6 @@ use crate::report::levels::Levels;
 use crate::report::waivers::{self, Waivers};
 use crate::text::budget::Budget;
 use crate::text::source::Source;
-
-/// The file with the settings of a project.
-pub(super) const SETTINGS_FILE: &str = "windlass.toml";
 
 /// A folder with open files.
 #[derive(Debug, Clone, Default)]
@@ -128,14 +125,10 @@ fn found(
         !is_template(source.file_name()) && has_form(source, &[Form::Objects, Form::Template])
     };
     if !is_kustomized {
-        let users: Vec<&Source> = folder.sources.iter().filter(of_users).collect();
-        for source in open().filter(of_users) {
-            let others: Vec<&Source> = users
-                .iter()
-                .copied()
-                .filter(|other| other.name() != source.name())
-                .collect();
-            let others = related(source, &others, budget);
+        let users = Neighbours::of(folder.sources.iter().filter(of_users), budget);
+        let is_open = |source: &&Source| folder.open.contains(source.name());
+        for source in users.sources().filter(is_open) {
+            let others = users.related(source);
             let found = object_check::check_among(source, &others, &report, budget);
             report.extend(found);
         }

@@ -14,14 +14,16 @@ use super::hover::described;
 use super::objects::objects;
 use super::schemas::{Field, kinds, schema};
 use crate::diag::FieldPath;
+use crate::ops::settings::SETTINGS_FILE;
 use crate::ops::{rules, settings};
 use crate::report::Sources;
 use crate::text::budget::Budget;
+use crate::text::cut::cut;
 use crate::text::envsubst;
 use crate::text::source::Source;
 use crate::text::yaml::Node;
 
-/// One way to go on.
+/// A completion item.
 struct Item {
     label: String,
     /// The inserted text, where it is more than the label.
@@ -43,6 +45,15 @@ impl Item {
     }
 }
 
+impl Item {
+    /// Leaves the colon out that the text already has.
+    fn leave_colon(&mut self) {
+        if let Some(insert) = &mut self.insert {
+            insert.truncate(insert.trim_end_matches([':', ' ']).len());
+        }
+    }
+}
+
 /// The items for a byte of a document. `sources` are the files of its folder.
 pub(super) fn complete(
     document: &documents::Document,
@@ -52,9 +63,9 @@ pub(super) fn complete(
 ) -> Vec<CompletionItem> {
     let text = document.text();
     let name = document.source.name();
-    let (items, word) = if name.ends_with(".toml") {
+    let (items, word) = if document.source.file_name() == SETTINGS_FILE {
         settings_items(text, offset)
-    } else if name.ends_with(".json") {
+    } else if name.ends_with(".json") || name.ends_with(".toml") {
         (Vec::new(), offset..offset)
     } else {
         yaml_items(text, offset, sources, budget)
@@ -94,7 +105,13 @@ fn yaml_items(
     let items = match (&typing.typed, document) {
         (Typed::Rule, _) => rule_items(),
         (Typed::Variable, _) => variable_items(text, &text[typing.word.clone()], sources),
-        (Typed::Key(path), Some(document)) => key_items(document, path, sources, budget),
+        (Typed::Key(path), Some(document)) => {
+            let mut items = key_items(document, path, sources, budget);
+            if typing.is_before_colon {
+                items.iter_mut().for_each(Item::leave_colon);
+            }
+            items
+        }
         (Typed::Value(path), Some(document)) => value_items(document, path, sources, budget),
         (_, None) => Vec::new(),
     };
@@ -194,7 +211,7 @@ fn key_items(
 }
 
 fn field_item(name: &str, field: Option<Field<'_>>, lead: &str) -> Item {
-    let words = field.map(Field::type_words).unwrap_or_default();
+    let words = field.map(Field::type_name).unwrap_or_default();
     // A mapping or a list continues in the next line.
     let is_block = ["object", "map of", "list of"]
         .iter()
@@ -263,13 +280,10 @@ fn kind_items(document: &Document, wants_kind: bool) -> Vec<Item> {
 
 /// The items for a byte of windlass.toml: rules in quotes, keys at the start of a line.
 fn settings_items(text: &str, offset: usize) -> (Vec<Item>, Range<usize>) {
-    let before = crate::text::cut::cut(text, ..offset);
+    let before = cut(text, ..offset);
     let line = before.rsplit('\n').next().unwrap_or_default();
-    let word_start = line
-        .rfind(|c: char| !c.is_ascii_alphanumeric() && c != '-')
-        .map_or(0, |at| at + 1);
-    let word = offset - (line.len() - word_start)..offset;
-    let lead = &line[..word_start];
+    let lead = line.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || c == '-');
+    let word = offset - (line.len() - lead.len())..offset;
     let is_quoted = lead.matches('"').count() % 2 == 1;
     if is_quoted && names_rules(before) {
         return (rule_items(), word);
@@ -277,10 +291,9 @@ fn settings_items(text: &str, offset: usize) -> (Vec<Item>, Range<usize>) {
     if !lead.trim().is_empty() {
         return (Vec::new(), word);
     }
-    let table = before
+    let table = cut(before, ..before.len() - line.len())
         .lines()
         .rev()
-        .skip(1)
         .find(|line| line.starts_with('['))
         .unwrap_or_default();
     let keys = match table.trim() {
@@ -311,4 +324,32 @@ fn names_rules(before: &str) -> bool {
         .rev()
         .find_map(|line| line.split_once('=').map(|(key, _)| key.trim()));
     matches!(key, Some("rule" | "deny" | "allow"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The labels of the items, and the word that they replace; `|` marks the cursor.
+    fn completed(text: &str) -> (Vec<String>, String) {
+        let offset = text.find('|').unwrap();
+        let text = text.replacen('|', "", 1);
+        let (items, word) = settings_items(&text, offset);
+        let labels = items.into_iter().map(|item| item.label);
+        (labels.collect(), text[word].to_owned())
+    }
+
+    #[test]
+    fn keys_and_rules_of_settings_are_completed() {
+        let (top, _) = completed("|");
+        assert!(top.contains(&"waive".to_owned()), "{top:?}");
+        let (of_waiver, _) = completed("[[waive]]\n|");
+        assert!(of_waiver.contains(&"reason".to_owned()), "{of_waiver:?}");
+        assert!(!of_waiver.contains(&"waive".to_owned()), "{of_waiver:?}");
+        let (rules, word) = completed("allow = [\"yaml-s|");
+        assert!(rules.contains(&"yaml-syntax".to_owned()));
+        assert_eq!(word, "yaml-s");
+        // A text that is no list of rules has no items, whatever its letters.
+        assert_eq!(completed("reason = \"fü|"), (Vec::new(), String::new()));
+    }
 }

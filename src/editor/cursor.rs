@@ -136,13 +136,15 @@ pub(super) enum Typed {
 /// The text that is being typed at a byte.
 pub(super) struct Typing {
     pub(super) typed: Typed,
-    /// The bytes that an item of a completion replaces.
+    /// The bytes that a completion item replaces: the word around the cursor.
     pub(super) word: Range<usize>,
+    /// Whether a colon follows the word: the key has a value.
+    pub(super) is_before_colon: bool,
     /// The document around it, as far as it can be read.
     pub(super) document: Option<Document>,
 }
 
-/// Stands for what is being typed.
+/// The placeholder for the text that is being typed.
 const PLACEHOLDER: &str = "windlass-cursor";
 
 impl Typing {
@@ -156,16 +158,18 @@ impl Typing {
         {
             return Some(Typing {
                 typed: Typed::Variable,
-                word: line_start + begin + 2..offset,
+                word: line_start + begin + 2..word_end(text, offset),
+                is_before_colon: false,
                 document: None,
             });
         }
-        if let Some((_, waiver)) = before.split_once('#') {
+        if let Some(waiver) = comment(before) {
             let rules = waiver.split_once("windlass: ignore[")?.1;
             let word = rules.rsplit(',').next().unwrap_or_default().trim_start();
             return (!word.contains(']')).then(|| Typing {
                 typed: Typed::Rule,
-                word: offset - word.len()..offset,
+                word: offset - word.len()..word_end(text, offset),
+                is_before_colon: false,
                 document: None,
             });
         }
@@ -204,12 +208,31 @@ impl Typing {
         } else {
             Typed::Key(path.parent()?)
         };
+        let end = word_end(text, offset);
         Some(Typing {
             typed,
-            word: offset - word.len()..offset,
+            word: offset - word.len()..end,
+            is_before_colon: cut(text, end..line_end).trim_start().starts_with(':'),
             document: Some(document),
         })
     }
+}
+
+/// The end of the word that goes on at a byte.
+fn word_end(text: &str, offset: usize) -> usize {
+    let rest = cut(text, offset..);
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    offset + rest.len() - rest.trim_start_matches(is_word).len()
+}
+
+/// The comment in the first part of a line: in YAML a blank is before its `#`.
+fn comment(line: &str) -> Option<&str> {
+    let mut signs = line.match_indices('#');
+    let (at, _) = signs.find(|(at, _)| {
+        let before = cut(line, ..*at);
+        before.is_empty() || before.ends_with([' ', '\t'])
+    })?;
+    Some(cut(line, at + 1..))
 }
 
 /// The path of the key or value that the placeholder is.
@@ -273,6 +296,10 @@ mod tests {
             let (text, offset) = marked(text);
             let typing = Typing::at(&text, offset, &Budget::default())?;
             let word = text[typing.word].to_owned();
+            let word = match typing.is_before_colon {
+                true => format!("{word} :"),
+                false => word,
+            };
             Some(match typing.typed {
                 Typed::Variable => format!("variable {word}"),
                 Typed::Rule => format!("rule {word}"),
@@ -286,8 +313,12 @@ mod tests {
                 "spec:\n  files:\n  - path: a\n    |\n",
                 "key spec.files[0] ",
             ),
-            ("spec:\n  fo|: 1\n", "key spec fo"),
-            ("spec:\n  fo|:\n    a: 1\n", "key spec fo"),
+            ("spec:\n  fo|: 1\n", "key spec fo :"),
+            ("spec:\n  fo|:\n    a: 1\n", "key spec fo :"),
+            ("spec:\n  fo|rmat: x\n", "key spec format :"),
+            ("spec:\n  format: cl|oud\n", "value spec.format cloud"),
+            ("spec:\n  format: a#|\n", "value spec.format a#"),
+            ("a: ${CL|USTER}\n", "variable CLUSTER"),
             ("spec:\n  format: cl|\n  x: 1\n", "value spec.format cl"),
             ("spec:\n  format: |\n", "value spec.format "),
             ("spec:\n  list:\n  - a\n  - b|\n", "key spec.list[1] b"),

@@ -73,7 +73,7 @@ impl Writer<'_> {
         let text = lines.collect::<Vec<_>>().join("\n");
         match self.root {
             "" => text,
-            root => text.replace(&format!("{root}/"), ""),
+            root => without_root(&text, root),
         }
     }
 
@@ -84,6 +84,23 @@ impl Writer<'_> {
             .map_or(0..0, |span| span.start.offset..span.end.offset);
         self.locator.location(source, bytes)
     }
+}
+
+/// The text with the paths below a folder relative to it. The name of the folder within another path
+/// or a URL stays.
+fn without_root(text: &str, root: &str) -> String {
+    let prefix = format!("{root}/");
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(&prefix) {
+        shown.push_str(before);
+        let is_within = shown.ends_with(|c: char| c.is_alphanumeric() || "/.-_~".contains(c));
+        if is_within {
+            shown.push_str(&prefix);
+        }
+        rest = after;
+    }
+    shown + rest
 }
 
 /// The range of a finding: its first line, where it is about several. A finding about a whole file
@@ -115,4 +132,24 @@ fn severity(severity: Severity) -> DiagnosticSeverity {
 fn page(rule: &Rule) -> Option<CodeDescription> {
     let href = rule.page_url().parse().ok()?;
     Some(CodeDescription { href })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_below_the_root_are_relative() {
+        for (text, expected) in [
+            ("/src/a.yaml has no kind", "a.yaml has no kind"),
+            ("write `/src/a.yaml`", "write `a.yaml`"),
+            (
+                "see https://example.com/src/b",
+                "see https://example.com/src/b",
+            ),
+            ("/home/src/a and ../src/b", "/home/src/a and ../src/b"),
+        ] {
+            assert_eq!(without_root(text, "/src"), expected);
+        }
+    }
 }

@@ -135,7 +135,9 @@ impl<'d> Locator<'d> {
         if let Some(document) = self.documents.named(source.name()) {
             return Some(Location::new(document.uri.clone(), document.range(bytes)));
         }
-        let uri = Uri::from_file_path(Path::new(source.name().as_ref()))?;
+        // The path of a relative name would be looked up on the disk.
+        let path = Some(Path::new(source.name().as_ref())).filter(|path| path.is_absolute())?;
+        let uri = Uri::from_file_path(path)?;
         let mut known = self.lines.borrow_mut();
         let lines = known
             .entry(source.name().clone())

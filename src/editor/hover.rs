@@ -189,7 +189,7 @@ impl Subject<'_> {
 
 /// A field as hover and completion show it.
 pub(super) fn described(name: &str, field: Field<'_>) -> String {
-    let words = field.type_words();
+    let words = field.type_name();
     let required = if field.is_required { ", required" } else { "" };
     let mut lines = vec![match words.is_empty() {
         true => format!("`{name}`{required}"),

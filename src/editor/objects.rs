@@ -22,16 +22,17 @@ pub(super) fn masked(source: &Source) -> Source {
 pub(super) fn masked_text(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
     // The next byte that ends a variable or its line is looked for once.
-    let (mut at, mut stop) = (0, 0);
+    let (mut at, mut stop) = (0, None);
     while let Some(start) = text[at..].find("${").map(|found| at + found) {
         masked.push_str(&text[at..start]);
-        if stop < start {
-            stop = text[start..]
+        let ends = stop.filter(|stop| *stop >= start).unwrap_or_else(|| {
+            text[start..]
                 .find(['}', '\n', '\r'])
-                .map_or(text.len(), |found| start + found);
-        }
-        let end = match text[stop..].starts_with('}') {
-            true => stop + 1,
+                .map_or(text.len(), |found| start + found)
+        });
+        stop = Some(ends);
+        let end = match text[ends..].starts_with('}') {
+            true => ends + 1,
             false => start + "${".len(),
         };
         let is_word = |byte: u8| byte.is_ascii_alphanumeric();
@@ -110,35 +111,53 @@ impl Names {
     }
 }
 
-/// The files whose objects refer to those of a file, or are referred to by them, and so on. A file
-/// that repeats an object of one of them describes another cluster.
-pub(super) fn related<'s>(
-    source: &Source,
-    others: &[&'s Source],
-    budget: &Budget,
-) -> Vec<&'s Source> {
-    let names: Vec<Names> = others
-        .iter()
-        .map(|other| Names::of(other, budget))
-        .collect();
-    let own = Names::of(source, budget);
-    let mut known = own.own.clone();
-    let mut taken = vec![false; others.len()];
-    let mut queue = VecDeque::from([&own]);
-    let mut found = Vec::new();
-    while let Some(current) = queue.pop_front() {
-        for (at, other) in names.iter().enumerate() {
-            let is_linked = current.refers_to(other) || other.refers_to(current);
-            let is_free = !taken[at] && found.len() < MOST_RELATED;
-            if is_free && is_linked && known.is_disjoint(&other.own) {
-                taken[at] = true;
-                known.extend(other.own.iter().cloned());
-                found.push(others[at]);
-                queue.push_back(other);
-            }
+/// Files of a folder, each with the names of its objects.
+pub(super) struct Neighbours<'s> {
+    files: Vec<(&'s Source, Names)>,
+}
+
+impl<'s> Neighbours<'s> {
+    pub(super) fn of(sources: impl Iterator<Item = &'s Source>, budget: &Budget) -> Self {
+        let files = sources.map(|source| (source, Names::of(source, budget)));
+        Neighbours {
+            files: files.collect(),
         }
     }
-    found
+
+    pub(super) fn sources(&self) -> impl Iterator<Item = &'s Source> {
+        self.files.iter().map(|(source, _)| *source)
+    }
+
+    /// The files whose objects refer to those of a file, or are referred to by them, and so on. A
+    /// file that repeats an object of one of them describes another cluster.
+    pub(super) fn related(&self, source: &Source) -> Vec<&'s Source> {
+        let mut is_own = self
+            .files
+            .iter()
+            .map(|(file, _)| file.name() == source.name());
+        let Some(own) = is_own.position(|is_own| is_own) else {
+            return Vec::new();
+        };
+        let mut known = self.files[own].1.own.clone();
+        let mut is_taken = vec![false; self.files.len()];
+        is_taken[own] = true;
+        let mut queue = VecDeque::from([own]);
+        let mut found = Vec::new();
+        while let Some(current) = queue.pop_front() {
+            let current = &self.files[current].1;
+            for (at, (file, other)) in self.files.iter().enumerate() {
+                let is_linked = || current.refers_to(other) || other.refers_to(current);
+                let is_free = !is_taken[at] && found.len() < MOST_RELATED;
+                if is_free && is_linked() && known.is_disjoint(&other.own) {
+                    is_taken[at] = true;
+                    known.extend(other.own.iter().cloned());
+                    found.push(*file);
+                    queue.push_back(at);
+                }
+            }
+        }
+        found
+    }
 }
 
 #[cfg(test)]
@@ -149,6 +168,7 @@ mod tests {
     fn masks_keep_every_byte_in_its_place() {
         for (text, expected) in [
             ("a: ${A}-x\n", "a: __A_-x\n"),
+            ("${A}: 1\n", "__A_: 1\n"),
             ("a: ${A:=\"é\"} b", "a: __A_______ b"),
             ("a: ${A\nb: }", "a: __A\nb: }"),
             ("${", "__"),
@@ -185,14 +205,9 @@ mod tests {
             .map(|(at, text)| Source::new(format!("{at}.yaml"), text.as_str()))
             .collect();
         let related = |at: usize| -> Vec<&str> {
-            let others: Vec<&Source> = sources
-                .iter()
-                .filter(|other| other.name() != sources[at].name())
-                .collect();
-            related(&sources[at], &others, &Budget::default())
-                .into_iter()
-                .map(|source| source.name().as_ref())
-                .collect()
+            let files = Neighbours::of(sources.iter(), &Budget::default());
+            let found = files.related(&sources[at]).into_iter();
+            found.map(|source| source.name().as_ref()).collect()
         };
         assert_eq!(related(0), ["1.yaml", "2.yaml"]);
         assert_eq!(related(2), ["1.yaml", "0.yaml"]);

@@ -12,11 +12,14 @@ use crate::contract::CORE_GROUP;
 use crate::diag::{FieldPath, Segment};
 use crate::lint::definitions;
 use crate::objects::Object;
-use crate::provider;
+use crate::provider::{self, PROVIDER_API_VERSION, PROVIDER_KIND};
 
 const CONTROL_PLANE_GROUP: &str = "controlplane.cluster.x-k8s.io";
 
 /// The schema of a provider.yaml.
+/// The most lists and maps in one another in the name of a type.
+const MOST_NESTED_TYPES: usize = 4;
+
 static PROVIDER: LazyLock<Value> = LazyLock::new(provider::json_schema);
 
 /// The schema of an object; `None` for a kind that is neither known here nor defined by a CRD
@@ -27,7 +30,7 @@ pub(super) fn schema(
     objects: &[Object],
 ) -> Option<Cow<'static, Value>> {
     let (group, version) = api_version.split_once('/')?;
-    if group == "windlass.dev" {
+    if api_version == PROVIDER_API_VERSION && kind == PROVIDER_KIND {
         return Some(Cow::Borrowed(&PROVIDER));
     }
     let known = match (group, Version::parse(version)) {
@@ -247,10 +250,18 @@ impl<'s> Field<'s> {
         names
     }
 
-    /// The type as people read it: `string`, `list of objects`, `map of strings`.
-    pub(super) fn type_words(self) -> String {
+    /// The name of the type: `string`, `list of objects`, `map of strings`.
+    pub(super) fn type_name(self) -> String {
+        self.type_name_within(MOST_NESTED_TYPES)
+    }
+
+    /// The same with at most `depth` lists and maps in one another: a schema may refer to itself.
+    fn type_name_within(self, depth: usize) -> String {
         let plural = |field: Option<Field<'_>>| {
-            let words = field.map(Field::type_words).unwrap_or_default();
+            let words = match (field, depth.checked_sub(1)) {
+                (Some(field), Some(depth)) => field.type_name_within(depth),
+                _ => String::new(),
+            };
             match words.as_str() {
                 "" => "anything".to_owned(),
                 words if words.contains(' ') => words.to_owned(),
@@ -349,7 +360,25 @@ mod tests {
                 Err(_) => path.field(step),
             });
         let field = Field::root(&schema).at(&path).unwrap();
-        assert_eq!(field.type_words(), expected, "{path}");
+        assert_eq!(field.type_name(), expected, "{path}");
+    }
+
+    #[test]
+    fn type_of_a_schema_that_refers_to_itself_ends() {
+        let schema = json!({"properties": {"spec": {"type": "array", "items": {"$ref": "#/properties/spec"}}}});
+        let spec = Field::root(&schema)
+            .at(&FieldPath::of_fields("spec"))
+            .unwrap();
+        assert_eq!(
+            spec.type_name(),
+            "list of list of list of list of list of anything"
+        );
+    }
+
+    #[test]
+    fn other_kinds_of_the_group_of_the_provider_have_no_schema() {
+        assert!(schema(PROVIDER_API_VERSION, PROVIDER_KIND, &[]).is_some());
+        assert!(schema(PROVIDER_API_VERSION, "Other", &[]).is_none());
     }
 
     #[test]

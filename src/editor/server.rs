@@ -18,12 +18,13 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::capabilities;
-use super::checks::{self, Checked, Folder, SETTINGS_FILE};
+use super::checks::{self, Checked, Folder};
 use super::diagnostics::Writer;
 use super::documents::{Document, Documents, Locator, folder_of, name_of};
 use super::positions::Encoding;
 use crate::diag::{Diagnostic, Report};
 use crate::ops::settings::ProjectRoles;
+use crate::ops::settings::SETTINGS_FILE;
 use crate::provider::KUSTOMIZATION_FILES;
 use crate::report::{Sources, without_secrets};
 use crate::text::budget::Budget;

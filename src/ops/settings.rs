@@ -29,6 +29,9 @@ rules! {
     RULE_UNKNOWN = error("settings-rule-unknown");
 }
 
+/// The file with the settings of a project.
+pub const SETTINGS_FILE: &str = "windlass.toml";
+
 /// The settings of a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
