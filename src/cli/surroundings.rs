@@ -15,11 +15,13 @@ use crate::shell::files;
 use crate::shell::input::Limits;
 use crate::text::nearest::nearest;
 
+const DEFAULT_CAPI: &str = "v1.14";
+
 /// What only a cluster would know.
 #[derive(Clone, Args)]
 pub(super) struct Surroundings {
     /// The CAPI release to match: v1.10 to v1.14, main
-    #[arg(long, value_name = "VERSION", default_value = "v1.14")]
+    #[arg(long, value_name = "VERSION", default_value = DEFAULT_CAPI)]
     capi_version: String,
     /// The version of Kubernetes
     #[arg(long, value_name = "VERSION")]
@@ -86,9 +88,22 @@ impl Surroundings {
         Ok((Some(earlier), later))
     }
 
-    /// Whether a version of Kubernetes is given.
-    pub(super) fn names_version(&self) -> bool {
-        self.kubernetes_version.is_some()
+    /// The first of these flags that is given and differs from its default.
+    pub(super) fn first_given(&self) -> Option<&'static str> {
+        [
+            ("--capi-version", self.capi_version != DEFAULT_CAPI),
+            ("--kubernetes-version", self.kubernetes_version.is_some()),
+            ("--role", self.role.is_some()),
+            ("--cluster-name", self.cluster_name.is_some()),
+            ("--endpoint", self.endpoint.is_some()),
+            ("--token", self.token.is_some()),
+            ("--ca-cert-hash", !self.ca_cert_hash.is_empty()),
+            ("--certs-dir", self.certs_dir.is_some()),
+            ("--no-placeholders", self.no_placeholders),
+            ("--feature-gates", !self.feature_gates.is_empty()),
+        ]
+        .into_iter()
+        .find_map(|(flag, is_given)| is_given.then_some(flag))
     }
 
     /// What the flags ask for.

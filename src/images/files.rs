@@ -9,6 +9,7 @@ use super::{Found, Machine, items};
 use crate::api::boot::Format;
 use crate::diag::FieldPath;
 use crate::render::write::file_facts;
+use crate::render::write::ignition::{KUBEADM_FILE, SCRIPT_FILE, node_units};
 use crate::text::shell::Interpreter;
 
 /// What a file on the machine holds.
@@ -24,6 +25,16 @@ pub(super) struct FileText {
 }
 
 impl FileText {
+    #[cfg(test)]
+    pub(super) fn of_unit(text: &str) -> Self {
+        FileText {
+            path: "/etc/systemd/system/a.service".to_owned(),
+            text: text.to_owned(),
+            field: FieldPath::root(),
+            content: None,
+        }
+    }
+
     /// The position of a line, from 1.
     pub(super) fn spot(&self, line: usize) -> Spot {
         match &self.content {
@@ -55,6 +66,13 @@ impl FileText {
         self.is_static_pod() || self.has_ending(&["yaml", "yml", "json"])
     }
 
+    /// Whether images may be named in a file of this path. JSON outside of static pods is the settings
+    /// of a cloud provider, such as `azure.json`.
+    fn may_name_images(&self) -> bool {
+        const ENDINGS: [&str; 6] = ["yaml", "yml", "sh", "toml", "service", "conf"];
+        self.is_static_pod() || self.has_ending(&ENDINGS)
+    }
+
     fn has_ending(&self, endings: &[&str]) -> bool {
         self.path
             .rsplit_once('.')
@@ -71,28 +89,21 @@ pub(super) fn texts(machine: &Machine<'_>, found: &mut Found) -> Vec<FileText> {
         let Some(origin) = &file.origin else {
             continue;
         };
-        let Some(content) = file_facts::text(file) else {
-            continue;
-        };
-        let is_written = |key: &str| machine.target.config.at(&origin.field(key)).is_some();
-        let text = FileText {
+        let name = FileText {
             path: file.path.clone(),
-            content: (is_written("content") && matches!(content, Cow::Borrowed(_)))
-                .then(|| origin.field("content")),
-            text: content.into_owned(),
+            text: String::new(),
             field: origin.clone(),
+            content: None,
         };
-        if machine.target.is_referred(origin) && is_placeholder(&text.text) {
-            let names_images =
-                text.is_manifest() || text.is_shell() || text.path.ends_with(".toml");
-            if names_images && !text.path.ends_with(".json") {
+        if machine.target.is_referred(origin) && is_placeholder(file.content.expose()) {
+            if name.may_name_images() {
                 let spot = Spot {
                     field: origin.field("contentFrom"),
                     line: None,
                 };
                 let what = format!(
                     "the content of {} comes from an object that is not in the input",
-                    text.path
+                    file.path
                 );
                 found
                     .findings
@@ -100,7 +111,16 @@ pub(super) fn texts(machine: &Machine<'_>, found: &mut Found) -> Vec<FileText> {
             }
             continue;
         }
-        texts.push(text);
+        let Some(content) = file_facts::text(file) else {
+            continue;
+        };
+        let is_written = |key: &str| machine.target.config.at(&origin.field(key)).is_some();
+        texts.push(FileText {
+            content: (is_written("content") && matches!(content, Cow::Borrowed(_)))
+                .then(|| origin.field("content")),
+            text: content.into_owned(),
+            ..name
+        });
     }
     if rendered.format == Format::Ignition {
         texts.extend(of_ignition(machine));
@@ -108,9 +128,9 @@ pub(super) fn texts(machine: &Machine<'_>, found: &mut Found) -> Vec<FileText> {
     texts
 }
 
-/// Whether rendering put a placeholder in place of the content.
-fn is_placeholder(text: &str) -> bool {
-    text.starts_with("placeholder for ")
+/// Whether rendering used a placeholder for the content, whatever its encoding.
+fn is_placeholder(content: &[u8]) -> bool {
+    content.starts_with(b"placeholder for ")
 }
 
 /// Files and units of `ignition.containerLinuxConfig.additionalConfig`.
@@ -123,20 +143,29 @@ fn of_ignition(machine: &Machine<'_>) -> Vec<FileText> {
         field: field.clone(),
         content: None,
     };
+    if machine.target.config.at(&field).is_none() {
+        return Vec::new();
+    }
+    let is_own = |path: &str| path == SCRIPT_FILE || path == KUBEADM_FILE;
     let files = machine.rendered.node_files().into_iter();
     let files = files
-        .filter(|file| file.origin.is_none() && !file.path.starts_with("/run/kubeadm"))
+        .filter(|file| file.origin.is_none() && !is_own(&file.path))
         .filter_map(|file| {
             let content = String::from_utf8(file.content.into_owned()).ok()?;
             Some(text(file.path.into_owned(), content))
         });
-    let data: Value = serde_json::from_slice(machine.rendered.data.expose()).unwrap_or_default();
-    let units = items(data.pointer("/systemd/units")).filter_map(|unit| {
-        let (name, contents) = (unit["name"].as_str()?, unit["contents"].as_str()?);
-        Some(text(
-            format!("/etc/systemd/system/{name}"),
-            contents.to_owned(),
-        ))
-    });
-    files.chain(units).collect()
+    let of_unit = |unit: &Value| {
+        let name = unit["name"].as_str().unwrap_or_default().to_owned();
+        let path = format!("/etc/systemd/system/{name}");
+        let drop_ins = ["dropins", "dropin"].map(|key| items(unit.get(key)));
+        let drop_ins = drop_ins.into_iter().flatten().filter_map(|drop_in| {
+            let (name, contents) = (drop_in["name"].as_str()?, drop_in["contents"].as_str()?);
+            Some(text(format!("{path}.d/{name}"), contents.to_owned()))
+        });
+        let contents = unit["contents"].as_str();
+        let own = contents.map(|contents| text(path.clone(), contents.to_owned()));
+        own.into_iter().chain(drop_ins).collect::<Vec<_>>()
+    };
+    let units = node_units(machine.rendered.data.expose());
+    files.chain(units.iter().flat_map(of_unit)).collect()
 }

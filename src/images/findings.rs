@@ -1,4 +1,4 @@
-//! What is not known of the images of a machine.
+//! Findings about images of machines that cannot be listed.
 
 use crate::diag::{Diagnostic, FieldPath, Place, Quoted, Remedy, Setting, rules};
 use crate::objects::Object;
@@ -47,7 +47,7 @@ pub(super) fn name_computed(config: &Object, spot: &Spot, name: &str) -> Diagnos
         .help("write the full name, or copy the image yourself")
 }
 
-/// `what` is the thing that the machine gets at boot, in the words of the message.
+/// `what` is the start of the message: the source, and when it is read.
 pub(super) fn source_unknown(config: &Object, spot: &Spot, what: &str) -> Diagnostic {
     let message = format!("{what}, so the images that it pulls are not listed");
     Diagnostic::of(&SOURCE_UNKNOWN, message)
@@ -65,12 +65,11 @@ pub(super) fn name_invalid(config: &Object, spot: &Spot, name: &str) -> Diagnost
         .help("write REGISTRY/NAME:TAG or REGISTRY/NAME@DIGEST")
 }
 
-/// The finding for machines whose version of Kubernetes nothing gives.
-pub(crate) fn version_unknown(place: Place, titles: &[String]) -> Diagnostic {
-    let named = match titles {
-        [only] => only.clone(),
-        [first, others @ ..] => format!("{first} and {} more", others.len()),
-        [] => "any machine".to_owned(),
+/// The finding for a machine without a version of Kubernetes, and `others` like it.
+pub(crate) fn version_unknown(place: Place, first: &str, others: usize) -> Diagnostic {
+    let named = match others {
+        0 => first.to_owned(),
+        others => format!("{first} and {others} more"),
     };
     let message =
         format!("no Kubernetes version is known for {named}, so kubeadm's images are not listed");
@@ -88,9 +87,11 @@ pub(crate) fn version_uncovered(place: Place, version: &str, missing: &[&str]) -
         Quoted(version),
         missing.join(", ")
     );
-    Diagnostic::of(&VERSION_UNCOVERED, message).at(place).help(
-        "run `kubeadm config images list` of that version and add what it prints, or set the tags in `clusterConfiguration`",
-    )
+    let help = "run `kubeadm config images list` of that version, copy the images that are missing here, and pass ";
+    let help = Remedy::new(help).set(Setting::Allow, VERSION_UNCOVERED.id);
+    Diagnostic::of(&VERSION_UNCOVERED, message)
+        .at(place)
+        .help(help)
 }
 
 /// The finding for a patch version whose sources were not read.
@@ -105,11 +106,23 @@ pub(crate) fn version_assumed(place: Place, version: &str, from: &str) -> Diagno
 }
 
 /// The finding for machines of a cluster whose control plane is not in the input.
-pub(crate) fn control_plane_absent(place: Place, title: &str) -> Diagnostic {
+///
+/// Where the input has one that could not be rendered, it may be that of these machines.
+pub(crate) fn control_plane_absent(place: Place, title: &str, has_rejected: bool) -> Diagnostic {
+    let (state, help) = match has_rejected {
+        true => (
+            "is not in the input, or has errors",
+            "correct the errors of the control plane, or add its file to the input",
+        ),
+        false => (
+            "is not in the input",
+            "add the file with its control plane to the input",
+        ),
+    };
     let message = format!(
-        "the control plane of {title} is not in the input: kubeadm's default `imageRepository` is assumed"
+        "the control plane of {title} {state}: kubeadm's default `imageRepository` is assumed"
     );
     Diagnostic::of(&CONTROL_PLANE_ABSENT, message)
         .at(place)
-        .help("add the file with its control plane to the input")
+        .help(help)
 }

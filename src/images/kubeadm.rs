@@ -91,8 +91,8 @@ impl Settings {
         }
     }
 
-    /// What a machine of the control plane pulls, in kubeadm's order. The fields of origins are
-    /// below `spec`, that of the control plane's config.
+    /// The images of a control plane machine, in kubeadm's order. The fields of origins are below
+    /// `spec`.
     pub(crate) fn control_plane(&self, spec: &FieldPath) -> Images {
         let of_version = [
             "kube-apiserver",
@@ -272,10 +272,13 @@ pub(crate) fn settings(rendered: &Rendered, budget: &Budget) -> Option<Settings>
     let Kubeadm::Init { cluster, init } = &rendered.plan.kubeadm else {
         return None;
     };
-    let read = |text: &str| {
-        let documents = yaml::values(&Source::new("", text), budget).documents;
-        let first = documents.into_iter().next();
-        first.map(|document| document.value).unwrap_or_default()
-    };
+    let read = |text: &str| first_document(text, budget);
     Some(Settings::of(&read(cluster.expose()), &read(init.expose())))
+}
+
+/// The first document of a text for kubeadm; null where there is none.
+pub(super) fn first_document(text: &str, budget: &Budget) -> Value {
+    let documents = yaml::values(&Source::new("", text), budget).documents;
+    let first = documents.into_iter().next();
+    first.map(|document| document.value).unwrap_or_default()
 }

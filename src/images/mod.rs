@@ -21,6 +21,7 @@ use findings::Spot;
 use names::{Kind, kind};
 
 use crate::diag::{Diagnostic, FieldPath, Report};
+use crate::objects::Object;
 use crate::render::{Rendered, Target};
 use crate::text::budget::Budget;
 
@@ -84,6 +85,20 @@ pub(crate) fn of_config(
     }
     runtime::collect_kubelet_arguments(&machine, &mut found);
     (found.images, found.findings.into_iter().collect())
+}
+
+/// The finding for an image of kubeadm whose name is none, or is computed: settings of the user are
+/// parts of it.
+pub(crate) fn unlisted(config: &Object, pulled: &PulledImage) -> Option<Diagnostic> {
+    let spot = Spot {
+        field: pulled.fields.first().cloned().unwrap_or_default(),
+        line: None,
+    };
+    match kind(&pulled.image) {
+        Kind::Name => None,
+        Kind::Computed => Some(findings::name_computed(config, &spot, &pulled.image)),
+        Kind::Invalid => Some(findings::name_invalid(config, &spot, &pulled.image)),
+    }
 }
 
 /// A machine whose images are listed.

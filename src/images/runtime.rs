@@ -7,11 +7,10 @@ use serde_json::Value;
 
 use super::files::FileText;
 use super::findings::Spot;
+use super::kubeadm::first_document;
 use super::workloads::line_of;
 use super::{Found, Machine, Puller, items};
 use crate::render::plan::node_plan::Kubeadm;
-use crate::text::source::Source;
-use crate::text::yaml;
 
 /// `sandbox_image` of containerd's configuration version 2, `pause_image` of CRI-O.
 static SETTING: LazyLock<Regex> = LazyLock::new(|| {
@@ -51,7 +50,7 @@ pub(super) fn sandbox_images(text: &str) -> impl Iterator<Item = &str> {
 
 /// The images in the settings of a file. Those of a script are read with its commands.
 pub(super) fn collect(machine: &Machine<'_>, file: &FileText, found: &mut Found) {
-    if file.is_shell() || file.is_unit() {
+    if file.is_shell() {
         return;
     }
     for image in sandbox_images(&file.text) {
@@ -73,7 +72,7 @@ pub(super) fn collect_kubelet_arguments(machine: &Machine<'_>, found: &mut Found
         Kubeadm::Init { init, .. } => (init.expose(), "initConfiguration"),
         Kubeadm::Join { join, .. } => (join.expose(), "joinConfiguration"),
     };
-    let document = document(text, machine);
+    let document = first_document(text, machine.budget);
     let arguments = &document["nodeRegistration"]["kubeletExtraArgs"];
     let of_list = items(Some(arguments))
         .filter(|argument| argument["name"] == FLAG_NAME)
@@ -94,15 +93,6 @@ pub(super) fn collect_kubelet_arguments(machine: &Machine<'_>, found: &mut Found
             &spot,
         );
     }
-}
-
-fn document(text: &str, machine: &Machine<'_>) -> Value {
-    let read = yaml::values(&Source::new("", text), machine.budget);
-    let mut documents = read.documents.into_iter();
-    documents
-        .next()
-        .map(|first| first.value)
-        .unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::text::shell::{Command, Part, Script, Shape, assignment, unquoted};
 
-/// The most values of a word.
+/// The most values of a word. One with more counts as computed.
 const MOST: usize = 100;
 
 /// The most bytes of a value: variables that contain others double it with each assignment.
@@ -13,7 +13,11 @@ const LONGEST: usize = 4096;
 
 /// The values of each variable; none where a part of one is computed.
 #[derive(Debug, Default)]
-pub(super) struct Values(BTreeMap<String, Option<Vec<String>>>);
+pub(super) struct Values {
+    known: BTreeMap<String, Option<Vec<String>>>,
+    /// Whether the script runs another one, which may set any variable.
+    is_open: bool,
+}
 
 impl Values {
     pub(super) fn of(script: &Script<'_>) -> Self {
@@ -21,6 +25,14 @@ impl Values {
         for command in &script.commands {
             if command.part == Part::Header && values.is_loop(script, command) {
                 values.loop_words(command);
+            }
+            // What `read` gives a variable, only the machine knows.
+            if command.program() == Some("read") {
+                let names = command.words.iter().filter(|word| !word.starts_with('-'));
+                names.skip(1).for_each(|name| values.set(name, None));
+            }
+            if matches!(command.words.first(), Some(&("." | "source" | "eval"))) {
+                values.is_open = true;
             }
             let words = command.words.iter();
             let assigned = words
@@ -53,21 +65,21 @@ impl Values {
                 .map(str::to_owned)
                 .collect::<Vec<_>>()
         };
-        let value = value.map(|words| words.concat().iter().flat_map(split).collect());
-        self.set(name, value);
+        let value: Option<Vec<String>> =
+            value.map(|words| words.concat().iter().flat_map(split).collect());
+        self.set(name, value.filter(|words| words.len() <= MOST));
     }
 
     fn set(&mut self, name: &str, value: Option<Vec<String>>) {
-        match self.0.get_mut(name) {
+        match self.known.get_mut(name) {
             // A variable may have each of its values when it is used.
             Some(known) => {
-                *known = known.take().zip(value).map(|(mut known, value)| {
+                *known = known.take().zip(value).and_then(|(mut known, value)| {
                     known.extend(value);
-                    known.truncate(MOST);
-                    known
+                    (known.len() <= MOST).then_some(known)
                 });
             }
-            None => drop(self.0.insert(name.to_owned(), value)),
+            None => drop(self.known.insert(name.to_owned(), value)),
         }
     }
 
@@ -78,6 +90,9 @@ impl Values {
         while let Some(at) = rest.find(['$', '`']) {
             let (before, after) = rest.split_at(at);
             let (values, behind) = self.variable(after.strip_prefix('$')?)?;
+            if expanded.len() * values.len() > MOST {
+                return None;
+            }
             expanded = expanded
                 .iter()
                 .flat_map(|start| {
@@ -85,7 +100,6 @@ impl Values {
                         .iter()
                         .map(move |value| format!("{start}{before}{value}"))
                 })
-                .take(MOST)
                 .collect();
             if expanded.iter().any(|text| text.len() > LONGEST) {
                 return None;
@@ -98,7 +112,7 @@ impl Values {
 
     /// The values of the variable that a text begins with, behind its `$`, and what follows it.
     fn variable<'t>(&self, text: &'t str) -> Option<(Vec<String>, &'t str)> {
-        let of = |name: &str| self.0.get(name).cloned();
+        let of = |name: &str| self.known.get(name).cloned();
         match text.strip_prefix('{') {
             Some(inner) => {
                 let (inner, behind) = inner.split_once('}')?;
@@ -109,7 +123,7 @@ impl Values {
                     .or_else(|| operator.strip_prefix('-'));
                 let value = match (of(name), default) {
                     (Some(value), _) if operator.is_empty() || default.is_some() => value?,
-                    (None, Some(default)) => self.expand(default)?,
+                    (None, Some(default)) if !self.is_open => self.expand(default)?,
                     _ => return None,
                 };
                 Some((value, behind))
@@ -160,6 +174,8 @@ mod tests {
                 Some(vec!["a", "b"]),
             ),
             ("", "${A:-d}", Some(vec!["d"])),
+            (". /etc/env\n", "${A:-d}", None),
+            ("A=1\nread -r A < f\n", "$A", None),
             ("A=$(x)\n", "$A", None),
             ("A=$(x)\nA=1\n", "$A", None),
             ("", "$A", None),
@@ -177,9 +193,12 @@ mod tests {
     fn values_are_bounded() {
         let words = "a ".repeat(50);
         let script = format!("for i in {words}; do x; done\n");
+        assert_eq!(expanded(&script, "$i").map(|values| values.len()), Some(50));
+        assert_eq!(expanded(&script, "$i$i"), None);
+        let words = "a ".repeat(MOST + 1);
         assert_eq!(
-            expanded(&script, "$i$i").map(|values| values.len()),
-            Some(MOST)
+            expanded(&format!("for i in {words}; do x; done\n"), "$i"),
+            None
         );
         let doubled: String = (1..60)
             .map(|i| format!("A{i}=$A{0}$A{0}\n", i - 1))

@@ -93,13 +93,14 @@ impl MachineFlags {
             let flags = (&self.surroundings, &self.templates);
             return images::listed(&self.images_of, flags, levels, context).map(Some);
         }
-        if self.templates.template || self.surroundings.names_version() {
-            return Err(Failure::usage(
-                "the flags for machines have no effect without `--images-of`",
-                "add `--images-of FILE`, or leave them out",
-            ));
+        let of_template = self.templates.template.then_some("--template");
+        match of_template.or_else(|| self.surroundings.first_given()) {
+            Some(flag) => Err(Failure::usage(
+                format!("`{flag}` has no effect without `--images-of`"),
+                format!("add `--images-of FILE`, or leave `{flag}` out"),
+            )),
+            None => Ok(None),
         }
-        Ok(None)
     }
 }
 

@@ -69,21 +69,14 @@ pub(super) fn collect(machine: &Machine<'_>, files: &[FileText], found: &mut Fou
 
 /// The script of a file: its text, or what a unit of systemd runs.
 fn of_file(file: &FileText) -> Option<RunScript<'_>> {
-    let lines = file.text.lines().zip(1..);
-    let command = |line: &str| {
-        let (key, value) = line.trim().split_once('=')?;
-        let value = value.trim_start_matches(['-', '@', ':', '+', '!']);
-        key.starts_with("Exec").then(|| format!("{value}\n"))
-    };
     let (text, spots) = if file.is_shell() {
+        let lines = 1..=file.text.lines().count();
         (
             file.text.clone(),
-            lines.map(|(_, line)| file.spot(line)).collect(),
+            lines.map(|line| file.spot(line)).collect(),
         )
     } else if file.is_unit() {
-        lines
-            .filter_map(|(text, line)| Some((command(text)?, file.spot(line))))
-            .unzip()
+        unit_commands(file)
     } else {
         return None;
     };
@@ -92,6 +85,32 @@ fn of_file(file: &FileText) -> Option<RunScript<'_>> {
         spots,
         file: Some(file),
     })
+}
+
+/// The commands that a unit of systemd runs, one on each line. A setting goes on behind a `\` at the
+/// end of its line, and comments between its lines are left out (systemd.syntax(7)).
+fn unit_commands(file: &FileText) -> (String, Vec<Spot>) {
+    let is_comment = |line: &str| line.trim_start().starts_with(['#', ';']);
+    let mut lines = file.text.lines().zip(1..);
+    let (mut text, mut spots) = (String::new(), Vec::new());
+    while let Some((line, number)) = lines.by_ref().find(|(line, _)| !is_comment(line)) {
+        let mut setting = line.to_owned();
+        while setting.ends_with('\\') {
+            setting.pop();
+            let Some((more, _)) = lines.by_ref().find(|(line, _)| !is_comment(line)) else {
+                break;
+            };
+            setting.push_str(more.trim());
+        }
+        if let Some((key, value)) = setting.trim().split_once('=')
+            && key.starts_with("Exec")
+        {
+            text.push_str(value.trim_start_matches(['-', '@', ':', '+', '!']));
+            text.push('\n');
+            spots.push(file.spot(number));
+        }
+    }
+    (text, spots)
 }
 
 /// Adds the images that commands of a script pull, and reports what they run without naming it.
@@ -118,14 +137,15 @@ fn in_script(machine: &Machine<'_>, script: &RunScript<'_>, files: &[FileText], 
             }
         }
     }
-    for image in sandbox_images(&script.text) {
+    // Those of a unit are read with its other settings.
+    let is_unit = script.file.is_some_and(|file| !file.is_shell());
+    for image in sandbox_images(&script.text).filter(|_| !is_unit) {
         let line = super::workloads::line_of(&script.text, image);
         let spot = script.spot(u32::try_from(line).unwrap_or(u32::MAX));
         let puller = Puller::ContainerRuntime;
         pull(machine, script, (&values, puller), image, &spot, found);
     }
-    let all: Vec<&Command<'_>> = read.commands.iter().collect();
-    for (line, what) in unknown::sources(&read, &all, files) {
+    for (line, what) in unknown::sources(&read, files) {
         let finding =
             super::findings::source_unknown(machine.target.config, &script.spot(line), &what);
         found.findings.push(finding);
@@ -193,5 +213,20 @@ fn in_here_documents(machine: &Machine<'_>, script: &RunScript<'_>, found: &mut 
                 found,
             );
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_units_go_on_in_the_next_lines() {
+        let file = FileText::of_unit(
+            "[Service]\nExecStart=-/usr/bin/docker run \\\n# why\n  --rm \\\n  a/b:1\nExecStop=c\nUser=d \\\nExecStop=e\n",
+        );
+        let (text, spots) = unit_commands(&file);
+        assert_eq!(text, "/usr/bin/docker run --rm a/b:1\nc\n");
+        assert_eq!(spots.len(), 2);
     }
 }

@@ -1,10 +1,11 @@
 //! What commands get from elsewhere and run or apply at boot: the images of it are unknown.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diag::Quoted;
 use crate::images::files::FileText;
-use crate::text::shell::{Command, Joint, Part, Script, Shape, unquoted};
+use crate::render::write::file_facts::is_static_pod;
+use crate::text::shell::{self, Command, Joint, Part, Script, Shape, unquoted};
 use crate::text::url::without_credentials;
 
 /// Programs that install workloads whose images only they know, and the words that make them.
@@ -19,64 +20,139 @@ const INSTALLERS: [(&str, &[&str]); 6] = [
 
 const DOWNLOADERS: [&str; 2] = ["curl", "wget"];
 
-/// The folder of static pods.
-const STATIC_PODS: &str = "/etc/kubernetes/manifests/";
+/// Programs that change a text without adding to it.
+const FILTERS: [&str; 6] = ["cat", "envsubst", "sed", "awk", "yq", "jq"];
 
-/// The lines of commands with an unknown source, and what each is.
-pub(super) fn sources(
-    script: &Script<'_>,
-    commands: &[&Command<'_>],
-    files: &[FileText],
-) -> Vec<(u32, String)> {
-    let known = written(commands, files);
-    let downloads: BTreeSet<String> = commands
-        .iter()
-        .filter_map(|command| download(command))
-        .collect();
-    let is_run =
-        |command: &&&Command<'_>| command.shape == Shape::Simple && command.part != Part::Header;
-    commands
-        .iter()
-        .filter(is_run)
-        .flat_map(|command| {
-            let found = of_command(script, command, &known, &downloads);
-            found.into_iter().map(|what| (command.line, what))
-        })
-        .collect()
+/// The lines of commands with an unknown source, and what each is: those of the script, and of the
+/// scripts that its commands give to a shell.
+pub(super) fn sources(script: &Script<'_>, files: &[FileText]) -> Vec<(u32, String)> {
+    let mut found = own_sources(script, files);
+    for command in &script.commands {
+        if let Some(inner) = command.inner_script() {
+            let of_inner = own_sources(&shell::read(&inner), files);
+            found.extend(of_inner.into_iter().map(|(_, what)| (command.line, what)));
+        }
+    }
+    found.sort_by_key(|(line, _)| *line);
+    found
 }
 
-fn of_command(
-    script: &Script<'_>,
-    command: &Command<'_>,
-    known: &BTreeSet<String>,
-    downloads: &BTreeSet<String>,
-) -> Vec<String> {
+fn own_sources(script: &Script<'_>, files: &[FileText]) -> Vec<(u32, String)> {
+    let fills = script.commands.iter().enumerate();
+    let fills = fills.filter(|(_, command)| command.joint == Some(Joint::Pipe));
+    let facts = Facts {
+        script,
+        known: written(&script.commands, files),
+        downloads: script.commands.iter().filter_map(download).collect(),
+        fills: fills
+            .filter_map(|(at, command)| Some((command.next?, at)))
+            .collect(),
+    };
+    let is_run = |(_, command): &(usize, &Command<'_>)| {
+        command.shape == Shape::Simple && command.part != Part::Header
+    };
+    let run = script.commands.iter().enumerate().filter(is_run);
+    run.flat_map(|(at, command)| {
+        let found = of_command(&facts, at, command);
+        found.into_iter().map(|what| (command.line, what))
+    })
+    .collect()
+}
+
+/// What is known of the files and pipes of a script.
+struct Facts<'s, 't> {
+    script: &'s Script<'t>,
+    /// The files that the config or the script writes with a text that is known.
+    known: BTreeSet<String>,
+    /// The files that the script downloads.
+    downloads: BTreeSet<String>,
+    /// The command that fills the pipe of another one.
+    fills: BTreeMap<usize, usize>,
+}
+
+impl<'s, 't> Facts<'s, 't> {
+    /// The first command of the pipe that a command reads.
+    fn first_of_pipe(&self, at: usize) -> Option<&'s Command<'t>> {
+        /// Longer pipes are nobody's.
+        const LONGEST: usize = 16;
+        let before = std::iter::successors(self.fills.get(&at), |at| self.fills.get(at));
+        before
+            .take(LONGEST)
+            .last()
+            .map(|at| &self.script.commands[*at])
+    }
+
+    fn is_known(&self, path: &str) -> bool {
+        let folder = format!("{}/", path.trim_end_matches('/'));
+        let mut behind = self.known.range(folder.clone()..);
+        self.known.contains(path)
+            || behind
+                .next()
+                .is_some_and(|known| known.starts_with(&folder))
+    }
+}
+
+fn of_command(facts: &Facts<'_, '_>, at: usize, command: &Command<'_>) -> Vec<String> {
     let words: Vec<String> = command.words.iter().map(|word| unquoted(word)).collect();
     let Some(program) = program(command) else {
         return Vec::new();
     };
+    if is_compose(program, &words) {
+        return vec!["a compose file is run at boot".to_owned()];
+    }
     if let Some((name, verb)) = installer(program, &words) {
         return vec![format!("`{name} {verb}` installs a chart or a manifest")];
     }
+    if is_run_by_shell(command, &words) && words.iter().any(|word| is_download(word)) {
+        return vec!["a script is downloaded and run at boot".to_owned()];
+    }
     match program {
+        "kubeadm" if words.windows(2).any(|pair| pair == ["images", "pull"]) => {
+            vec!["`kubeadm config images pull` uses its own version and repository".to_owned()]
+        }
         "kubectl" => applied(&words)
             .into_iter()
-            .filter_map(|source| of_manifest(source, known, downloads))
+            .filter_map(|source| of_manifest(source, facts, at))
             .collect(),
         program if DOWNLOADERS.contains(&program) => {
-            of_download(script, command).into_iter().collect()
+            of_download(facts.script, command).into_iter().collect()
         }
         _ => executed(command, &words)
-            .filter(|path| downloads.contains(*path))
+            .into_iter()
+            .find(|path| facts.downloads.contains(path.trim_start_matches("./")))
             .map(|path| format!("{path} is downloaded and run at boot"))
             .into_iter()
             .collect(),
     }
 }
 
-/// The program of a command, also behind one that runs another.
+fn is_compose(program: &str, words: &[String]) -> bool {
+    match program {
+        "docker-compose" | "podman-compose" => true,
+        "docker" | "nerdctl" | "podman" => words.iter().any(|word| word == "compose"),
+        _ => false,
+    }
+}
+
+fn is_run_by_shell(command: &Command<'_>, words: &[String]) -> bool {
+    let first = words.iter().find(|word| *word != "sudo");
+    command.is_shell() || first.is_some_and(|word| matches!(word.as_str(), "eval" | "source" | "."))
+}
+
+/// Whether a word is the output of a download: `$(curl …)`, `<(curl …)`.
+fn is_download(word: &str) -> bool {
+    let inner = ["$(", "`", "<("]
+        .iter()
+        .find_map(|begin| word.strip_prefix(begin));
+    let program = inner.and_then(|inner| inner.split_whitespace().next());
+    program.is_some_and(|program| DOWNLOADERS.contains(&program))
+}
+
+/// Programs that run the one that follows.
+const RUNNERS: [&str; 7] = ["timeout", "nohup", "nice", "time", "env", "until", "retry"];
+
+/// The program of a command, also after one that runs another.
 fn program<'t>(command: &Command<'t>) -> Option<&'t str> {
-    const RUNNERS: [&str; 7] = ["timeout", "nohup", "nice", "time", "env", "until", "retry"];
     let first = command.program()?;
     if !RUNNERS.contains(&first) {
         return Some(first);
@@ -118,32 +194,51 @@ fn applied(words: &[String]) -> Vec<&str> {
     sources
 }
 
-fn of_manifest(
-    source: &str,
-    known: &BTreeSet<String>,
-    downloads: &BTreeSet<String>,
-) -> Option<String> {
-    let shown = Quoted(without_credentials(source));
+fn of_manifest(source: &str, facts: &Facts<'_, '_>, at: usize) -> Option<String> {
     if source == "-" || source.starts_with("/dev/") {
-        // A here-document is read; a pipe is reported at the program that fills it.
-        return None;
+        // Without a pipe it is a here-document, which is read.
+        return of_pipe(facts.first_of_pipe(at)?, facts);
     }
-    if source.contains("://") || downloads.contains(source) {
+    let shown = Quoted(without_credentials(source));
+    if source.contains("://") || facts.downloads.contains(source) {
         return Some(format!(
             "`kubectl` applies {shown}, which is downloaded at boot"
         ));
     }
-    let folder = format!("{}/", source.trim_end_matches('/'));
-    let mut behind = known.range(folder.clone()..);
-    let is_known =
-        known.contains(source) || behind.next().is_some_and(|path| path.starts_with(&folder));
-    (!is_known).then(|| format!("`kubectl` applies {shown}, which the config does not write"))
+    (!facts.is_known(source))
+        .then(|| format!("`kubectl` applies {shown}, which the config does not write"))
+}
+
+/// What fills the pipe that `kubectl` applies, unless its text is known, or that command is reported
+/// itself.
+fn of_pipe(first: &Command<'_>, facts: &Facts<'_, '_>) -> Option<String> {
+    let words: Vec<String> = first.words.iter().map(|word| unquoted(word)).collect();
+    let program = program(first)?;
+    let is_reported = DOWNLOADERS.contains(&program) || installer(program, &words).is_some();
+    if is_reported || matches!(program, "echo" | "printf") {
+        return None;
+    }
+    if FILTERS.contains(&program) {
+        let paths = words.iter().map(|word| word.trim_start_matches('<'));
+        let path = paths.filter(|word| word.starts_with('/')).last()?;
+        let shown = Quoted(path);
+        return (!facts.is_known(path))
+            .then(|| format!("`kubectl` applies {shown}, which the config does not write"));
+    }
+    // `kubectl create --dry-run` prints what its flags say.
+    if program == "kubectl" && !words.iter().any(|word| word == "kustomize") {
+        return None;
+    }
+    Some(format!(
+        "`kubectl` applies the output of `{}`",
+        Quoted(program)
+    ))
 }
 
 /// A download that a shell or `kubectl` reads from a pipe, or that becomes a static pod.
 fn of_download(script: &Script<'_>, command: &Command<'_>) -> Option<String> {
     let output = output(command);
-    if output.is_some_and(|path| path.starts_with(STATIC_PODS)) {
+    if output.is_some_and(|path| is_static_pod(&path)) {
         return Some("a static pod is downloaded at boot".to_owned());
     }
     let mut at = command;
@@ -154,6 +249,10 @@ fn of_download(script: &Script<'_>, command: &Command<'_>) -> Option<String> {
         }
         if at.program() == Some("kubectl") {
             return Some("a manifest is downloaded and applied at boot".to_owned());
+        }
+        let mut words = at.words.iter().map(|word| unquoted(word));
+        if at.program() == Some("tee") && words.any(|word| is_static_pod(&word)) {
+            return Some("a static pod is downloaded at boot".to_owned());
         }
     }
     None
@@ -167,9 +266,23 @@ fn download(command: &Command<'_>) -> Option<String> {
     output(command)
 }
 
-/// The file behind `-o`, `-O` or `>`.
+/// The file after `-o`, `-O` or `>`; else the one that the URL names, where the program writes it.
 fn output(command: &Command<'_>) -> Option<String> {
     let is_wget = command.program() == Some("wget");
+    named_output(command, is_wget).or_else(|| {
+        let mut words = command.words.iter().map(|word| unquoted(word));
+        let is_flag = |word: String| {
+            word == "--remote-name"
+                || word.starts_with('-') && !word.starts_with("--") && word.ends_with('O')
+        };
+        let url = command.words.iter().map(|word| unquoted(word));
+        let url = url.filter(|word| word.contains("://")).last()?;
+        let path = url.split(['?', '#']).next()?;
+        (is_wget || words.any(is_flag)).then(|| path.rsplit('/').next().map(str::to_owned))?
+    })
+}
+
+fn named_output(command: &Command<'_>, is_wget: bool) -> Option<String> {
     let mut words = command.words.iter().map(|word| unquoted(word));
     while let Some(word) = words.next() {
         let attached = ["--output=", "--output-document=", ">"]
@@ -177,43 +290,53 @@ fn output(command: &Command<'_>) -> Option<String> {
             .find_map(|flag| word.strip_prefix(flag));
         match (word.as_str(), attached) {
             (">" | "--output" | "--output-document", _) => return words.next(),
-            ("-O", _) if is_wget => return words.next(),
             (_, Some(path)) => return Some(path.to_owned()),
+            (flags, None) if is_wget && is_cluster_with(flags, 'O') => return words.next(),
             // Flags of one letter may stand together: `-fsSLo FILE`.
-            (flags, None)
-                if flags.starts_with('-') && !flags.starts_with("--") && flags.ends_with('o') =>
-            {
-                return words.next();
-            }
+            (flags, None) if is_cluster_with(flags, 'o') => return words.next(),
             _ => {}
         }
     }
     None
 }
 
-/// The file that a command runs: itself, or the operand of a shell.
-fn executed<'w>(command: &Command<'_>, words: &'w [String]) -> Option<&'w str> {
-    let mut operands = words
+/// Whether a word is flags of one letter, the last of which is this one.
+fn is_cluster_with(word: &str, letter: char) -> bool {
+    word.starts_with('-') && !word.starts_with("--") && word.ends_with(letter)
+}
+
+/// The files that a command may run: itself, the operand of a shell, or any operand of a program that
+/// runs others.
+fn executed<'w>(command: &Command<'_>, words: &'w [String]) -> Vec<&'w str> {
+    let operands = words
         .iter()
-        .filter(|word| !matches!(word.as_str(), "sudo" | "exec" | "source" | "."))
+        .map(String::as_str)
+        .filter(|word| !matches!(*word, "sudo" | "exec" | "source" | "."))
         .filter(|word| !word.starts_with('-'));
-    let first = operands.next()?;
-    if command.is_shell() {
-        operands.next().map(String::as_str)
-    } else {
-        Some(first)
+    let operands: Vec<&str> = operands.collect();
+    match operands.first() {
+        Some(first) if RUNNERS.contains(first) => operands,
+        _ if command.is_shell() => operands.into_iter().skip(1).take(1).collect(),
+        _ => operands.into_iter().take(1).collect(),
     }
 }
 
-/// The files that the config writes, and those that its scripts write with `cat` and `tee`.
-fn written(commands: &[&Command<'_>], files: &[FileText]) -> BTreeSet<String> {
+/// The files that the config writes, and those that its scripts write: with `>`, and with `tee`.
+fn written(commands: &[Command<'_>], files: &[FileText]) -> BTreeSet<String> {
     let of_commands = commands
         .iter()
         .filter(|command| matches!(command.program(), Some("cat" | "tee" | "echo" | "printf")))
         .flat_map(|command| {
-            let plain = command.words.iter().map(|word| unquoted(word));
-            plain
-                .map(|word| word.trim_start_matches('>').to_owned())
+            let is_tee = command.program() == Some("tee");
+            let plain: Vec<String> = command.words.iter().map(|word| unquoted(word)).collect();
+            let is_target = |at: usize| {
+                is_tee
+                    || plain[at].starts_with('>')
+                    || at > 0 && matches!(plain[at - 1].as_str(), ">" | ">>")
+            };
+            let targets = (0..plain.len()).filter(|at| is_target(*at));
+            targets
+                .map(|at| plain[at].trim_start_matches('>').to_owned())
                 .filter(|word| word.starts_with('/'))
                 .collect::<Vec<_>>()
         });
@@ -227,12 +350,10 @@ fn written(commands: &[&Command<'_>], files: &[FileText]) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::shell;
 
     fn found(text: &str) -> Vec<String> {
         let script = shell::read(text);
-        let commands: Vec<&Command<'_>> = script.commands.iter().collect();
-        let found = sources(&script, &commands, &[]);
+        let found = sources(&script, &[]);
         found
             .into_iter()
             .map(|(_, what)| crate::diag::Text::from(what).as_str().to_owned())
@@ -275,6 +396,51 @@ mod tests {
                 "a static pod is downloaded at boot",
             ),
             (
+                "wget -qO /tmp/i.sh https://x; bash /tmp/i.sh\n",
+                "/tmp/i.sh is downloaded and run at boot",
+            ),
+            (
+                "curl -LO https://x/y.sh\nbash y.sh\n",
+                "y.sh is downloaded and run at boot",
+            ),
+            (
+                "wget https://x/y.sh?a=b\nchmod +x y.sh\n./y.sh\n",
+                "./y.sh is downloaded and run at boot",
+            ),
+            (
+                "curl -o /tmp/i.sh https://x\ntimeout 60 /tmp/i.sh\n",
+                "/tmp/i.sh is downloaded and run at boot",
+            ),
+            (
+                "bash -c 'curl -sfL https://x | sh -'\n",
+                "a script is downloaded and run at boot",
+            ),
+            (
+                "sh -c \"$(curl -fsSL https://x)\"\n",
+                "a script is downloaded and run at boot",
+            ),
+            (
+                "sudo kubeadm config images pull --kubernetes-version v1.34.1\n",
+                "`kubeadm config images pull` uses its own version and repository",
+            ),
+            (
+                "cat /opt/a.yaml\nkubectl apply -f /opt/a.yaml\n",
+                "`kubectl` applies /opt/a.yaml, which the config does not write",
+            ),
+            (
+                "cat /opt/cni.yaml | kubectl apply -f -\n",
+                "`kubectl` applies /opt/cni.yaml, which the config does not write",
+            ),
+            (
+                "kubectl kustomize https://x | kubectl apply -f -\n",
+                "`kubectl` applies the output of `kubectl`",
+            ),
+            (
+                "curl https://x | tee /etc/kubernetes/manifests/x.yaml\n",
+                "a static pod is downloaded at boot",
+            ),
+            ("docker compose up -d\n", "a compose file is run at boot"),
+            (
                 "helm upgrade --install x y/z\n",
                 "`helm upgrade` installs a chart or a manifest",
             ),
@@ -286,6 +452,10 @@ mod tests {
             "cat > /tmp/a.yaml <<E\nx\nE\nkubectl apply -f /tmp/a.yaml\n",
             "kubectl get nodes -f https://x\n",
             "kubectl apply -f - <<E\nx\nE\n",
+            "echo x | kubectl apply -f -\n",
+            "echo x | tee /opt/a.yaml\ncat /opt/a.yaml | sed s/a/b/ | kubectl apply -f -\n",
+            "kubectl create ns a --dry-run=client -o yaml | kubectl apply -f -\n",
+            "wget -O /tmp/a.tgz https://x/y.sh\nbash y.sh\n",
             "helm version\n",
         ] {
             assert_eq!(found(text), Vec::<String>::new(), "{text}");

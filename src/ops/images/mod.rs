@@ -105,12 +105,12 @@ pub fn run(rendering: &Rendering<'_>, known: &Known<'_>, budget: &Budget) -> Ima
                 .or_insert((settings, machine, data));
         }
     }
-    let is_refused = |machine: &Machine<'_>| {
+    let is_rejected = |machine: &Machine<'_>| {
         machine.rendered.is_none() && matches!(machine.role, Role::Init | Role::ControlPlaneJoin)
     };
     let mut listing = Listing {
         clusters,
-        has_refused_control_plane: rendering.machines.iter().any(is_refused),
+        has_rejected_control_plane: rendering.machines.iter().any(is_rejected),
         known,
         budget,
         images: Images::default(),
@@ -153,14 +153,14 @@ impl Grouped {
 /// The list in the making.
 struct Listing<'m> {
     clusters: Clusters<'m>,
-    /// Whether the input has a control plane that is not in `clusters`, for which there is an error.
-    has_refused_control_plane: bool,
+    /// Whether the input has a control plane that could not be rendered.
+    has_rejected_control_plane: bool,
     known: &'m Known<'m>,
     budget: &'m Budget,
     images: Images,
     /// The machines without a version of Kubernetes.
     without_version: Vec<(Place, String)>,
-    /// What was reported, by what tells findings apart.
+    /// The keys of the findings that were reported.
     reported: BTreeSet<(&'static str, String)>,
 }
 
@@ -229,21 +229,20 @@ impl<'m> Listing<'m> {
             .clusters
             .get(&cluster(machine, rendered))
             .or_else(|| self.only_control_plane());
-        let (settings, object, spec) = match control_plane {
-            Some((settings, of, data)) => (
-                settings.clone(),
-                of.target.config.title(),
-                data.spec_path.clone(),
-            ),
+        let (settings, config, spec) = match control_plane {
+            Some((settings, of, data)) => {
+                (settings.clone(), of.target.config, data.spec_path.clone())
+            }
             None => {
                 let title = machine.target.named().title();
                 let place = machine.target.named().place(&FieldPath::root());
-                if !self.has_refused_control_plane && self.is_new("control plane", &title) {
-                    let finding = findings::control_plane_absent(place, &title);
+                if self.is_new("control plane", &title) {
+                    let has_rejected = self.has_rejected_control_plane;
+                    let finding = findings::control_plane_absent(place, &title, has_rejected);
                     self.images.report.push(finding);
                 }
                 let settings = Settings::defaults(version);
-                (settings, title, rendered.spec_path.clone())
+                (settings, machine.target.named(), rendered.spec_path.clone())
             }
         };
         let of_kubeadm = if is_control_plane {
@@ -257,9 +256,10 @@ impl<'m> Listing<'m> {
         } else {
             version
         };
-        if !of_kubeadm.missing.is_empty() && self.is_new("uncovered", kubeadm_version) {
-            let finding =
-                findings::version_uncovered(place(), kubeadm_version, &of_kubeadm.missing);
+        let mut missing = of_kubeadm.missing;
+        missing.retain(|name| self.is_new("uncovered", &format!("{kubeadm_version} {name}")));
+        if !missing.is_empty() {
+            let finding = findings::version_uncovered(place(), kubeadm_version, &missing);
             self.images.report.push(finding);
         }
         if let Some(from) = &of_kubeadm.assumed
@@ -268,8 +268,17 @@ impl<'m> Listing<'m> {
             let finding = findings::version_assumed(place(), kubeadm_version, from);
             self.images.report.push(finding);
         }
+        let object = config.title();
         for image in of_kubeadm.images {
-            self.add(images, image, &object);
+            // One field is part of many names.
+            let field = format!("{object} {:?}", image.fields.first());
+            match images::unlisted(config, &image) {
+                None => self.add(images, image, &object),
+                Some(finding) if self.is_new("name", &field) => {
+                    self.images.report.push(finding);
+                }
+                Some(_) => {}
+            }
         }
     }
 
@@ -288,14 +297,10 @@ impl<'m> Listing<'m> {
     }
 
     fn finish(mut self) -> Images {
-        if let Some((place, _)) = self.without_version.first() {
-            let titles: BTreeSet<&String> = self
-                .without_version
-                .iter()
-                .map(|(_, title)| title)
-                .collect();
-            let titles: Vec<String> = titles.into_iter().cloned().collect();
-            let finding = findings::version_unknown(place.clone(), &titles);
+        if let Some((place, first)) = self.without_version.first() {
+            let titles = self.without_version.iter().map(|(_, title)| title);
+            let others = titles.collect::<BTreeSet<_>>().len() - 1;
+            let finding = findings::version_unknown(place.clone(), first, others);
             self.images.report.push(finding);
         }
         self.images

@@ -20,7 +20,8 @@ mod v2;
 mod v2_encoder;
 pub mod v3;
 
-pub(crate) use node::{node_files, run_items};
+pub(crate) use node::{node_files, node_units, run_items};
+pub(crate) use script::{KUBEADM_FILE, SCRIPT_FILE};
 
 use crate::api::boot::IgnitionVersion;
 use crate::api::secret::Sensitive;

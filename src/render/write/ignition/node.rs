@@ -23,6 +23,13 @@ pub(crate) fn node_files<'a>(data: &[u8], plan: &'a NodePlan) -> Vec<NodeFile<'a
         .collect()
 }
 
+/// The units of systemd in some data, as Ignition's configuration has them.
+pub(crate) fn node_units(data: &[u8]) -> Vec<Value> {
+    let config = config(data, &mut { LARGEST });
+    let units = config.pointer("/systemd/units").and_then(Value::as_array);
+    units.cloned().unwrap_or_default()
+}
+
 /// The config, or the compressed one that replaces it.
 fn config(data: &[u8], left: &mut usize) -> Value {
     let config: Value = serde_json::from_slice(data).unwrap_or_default();

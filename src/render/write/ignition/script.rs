@@ -6,9 +6,9 @@ use crate::api::secret::Sensitive;
 use crate::render::plan::node_plan::{Kubeadm, NodePlan};
 use crate::render::write::failure;
 
-pub(super) const SCRIPT_FILE: &str = "/etc/kubeadm.sh";
+pub(crate) const SCRIPT_FILE: &str = "/etc/kubeadm.sh";
 
-pub(super) const KUBEADM_FILE: &str = "/etc/kubeadm.yml";
+pub(crate) const KUBEADM_FILE: &str = "/etc/kubeadm.yml";
 
 /// Lines of the script, and the command of the user that they are: its field and its index.
 #[derive(Debug, Clone, PartialEq, Eq)]
