@@ -322,6 +322,8 @@ fn layers_are_kept() {
 /// flag.
 const FOREIGN_FLAGS: &[(&str, &str)] = &[
     // what people and nodes run
+    ("src/images/commands/unknown.rs", "\"--remote-name\""),
+    ("src/objects/secrets/commands.rs", "\"--key\""),
     (
         "src/ops/repository/configuration/mod.rs",
         "clusterctl --config ",

@@ -9,35 +9,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::lines::lines;
-use super::{joined, replaced, spans};
+use super::pattern::pattern;
+use super::{joined, programs, replaced, spans};
 use crate::text::cut::cut;
-
-/// What stands for parts of the patterns below.
-const PARTS: [(&str, &str); 8] = [
-    // A word of a shell: quoted and bare parts; a quote that nothing closes counts as a letter.
-    (
-        "<value>",
-        r#"(?:'\\''[^']*'\\''|\\"(?:[^"\\]|\\[^"])*\\"|"(?:[^"\\]|\\(?s:.))*"|'[^']*'|\\(?s:.)|\$\([^)\n]*\)|`[^`\n]*`|[^\s;&|])+"#,
-    ),
-    // What is left of a command.
-    (
-        "<rest>",
-        r#"(?:"(?:[^"\\]|\\(?s:.))*"|'[^']*'|\\(?s:.)|[^\n;&|])+"#,
-    ),
-    // Words of the same command.
-    ("<words>", r"(?:[^\n;&|\\]|\\(?s:.))*?"),
-    ("<blank>", r"(?:\s|\\\r?\n)"),
-    (
-        "<placeholder>",
-        r"(?:PASSWORD|PASSWD|PASSPHRASE|TOKEN|SECRET|CREDENTIAL|(?:API|ACCESS|PRIVATE|AUTH|ENCRYPTION|MASTER|SHARED)_?KEY)",
-    ),
-    ("<quote>", r#"['"\\]{0,4}"#),
-    ("<name>", r"[0-9A-Za-z_.-]"),
-    (
-        "<secret>",
-        r"(?:password|passwd|passphrase|passcode|token|secret|credential|(?:api|access|private|certificate|auth|activation|client|registration|license|encryption|master|account|shared|setup|join|provisioning|linking|deploy)[_-]?keys?)",
-    ),
-];
 
 /// Patterns whose first group stays.
 static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
@@ -45,15 +19,7 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         // Bootstrap tokens: their id stays.
         r"\b([a-z0-9]{6}\.)[a-z0-9]{16}\b",
         // Programs that take a password without naming it, in a quoted word or as they are.
-        r"(\b(?:htpasswd|wpa_passphrase|vault<quote><blank>+<quote>login|rabbitmqctl<quote><blank>+<quote>(?:add_user|change_password|authenticate_user)|mc<quote><blank>+<quote>alias<quote><blank>+<quote>set)<quote><blank>)<rest>",
-        r"(\b(?:sshpass|mysql\w*|mariadb\w*|useradd|usermod|7z\w?|(?:az|docker|podman|nerdctl|crictl|crane|oras|helm|argocd|oc|buildah|skopeo)\b<words>\blogin)\b<words><blank>'(?:\\'')?-p)(?:[^']|'\\'')+'",
-        r"(\b(?:sshpass|mysql\w*|mariadb\w*|useradd|usermod|7z\w?|(?:az|docker|podman|nerdctl|crictl|crane|oras|helm|argocd|oc|buildah|skopeo)\b<words>\blogin)\b<words><blank><quote>-p<quote><blank>*)<value>",
-        r"(\b(?:ldap\w+|ipa-client-install)\b<words><blank><quote>-w<quote><blank>*)<value>",
-        r"(\b(?:redis-cli|ipmitool|zip|unzip|agent-auth)\b<words><blank><quote>-[aP]<quote><blank>*)<value>",
-        r"(\bopenssl\b<words><blank><quote>-[kK]<quote><blank>+)<value>",
-        r"(\bSUSEConnect\b<words><blank><quote>(?:-r|-{2}regcode)<quote>(?:=|<blank>)+)<value>",
-        r"(\bsnmp\w+\b<words><blank><quote>-[cAX]<quote><blank>*)<value>",
-        r"(\bssh-keygen\b<words><blank><quote>-[NP]<quote><blank>+)<value>",
+        r"(\b(?:htpasswd|wpa_passphrase|vault<quote><blank>+<quote>login|rabbitmqctl<quote><blank>+<quote>(?:add_user|change_password|authenticate_user)|mc<quote><blank>+<quote>alias<quote><blank>+<quote>set|vault<quote><blank>+<quote>kv<quote><blank>+<quote>(?:put|patch)|vault<quote><blank>+<quote>write|mkpasswd|ConvertTo-SecureString)<quote><blank>)<rest>",
         // The user of Samba's programs: `NAME%PASSWORD`.
         r"(\b(?:net|smb\w+|rpcclient|wbinfo|ntlm_auth|winexe)\b<words><blank><quote>(?:-U|-{2}user(?:name)?)<quote>(?:=|<blank>)*<quote>[^\s%'\x22]*%)[^\s'\x22;&|]+",
         // A text for the input of a command.
@@ -70,6 +36,7 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"((?:^|[\s'\x22;])s,[^,\n]*<placeholder>[^,\n]*,)[^,\n]+",
         r"((?:^|[\s'\x22;])s~[^~\n]*<placeholder>[^~\n]*~)[^~\n]+",
         r"((?:^|[\s'\x22;])s![^!\n]*<placeholder>[^!\n]*!)[^!\n]+",
+        r"(\betcdctl\b<words>\buser<quote><blank>+<quote>(?:add|passwd)<quote><blank>)<rest>",
         r"(\b(?:pro|ua|ubuntu-advantage)<quote><blank>+<quote>attach<quote><blank>)<rest>",
         r"(?i)(\bnet1?(?:\.exe)?<quote><blank>+<quote>user<quote><blank>)<rest>",
         r"(?i)(\bidentified<blank>+(?:with<blank>+\S+<blank>+)?(?:by|as)<blank>+(?:password<blank>+)?)<value>",
@@ -81,6 +48,7 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"(?i)(<name>*(?:auth|pwd|pass|psk|sig|signature)<quote><blank>*[=:]<blank>*)<value>",
         r"(?i)(<name>*(?:psk|-{2}pass|-{2}cookie|-data)<quote>(?:=|<blank>+))<value>",
         r"(?i)((?:^|<blank>|['\x22])-{1,2}[a-z]*pass<quote><blank>+)<value>",
+        r"((?:^|<blank>|['\x22])-{2}(?:pw|jwt|pin|key)<quote>(?:=|<blank>+))<value>",
         // HTTP.
         r#"(?i)((?:authorization|cookie)<quote><blank>*[:=]<blank>*)[^"'\n]+"#,
         r"(?i)((?:bearer|basic)\s+)[\w.~+/=-]{6,}",
@@ -95,10 +63,7 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         r"()\b[A-Za-z0-9+/]{64,}={0,2}",
     ]
     .iter()
-    .map(|pattern| {
-        let whole = PARTS.iter().fold((*pattern).to_owned(), |pattern, (part, stands_for)| pattern.replace(part, stands_for));
-        Regex::new(&whole).expect("internal error: the pattern is one of ours")
-    })
+    .map(|text| pattern(text))
     .collect()
 });
 
@@ -142,16 +107,21 @@ pub(super) fn command_spans(text: &str) -> Vec<Range<usize>> {
         let next = hidden.partition_point(|span| span.end <= name.start);
         hidden.get(next).is_some_and(|span| span.start < name.end)
     };
-    for pattern in PATTERNS.iter() {
-        let secrets = pattern.captures_iter(text).filter_map(|captures| {
-            let (all, kept) = (captures.get(0)?, captures.get(1)?);
-            let is_left = is_hidden(kept.range())
-                || is_public(kept.as_str(), cut(text, kept.end()..all.end()))
-                || is_line_of_source(kept.as_str(), text, kept.end());
-            (!is_left).then(|| kept.end()..all.end())
-        });
-        found.extend(secrets);
-    }
+    let named = PATTERNS.iter().flat_map(|pattern| {
+        pattern.captures_iter(text).filter_map(|captures| {
+            let (all, name) = (captures.get(0)?, captures.get(1)?);
+            Some((name.range(), name.end()..all.end()))
+        })
+    });
+    let secrets = named.chain(programs::secrets(text));
+    let shown = |name: &Range<usize>, value: &Range<usize>| {
+        is_hidden(name.clone())
+            || is_public(cut(text, name.clone()), cut(text, value.clone()))
+            || is_kind(text, name.clone())
+            || is_line_of_source(cut(text, name.clone()), text, name.end)
+    };
+    let secrets = secrets.filter(|(name, value)| !shown(name, value));
+    found.extend(secrets.map(|(_, value)| value));
     joined(found)
 }
 
@@ -162,7 +132,28 @@ fn is_public(name: &str, value: &str) -> bool {
         Regex::new(r#"^"?\$(?:\w+|\{\w+\})"?$"#)
             .expect("internal error: the pattern is one of ours")
     });
-    name.contains("ca-cert-hash") || VARIABLE.is_match(value)
+    let is_path = |value: &str| {
+        value.starts_with(['/', '~', '.']) || value.ends_with(".pem") || value.ends_with(".key")
+    };
+    name.contains("ca-cert-hash")
+        || name.contains("--key") && is_path(value.trim_matches(['\'', '"']))
+        || VARIABLE.is_match(value)
+}
+
+/// Whether a name that looks like that of a secret is the kind of which `kubectl` shows or changes
+/// objects, such as `kubectl get secret -n NAMESPACE`.
+fn is_kind(text: &str, name: Range<usize>) -> bool {
+    static VERB: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r"\b(?:kubectl|oc)\b[^\n;&|]*\b(?:get|describe|delete|edit|wait|label|annotate)\s+$",
+        )
+        .expect("internal error: the pattern is one of ours")
+    });
+    /// Longer commands are nobody's.
+    const LONGEST: usize = 256;
+    let kind = cut(text, name.clone()).trim_end();
+    matches!(kind, "secret" | "secrets")
+        && VERB.is_match(cut(text, name.start.saturating_sub(LONGEST)..name.start))
 }
 
 /// Whether a name that looks like that of a secret is a Go file in the head of a line of klog, such
@@ -178,15 +169,13 @@ fn input(text: &str, found: &mut Vec<Range<usize>>) {
         let whole = cut(text, line.range.clone());
         let end = line.range.start + whole.trim_end_matches(['\n', '\r']).len();
         if READS_SECRET.is_match(whole) {
-            let first = whole.split_whitespace().next().unwrap_or_default();
+            let mut words = whole.split_whitespace().filter(|word| *word != "-");
+            let first = words.next().unwrap_or_default();
             let is_harmless = HARMLESS.contains(&first.trim_matches('\''));
-            let blanks = whole.len() - whole.trim_start().len();
-            let start = line.range.start
-                + if is_harmless {
-                    blanks + first.len() + 1
-                } else {
-                    0
-                };
+            // A line of a list begins with `- `.
+            let command = whole.trim_start_matches([' ', '\t', '-']);
+            let before = whole.len() - command.len();
+            let start = line.range.start + before + if is_harmless { first.len() + 1 } else { 0 };
             found.push(start.min(end)..end);
             continue;
         }
@@ -261,6 +250,18 @@ mod tests {
             "echo hunter2 > /etc/kubernetes/pki/etcd/server-key.pem",
             "sed -e 's/USER/a/' -e 's,@TOKEN@,hunter2,' /etc/f",
             "perl -pi -e 's~API_KEY~hunter2~' /etc/f",
+            "snmpget -v3 -A hunter2 -X hunter2 host",
+            "ssh-keygen -p -P hunter2 -N hunter2",
+            "mosquitto_pub -u a -P hunter2",
+            "mongosh -u a -p hunter2",
+            "splunk add x -auth a:hunter2",
+            "openssl dgst -sha256 -hmac hunter2 f",
+            "vault kv put secret/a k=hunter2",
+            "etcdctl --endpoints x user add root:hunter2",
+            "mkpasswd hunter2",
+            "ConvertTo-SecureString hunter2 -AsPlainText",
+            "agent install --pw hunter2 --jwt=hunter2 --pin hunter2 --key hunter2",
+            "mount -o username=a,password=hunter2 //x/y /z",
         ] {
             assert!(
                 !redacted(command).contains("hunter2"),
@@ -409,6 +410,12 @@ mod tests {
             "x --password ${PASSWORD} --token \"$TOKEN\"",
             "sed -i 's/#PermitRootLogin prohibit-password/PermitRootLogin yes/' /etc/ssh/sshd_config",
             "I1123 09:12:34.010101     812 token.go:223] [discovery] waiting",
+            "kubectl get secret -n x",
+            "kubectl -n x describe secrets a",
+            "etcdctl --cert /a/b.crt --key /a/b.key endpoint health",
+            "curl --key=client.pem https://x",
+            "docker run -p 80:80 x; mysql -h a",
+            "  - systemctl restart a",
         ] {
             assert_eq!(redacted(command), command);
         }
@@ -419,6 +426,14 @@ mod tests {
         assert_eq!(
             redacted("echo root:x | chpasswd\nreboot\n"),
             "echo <redacted>\nreboot\n"
+        );
+        assert_eq!(
+            redacted("  - echo root:x | chpasswd\n  - reboot\n"),
+            "  - echo <redacted>\n  - reboot\n"
+        );
+        assert_eq!(
+            redacted("- 7z x -phunter2 a | chpasswd\n- reboot\n"),
+            "- <redacted>\n- reboot\n"
         );
         assert_eq!(
             redacted("--token abcdef.0123456789abcdef"),

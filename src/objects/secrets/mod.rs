@@ -6,6 +6,8 @@
 
 mod commands;
 mod lines;
+mod pattern;
+mod programs;
 mod variables;
 mod words;
 
