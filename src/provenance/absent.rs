@@ -9,7 +9,7 @@ use super::steps::{Step, at, author, of_condition, of_label, variable, verb};
 use super::subject::{Planned, Subject};
 use super::thing::{Kind, Source, Thing};
 use super::wanted::Wanted;
-use crate::api::boot::Format;
+use crate::api::boot::{Format, Platform};
 use crate::api::names::Kind as Form;
 use crate::contract::CORE_GROUP;
 use crate::contract::labels::is_synced_to_nodes;
@@ -18,13 +18,14 @@ use crate::objects::fields;
 use crate::render::Role;
 use crate::render::input::filling::FROM_CLUSTER;
 use crate::render::input::target::ConfigKind;
-use crate::render::write::cloud_config;
+use crate::render::write::cloud_config::{self, Paths};
 use crate::topology::{Lost, Misfit, Reason, Untaken};
 
 /// Why nothing of a node is what was asked for: what is most likely meant comes first. `things` are
 /// those that it has.
 pub(crate) fn absent(subject: &Subject<'_>, wanted: &Wanted, things: &[Thing]) -> Vec<Step> {
     let mut steps = made_by_others(subject, wanted);
+    steps.extend(of_other_role(subject, wanted));
     if let Some(planned) = &subject.planned {
         let history = planned.history.iter();
         steps.extend(
@@ -82,6 +83,24 @@ fn made_by_others(subject: &Subject<'_>, wanted: &Wanted) -> Vec<Step> {
         }),
     };
     kinds.filter_map(step).collect()
+}
+
+/// The file that kubeadm reads on machines of the other command.
+fn of_other_role(subject: &Subject<'_>, wanted: &Wanted) -> Option<Step> {
+    let is_init = subject.rendered.role == Role::Init;
+    let other = [Platform::Linux, Platform::Windows]
+        .into_iter()
+        .map(|platform| match (Paths::on(platform), is_init) {
+            (paths, true) => (paths.join, paths.init),
+            (paths, false) => (paths.init, paths.join),
+        })
+        .find(|(other, _)| wanted.may_be(Kind::File) && wanted.fits(Kind::File, other));
+    let (other, own) = other.filter(|_| subject.rendered.format == Format::CloudConfig)?;
+    let text = match is_init {
+        true => format!("only machines that join have {other}; this one is the first, with {own}"),
+        false => format!("only the first machine has {other}; this one joins, with {own}"),
+    };
+    Some(Step::new("role", text, Place::default()))
 }
 
 /// What a later patch replaced or removed.
@@ -299,9 +318,7 @@ fn of_sections(subject: &Subject<'_>, wanted: &Wanted) -> Vec<Step> {
 
 /// Fields that the Cluster would say, and does not.
 fn unsaid_by_cluster(subject: &Subject<'_>, wanted: &Wanted) -> Vec<Step> {
-    if subject.rendered.role != Role::Init {
-        return Vec::new();
-    }
+    let role = subject.rendered.role;
     let is_meant = |field: &str| {
         wanted.means(&Thing::new(
             Kind::Field,
@@ -311,6 +328,12 @@ fn unsaid_by_cluster(subject: &Subject<'_>, wanted: &Wanted) -> Vec<Step> {
         ))
     };
     let step = |(_, field): &(&str, &str)| {
+        if role != Role::Init {
+            let text = format!(
+                "the settings of the Cluster apply only to `kubeadm init`, and this machine joins ({role})"
+            );
+            return Step::new("cluster", text, Place::default());
+        }
         let text = match subject.cluster.is(CORE_GROUP, "Cluster") {
             true => format!(
                 "neither the config says it nor {field} of {}",

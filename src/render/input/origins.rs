@@ -376,7 +376,7 @@ mod tests {
 
     #[test]
     fn variables_without_a_value_are_all_named() {
-        let template = Source::new("t.yaml", "a: ${A}\nb: ${B:=1}\nc: ${C}\n");
+        let template = Source::new("t.yaml", "a: ${A}\nb: ${B:=1}\nc: ${C}\nd: ${D:-}\n");
         let (_, _, report) = substitute(template, &|_| None, false);
         let messages: Vec<_> = report
             .findings()
@@ -387,7 +387,8 @@ mod tests {
             messages,
             [
                 "variable A has no value and no default",
-                "variable C has no value and no default"
+                "variable C has no value and no default",
+                "variable D has no value: clusterctl treats its empty default as no default"
             ]
         );
     }

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use memchr::memmem;
 
+use super::owner::with_v;
 use super::placeholder::{self, Placeholder};
 use super::request::Request;
 use crate::diag::{Diagnostic, Place, Remedy, Setting, rules};
@@ -52,7 +53,7 @@ impl Variables<'_> {
     fn asked_for(&self, name: &str) -> Option<String> {
         match name {
             "CLUSTER_NAME" => self.request.cluster_name.clone(),
-            "KUBERNETES_VERSION" => self.request.kubernetes_version.clone(),
+            "KUBERNETES_VERSION" => self.request.kubernetes_version.as_deref().map(with_v),
             _ => None,
         }
     }
@@ -103,6 +104,8 @@ pub(super) struct Unset {
     /// Those that an operator or another variable would change, so that no marker can stand for
     /// them.
     changed: BTreeSet<String>,
+    /// Those with an empty default, such as `${A:-}`, which clusterctl treats as no default.
+    with_empty_default: BTreeSet<String>,
     /// Those that stand for a block of unknown content, for which nothing stands.
     blocks: Vec<OpaqueBlock>,
 }
@@ -121,6 +124,7 @@ impl Unset {
             first: BTreeMap::new(),
             uses: BTreeMap::new(),
             changed: BTreeSet::new(),
+            with_empty_default: BTreeSet::new(),
             blocks: blocks_of(source.text(), template),
         };
         found.blocks.retain(|block| unset.contains(&block.name));
@@ -135,6 +139,9 @@ impl Unset {
                 .is_some_and(|text| text.trim() == name);
             if used.nested || !is_plain {
                 found.changed.insert(name.clone());
+            }
+            if used.gives_default(source.text()) {
+                found.with_empty_default.insert(name.clone());
             }
             let first = found
                 .first
@@ -265,7 +272,13 @@ impl Unset {
             .iter()
             .filter(|(name, _)| needed.contains(*name))
             .map(|(name, first)| {
-                let message = format!("variable {name} has no value and no default");
+                let message = if self.with_empty_default.contains(name) {
+                    format!(
+                        "variable {name} has no value: clusterctl treats its empty default as no default"
+                    )
+                } else {
+                    format!("variable {name} has no value and no default")
+                };
                 let finding = Diagnostic::of(&TEMPLATE_REFUSED, message)
                     .at(self.source.place_at(first.clone()));
                 let remedy =

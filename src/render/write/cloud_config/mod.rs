@@ -21,9 +21,9 @@ use crate::render::plan::node_plan::Kubeadm;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paths {
     /// The file that kubeadm init reads.
-    init: &'static str,
+    pub(crate) init: &'static str,
     /// The file that kubeadm join reads.
-    join: &'static str,
+    pub(crate) join: &'static str,
     /// The file that makes the folder of the sentinel.
     pub placeholder: &'static str,
     /// The file that says that kubeadm succeeded (book: "Bootstrap provider: sentinel file").
