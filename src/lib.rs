@@ -32,7 +32,7 @@ pub mod report;
 pub mod topology;
 
 // Layer 2½, what follows from rendering: pure. The controller's decisions, what changes on a node,
-// what a node would refuse, and where what it has comes from.
+// what a node would reject, and where what it has comes from.
 pub(crate) mod changes;
 pub(crate) mod images;
 pub(crate) mod migrate;

@@ -62,13 +62,13 @@ impl Kind {
 
 /// A rejected or failed request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub(crate) struct Rejection {
     /// The HTTP status, 0 without an answer.
     pub(crate) code: u16,
     pub(crate) message: String,
 }
 
-impl Refusal {
+impl Rejection {
     pub(crate) fn is_missing(&self) -> bool {
         self.code == 404
     }
@@ -88,7 +88,7 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for Rejection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.code {
             0 => formatter.write_str(&self.message),
@@ -97,7 +97,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-pub(crate) type Answer = Result<Value, Refusal>;
+pub(crate) type Answer = Result<Value, Rejection>;
 
 /// How a body changes an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,7 +146,7 @@ impl Api {
                 .as_str()
                 .or(value.as_str())
                 .unwrap_or_default();
-            Err(Refusal {
+            Err(Rejection {
                 code,
                 message: message.trim().to_owned(),
             })
@@ -154,7 +154,7 @@ impl Api {
         tokio::time::timeout(LIMIT, exchange)
             .await
             .unwrap_or_else(|_| {
-                Err(Refusal {
+                Err(Rejection {
                     code: 0,
                     message: format!("no answer to {method} {path} in {} s", LIMIT.as_secs()),
                 })
@@ -191,7 +191,9 @@ impl Api {
         let deadline = tokio::time::Instant::now() + limit;
         loop {
             match self.create(kind, namespace, object).await {
-                Err(refusal) if refusal.is_passing() && tokio::time::Instant::now() < deadline => {
+                Err(rejection)
+                    if rejection.is_passing() && tokio::time::Instant::now() < deadline =>
+                {
                     tokio::time::sleep(Duration::from_millis(300)).await;
                 }
                 answer => return answer,
@@ -225,7 +227,7 @@ impl Api {
     }
 
     /// The response to a watch, whose body has one event a line.
-    pub(crate) async fn watch(&self, path: &str) -> Result<http::Response<Body>, Refusal> {
+    pub(crate) async fn watch(&self, path: &str) -> Result<http::Response<Body>, Rejection> {
         let request = Request::get(path).body(Body::empty());
         let request = request.map_err(|error| unreachable(&error))?;
         let response = self
@@ -235,7 +237,7 @@ impl Api {
             .map_err(|error| unreachable(&error))?;
         match response.status().as_u16() {
             200 => Ok(response),
-            code => Err(Refusal {
+            code => Err(Rejection {
                 code,
                 message: "the watch is rejected".to_owned(),
             }),
@@ -243,7 +245,7 @@ impl Api {
     }
 }
 
-fn unreachable(error: &dyn std::error::Error) -> Refusal {
+fn unreachable(error: &dyn std::error::Error) -> Rejection {
     let mut message = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {
@@ -253,7 +255,7 @@ fn unreachable(error: &dyn std::error::Error) -> Refusal {
         }
         cause = inner.source();
     }
-    Refusal { code: 0, message }
+    Rejection { code: 0, message }
 }
 
 #[cfg(test)]
@@ -281,12 +283,12 @@ mod tests {
 
     #[test]
     fn only_unready_servers_are_asked_again() {
-        let refusal = |code, message: &str| Refusal {
+        let rejection = |code, message: &str| Rejection {
             code,
             message: message.to_owned(),
         };
-        assert!(refusal(500, "Internal error: failed calling webhook \"x\"").is_passing());
-        assert!(!refusal(422, "spec is invalid").is_passing());
-        assert!(!refusal(404, "secrets \"a\" not found").is_passing());
+        assert!(rejection(500, "Internal error: failed calling webhook \"x\"").is_passing());
+        assert!(!rejection(422, "spec is invalid").is_passing());
+        assert!(!rejection(404, "secrets \"a\" not found").is_passing());
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::api::{Api, Kind, Refusal};
+use crate::api::{Api, Kind, Rejection};
 use crate::core_objects::Core;
 use crate::environment::process::Provided;
 use crate::provider::Provider;
@@ -68,7 +68,7 @@ impl Bench {
     }
 
     /// Makes the namespace of a check.
-    pub(crate) async fn make_namespace(&self, check: &str) -> Result<String, Refusal> {
+    pub(crate) async fn make_namespace(&self, check: &str) -> Result<String, Rejection> {
         let namespace = self.namespace_of(check);
         let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": {RUN_LABEL: self.run}}});
         // Before the request: an interrupted run does not see the answer.
@@ -119,7 +119,7 @@ impl Bench {
                 self.delete_namespace(namespace).await;
                 false
             }
-            answer => matches!(answer, Err(refusal) if refusal.is_missing()),
+            answer => matches!(answer, Err(rejection) if rejection.is_missing()),
         }
     }
 

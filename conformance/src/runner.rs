@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures::StreamExt as _;
 
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::Bench;
 use crate::checks::{Check, Run};
 use crate::outcome::{Outcome, Verdict};
@@ -29,7 +29,7 @@ pub(crate) async fn run(
         .into_iter()
         .filter(|role| role.is_machine() && bench.sample(*role).is_some());
     let stories = roles.map(|role| async move { (role, Story::play(bench, role).await) });
-    let stories: Vec<(Role, Result<Story, Refusal>)> = futures::future::join_all(stories).await;
+    let stories: Vec<(Role, Result<Story, Rejection>)> = futures::future::join_all(stories).await;
     let complete: Vec<Role> = stories
         .iter()
         .filter(|(_, story)| story.as_ref().is_ok_and(Story::is_complete))
@@ -90,7 +90,7 @@ pub(crate) async fn run(
 fn settled(
     check: &Check,
     bench: &Bench,
-    stories: &[(Role, Result<Story, Refusal>)],
+    stories: &[(Role, Result<Story, Rejection>)],
     complete: &[Role],
 ) -> Option<Outcome> {
     let contract = bench.provider.contract;
@@ -131,9 +131,9 @@ fn settled(
     }
 }
 
-fn of_story(role: Role, story: &Result<Story, Refusal>, judge: fn(&Story) -> Outcome) -> Outcome {
+fn of_story(role: Role, story: &Result<Story, Rejection>, judge: fn(&Story) -> Outcome) -> Outcome {
     let mut outcome = match story {
-        Err(refusal) => return undecided(refusal),
+        Err(rejection) => return undecided(rejection),
         Ok(story) if story.lacks_workload && !story.is_complete() => {
             return Outcome::not_covered(format!(
                 "the sample {} was not completed, and the Cluster had no kubeconfig of a workload cluster: --workload-kubeconfig",
@@ -148,10 +148,10 @@ fn of_story(role: Role, story: &Result<Story, Refusal>, judge: fn(&Story) -> Out
     outcome
 }
 
-fn decided(outcome: Result<Outcome, Refusal>) -> Outcome {
-    outcome.unwrap_or_else(|refusal| undecided(&refusal))
+fn decided(outcome: Result<Outcome, Rejection>) -> Outcome {
+    outcome.unwrap_or_else(|rejection| undecided(&rejection))
 }
 
-fn undecided(refusal: &Refusal) -> Outcome {
-    Outcome::not_covered(format!("a request of the check failed: {refusal}"))
+fn undecided(rejection: &Rejection) -> Outcome {
+    Outcome::not_covered(format!("a request of the check failed: {rejection}"))
 }

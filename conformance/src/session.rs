@@ -171,7 +171,7 @@ async fn checked(
         .api
         .read("/version")
         .await
-        .map_err(|refusal| format!("/version: {refusal}"))?;
+        .map_err(|rejection| format!("/version: {rejection}"))?;
     let provider = &bench.provider;
     say(&format!(
         "{} checks of contract {} for {} {}",
@@ -330,14 +330,14 @@ async fn begin(
 ) -> Result<Bench, String> {
     let list = api.read(&components::crds().collection(None)).await;
     let list =
-        list.map_err(|refusal| format!("the cluster's CustomResourceDefinitions: {refusal}"))?;
+        list.map_err(|rejection| format!("the cluster's CustomResourceDefinitions: {rejection}"))?;
     let crds: Vec<Value> = list["items"].as_array().cloned().unwrap_or_default();
     let core = crds
         .iter()
         .find(|crd| crd["metadata"]["name"] == "clusters.cluster.x-k8s.io")
         .and_then(Core::of_crd)
         .ok_or("the cluster has no Cluster API of v1beta1 or v1beta2: install its CRDs with --crds core-components.yaml")?;
-    refuse_running_core(api).await?;
+    reject_running_core(api).await?;
     let machine = samples.iter().find(|sample| sample.role.is_machine());
     let machine = machine.ok_or("no sample of a machine")?;
     let found = machine.objects("default", crate::world::CLUSTER, crate::world::MACHINE)?;
@@ -386,12 +386,12 @@ fn run_name(folder: &Path) -> String {
 }
 
 /// Cluster API's core would act on the same objects.
-async fn refuse_running_core(api: &Api) -> Result<(), String> {
+async fn reject_running_core(api: &Api) -> Result<(), String> {
     let path = "/apis/apps/v1/deployments?labelSelector=cluster.x-k8s.io%2Fprovider%3Dcluster-api";
     let list = api
         .read(path)
         .await
-        .map_err(|refusal| format!("the cluster's Deployments: {refusal}"))?;
+        .map_err(|rejection| format!("the cluster's Deployments: {rejection}"))?;
     let running = list["items"]
         .as_array()
         .into_iter()

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::Bench;
 use crate::history::{self, Completion, History, Subject};
 use crate::outcome::Evidence;
@@ -30,7 +30,7 @@ pub(crate) struct Story {
 
 impl Story {
     /// Plays the base case of a role.
-    pub(crate) async fn play(bench: &Arc<Bench>, role: Role) -> Result<Story, Refusal> {
+    pub(crate) async fn play(bench: &Arc<Bench>, role: Role) -> Result<Story, Rejection> {
         let world = World::begin(
             bench,
             &format!("base-{}", role.name()),

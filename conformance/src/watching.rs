@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use crate::api::{Api, Kind, Refusal};
+use crate::api::{Api, Kind, Rejection};
 use crate::history::{History, Seen, Subject};
 
 /// The history of a namespace, which grows until it is dropped.
@@ -47,7 +47,7 @@ impl Watching {
         api: &Api,
         namespace: &str,
         kinds: &[(Subject, Kind)],
-    ) -> Result<Watching, Refusal> {
+    ) -> Result<Watching, Rejection> {
         let shared = Arc::new(Shared {
             begun: Instant::now(),
             history: Mutex::default(),
@@ -108,7 +108,7 @@ async fn list(
     collection: &str,
     subject: Subject,
     shared: &Shared,
-) -> Result<String, Refusal> {
+) -> Result<String, Rejection> {
     let list = api.read(collection).await?;
     let kind = list["kind"]
         .as_str()

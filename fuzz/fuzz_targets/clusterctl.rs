@@ -1,4 +1,4 @@
-//! clusterctl's commands on a configuration and a repository of foreign bytes: they refuse or print, and what they print is YAML that reads
+//! clusterctl's commands on a configuration and a repository of foreign bytes: they reject or print, and what they print is YAML that reads
 //! back as what was printed.
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! A Go template is rendered or refused, never panics, and keeps to its budget and to the bound of its result.
+//! A Go template is rendered or rejected, never panics, and keeps to its budget and to the bound of its result.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -20,10 +20,10 @@ fuzz_target!(|text: &str| {
     );
     match rendered {
         Ok(output) => assert!(output.len() <= MAX_OUTPUT),
-        Err(Fault::Parse(refusal) | Fault::Execution(refusal)) => {
+        Err(Fault::Parse(rejection) | Fault::Execution(rejection)) => {
             assert!(
-                (1..=text.matches('\n').count() + 1).contains(&refusal.line),
-                "{refusal}"
+                (1..=text.matches('\n').count() + 1).contains(&rejection.line),
+                "{rejection}"
             );
         }
         Err(_) => {}

@@ -35,7 +35,7 @@ fuzz_target!(|input: (u8, bool, bool, &str)| {
     for target in render::targets(&pool) {
         let mut notes = Notes::default();
         let Some(rendered) = render::render(&pool, &target, &request, &mut notes).rendered() else {
-            assert!(notes.report.has_errors(), "a refusal says why");
+            assert!(notes.report.has_errors(), "a rejection says why");
             continue;
         };
         if rendered.format == Format::Ignition {

@@ -1,4 +1,4 @@
-//! Documents of foreign bytes to the objects of topologies: nothing panics, a refusal says why, and what is planned can be planned again.
+//! Documents of foreign bytes to the objects of topologies: nothing panics, a rejection says why, and what is planned can be planned again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -24,7 +24,7 @@ fuzz_target!(|input: (bool, bool, &str)| {
     );
     assert!(
         !first.objects.is_empty() || first.report.has_errors(),
-        "a refusal says why"
+        "a rejection says why"
     );
     let made = |planned: &Planned| {
         planned

@@ -546,7 +546,7 @@ mod tests {
     }
 
     /// A process that leads no more sends no write that it has begun: neither one that waited for
-    /// the rate, nor again one that a busy server refused.
+    /// the rate, nor again one that a busy server rejected.
     #[tokio::test(start_paused = true)]
     async fn nothing_is_sent_after_the_mandate_has_ended() {
         let slow = Some(Rate {

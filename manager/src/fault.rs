@@ -42,9 +42,9 @@ mod tests {
 
     #[test]
     fn causes_are_told_once() {
-        let refused = Layered("refused", None);
-        let connect = Layered("connect", Some(Box::new(refused)));
+        let rejected = Layered("rejected", None);
+        let connect = Layered("connect", Some(Box::new(rejected)));
         let service = Layered("service: connect", Some(Box::new(connect)));
-        assert_eq!(told(&service), "service: connect: refused");
+        assert_eq!(told(&service), "service: connect: rejected");
     }
 }

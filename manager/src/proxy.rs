@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn proxies_that_nobody_speaks_are_refused_without_their_passwords() {
+    fn proxies_that_nobody_speaks_are_rejected_without_their_passwords() {
         for (named, https) in [
             (Some("ftp://u:s3cret@q"), ""),
             (Some("http://u:s3cret@"), ""),

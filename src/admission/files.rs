@@ -57,15 +57,15 @@ impl Judge {
             .collect();
         for (index, directory) in items(spec, "directories").iter().enumerate() {
             let path = text(directory, "path");
-            let mut refuse = |detail: &str| {
+            let mut reject = |detail: &str| {
                 let at = self.path.field("directories").index(index).field("path");
                 out.push(Violation::invalid(at, &Value::from(path), detail));
             };
             if !known.insert(path) {
-                refuse("path must be unique among all files and directories");
+                reject("path must be unique among all files and directories");
             }
             if !is_windows(spec) && !path.starts_with('/') {
-                refuse("must start with \"/\"");
+                reject("must start with \"/\"");
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::schema::{Fault, Violation, ViolationKind};
 
 const NOT_WITH_IGNITION: &str = "not supported when spec.format is set to: \"ignition\"";
 
-/// The feature gate without which upstream refuses Ignition.
+/// The feature gate without which upstream rejects Ignition.
 const GATE: &str = "KubeadmBootstrapFormatIgnition";
 
 /// The versions of Ignition configs that a reader of 3.4 merges.
@@ -52,10 +52,10 @@ impl Judge {
 
     fn not_with_ignition(&self, spec: &Value, out: &mut Vec<Violation>) {
         let is_3 = self.is_windlass() && ignition_version(spec) != "2.3";
-        let refuse = |path: FieldPath| Violation::forbidden(path, NOT_WITH_IGNITION);
+        let reject = |path: FieldPath| Violation::forbidden(path, NOT_WITH_IGNITION);
         for (index, user) in items(spec, "users").iter().enumerate() {
             if user.get("inactive") == Some(&Value::Bool(true)) {
-                out.push(refuse(
+                out.push(reject(
                     self.path.field("users").index(index).field("inactive"),
                 ));
             }
@@ -63,14 +63,14 @@ impl Judge {
         if matches!(self.rules, Rules::KubeadmV1Beta1 { .. })
             && spec["useExperimentalRetryJoin"] == true
         {
-            out.push(refuse(self.path.field("useExperimentalRetryJoin")));
+            out.push(reject(self.path.field("useExperimentalRetryJoin")));
         }
         for (index, file) in items(spec, "files").iter().enumerate() {
             let at = self.path.field("files").index(index);
             if matches!(text(file, "encoding"), "gzip" | "gzip+base64")
                 && !(is_3 && text(file, "encoding") == "gzip+base64")
             {
-                out.push(refuse(at.field("encoding")));
+                out.push(reject(at.field("encoding")));
             }
             if self.is_windlass() && !is_3 && text(file, "transferEncoding") == "gzip+base64" {
                 let detail =
@@ -82,7 +82,7 @@ impl Judge {
             .get("bootCommands")
             .is_some_and(|commands| !commands.is_null())
         {
-            out.push(refuse(self.path.field("bootCommands")));
+            out.push(reject(self.path.field("bootCommands")));
         }
         let empty = Value::Null;
         let disks = spec.get("diskSetup").unwrap_or(&empty);
@@ -99,7 +99,7 @@ impl Judge {
                 ));
             }
             if is_3 && !items(partition, "diskLayout").is_empty() {
-                out.push(refuse(at.field("diskLayout")));
+                out.push(reject(at.field("diskLayout")));
             }
         }
         for (index, filesystem) in items(disks, "filesystems").iter().enumerate() {
@@ -107,7 +107,7 @@ impl Judge {
             let set = ["replaceFS", "partition"]
                 .into_iter()
                 .filter(|field| self.is_set(filesystem.get(*field)));
-            out.extend(set.map(|field| refuse(at.field(field))));
+            out.extend(set.map(|field| reject(at.field(field))));
         }
         let mounts = items(spec, "mounts").iter().enumerate();
         for (index, mount) in

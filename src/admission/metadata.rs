@@ -1,10 +1,10 @@
-//! Names, labels and annotations that the API server refuses of an object, and of the machines that
+//! Names, labels and annotations that the API server rejects of an object, and of the machines that
 //! Cluster API makes of a template (`k8s.io/apimachinery/pkg/api/validation`,
 //! `ValidateObjectMeta`).
 
 use serde_json::Value;
 
-use super::metadata_types::{self, METADATA_REFUSED};
+use super::metadata_types::{self, METADATA_REJECTED};
 use crate::api::names::GROUP;
 use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Place};
@@ -27,7 +27,7 @@ pub(crate) fn check(object: &Object) -> Vec<Diagnostic> {
         .flatten();
     own.into_iter()
         .chain(of_machines)
-        .flat_map(|steps| refused(object, steps))
+        .flat_map(|steps| rejected(object, steps))
         .chain(of_name)
         .chain(metadata_types::check(object))
         .collect()
@@ -60,7 +60,7 @@ fn nameless(object: &Object) -> Option<Diagnostic> {
         return None;
     }
     let finding = Diagnostic::of(
-        &METADATA_REFUSED,
+        &METADATA_REJECTED,
         format!("the {} has no name", object.kind()),
     );
     (!is_named).then(|| {
@@ -78,13 +78,13 @@ fn misnamed(object: &Object) -> Option<Diagnostic> {
     let why = subdomain_errors(object.name()).into_iter().next()?;
     let path = FieldPath::of_fields("metadata.name");
     let finding =
-        Diagnostic::of(&METADATA_REFUSED, format!("{path}: {why}")).at(object.place(&path));
+        Diagnostic::of(&METADATA_REJECTED, format!("{path}: {why}")).at(object.place(&path));
     Some(finding.help(
         "write lower-case letters, digits, `-` and `.`, with a letter or a digit at both ends",
     ))
 }
 
-fn refused(object: &Object, steps: &[&str]) -> Vec<Diagnostic> {
+fn rejected(object: &Object, steps: &[&str]) -> Vec<Diagnostic> {
     let metadata = steps
         .iter()
         .fold(FieldPath::root(), |path, step| path.field(*step));
@@ -132,7 +132,7 @@ const KEY_FORM: &str = "change the name: letters, digits, `-`, `_` and `.`, at m
 const SIZE: &str = "take some away: all annotations of an object together have at most 256 KiB";
 
 fn finding(path: &FieldPath, violation: &Violation, place: Place, help: &str) -> Diagnostic {
-    Diagnostic::of(&METADATA_REFUSED, format!("{path}: {}", violation.body()))
+    Diagnostic::of(&METADATA_REJECTED, format!("{path}: {}", violation.body()))
         .at(place)
         .help(help)
 }

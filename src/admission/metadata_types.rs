@@ -9,7 +9,7 @@ use crate::text::go;
 
 rules! {
     /// the API server rejects a name, label or annotation of an object or of its machines
-    pub(crate) METADATA_REFUSED = error("object-metadata-refused");
+    pub(crate) METADATA_REJECTED = error("object-metadata-rejected");
 }
 
 /// Groups of documents that no API server stores: kustomize's, clusterctl's, and configuration
@@ -225,7 +225,7 @@ impl Check<'_> {
 
     fn report(&mut self, path: &FieldPath, message: String, help: Remedy, value: &Value, of: &str) {
         let upstream = format!("json: cannot unmarshal {} into {of}", go::json_kind(value));
-        let finding = Diagnostic::of(&METADATA_REFUSED, message).at(self.object.place(path));
+        let finding = Diagnostic::of(&METADATA_REJECTED, message).at(self.object.place(path));
         self.found.push(finding.help(help).upstream(upstream));
     }
 

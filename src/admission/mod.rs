@@ -28,7 +28,7 @@ pub use wording::Wording;
 
 use crate::api::names::{GROUP, KUBEADM_GROUP, Kind};
 use crate::diag::FieldPath;
-use crate::schema::{Violation, refusal, validate_annotations, validate_labels};
+use crate::schema::{Violation, rejection_message, validate_annotations, validate_labels};
 
 /// Whose rules an object is held to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,14 +139,14 @@ impl Judge {
         violations
     }
 
-    /// The message of the refusal of an object, as the API server hands it on.
-    pub fn refusal(&self, kind: Kind, name: &str, violations: &[Violation]) -> String {
+    /// The message of the rejection of an object, as the API server hands it on.
+    pub fn rejection(&self, kind: Kind, name: &str, violations: &[Violation]) -> String {
         let (group, kind) = if self.is_windlass() {
             (GROUP, kind.as_str())
         } else {
             (KUBEADM_GROUP, kind.kubeadm())
         };
-        refusal(group, kind, name, violations)
+        rejection_message(group, kind, name, violations)
     }
 }
 

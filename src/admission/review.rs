@@ -101,10 +101,10 @@ fn failure(code: u16, reason: &str, message: &str) -> Value {
     json!({"metadata": {}, "status": "Failure", "code": code, "reason": reason, "message": message})
 }
 
-/// The `Status` of a refused object (`apierrors.NewInvalid`).
+/// The `Status` of a rejected object (`apierrors.NewInvalid`).
 fn invalid(judge: &Judge, kind: Kind, name: &str, violations: &[Violation]) -> Value {
     let cause = |violation: &Violation| json!({"reason": violation.kind.reason(), "message": violation.body(), "field": violation.field});
-    let mut status = failure(422, "Invalid", &judge.refusal(kind, name, violations));
+    let mut status = failure(422, "Invalid", &judge.rejection(kind, name, violations));
     let causes: Vec<_> = violations.iter().map(cause).collect();
     status["details"] =
         json!({"group": GROUP, "kind": kind.as_str(), "name": name, "causes": causes});

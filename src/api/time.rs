@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_refused() {
+    fn what_is_no_time_is_rejected() {
         for text in [
             "",
             "2026-01-02",

@@ -57,7 +57,7 @@ pub(super) fn verdict(old: &Machine<'_>, new: &Machine<'_>, is_data_changed: boo
     };
     sides
         .rejected(releases[1])
-        .map(|reason| Verdict::of(Effect::Refused, OF_WEBHOOK, reason))
+        .map(|reason| Verdict::of(Effect::Rejected, OF_WEBHOOK, reason))
         .or_else(|| sides.rollout(row, releases))
         .unwrap_or_else(|| sides.stays(row, &changed, is_data_changed))
 }
@@ -252,7 +252,7 @@ fn beside_config(object: &Object) -> Value {
     spec
 }
 
-/// The spec of the config in v1beta2; as it is written where its API refuses it.
+/// The spec of the config in v1beta2; as it is written where its API rejects it.
 fn spec(machine: &Machine<'_>) -> Value {
     debug_assert!(
         matches!(machine.target.kind, ConfigKind::ControlPlane { .. }),

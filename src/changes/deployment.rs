@@ -49,7 +49,7 @@ pub(super) fn verdict(
     }
     if before.text(&["spec", "clusterName"]) != after.text(&["spec", "clusterName"]) {
         return Verdict::of(
-            Effect::Refused,
+            Effect::Rejected,
             OF_WEBHOOK,
             "spec.clusterName cannot be changed",
         );

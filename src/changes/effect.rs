@@ -14,8 +14,8 @@ pub(crate) enum Effect {
     Rollout,
     /// The infrastructure provider decides.
     OfProvider,
-    /// Cluster API refuses the change.
-    Refused,
+    /// Cluster API rejects the change.
+    Rejected,
     /// The rules of the release are not known.
     Unknown,
 }
@@ -27,7 +27,7 @@ impl Effect {
             Effect::InPlace => "in place",
             Effect::Rollout => "rollout",
             Effect::OfProvider => "provider decides",
-            Effect::Refused => "refused",
+            Effect::Rejected => "rejected",
             Effect::Unknown => "not known for this release",
         }
     }

@@ -86,7 +86,7 @@ fn of_template(old: &Machine<'_>, new: &Machine<'_>) -> Verdict {
     match spec(old) == spec(new) {
         true => Verdict::of(Effect::None, OF_TEMPLATE_WEBHOOK, "nothing changes"),
         false => Verdict::of(
-            Effect::Refused,
+            Effect::Rejected,
             OF_TEMPLATE_WEBHOOK,
             "a KubeadmControlPlaneTemplate cannot be changed: make one of another name",
         ),

@@ -1,9 +1,9 @@
 //! What clusterctl's four verbs share: configuration, verbosity, output, and the words of a
-//! refusal.
+//! rejection.
 
 use super::{Context, Exit, Failure, remedy};
 use crate::clusterctl as engine;
-use crate::clusterctl::{Config, Log, Refusal, TemplateSource, World};
+use crate::clusterctl::{Config, Log, Rejection, TemplateSource, World};
 use crate::report::text::visible_lines;
 use crate::shell::WorldError;
 use crate::shell::clusterctl_files::Disk;
@@ -125,7 +125,7 @@ pub(super) fn run(
     context: &mut Context<'_>,
     network: Network,
     write_to: Option<&str>,
-    verb: impl FnOnce(World<'_>, Config<'_>, &mut Log) -> Result<String, Refusal>,
+    verb: impl FnOnce(World<'_>, Config<'_>, &mut Log) -> Result<String, Rejection>,
 ) -> Result<Exit, Failure> {
     let read = with_world(context, &network, |world| {
         let config = Config::load(world, context.global.config.as_deref().unwrap_or_default());
@@ -152,21 +152,21 @@ pub(super) fn run(
         .for_each(|line| context.stdio.err(&format!("{}\n", visible_lines(line))));
     match result {
         Ok(text) => print(context, write_to, &text),
-        Err(refusal) => Ok(refuse(context, &refusal)),
+        Err(rejection) => Ok(reject(context, &rejection)),
     }
 }
 
 /// Says clusterctl's sentence, and below it what we add.
-pub(super) fn refuse(context: &mut Context<'_>, refusal: &Refusal) -> Exit {
+pub(super) fn reject(context: &mut Context<'_>, rejection: &Rejection) -> Exit {
     context
         .stdio
-        .err(&format!("Error: {}\n", visible_lines(refusal.message())));
+        .err(&format!("Error: {}\n", visible_lines(rejection.message())));
     let hints = if context.stdio.stderr.is_terminal() {
-        refusal.hints()
+        rejection.hints()
     } else {
         &[]
     };
-    for note in refusal
+    for note in rejection
         .notes()
         .iter()
         .map(remedy::words)
@@ -175,7 +175,7 @@ pub(super) fn refuse(context: &mut Context<'_>, refusal: &Refusal) -> Exit {
         let note = context.pasteable(&note);
         context.talk(&format!("note: {note}"));
     }
-    if let Some(help) = refusal
+    if let Some(help) = rejection
         .suggestion()
         .filter(|_| context.stdio.stderr.is_terminal())
     {

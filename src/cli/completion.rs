@@ -32,7 +32,7 @@ struct Arguments {
     shell: Vec<String>,
 }
 
-/// A verb's command as completions show it: without arguments that the verb refuses, with the
+/// A verb's command as completions show it: without arguments that the verb rejects, with the
 /// values that are known.
 pub(super) fn shown(name: &'static str, command: &Command) -> Command {
     let arguments: Vec<Arg> = command

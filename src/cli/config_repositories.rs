@@ -33,7 +33,7 @@ impl Run for Arguments {
             Ok(output) => clusterctl::run(context, self.network, None, |_, config, _| {
                 config_repositories::run(&config, output)
             }),
-            Err(refusal) => Ok(clusterctl::refuse(context, &refusal)),
+            Err(rejection) => Ok(clusterctl::reject(context, &rejection)),
         }
     }
 }

@@ -455,9 +455,9 @@ mod tests {
 
     #[test]
     fn more_is_told_when_asked_for() {
-        let refused = Diagnostic::of(const { &Rule::error("a-b", "") }, "c is missing")
+        let rejected = Diagnostic::of(const { &Rule::error("a-b", "") }, "c is missing")
             .upstream("c: Required value");
-        let report: Report = [refused].into_iter().collect();
+        let report: Report = [rejected].into_iter().collect();
         let sources: Sources = [Source::new("x.yaml", "")].into_iter().collect();
         let verb = |context: &mut Context<'_>| context.findings(&report, &sources, To::Stderr);
         assert_eq!(

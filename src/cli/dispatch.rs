@@ -12,7 +12,7 @@ pub(super) enum Request {
     Print(String),
     Help(&'static Verb),
     /// Nothing that can be done; clusterctl's words about it.
-    Refuse {
+    Reject {
         stderr: String,
         exit: Exit,
     },
@@ -103,7 +103,7 @@ fn without_verb(program: &str, verbs: &[Verb], arguments: &[String], width: usiz
     match usage::check_global_flags(arguments) {
         Ok(Some(version)) => Request::Print(version),
         Ok(None) => Request::Print(overview::text(program, verbs, FIRST_TRY, width)),
-        Err(message) => refuse(format!("Error: {message}\n"), Exit::Findings),
+        Err(message) => reject(format!("Error: {message}\n"), Exit::Findings),
     }
 }
 
@@ -119,7 +119,7 @@ fn without_command(
         Ok(Some(version)) => Request::Print(version),
         Ok(None) => Request::Print(overview::of_group(program, word, group, width)),
         Err(message) if group.iter().any(|verb| verb.manner == Manner::Clusterctl) => {
-            refuse(format!("Error: {message}\n"), Exit::Findings)
+            reject(format!("Error: {message}\n"), Exit::Findings)
         }
         Err(message) => Request::Fail(Failure::usage(
             format!("`{program} {word}` has no command: {message}"),
@@ -149,7 +149,7 @@ fn help_about(program: &str, verbs: &'static [Verb], topic: &[String], width: us
         return Request::Print(overview::of_group(program, words[0], &group, width));
     }
     let topics: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-    refuse(
+    reject(
         format!(
             "Unknown help topic [{}]\n{}",
             topics.join(" "),
@@ -171,7 +171,7 @@ fn unknown_command(
         .first()
         .filter(|first| ["--config", "-v", "--v"].contains(&first.as_str()))
     {
-        return refuse(
+        return reject(
             format!("Error: flags cannot be placed before plugin name: {flag}\n"),
             Exit::Findings,
         );
@@ -199,7 +199,7 @@ fn unknown_command(
         "Error: unknown command \"{}\" for \"{program}\"\n{suggestions}Run '{program} --help' for usage.\n",
         without_credentials(word)
     );
-    refuse(stderr, Exit::Findings)
+    reject(stderr, Exit::Findings)
 }
 
 /// Whether there are similar commands, and none of them is one of clusterctl's.
@@ -252,8 +252,8 @@ fn unknown_in_group(
     ))
 }
 
-fn refuse(stderr: String, exit: Exit) -> Request {
-    Request::Refuse { stderr, exit }
+fn reject(stderr: String, exit: Exit) -> Request {
+    Request::Reject { stderr, exit }
 }
 
 #[cfg(test)]
@@ -332,7 +332,7 @@ mod tests {
             );
         }
         assert!(
-            matches!(request_of("config --bogus"), Request::Refuse { stderr, exit: Exit::Findings } if stderr == "Error: unknown flag: --bogus\n")
+            matches!(request_of("config --bogus"), Request::Reject { stderr, exit: Exit::Findings } if stderr == "Error: unknown flag: --bogus\n")
         );
         assert!(
             matches!(request_of("release --bogus"), Request::Fail(Failure::Usage { message, .. }) if message.ends_with("unknown flag: --bogus"))
@@ -343,7 +343,7 @@ mod tests {
     fn first_words_that_are_nearly_right_are_suggested() {
         let expected = "Error: unknown command \"completon\" for \"windlass\"\n\nDid you mean this?\n\tcompletion\n\nRun 'windlass --help' for usage.\n";
         assert!(
-            matches!(request_of("completon bash"), Request::Refuse { stderr, exit: Exit::Findings } if stderr == expected)
+            matches!(request_of("completon bash"), Request::Reject { stderr, exit: Exit::Findings } if stderr == expected)
         );
         let expected = Failure::usage(
             "unknown command `rendr` for `windlass`",

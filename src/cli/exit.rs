@@ -35,7 +35,7 @@ impl Exit {
 /// Why a verb could not do its work, when the reason is nobody's document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// The world refused: exit 2.
+    /// The world rejected: exit 2.
     World(WorldError),
     /// The command line is wrong in a way that only the verb sees: exit 2.
     Usage {

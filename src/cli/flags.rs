@@ -66,7 +66,7 @@ pub struct Target {
     /// Write into this folder
     ///
     /// The folder is made, and appears as a whole or not at all. If it holds exactly what would be
-    /// written, nothing happens. If it holds something else, the verb refuses and lists it.
+    /// written, nothing happens. If it holds something else, the verb rejects and lists it.
     #[arg(long, value_name = "DIR")]
     pub to: String,
     /// Overwrite other content

@@ -128,7 +128,7 @@ impl Run for Arguments {
         ];
         let wanted = match generate_provider::wanted(flags) {
             Ok(wanted) => wanted,
-            Err(refusal) => return Ok(clusterctl::refuse(context, &refusal)),
+            Err(rejection) => return Ok(clusterctl::reject(context, &rejection)),
         };
         // A description is always printed; clusterctl does not look at the file then.
         let (shown, write_to) = match (self.describe, self.raw) {

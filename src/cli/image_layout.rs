@@ -41,7 +41,7 @@ pub(super) fn digests(
     Ok(digests)
 }
 
-/// Refuses digests of which none came into a release that is whole.
+/// Rejects digests of which none came into a release that is whole.
 ///
 /// # Errors
 /// `--image` says another digest, or there is no manager in the release.

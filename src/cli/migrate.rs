@@ -81,7 +81,7 @@ impl Run for Arguments {
         let judge = self.levels.judge(context)?;
         let wanted = self.wanted()?;
         let inputs = input::read(&self.files, Limits::default(), &mut context.stdio.stdin)?;
-        self.refuse(&inputs.sources)?;
+        self.reject(&inputs.sources)?;
         let (migration, verdict, sources) = self.migrated(context, &judge, inputs, &wanted);
         let (done, differs) = self.hand_over(context, &migration, &sources, verdict.fails)?;
         let to = if self.write && self.output.format == Format::Text {
@@ -154,7 +154,7 @@ impl Arguments {
     }
 
     /// Rejects what cannot be printed or written.
-    fn refuse(&self, sources: &[Source]) -> Result<(), Failure> {
+    fn reject(&self, sources: &[Source]) -> Result<(), Failure> {
         if !self.write && !self.check {
             if self.output.format != Format::Text {
                 return Err(Failure::usage(

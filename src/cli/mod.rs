@@ -146,7 +146,7 @@ impl Invocation<'_> {
                     .out(&help::long(self.program, verb, self.stdio.stdout.width()));
                 Exit::Clean
             }
-            Request::Refuse { stderr, exit } => {
+            Request::Reject { stderr, exit } => {
                 self.stdio.err(&visible_lines(&stderr));
                 exit
             }

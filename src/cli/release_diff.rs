@@ -83,7 +83,7 @@ pub(super) struct DiffReport {
 fn load(shown: &str) -> Result<(Tree, bool), Failure> {
     let is_folder = files::is_folder(Path::new(shown));
     let files = if is_folder {
-        trees::refuse_unfinished(shown)?;
+        trees::reject_unfinished(shown)?;
         trees::read_tree(shown, Limits::default())?
     } else {
         [(

@@ -251,7 +251,7 @@ impl Arguments {
         context.findings(report, sources, To::Stderr);
         if fails || incomplete || rendering.machines.is_empty() {
             if !fails {
-                tell_refused(context, rendering);
+                tell_rejected(context, rendering);
             }
             context.summary("", report, "no data written", To::Stderr);
             return Ok(Exit::Findings);
@@ -423,7 +423,7 @@ pub(super) fn report_placeholders(context: &mut Context<'_>, rendering: &Renderi
 }
 
 /// Says whose data is missing, where the report does not: the finding that says why was allowed.
-fn tell_refused(context: &mut Context<'_>, rendering: &Rendering<'_>) {
+fn tell_rejected(context: &mut Context<'_>, rendering: &Rendering<'_>) {
     for machine in rendering
         .machines
         .iter()

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_rules_are_refused_with_the_nearest() {
+    fn unknown_rules_are_rejected_with_the_nearest() {
         let flags = |deny: &str| {
             LevelFlags {
                 deny: vec![deny.to_owned()],

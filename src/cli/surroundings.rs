@@ -46,7 +46,7 @@ pub(super) struct Surroundings {
     pub(super) certs_dir: Option<String>,
     /// Fill in nothing: what is missing is a finding
     ///
-    /// The objects are taken as the provider would find them; what it would refuse or wait for is
+    /// The objects are taken as the provider would find them; what it would reject or wait for is
     /// a finding.
     #[arg(long)]
     pub(super) no_placeholders: bool,

@@ -82,9 +82,9 @@ impl TemplateFlags {
             || Ok(Config::empty(world)),
             |file| Config::load(world, file),
         );
-        let config = config.map_err(|refusal| {
+        let config = config.map_err(|rejection| {
             Failure::usage(
-                refusal.message(),
+                rejection.message(),
                 "`--config` names a configuration of clusterctl",
             )
         })?;

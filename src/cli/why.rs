@@ -133,7 +133,7 @@ impl Run for Arguments {
 }
 
 impl Arguments {
-    /// Refuses standard input that is named twice, and a file where the question belongs. A path of
+    /// Rejects standard input that is named twice, and a file where the question belongs. A path of
     /// the node may be one of this machine too: then it is a file of the input only if a
     /// question follows.
     fn in_order(&self) -> Result<(), Failure> {

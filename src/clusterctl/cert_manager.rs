@@ -4,7 +4,7 @@
 use super::config::Config;
 use super::config::Setting;
 use super::provider::Provider;
-use super::{Refusal, World};
+use super::{Rejection, World};
 use crate::contract::ProviderType;
 use crate::text::go;
 use crate::text::url::{UrlText, without_credentials};
@@ -45,14 +45,14 @@ impl Config<'_> {
     ///
     /// # Errors
     /// When the setting has another form, or its url holds what is no variable.
-    pub fn cert_manager(&self) -> Result<CertManager, Refusal> {
+    pub fn cert_manager(&self) -> Result<CertManager, Rejection> {
         let section = self.setting(CERT_MANAGER).unwrap_or(Setting::Null);
         let field = |name: &str| match section.get(name).map(Setting::to_field) {
             None => Ok(None),
             Some(Some(text)) => Ok(Some(text).filter(|text| !text.is_empty())),
             Some(None) => {
                 let fault = format!("'{name}' expected type 'string'");
-                Err(Refusal::new(fault).within(
+                Err(Rejection::new(fault).within(
                     "failed to unmarshal certManager from the clusterctl configuration file",
                 ))
             }
@@ -69,9 +69,9 @@ impl Config<'_> {
     }
 }
 
-fn expand(world: World<'_>, url: &str) -> Result<String, Refusal> {
+fn expand(world: World<'_>, url: &str) -> Result<String, Rejection> {
     world.expand(url).map_err(|error| {
-        Refusal::new(error.to_string()).within(format!(
+        Rejection::new(error.to_string()).within(format!(
             "unable to evaluate url: {}",
             go::quote(&without_credentials(url))
         ))

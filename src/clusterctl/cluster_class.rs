@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Refusal;
+use super::Rejection;
 use super::typed::{self, CLUSTERS};
 use crate::objects::fields;
 
@@ -17,7 +17,7 @@ pub(super) struct ClassName {
 ///
 /// # Errors
 /// When a Cluster does not fit its type.
-pub(super) fn names(objects: &[Value]) -> Result<Vec<ClassName>, Refusal> {
+pub(super) fn names(objects: &[Value]) -> Result<Vec<ClassName>, Rejection> {
     let mut names = Vec::new();
     for object in objects {
         let (group, version) = fields::group_version(object);
@@ -29,13 +29,13 @@ pub(super) fn names(objects: &[Value]) -> Result<Vec<ClassName>, Refusal> {
         };
         let version = version.to_owned();
         let cluster = typed::round_trip(object.clone(), known)
-            .map_err(|refusal| refusal.within("failed to convert object to Cluster"))?;
+            .map_err(|rejection| rejection.within("failed to convert object to Cluster"))?;
         names.extend(name_of(&cluster, &version)?);
     }
     Ok(names)
 }
 
-fn name_of(cluster: &Value, version: &str) -> Result<Option<ClassName>, Refusal> {
+fn name_of(cluster: &Value, version: &str) -> Result<Option<ClassName>, Rejection> {
     let topology = fields::field(cluster, &["spec", "topology"]);
     let or_own = |namespace: &str| {
         if namespace.is_empty() {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_that_does_not_fit_its_type_is_refused() {
+    fn a_cluster_that_does_not_fit_its_type_is_rejected() {
         let cluster = json!({"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "Cluster", "spec": {"topology": {"version": 1.3}}});
         assert_eq!(
             names(&[cluster]).unwrap_err().message(),

@@ -6,7 +6,7 @@ use super::config::{Config, ImageOverrides};
 use super::documents::ReadBefore;
 use super::provider::Provider;
 use super::typed::{self, DAEMON_SET, DEPLOYMENT};
-use super::{Refusal, documents, namespaces, template};
+use super::{Rejection, documents, namespaces, template};
 use crate::contract::labels;
 use crate::objects::{Object, fields, pods};
 
@@ -48,7 +48,7 @@ pub(super) fn process(
     text: &[u8],
     options: &ComponentsOptions,
     before: Option<ReadBefore<'_>>,
-) -> Result<Components, Refusal> {
+) -> Result<Components, Rejection> {
     let shown = &*provider.url_and_file().1;
     let template = template::parse(shown, text)?;
     let variables = template.variables().into_keys().collect();
@@ -57,30 +57,31 @@ pub(super) fn process(
         text
     } else {
         substituted = template::substitute(config, shown, text, &template)
-            .map_err(|refusal| refusal.within("failed to perform variable substitution"))?;
+            .map_err(|rejection| rejection.within("failed to perform variable substitution"))?;
         &substituted
     };
     let label = provider.label();
     let overrides = config.image_overrides();
     let objects = documents::objects(shown, text, before, config.world().budget)?;
     let objects = fix_images(objects, &label, &overrides)
-        .map_err(|refusal| refusal.within("failed to apply image overrides"))?;
+        .map_err(|rejection| rejection.within("failed to apply image overrides"))?;
     let images = objects.iter().flat_map(images).collect();
     let default = default_namespace(&objects)
-        .map_err(|refusal| refusal.within("failed to detect default target namespace"))?;
+        .map_err(|rejection| rejection.within("failed to detect default target namespace"))?;
     let namespace = if options.namespace.is_empty() {
         default
     } else {
         options.namespace.clone()
     };
     if namespace.is_empty() {
-        return Err(Refusal::new(
+        return Err(Rejection::new(
             "target namespace can't be defaulted. Please specify a target namespace",
         ));
     }
     let objects = with_namespace(objects, &namespace);
-    let mut objects = namespaces::move_all(objects, &namespace)
-        .map_err(|refusal| refusal.within("failed to set the TargetNamespace on the components"))?;
+    let mut objects = namespaces::move_all(objects, &namespace).map_err(|rejection| {
+        rejection.within("failed to set the TargetNamespace on the components")
+    })?;
     objects
         .iter_mut()
         .for_each(|object| add_labels(object, &label));
@@ -99,7 +100,7 @@ fn fix_images(
     objects: Vec<Value>,
     label: &str,
     overrides: &ImageOverrides,
-) -> Result<Vec<Value>, Refusal> {
+) -> Result<Vec<Value>, Rejection> {
     let fix = |object: Value| {
         let (known, shown) = match fields::kind(&object) {
             "Deployment" => (DEPLOYMENT, "deployment"),
@@ -113,8 +114,8 @@ fn fix_images(
             ("initContainers", "failed to fix init containers"),
         ] {
             for container in fields::items_mut(&mut object, &["spec", "template", "spec", list]) {
-                fix_image(container, label, overrides).map_err(|refusal| {
-                    refusal
+                fix_image(container, label, overrides).map_err(|rejection| {
+                    rejection
                         .within(step)
                         .within(format!("failed to fix containers in {shown} {name}"))
                 })?;
@@ -129,11 +130,11 @@ fn fix_image(
     container: &mut Value,
     label: &str,
     overrides: &ImageOverrides,
-) -> Result<(), Refusal> {
+) -> Result<(), Rejection> {
     let image = overrides
         .apply(label, fields::text(container, &["image"]))
-        .map_err(|refusal| {
-            refusal.within(format!(
+        .map_err(|rejection| {
+            rejection.within(format!(
                 "failed to fix image for container {}",
                 fields::text(container, &["name"])
             ))
@@ -177,7 +178,7 @@ pub(crate) fn run_images(
     config: &Config<'_>,
     label: &str,
     objects: &[Object],
-) -> Result<Vec<RunImage>, Refusal> {
+) -> Result<Vec<RunImage>, Rejection> {
     let overrides = config.image_overrides();
     let mut images = Vec::new();
     for object in objects {
@@ -198,14 +199,14 @@ pub(crate) fn run_images(
     Ok(images)
 }
 
-fn default_namespace(objects: &[Value]) -> Result<String, Refusal> {
+fn default_namespace(objects: &[Value]) -> Result<String, Rejection> {
     let mut namespace = "";
     for object in objects
         .iter()
         .filter(|object| fields::kind(object) == "Namespace")
     {
         if !namespace.is_empty() {
-            return Err(Refusal::new(
+            return Err(Rejection::new(
                 "Invalid manifest. There should be no more than one resource with Kind Namespace in the provider components yaml",
             ));
         }

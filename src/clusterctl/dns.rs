@@ -1,7 +1,7 @@
 //! Kubernetes' checks of DNS names, in its words (apimachinery, `validation.IsDNS1123Label` and
 //! `IsDNS1123Subdomain`).
 
-use super::Refusal;
+use super::Rejection;
 
 const LABEL: &str = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an \
                      alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
@@ -10,7 +10,7 @@ const SUBDOMAIN: &str = "a lowercase RFC 1123 subdomain must consist of lower ca
                          '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 
 /// A name of one part, of at most 63 bytes.
-pub(super) fn check_label(text: &str) -> Result<(), Refusal> {
+pub(super) fn check_label(text: &str) -> Result<(), Rejection> {
     let mut faults = Vec::new();
     if text.len() > 63 {
         faults.push("must be no more than 63 characters");
@@ -22,11 +22,11 @@ pub(super) fn check_label(text: &str) -> Result<(), Refusal> {
             LABEL
         });
     }
-    refuse(&faults)
+    reject(&faults)
 }
 
 /// A name of parts between dots, of at most 253 bytes.
-pub(super) fn check_subdomain(text: &str) -> Result<(), Refusal> {
+pub(super) fn check_subdomain(text: &str) -> Result<(), Rejection> {
     let mut faults = Vec::new();
     if text.len() > 253 {
         faults.push("must be no more than 253 characters");
@@ -34,14 +34,14 @@ pub(super) fn check_subdomain(text: &str) -> Result<(), Refusal> {
     if !is_subdomain(text) {
         faults.push(SUBDOMAIN);
     }
-    refuse(&faults)
+    reject(&faults)
 }
 
-fn refuse(faults: &[&str]) -> Result<(), Refusal> {
+fn reject(faults: &[&str]) -> Result<(), Rejection> {
     if faults.is_empty() {
         Ok(())
     } else {
-        Err(Refusal::new(faults.join("; ")))
+        Err(Rejection::new(faults.join("; ")))
     }
 }
 
@@ -64,17 +64,17 @@ mod tests {
         assert_eq!(check_label("my-name"), Ok(()));
         assert_eq!(
             check_label("a.b"),
-            Err(Refusal::new("must not contain dots"))
+            Err(Rejection::new("must not contain dots"))
         );
         assert_eq!(
             check_label(&"a".repeat(64)),
-            Err(Refusal::new("must be no more than 63 characters"))
+            Err(Rejection::new("must be no more than 63 characters"))
         );
         for name in ["", "-a", "a-", "A", "a_b", "a..b"] {
-            assert_eq!(check_label(name), Err(Refusal::new(LABEL)), "{name}");
+            assert_eq!(check_label(name), Err(Rejection::new(LABEL)), "{name}");
             assert_eq!(
                 check_subdomain(name),
-                Err(Refusal::new(SUBDOMAIN)),
+                Err(Rejection::new(SUBDOMAIN)),
                 "{name}"
             );
         }
@@ -82,7 +82,7 @@ mod tests {
         let long = format!("A{}", "a".repeat(253));
         assert_eq!(
             check_subdomain(&long),
-            Err(Refusal::new(format!(
+            Err(Rejection::new(format!(
                 "must be no more than 253 characters; {SUBDOMAIN}"
             )))
         );

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::Refusal;
+use super::Rejection;
 use crate::objects::{Object, fields, secrets};
 use crate::text::budget::Budget;
 use crate::text::go;
@@ -95,8 +95,8 @@ pub(super) fn objects(
     text: &[u8],
     before: Option<ReadBefore<'_>>,
     budget: &Budget,
-) -> Result<Vec<Value>, Refusal> {
-    let step = |refusal: Refusal| refusal.within("failed to parse yaml");
+) -> Result<Vec<Value>, Rejection> {
+    let step = |rejection: Rejection| rejection.within("failed to parse yaml");
     let text = with_line_ends(text);
     let before = match before {
         Some(before) if before.is_whole(&text) => return Ok(before.into_values()),
@@ -121,7 +121,7 @@ pub(super) fn objects(
         pieces.par_iter().with_max_len(1).map(value).collect()
     };
     if let Some(spent) = budget.exceeded() {
-        return Err(step(Refusal::new(format!("{shown}: {spent}")).note(
+        return Err(step(Rejection::new(format!("{shown}: {spent}")).note(
             format!("split {shown}, or write out what its aliases multiply"),
         )));
     }
@@ -133,7 +133,7 @@ pub(super) fn objects(
                 objects.push(value);
                 continue;
             }
-            Ok(other) => Refusal::new(format!(
+            Ok(other) => Rejection::new(format!(
                 "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {} into Go value of type map[string]interface {{}}",
                 go::json_kind(&other)
             )),
@@ -170,11 +170,11 @@ fn with_doubles(mut value: Value) -> Value {
     value
 }
 
-/// The first documents of pieces, up to the first that is refused.
+/// The first documents of pieces, up to the first that is rejected.
 fn in_turn(
     pieces: &[&[u8]],
-    value: impl Fn(&&[u8]) -> Result<Value, Refusal>,
-) -> Vec<Result<Value, Refusal>> {
+    value: impl Fn(&&[u8]) -> Result<Value, Rejection>,
+) -> Vec<Result<Value, Rejection>> {
     let mut parsed = Vec::with_capacity(pieces.len());
     for piece in pieces {
         parsed.push(value(piece));
@@ -189,15 +189,15 @@ fn in_turn(
 ///
 /// # Errors
 /// When a text holds characters that YAML does not allow.
-pub(super) fn to_yaml(objects: Vec<Value>) -> Result<String, Refusal> {
+pub(super) fn to_yaml(objects: Vec<Value>) -> Result<String, Rejection> {
     if objects.is_empty() {
         return Ok("\n".to_owned());
     }
-    goyaml::documents_to_string(objects).map_err(|refused| {
-        let (group, version) = fields::group_version(&refused);
-        let (namespace, name) = (fields::namespace(&refused), fields::name(&refused));
-        let kind = fields::kind(&refused);
-        Refusal::new("yaml: control characters are not allowed").within(format!(
+    goyaml::documents_to_string(objects).map_err(|rejected| {
+        let (group, version) = fields::group_version(&rejected);
+        let (namespace, name) = (fields::namespace(&rejected), fields::name(&rejected));
+        let kind = fields::kind(&rejected);
+        Rejection::new("yaml: control characters are not allowed").within(format!(
             "failed to marshal yaml for {group}/{version}, Kind={kind}, {namespace}/{name}"
         ))
     })
@@ -207,8 +207,8 @@ pub(super) fn to_yaml(objects: Vec<Value>) -> Result<String, Refusal> {
 ///
 /// # Errors
 /// When it is no YAML.
-pub(super) fn first(text: &[u8], budget: &Budget) -> Result<Value, Refusal> {
-    yaml::first(text, budget).map_err(Refusal::new)
+pub(super) fn first(text: &[u8], budget: &Budget) -> Result<Value, Rejection> {
+    yaml::first(text, budget).map_err(Rejection::new)
 }
 
 /// A text whose lines, the last one too, all end with a bare `\n`: itself where they do.
@@ -230,7 +230,7 @@ fn with_line_ends(text: &[u8]) -> Cow<'_, [u8]> {
 
 /// Cuts [such a text](with_line_ends) as Kubernetes' YAMLReader does: each line that begins with
 /// `---` ends a piece, unless the piece is still empty. The fault, if any, comes after the pieces.
-fn pieces(text: &[u8]) -> (Vec<&[u8]>, Option<Refusal>) {
+fn pieces(text: &[u8]) -> (Vec<&[u8]>, Option<Rejection>) {
     let mut pieces = Vec::new();
     let mut from = 0;
     let first = text.starts_with(b"---").then_some(0);
@@ -243,7 +243,7 @@ fn pieces(text: &[u8]) -> (Vec<&[u8]>, Option<Refusal>) {
         if !rest.is_empty() && rest[0] != b'#' {
             return (
                 pieces,
-                Some(Refusal::new(format!(
+                Some(Rejection::new(format!(
                     "invalid Yaml document separator: {}",
                     String::from_utf8_lossy(rest)
                 ))),
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_read_behind_what_is_refused() {
+    fn nothing_is_read_behind_what_is_rejected() {
         let budget = Budget::default();
         objects(
             "t.yaml",
@@ -414,28 +414,28 @@ mod tests {
             "those of the first two documents"
         );
         let budget = Budget::default().with(Resource::Values, 3);
-        let refusal = objects("t.yaml", b"a: 1\n---\nb: 2\n", None, &budget).unwrap_err();
+        let rejection = objects("t.yaml", b"a: 1\n---\nb: 2\n", None, &budget).unwrap_err();
         assert_eq!(
-            refusal.message(),
+            rejection.message(),
             "failed to parse yaml: t.yaml: more than 3 values of YAML in one run"
         );
     }
 
     #[test]
-    fn refusals_count_objects() {
-        let refused = |text: &str| {
+    fn rejections_count_objects() {
+        let rejected = |text: &str| {
             objects("t.yaml", text.as_bytes(), None, &Budget::default())
                 .unwrap_err()
                 .message()
                 .to_owned()
         };
         assert_eq!(
-            refused("a: 1\n---\n---\n- x\n"),
+            rejected("a: 1\n---\n---\n- x\n"),
             "failed to parse yaml: failed to unmarshal the 2nd yaml document: \"---\\n- x\\n\": error unmarshaling JSON: while decoding JSON: json: \
              cannot unmarshal array into Go value of type map[string]interface {}"
         );
         assert_eq!(
-            refused("--- {a: 1}\n"),
+            rejected("--- {a: 1}\n"),
             "failed to parse yaml: failed to read yaml: invalid Yaml document separator: {a: 1}"
         );
         assert_eq!(

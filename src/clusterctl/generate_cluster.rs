@@ -7,7 +7,7 @@ use super::provider::ProviderName;
 use super::repository::Repository;
 use super::source::TemplateSource;
 use super::template::{self, Template};
-use super::{Log, Refusal, cluster_class, dns};
+use super::{Log, Rejection, cluster_class, dns};
 use crate::contract::{
     CLUSTER_CLASS_PREFIX, CLUSTER_TEMPLATE_PREFIX, ProviderType, parse_semantic,
 };
@@ -76,7 +76,7 @@ struct ListedVariable {
     default: Option<String>,
 }
 
-/// Runs the command. Where clusterctl would ask a cluster, it is refused with what to do instead.
+/// Runs the command. Where clusterctl would ask a cluster, it is rejected with what to do instead.
 ///
 /// # Errors
 /// In clusterctl's words, for the first step that fails.
@@ -84,7 +84,7 @@ pub fn generate_cluster(
     mut config: Config<'_>,
     options: &ClusterOptions,
     log: &mut Log,
-) -> Result<Template, Refusal> {
+) -> Result<Template, Rejection> {
     let source = &options.source;
     if [
         source.from.is_some(),
@@ -96,7 +96,7 @@ pub fn generate_cluster(
     .count()
         > 1
     {
-        return Err(Refusal::new(
+        return Err(Rejection::new(
             "invalid cluster template source: only one template can be used at time",
         ));
     }
@@ -113,7 +113,7 @@ pub fn generate_cluster(
     if let Some(from) = &source.from {
         let text = match from {
             TemplateSource::Url(url) if url.with_credentials().is_empty() => {
-                return Err(Refusal::new(
+                return Err(Rejection::new(
                     "invalid GetFromURL operation: missing templateURL value",
                 ));
             }
@@ -137,14 +137,14 @@ pub fn generate_cluster(
     from_repository(&config, options, &namespace, &kubeconfig, log)
 }
 
-type Loaded = Result<Kubeconfig, Refusal>;
+type Loaded = Result<Kubeconfig, Rejection>;
 
-fn available(kubeconfig: &Loaded) -> Result<(), Refusal> {
+fn available(kubeconfig: &Loaded) -> Result<(), Rejection> {
     kubeconfig.as_ref().map_err(Clone::clone)?.check_available()
 }
 
-fn no_cluster(step: &str) -> Refusal {
-    Refusal::new("this program does not contact a cluster").within(step)
+fn no_cluster(step: &str) -> Rejection {
+    Rejection::new("this program does not contact a cluster").within(step)
 }
 
 /// What stands for the cluster that `kubeconfig` leads to.
@@ -158,8 +158,8 @@ fn without_a_cluster() -> Remedy {
         .set(Setting::Infrastructure, "NAME:VERSION")
 }
 
-fn namespace_of(kubeconfig: &Loaded, source: &ClusterSource) -> Result<String, Refusal> {
-    available(kubeconfig).map_err(|refusal| {
+fn namespace_of(kubeconfig: &Loaded, source: &ClusterSource) -> Result<String, Rejection> {
+    available(kubeconfig).map_err(|rejection| {
         let help = Remedy::new("without a cluster, give ").set(Setting::TargetNamespace, "NAMESPACE");
         let help = if source.from.is_some() || !source.infrastructure.is_empty() {
             help
@@ -169,7 +169,7 @@ fn namespace_of(kubeconfig: &Loaded, source: &ClusterSource) -> Result<String, R
                 .then(" or a template with ")
                 .setting(Setting::From)
         };
-        refusal.within("management cluster not available. Cannot auto-discover target namespace. Please specify a target namespace").help(help)
+        rejection.within("management cluster not available. Cannot auto-discover target namespace. Please specify a target namespace").help(help)
     })?;
     kubeconfig.as_ref().map_err(Clone::clone)?.namespace()
 }
@@ -179,15 +179,16 @@ fn set_variables(
     config: &mut Config<'_>,
     options: &ClusterOptions,
     namespace: &str,
-) -> Result<(), Refusal> {
-    dns::check_label(namespace).map_err(|refusal| refusal.within("invalid target-namespace"))?;
+) -> Result<(), Rejection> {
+    dns::check_label(namespace)
+        .map_err(|rejection| rejection.within("invalid target-namespace"))?;
     config.set("NAMESPACE", namespace);
     dns::check_subdomain(&options.name)
-        .map_err(|refusal| refusal.within("invalid cluster name"))?;
+        .map_err(|rejection| rejection.within("invalid cluster name"))?;
     config.set("CLUSTER_NAME", &options.name);
     if !options.kubernetes_version.is_empty() {
         parse_semantic(&options.kubernetes_version).map_err(|_| {
-            Refusal::new("invalid KubernetesVersion. Please use a semantic version number")
+            Rejection::new("invalid KubernetesVersion. Please use a semantic version number")
         })?;
         config.set("KUBERNETES_VERSION", &options.kubernetes_version);
     }
@@ -211,10 +212,10 @@ fn set_variables(
             (None, None) => least,
             (None, Some(text)) => text
                 .parse::<i64>()
-                .map_err(|_| Refusal::new(format!("invalid value for {variable} set")))?,
+                .map_err(|_| Rejection::new(format!("invalid value for {variable} set")))?,
         };
         if count < least {
-            return Err(Refusal::new(format!(
+            return Err(Rejection::new(format!(
                 "invalid {field}. Please use a number greater than or equal to {least}"
             )));
         }
@@ -223,7 +224,7 @@ fn set_variables(
     Ok(())
 }
 
-fn from_config_map(source: &ClusterSource, kubeconfig: &Loaded) -> Refusal {
+fn from_config_map(source: &ClusterSource, kubeconfig: &Loaded) -> Rejection {
     let namespace = match source.config_map_namespace.as_str() {
         "" => match kubeconfig
             .as_ref()
@@ -231,15 +232,15 @@ fn from_config_map(source: &ClusterSource, kubeconfig: &Loaded) -> Refusal {
             .and_then(Kubeconfig::namespace)
         {
             Ok(namespace) => namespace,
-            Err(refusal) => return refusal,
+            Err(rejection) => return rejection,
         },
         given => given.to_owned(),
     };
     if source.config_map.is_empty() {
-        return Refusal::new("invalid GetFromConfigMap operation: missing configMapName value");
+        return Rejection::new("invalid GetFromConfigMap operation: missing configMapName value");
     }
-    if let Err(refusal) = available(kubeconfig) {
-        return refusal;
+    if let Err(rejection) = available(kubeconfig) {
+        return rejection;
     }
     let name = format!("{namespace}/{}", source.config_map);
     let command = format!("kubectl get configmap -n {namespace} {}", source.config_map);
@@ -256,17 +257,17 @@ fn from_repository(
     namespace: &str,
     kubeconfig: &Loaded,
     log: &mut Log,
-) -> Result<Template, Refusal> {
+) -> Result<Template, Rejection> {
     let infrastructure = &options.source.infrastructure;
     if infrastructure.is_empty() {
         let step = "management cluster not available. Cannot auto-discover default infrastructure provider. Please specify an infrastructure \
                     provider";
-        available(kubeconfig).map_err(|refusal| {
+        available(kubeconfig).map_err(|rejection| {
             let help = Remedy::new("without a cluster, give ")
                 .set(Setting::Infrastructure, "NAME:VERSION")
                 .then(", or a template with ")
                 .setting(Setting::From);
-            refusal.within(step).help(help)
+            rejection.within(step).help(help)
         })?;
         return Err(no_cluster(step).note(
             Remedy::new("pass ")
@@ -281,21 +282,21 @@ fn from_repository(
             "management cluster not available. Cannot auto-discover version for the provider {} automatically. Please specify a version",
             go::quote(&name)
         );
-        available(kubeconfig).map_err(|refusal| {
+        available(kubeconfig).map_err(|rejection| {
             let help = Remedy::new("without a cluster, give the version: ")
                 .set(Setting::Infrastructure, format!("{name}:VERSION"));
-            refusal.within(&step).help(help)
+            rejection.within(&step).help(help)
         })?;
         return Err(no_cluster(&step)
             .note(Remedy::new("pass ").set(Setting::Infrastructure, format!("{name}:VERSION"))));
     };
     let provider = config.provider_of(&name, ProviderType::InfrastructureProvider)?;
     let is_remote = provider.url.is_https();
-    let or_from = |refusal: Refusal| match config.world().network {
+    let or_from = |rejection: Rejection| match config.world().network {
         None if is_remote => {
-            refusal.note(Remedy::new("or pass a template with ").setting(Setting::From))
+            rejection.note(Remedy::new("or pass a template with ").setting(Setting::From))
         }
-        _ => refusal,
+        _ => rejection,
     };
     let repository = Repository::open(config, provider).map_err(or_from)?;
     let flavor = &options.source.flavor;
@@ -319,9 +320,9 @@ fn from_repository(
     let mut found = Vec::new();
     for class in classes {
         let file = format!("{CLUSTER_CLASS_PREFIX}{}.yaml", class.name);
-        let step = |refusal: Refusal| {
+        let step = |rejection: Rejection| {
             let name = go::quote(&format!("{}/{}", class.namespace, class.name));
-            refusal.within(format!(
+            rejection.within(format!(
                 "failed to get the cluster class template for {name}"
             ))
         };

@@ -8,7 +8,7 @@ use base64::Engine;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::Refusal;
+use super::Rejection;
 use super::network::{Network, NetworkFault, Request, Token, escaped, is_release_file};
 use crate::contract::parse_semantic;
 use crate::text::go;
@@ -86,7 +86,7 @@ impl<'w> GitHub<'w> {
     ///
     /// # Errors
     /// In clusterctl's words.
-    pub(super) fn versions(&self) -> Result<Vec<String>, Refusal> {
+    pub(super) fn versions(&self) -> Result<Vec<String>, Rejection> {
         if let Some(known) = self.versions.get() {
             return Ok(known.clone());
         }
@@ -98,13 +98,13 @@ impl<'w> GitHub<'w> {
                     Request::LIST,
                 )
                 .map_err(|fault| {
-                    refusal(&fault, "failed to get the list of releases".to_owned())
+                    rejection(&fault, "failed to get the list of releases".to_owned())
                 })?;
             let count = releases.len();
             if count > PER_PAGE {
                 let fault = format!("a page has more than {PER_PAGE} releases");
                 return Err(
-                    Refusal::new(fault).within("failed to get the list of releases".to_owned())
+                    Rejection::new(fault).within("failed to get the list of releases".to_owned())
                 );
             }
             let tags = releases.into_iter().map(|release| release.tag_name);
@@ -121,7 +121,7 @@ impl<'w> GitHub<'w> {
     ///
     /// # Errors
     /// In clusterctl's words.
-    pub(super) fn asset(&self, tag: &str, name: &str) -> Result<Option<Vec<u8>>, Refusal> {
+    pub(super) fn asset(&self, tag: &str, name: &str) -> Result<Option<Vec<u8>>, Rejection> {
         let key = format!(
             "https://{HOST}/{}/{}/releases/download/{tag}/{name}",
             self.owner, self.repository
@@ -151,7 +151,7 @@ impl<'w> GitHub<'w> {
         let bytes = self
             .network
             .get(&request)
-            .map_err(|fault| refusal(&fault, step()))?;
+            .map_err(|fault| rejection(&fault, step()))?;
         if is_release_file(&bytes) {
             self.network.keep(&key, &bytes);
         }
@@ -162,7 +162,7 @@ impl<'w> GitHub<'w> {
     ///
     /// # Errors
     /// In clusterctl's words.
-    pub(super) fn content(&self, branch: &str, path: &str) -> Result<Vec<u8>, Refusal> {
+    pub(super) fn content(&self, branch: &str, path: &str) -> Result<Vec<u8>, Rejection> {
         let shown = go::quote(&format!(
             "/{}/{}/blob/{branch}/{path}",
             self.owner, self.repository
@@ -173,26 +173,26 @@ impl<'w> GitHub<'w> {
                 &format!("contents/{}?ref={}", parts.join("/"), escaped(branch)),
                 u64::MAX,
             )
-            .map_err(|fault| refusal(&fault, format!("failed to get {shown}")))?;
+            .map_err(|fault| rejection(&fault, format!("failed to get {shown}")))?;
         let Some(content) = answer.content else {
-            return Err(Refusal::new(format!(
+            return Err(Rejection::new(format!(
                 "{shown} does not return a valid file content"
             )));
         };
         if answer.encoding != "base64" {
-            return Err(Refusal::new(format!(
+            return Err(Rejection::new(format!(
                 "invalid encoding detected for {shown}. Only base64 encoding supported"
             )));
         }
         let packed: String = content.split_ascii_whitespace().collect();
         let decoded = base64::engine::general_purpose::STANDARD.decode(packed);
         decoded.map_err(|error| {
-            Refusal::new(error.to_string()).within(format!("failed to decode file {shown}"))
+            Rejection::new(error.to_string()).within(format!("failed to decode file {shown}"))
         })
     }
 
     /// The ids of a release's assets by name; `None` when there is no such release.
-    fn assets(&self, tag: &str) -> Result<Option<BTreeMap<String, u64>>, Refusal> {
+    fn assets(&self, tag: &str) -> Result<Option<BTreeMap<String, u64>>, Rejection> {
         if let Some(known) = self.releases.borrow().get(tag) {
             return Ok(Some(known.clone()));
         }
@@ -201,7 +201,7 @@ impl<'w> GitHub<'w> {
                 Ok(release) => release,
                 Err(NetworkFault::Status(404)) => return Ok(None),
                 Err(fault) => {
-                    return Err(refusal(
+                    return Err(rejection(
                         &fault,
                         format!("failed to read release {}", go::quote(tag)),
                     ));
@@ -251,13 +251,13 @@ impl<'w> GitHub<'w> {
     }
 }
 
-fn refusal(fault: &NetworkFault, step: String) -> Refusal {
-    let refusal = match fault {
-        NetworkFault::RateLimited(_) => Refusal::new(
+fn rejection(fault: &NetworkFault, step: String) -> Rejection {
+    let rejection = match fault {
+        NetworkFault::RateLimited(_) => Rejection::new(
             "rate limit for github api has been reached. Please wait one hour or get a personal API token and assign it to the GITHUB_TOKEN \
              environment variable",
         ),
-        fault => Refusal::new(fault.to_string()).within(step),
+        fault => Rejection::new(fault.to_string()).within(step),
     };
-    fault.noted(refusal)
+    fault.noted(rejection)
 }

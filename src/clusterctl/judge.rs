@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::components::{self, ComponentsOptions};
 use super::documents::ReadBefore;
 use super::provider::Provider;
-use super::{Config, Refusal, World, metadata, namespaces, typed};
+use super::{Config, Rejection, World, metadata, namespaces, typed};
 use crate::diag::FieldPath;
 use crate::objects::fields;
 use crate::objects::substituted::SAMPLE;
@@ -19,7 +19,7 @@ pub(crate) fn gets_namespace(kind: &str) -> bool {
 }
 
 /// What clusterctl says of an object whose kind it converts, when it does not know the version.
-pub(crate) fn version_refusal(value: &Value) -> Option<Refusal> {
+pub(crate) fn version_rejection(value: &Value) -> Option<Rejection> {
     let bare = json!({"apiVersion": value["apiVersion"], "kind": value["kind"]});
     match fields::kind(value) {
         "Deployment" | "DaemonSet" => typed::of_components(&bare)
@@ -35,15 +35,15 @@ pub(crate) fn dropped_fields(value: &Value) -> Vec<FieldPath> {
         .unwrap_or_default()
 }
 
-/// What clusterctl says of a components file, if it refuses it; variables are replaced by their
+/// What clusterctl says of a components file, if it rejects it; variables are replaced by their
 /// defaults or by a sample.
-pub(crate) fn components_refusal(
+pub(crate) fn components_rejection(
     config: &Config<'_>,
     provider: &Provider,
     version: &str,
     text: &[u8],
     before: Option<ReadBefore<'_>>,
-) -> Option<Refusal> {
+) -> Option<Rejection> {
     let mut config = config.clone();
     if let Ok(template) = envsubst::parse(text) {
         let required = template
@@ -59,15 +59,15 @@ pub(crate) fn components_refusal(
     components::process(&config, provider.clone(), version, text, &options, before).err()
 }
 
-/// What clusterctl says of a components file, if it refuses it with its variables in it, as `--raw`
+/// What clusterctl says of a components file, if it rejects it with its variables in it, as `--raw`
 /// and `--describe` leave them.
-pub(crate) fn raw_components_refusal(
+pub(crate) fn raw_components_rejection(
     config: &Config<'_>,
     provider: &Provider,
     version: &str,
     text: &[u8],
     before: Option<ReadBefore<'_>>,
-) -> Option<Refusal> {
+) -> Option<Rejection> {
     let options = ComponentsOptions {
         namespace: String::new(),
         raw: true,
@@ -86,7 +86,7 @@ pub(crate) fn installed(
     text: &[u8],
     before: Option<ReadBefore<'_>>,
     budget: &Budget,
-) -> Result<String, Refusal> {
+) -> Result<String, Rejection> {
     let files = Tree::new();
     let config = Config::empty(World {
         files: &files,
@@ -105,8 +105,8 @@ pub(crate) fn installed(
     .into_yaml()
 }
 
-/// What clusterctl says of a metadata.yaml, if it refuses it.
-pub(crate) fn metadata_refusal(label: &str, bytes: &[u8], budget: &Budget) -> Option<Refusal> {
+/// What clusterctl says of a metadata.yaml, if it rejects it.
+pub(crate) fn metadata_rejection(label: &str, bytes: &[u8], budget: &Budget) -> Option<Rejection> {
     metadata::decode(bytes, budget)
         .and_then(|metadata| metadata.check(label))
         .err()
@@ -116,21 +116,21 @@ pub(crate) fn metadata_refusal(label: &str, bytes: &[u8], budget: &Budget) -> Op
 mod tests {
     use super::*;
 
-    fn refusal(api_version: &str, kind: &str) -> Option<String> {
-        version_refusal(&json!({"apiVersion": api_version, "kind": kind, "spec": 1}))
-            .map(|refusal| refusal.message().to_owned())
+    fn rejection(api_version: &str, kind: &str) -> Option<String> {
+        version_rejection(&json!({"apiVersion": api_version, "kind": kind, "spec": 1}))
+            .map(|rejection| rejection.message().to_owned())
     }
 
     #[test]
     fn versions_are_those_that_clusterctl_converts() {
-        assert_eq!(refusal("apps/v1", "Deployment"), None);
-        assert_eq!(refusal("v1", "ConfigMap"), None);
+        assert_eq!(rejection("apps/v1", "Deployment"), None);
+        assert_eq!(rejection("v1", "ConfigMap"), None);
         assert_eq!(
-            refusal("apps/v1beta1", "Deployment").as_deref(),
+            rejection("apps/v1beta1", "Deployment").as_deref(),
             Some("converting (v1beta1.Deployment) to (v1.Deployment): unknown conversion")
         );
         assert_eq!(
-            refusal("apiextensions.k8s.io/v2", "CustomResourceDefinition").as_deref(),
+            rejection("apiextensions.k8s.io/v2", "CustomResourceDefinition").as_deref(),
             Some("failed to patch v2 CustomResourceDefinition")
         );
     }

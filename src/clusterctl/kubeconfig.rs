@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::files::FileFault;
-use super::{Refusal, World, documents};
+use super::{Rejection, World, documents};
 use crate::objects::fields;
 use crate::text::go;
 use crate::text::go::path::join;
@@ -27,8 +27,8 @@ pub(super) struct Kubeconfig {
 impl Kubeconfig {
     /// Reads the file of the flag, or those of `KUBECONFIG`, or `~/.kube/config`; what is set first
     /// counts.
-    pub(super) fn load(world: World<'_>, path: &str, context: &str) -> Result<Self, Refusal> {
-        let step = |refusal: Refusal| refusal.within("failed to load Kubeconfig");
+    pub(super) fn load(world: World<'_>, path: &str, context: &str) -> Result<Self, Rejection> {
+        let step = |rejection: Rejection| rejection.within("failed to load Kubeconfig");
         let precedence = match world.variable("KUBECONFIG").filter(|list| !list.is_empty()) {
             Some(list) => list
                 .split(':')
@@ -59,7 +59,7 @@ impl Kubeconfig {
                 Ok(bytes) => bytes,
                 Err(FileFault::Missing) if config.explicit.is_none() => continue,
                 Err(fault) => {
-                    return Err(step(Refusal::new(format!(
+                    return Err(step(Rejection::new(format!(
                         "stat {file}: {}",
                         fault.reason()
                     ))));
@@ -100,7 +100,7 @@ impl Kubeconfig {
     }
 
     /// Whether clusterctl would have a cluster to talk to; it need not be reachable.
-    pub(super) fn check_available(&self) -> Result<(), Refusal> {
+    pub(super) fn check_available(&self) -> Result<(), Rejection> {
         let fault = if self.is_empty {
             "no configuration has been provided, try setting KUBERNETES_MASTER environment variable"
                 .to_owned()
@@ -113,14 +113,14 @@ impl Kubeconfig {
         } else {
             return Ok(());
         };
-        Err(Refusal::new(format!(
+        Err(Rejection::new(format!(
             "clusterctl requires either a valid kubeconfig or in cluster config to connect to the management cluster: [{fault}, unable to load \
              in-cluster configuration, KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must be defined]"
         )))
     }
 
     /// The namespace of the context; `default` when it names none.
-    pub(super) fn namespace(&self) -> Result<String, Refusal> {
+    pub(super) fn namespace(&self) -> Result<String, Rejection> {
         match self.contexts.get(&self.context) {
             Some(namespace) if namespace.is_empty() => Ok("default".to_owned()),
             Some(namespace) => Ok(namespace.clone()),
@@ -133,7 +133,7 @@ impl Kubeconfig {
                         format!("[{}]", paths.join(" "))
                     }
                 };
-                Err(Refusal::new(format!(
+                Err(Rejection::new(format!(
                     "failed to get context {} from {from}",
                     go::quote(&self.context)
                 )))

@@ -4,7 +4,7 @@ use semver::Version;
 use serde_json::{Number, Value};
 
 use super::typed::SCHEME;
-use super::{Refusal, documents};
+use super::{Rejection, documents};
 use crate::contract::METADATA_API_VERSION;
 use crate::objects::fields;
 use crate::text::budget::Budget;
@@ -48,11 +48,11 @@ impl Series {
 ///
 /// # Errors
 /// In the words of Kubernetes' decoder.
-pub(super) fn decode(bytes: &[u8], budget: &Budget) -> Result<Metadata, Refusal> {
+pub(super) fn decode(bytes: &[u8], budget: &Budget) -> Result<Metadata, Rejection> {
     let root = documents::first(bytes, budget)?;
     if !matches!(root, Value::Object(_) | Value::Null) {
         let kind = go::json_kind(&root);
-        return Err(Refusal::new(format!(
+        return Err(Rejection::new(format!(
             "couldn't get version/kind; json parse error: json: cannot unmarshal {kind} into Go value of type struct {{ APIVersion string \
              \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }}"
         )));
@@ -62,14 +62,14 @@ pub(super) fn decode(bytes: &[u8], budget: &Budget) -> Result<Metadata, Refusal>
     // further.
     if !api_version.is_empty() && !kind.is_empty() {
         if api_version != METADATA_API_VERSION || !KINDS.contains(&kind) {
-            return Err(Refusal::new(format!(
+            return Err(Rejection::new(format!(
                 "no kind {} is registered for version {} in scheme \"{SCHEME}\"",
                 go::quote(kind),
                 go::quote(api_version)
             )));
         }
         if kind != METADATA_KIND {
-            return Err(Refusal::new(format!(
+            return Err(Rejection::new(format!(
                 "converting (v1alpha3.{kind}) to (v1alpha3.{METADATA_KIND}): unknown conversion"
             )));
         }
@@ -91,7 +91,7 @@ pub(super) fn decode(bytes: &[u8], budget: &Budget) -> Result<Metadata, Refusal>
     })
 }
 
-fn series(item: &Value) -> Result<Series, Refusal> {
+fn series(item: &Value) -> Result<Series, Rejection> {
     if !matches!(item, Value::Object(_) | Value::Null) {
         return Err(mismatch(
             item,
@@ -117,8 +117,8 @@ fn series(item: &Value) -> Result<Series, Refusal> {
     })
 }
 
-fn number(item: &Value, name: &str) -> Result<i32, Refusal> {
-    let refuse = |value: &Value| {
+fn number(item: &Value, name: &str) -> Result<i32, Rejection> {
+    let reject = |value: &Value| {
         Err(mismatch(
             value,
             &format!("ReleaseSeries.releaseSeries.{name}"),
@@ -127,8 +127,8 @@ fn number(item: &Value, name: &str) -> Result<i32, Refusal> {
     };
     match fields::field(item, &[name]) {
         None | Some(Value::Null) => Ok(0),
-        Some(value @ Value::Number(number)) => integer(number).map_or_else(|| refuse(value), Ok),
-        Some(other) => refuse(other),
+        Some(value @ Value::Number(number)) => integer(number).map_or_else(|| reject(value), Ok),
+        Some(other) => reject(other),
     }
 }
 
@@ -143,28 +143,28 @@ fn integer(number: &Number) -> Option<i32> {
     .ok()
 }
 
-fn mismatch(value: &Value, field: &str, kind: &str) -> Refusal {
+fn mismatch(value: &Value, field: &str, kind: &str) -> Rejection {
     let found = match value {
         Value::Number(number) => format!("number {number}"),
         other => go::json_kind(other).to_owned(),
     };
-    Refusal::new(format!(
+    Rejection::new(format!(
         "json: cannot unmarshal {found} into Go struct field {field} of type {kind}"
     ))
 }
 
 impl Metadata {
-    pub(super) fn check(&self, label: &str) -> Result<(), Refusal> {
+    pub(super) fn check(&self, label: &str) -> Result<(), Rejection> {
         let step = "invalid provider metadata";
         if self.api_version != METADATA_API_VERSION {
             let found = go::quote(&self.api_version);
             let message = format!(
                 "unexpected apiVersion {found} for provider {label} (expected \"{METADATA_API_VERSION}\")"
             );
-            return Err(Refusal::new(message).within(step));
+            return Err(Rejection::new(message).within(step));
         }
         if self.series.is_empty() {
-            return Err(Refusal::new(format!(
+            return Err(Rejection::new(format!(
                 "releaseSeries is empty in {METADATA_FILE} for provider {label}"
             ))
             .within(step));
@@ -199,10 +199,10 @@ mod tests {
 
     fn decoded(text: &str) -> Result<Vec<(i32, i32, String)>, String> {
         let metadata = decode(text.as_bytes(), &Budget::default())
-            .map_err(|refusal| refusal.message().to_owned())?;
+            .map_err(|rejection| rejection.message().to_owned())?;
         metadata
             .check("infrastructure-foo")
-            .map_err(|refusal| refusal.message().to_owned())?;
+            .map_err(|rejection| rejection.message().to_owned())?;
         Ok(metadata
             .series
             .into_iter()
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_clusterctl_refuses() {
+    fn what_clusterctl_rejects() {
         let missing = "invalid provider metadata: unexpected apiVersion \"\" for provider infrastructure-foo (expected \
                        \"clusterctl.cluster.x-k8s.io/v1alpha3\")";
         let empty = "invalid provider metadata: releaseSeries is empty in metadata.yaml for provider infrastructure-foo";

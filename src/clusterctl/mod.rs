@@ -3,8 +3,8 @@
 //! clusterctl (Cluster API main of August 2026, series 1.15; v1.14 gives the same but for the list
 //! of providers).
 //!
-//! What is read of the world comes through [`World`]; what clusterctl would refuse is a
-//! [`Refusal`].
+//! What is read of the world comes through [`World`]; what clusterctl would reject is a
+//! [`Rejection`].
 
 mod cert_manager;
 mod cluster_class;
@@ -22,7 +22,7 @@ mod metadata;
 mod namespaces;
 mod network;
 mod provider;
-mod refusal;
+mod rejection;
 mod repository;
 mod source;
 mod template;
@@ -38,13 +38,13 @@ pub(crate) use documents::ReadBefore;
 pub use files::{Entry, EntryKind, FileFault, Files};
 pub use generate_cluster::{ClusterOptions, ClusterSource, generate_cluster};
 pub(crate) use judge::{
-    components_refusal, dropped_fields, gets_namespace, installed, metadata_refusal,
-    raw_components_refusal, version_refusal,
+    components_rejection, dropped_fields, gets_namespace, installed, metadata_rejection,
+    raw_components_rejection, version_rejection,
 };
 pub use log::Log;
 pub use network::{Network, NetworkFault, Request, Token};
 pub use provider::Provider;
-pub use refusal::Refusal;
+pub use rejection::Rejection;
 pub(crate) use repository::{Explanation, LayeredFile, Reason, Skipped, explain, fetch};
 pub use source::TemplateSource;
 pub use template::Template;
@@ -92,10 +92,10 @@ pub fn generate_yaml(
     config: &Config<'_>,
     source: &TemplateSource,
     list_only: bool,
-) -> Result<Template, Refusal> {
+) -> Result<Template, Rejection> {
     let text = match source {
         TemplateSource::Url(url) if url.with_credentials().is_empty() => {
-            return Err(Refusal::new(
+            return Err(Rejection::new(
                 "unable to read custom template. Please specify a template source",
             ));
         }
@@ -114,7 +114,7 @@ pub fn generate_provider(
     provider_type: ProviderType,
     options: &ComponentsOptions,
     log: &mut Log,
-) -> Result<Components, Refusal> {
+) -> Result<Components, Rejection> {
     let wanted = ProviderName::parse(name)?;
     let repository = Repository::open(config, config.provider_of(&wanted.name, provider_type)?)?;
     let version = wanted
@@ -123,7 +123,7 @@ pub fn generate_provider(
     let metadata = repository.metadata(&version, log)?;
     let number = parse_semantic(&version).map_err(|fault| not_semantic(&version, &fault))?;
     let Some(series) = metadata.series_of(&number) else {
-        return Err(Refusal::new(format!(
+        return Err(Rejection::new(format!(
             "invalid provider metadata: version {version} for the provider {} does not match any release series",
             wanted.name
         )));
@@ -131,7 +131,7 @@ pub fn generate_provider(
     if ContractVersion::parse(&series.contract).is_none() {
         // clusterctl prints the contracts in an order that changes from run to run.
         let known = ContractVersion::ALL.map(ContractVersion::as_str).join(", ");
-        return Err(Refusal::new(format!(
+        return Err(Rejection::new(format!(
             "current version of clusterctl is only compatible with provider implementing {known} contract versions, detected {} for provider {}",
             series.contract, wanted.name
         )));
@@ -148,13 +148,13 @@ pub fn generate_provider(
 }
 
 /// What is no semantic version, in the words of Kubernetes' parser.
-fn not_semantic(text: &str, fault: &VersionFault) -> Refusal {
+fn not_semantic(text: &str, fault: &VersionFault) -> Rejection {
     let shown = go::quote(text);
     let begins_with_number = text
         .trim()
         .trim_start_matches('v')
         .starts_with(|c: char| c.is_ascii_digit());
-    Refusal::new(match fault {
+    Rejection::new(match fault {
         VersionFault::LeadingZero(part) => format!(
             "illegal zero-prefixed version component {} in {shown}",
             go::quote(part)
@@ -175,7 +175,7 @@ impl Components {
     ///
     /// # Errors
     /// When a text holds characters that YAML does not allow.
-    pub fn into_yaml(self) -> Result<String, Refusal> {
+    pub fn into_yaml(self) -> Result<String, Rejection> {
         documents::to_yaml(self.objects)
     }
 
@@ -247,11 +247,11 @@ pub fn providers_table(providers: &[Provider]) -> String {
 ///
 /// # Errors
 /// When a URL holds characters that YAML does not allow.
-pub(crate) fn providers_yaml(providers: &[Provider]) -> Result<String, Refusal> {
+pub(crate) fn providers_yaml(providers: &[Provider]) -> Result<String, Rejection> {
     let items = providers.iter().map(|provider| {
         let (url, file) = provider.url_and_file();
         json!({"Name": provider.name, "ProviderType": provider.provider_type.as_str(), "URL": url, "File": file})
     });
     goyaml::to_string(&items.collect())
-        .map_err(|_| Refusal::new("yaml: control characters are not allowed"))
+        .map_err(|_| Rejection::new("yaml: control characters are not allowed"))
 }

@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::Refusal;
+use super::Rejection;
 use super::typed::{self, CLUSTER_ROLE_BINDING, ROLE_BINDING, WEBHOOK_CARRIERS};
 use crate::contract::labels::INJECT_CA_FROM;
 use crate::objects::fields;
@@ -35,8 +35,8 @@ pub(super) fn is_namespaced(kind: &str) -> bool {
 }
 
 /// Moves all objects into a namespace, on all cores. The first object that cannot be moved decides.
-pub(super) fn move_all(objects: Vec<Value>, namespace: &str) -> Result<Vec<Value>, Refusal> {
-    let moved: Vec<Result<Value, Refusal>> = objects
+pub(super) fn move_all(objects: Vec<Value>, namespace: &str) -> Result<Vec<Value>, Rejection> {
+    let moved: Vec<Result<Value, Rejection>> = objects
         .into_par_iter()
         .with_max_len(1)
         .map(|object| enforce(object, namespace))
@@ -48,7 +48,7 @@ pub(super) fn move_all(objects: Vec<Value>, namespace: &str) -> Result<Vec<Value
 ///
 /// # Errors
 /// When an object that is converted on the way does not fit its type.
-pub(super) fn enforce(mut object: Value, namespace: &str) -> Result<Value, Refusal> {
+pub(super) fn enforce(mut object: Value, namespace: &str) -> Result<Value, Rejection> {
     let kind = fields::kind(&object).to_owned();
     if kind == "Namespace" {
         fields::set_metadata(&mut object, "name", namespace.into());
@@ -70,7 +70,7 @@ pub(super) fn enforce(mut object: Value, namespace: &str) -> Result<Value, Refus
     }
 }
 
-fn binding(mut object: Value, namespace: &str) -> Result<Value, Refusal> {
+fn binding(mut object: Value, namespace: &str) -> Result<Value, Rejection> {
     let subjects = object.get_mut("subjects").and_then(Value::as_array_mut);
     for subject in subjects.into_iter().flatten() {
         // After the conversion a namespace is there only when it is not empty.
@@ -81,14 +81,14 @@ fn binding(mut object: Value, namespace: &str) -> Result<Value, Refusal> {
     Ok(object)
 }
 
-fn webhook_carrier(mut object: Value, kind: &str, namespace: &str) -> Result<Value, Refusal> {
+fn webhook_carrier(mut object: Value, kind: &str, namespace: &str) -> Result<Value, Rejection> {
     if let Some(mut annotations) = fields::metadata_texts(&object, "annotations")
         && let Some(secret) = annotations.get(INJECT_CA_FROM).and_then(Value::as_str)
     {
         let parts: Vec<&str> = secret.split('/').collect();
         let [_, name] = parts.as_slice() else {
             let name = fields::name(&object);
-            return Err(Refusal::new(format!(
+            return Err(Rejection::new(format!(
                 "object {kind} {name} does not have a correct value for {INJECT_CA_FROM}"
             )));
         };
@@ -98,7 +98,7 @@ fn webhook_carrier(mut object: Value, kind: &str, namespace: &str) -> Result<Val
     }
     let version = fields::group_version(&object).1;
     let Some(known) = typed::find(&WEBHOOK_CARRIERS, kind, version) else {
-        return Err(Refusal::new(format!("failed to patch {version} {kind}")));
+        return Err(Rejection::new(format!("failed to patch {version} {kind}")));
     };
     let path: &[&str] = match (kind, version) {
         ("CustomResourceDefinition", "v1") => &["spec", "conversion", "webhook", "clientConfig"],
@@ -130,13 +130,13 @@ fn point_to(client_config: &mut Value, namespace: &str) {
 }
 
 /// DNS names of Services contain the namespace.
-fn certificate(mut object: Value, original: &str, namespace: &str) -> Result<Value, Refusal> {
+fn certificate(mut object: Value, original: &str, namespace: &str) -> Result<Value, Rejection> {
     let shown = (
         fields::namespace(&object).to_owned(),
         fields::name(&object).to_owned(),
     );
     let fault = |message: String| {
-        Refusal::new(format!(".spec.dnsNames accessor error: {message}")).within(format!(
+        Rejection::new(format!(".spec.dnsNames accessor error: {message}")).within(format!(
             "failed to get .spec.dnsNames from Certificate {}/{}",
             shown.0, shown.1
         ))
@@ -269,28 +269,28 @@ mod tests {
             json!({"kind": "Certificate", "metadata": {"namespace": "a"}, "spec": {"dnsNames": ["s.a.svc.a.x", "b"]}}),
             json!({"kind": "Certificate", "metadata": {"namespace": "target"}, "spec": {"dnsNames": ["s.target.svc.a.x", "b"]}}),
         );
-        let refused = enforce(
+        let rejected = enforce(
             json!({"kind": "Certificate", "metadata": {"name": "c"}, "spec": {"dnsNames": [1.2]}}),
             "target",
         );
         assert_eq!(
-            refused.unwrap_err().message(),
+            rejected.unwrap_err().message(),
             "failed to get .spec.dnsNames from Certificate target/c: .spec.dnsNames accessor error: contains non-string key in the slice: 1.2 is \
              of the type float64, expected string"
         );
     }
 
     #[test]
-    fn other_versions_are_refused() {
-        let refused = |object: Value| enforce(object, "target").unwrap_err().message().to_owned();
+    fn other_versions_are_rejected() {
+        let rejected = |object: Value| enforce(object, "target").unwrap_err().message().to_owned();
         assert_eq!(
-            refused(
+            rejected(
                 json!({"apiVersion": "apiextensions.k8s.io/v2", "kind": "CustomResourceDefinition"})
             ),
             "failed to patch v2 CustomResourceDefinition"
         );
         assert_eq!(
-            refused(
+            rejected(
                 json!({"apiVersion": "rbac.authorization.k8s.io/v1beta1", "kind": "RoleBinding"})
             ),
             "converting (v1beta1.RoleBinding) to (v1.RoleBinding): unknown conversion"

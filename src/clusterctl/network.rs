@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Refusal, documents};
+use super::{Rejection, documents};
 use crate::objects::Substituted;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
@@ -98,15 +98,15 @@ impl fmt::Display for NetworkFault {
 }
 
 impl NetworkFault {
-    /// The refusal of a step that needed the answer: clusterctl's words, and below them when the
+    /// The rejection of a step that needed the answer: clusterctl's words, and below them when the
     /// host answers again.
-    pub(super) fn noted(&self, refusal: Refusal) -> Refusal {
+    pub(super) fn noted(&self, rejection: Rejection) -> Rejection {
         let NetworkFault::RateLimited(Some(until)) = self else {
-            return refusal;
+            return rejection;
         };
         match jiff::Timestamp::from_second(*until) {
-            Ok(until) => refusal.note(format!("the host answers again from {until} on")),
-            Err(_) => refusal,
+            Ok(until) => rejection.note(format!("the host answers again from {until} on")),
+            Err(_) => rejection,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Providers as the command line and the configuration name them.
 
-use super::{Refusal, dns};
+use super::{Rejection, dns};
 use crate::contract::ProviderType;
 use crate::text::go;
 use crate::text::url::UrlText;
@@ -41,23 +41,26 @@ pub(super) struct ProviderName {
 }
 
 impl ProviderName {
-    pub(super) fn parse(text: &str) -> Result<Self, Refusal> {
+    pub(super) fn parse(text: &str) -> Result<Self, Rejection> {
         let form = format!(
             "invalid provider name {}. Provider name should be in the form name[:version]",
             go::quote(text)
         );
         let parts: Vec<&str> = text.split(':').collect();
         if parts.len() > 2 {
-            return Err(Refusal::new(form));
+            return Err(Rejection::new(form));
         }
         if parts[0].is_empty() {
-            return Err(Refusal::new(format!("{form} and name cannot be empty")));
+            return Err(Rejection::new(format!("{form} and name cannot be empty")));
         }
         let name = parts[0].to_lowercase();
-        dns::check_label(&name)
-            .map_err(|refusal| refusal.within(format!("{form} and the name should be valid")))?;
+        dns::check_label(&name).map_err(|rejection| {
+            rejection.within(format!("{form} and the name should be valid"))
+        })?;
         if parts.get(1).is_some_and(|version| version.is_empty()) {
-            return Err(Refusal::new(format!("{form} and version cannot be empty")));
+            return Err(Rejection::new(format!(
+                "{form} and version cannot be empty"
+            )));
         }
         Ok(ProviderName {
             name,
@@ -90,13 +93,13 @@ mod tests {
         ] {
             assert_eq!(
                 name(text),
-                Err(Refusal::new(format!("{}{rest}", form(text)))),
+                Err(Rejection::new(format!("{}{rest}", form(text)))),
                 "{text}"
             );
         }
         assert_eq!(
             name("a.b"),
-            Err(Refusal::new(format!(
+            Err(Rejection::new(format!(
                 "{} and the name should be valid: must not contain dots",
                 form("a.b")
             )))

@@ -3,7 +3,7 @@
 use super::files::FileFault;
 use super::github::{self, GitHub};
 use super::network::{NetworkFault, Request};
-use super::{Config, Refusal};
+use super::{Config, Rejection};
 use crate::diag::{Remedy, Setting};
 use crate::text::go;
 use crate::text::go::url::Url;
@@ -31,20 +31,19 @@ impl TemplateSource {
     ///
     /// # Errors
     /// In clusterctl's words; also for what lies on the network, unless the user allowed it.
-    pub(super) fn read(&self, config: &Config<'_>) -> Result<Vec<u8>, Refusal> {
+    pub(super) fn read(&self, config: &Config<'_>) -> Result<Vec<u8>, Rejection> {
         match self {
             TemplateSource::Stdin(bytes) => Ok(bytes.clone()),
-            TemplateSource::Url(url) => {
-                read(config, url).map_err(|refusal| refusal.within("invalid GetFromURL operation"))
-            }
+            TemplateSource::Url(url) => read(config, url)
+                .map_err(|rejection| rejection.within("invalid GetFromURL operation")),
         }
     }
 }
 
-fn read(config: &Config<'_>, text: &UrlText) -> Result<Vec<u8>, Refusal> {
+fn read(config: &Config<'_>, text: &UrlText) -> Result<Vec<u8>, Rejection> {
     let quoted = || go::quote(&text.to_string());
     let url = Url::parse(text.with_credentials())
-        .map_err(|fault| Refusal::new(fault).within(format!("failed to parse {}", quoted())))?;
+        .map_err(|fault| Rejection::new(fault).within(format!("failed to parse {}", quoted())))?;
     match url.scheme.as_str() {
         "https" => remote(config, text, &url),
         "file" | "" => {
@@ -57,28 +56,28 @@ fn read(config: &Config<'_>, text: &UrlText) -> Result<Vec<u8>, Refusal> {
                 config.world().files.read(&url.path)
             };
             found.map_err(|fault| match fault {
-                FileFault::Missing => Refusal::new(format!("failed to read file {shown}")),
-                FileFault::IsFolder => Refusal::new(format!(
+                FileFault::Missing => Rejection::new(format!("failed to read file {shown}")),
+                FileFault::IsFolder => Rejection::new(format!(
                     "invalid path: file {shown} is actually a directory"
                 )),
-                FileFault::Other(reason) => Refusal::new(format!("open {path}: {reason}"))
+                FileFault::Other(reason) => Rejection::new(format!("open {path}: {reason}"))
                     .within(format!("failed to read file {shown}")),
             })
         }
-        _ => Err(Refusal::new(format!(
+        _ => Err(Rejection::new(format!(
             "unable to read content from {}. Only reading from GitHub and local file system is supported",
             quoted()
         ))),
     }
 }
 
-fn remote(config: &Config<'_>, text: &UrlText, url: &Url) -> Result<Vec<u8>, Refusal> {
+fn remote(config: &Config<'_>, text: &UrlText, url: &Url) -> Result<Vec<u8>, Rejection> {
     let allowed = || {
         config.world().network.ok_or_else(|| {
             let remedy = Remedy::new("pass ")
                 .setting(Setting::AllowNetwork)
                 .then(", or download the file and pass its path with ");
-            Refusal::new(format!(
+            Rejection::new(format!(
                 "{text} is on the network, which this program uses only when it is allowed to"
             ))
             .note(remedy.setting(Setting::From))
@@ -90,9 +89,9 @@ fn remote(config: &Config<'_>, text: &UrlText, url: &Url) -> Result<Vec<u8>, Ref
             .map_err(|fault| {
                 fault.noted(match &fault {
                     NetworkFault::Status(status) => {
-                        Refusal::new(format!("failed to get file, got {status}"))
+                        Rejection::new(format!("failed to get file, got {status}"))
                     }
-                    fault => Refusal::new(fault.to_string()).within("failed to get file"),
+                    fault => Rejection::new(fault.to_string()).within("failed to get file"),
                 })
             });
     }
@@ -106,7 +105,7 @@ fn remote(config: &Config<'_>, text: &UrlText, url: &Url) -> Result<Vec<u8>, Ref
         ))
     };
     match parts.as_slice() {
-        [] | [_] | [_, _] | [_, _, _] | [_, _, _, _] => Err(Refusal::new(format!(
+        [] | [_] | [_, _] | [_, _, _] | [_, _, _, _] => Err(Rejection::new(format!(
             "invalid GitHub url {}: a GitHub url should be in on of these the forms\n\
              - https://github.com/{{owner}}/{{repository}}/blob/{{branch}}/{{path-to-file}}\n\
              - https://github.com/{{owner}}/{{repository}}/releases/download/{{tag}}/{{asset-file-name}}",
@@ -118,7 +117,7 @@ fn remote(config: &Config<'_>, text: &UrlText, url: &Url) -> Result<Vec<u8>, Ref
         [owner, repository, "releases", "download", tag, asset @ ..] if !asset.is_empty() => {
             let name = asset.join("/");
             let missing = || {
-                Refusal::new(format!(
+                Rejection::new(format!(
                     "failed to get file {} from {} release",
                     go::quote(&name),
                     go::quote(tag)
@@ -128,6 +127,6 @@ fn remote(config: &Config<'_>, text: &UrlText, url: &Url) -> Result<Vec<u8>, Ref
                 .asset(tag, &name)?
                 .ok_or_else(missing)
         }
-        _ => Err(Refusal::new(format!("unknown github URL: {text}"))),
+        _ => Err(Rejection::new(format!("unknown github URL: {text}"))),
     }
 }

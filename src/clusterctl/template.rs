@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::config::Config;
-use super::{Refusal, documents, namespaces};
+use super::{Rejection, documents, namespaces};
 use crate::text::envsubst::{self, SubstErrorKind};
 
 /// A template, processed.
@@ -28,7 +28,7 @@ pub(super) fn process(
     text: &[u8],
     namespace: &str,
     list_only: bool,
-) -> Result<Template, Refusal> {
+) -> Result<Template, Rejection> {
     let template = parse(shown, text)?;
     let variables = template.variables();
     if list_only {
@@ -44,8 +44,8 @@ pub(super) fn process(
         config.world().budget,
     )?;
     if !namespace.is_empty() {
-        objects = namespaces::move_all(objects, namespace).map_err(|refusal| {
-            refusal.within("failed to set the TargetNamespace in the template")
+        objects = namespaces::move_all(objects, namespace).map_err(|rejection| {
+            rejection.within("failed to set the TargetNamespace in the template")
         })?;
     }
     Ok(Template { variables, objects })
@@ -57,25 +57,25 @@ pub(super) fn substitute(
     shown: &str,
     text: &[u8],
     template: &envsubst::Template<'_>,
-) -> Result<Vec<u8>, Refusal> {
+) -> Result<Vec<u8>, Rejection> {
     template
         .substitute(|name| config.variable(name), config.world().budget)
         .map(|done| done.bytes)
         .map_err(|error| {
-            let refusal = Refusal::new(error.to_string());
+            let rejection = Rejection::new(error.to_string());
             let places = Places::new(shown, text);
             match &error.kind {
                 SubstErrorKind::Missing(names) => where_used(&places, template, names)
                     .into_iter()
-                    .fold(refusal, |refusal, hint| refusal.hint(hint)),
-                _ => refusal.hint(format!("see {}", places.of(error.start))),
+                    .fold(rejection, |rejection, hint| rejection.hint(hint)),
+                _ => rejection.hint(format!("see {}", places.of(error.start))),
             }
         })
 }
 
-pub(super) fn parse<'t>(shown: &str, text: &'t [u8]) -> Result<envsubst::Template<'t>, Refusal> {
+pub(super) fn parse<'t>(shown: &str, text: &'t [u8]) -> Result<envsubst::Template<'t>, Rejection> {
     envsubst::parse(text).map_err(|error| {
-        Refusal::new(error.to_string())
+        Rejection::new(error.to_string())
             .hint(format!("see {}", Places::new(shown, text).of(error.start)))
     })
 }
@@ -154,7 +154,7 @@ impl Template {
     ///
     /// # Errors
     /// When a text holds characters that YAML does not allow.
-    pub fn into_yaml(self) -> Result<String, Refusal> {
+    pub fn into_yaml(self) -> Result<String, Rejection> {
         documents::to_yaml(self.objects)
     }
 }

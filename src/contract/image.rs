@@ -60,7 +60,7 @@ impl Image {
     /// Takes a canonical image name apart.
     ///
     /// # Errors
-    /// Why clusterctl would refuse the name.
+    /// Why clusterctl would reject the name.
     pub(crate) fn parse(text: &str) -> Result<Self, ImageFault> {
         let malformed = |words: String| Err(ImageFault::Malformed(words));
         if is_identifier(text) {
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_are_refused_in_the_references_words() {
+    fn other_names_are_rejected_in_the_references_words() {
         for name in [
             "nginx:1.0",
             "library/nginx",

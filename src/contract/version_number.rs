@@ -69,7 +69,7 @@ pub(crate) fn parse_semantic(text: &str) -> Result<Version, VersionFault> {
 
 /// A Kubernetes version as Cluster API reads it: blanks around it and a leading `v` are dropped,
 /// leading zeros too, missing minor and patch numbers are zero, but a short version with a suffix
-/// is refused (`blang/semver.ParseTolerant`). The error is blang's text.
+/// is rejected (`blang/semver.ParseTolerant`). The error is blang's text.
 ///
 /// # Errors
 /// blang's own words.

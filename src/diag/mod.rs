@@ -31,9 +31,9 @@ pub use text::Text;
 /// How much a finding weighs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// clusterctl, the API server or Cluster API refuses the document, or breaks on it.
+    /// clusterctl, the API server or Cluster API rejects the document, or breaks on it.
     Error,
-    /// Likely harm, although nothing refuses it.
+    /// Likely harm, although nothing rejects it.
     Warning,
     /// Advice.
     Info,
@@ -122,7 +122,7 @@ pub struct Diagnostic {
     pub help: Option<Remedy>,
     /// Why it matters.
     pub notes: Vec<Text>,
-    /// The whole message of the upstream program that refuses the same, unedited. Of many findings
+    /// The whole message of the upstream program that rejects the same, unedited. Of many findings
     /// about one document only the first has it ([`Shared`]).
     pub upstream: Option<Text>,
     /// What mends it, where that is certain.

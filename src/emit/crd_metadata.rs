@@ -34,7 +34,7 @@ pub(super) fn add(declared: &Declared, objects: &mut [Object]) -> Report {
                     .iter()
                     .try_for_each(|(key, value)| crd.set_annotation(key, value))
             });
-            report.extend(crd.refused(done));
+            report.extend(crd.rejected(done));
         }
     }
     report

@@ -9,7 +9,7 @@ use crate::provider::{Declared, Manager, Object};
 
 rules! {
     /// a patch in provider.yaml cannot be parsed or applied
-    pub(super) PATCH_REFUSED = error("provider-patch-refused");
+    pub(super) PATCH_REJECTED = error("provider-patch-rejected");
 }
 
 /// What a patch must not change, and what does.
@@ -27,12 +27,12 @@ pub(crate) fn patch(declared: &Declared, manager: &Manager, deployment: &mut Val
         return report;
     };
     let at = FieldPath::root().field("manager").field("patch");
-    let refused = |message: String, at: &FieldPath| {
-        Diagnostic::of(&PATCH_REFUSED, message).at(declared.place(at))
+    let rejected = |message: String, at: &FieldPath| {
+        Diagnostic::of(&PATCH_REJECTED, message).at(declared.place(at))
     };
     for (field, path, why) in changed_identity(patch, original) {
         let message = format!("`manager.patch` changes `{field}` of the Deployment: {why}");
-        report.push(refused(message, &at.join(&path)).help("remove the line"));
+        report.push(rejected(message, &at.join(&path)).help("remove the line"));
     }
     let mut patched = original.clone();
     if let Err(fault) = strategic_merge::merge(
@@ -41,7 +41,7 @@ pub(crate) fn patch(declared: &Declared, manager: &Manager, deployment: &mut Val
         patch,
         &at,
     ) {
-        let finding = refused(
+        let finding = rejected(
             format!("`{}` cannot be applied: {}", fault.path, fault.kind),
             &fault.path,
         );
@@ -51,7 +51,7 @@ pub(crate) fn patch(declared: &Declared, manager: &Manager, deployment: &mut Val
     let patched = Value::Object(patched);
     if !report.has_errors() && !selects_its_pods(&patched) {
         let message = "with `manager.patch` the selector of the Deployment does not match the labels of its pods";
-        let finding = refused(message.to_owned(), &at);
+        let finding = rejected(message.to_owned(), &at);
         report.push(finding.help("give the pods under `spec.template.metadata.labels` what `spec.selector.matchLabels` wants"));
     }
     if !report.has_errors() {

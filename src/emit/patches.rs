@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::manager_patch::PATCH_REFUSED;
+use super::manager_patch::PATCH_REJECTED;
 use super::names::Names;
 use crate::diag::{Diagnostic, FieldPath, Place, Quoted, Report, rules};
 use crate::objects::{Object, json_patch, kustomize_merge};
@@ -91,8 +91,8 @@ impl Patches {
             source.name().to_string()
         };
         let read = yaml::values(source, inputs.budget());
-        let refused = |why: &str, place: Place| {
-            Diagnostic::of(&PATCH_REFUSED, format!("{title} {why}")).at(place)
+        let rejected = |why: &str, place: Place| {
+            Diagnostic::of(&PATCH_REJECTED, format!("{title} {why}")).at(place)
         };
         if let (Some(place), Some(fault)) = (
             &place,
@@ -101,7 +101,7 @@ impl Patches {
                 .first()
                 .filter(|_| read.report.has_errors()),
         ) {
-            let finding = refused(&format!("cannot be read: {}", fault.message), place.clone());
+            let finding = rejected(&format!("cannot be read: {}", fault.message), place.clone());
             report.push(finding.help("correct the YAML of the text"));
             return;
         }
@@ -122,13 +122,13 @@ impl Patches {
                 Ok(target) => target,
                 Err(why) => {
                     let help = "write under `target` which objects are meant: `{kind: KIND, name: NAME}`, and `group` and `version` if needed";
-                    report.push(refused(why, begins).help(help));
+                    report.push(rejected(why, begins).help(help));
                     continue;
                 }
             };
             let content = match Content::of(&document) {
                 Ok(Content::Merge(_)) if is_ambiguous => {
-                    let finding = refused("has a target and several merge patches", begins);
+                    let finding = rejected("has a target and several merge patches", begins);
                     report.push(
                         finding.help("write one entry for each patch, or leave out `target`"),
                     );
@@ -136,7 +136,7 @@ impl Patches {
                 }
                 Ok(content) => content,
                 Err((why, help)) => {
-                    report.push(refused(why, begins).help(help));
+                    report.push(rejected(why, begins).help(help));
                     continue;
                 }
             };
@@ -195,7 +195,7 @@ impl Patches {
             match patch.content.apply(value, &object, inputs) {
                 Ok(Remains::Yes) => {}
                 Ok(Remains::No) => return None,
-                Err((path, why)) => report.push(patch.refused(&object, &path, &why)),
+                Err((path, why)) => report.push(patch.rejected(&object, &path, &why)),
             }
         }
         Some(match patched {
@@ -231,18 +231,18 @@ impl Prepared {
             "with {} there are {spent}; what follows is not patched",
             self.title
         );
-        Diagnostic::of(&PATCH_REFUSED, message)
+        Diagnostic::of(&PATCH_REJECTED, message)
             .at(self.place.clone())
             .help("write fewer patches, or name under `target` the objects that are meant")
     }
 
-    fn refused(&self, object: &Object, path: &FieldPath, why: &str) -> Diagnostic {
+    fn rejected(&self, object: &Object, path: &FieldPath, why: &str) -> Diagnostic {
         let place = self
             .origin
             .as_ref()
             .map_or_else(|| self.place.clone(), |origin| origin.place(path));
         let finding = Diagnostic::of(
-            &PATCH_REFUSED,
+            &PATCH_REJECTED,
             format!(
                 "{} does not apply to {}: {why}",
                 self.title,
@@ -540,7 +540,7 @@ mod tests {
             .last()
             .expect("what is not applied is told");
         assert!(
-            last.rule.id == PATCH_REFUSED.id
+            last.rule.id == PATCH_REJECTED.id
                 && last.message.contains("what follows is not patched"),
             "{too_few:?}"
         );

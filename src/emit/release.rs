@@ -297,7 +297,7 @@ fn add_components(
     match write(objects) {
         Ok(text) => {
             let file = declared.provider.provider_type.components_file();
-            // A second provider of one type was refused when provider.yaml was read.
+            // A second provider of one type was rejected when provider.yaml was read.
             if release.files.get(&file).is_none() {
                 release.files.insert(file, text.clone());
             }

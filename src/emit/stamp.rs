@@ -45,7 +45,7 @@ pub(crate) fn place_and_name(names: &Names, objects: &mut [Object]) -> (Renames,
         let old = object.name().to_owned();
         let new = names.stamped(&kind, &old);
         let named = placed.and_then(|()| object.set_name(&new));
-        report.extend(object.refused(named));
+        report.extend(object.rejected(named));
         renames.0.insert((kind, old), new);
     }
     (renames, report)
@@ -66,7 +66,7 @@ pub(crate) fn follow(names: &Names, renames: &Renames, object: &mut Object) -> O
     let done = edits
         .into_iter()
         .try_for_each(|(path, text)| object.set(&path, text.into()));
-    object.refused(done)
+    object.rejected(done)
 }
 
 #[cfg(test)]

@@ -144,7 +144,7 @@ pub(crate) fn connect_configuration(names: &Names, configuration: &mut Object) -
     let injected = inject_ca(names, configuration);
     [connected, injected]
         .into_iter()
-        .filter_map(|edit| configuration.refused(edit))
+        .filter_map(|edit| configuration.rejected(edit))
         .collect()
 }
 

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_of_gzip_is_refused() {
+    fn a_bomb_of_gzip_is_rejected() {
         let bomb = gzip::compress(&vec![0; MOST_UNPACKED + 1]);
         assert!(bomb.len() < 32_768 && unpacked(&bomb, &Budget::default()).is_err());
     }

@@ -69,7 +69,7 @@ pub(super) fn steps(
             let finding = Diagnostic::of(&DOCUMENT_INVALID, "the document is no JSON from here on")
                 .at(source.place_at(at..at));
             report.push(
-                finding.help("Ignition refuses the whole document, and the machine does not boot"),
+                finding.help("Ignition rejects the whole document, and the machine does not boot"),
             );
             return (String::new(), Vec::new());
         }
@@ -203,7 +203,7 @@ fn file(
             let message = format!("the content of {path}, storage.files[{index}], {fault}");
             let finding = Diagnostic::of(&CONTENT_UNDECODABLE, message).at(source.place());
             report.push(
-                finding.help("Ignition refuses the whole document, and the machine does not boot"),
+                finding.help("Ignition rejects the whole document, and the machine does not boot"),
             );
             None
         }
@@ -397,7 +397,7 @@ mod tests {
         assert_eq!(file.mode, "0700");
     }
 
-    /// Ignition compares the whole version, and refuses what it does not know
+    /// Ignition compares the whole version, and rejects what it does not know
     /// (`config/v3_4/config.go`, `Parse`).
     #[test]
     fn versions_are_those_that_are_specified() {

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn other_encodings_are_read_or_refused() {
+    fn other_encodings_are_read_or_rejected() {
         let part = |encoding: &str, body: &str| {
             part(&format!("Content-Transfer-Encoding: {encoding}\n\n{body}")).body
         };

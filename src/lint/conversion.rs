@@ -1,8 +1,8 @@
-//! What clusterctl refuses, and what of components comes out of it other than it went in.
+//! What clusterctl rejects, and what of components comes out of it other than it went in.
 
 use crate::clusterctl::{
-    Config, Provider, ReadBefore, Refusal, components_refusal, dropped_fields,
-    raw_components_refusal, version_refusal,
+    Config, Provider, ReadBefore, Rejection, components_rejection, dropped_fields,
+    raw_components_rejection, version_rejection,
 };
 use crate::contract::book;
 use crate::diag::{Diagnostic, FieldPath, Quoted, Report, rules};
@@ -12,9 +12,9 @@ use crate::text::source::Source;
 
 rules! {
     /// clusterctl rejects the components
-    REFUSED = error("components-refused"), url(book::COMPONENTS_YAML);
+    REJECTED = error("components-rejected"), url(book::COMPONENTS_YAML);
     /// `clusterctl generate provider --raw` and `--describe` reject the components
-    RAW_REFUSED = warning("components-raw-refused"), url(book::COMPONENTS_YAML);
+    RAW_REJECTED = warning("components-raw-rejected"), url(book::COMPONENTS_YAML);
     /// an object has an API version that clusterctl cannot convert
     VERSION_UNKNOWN = error("components-object-version-unknown");
     /// clusterctl drops a field that the type of the object does not have
@@ -35,55 +35,55 @@ pub(super) fn check(objects: &[Object]) -> Report {
 }
 
 /// What clusterctl itself says of a whole file.
-pub(super) struct Refusals {
-    pub(super) refused: Option<Diagnostic>,
-    /// That it refuses the file where it replaces no variables, and only there.
+pub(super) struct Rejections {
+    pub(super) rejected: Option<Diagnostic>,
+    /// That it rejects the file where it replaces no variables, and only there.
     pub(super) raw: Option<Diagnostic>,
 }
 
 /// clusterctl itself over the whole file, of which what we read `before` may be what it reads.
-pub(super) fn refusals(
+pub(super) fn rejections(
     config: &Config<'_>,
     provider: &Provider,
     version: &str,
     source: &Source,
     before: Option<ReadBefore<'_>>,
     has_variables: bool,
-) -> Refusals {
+) -> Rejections {
     let text = source.text().as_bytes();
-    let finding = |rule, message: &str, refusal: &Refusal| {
+    let finding = |rule, message: &str, rejection: &Rejection| {
         Diagnostic::of(rule, message)
             .at(source.place())
             .note(format!(
-                "clusterctl says: {refusal}",
-                refusal = Quoted(&refusal)
+                "clusterctl says: {rejection}",
+                rejection = Quoted(&rejection)
             ))
-            .upstream(refusal.message())
+            .upstream(rejection.message())
     };
-    if let Some(refused) = components_refusal(config, provider, version, text, before.clone()) {
-        let refused = finding(&REFUSED, "clusterctl refuses the components", &refused)
+    if let Some(rejected) = components_rejection(config, provider, version, text, before.clone()) {
+        let rejected = finding(&REJECTED, "clusterctl rejects the components", &rejected)
             .help("correct the object that the note names");
-        return Refusals {
-            refused: Some(refused),
+        return Rejections {
+            rejected: Some(rejected),
             raw: None,
         };
     }
     // Without variables both are the same.
     let raw = if has_variables {
-        raw_components_refusal(config, provider, version, text, before)
+        raw_components_rejection(config, provider, version, text, before)
     } else {
         None
     };
-    let message = "`clusterctl generate provider --raw` and `--describe` refuse the components";
+    let message = "`clusterctl generate provider --raw` and `--describe` reject the components";
     let help = "use variables only inside of strings, and not in images";
-    Refusals {
-        refused: None,
-        raw: raw.map(|refused| finding(&RAW_REFUSED, message, &refused).help(help)),
+    Rejections {
+        rejected: None,
+        raw: raw.map(|rejected| finding(&RAW_REJECTED, message, &rejected).help(help)),
     }
 }
 
 fn unknown_version(object: &Object) -> Option<Diagnostic> {
-    let refusal = version_refusal(object.value())?;
+    let rejection = version_rejection(object.value())?;
     let message = format!(
         "{} is of version {}, which clusterctl does not convert",
         object.title(),
@@ -95,10 +95,10 @@ fn unknown_version(object: &Object) -> Option<Diagnostic> {
         finding
             .help("write the object in the current version of its API")
             .note(format!(
-                "clusterctl says: {refusal}",
-                refusal = Quoted(&refusal)
+                "clusterctl says: {rejection}",
+                rejection = Quoted(&rejection)
             ))
-            .upstream(refusal.message()),
+            .upstream(rejection.message()),
     )
 }
 
@@ -155,7 +155,7 @@ fn incomplete_webhooks(object: &Object) -> Vec<Diagnostic> {
         )
         .at(place)
         .help(format!("add `{entry}`"))
-        .note("clusterctl writes null in its place, and the API server refuses that");
+        .note("clusterctl writes null in its place, and the API server rejects that");
         Diagnostic { fix, ..finding }
     };
     missing.map(finding).collect()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use semver::Version;
 
 use super::components::Components;
-use super::conversion::{self, Refusals};
+use super::conversion::{self, Rejections};
 use super::definitions::contract_labels;
 use super::metadata::{MetadataFile, is_contract};
 use super::{Asked, Audience, definitions};
@@ -34,8 +34,8 @@ pub(crate) struct Release<'a> {
 
 pub(crate) struct Verdict {
     pub(crate) report: Report,
-    /// Whether clusterctl itself refuses the components.
-    pub(crate) is_refused: bool,
+    /// Whether clusterctl itself rejects the components.
+    pub(crate) is_rejected: bool,
 }
 
 impl<'a> Release<'a> {
@@ -44,13 +44,13 @@ impl<'a> Release<'a> {
         let installed = self.installed();
         let budget = config.world().budget;
         let report = self.objects(budget);
-        settled(report, installed.refusals(config))
+        settled(report, installed.rejections(config))
     }
 
     /// Judges the release as a clusterctl without any configuration reads it.
     pub(crate) fn check_by_itself(self, budget: &Budget) -> Verdict {
         let installed = self.installed();
-        let refusals = || {
+        let rejections = || {
             let files = Tree::new();
             let world = World {
                 files: &files,
@@ -58,17 +58,17 @@ impl<'a> Release<'a> {
                 network: None,
                 budget,
             };
-            installed.refusals(&Config::empty(world))
+            installed.rejections(&Config::empty(world))
         };
         // clusterctl's way through the file and ours have nothing in common but what was read.
-        let mut refused = None;
+        let mut rejected = None;
         let report = rayon::in_place_scope(|scope| {
-            scope.spawn(|_| refused = Some(refusals()));
+            scope.spawn(|_| rejected = Some(rejections()));
             self.objects(budget)
         });
         settled(
             report,
-            refused.expect("internal error: the scope waits for what it spawned"),
+            rejected.expect("internal error: the scope waits for what it spawned"),
         )
     }
 
@@ -145,12 +145,12 @@ struct Installed<'a> {
 }
 
 impl Installed<'_> {
-    fn refusals(&self, config: &Config<'_>) -> Refusals {
+    fn rejections(&self, config: &Config<'_>) -> Rejections {
         let before = self.before.as_ref().map(|(text, pool)| ReadBefore {
             text: text.text(),
             objects: pool.objects().into(),
         });
-        conversion::refusals(
+        conversion::rejections(
             config,
             self.provider,
             &self.version,
@@ -162,15 +162,18 @@ impl Installed<'_> {
 }
 
 /// All findings together: what has a finding of its own rule is not said twice.
-fn settled(mut report: Report, refusals: Refusals) -> Verdict {
-    let is_refused = refusals.refused.is_some();
+fn settled(mut report: Report, rejections: Rejections) -> Verdict {
+    let is_rejected = rejections.rejected.is_some();
     let told = if report.has_errors() {
         None
     } else {
-        refusals.refused
+        rejections.rejected
     };
-    report.extend(told.or(refusals.raw));
-    Verdict { report, is_refused }
+    report.extend(told.or(rejections.raw));
+    Verdict {
+        report,
+        is_rejected,
+    }
 }
 
 /// A provider whose release lies in a folder of its own, as `repository add` lays it out.

@@ -70,7 +70,7 @@ fn is_inexact(number: &serde_json::Number) -> bool {
         || number.as_u64().is_some_and(|n| n > EXACT)
 }
 
-/// Kinds whose texts clusterctl refuses when they are numbers or booleans.
+/// Kinds whose texts clusterctl rejects when they are numbers or booleans.
 fn is_typed(kind: &str) -> bool {
     matches!(
         kind,

@@ -41,7 +41,7 @@ impl Wishes<'_> {
 pub(crate) enum Audience<'a> {
     /// Who makes it, and can still mend it: everything is told.
     Author(Wishes<'a>),
-    /// Who installs it: what clusterctl refuses or changes is told.
+    /// Who installs it: what clusterctl rejects or changes is told.
     User,
 }
 

@@ -79,7 +79,7 @@ fn misleading(name: &str, sign: &str, is_hidden: bool, is_optional: bool) -> Opt
         sign if is_optional => (
             &OPTIONAL_BY_OPERATOR,
             format!(
-                "`{sign}` makes variable {name} optional: nothing is refused when it is not set"
+                "`{sign}` makes variable {name} optional: nothing is rejected when it is not set"
             ),
             format!("use `${{{name}}}` before it, so that it is required"),
         ),

@@ -211,7 +211,7 @@ pub(super) fn convert(
                         loss: Loss::Repeated,
                     });
                 }
-                match patch.refused().map_or_else(|| patch.converted(), Err) {
+                match patch.rejected().map_or_else(|| patch.converted(), Err) {
                     Ok(None) => {}
                     Ok(Some(new)) => {
                         conversion.origins.adopt(
@@ -284,7 +284,7 @@ impl Patch<'_> {
 
     /// Why the patch fails on a template of the input that is migrated: what it adds to or changes
     /// is left out there, because it is empty.
-    fn refused(&self) -> Option<(&'static str, String, String)> {
+    fn rejected(&self) -> Option<(&'static str, String, String)> {
         let path = self.text("/path");
         let (parent, _) = path.rsplit_once('/')?;
         let led_to = if self.text("/op") == "add" {

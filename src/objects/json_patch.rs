@@ -339,7 +339,7 @@ mod tests {
             patched(json!({"op": "test", "path": "/none", "value": null})),
             same
         );
-        for refused in [
+        for rejected in [
             json!({"op": "test", "path": "/b", "value": {}}),
             json!({"op": "test", "path": "/none/c", "value": null}),
             json!({"op": "test", "path": "/b/c/-", "value": null}),
@@ -349,7 +349,7 @@ mod tests {
             json!({"op": "swap", "path": "/a/0", "value": 1}),
             json!({"op": "add", "value": 1}),
         ] {
-            assert!(patched(refused.clone()).is_err(), "{refused}");
+            assert!(patched(rejected.clone()).is_err(), "{rejected}");
         }
     }
 
@@ -358,17 +358,17 @@ mod tests {
         let mut document = json!({"a": {"x": "0123456789"}});
         let double = |at: usize| json!({"op": "copy", "from": "/a", "path": format!("/a/{at}")});
         let budget = Budget::of(1 << 20);
-        let refused = (0..64)
+        let rejected = (0..64)
             .map(double)
             .find_map(|operation| apply_written(&mut document, &operation, &budget).err());
         assert!(
-            refused.unwrap().contains("steps in one run"),
+            rejected.unwrap().contains("steps in one run"),
             "sixty-four doublings fill no memory"
         );
     }
 
     #[test]
-    fn what_does_not_apply_is_refused_in_the_librarys_words() {
+    fn what_does_not_apply_is_rejected_in_the_librarys_words() {
         let check = |op: &str, path: &str, expected: &str| {
             assert_eq!(patched(op, path, json!(1)).unwrap_err(), expected)
         };

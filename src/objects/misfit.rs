@@ -72,7 +72,7 @@ impl Misfit {
 
 impl Object {
     /// The finding about an edit that was not possible.
-    pub(crate) fn refused(&self, edit: Result<(), Misfit>) -> Option<Diagnostic> {
+    pub(crate) fn rejected(&self, edit: Result<(), Misfit>) -> Option<Diagnostic> {
         edit.err().map(|misfit| self.misfit(&misfit))
     }
 

@@ -289,9 +289,9 @@ mod tests {
     }
 
     #[test]
-    fn hostile_manifests_are_refused() {
+    fn hostile_manifests_are_rejected() {
         let layer = |title: &str, size: u64| json!({"digest": super::super::digest(b""), "size": size, "annotations": {TITLE: title}});
-        let refusal = |manifest: Value| contents(manifest.to_string().as_bytes()).unwrap_err();
+        let rejection = |manifest: Value| contents(manifest.to_string().as_bytes()).unwrap_err();
         for title in [
             "../a",
             "a/b",
@@ -307,33 +307,36 @@ mod tests {
             &"a".repeat(256),
         ] {
             assert!(
-                refusal(json!({"layers": [layer(title, 0)]})).contains("no plain file name"),
+                rejection(json!({"layers": [layer(title, 0)]})).contains("no plain file name"),
                 "{title}"
             );
         }
         assert!(
-            refusal(json!({"layers": [layer("a", 0), layer("A", 0)]})).contains("two of its files")
+            rejection(json!({"layers": [layer("a", 0), layer("A", 0)]}))
+                .contains("two of its files")
         );
-        assert!(refusal(json!({"layers": [layer("a", (64 << 20) + 1)]})).contains("larger"));
+        assert!(rejection(json!({"layers": [layer("a", (64 << 20) + 1)]})).contains("larger"));
         let three = [
             layer("a", 50 << 20),
             layer("b", 50 << 20),
             layer("c", 50 << 20),
         ];
-        assert!(refusal(json!({"layers": three})).contains("larger"));
+        assert!(rejection(json!({"layers": three})).contains("larger"));
         assert!(
-            refusal(json!({"layers": [layer("a", u64::MAX), layer("b", u64::MAX)]}))
+            rejection(json!({"layers": [layer("a", u64::MAX), layer("b", u64::MAX)]}))
                 .contains("larger")
         );
         let many: Vec<Value> = (0..1001)
             .map(|number| layer(&number.to_string(), 0))
             .collect();
-        assert!(refusal(json!({"layers": many})).contains("more than 1000"));
+        assert!(rejection(json!({"layers": many})).contains("more than 1000"));
         let bad = json!({"layers": [{"digest": "sha256:../../x", "size": 1, "annotations": {TITLE: "a"}}]});
-        assert!(refusal(bad).contains("no digest"));
-        assert!(refusal(json!({"manifests": []})).contains("index"));
-        assert!(refusal(json!({})).contains("no layers"));
-        assert!(refusal(json!({"layers": [{"digest": "sha256:0", "size": 1}]})).contains("title"));
+        assert!(rejection(bad).contains("no digest"));
+        assert!(rejection(json!({"manifests": []})).contains("index"));
+        assert!(rejection(json!({})).contains("no layers"));
+        assert!(
+            rejection(json!({"layers": [{"digest": "sha256:0", "size": 1}]})).contains("title")
+        );
         for text in ["", "null", "[", "\u{0}", &"[".repeat(100_000)] {
             assert!(
                 contents(text.as_bytes())

@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_layout_is_refused() {
+    fn what_is_no_layout_is_rejected() {
         let (files, _) = written(&["amd64"]);
         let changed = |file: &str, text: &str| {
             let mut changed = files.clone();

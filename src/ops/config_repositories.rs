@@ -1,6 +1,6 @@
 //! `config repositories`: the providers that clusterctl knows, and where they are.
 
-use crate::clusterctl::{self, Config, Refusal};
+use crate::clusterctl::{self, Config, Rejection};
 use crate::report::text::visible_lines;
 use crate::text::go;
 
@@ -18,11 +18,11 @@ impl Output {
     ///
     /// # Errors
     /// In clusterctl's words.
-    pub fn parse(name: &str) -> Result<Self, Refusal> {
+    pub fn parse(name: &str) -> Result<Self, Rejection> {
         match name {
             "text" => Ok(Output::Text),
             "yaml" => Ok(Output::Yaml),
-            other => Err(Refusal::new(format!(
+            other => Err(Rejection::new(format!(
                 "invalid output format {}, valid values: [yaml text]",
                 go::quote(other)
             ))),
@@ -34,7 +34,7 @@ impl Output {
 ///
 /// # Errors
 /// In clusterctl's words.
-pub fn run(config: &Config<'_>, output: Output) -> Result<String, Refusal> {
+pub fn run(config: &Config<'_>, output: Output) -> Result<String, Rejection> {
     let providers = config.providers()?;
     match output {
         Output::Text => Ok(visible_lines(&clusterctl::providers_table(&providers)).into_owned()),

@@ -1,7 +1,7 @@
 //! `generate cluster`: the template of a workload cluster with its ClusterClasses, or its
 //! variables.
 
-use crate::clusterctl::{self, ClusterOptions, Config, Log, Refusal, World};
+use crate::clusterctl::{self, ClusterOptions, Config, Log, Rejection, World};
 use crate::report::text::visible_lines;
 
 /// Runs the verb; gives what is printed.
@@ -13,7 +13,7 @@ pub fn run(
     config: Config<'_>,
     options: &ClusterOptions,
     log: &mut Log,
-) -> Result<String, Refusal> {
+) -> Result<String, Rejection> {
     let template = clusterctl::generate_cluster(config, options, log)?;
     if options.list_variables {
         Ok(visible_lines(&template.list_variables(options, world.environment)).into_owned())

@@ -1,7 +1,7 @@
 //! `generate provider`: the components of a provider as clusterctl would install them, or what they
 //! are.
 
-use crate::clusterctl::{self, ComponentsOptions, Config, Log, Refusal};
+use crate::clusterctl::{self, ComponentsOptions, Config, Log, Rejection};
 use crate::contract::ProviderType;
 use crate::report::text::visible_lines;
 
@@ -26,7 +26,7 @@ pub fn run(
     namespace: &str,
     shown: Shown,
     log: &mut Log,
-) -> Result<String, Refusal> {
+) -> Result<String, Rejection> {
     let options = ComponentsOptions {
         namespace: namespace.to_owned(),
         raw: shown != Shown::Yaml,
@@ -43,13 +43,13 @@ pub fn run(
 ///
 /// # Errors
 /// When there is none, or more than one.
-pub fn wanted(flags: [(ProviderType, &str); 7]) -> Result<(ProviderType, &str), Refusal> {
+pub fn wanted(flags: [(ProviderType, &str); 7]) -> Result<(ProviderType, &str), Rejection> {
     let mut given = flags.into_iter().filter(|(_, name)| !name.is_empty());
     let flags = "of --core, --bootstrap, --control-plane, --infrastructure, --ipam, --extension, --addon should be set";
     match (given.next(), given.next()) {
         (Some(one), None) => Ok(one),
-        (None, _) => Err(Refusal::new(format!("at least one {flags}"))),
-        (Some(_), Some(_)) => Err(Refusal::new(format!("only one {flags}"))),
+        (None, _) => Err(Rejection::new(format!("at least one {flags}"))),
+        (Some(_), Some(_)) => Err(Rejection::new(format!("only one {flags}"))),
     }
 }
 
@@ -66,7 +66,7 @@ mod tests {
                 .zip(names)
                 .for_each(|(flag, name)| flag.1 = name);
             wanted(flags)
-                .map_err(|refusal| refusal.message().split(" of").next().unwrap().to_owned())
+                .map_err(|rejection| rejection.message().split(" of").next().unwrap().to_owned())
         };
         assert_eq!(
             wanted(["", "", "", "aws", "", "", ""]),

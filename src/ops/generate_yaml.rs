@@ -1,6 +1,6 @@
 //! `generate yaml`: a template with its variables replaced, or the names of its variables.
 
-use crate::clusterctl::{self, Config, Refusal, TemplateSource};
+use crate::clusterctl::{self, Config, Rejection, TemplateSource};
 
 /// Runs the verb; gives what is printed.
 ///
@@ -10,7 +10,7 @@ pub fn run(
     config: &Config<'_>,
     source: &TemplateSource,
     list_variables: bool,
-) -> Result<String, Refusal> {
+) -> Result<String, Rejection> {
     let template = clusterctl::generate_yaml(config, source, list_variables)?;
     if list_variables {
         Ok(clusterctl::list_names(&template))

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::admission::core::unknown::FIELD_UNKNOWN;
-use crate::admission::metadata_types::METADATA_REFUSED;
+use crate::admission::metadata_types::METADATA_REJECTED;
 use crate::contract::{CORE_GROUP, cluster_class_name};
 use crate::diag::{Class, Diagnostic, Report, Rule, Severity};
 use crate::lint::{Audience, Extent, templates};
@@ -34,7 +34,7 @@ const GROUPS: [&str; 3] = [
 /// Findings about objects that are not in the file: they may be in the management cluster, or in
 /// another file of the repository.
 static INCOMPLETE_INPUT: [&Rule; 16] = [
-    &variables::TEMPLATE_REFUSED,
+    &variables::TEMPLATE_REJECTED,
     &variables::TEMPLATE_UNDECLARED,
     &unresolved::REFERENCE_DANGLING,
     &render::NO_CONFIG,
@@ -55,13 +55,13 @@ static INCOMPLETE_INPUT: [&Rule; 16] = [
 /// Rules that apply to parts of objects, too, which kustomize completes.
 static OF_PARTS: [&Rule; 8] = [
     &findings::FIELD_UNKNOWN,
-    &findings::VALUE_REFUSED,
+    &findings::VALUE_REJECTED,
     &findings::VERSION_UNKNOWN,
     &FIELD_UNKNOWN,
-    &core_kinds::VALUE_REFUSED,
+    &core_kinds::VALUE_REJECTED,
     &core_kinds::VERSION_UNKNOWN,
     &unresolved::KIND_UNKNOWN,
-    &METADATA_REFUSED,
+    &METADATA_REJECTED,
 ];
 
 /// Rules about what becomes of a config on a node. For a template of a class they do not hold where

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use semver::Version;
 
 use super::object_check;
-use crate::admission::metadata_types::METADATA_REFUSED;
+use crate::admission::metadata_types::METADATA_REJECTED;
 use crate::contract::{Image, VersionFault, parse_semantic};
 use crate::diag::{Diagnostic, Place, Remedy, Report, Setting, rules};
 use crate::emit::release::{self, ImageOverride, Plan, Release, Replacement};
@@ -182,7 +182,7 @@ pub fn run(providers: &[Declared], parsed: Report, inputs: &Inputs, order: Order
     // The build reports the same field when it cannot edit it.
     let reported = report.starts(|finding| finding.rule == &FIELD_TYPE);
     let is_new = |finding: &Diagnostic| {
-        finding.rule != &METADATA_REFUSED
+        finding.rule != &METADATA_REJECTED
             || finding
                 .place
                 .start()

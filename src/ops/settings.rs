@@ -163,7 +163,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn settings(&mut self, table: &DeTable<'_>) -> Settings {
-        self.refuse_unknown(table, KEYS);
+        self.reject_unknown(table, KEYS);
         Settings {
             deny: self.rules(table, "deny"),
             allow: self.rules(table, "allow"),
@@ -196,7 +196,7 @@ impl Reader<'_> {
         Some(folders)
     }
 
-    fn refuse_unknown(&mut self, table: &DeTable<'_>, keys: &[(&str, &str)]) {
+    fn reject_unknown(&mut self, table: &DeTable<'_>, keys: &[(&str, &str)]) {
         let keys: Vec<&str> = keys.iter().map(|(key, _)| *key).collect();
         for key in table
             .keys()
@@ -283,7 +283,7 @@ impl Reader<'_> {
     }
 
     fn waiver(&mut self, entry: &DeTable<'_>, at: Range<usize>) -> Option<ProjectWaiver> {
-        self.refuse_unknown(entry, WAIVER_KEYS);
+        self.reject_unknown(entry, WAIVER_KEYS);
         let rule = self.text(entry, "rule", "RULE");
         let path = self.text(entry, "path", "PATH");
         let reason = if entry.contains_key("reason") {

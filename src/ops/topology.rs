@@ -93,7 +93,7 @@ pub struct ChangeReport {
     /// Its name.
     pub name: String,
     /// `created`, `removed`, `rotated` (a template gets a successor), `rolls out` (machines are
-    /// replaced), `in place`, `provider decides`, `refused`.
+    /// replaced), `in place`, `provider decides`, `rejected`.
     pub effect: String,
     /// The fields that differ.
     pub paths: Vec<String>,

@@ -231,7 +231,7 @@ fn options(request: &Request) -> topology::Options {
     }
 }
 
-/// How many objects of the core there are, and what Cluster API's API and webhooks refuse of
+/// How many objects of the core there are, and what Cluster API's API and webhooks reject of
 /// Clusters with a topology and of ClusterClasses.
 fn judged_topologies(pool: &Pool, request: &Request) -> (usize, Report) {
     let of_core = |kind: &'static str| {
@@ -248,7 +248,7 @@ fn judged_topologies(pool: &Pool, request: &Request) -> (usize, Report) {
     }
     let told: BTreeSet<_> = report.findings().iter().map(identity).collect();
     let of_classes = of_core("ClusterClass")
-        .flat_map(|class| topology::refused_of_class(class, &request.budget));
+        .flat_map(|class| topology::rejected_of_class(class, &request.budget));
     let of_classes: Vec<_> = of_classes
         .filter(|finding| !told.contains(&identity(finding)))
         .collect();

@@ -20,7 +20,7 @@ use crate::text::source::Source;
 pub struct Variable {
     /// Its name.
     pub name: String,
-    /// Whether clusterctl refuses one of the templates when the variable is not set.
+    /// Whether clusterctl rejects one of the templates when the variable is not set.
     pub required: bool,
     /// What clusterctl takes for its default: that of the first use in the first template that has
     /// one.

@@ -1,4 +1,4 @@
-//! What cloud-init's own schema refuses of the document that is rendered (cloud-init 22.4,
+//! What cloud-init's own schema rejects of the document that is rendered (cloud-init 22.4,
 //! `schema-cloud-config-v1.json`). cloud-init warns of it on the node and goes on; what becomes of
 //! the value is another matter.
 
@@ -9,27 +9,27 @@ use crate::render::{Encoder, Rendered};
 
 rules! {
     /// cloud-init's schema rejects a value of the rendered document
-    pub(crate) SCHEMA_REFUSED = warning("cloud-config-schema-refused");
+    pub(crate) SCHEMA_REJECTED = warning("cloud-config-schema-rejected");
 }
 
 /// A field of the config, and what cloud-init finds there and wants.
-type Refused = (FieldPath, &'static str);
+type Rejected = (FieldPath, &'static str);
 
 pub(super) fn check(subject: &Subject<'_>, rendered: &Rendered) -> Vec<Diagnostic> {
     // The typed encoder leaves out what has no value, and writes what cloud-init reads.
     if rendered.format != Format::CloudConfig || rendered.encoder == Encoder::Typed {
         return Vec::new();
     }
-    let refused = users(rendered)
+    let rejected = users(rendered)
         .into_iter()
         .chain(disks(rendered))
         .chain(ntp(rendered))
         .chain(mounts(rendered));
-    refused
+    rejected
         .map(|(path, what)| {
             let path = subject.spec_path.join(&path);
             let finding = Diagnostic::of(
-                &SCHEMA_REFUSED,
+                &SCHEMA_REJECTED,
                 format!("{path} reaches cloud-init as {what}"),
             );
             finding.at(subject.place(&path)).help(
@@ -45,7 +45,7 @@ fn field(path: &str) -> FieldPath {
     FieldPath::of_fields(path)
 }
 
-fn users(rendered: &Rendered) -> Vec<Refused> {
+fn users(rendered: &Rendered) -> Vec<Rejected> {
     let users = rendered
         .plan
         .users
@@ -62,7 +62,7 @@ fn users(rendered: &Rendered) -> Vec<Refused> {
         .collect()
 }
 
-fn disks(rendered: &Rendered) -> Vec<Refused> {
+fn disks(rendered: &Rendered) -> Vec<Rejected> {
     let Some(setup) = &rendered.plan.disk_setup else {
         return Vec::new();
     };
@@ -70,15 +70,15 @@ fn disks(rendered: &Rendered) -> Vec<Refused> {
         setup.partitions.as_deref().unwrap_or_default(),
         setup.filesystems.as_deref().unwrap_or_default(),
     );
-    let mut refused = Vec::new();
+    let mut rejected = Vec::new();
     if partitions.is_empty() {
-        refused.push((
+        rejected.push((
             field("diskSetup"),
             "a section `disk_setup` without a value, and it wants a map",
         ));
     }
     if systems.is_empty() {
-        refused.push((
+        rejected.push((
             field("diskSetup"),
             "a section `fs_setup` without a value, and it wants a list",
         ));
@@ -87,16 +87,16 @@ fn disks(rendered: &Rendered) -> Vec<Refused> {
         .iter()
         .enumerate()
         .filter(|(_, system)| system.label.as_deref().unwrap_or_default().is_empty());
-    refused.extend(unlabelled.map(|(index, _)| {
+    rejected.extend(unlabelled.map(|(index, _)| {
         (
             field("diskSetup.filesystems").index(index),
             "a `label` without a value, and it wants a text",
         )
     }));
-    refused
+    rejected
 }
 
-fn ntp(rendered: &Rendered) -> Option<Refused> {
+fn ntp(rendered: &Rendered) -> Option<Rejected> {
     let ntp = rendered.plan.ntp.as_ref()?;
     let has_servers = ntp
         .servers
@@ -110,7 +110,7 @@ fn ntp(rendered: &Rendered) -> Option<Refused> {
     })
 }
 
-fn mounts(rendered: &Rendered) -> Vec<Refused> {
+fn mounts(rendered: &Rendered) -> Vec<Rejected> {
     let empty = rendered
         .plan
         .mounts

@@ -314,7 +314,7 @@ fn lost(subject: &Subject<'_>, argument: &Argument<'_>) -> Option<Diagnostic> {
         component.version(minor)
     );
     let finding = Diagnostic::of(&FLAG_REMOVED, message).at(argument.place(subject.config));
-    Some(finding.help(help).upstream(refusal(component, &flag)))
+    Some(finding.help(help).upstream(rejection(component, &flag)))
 }
 
 /// The first version without a flag that there was, and what to do.
@@ -333,7 +333,7 @@ fn loss(component: Component, flag: &str) -> Option<(u64, String)> {
 }
 
 /// What a component says of a flag that it does not have: by pflag, and by Go's own package.
-fn refusal(component: Component, flag: &str) -> String {
+fn rejection(component: Component, flag: &str) -> String {
     if component == Component::Etcd {
         format!("flag provided but not defined: -{flag}")
     } else {
@@ -394,7 +394,7 @@ fn unknown(
         .at(argument.place(subject.config))
         .help(instead(component, &flag, versions, near));
     Some(if rule == &FLAG_UNKNOWN {
-        finding.upstream(refusal(component, &flag))
+        finding.upstream(rejection(component, &flag))
     } else {
         finding
     })

@@ -26,11 +26,11 @@ rules! {
     /// checked
     pub(crate) OBJECT_PARTIAL = warning("core-object-partial");
     /// the API server rejects a value of a Cluster API object
-    pub(crate) VALUE_REFUSED = error("core-value-refused");
+    pub(crate) VALUE_REJECTED = error("core-value-rejected");
     /// a Cluster API object violates a validation rule of the API
     RULE_BROKEN = error("core-rule-broken");
     /// a webhook of Cluster API rejects an object
-    pub(crate) ADMISSION_REFUSED = error("core-admission-refused");
+    pub(crate) ADMISSION_REJECTED = error("core-admission-rejected");
 }
 
 /// Whether a finding about a text is about something that one of its blocks of unknown content may
@@ -54,7 +54,7 @@ pub(crate) fn is_supplied_by_blocks(
 const WORDING: Wording = Wording {
     unknown: &FIELD_UNKNOWN,
     missing: &FIELD_MISSING,
-    refused: &VALUE_REFUSED,
+    rejected: &VALUE_REJECTED,
 };
 
 /// Whether objects of a kind are judged here.
@@ -97,7 +97,7 @@ pub(crate) fn check(object: &Object, request: &Request) -> Vec<Diagnostic> {
     }
     let undefaulted = core::undefaulted(&written).into_iter();
     let undefaulted =
-        undefaulted.flat_map(|rejection| refused(object, &Conversion::default(), &rejection));
+        undefaulted.flat_map(|rejection| rejected(object, &Conversion::default(), &rejection));
     let found = found.into_iter().chain(undefaulted);
     let (missing, others): (Vec<_>, Vec<_>) = found.partition(lacks_a_part);
     match is_partial(&missing) {
@@ -170,7 +170,7 @@ fn rejected_by_webhook(object: &Object, written: &Value, request: &Request) -> V
     let Some(rejection) = core::rejection(&conversion.value, &release, &request.budget) else {
         return Vec::new();
     };
-    let found = refused(object, &conversion, &rejection);
+    let found = rejected(object, &conversion, &rejection);
     let (lacking, mut found): (Vec<_>, Vec<_>) = found.into_iter().partition(lacks_all_references);
     if !lacking.is_empty() {
         found.push(partial(object, &lacking));
@@ -187,14 +187,14 @@ fn lacks_all_references(finding: &Diagnostic) -> bool {
 fn not_convertible(object: &Object, conversion: &Conversion) -> Vec<Diagnostic> {
     let finding = |fault: &crate::conversion::core::Fault| {
         let message = format!("{}: {}", fault.place, Quoted(&fault.message));
-        Diagnostic::of(&VALUE_REFUSED, message)
+        Diagnostic::of(&VALUE_REJECTED, message)
             .at(object.place(&fault.place))
             .help(fault.help.clone())
     };
     conversion.faults.iter().map(finding).collect()
 }
 
-fn refused(object: &Object, conversion: &Conversion, rejection: &Rejection) -> Vec<Diagnostic> {
+fn rejected(object: &Object, conversion: &Conversion, rejection: &Rejection) -> Vec<Diagnostic> {
     // What `metadata` reports at each key.
     let is_metadata = |path: &FieldPath| {
         let metadata = FieldPath::of_fields("spec.template.metadata");
@@ -203,7 +203,7 @@ fn refused(object: &Object, conversion: &Conversion, rejection: &Rejection) -> V
     let finding = |violation: &Violation| {
         let path = conversion.origins.of(&violation.path);
         let message = format!("{path}: {}", Quoted(&violation.fault));
-        Diagnostic::of(&ADMISSION_REFUSED, message)
+        Diagnostic::of(&ADMISSION_REJECTED, message)
             .at(object.place(&path))
             .upstream(rejection.message.clone())
             .help("change the fields so that the rule holds")

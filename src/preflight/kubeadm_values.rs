@@ -1,6 +1,6 @@
-//! Values that kubeadm refuses when it reads its documents on the node
+//! Values that kubeadm rejects when it reads its documents on the node
 //! (`cmd/kubeadm/app/apis/kubeadm/validation` of v1.34). What the schemas and webhooks of Cluster
-//! API refuse already is not repeated.
+//! API reject already is not repeated.
 
 use std::net::IpAddr;
 
@@ -14,7 +14,7 @@ use crate::text::nearest::nearest;
 
 rules! {
     /// kubeadm rejects a value
-    pub(crate) VALUE_REFUSED = error("kubeadm-value-refused");
+    pub(crate) VALUE_REJECTED = error("kubeadm-value-rejected");
 }
 
 /// What a text must be.
@@ -133,9 +133,9 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let faults = known.filter_map(|(path, text, form)| {
         let (fault, help) = form.fault(text)?;
         let finding = Diagnostic::of(
-            &VALUE_REFUSED,
+            &VALUE_REJECTED,
             format!(
-                "{path} is `{text}`, which kubeadm refuses: {fault}",
+                "{path} is `{text}`, which kubeadm rejects: {fault}",
                 text = Quoted(text),
                 fault = Quoted(fault)
             ),
@@ -187,8 +187,8 @@ fn ports(subject: &Subject<'_>) -> Vec<Diagnostic> {
             .iter()
             .fold(subject.spec_path.clone(), |path, step| path.field(*step));
         let finding = Diagnostic::of(
-            &VALUE_REFUSED,
-            format!("{path} is {port}, which kubeadm refuses: the largest port is 65535"),
+            &VALUE_REJECTED,
+            format!("{path} is {port}, which kubeadm rejects: the largest port is 65535"),
         );
         Some(
             finding

@@ -1,6 +1,6 @@
 //! What fails on the node although the API takes it: arguments that a component of that version of
 //! Kubernetes does not have, labels and taints that no node can have, values and feature gates that
-//! kubeadm refuses, commands that no shell reads, and versions that do not go together.
+//! kubeadm rejects, commands that no shell reads, and versions that do not go together.
 //!
 //! The judge of the API for configs is `render::prove`; nothing of it is repeated here. Of the
 //! objects around them it is `core_kinds`. Checks that depend on the version of Kubernetes run only if

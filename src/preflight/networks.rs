@@ -1,15 +1,15 @@
-//! Networks of a Cluster: kubeadm and Cluster API's webhook refuse what is no range of addresses
+//! Networks of a Cluster: kubeadm and Cluster API's webhook reject what is no range of addresses
 //! (`clusterNetwork.pods|services.cidrBlocks`).
 
 use crate::admission::core::cidr_fault;
 use crate::contract::CORE_GROUP;
 use crate::diag::{Diagnostic, FieldPath, Quoted, rules};
 use crate::objects::Object;
-use crate::schema::{Violation, refusal};
+use crate::schema::{Violation, rejection_message};
 
 rules! {
     /// a CIDR block of the Cluster is invalid
-    pub(crate) RANGE_REFUSED = error("cluster-network-refused");
+    pub(crate) RANGE_REJECTED = error("cluster-network-rejected");
 }
 
 /// Judges a Cluster; nothing for any other object.
@@ -43,7 +43,7 @@ fn ranges(object: &Object, network: &str) -> Vec<Diagnostic> {
                 |text| format!("`{text}`", text = Quoted(text)),
             );
             let message = format!("{path} is {said}, which is no range of addresses");
-            let finding = Diagnostic::of(&RANGE_REFUSED, message).at(object.place(&path));
+            let finding = Diagnostic::of(&RANGE_REJECTED, message).at(object.place(&path));
             let help = if network == "pods" {
                 "write one such as 192.168.0.0/16"
             } else {
@@ -52,8 +52,9 @@ fn ranges(object: &Object, network: &str) -> Vec<Diagnostic> {
             match block.as_str().and_then(cidr_fault) {
                 Some(fault) => {
                     let violation = Violation::invalid(path, block, fault.as_str());
-                    let refusal = refusal(CORE_GROUP, "Cluster", object.name(), &[violation]);
-                    finding.help(help).upstream(refusal)
+                    let rejection =
+                        rejection_message(CORE_GROUP, "Cluster", object.name(), &[violation]);
+                    finding.help(help).upstream(rejection)
                 }
                 None => finding.help(help),
             }

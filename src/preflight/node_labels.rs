@@ -161,14 +161,14 @@ mod tests {
     /// kubelet's own table and its tests (`cmd/kubelet/app/options/options_test.go`).
     #[test]
     fn labels_of_kubernetes_are_restricted_but_for_a_few() {
-        for refused in [
+        for rejected in [
             "kubernetes.io/foo",
             "foo.kubernetes.io/bar",
             "node-role.kubernetes.io/worker",
             "k8s.io/a",
             "node-restriction.kubernetes.io/x",
         ] {
-            assert!(is_restricted(refused), "{refused}");
+            assert!(is_restricted(rejected), "{rejected}");
         }
         for taken in [
             "foo",

@@ -1,5 +1,5 @@
 //! Taints that no node can have: a kubelet does not start with them, and of the nodes of a control
-//! plane, where kubeadm sets them, the API server refuses them
+//! plane, where kubeadm sets them, the API server rejects them
 //! (`k8s.io/kubernetes/pkg/util/taints`, `ParseTaints`; `pkg/apis/core/validation`,
 //! `validateNodeTaints`).
 
@@ -36,7 +36,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// The taints of a run of kubeadm. What the schema refuses of them is not said again.
+/// The taints of a run of kubeadm. What the schema rejects of them is not said again.
 fn of_fields(subject: &Subject<'_>, run: &str) -> Vec<Diagnostic> {
     let steps = [run, "nodeRegistration", "taints"];
     let list = steps
@@ -171,7 +171,7 @@ fn malformed(path: &FieldPath, fault: &str, place: Place) -> Diagnostic {
 
 fn repeated(path: &FieldPath, key: &str, effect: &str, place: Place) -> Diagnostic {
     let message = format!(
-        "{path} gives the node the taint `{key}` with the effect {effect} a second time, which Kubernetes refuses",
+        "{path} gives the node the taint `{key}` with the effect {effect} a second time, which Kubernetes rejects",
         key = Quoted(key)
     );
     Diagnostic::of(&TAINT_REPEATED, message)

@@ -12,7 +12,7 @@ rules! {
     /// kubeadm ignores a file in its patch folder
     pub(crate) PATCH_IGNORED = warning("kubeadm-patch-ignored");
     /// kubeadm rejects the name of a file in its patch folder
-    pub(crate) PATCH_REFUSED = error("kubeadm-patch-refused");
+    pub(crate) PATCH_REJECTED = error("kubeadm-patch-rejected");
 }
 
 /// `knownTargets`.
@@ -37,7 +37,7 @@ enum Name {
     Read,
     /// It has no such extension, or names nothing that is patched.
     Ignored(&'static str),
-    Refused,
+    Rejected,
 }
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
@@ -69,8 +69,8 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
                 &PATCH_IGNORED,
                 format!("kubeadm leaves the patch `{file}` out: {why}"),
             ),
-            Name::Refused => Diagnostic::of(
-                &PATCH_REFUSED,
+            Name::Rejected => Diagnostic::of(
+                &PATCH_REJECTED,
                 format!(
                     "kubeadm ends at the patch `{file}`: no kind of patch stands behind the `+` of its name"
                 ),
@@ -105,7 +105,7 @@ fn name(file: &str) -> Name {
         .trim_start_matches(|letter| !['.', '+', '\n'].contains(&letter))
         .strip_prefix('+')
     {
-        Some(kind) if !TYPES.iter().any(|known| kind.starts_with(known)) => Name::Refused,
+        Some(kind) if !TYPES.iter().any(|known| kind.starts_with(known)) => Name::Rejected,
         _ => Name::Read,
     }
 }
@@ -124,9 +124,9 @@ mod tests {
             ("kubeletconfiguration0+merged.yaml", Name::Read),
             ("kube-apiserver1.yaml", Name::Read),
             ("etcd.patch.yaml", Name::Read),
-            ("etcd0+.json", Name::Refused),
-            ("etcd+bar.json", Name::Refused),
-            ("etcd+Merge.yaml", Name::Refused),
+            ("etcd0+.json", Name::Rejected),
+            ("etcd+bar.json", Name::Rejected),
+            ("etcd+Merge.yaml", Name::Rejected),
         ] {
             assert_eq!(name(file), expected, "{file}");
         }

@@ -20,7 +20,7 @@ rules! {
     /// provider.yaml lacks a required field
     FIELD_MISSING = error("provider-field-missing");
     /// a value in provider.yaml has the wrong type or is out of range
-    VALUE_REFUSED = error("provider-value-refused");
+    VALUE_REJECTED = error("provider-value-rejected");
     /// provider.yaml contains no document
     DOCUMENT_MISSING = error("provider-document-missing");
     /// provider.yaml has an unsupported `apiVersion` or `kind`
@@ -49,7 +49,7 @@ rules! {
 const SYNTAX: Wording = Wording {
     unknown: &FIELD_UNKNOWN,
     missing: &FIELD_MISSING,
-    refused: &VALUE_REFUSED,
+    rejected: &VALUE_REJECTED,
 };
 
 /// The group of the kinds that `crds: builtin` stands for.
@@ -193,7 +193,7 @@ fn parse_document(
         }
         Err(error) => {
             let finding = Diagnostic::of(
-                SYNTAX.refused,
+                SYNTAX.rejected,
                 format!(
                     "the document does not describe a provider: {error}",
                     error = Quoted(&error)
@@ -237,7 +237,7 @@ fn type_value(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnos
         .find(is_short)
         .or_else(|| nearest(found, known));
     let finding = Diagnostic::of(
-        SYNTAX.refused,
+        SYNTAX.rejected,
         format!(
             "type is `{found}`, which is no type of provider",
             found = Quoted(found)
@@ -276,7 +276,7 @@ fn crds_value(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnos
             ),
         ),
     };
-    let finding = Diagnostic::of(SYNTAX.refused, fault.1).at(at(&fault.0));
+    let finding = Diagnostic::of(SYNTAX.rejected, fault.1).at(at(&fault.0));
     Some(finding.help("write a list, such as `crds: [config/crd/bases/*.yaml]`"))
 }
 
@@ -504,7 +504,7 @@ fn contract_versions(
                 path.field(contract.as_str()).index(i)
             });
             let finding = Diagnostic::of(
-                SYNTAX.refused,
+                SYNTAX.rejected,
                 format!("{path}.{contract} must list API versions"),
             );
             report.push(
@@ -532,8 +532,8 @@ fn patches(declared: &Declared) -> Report {
         } else {
             "neither `path` nor `patch`"
         };
-        let finding =
-            Diagnostic::of(SYNTAX.refused, format!("{path} has {which}")).at(declared.place(&path));
+        let finding = Diagnostic::of(SYNTAX.rejected, format!("{path} has {which}"))
+            .at(declared.place(&path));
         finding.help("write `path: FILE`, or `patch: |-` with the patch below")
     };
     entries.map(finding).collect()
@@ -551,7 +551,7 @@ fn crd_metadata(declared: &Declared) -> Report {
     let entries = declared.provider.crd_metadata.iter().enumerate();
     let labels =
         entries.flat_map(|(at, entry)| entry.labels.keys().map(move |key| (at, key.as_str())));
-    let refused = labels.filter_map(|(at, key)| {
+    let rejected = labels.filter_map(|(at, key)| {
         let (instead, field) = match key {
             labels::PROVIDER => (
                 "remove the line: the label is made of `type` and `name`".to_owned(),
@@ -568,12 +568,12 @@ fn crd_metadata(declared: &Declared) -> Report {
             }
         };
         let finding = Diagnostic::of(
-            SYNTAX.refused,
+            SYNTAX.rejected,
             format!("crdMetadata has the label {key}, which is that of {field}"),
         );
         Some(finding.at(declared.place(&path(at, key))).help(instead))
     });
-    refused.collect()
+    rejected.collect()
 }
 
 /// clusterctl binds the name `cluster-api` and the core provider to each other.
@@ -596,7 +596,7 @@ fn reserved_name(declared: &Declared) -> Option<Diagnostic> {
         .help(format!(
             "name the core provider, and no other one, `{CORE_PROVIDER}`"
         ))
-        .note("clusterctl refuses a configuration that does otherwise")
+        .note("clusterctl rejects a configuration that does otherwise")
     })
 }
 

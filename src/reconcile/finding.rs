@@ -11,7 +11,7 @@ const OF_FILES: [&crate::diag::Rule; 5] = [
     &content::SECRET_KEY_MISSING,
     &content::CONFIG_MAP_MISSING,
     &content::CONFIG_MAP_KEY_MISSING,
-    &content::TEMPLATE_REFUSED,
+    &content::TEMPLATE_REJECTED,
 ];
 
 /// The outcome of a rendering that gave no data: what only a change of the objects mends comes
@@ -42,7 +42,7 @@ pub(super) fn outcome(report: &Report) -> Outcome {
         };
         return Outcome {
             certificates,
-            ..Outcome::without_data(Observed::refused(reason, said))
+            ..Outcome::without_data(Observed::rejected(reason, said))
         };
     }
     let Some(finding) = of_class(Class::Requeue) else {

@@ -83,7 +83,7 @@ impl Observed {
     }
 
     /// Only a change of the objects helps.
-    pub(super) fn refused(reason: &'static str, message: impl Into<String>) -> Self {
+    pub(super) fn rejected(reason: &'static str, message: impl Into<String>) -> Self {
         Observed {
             status: ConditionStatus::False,
             reason,

@@ -72,7 +72,7 @@ impl<'a> Pass<'a> {
     }
 
     /// What is known of an object that nobody can have made yet: it is not asked for before it is
-    /// made. Should it be there nevertheless, making it is refused, and the next pass looks.
+    /// made. Should it be there nevertheless, making it is rejected, and the next pass looks.
     pub(super) fn look_at_new(&self, key: &Key) -> Walk<Option<&'a Object>> {
         if self.world.seen(key).is_none() {
             Ok(None)

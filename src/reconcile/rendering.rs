@@ -46,7 +46,7 @@ impl<'a> Pass<'a> {
         };
         match render(&pool, target, &request, &mut notes) {
             Rendered::Rendered(rendered) => Ok(*rendered),
-            Rendered::Waiting | Rendered::Refused => Err(finding::outcome(&notes.report)),
+            Rendered::Waiting | Rendered::Rejected => Err(finding::outcome(&notes.report)),
         }
     }
 }

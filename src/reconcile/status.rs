@@ -66,9 +66,9 @@ fn said(outcome: Outcome, config: &Object) -> Outcome {
 
 /// The reasons of a KubeadmConfig are those that its API documents.
 fn documented(outcome: Outcome) -> Outcome {
-    let is_refused = |data: &Observed| data.severity == Severity::Error;
+    let is_rejected = |data: &Observed| data.severity == Severity::Error;
     let data = outcome.data.map(|data| {
-        if is_refused(&data) {
+        if is_rejected(&data) {
             Observed::failed(data.message)
         } else {
             data

@@ -44,7 +44,7 @@ impl<'a> Pass<'a> {
             let field = "spec.joinConfiguration.discovery.bootstrapToken.token";
             let message =
                 format!("{field} is not of the form \\A([a-z0-9]{{6}})\\.([a-z0-9]{{16}})\\z");
-            return end(Outcome::without_data(Observed::refused(
+            return end(Outcome::without_data(Observed::rejected(
                 reason::INVALID_CONFIGURATION,
                 message,
             )));

@@ -23,7 +23,7 @@ pub enum Outcome {
     Waiting,
     /// The objects cannot be rendered as they are written: a terminal failure until somebody
     /// changes them.
-    Refused,
+    Rejected,
 }
 
 impl Outcome {
@@ -31,13 +31,13 @@ impl Outcome {
     pub fn rendered(self) -> Option<Rendered> {
         match self {
             Outcome::Rendered(rendered) => Some(*rendered),
-            Outcome::Waiting | Outcome::Refused => None,
+            Outcome::Waiting | Outcome::Rejected => None,
         }
     }
 }
 
 /// Renders a machine. What is wrong or filled in is in the notes; the classes of their rules tell
-/// waiting from refusal.
+/// waiting from rejection.
 pub fn render(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut Notes) -> Outcome {
     let mut own = Notes::default();
     let outcome = match walk(pool, target, request, &mut own) {
@@ -48,7 +48,7 @@ pub fn render(pool: &Pool, target: &Target<'_>, request: &Request, notes: &mut N
             .iter()
             .any(|finding| finding.rule.class == Class::Reject) =>
         {
-            Outcome::Refused
+            Outcome::Rejected
         }
         None => Outcome::Waiting,
     };
@@ -77,7 +77,7 @@ fn walk(
         .report
         .extend(cluster_class::unapplied_patches(pool, target));
     let (_, config, surroundings) = (whole?, config?, surroundings?);
-    windows::refuse_windows_control_plane(target, &config.spec, surroundings.role, notes)?;
+    windows::reject_windows_control_plane(target, &config.spec, surroundings.role, notes)?;
     let Surroundings {
         role,
         kubernetes_version,

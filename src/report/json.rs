@@ -118,7 +118,7 @@ pub struct Change {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Severity {
-    /// clusterctl, the API server or Cluster API refuses the document, or breaks on it.
+    /// clusterctl, the API server or Cluster API rejects the document, or breaks on it.
     Error,
     /// Likely harm.
     Warning,

@@ -2,7 +2,7 @@
 
 use super::text::{plural, visible};
 
-/// GitHub refuses comments above 65,536 characters. Some are left for what people put around it.
+/// GitHub rejects comments above 65,536 characters. Some are left for what people put around it.
 pub(crate) const MOST_CHARACTERS: usize = 60_000;
 /// What is kept for the last line.
 const LAST_LINE: usize = 200;

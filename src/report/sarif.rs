@@ -1,7 +1,7 @@
 //! Findings as SARIF 2.1.0 (<https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>), in the way and within the limits in which
 //! GitHub's code scanning takes it (<https://docs.github.com/en/code-security/reference/code-scanning/sarif-files/sarif-support-for-code-scanning>).
 //!
-//! GitHub refuses a file with a result that stands in no file, so such findings are notifications
+//! GitHub rejects a file with a result that stands in no file, so such findings are notifications
 //! of the run; it wants a line of each result, so what concerns a whole file stands at its first.
 //! Braces in messages stay single, as all producers but GCC have it: of the readers, none takes
 //! doubled ones apart where a message has no arguments.
@@ -15,7 +15,7 @@ use super::fingerprint::Fingerprints;
 use super::json::{Tool, escaped};
 use crate::diag::{Change, Diagnostic, PROJECT, Place, Report, Rule, Severity, Span, WaivedIn};
 
-/// Results of a run that GitHub takes; of more, the file is refused.
+/// Results of a run that GitHub takes; of more, the file is rejected.
 const MOST_RESULTS: usize = 25_000;
 /// Locations of a result that GitHub keeps; the first is the result's own.
 const MOST_LOCATIONS: usize = 100;
@@ -330,7 +330,7 @@ fn location(place: &Place) -> Value {
 }
 
 /// A path as a URI without segments of dots, as RFC 3986, 5.2.4 takes them out: readers do so too,
-/// and Microsoft's validator refuses them. Relative ones, which GitHub takes to begin at the root
+/// and Microsoft's validator rejects them. Relative ones, which GitHub takes to begin at the root
 /// of the repository, keep those that lead out of where they begin.
 fn uri(path: &str) -> String {
     let (root, path) = match path.as_bytes() {

@@ -371,7 +371,7 @@ impl Compiler<'_> {
     }
 }
 
-/// The types that the API server lists when it refuses another one.
+/// The types that the API server lists when it rejects another one.
 fn type_names() -> Vec<String> {
     ["array", "boolean", "integer", "number", "object", "string"]
         .map(str::to_owned)

@@ -22,7 +22,7 @@ pub(crate) struct Wording {
     /// A field that must be there.
     pub(crate) missing: &'static Rule,
     /// A value that the format does not take.
-    pub(crate) refused: &'static Rule,
+    pub(crate) rejected: &'static Rule,
 }
 
 /// The schema of a type as a structural schema in JSON: inlined, without `null`.
@@ -355,7 +355,7 @@ fn violation_finding(
     }
     let value = value_at(document, &violation.path);
     let finding = |message: String, help: String| {
-        Diagnostic::of(wording.refused, message)
+        Diagnostic::of(wording.rejected, message)
             .at(place)
             .help(help)
     };

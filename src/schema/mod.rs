@@ -1,4 +1,4 @@
-//! Structural schemas as the API server treats them: what it refuses and in which words, what it
+//! Structural schemas as the API server treats them: what it rejects and in which words, what it
 //! prunes and defaults.
 //!
 //! Facts, not code, come from `k8s.io/apiextensions-apiserver` and `k8s.io/kube-openapi` of
@@ -35,7 +35,7 @@ pub(crate) use object_meta::{
 pub(crate) use unknown::Home;
 pub use unknown::UnknownField;
 pub(crate) use validate::fits_format;
-pub use violation::{Fault, Violation, ViolationKind, refusal};
+pub use violation::{Fault, Violation, ViolationKind, rejection_message};
 
 use crate::text::budget::Budget;
 use node::Node;

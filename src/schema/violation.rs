@@ -1,4 +1,4 @@
-//! What the API server refuses, in its own words.
+//! What the API server rejects, in its own words.
 //!
 //! The forms come from `k8s.io/apimachinery/pkg/util/validation/field` (Kubernetes 0.36): the
 //! field, the kind of error, the value where the kind shows one, then a detail.
@@ -334,9 +334,9 @@ pub(super) fn shown(value: &Value) -> String {
     }
 }
 
-/// The message of the `Status` that refuses an object: the errors in brackets when there are
+/// The message of the `Status` that rejects an object: the errors in brackets when there are
 /// several, each different one once.
-pub fn refusal(group: &str, kind: &str, name: &str, violations: &[Violation]) -> String {
+pub fn rejection_message(group: &str, kind: &str, name: &str, violations: &[Violation]) -> String {
     let dot = if group.is_empty() { "" } else { "." };
     let subject = format!("{kind}{dot}{group} {} is invalid", go::quote(name));
     let mut seen = std::collections::BTreeSet::new();
@@ -397,15 +397,15 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_lists_different_errors_once() {
+    fn a_rejection_lists_different_errors_once() {
         let one = Violation::required(at("x"), "");
         assert_eq!(
-            refusal("g.io", "K", "n", std::slice::from_ref(&one)),
+            rejection_message("g.io", "K", "n", std::slice::from_ref(&one)),
             "K.g.io \"n\" is invalid: spec.x: Required value"
         );
         let both = [one.clone(), Violation::forbidden(at("y"), "no"), one];
         assert_eq!(
-            refusal("", "K", "n", &both),
+            rejection_message("", "K", "n", &both),
             "K \"n\" is invalid: [spec.x: Required value, spec.y: Forbidden: no]"
         );
     }

@@ -123,13 +123,13 @@ mod tests {
         let own = tree(&["a"], Some(base.path()));
         let folder = base.path().to_str().unwrap();
         fs::create_dir_all(base.path().join(["d"; 17].join("/"))).unwrap();
-        let refused = compare(folder, &own).unwrap_err();
+        let rejected = compare(folder, &own).unwrap_err();
         let deep = format!(
             "{folder}/{}: more than 16 folders deep",
             ["d"; 17].join("/")
         );
         assert_eq!(
-            (refused.to_string(), refused.help()),
+            (rejected.to_string(), rejected.help()),
             (
                 deep,
                 Some("choose another folder, or remove this one".to_owned())
@@ -146,13 +146,13 @@ mod tests {
         let folder = base.path().to_str().unwrap();
         fs::write(base.path().join("file"), "").unwrap();
         std::os::unix::fs::symlink("loop", base.path().join("loop")).unwrap();
-        let refused = |folder: &str, path: &str| match compare(folder, &tree(&[path], None)) {
+        let rejected = |folder: &str, path: &str| match compare(folder, &tree(&[path], None)) {
             Err(WorldError::Unreadable { path, .. }) => path,
             other => panic!("{other:?}"),
         };
         let below_a_file = format!("{folder}/file/out");
-        assert_eq!(refused(&below_a_file, "a"), below_a_file);
-        assert_eq!(refused(folder, "loop"), format!("{folder}/loop"));
+        assert_eq!(rejected(&below_a_file, "a"), below_a_file);
+        assert_eq!(rejected(folder, "loop"), format!("{folder}/loop"));
     }
 
     /// As many as are listed at all, however many of ours lie among them.

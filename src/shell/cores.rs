@@ -39,7 +39,7 @@ pub fn share_out_files(count: usize) {
 /// wait. A thread that ends must never be one of them: what is handed to it would wait for ever.
 pub fn main_works_too() {
     if FIRST.get() == Some(&thread::current().id()) {
-        // Refused when the threads are there already; they do the work then.
+        // Rejected when the threads are there already; they do the work then.
         let _ = rayon::ThreadPoolBuilder::new()
             .stack_size(STACK)
             .use_current_thread()

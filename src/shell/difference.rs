@@ -29,7 +29,7 @@ impl Difference {
     }
 
     /// Why `verb` does not write to `target`.
-    pub(super) fn refusal(&self, target: &str, verb: &str) -> String {
+    pub(super) fn rejection(&self, target: &str, verb: &str) -> String {
         // No more of them are looked for.
         let more = if self.foreign.len() >= Self::MOST_FOREIGN {
             " or more"
@@ -89,11 +89,11 @@ mod tests {
             missing: Vec::new(),
             foreign: own(foreign),
         };
-        assert_eq!(difference.refusal("out", "release build"), expected);
+        assert_eq!(difference.rejection("out", "release build"), expected);
     }
 
     #[test]
-    fn refusals_list_what_is_there() {
+    fn rejections_list_what_is_there() {
         check(
             &[],
             &["notes.md", "x.tgz"],

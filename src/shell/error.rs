@@ -1,4 +1,4 @@
-//! What the world can refuse: exit code 2.
+//! What the world can reject: exit code 2.
 
 use std::fmt;
 use std::io;
@@ -20,14 +20,14 @@ pub enum WorldError {
         /// A neighbour with nearly the same name.
         similar: Option<String>,
     },
-    /// The operating system refuses to read.
+    /// The operating system does not allow reading.
     Unreadable {
         /// As the user wrote it.
         path: String,
         /// Why, in a few words.
         reason: String,
     },
-    /// The operating system refuses to write.
+    /// The operating system does not allow writing.
     Unwritable {
         /// As the user wrote it.
         path: String,
@@ -150,7 +150,7 @@ impl fmt::Display for WorldError {
                 path,
                 verb,
                 difference,
-            } => f.write_str(&difference.refusal(&without_credentials(path), verb)),
+            } => f.write_str(&difference.rejection(&without_credentials(path), verb)),
             WorldError::Unfinished { path } => write!(
                 f,
                 "{path}: some of its files are old and some new, because a run was killed"

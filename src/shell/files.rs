@@ -92,7 +92,7 @@ pub fn read_start(path: &str, bytes: u64) -> Vec<u8> {
 /// Parent folders are made.
 ///
 /// # Errors
-/// What the operating system refuses; the file is then as it was.
+/// What the operating system rejects; the file is then as it was.
 pub fn write_file(path: &str, bytes: &[u8], privacy: Privacy) -> Result<(), WorldError> {
     replace(Path::new(path), bytes, privacy, None)
         .map_err(|error| WorldError::writing(path, &error))
@@ -103,7 +103,7 @@ pub fn write_file(path: &str, bytes: &[u8], privacy: Privacy) -> Result<(), Worl
 /// in such files.
 ///
 /// # Errors
-/// What the operating system refuses; the file is then as it was.
+/// What the operating system rejects; the file is then as it was.
 pub fn change_file(path: &str, bytes: &[u8]) -> Result<(), WorldError> {
     let change = || {
         if fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
@@ -122,7 +122,7 @@ pub fn change_file(path: &str, bytes: &[u8]) -> Result<(), WorldError> {
 ///
 /// # Errors
 /// A file that nobody may write to, that has other names, or that somebody has changed since it was
-/// read; what the operating system refuses, and then which files were changed before. The file
+/// read; what the operating system rejects, and then which files were changed before. The file
 /// itself is as it was.
 pub fn change_read_files(changes: &[(&str, &[u8], &[u8])]) -> Result<(), WorldError> {
     let mut known = BTreeSet::new();
@@ -154,21 +154,21 @@ pub fn change_read_files(changes: &[(&str, &[u8], &[u8])]) -> Result<(), WorldEr
 
 /// Whether a file that was read can be changed.
 fn takes_change(path: &str, read: &[u8]) -> Result<(), WorldError> {
-    let refused = |reason: &str| {
+    let rejected = |reason: &str| {
         Err(WorldError::Unwritable {
             path: path.to_owned(),
             reason: reason.to_owned(),
         })
     };
     match fs::metadata(path) {
-        Ok(found) if found.permissions().readonly() => return refused("it is read-only"),
+        Ok(found) if found.permissions().readonly() => return rejected("it is read-only"),
         Ok(found) if names_of(&found) > 1 => {
-            return refused("it has other names (hard links), which would keep the old content");
+            return rejected("it has other names (hard links), which would keep the old content");
         }
         _ => {}
     }
     if fs::read(path).is_ok_and(|now| now != read) {
-        return refused(
+        return rejected(
             "it changed while it was judged; nothing of that is lost: run the command again",
         );
     }
@@ -228,7 +228,7 @@ fn replace(
 /// to. So is what a link leads to, `/dev/stdout` for one: the link stays.
 ///
 /// # Errors
-/// What the operating system refuses; a file that is named itself is then as it was.
+/// What the operating system rejects; a file that is named itself is then as it was.
 pub fn write_output(path: &str, bytes: &[u8]) -> Result<(), WorldError> {
     let target = Path::new(path);
     let folder = parent(target);
@@ -296,21 +296,24 @@ mod tests {
         fs::write(&path, "old\nmine\n").unwrap();
         let change_read_file =
             |read: &[u8], bytes: &[u8]| change_read_files(&[(shown, read, bytes)]);
-        let refusal = change_read_file(b"old\n", b"new\n")
+        let rejection = change_read_file(b"old\n", b"new\n")
             .unwrap_err()
             .to_string();
-        assert!(refusal.contains("changed while it was judged"), "{refusal}");
+        assert!(
+            rejection.contains("changed while it was judged"),
+            "{rejection}"
+        );
         assert_eq!(fs::read_to_string(&path).unwrap(), "old\nmine\n");
         change_read_file(b"old\nmine\n", b"new\n").unwrap();
         let mut permissions = fs::metadata(&path).unwrap().permissions();
         permissions.set_readonly(true);
         fs::set_permissions(&path, permissions).unwrap();
-        let refusal = change_read_file(b"new\n", b"newer\n")
+        let rejection = change_read_file(b"new\n", b"newer\n")
             .unwrap_err()
             .to_string();
         assert!(
-            refusal.contains("read-only") && fs::read_to_string(&path).unwrap() == "new\n",
-            "{refusal}"
+            rejection.contains("read-only") && fs::read_to_string(&path).unwrap() == "new\n",
+            "{rejection}"
         );
     }
 
@@ -354,12 +357,12 @@ mod tests {
         let (file, other) = (folder.path().join("a"), folder.path().join("b"));
         fs::write(&file, "old").unwrap();
         fs::hard_link(&file, &other).unwrap();
-        let refusal = change_read_files(&[(file.to_str().unwrap(), b"old", b"new")])
+        let rejection = change_read_files(&[(file.to_str().unwrap(), b"old", b"new")])
             .unwrap_err()
             .to_string();
         assert!(
-            refusal.contains("hard links") && fs::read_to_string(&file).unwrap() == "old",
-            "{refusal}"
+            rejection.contains("hard links") && fs::read_to_string(&file).unwrap() == "old",
+            "{rejection}"
         );
     }
 
@@ -457,9 +460,9 @@ mod tests {
             ("gone/file", "no such file or directory"),
             ("folder", "is a directory"),
         ] {
-            let refused = write_output(&path(name), b"1").unwrap_err();
+            let rejected = write_output(&path(name), b"1").unwrap_err();
             assert_eq!(
-                refused.to_string(),
+                rejected.to_string(),
                 format!("{}: cannot be written: {reason}", path(name))
             );
         }
@@ -502,12 +505,12 @@ mod tests {
         }
         fs::create_dir_all(&folder).unwrap();
         let path = |path: PathBuf| path.to_str().unwrap().to_owned();
-        let (first, second, refused) = (
+        let (first, second, rejected) = (
             path(base.path().join("a")),
             path(base.path().join("b")),
             path(folder.join("f")),
         );
-        [&first, &second, &refused]
+        [&first, &second, &rejected]
             .iter()
             .for_each(|path| fs::write(path, "old").unwrap());
         let changed = |paths: &[&str]| {
@@ -518,17 +521,20 @@ mod tests {
             change_read_files(&changes).unwrap_err().to_string()
         };
         let reason = "cannot be written: file name too long";
-        assert_eq!(changed(&[&refused, &first]), format!("{refused}: {reason}"));
+        assert_eq!(
+            changed(&[&rejected, &first]),
+            format!("{rejected}: {reason}")
+        );
         assert_eq!(fs::read(&first).unwrap(), b"old");
-        let told = changed(&[&first, &second, &refused]);
+        let told = changed(&[&first, &second, &rejected]);
         assert!(
             told.ends_with(&format!(
-                "{refused}: {reason}; changed before it: {first}, {second}"
+                "{rejected}: {reason}; changed before it: {first}, {second}"
             )),
             "{told}"
         );
         assert_eq!(
-            [&first, &second, &refused].map(|path| fs::read(path).unwrap()),
+            [&first, &second, &rejected].map(|path| fs::read(path).unwrap()),
             [b"new", b"new", b"old"]
         );
     }

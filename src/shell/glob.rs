@@ -290,12 +290,12 @@ mod tests {
         );
         fs::create_dir(folder.path().join("more")).unwrap();
         let bound = "stands for more than 100000 files".to_owned();
-        let refused = WorldError::TooLarge {
+        let rejected = WorldError::TooLarge {
             path: pattern.clone(),
             bound,
             help: "name a folder that is further down",
         };
-        assert_eq!(expand(), Err(ExpandError::World(refused)));
+        assert_eq!(expand(), Err(ExpandError::World(rejected)));
     }
 
     /// A folder costs a question, and each look at its names what they are and one.
@@ -334,11 +334,11 @@ mod tests {
             "",
         )
         .unwrap();
-        let Err(ExpandError::World(refused)) = expand("o*.yaml") else {
+        let Err(ExpandError::World(rejected)) = expand("o*.yaml") else {
             panic!("no document can name it")
         };
         assert_eq!(
-            refused.to_string(),
+            rejected.to_string(),
             format!("{shown}/odd\\xff.yaml: cannot be read: its name is not UTF-8")
         );
         assert!(expand("*.json").is_ok(), "it is asked for by no pattern");

@@ -23,7 +23,7 @@ impl Lock {
     /// is called once, and this waits.
     ///
     /// # Errors
-    /// What the operating system refuses.
+    /// What the operating system rejects.
     pub fn take(folder: &str, waiting: impl FnOnce()) -> Result<Self, WorldError> {
         take(Path::new(folder), waiting).map_err(|error| WorldError::writing(folder, &error))
     }
@@ -117,22 +117,22 @@ mod tests {
     /// Nobody waits for what does not come.
     #[cfg(unix)]
     #[test]
-    fn a_name_that_leads_nowhere_is_refused() {
+    fn a_name_that_leads_nowhere_is_rejected() {
         let base = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink("missing/file", base.path().join(NAME)).unwrap();
-        let refused = Lock::take(base.path().to_str().unwrap(), || panic!("nobody has it"));
-        assert!(matches!(refused, Err(WorldError::Unwritable { .. })));
+        let rejected = Lock::take(base.path().to_str().unwrap(), || panic!("nobody has it"));
+        assert!(matches!(rejected, Err(WorldError::Unwritable { .. })));
     }
 
     /// Nor for what can never be locked.
     #[test]
-    fn a_folder_in_the_place_of_the_file_is_refused() {
+    fn a_folder_in_the_place_of_the_file_is_rejected() {
         let base = tempfile::tempdir().unwrap();
         fs::create_dir(base.path().join(NAME)).unwrap();
-        let refused =
+        let rejected =
             Lock::take(base.path().to_str().unwrap(), || panic!("nobody has it")).unwrap_err();
         assert_eq!(
-            refused.to_string(),
+            rejected.to_string(),
             format!(
                 "{}: cannot be written: is a directory",
                 base.path().display()

@@ -379,7 +379,7 @@ fn missed(url: &str, error: &ureq::Error) -> Missed {
         error => format!("{host}: {error}"),
     };
     match error {
-        // TLS reports what it refuses as such data.
+        // TLS reports what it rejects as such data.
         ureq::Error::Io(error) if error.kind() != io::ErrorKind::InvalidData => {
             Missed::for_now(reason)
         }

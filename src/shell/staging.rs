@@ -382,28 +382,28 @@ mod tests {
         drop(staging);
         assert!(names(base.path()).is_empty());
         std::os::unix::fs::symlink("nowhere", base.path().join("link")).unwrap();
-        let refused = Staging::new(&base.path().join("link/below")).err();
+        let rejected = Staging::new(&base.path().join("link/below")).err();
         assert_eq!(
-            refused.map(|error| error.kind()),
+            rejected.map(|error| error.kind()),
             Some(io::ErrorKind::AlreadyExists),
             "a link to nowhere is in the way"
         );
     }
 
-    /// The name of the hidden folder is longer than that of a file: what the system refuses is
+    /// The name of the hidden folder is longer than that of a file: what the system rejects is
     /// told, and not tried again.
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_name_that_is_too_long_is_refused() {
+    fn a_name_that_is_too_long_is_rejected() {
         let base = tempfile::tempdir().unwrap();
         let mut folder = base.path().to_owned();
         while folder.as_os_str().len() < 4080 {
             folder.push("d".repeat((4079 - folder.as_os_str().len()).clamp(1, 100)));
         }
         fs::create_dir_all(&folder).unwrap();
-        let refused = Staging::new(&folder).err();
+        let rejected = Staging::new(&folder).err();
         assert_eq!(
-            refused.map(|error| error.kind()),
+            rejected.map(|error| error.kind()),
             Some(io::ErrorKind::InvalidFilename)
         );
         assert!(names(&folder).is_empty());

@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_that_overlap_are_refused_and_equal_ones_are_one() {
+    fn changes_that_overlap_are_rejected_and_equal_ones_are_one() {
         let overlap = edited(TEXT, "{c: 2}", |edits, at| {
             edits.replace(at.start + 1..at.end - 1, "d: 3");
             edits.replace(at, "4");

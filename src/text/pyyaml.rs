@@ -12,8 +12,8 @@ pub(crate) enum Scalar {
     /// A number, a boolean, null or a time, as Python prints it; for floats and times the digits
     /// may differ.
     Value(String),
-    /// A key that only mappings may have: the document is refused.
-    Refused,
+    /// A key that only mappings may have: the document is rejected.
+    Rejected,
 }
 
 macro_rules! patterns {
@@ -38,7 +38,7 @@ pub(crate) fn scalar(text: &str) -> Scalar {
         "" | "~" | "null" | "Null" | "NULL" => value("None"),
         "yes" | "Yes" | "YES" | "true" | "True" | "TRUE" | "on" | "On" | "ON" => value("True"),
         "no" | "No" | "NO" | "false" | "False" | "FALSE" | "off" | "Off" | "OFF" => value("False"),
-        "=" | "<<" => Scalar::Refused,
+        "=" | "<<" => Scalar::Rejected,
         _ if !text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => Scalar::Text,
         _ if INTEGER.is_match(text) => Scalar::Value(integer(text)),
         _ if FLOAT.is_match(text) => Scalar::Value(float(text)),
@@ -130,7 +130,7 @@ mod tests {
         }
         assert_eq!(
             (scalar("="), scalar("<<")),
-            (Scalar::Refused, Scalar::Refused)
+            (Scalar::Rejected, Scalar::Rejected)
         );
     }
 }

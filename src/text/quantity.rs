@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_quantity_is_refused() {
+    fn what_is_no_quantity_is_rejected() {
         for text in ["", "abc", "1x", "1 Gi", "1.2.3", "1e3x"] {
             assert_eq!(canonical(text), Err(FORMAT_WRONG.to_owned()), "{text}");
         }

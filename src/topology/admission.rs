@@ -1,4 +1,4 @@
-//! What the API server and Cluster API's webhooks refuse of a ClusterClass or a Cluster before any
+//! What the API server and Cluster API's webhooks reject of a ClusterClass or a Cluster before any
 //! controller sees it.
 //!
 //! Source: the CRDs of core v1beta2 as far as topologies use them, and `core/webhooks/admission` of
@@ -12,9 +12,9 @@ use super::class::{Class, Definition};
 use super::cluster::Cluster;
 use super::part::Part;
 use super::patch_admission;
-use super::refused::{Refused, invalid, joined};
+use super::rejected::{Rejected, invalid, joined};
 use super::{
-    CLASS_REFUSED, CLUSTER_REFUSED, PART_EMPTY, advice, definitions, health_check,
+    CLASS_REJECTED, CLUSTER_REJECTED, PART_EMPTY, advice, definitions, health_check,
     machine_admission, metadata_admission, names, taint_admission, version_admission,
 };
 use crate::admission::Release;
@@ -29,20 +29,20 @@ use crate::text::budget::Budget;
 use crate::text::go::number::atoi;
 use crate::text::go::quote;
 
-/// The findings of what a webhook refuses: one each, with the whole message.
+/// The findings of what a webhook rejects: one each, with the whole message.
 pub(super) fn by_webhook(
     object: &Object,
     rule: &'static Rule,
-    refused: Vec<Refused<'_>>,
+    rejected: Vec<Rejected<'_>>,
 ) -> Vec<Diagnostic> {
     let mut seen = BTreeSet::new();
-    let refused: Vec<Refused<'_>> = refused
+    let rejected: Vec<Rejected<'_>> = rejected
         .into_iter()
-        .filter(|refused| seen.insert(refused.text.clone()))
+        .filter(|rejected| seen.insert(rejected.text.clone()))
         .collect();
-    let texts: Vec<&str> = refused
+    let texts: Vec<&str> = rejected
         .iter()
-        .map(|refused| refused.text.as_str())
+        .map(|rejected| rejected.text.as_str())
         .collect();
     let all = if let [only] = texts[..] {
         only.to_owned()
@@ -54,34 +54,36 @@ pub(super) fn by_webhook(
         object.kind(),
         quote(object.name())
     );
-    let mut upstream = Shared::new(Some(upstream), refused.len());
-    refused
+    let mut upstream = Shared::new(Some(upstream), rejected.len());
+    rejected
         .iter()
-        .map(|refused| finding(rule, refused, upstream.next()))
+        .map(|rejected| finding(rule, rejected, upstream.next()))
         .collect()
 }
 
-fn finding(rule: &'static Rule, refused: &Refused<'_>, upstream: Option<Text>) -> Diagnostic {
+fn finding(rule: &'static Rule, rejected: &Rejected<'_>, upstream: Option<Text>) -> Diagnostic {
     let mut finding = Diagnostic::of(
-        refused.rule.unwrap_or(rule),
-        refused.text.lines().next().unwrap_or_default(),
+        rejected.rule.unwrap_or(rule),
+        rejected.text.lines().next().unwrap_or_default(),
     );
     finding.upstream = upstream;
-    finding.at(refused.place()).help(advice::of(&refused.text))
+    finding
+        .at(rejected.place())
+        .help(advice::of(&rejected.text))
 }
 
-/// What is refused of a class: first by the API server, else by the webhook. One that no Cluster
+/// What is rejected of a class: first by the API server, else by the webhook. One that no Cluster
 /// uses may be a patch for a class, and lack what that has.
 pub(super) fn of_class(class: &Class<'_>, is_used: bool, budget: &Budget) -> Vec<Diagnostic> {
-    let by_schema = definitions::of_class(class.object, is_used, &CLASS_REFUSED, budget);
-    let mut refused = machine_admission::of_class(class, is_used);
-    refused.extend(metadata_admission::of_class(class));
-    refused.extend(taint_admission::of_class(class));
-    refused.extend(version_admission::of_class(class));
-    refused.extend(naming(class, budget));
-    refused.extend(variables(class, budget));
-    refused.extend(patch_admission::patches(class));
-    all(class.object, &CLASS_REFUSED, by_schema, refused)
+    let by_schema = definitions::of_class(class.object, is_used, &CLASS_REJECTED, budget);
+    let mut rejected = machine_admission::of_class(class, is_used);
+    rejected.extend(metadata_admission::of_class(class));
+    rejected.extend(taint_admission::of_class(class));
+    rejected.extend(version_admission::of_class(class));
+    rejected.extend(naming(class, budget));
+    rejected.extend(variables(class, budget));
+    rejected.extend(patch_admission::patches(class));
+    all(class.object, &CLASS_REJECTED, by_schema, rejected)
 }
 
 /// The findings of the schema, and of the webhook about other fields. The server does not ask the
@@ -90,27 +92,27 @@ fn all(
     object: &Object,
     rule: &'static Rule,
     by_schema: Vec<Diagnostic>,
-    mut refused: Vec<Refused<'_>>,
+    mut rejected: Vec<Rejected<'_>>,
 ) -> Vec<Diagnostic> {
     let known: BTreeSet<&FieldPath> = by_schema
         .iter()
         .map(|finding| &finding.place.path)
         .collect();
-    refused.retain(|refused| {
-        let path = refused.part.path();
+    rejected.retain(|rejected| {
+        let path = rejected.part.path();
         let mut at_or_above = std::iter::successors(Some(path.clone()), FieldPath::parent);
         !at_or_above.any(|path| known.contains(&path))
     });
-    let by_webhook = match refused.is_empty() {
+    let by_webhook = match rejected.is_empty() {
         true => Vec::new(),
-        false => by_webhook(object, rule, refused),
+        false => by_webhook(object, rule, rejected),
     };
     by_schema.into_iter().chain(by_webhook).collect()
 }
 
 /// Templates of names must give names.
-fn naming<'o>(class: &Class<'o>, budget: &Budget) -> Vec<Refused<'o>> {
-    let mut refused = Vec::new();
+fn naming<'o>(class: &Class<'o>, budget: &Budget) -> Vec<Rejected<'o>> {
+    let mut rejected = Vec::new();
     let mut judge = |naming: &Part<'o>, what: &str, field: &str, own: Option<(&str, &str)>| {
         let template = naming.text();
         if template.is_empty() {
@@ -120,7 +122,7 @@ fn naming<'o>(class: &Class<'o>, budget: &Budget) -> Vec<Refused<'o>> {
             Ok(name) => subdomain_errors(&name),
             Err(reason) => vec![format!("invalid {what} name template: {reason}")],
         };
-        refused.extend(
+        rejected.extend(
             details
                 .iter()
                 .map(|detail| invalid(naming, field, &quote(template), detail)),
@@ -152,12 +154,12 @@ fn naming<'o>(class: &Class<'o>, budget: &Budget) -> Vec<Refused<'o>> {
             judge(&worker.naming, kind, &field, Some((key, short)));
         }
     }
-    refused
+    rejected
 }
 
 /// Variables must have names of their own and sound schemas.
-fn variables<'o>(class: &Class<'o>, budget: &Budget) -> Vec<Refused<'o>> {
-    let mut refused = Vec::new();
+fn variables<'o>(class: &Class<'o>, budget: &Budget) -> Vec<Rejected<'o>> {
+    let mut rejected = Vec::new();
     let mut seen = BTreeSet::new();
     for definition in &class.variables {
         let (name, part) = (definition.name, definition.part.field("name"));
@@ -166,7 +168,7 @@ fn variables<'o>(class: &Class<'o>, budget: &Budget) -> Vec<Refused<'o>> {
                 "variable name must be unique. Variable with name {} is defined more than once",
                 quote(name)
             );
-            refused.push(invalid(
+            rejected.push(invalid(
                 &part,
                 &format!("spec.variables[{name}].name"),
                 &quote(name),
@@ -178,7 +180,7 @@ fn variables<'o>(class: &Class<'o>, budget: &Budget) -> Vec<Refused<'o>> {
         let (name, part) = (definition.name, definition.part.field("name"));
         let field = format!("spec.variables[{name}]");
         if name == "builtin" {
-            refused.push(invalid(
+            rejected.push(invalid(
                 &part,
                 &format!("{field}.name"),
                 &quote(name),
@@ -186,23 +188,23 @@ fn variables<'o>(class: &Class<'o>, budget: &Budget) -> Vec<Refused<'o>> {
             ));
         }
         if name.contains('.') {
-            refused.push(invalid(
+            rejected.push(invalid(
                 &part,
                 &format!("{field}.name"),
                 &quote(name),
                 "variable name cannot contain \".\"",
             ));
         }
-        refused.extend(variable_metadata(definition));
+        rejected.extend(variable_metadata(definition));
         let schema = definition.part.at("schema.openAPIV3Schema");
         let path = variable_path(name).field("schema").field("openAPIV3Schema");
         let (violations, _) = check_variable(&definition.schema, &path, budget);
-        refused.extend(violations.into_iter().map(|violation| Refused {
+        rejected.extend(violations.into_iter().map(|violation| Rejected {
             below: below(&violation.path, &path),
-            ..Refused::new(schema.clone(), violation.to_string())
+            ..Rejected::new(schema.clone(), violation.to_string())
         }));
     }
-    refused
+    rejected
 }
 
 /// The path of a variable in messages.
@@ -216,12 +218,12 @@ fn below(path: &FieldPath, above: &FieldPath) -> FieldPath {
 }
 
 /// Labels and annotations of a variable, and of each part of its schema.
-fn variable_metadata<'o>(definition: &Definition<'o>) -> Vec<Refused<'o>> {
+fn variable_metadata<'o>(definition: &Definition<'o>) -> Vec<Rejected<'o>> {
     let path = variable_path(definition.name);
     let own = definition
         .part
         .either(&["deprecatedV1Beta1Metadata", "metadata"]);
-    let mut refused = Vec::new();
+    let mut rejected = Vec::new();
     let mut report = |part: &Part<'o>, path: &FieldPath| {
         let entries = |name| {
             part.field(name)
@@ -233,8 +235,8 @@ fn variable_metadata<'o>(definition: &Definition<'o>) -> Vec<Refused<'o>> {
         let labels = validate_labels(&entries("labels"), &path.field("labels"));
         let annotations = validate_annotations(&entries("annotations"), &path.field("annotations"));
         let violations = labels.into_iter().chain(annotations);
-        refused
-            .extend(violations.map(|violation| Refused::new(part.clone(), violation.to_string())));
+        rejected
+            .extend(violations.map(|violation| Rejected::new(part.clone(), violation.to_string())));
     };
     report(&own, &path.field("deprecatedV1Beta1Metadata"));
     let schema = definition.part.at("schema.openAPIV3Schema");
@@ -253,32 +255,32 @@ fn variable_metadata<'o>(definition: &Definition<'o>) -> Vec<Refused<'o>> {
             names.map(|(name, _)| (properties.field(name), path.field("properties").key(name))),
         );
     }
-    refused
+    rejected
 }
 
-/// What is refused of a Cluster beside its variables: by the API server, else by the webhook.
+/// What is rejected of a Cluster beside its variables: by the API server, else by the webhook.
 pub(super) fn of_cluster(
     cluster: &Cluster<'_>,
     class: Option<&Class<'_>>,
     release: &Release,
     budget: &Budget,
 ) -> Vec<Diagnostic> {
-    let by_schema = definitions::of_cluster(cluster.object, &CLUSTER_REFUSED, budget);
-    let mut refused = Vec::new();
-    refused.extend(version_admission::of_cluster(cluster, class, release));
+    let by_schema = definitions::of_cluster(cluster.object, &CLUSTER_REJECTED, budget);
+    let mut rejected = Vec::new();
+    rejected.extend(version_admission::of_cluster(cluster, class, release));
     if let Some(class) = class {
-        refused.extend(worker_classes(cluster, class));
-        refused.extend(health_check::of_cluster(cluster, class));
+        rejected.extend(worker_classes(cluster, class));
+        rejected.extend(health_check::of_cluster(cluster, class));
     }
-    refused.extend(machine_admission::autoscaled(cluster, class));
-    refused.extend(machine_admission::rollouts(cluster));
-    refused.extend(metadata_admission::of_cluster(cluster));
-    refused.extend(taint_admission::of_cluster(cluster));
-    refused.extend(own_fields(cluster));
-    all(cluster.object, &CLUSTER_REFUSED, by_schema, refused)
+    rejected.extend(machine_admission::autoscaled(cluster, class));
+    rejected.extend(machine_admission::rollouts(cluster));
+    rejected.extend(metadata_admission::of_cluster(cluster));
+    rejected.extend(taint_admission::of_cluster(cluster));
+    rejected.extend(own_fields(cluster));
+    all(cluster.object, &CLUSTER_REJECTED, by_schema, rejected)
 }
 
-/// What is refused of a class as some installations of Cluster API are, and taken by others.
+/// What is rejected of a class as some installations of Cluster API are, and taken by others.
 pub(super) fn warnings_of_class(class: &Class<'_>) -> Vec<Diagnostic> {
     let workers = class
         .deployments
@@ -290,7 +292,7 @@ pub(super) fn warnings_of_class(class: &Class<'_>) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// The same of a Cluster, and what only the server refuses: Cluster API's own types leave out what
+/// The same of a Cluster, and what only the server rejects: Cluster API's own types leave out what
 /// is empty.
 pub(super) fn warnings_of_cluster(cluster: &Cluster<'_>) -> Vec<Diagnostic> {
     let workers = cluster
@@ -314,20 +316,20 @@ fn part_empty(part: &Part<'_>) -> Diagnostic {
         format!("{field}: Invalid value: 0: {field} in body should have at least 1 properties");
     Diagnostic::of(
         &PART_EMPTY,
-        format!("`{field}` holds nothing, and the API server refuses it so"),
+        format!("`{field}` holds nothing, and the API server rejects it so"),
     )
     .at(part.place())
     .upstream(upstream)
     .help("remove the field: without it the topology is the same")
 }
 
-/// What is refused of a Cluster beside its topology: its name, which becomes the value of a label,
+/// What is rejected of a Cluster beside its topology: its name, which becomes the value of a label,
 /// its networks, and how many upgrades it makes at once.
-fn own_fields<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
+fn own_fields<'o>(cluster: &Cluster<'o>) -> Vec<Rejected<'o>> {
     let whole = Part::whole(cluster.object);
     let name = whole.at("metadata.name");
     let of_name = label_value_errors(name.text());
-    let mut refused: Vec<Refused<'o>> = of_name
+    let mut rejected: Vec<Rejected<'o>> = of_name
         .iter()
         .map(|detail| {
             invalid(
@@ -346,7 +348,7 @@ fn own_fields<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
         for (index, block) in blocks.items().enumerate() {
             let detail = cidr_fault(block.text());
             let field = format!("spec.clusterNetwork.{network}.cidrBlocks[{index}]");
-            refused.extend(
+            rejected.extend(
                 detail.map(|detail| invalid(&block, &field, &quote(block.text()), &detail)),
             );
         }
@@ -362,19 +364,19 @@ fn own_fields<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
             )),
         };
         let field = format!("metadata.annotations.{UPGRADE_CONCURRENCY}");
-        refused.extend(
+        rejected.extend(
             detail.map(|detail| invalid(&concurrency, &field, &quote(concurrency.text()), &detail)),
         );
     }
-    refused
+    rejected
 }
 
 /// How many MachineDeployments and MachinePools of a topology are upgraded at once.
 const UPGRADE_CONCURRENCY: &str = "topology.cluster.x-k8s.io/upgrade-concurrency";
 
 /// Each MachineDeployment and MachinePool must have a class.
-fn worker_classes<'o>(cluster: &Cluster<'o>, class: &Class<'_>) -> Vec<Refused<'o>> {
-    let mut refused = Vec::new();
+fn worker_classes<'o>(cluster: &Cluster<'o>, class: &Class<'_>) -> Vec<Rejected<'o>> {
+    let mut rejected = Vec::new();
     let lists = [
         (
             &cluster.deployments,
@@ -397,8 +399,8 @@ fn worker_classes<'o>(cluster: &Cluster<'o>, class: &Class<'_>) -> Vec<Refused<'
                 quote(class.object.name())
             );
             let field = format!("spec.topology.workers.{list}[{index}].class");
-            refused.push(invalid(&worker.part.field("class"), &field, &name, &detail));
+            rejected.push(invalid(&worker.part.field("class"), &field, &name, &detail));
         }
     }
-    refused
+    rejected
 }

@@ -1,4 +1,4 @@
-//! What to do about what schemas and webhooks refuse, by their words.
+//! What to do about what schemas and webhooks reject, by their words.
 
 /// Words of upstream, and what helps. The first that are in a message count.
 const ADVICE: &[(&str, &str)] = &[
@@ -164,10 +164,10 @@ const ADVICE: &[(&str, &str)] = &[
     ("Required value", "add the field"),
 ];
 
-/// What helps against a refusal. What no words are known of is a value that its schema does not
+/// What helps against a rejection. What no words are known of is a value that its schema does not
 /// take.
-pub(super) fn of(refusal: &str) -> &'static str {
-    let known = ADVICE.iter().find(|(words, _)| refusal.contains(words));
+pub(super) fn of(rejection: &str) -> &'static str {
+    let known = ADVICE.iter().find(|(words, _)| rejection.contains(words));
     known.map_or("write a value that the schema takes", |(_, advice)| advice)
 }
 
@@ -177,7 +177,8 @@ mod tests {
 
     #[test]
     fn the_first_words_that_fit_count() {
-        let check = |refusal: &str, expected: &str| assert_eq!(of(refusal), expected, "{refusal}");
+        let check =
+            |rejection: &str, expected: &str| assert_eq!(of(rejection), expected, "{rejection}");
         check(
             "spec.patches[1].name: Invalid value: \"a\": patch names must be unique. Patch",
             "give each patch a name of its own",

@@ -27,7 +27,7 @@ pub enum Effect {
     /// What comes of it its provider decides.
     OfProvider,
     /// The webhook rejects the change.
-    Refused,
+    Rejected,
 }
 
 impl Effect {
@@ -40,7 +40,7 @@ impl Effect {
             Effect::RollsOut => "rolls out",
             Effect::InPlace => "in place",
             Effect::OfProvider => "provider decides",
-            Effect::Refused => "refused",
+            Effect::Rejected => "rejected",
         }
     }
 }
@@ -187,7 +187,7 @@ fn of_control_plane(old: &Value, new: &Value, refers_to_rotated: bool) -> Effect
     let [was, is] = [old, new].map(config);
     let in_spec = |config: &Value| serde_json::json!({"kubeadmConfigSpec": config});
     if !rollout::rejected(Release::NEWEST, &in_spec(&was), &in_spec(&is)).is_empty() {
-        return Effect::Refused;
+        return Effect::Rejected;
     }
     let reference = |object: &Value| {
         [

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::advice;
-use super::refused::joined;
+use super::rejected::joined;
 use crate::admission::core;
 use crate::admission::core::unknown::unknown_fields;
 use crate::diag::{Diagnostic, FieldPath, Rule, Segment, Shared};

@@ -1,5 +1,5 @@
 //! Health checks of machines in classes and topologies, of core v1beta2 and as v1beta1 spells them,
-//! and what Cluster API's webhooks refuse of them: `validateMachineHealthChecks` and
+//! and what Cluster API's webhooks reject of them: `validateMachineHealthChecks` and
 //! `validateMachineHealthCheckClasses` of `core/webhooks/admission` of v1.14, which see those of
 //! v1beta1 converted (`api/core/v1beta1/conversion.go`).
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::class::Class;
 use super::cluster::Cluster;
 use super::part::Part;
-use super::refused::{Refused, invalid, share};
+use super::rejected::{Rejected, invalid, share};
 use crate::text::go::duration;
 
 /// The health check of a control plane or MachineDeployment, of a class or a topology.
@@ -75,14 +75,14 @@ impl<'o> HealthCheck<'o> {
         }
     }
 
-    /// What is refused of one that is defined; `field` is the name that the webhooks have for it,
+    /// What is rejected of one that is defined; `field` is the name that the webhooks have for it,
     /// whatever the version.
-    fn judge(&self, field: &str, refused: &mut Vec<Refused<'o>>) {
+    fn judge(&self, field: &str, rejected: &mut Vec<Rejected<'o>>) {
         // 0 turns the check off.
         let (startup, seconds) = &self.startup;
         if let Some(seconds) = seconds.filter(|seconds| *seconds != 0 && *seconds < 30) {
             let field = format!("{field}.checks.nodeStartupTimeoutSeconds");
-            refused.push(invalid(
+            rejected.push(invalid(
                 startup,
                 &field,
                 &seconds.to_string(),
@@ -92,29 +92,29 @@ impl<'o> HealthCheck<'o> {
         share(
             &self.most,
             &format!("{field}.remediation.triggerIf.unhealthyLessThanOrEqualTo"),
-            refused,
+            rejected,
         );
     }
 
     /// The same of a MachineDeployment's, which has a field more.
-    fn judge_of_deployment(&self, field: &str, refused: &mut Vec<Refused<'o>>) {
+    fn judge_of_deployment(&self, field: &str, rejected: &mut Vec<Rejected<'o>>) {
         if self.is_defined {
-            self.judge(field, refused);
+            self.judge(field, rejected);
             share(
                 &self.in_flight,
                 &format!("{field}.remediation.maxInFlight"),
-                refused,
+                rejected,
             );
         }
     }
 
     /// That it is turned on, and neither the topology nor its class describes it.
-    fn undefined(&self, of_class: &HealthCheck<'_>, field: &str) -> Option<Refused<'o>> {
+    fn undefined(&self, of_class: &HealthCheck<'_>, field: &str) -> Option<Rejected<'o>> {
         if self.enabled.value != true || self.is_defined || of_class.is_defined {
             return None;
         }
         let detail = "cannot be set to true as healthCheck definition is not available in the Cluster topology or the ClusterClass";
-        Some(Refused::new(
+        Some(Rejected::new(
             self.enabled.clone(),
             format!("{field}.enable: Forbidden: {detail}"),
         ))
@@ -138,20 +138,20 @@ pub(super) fn seconds(text: &str) -> Option<i64> {
         .map(|nanoseconds| (nanoseconds / 1_000_000_000).min(i64::from(i32::MAX)))
 }
 
-/// What is refused of the health checks of a class.
-pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
-    let mut refused = Vec::new();
+/// What is rejected of the health checks of a class.
+pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Rejected<'o>> {
+    let mut rejected = Vec::new();
     let (own, field) = (
         HealthCheck::of(&class.control_plane.part),
         "spec.controlPlane.healthCheck",
     );
     if own.is_defined {
-        own.judge(field, &mut refused);
+        own.judge(field, &mut rejected);
         if class.machine.is_none() {
             let text = format!(
                 "{field}: Forbidden: can be only set if spec.controlPlane.machineInfrastructure is set"
             );
-            refused.push(Refused::new(own.part, text));
+            rejected.push(Rejected::new(own.part, text));
         }
     }
     for worker in &class.deployments {
@@ -159,14 +159,14 @@ pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
             "spec.workers.machineDeployments[{}].healthCheck",
             worker.class
         );
-        HealthCheck::of(&worker.part).judge_of_deployment(&field, &mut refused);
+        HealthCheck::of(&worker.part).judge_of_deployment(&field, &mut rejected);
     }
-    refused
+    rejected
 }
 
-/// What is refused of the health checks of a topology, with its class.
-pub(super) fn of_cluster<'o>(cluster: &Cluster<'o>, class: &Class<'_>) -> Vec<Refused<'o>> {
-    let mut refused = Vec::new();
+/// What is rejected of the health checks of a topology, with its class.
+pub(super) fn of_cluster<'o>(cluster: &Cluster<'o>, class: &Class<'_>) -> Vec<Rejected<'o>> {
+    let mut rejected = Vec::new();
     let (own, field) = (
         HealthCheck::of(&cluster.control_plane),
         "spec.topology.controlPlane.healthCheck",
@@ -176,27 +176,27 @@ pub(super) fn of_cluster<'o>(cluster: &Cluster<'o>, class: &Class<'_>) -> Vec<Re
             let text = format!(
                 "{field}: Forbidden: can be only set if spec.controlPlane.machineInfrastructure is set in ClusterClass"
             );
-            refused.push(Refused::new(own.part.clone(), text));
+            rejected.push(Rejected::new(own.part.clone(), text));
         }
-        own.judge(field, &mut refused);
+        own.judge(field, &mut rejected);
     }
-    refused.extend(own.undefined(&HealthCheck::of(&class.control_plane.part), field));
+    rejected.extend(own.undefined(&HealthCheck::of(&class.control_plane.part), field));
     for worker in &cluster.deployments {
         let own = HealthCheck::of(&worker.part);
         let field = format!(
             "spec.topology.workers.machineDeployments[{}].healthCheck",
             worker.name
         );
-        own.judge_of_deployment(&field, &mut refused);
+        own.judge_of_deployment(&field, &mut rejected);
         let source = class
             .deployments
             .iter()
             .find(|known| known.class == worker.class);
-        refused.extend(
+        rejected.extend(
             source.and_then(|source| own.undefined(&HealthCheck::of(&source.part), &field)),
         );
     }
-    refused
+    rejected
 }
 
 #[cfg(test)]
@@ -216,7 +216,7 @@ mod tests {
         }));
         of_class(&Class::of(&class))
             .into_iter()
-            .map(|refused| format!("{} at {}", refused.text, refused.part.path()))
+            .map(|rejected| format!("{} at {}", rejected.text, rejected.part.path()))
             .collect()
     }
 
@@ -290,11 +290,11 @@ mod tests {
                 "spec": {"topology": {"controlPlane": {field: {enable: true}}}},
             }))
         };
-        let refused = |cluster: &Object, class: &Object| {
-            let refused = of_cluster(&Cluster::of(cluster, true), &Class::of(class));
-            refused
+        let rejected = |cluster: &Object, class: &Object| {
+            let rejected = of_cluster(&Cluster::of(cluster, true), &Class::of(class));
+            rejected
                 .into_iter()
-                .map(|refused| refused.text)
+                .map(|rejected| rejected.text)
                 .collect::<Vec<_>>()
         };
         let (old, new) = (
@@ -305,11 +305,11 @@ mod tests {
         let text = "spec.topology.controlPlane.healthCheck.enable: Forbidden: cannot be set to true as healthCheck definition is not available \
                     in the Cluster topology or the ClusterClass";
         assert_eq!(
-            (refused(&old, &without), refused(&new, &without)),
+            (rejected(&old, &without), rejected(&new, &without)),
             (vec![text.to_owned()], vec![text.to_owned()])
         );
         assert_eq!(
-            (refused(&old, &with), refused(&new, &with)),
+            (rejected(&old, &with), rejected(&new, &with)),
             (Vec::new(), Vec::new())
         );
     }

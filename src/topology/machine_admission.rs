@@ -1,4 +1,4 @@
-//! What Cluster API's webhooks refuse of templates, rollouts and replicas:
+//! What Cluster API's webhooks reject of templates, rollouts and replicas:
 //! `core/webhooks/admission` of v1.14.
 
 use serde_json::Value;
@@ -7,7 +7,7 @@ use super::class::{Class, Reference};
 use super::cluster::Cluster;
 use super::health_check;
 use super::part::Part;
-use super::refused::{Refused, invalid, share};
+use super::rejected::{Rejected, invalid, share};
 use crate::text::go::quote;
 
 /// Annotations that give a MachineDeployment's replicas to the autoscaler.
@@ -16,9 +16,9 @@ const AUTOSCALER: [&str; 2] = [
     "cluster.x-k8s.io/cluster-api-autoscaler-node-group-max-size",
 ];
 
-/// What is refused of the templates, rollouts and health checks of a class.
-pub(super) fn of_class<'o>(class: &Class<'o>, is_used: bool) -> Vec<Refused<'o>> {
-    let mut refused = templates(class, is_used);
+/// What is rejected of the templates, rollouts and health checks of a class.
+pub(super) fn of_class<'o>(class: &Class<'o>, is_used: bool) -> Vec<Rejected<'o>> {
+    let mut rejected = templates(class, is_used);
     for worker in &class.deployments {
         let field = format!(
             "spec.workers.machineDeployments[{}].rollout.strategy",
@@ -29,16 +29,16 @@ pub(super) fn of_class<'o>(class: &Class<'o>, is_used: bool) -> Vec<Refused<'o>>
                 .part
                 .either(&["rollout.strategy.rollingUpdate", "strategy.rollingUpdate"]),
             &field,
-            &mut refused,
+            &mut rejected,
         );
     }
-    refused.extend(health_check::of_class(class));
-    refused
+    rejected.extend(health_check::of_class(class));
+    rejected
 }
 
-/// What is refused of the rollouts of a topology.
-pub(super) fn rollouts<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
-    let mut refused = Vec::new();
+/// What is rejected of the rollouts of a topology.
+pub(super) fn rollouts<'o>(cluster: &Cluster<'o>) -> Vec<Rejected<'o>> {
+    let mut rejected = Vec::new();
     for worker in &cluster.deployments {
         let field = format!(
             "spec.topology.workers.machineDeployments[{}].rollout.strategy",
@@ -49,27 +49,27 @@ pub(super) fn rollouts<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
                 .part
                 .either(&["rollout.strategy.rollingUpdate", "strategy.rollingUpdate"]),
             &field,
-            &mut refused,
+            &mut rejected,
         );
     }
-    refused
+    rejected
 }
 
 /// The kinds of templates end with `Template`; references that Clusters use are whole.
-fn templates<'o>(class: &Class<'o>, is_used: bool) -> Vec<Refused<'o>> {
-    let mut refused = Vec::new();
+fn templates<'o>(class: &Class<'o>, is_used: bool) -> Vec<Rejected<'o>> {
+    let mut rejected = Vec::new();
     let mut judge = |reference: &Reference<'o>, field: &str| {
         let demanded = |name: &'static str, is_empty: bool| {
             let text =
                 format!("{field}.ref.{name}: Required value: template {name} must be defined");
-            (is_used && is_empty).then(|| Refused::new(reference.part.field(name), text))
+            (is_used && is_empty).then(|| Rejected::new(reference.part.field(name), text))
         };
-        refused.extend(demanded("name", reference.name().is_empty()));
+        rejected.extend(demanded("name", reference.name().is_empty()));
         let kind = reference.kind();
         if (is_used || !kind.is_empty()) && kind.strip_suffix("Template").is_none_or(str::is_empty)
         {
             let detail = "template kind must be of form \"<name>Template\"";
-            refused.push(invalid(
+            rejected.push(invalid(
                 &reference.part.field("kind"),
                 &format!("{field}.ref.kind"),
                 &quote(kind),
@@ -81,14 +81,14 @@ fn templates<'o>(class: &Class<'o>, is_used: bool) -> Vec<Refused<'o>> {
             let detail = format!(
                 "template apiVersion must be a valid Kubernetes apiVersion: unexpected GroupVersion string: {api_version}"
             );
-            refused.push(invalid(
+            rejected.push(invalid(
                 &reference.part.field("apiVersion"),
                 &format!("{field}.ref.apiVersion"),
                 &quote(api_version),
                 &detail,
             ));
         }
-        refused.extend(demanded(
+        rejected.extend(demanded(
             "apiVersion",
             api_version.is_empty() || api_version == "/",
         ));
@@ -108,23 +108,23 @@ fn templates<'o>(class: &Class<'o>, is_used: bool) -> Vec<Refused<'o>> {
             judge(&worker.infrastructure, &format!("{field}.infrastructure"));
         }
     }
-    refused
+    rejected
 }
 
-fn rollout<'o>(update: &Part<'o>, field: &str, refused: &mut Vec<Refused<'o>>) {
+fn rollout<'o>(update: &Part<'o>, field: &str, rejected: &mut Vec<Rejected<'o>>) {
     let (unavailable, surge) = (update.field("maxUnavailable"), update.field("maxSurge"));
     share(
         &unavailable,
         &format!("{field}.rollingUpdate.maxUnavailable"),
-        refused,
+        rejected,
     );
-    share(&surge, &format!("{field}.rollingUpdate.maxSurge"), refused);
+    share(&surge, &format!("{field}.rollingUpdate.maxSurge"), rejected);
     if [&unavailable, &surge]
         .iter()
         .all(|part| part.value.as_i64() == Some(0))
     {
         let detail = "maxUnavailable and maxSurge cannot both be 0";
-        refused.push(invalid(
+        rejected.push(invalid(
             update,
             &format!("{field}.rollingUpdate"),
             "\"0\"",
@@ -134,13 +134,16 @@ fn rollout<'o>(update: &Part<'o>, field: &str, refused: &mut Vec<Refused<'o>>) {
 }
 
 /// Replicas of a topology that the autoscaler decides.
-pub(super) fn autoscaled<'o>(cluster: &Cluster<'o>, class: Option<&Class<'_>>) -> Vec<Refused<'o>> {
+pub(super) fn autoscaled<'o>(
+    cluster: &Cluster<'o>,
+    class: Option<&Class<'_>>,
+) -> Vec<Rejected<'o>> {
     let is_autoscaled = |metadata: &Value| {
         AUTOSCALER
             .iter()
             .any(|key| metadata["annotations"].get(key).is_some())
     };
-    let mut refused = Vec::new();
+    let mut rejected = Vec::new();
     for worker in &cluster.deployments {
         let replicas = worker.part.field("replicas");
         if !replicas.is_there() {
@@ -159,7 +162,7 @@ pub(super) fn autoscaled<'o>(cluster: &Cluster<'o>, class: Option<&Class<'_>>) -
         if is_autoscaled(worker.part.field("metadata").value) {
             let detail =
                 format!("{whose}same MachineDeploymentTopology has autoscaler annotations");
-            refused.push(invalid(&replicas, &field, &shown, &detail));
+            rejected.push(invalid(&replicas, &field, &shown, &detail));
         }
         let source = class.and_then(|class| {
             class
@@ -172,8 +175,8 @@ pub(super) fn autoscaled<'o>(cluster: &Cluster<'o>, class: Option<&Class<'_>>) -
             let detail = format!(
                 "{whose}source class {class} of this MachineDeploymentTopology has autoscaler annotations"
             );
-            refused.push(invalid(&replicas, &field, &shown, &detail));
+            rejected.push(invalid(&replicas, &field, &shown, &detail));
         }
     }
-    refused
+    rejected
 }

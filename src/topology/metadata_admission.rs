@@ -1,17 +1,17 @@
-//! Labels and annotations of machines that Cluster API's webhooks refuse of Clusters and
+//! Labels and annotations of machines that Cluster API's webhooks reject of Clusters and
 //! ClusterClasses: `ObjectMeta.Validate` of `api/core/v1beta2` and `core/webhooks/admission` of
 //! v1.14.
 
 use super::class::Class;
 use super::cluster::Cluster;
 use super::part::Part;
-use super::refused::Refused;
+use super::rejected::Rejected;
 use crate::diag::FieldPath;
 use crate::schema::{validate_annotations, validate_labels};
 
-/// What is refused of the metadata in a topology.
-pub(super) fn of_cluster<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
-    let mut refused = metadata(
+/// What is rejected of the metadata in a topology.
+pub(super) fn of_cluster<'o>(cluster: &Cluster<'o>) -> Vec<Rejected<'o>> {
+    let mut rejected = metadata(
         &cluster.control_plane.field("metadata"),
         "spec.topology.controlPlane.metadata",
     );
@@ -21,15 +21,15 @@ pub(super) fn of_cluster<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
     ] {
         for worker in workers {
             let field = format!("spec.topology.workers.{list}[{}].metadata", worker.name);
-            refused.extend(metadata(&worker.part.field("metadata"), &field));
+            rejected.extend(metadata(&worker.part.field("metadata"), &field));
         }
     }
-    refused
+    rejected
 }
 
-/// What is refused of the metadata in a class.
-pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
-    let mut refused = metadata(
+/// What is rejected of the metadata in a class.
+pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Rejected<'o>> {
+    let mut rejected = metadata(
         &class.control_plane.part.field("metadata"),
         "spec.controlPlane.metadata",
     );
@@ -39,19 +39,19 @@ pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
     ] {
         for worker in workers {
             let field = format!("spec.workers.{list}[{}].template.metadata", worker.class);
-            refused.extend(metadata(
+            rejected.extend(metadata(
                 &worker.part.either(&["metadata", "template.metadata"]),
                 &field,
             ));
         }
     }
-    refused
+    rejected
 }
 
 /// `field` is the name that the webhook has for the part.
-fn metadata<'o>(part: &Part<'o>, field: &str) -> Vec<Refused<'o>> {
+fn metadata<'o>(part: &Part<'o>, field: &str) -> Vec<Rejected<'o>> {
     let root = FieldPath::root();
-    let mut refused = Vec::new();
+    let mut rejected = Vec::new();
     for (kind, judge) in [
         ("labels", validate_labels as fn(&_, &_) -> _),
         ("annotations", validate_annotations),
@@ -64,11 +64,11 @@ fn metadata<'o>(part: &Part<'o>, field: &str) -> Vec<Refused<'o>> {
             .unwrap_or_default();
         let text =
             |violation: crate::schema::Violation| format!("{field}.{kind}: {}", violation.body());
-        refused.extend(
+        rejected.extend(
             violations
                 .into_iter()
-                .map(|violation| Refused::new(entries.clone(), text(violation))),
+                .map(|violation| Rejected::new(entries.clone(), text(violation))),
         );
     }
-    refused
+    rejected
 }

@@ -33,7 +33,7 @@ mod origins;
 mod part;
 mod patch_admission;
 mod plan;
-mod refused;
+mod rejected;
 mod scope;
 mod spelling;
 mod state;
@@ -76,11 +76,11 @@ rules! {
     /// a topology sets a field that has a different type in a template of the ClusterClass
     pub(crate) TEMPLATE_MISSHAPEN = error("topology-template-misshapen");
     /// the API server or Cluster API's webhook rejects a ClusterClass
-    pub(crate) CLASS_REFUSED = error("topology-class-refused");
+    pub(crate) CLASS_REJECTED = error("topology-class-rejected");
     /// the API server or Cluster API's webhook rejects the topology of a Cluster
-    pub(crate) CLUSTER_REFUSED = error("topology-cluster-refused");
+    pub(crate) CLUSTER_REJECTED = error("topology-cluster-rejected");
     /// a variable of a topology has a value that its ClusterClass rejects
-    pub(crate) VARIABLE_REFUSED = error("topology-variable-refused");
+    pub(crate) VARIABLE_REJECTED = error("topology-variable-rejected");
     /// a validation rule of a variable cannot be evaluated offline
     pub(crate) VARIABLE_UNJUDGED = warning("topology-variable-unjudged");
     /// a topology refers to a machine class that its ClusterClass does not have
@@ -110,13 +110,13 @@ rules! {
     pub(crate) TEMPLATE_UNSUPPORTED = error("topology-template-unsupported");
 }
 
-/// What the API server and Cluster API's webhook refuse of a ClusterClass by itself. Patches of
+/// What the API server and Cluster API's webhook reject of a ClusterClass by itself. Patches of
 /// runtime extensions are taken, as by a core whose feature gate `RuntimeSDK` is on.
-pub(crate) fn refused_of_class(class: &Object, budget: &Budget) -> Vec<Diagnostic> {
-    let refused = admission::of_class(&Class::of(class), false, budget).into_iter();
+pub(crate) fn rejected_of_class(class: &Object, budget: &Budget) -> Vec<Diagnostic> {
+    let rejected = admission::of_class(&Class::of(class), false, budget).into_iter();
     let unknown = definitions::unknown(class).into_iter();
     unknown
-        .chain(refused)
+        .chain(rejected)
         .filter(|finding| finding.rule != &PATCH_EXTERNAL)
         .collect()
 }

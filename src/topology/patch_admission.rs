@@ -1,4 +1,4 @@
-//! What the webhook of ClusterClasses refuses of patches: `patch_validation.go` of Cluster API's
+//! What the webhook of ClusterClasses rejects of patches: `patch_validation.go` of Cluster API's
 //! `core/webhooks/admission`.
 
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use super::PATCH_EXTERNAL;
 use super::class::{Class, Reference, WorkerClass};
 use super::items::class_matches;
 use super::part::Part;
-use super::refused::{Refused, invalid};
+use super::rejected::{Rejected, invalid};
 use crate::objects::fields;
 use crate::schema::name::label_key_errors;
 use crate::text::go::number::atoi;
@@ -63,8 +63,8 @@ const BUILTIN: &[&str] = &[
     "machinePool.infrastructureRef.name",
 ];
 
-/// What is refused of the patches of a class.
-pub(super) fn patches<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
+/// What is rejected of the patches of a class.
+pub(super) fn patches<'o>(class: &Class<'o>) -> Vec<Rejected<'o>> {
     let mut judge = Judge {
         class,
         variables: class
@@ -72,28 +72,28 @@ pub(super) fn patches<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
             .iter()
             .map(|variable| variable.name)
             .collect(),
-        refused: Vec::new(),
+        rejected: Vec::new(),
     };
     let mut names = BTreeSet::new();
     for (index, patch) in class.patches.iter().enumerate() {
         judge.patch(patch, &format!("spec.patches[{index}]"), &mut names);
     }
-    judge.refused
+    judge.rejected
 }
 
 struct Judge<'c, 'o> {
     class: &'c Class<'o>,
     variables: BTreeSet<&'o str>,
-    refused: Vec<Refused<'o>>,
+    rejected: Vec<Rejected<'o>>,
 }
 
 impl<'o> Judge<'_, 'o> {
-    fn refuse(&mut self, part: &Part<'o>, field: &str, shown: &str, detail: &str) {
-        self.refused.push(invalid(part, field, shown, detail));
+    fn reject(&mut self, part: &Part<'o>, field: &str, shown: &str, detail: &str) {
+        self.rejected.push(invalid(part, field, shown, detail));
     }
 
     fn say(&mut self, part: &Part<'o>, text: String) {
-        self.refused.push(Refused::new(part.clone(), text));
+        self.rejected.push(Rejected::new(part.clone(), text));
     }
 
     fn patch(&mut self, patch: &Part<'o>, field: &str, names: &mut BTreeSet<&'o str>) {
@@ -106,7 +106,7 @@ impl<'o> Judge<'_, 'o> {
             let detail = format!(
                 "patch names must be unique. Patch with name {shown} is defined more than once"
             );
-            self.refuse(&name, &format!("{field}.name"), &shown, &detail);
+            self.reject(&name, &format!("{field}.name"), &shown, &detail);
         }
         self.template(
             &patch.field("enabledIf"),
@@ -121,7 +121,7 @@ impl<'o> Judge<'_, 'o> {
             ),
             (true, true) => {
                 let shown = printed(patch.value, None);
-                self.refuse(
+                self.reject(
                     patch,
                     field,
                     &shown,
@@ -141,16 +141,16 @@ impl<'o> Judge<'_, 'o> {
             let detail =
                 "patch.external can be used only if the RuntimeSDK feature flag is enabled";
             let text = format!("{field}.external: Forbidden: {detail}");
-            self.refused.push(Refused {
+            self.rejected.push(Rejected {
                 rule: Some(&PATCH_EXTERNAL),
-                ..Refused::new(external, text)
+                ..Rejected::new(external, text)
             });
         }
     }
 
     fn template(&mut self, part: &Part<'o>, field: &str, name: &str) {
         if let Err(fault) = parses(Dialect::SPRIG, name, part.text()) {
-            self.refuse(
+            self.reject(
                 part,
                 field,
                 &quote(part.text()),
@@ -163,7 +163,7 @@ impl<'o> Judge<'_, 'o> {
         let path = operation.field("path");
         if !path.text().starts_with("/spec") {
             let shown = quote(&printed(operation.value, Some(0)));
-            self.refuse(
+            self.reject(
                 &path,
                 &format!("{field}.path"),
                 &shown,
@@ -186,10 +186,10 @@ impl<'o> Judge<'_, 'o> {
                 "add" if index != 0 => {
                     let detail =
                         "arrays can only be accessed using \"0\" (prepend) or \"-\" (append)";
-                    self.refuse(path, field, &shown, detail);
+                    self.reject(path, field, &shown, detail);
                 }
                 "replace" | "remove" => {
-                    self.refuse(
+                    self.reject(
                         path,
                         field,
                         &shown,
@@ -209,13 +209,13 @@ impl<'o> Judge<'_, 'o> {
         let (variable, template) = (from.field("variable"), from.field("template"));
         let shown = |part: &Part<'_>| quote(&printed(part.value, Some(0)));
         match (value.is_there(), from.is_there()) {
-            (false, false) => self.refuse(
+            (false, false) => self.reject(
                 operation,
                 field,
                 &shown(operation),
                 "jsonPatch must define one of value or valueFrom",
             ),
-            (true, true) => self.refuse(
+            (true, true) => self.reject(
                 operation,
                 field,
                 &shown(operation),
@@ -228,13 +228,13 @@ impl<'o> Judge<'_, 'o> {
         }
         let at = format!("{field}.valueFrom");
         match (variable.text().is_empty(), template.text().is_empty()) {
-            (true, true) => self.refuse(
+            (true, true) => self.reject(
                 &from,
                 &at,
                 &shown(&from),
                 "valueFrom must set either template or variable",
             ),
-            (false, false) => self.refuse(
+            (false, false) => self.reject(
                 &from,
                 &at,
                 &shown(&from),
@@ -254,7 +254,7 @@ impl<'o> Judge<'_, 'o> {
         let text = variable.text();
         if let Some(builtin) = text.strip_prefix("builtin.") {
             if !BUILTIN.contains(&builtin) {
-                self.refuse(
+                self.reject(
                     variable,
                     field,
                     &quote(text),
@@ -268,7 +268,7 @@ impl<'o> Judge<'_, 'o> {
             .find(|part| !part.is_empty())
             .unwrap_or_default();
         if !self.variables.contains(name) {
-            self.refuse(
+            self.reject(
                 variable,
                 field,
                 &quote(text),
@@ -303,7 +303,7 @@ impl<'o> Judge<'_, 'o> {
             .iter()
             .any(|name| names(name).items().next().is_some());
         if !infrastructure && !control_plane && !has_names {
-            self.refuse(
+            self.reject(
                 selector,
                 field,
                 &quote(&printed(&self.stored(selector.value), Some(0))),
@@ -314,7 +314,7 @@ impl<'o> Judge<'_, 'o> {
         let at = format!("{field}.matchResources");
         if infrastructure && !is_for(selector, &self.class.infrastructure.template) {
             let detail = "selector is enabled but does not match the infrastructure ref";
-            self.refuse(
+            self.reject(
                 &resources.field("infrastructureCluster"),
                 &format!("{at}.infrastructureCluster"),
                 "true",
@@ -327,7 +327,7 @@ impl<'o> Judge<'_, 'o> {
             && !machine.is_some_and(|machine| is_for(selector, machine))
         {
             let detail = "selector is enabled but matches neither the controlPlane ref nor the controlPlane machineInfrastructure ref";
-            self.refuse(
+            self.reject(
                 &resources.field("controlPlane"),
                 &format!("{at}.controlPlane"),
                 "true",
@@ -362,7 +362,7 @@ impl<'o> Judge<'_, 'o> {
         for (index, name) in names.items().enumerate() {
             let field = format!("{at}.{key}.names[{index}]");
             if let Some(detail) = bad_name(name.text()) {
-                self.refuse(&name, &field, &quote(name.text()), detail);
+                self.reject(&name, &field, &quote(name.text()), detail);
                 return;
             }
             let fits = |class: &&WorkerClass<'_>| {
@@ -376,7 +376,7 @@ impl<'o> Judge<'_, 'o> {
                 let detail = format!(
                     "selector is enabled but matches neither the bootstrap ref nor the infrastructure ref of a {kind} class"
                 );
-                self.refuse(&name, &field, &quote(name.text()), &detail);
+                self.reject(&name, &field, &quote(name.text()), &detail);
             }
         }
     }

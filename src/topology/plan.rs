@@ -17,12 +17,12 @@ use super::items::{Item, Outcome, Variables, Write, items, take_over, topology_n
 use super::made::too_large;
 use super::origins::{self, Origins, Patched};
 use super::part::Part;
-use super::refused::Refused;
+use super::rejected::Rejected;
 use super::scope::Layer;
 use super::state::{State, misshapen, state};
 use super::variables;
 use super::{
-    CLASS_MISSING, CLUSTER_NONE, NAMESAKES, PATCH_EXTERNAL, RANDOM, VARIABLE_REFUSED,
+    CLASS_MISSING, CLUSTER_NONE, NAMESAKES, PATCH_EXTERNAL, RANDOM, VARIABLE_REJECTED,
     VARIABLE_UNJUDGED, blueprint,
 };
 use crate::admission::Release;
@@ -37,7 +37,7 @@ use crate::text::go::quote;
 pub struct Options {
     /// Whether external patches are passed over.
     pub allows_external: bool,
-    /// Whether what schemas and webhooks refuse is planned all the same.
+    /// Whether what schemas and webhooks reject is planned all the same.
     pub skips_admission: bool,
     /// The release whose webhooks check Clusters and classes.
     pub release: Release,
@@ -298,8 +298,8 @@ fn one(
         let mut findings = Vec::new();
         if !faults.is_empty() {
             let help = "`windlass topology variables FILE` shows what the class takes";
-            let refused = admission::by_webhook(cluster.object, &VARIABLE_REFUSED, faults);
-            findings = refused
+            let rejected = admission::by_webhook(cluster.object, &VARIABLE_REJECTED, faults);
+            findings = rejected
                 .into_iter()
                 .map(|finding| finding.help(help))
                 .collect();
@@ -400,7 +400,7 @@ fn given<'o>(
     cluster: &Cluster<'o>,
     ready: &Ready<'_>,
     budget: &Budget,
-    faults: &mut Vec<Refused<'o>>,
+    faults: &mut Vec<Rejected<'o>>,
     report: &mut Report,
 ) -> Result<Variables, Box<Diagnostic>> {
     let compiled = &ready.variables;

@@ -1,4 +1,4 @@
-//! Taints of machines that Cluster API's webhooks refuse of Clusters and ClusterClasses:
+//! Taints of machines that Cluster API's webhooks reject of Clusters and ClusterClasses:
 //! `internal/api/core/v1beta2/taints` and `core/webhooks/admission` of v1.14. As the feature gate
 //! MachineTaintPropagation may be on, that there are taints at all is a warning.
 
@@ -6,14 +6,14 @@ use super::TAINTS_GATED;
 use super::class::Class;
 use super::cluster::Cluster;
 use super::part::Part;
-use super::refused::{Refused, invalid};
+use super::rejected::{Rejected, invalid};
 use crate::admission::core::taints::{GATE_OFF, key_faults};
 use crate::diag::Diagnostic;
 use crate::text::go::quote;
 
-/// What is refused of the taints in a class.
-pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
-    let mut refused = taints(&class.control_plane.part, "spec.controlPlane");
+/// What is rejected of the taints in a class.
+pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Rejected<'o>> {
+    let mut rejected = taints(&class.control_plane.part, "spec.controlPlane");
     for (list, workers) in [
         ("machineDeployments", &class.deployments),
         ("machinePools", &class.pools),
@@ -24,14 +24,14 @@ pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
                 format!("spec.workers.{list}[{}]", worker.class),
             )
         });
-        refused.extend(fields.flat_map(|(part, field)| taints(part, &field)));
+        rejected.extend(fields.flat_map(|(part, field)| taints(part, &field)));
     }
-    refused
+    rejected
 }
 
-/// What is refused of the taints in a topology.
-pub(super) fn of_cluster<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
-    let mut refused = taints(&cluster.control_plane, "spec.topology.controlPlane");
+/// What is rejected of the taints in a topology.
+pub(super) fn of_cluster<'o>(cluster: &Cluster<'o>) -> Vec<Rejected<'o>> {
+    let mut rejected = taints(&cluster.control_plane, "spec.topology.controlPlane");
     for (list, workers) in [
         ("machineDeployments", &cluster.deployments),
         ("machinePools", &cluster.pools),
@@ -42,18 +42,18 @@ pub(super) fn of_cluster<'o>(cluster: &Cluster<'o>) -> Vec<Refused<'o>> {
                 format!("spec.topology.workers.{list}[{}]", worker.name),
             )
         });
-        refused.extend(fields.flat_map(|(part, field)| taints(part, &field)));
+        rejected.extend(fields.flat_map(|(part, field)| taints(part, &field)));
     }
-    refused
+    rejected
 }
 
-/// That there are taints, which are refused while the feature gate is off, as it is unless somebody
+/// That there are taints, which are rejected while the feature gate is off, as it is unless somebody
 /// turns it on.
 pub(super) fn gated<'p, 'o: 'p>(parts: impl Iterator<Item = &'p Part<'o>>) -> Option<Diagnostic> {
     let taints = parts
         .map(|part| part.field("taints"))
         .find(|taints| taints.items().next().is_some())?;
-    let message = "Cluster API refuses taints of machines unless its feature gate MachineTaintPropagation is on";
+    let message = "Cluster API rejects taints of machines unless its feature gate MachineTaintPropagation is on";
     let help = "install Cluster API's core with `EXP_MACHINE_TAINT_PROPAGATION=true`, or remove the taints";
     Some(
         Diagnostic::of(&TAINTS_GATED, message)
@@ -64,16 +64,16 @@ pub(super) fn gated<'p, 'o: 'p>(parts: impl Iterator<Item = &'p Part<'o>>) -> Op
 }
 
 /// `field` is the name that the webhook has for the part.
-fn taints<'o>(part: &Part<'o>, field: &str) -> Vec<Refused<'o>> {
-    let mut refused = Vec::new();
+fn taints<'o>(part: &Part<'o>, field: &str) -> Vec<Rejected<'o>> {
+    let mut rejected = Vec::new();
     for (index, taint) in part.field("taints").items().enumerate() {
         let (key, field) = (taint.field("key"), format!("{field}.taints[{index}].key"));
         let details = key_faults(key.text());
-        refused.extend(
+        rejected.extend(
             details
                 .iter()
                 .map(|detail| invalid(&key, &field, &quote(key.text()), detail)),
         );
     }
-    refused
+    rejected
 }

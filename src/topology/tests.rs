@@ -102,7 +102,7 @@ fn what_is_missing_is_named() {
     let text = changed("classRef: {name: harbour}", "classRef: {}");
     assert_eq!(
         planned(&text).report.findings()[0].rule.id,
-        "topology-cluster-refused"
+        "topology-cluster-rejected"
     );
 }
 
@@ -126,7 +126,7 @@ fn two_clusters_are_both_planned() {
         .replace("name: quay", "name: quay\n  labels: {}")
         .replacen("version: v1.36.0", "version: latest", 1);
     let half = planned(&text);
-    assert_eq!(only(&half).rule.id, "topology-cluster-refused");
+    assert_eq!(only(&half).rule.id, "topology-cluster-rejected");
     assert!(
         half.objects.iter().all(|desired| desired.cluster == "quay") && half.objects.len() == 7
     );
@@ -180,7 +180,7 @@ fn patches_that_fail_are_told_at_their_place() {
     );
     check(
         &text,
-        "topology-class-refused",
+        "topology-class-rejected",
         line_of(&text, "op: move"),
         "Unsupported value: \"move\"",
     );
@@ -191,14 +191,14 @@ fn values_are_judged() {
     let text = changed("value: 1024", "value: -1");
     check(
         &text,
-        "topology-variable-refused",
+        "topology-variable-rejected",
         line_of(&text, "value: -1"),
         "should be greater than or equal to 0",
     );
     let text = changed("value: registry.example/k8s", "value: 5");
     check(
         &text,
-        "topology-variable-refused",
+        "topology-variable-rejected",
         line_of(&text, "value: 5"),
         "must be of type string",
     );
@@ -208,7 +208,7 @@ fn values_are_judged() {
     );
     check(
         &text,
-        "topology-variable-refused",
+        "topology-variable-rejected",
         line_of(&text, "    - {name: hugePages, value: 1}"),
         "\"registry\" must be set",
     );
@@ -229,7 +229,7 @@ fn webhooks_judge_rollouts_health_checks_and_replicas() {
     );
     check(
         &text,
-        "topology-class-refused",
+        "topology-class-rejected",
         line_of(&text, "rollingUpdate: {"),
         "maxUnavailable and maxSurge cannot both be 0",
     );
@@ -237,21 +237,21 @@ fn webhooks_judge_rollouts_health_checks_and_replicas() {
         with("      rollout: {strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: many}}}\n");
     check(
         &text,
-        "topology-class-refused",
+        "topology-class-rejected",
         line_of(&text, "maxSurge: many"),
         "invalid type: string is not a percentage",
     );
     let text = with("      healthCheck: {checks: {nodeStartupTimeoutSeconds: 5}}\n");
     check(
         &text,
-        "topology-class-refused",
+        "topology-class-rejected",
         line_of(&text, "nodeStartupTimeoutSeconds"),
         "Invalid value: 5: must be at least 30s",
     );
     let text = with("      healthCheck: {remediation: {maxInFlight: a%}}\n");
     check(
         &text,
-        "topology-class-refused",
+        "topology-class-rejected",
         line_of(&text, "maxInFlight"),
         "parsing \"a\": invalid syntax",
     );
@@ -271,14 +271,14 @@ fn webhooks_judge_rollouts_health_checks_and_replicas() {
     );
     check(
         &text,
-        "topology-cluster-refused",
+        "topology-cluster-rejected",
         line_of(&text, "replicas: 2"),
         "same MachineDeploymentTopology has autoscaler annotations",
     );
     let text = with(&format!("      metadata: {annotation}\n"));
     check(
         &text,
-        "topology-cluster-refused",
+        "topology-cluster-rejected",
         line_of(&text, "replicas: 2"),
         "source class \"worker\"",
     );
@@ -291,13 +291,13 @@ fn webhooks_judge_rollouts_health_checks_and_replicas() {
         "kind: WindlassConfigTemplate, name: harbour-worker",
         "kind: WindlassConfig, name: harbour-worker",
     );
-    let refused = planned(&text);
+    let rejected = planned(&text);
     assert!(
-        refused.report.findings()[0]
+        rejected.report.findings()[0]
             .message
             .contains("template kind must be of form"),
         "{:?}",
-        refused.report
+        rejected.report
     );
 }
 
@@ -309,7 +309,7 @@ fn a_patch_for_nothing_is_told_and_changes_nothing() {
     );
     assert_eq!(
         planned(&text).report.findings()[0].rule.id,
-        "topology-cluster-refused"
+        "topology-cluster-rejected"
     );
     let workers = EXAMPLE
         .find("    workers:\n      machineDeployments:\n      - class: worker\n        name: gpu")
@@ -422,9 +422,9 @@ fn crds_that_say_nothing_of_defaults_are_told_once() {
 #[test]
 fn numbers_that_clusterctl_has_not_put_there_are_told_how() {
     for replicas in ["\"2\"", "${WORKER_MACHINE_COUNT}"] {
-        let refused = planned(&changed("replicas: 2", &format!("replicas: {replicas}")));
-        let finding = only(&refused);
-        assert_eq!(finding.rule.id, "topology-cluster-refused");
+        let rejected = planned(&changed("replicas: 2", &format!("replicas: {replicas}")));
+        let finding = only(&rejected);
+        assert_eq!(finding.rule.id, "topology-cluster-rejected");
         assert!(
             finding
                 .help
@@ -470,17 +470,17 @@ fn classes_that_are_used_have_their_templates() {
         "    templateRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: DockerClusterTemplate, name: harbour}\n",
         "",
     );
-    let refused = planned(&text.replacen("  infrastructure:\n", "  infrastructure: {}\n", 1));
+    let rejected = planned(&text.replacen("  infrastructure:\n", "  infrastructure: {}\n", 1));
     assert_eq!(
-        (only(&refused).rule.id, &*only(&refused).message),
+        (only(&rejected).rule.id, &*only(&rejected).message),
         (
-            "topology-class-refused",
+            "topology-class-rejected",
             "spec.infrastructure.templateRef: Required value"
         )
     );
 }
 
-/// What the webhook of Clusters refuses first stops the controller too.
+/// What the webhook of Clusters rejects first stops the controller too.
 #[test]
 fn a_class_of_machines_that_is_not_there_stops_the_controller() {
     let text = changed(
@@ -515,7 +515,7 @@ fn a_class_of_machines_that_is_not_there_stops_the_controller() {
     );
 }
 
-/// Whatever has the wrong type counts as absent, or is refused; nothing panics.
+/// Whatever has the wrong type counts as absent, or is rejected; nothing panics.
 #[test]
 fn wrong_types_are_no_end() {
     for (from, to) in [
@@ -750,7 +750,7 @@ fn names_are_those_of_the_default_templates() {
     );
 }
 
-/// Taints are refused by Cluster API while its gate is off, and taken while it is on: they are
+/// Taints are rejected by Cluster API while its gate is off, and taken while it is on: they are
 /// planned with a warning.
 #[test]
 fn taints_are_warned_of() {

@@ -59,7 +59,7 @@ impl Failure {
     }
 
     pub(super) fn within(self, step: &str) -> Self {
-        // What Cluster API would do is not said of what is refused here alone.
+        // What Cluster API would do is not said of what is rejected here alone.
         let upstream = if self.upstream.is_empty() {
             String::new()
         } else {
@@ -206,15 +206,15 @@ fn rendered(
 fn broken(template: &Part<'_>, fault: &Fault) -> Failure {
     let source = quote(template.text());
     let (upstream, line, message) = match fault {
-        Fault::Parse(refusal) => (
+        Fault::Parse(rejection) => (
             format!("failed to parse template: {source}: {fault}"),
-            refusal.line,
-            refusal.reason.clone(),
+            rejection.line,
+            rejection.reason.clone(),
         ),
-        Fault::Execution(refusal) => (
+        Fault::Execution(rejection) => (
             format!("failed to render template: {source}: {fault}"),
-            refusal.line,
-            refusal.reason.clone(),
+            rejection.line,
+            rejection.reason.clone(),
         ),
         other => (String::new(), 1, other.to_string()),
     };

@@ -8,7 +8,7 @@ use super::class::Definition;
 use super::cluster::Values;
 use super::made::{pay, weight};
 use super::part::Part;
-use super::refused::Refused;
+use super::rejected::Rejected;
 use crate::diag::FieldPath;
 use crate::schema::{Schema, ViolationKind};
 use crate::text::budget::{Budget, Exceeded};
@@ -53,7 +53,7 @@ pub(super) fn compile<'o>(definitions: &[Definition<'o>], budget: &Budget) -> Co
 pub(super) type Compiled<'o> = BTreeMap<&'o str, Variable>;
 
 /// The values of a list as they are written, without duplicates.
-fn given<'o>(list: &Part<'o>, field: &str) -> Result<Vec<(&'o str, Part<'o>)>, Vec<Refused<'o>>> {
+fn given<'o>(list: &Part<'o>, field: &str) -> Result<Vec<(&'o str, Part<'o>)>, Vec<Rejected<'o>>> {
     let mut seen = BTreeMap::new();
     let mut faults = Vec::new();
     let mut all = Vec::new();
@@ -66,7 +66,7 @@ fn given<'o>(list: &Part<'o>, field: &str) -> Result<Vec<(&'o str, Part<'o>)>, V
                 quote(&raw),
                 quote(name)
             );
-            faults.push(Refused::new(part, text));
+            faults.push(Rejected::new(part, text));
             continue;
         }
         all.push((name, part));
@@ -89,7 +89,7 @@ pub(super) fn defaulted<'o>(
     field: &str,
     creates: bool,
     budget: &Budget,
-) -> Result<(Values, Vec<Refused<'o>>), Exceeded> {
+) -> Result<(Values, Vec<Rejected<'o>>), Exceeded> {
     let as_written = || {
         list.items()
             .map(|part| {
@@ -117,7 +117,7 @@ pub(super) fn defaulted<'o>(
                     "{field}[{name}]: Invalid value: {}: variable is not defined",
                     quote(&go_json(value))
                 );
-                faults.push(Refused::new(part, text));
+                faults.push(Rejected::new(part, text));
             }
         }
     }
@@ -140,7 +140,7 @@ pub(super) fn check<'o>(
     field: &str,
     wants_required: bool,
     budget: &Budget,
-) -> Vec<Refused<'o>> {
+) -> Vec<Rejected<'o>> {
     let mut faults = Vec::new();
     let missing = variables
         .iter()
@@ -150,7 +150,7 @@ pub(super) fn check<'o>(
             "{field}: Required value: required variable {} must be set",
             quote(name)
         );
-        faults.push(Refused::new(list.clone(), text));
+        faults.push(Rejected::new(list.clone(), text));
     }
     let places: BTreeMap<&str, Part<'o>> = list
         .items()
@@ -162,9 +162,9 @@ pub(super) fn check<'o>(
         };
         let part = places.get(name.as_str()).unwrap_or(list);
         for (below, text) in variable.faults(name, value, &format!("{field}[{name}]"), budget) {
-            faults.push(Refused {
+            faults.push(Rejected {
                 below: below.unwrap_or_default(),
-                ..Refused::new(part.clone(), text)
+                ..Rejected::new(part.clone(), text)
             });
         }
     }
@@ -226,7 +226,7 @@ impl Variable {
             return vec![(None, worded(field, ViolationKind::Invalid, &raw, &detail))];
         }
         let verdict = wrapped.evaluate_rules(&whole, None, budget);
-        let refused = verdict.violations.into_iter().map(|violation| {
+        let rejected = verdict.violations.into_iter().map(|violation| {
             let field = below(
                 &format!("{field}.value"),
                 violation
@@ -239,7 +239,7 @@ impl Variable {
                 worded(&field, violation.kind, &raw, &violation.fault.to_string()),
             )
         });
-        refused.collect()
+        rejected.collect()
     }
 
     /// Rules that cannot be judged here.

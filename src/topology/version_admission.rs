@@ -1,4 +1,4 @@
-//! Versions of Kubernetes that Cluster API's webhooks refuse of Clusters and ClusterClasses:
+//! Versions of Kubernetes that Cluster API's webhooks reject of Clusters and ClusterClasses:
 //! `core/webhooks/admission` of v1.14.
 
 use std::cmp::Ordering;
@@ -7,21 +7,21 @@ use semver::Version;
 
 use super::class::Class;
 use super::cluster::Cluster;
-use super::refused::{Refused, invalid};
+use super::rejected::{Rejected, invalid};
 use crate::admission::Release;
 use crate::contract::parse_tolerant;
 use crate::text::go::quote;
 
-/// What is refused of the version of a topology.
+/// What is rejected of the version of a topology.
 pub(super) fn of_cluster<'o>(
     cluster: &Cluster<'o>,
     class: Option<&Class<'_>>,
     release: &Release,
-) -> Vec<Refused<'o>> {
+) -> Vec<Rejected<'o>> {
     let (version, part) = (&cluster.version, cluster.topology.field("version"));
-    let mut refused = Vec::new();
-    let mut refuse = |detail: &str| {
-        refused.push(invalid(
+    let mut rejected = Vec::new();
+    let mut reject = |detail: &str| {
+        rejected.push(invalid(
             &part,
             "spec.topology.version",
             &quote(version),
@@ -30,37 +30,37 @@ pub(super) fn of_cluster<'o>(
     };
     let invalid = "version must be a valid semantic version";
     for detail in release.versions.faults(version, invalid) {
-        refuse(detail);
+        reject(detail);
     }
     let versions = class.map(|class| class.spec().field("kubernetesVersions"));
     if versions.is_some_and(|versions| {
         versions.items().next().is_some() && !versions.items().any(|known| known.text() == version)
     }) {
-        refuse("version must match one of the versions defined in the ClusterClass");
+        reject("version must match one of the versions defined in the ClusterClass");
     }
-    refused
+    rejected
 }
 
-/// What is refused of the versions that a class is for: they ascend, without a gap.
-pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
-    let mut refused = Vec::new();
+/// What is rejected of the versions that a class is for: they ascend, without a gap.
+pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Rejected<'o>> {
+    let mut rejected = Vec::new();
     let mut before: Option<Version> = None;
     for (index, part) in class.spec().field("kubernetesVersions").items().enumerate() {
         // The webhook calls the field so.
         let field = format!("spec.kubernetesVersion[{index}]");
-        let mut refuse =
-            |detail: &str| refused.push(invalid(&part, &field, &quote(part.text()), detail));
+        let mut reject =
+            |detail: &str| rejected.push(invalid(&part, &field, &quote(part.text()), detail));
         let Ok(version) = parse_tolerant(part.text()) else {
-            refuse("version must be a valid semantic version");
+            reject("version must be a valid semantic version");
             continue;
         };
         if let Some(before) = &before {
             if !may_follow(&version, before) {
-                refuse(&format!("version must be greater than v{before}"));
+                reject(&format!("version must be greater than v{before}"));
             }
             let next = before.minor.saturating_add(1);
             if version.minor != before.minor && version.minor != next {
-                refuse(&format!(
+                reject(&format!(
                     "expecting a version with minor {} or {next}, found version {version}",
                     before.minor
                 ));
@@ -68,7 +68,7 @@ pub(super) fn of_class<'o>(class: &Class<'o>) -> Vec<Refused<'o>> {
         }
         before = Some(version);
     }
-    refused
+    rejected
 }
 
 /// Whether a version is greater than another, or differs from it in builds that have no order

@@ -46,7 +46,7 @@ fn answered(case: &Value, object: &Value) -> String {
     if violations.is_empty() {
         String::new()
     } else {
-        judge.refusal(
+        judge.rejection(
             Kind::Config,
             object["metadata"]["name"].as_str().unwrap(),
             &violations,
@@ -55,7 +55,7 @@ fn answered(case: &Value, object: &Value) -> String {
 }
 
 #[test]
-fn vectors_that_the_webhook_refuses_give_the_exact_text() {
+fn vectors_that_the_webhook_rejects_give_the_exact_text() {
     let vectors = vectors("render");
     let index: Value =
         serde_json::from_str(&std::fs::read_to_string(vectors.join("index.json")).unwrap())
@@ -64,7 +64,7 @@ fn vectors_that_the_webhook_refuses_give_the_exact_text() {
     for case in index["cases"].as_array().unwrap() {
         let name = case["name"].as_str().unwrap();
         let source = case["error"]["source"].as_str().unwrap_or_default();
-        // What the schema refuses the webhook does not see; some of those cases say what it would
+        // What the schema rejects the webhook does not see; some of those cases say what it would
         // have said.
         let expected = match source {
             "webhook" => {
@@ -221,7 +221,7 @@ fn ignition_is_judged_by_gate_format_and_version() {
 
 #[test]
 fn additional_config_is_ignition_that_can_be_merged() {
-    let refused = "spec.ignition.additionalConfig: Invalid value: <redacted>: must be a JSON object with ignition.version 3.0.0 to 3.4.0";
+    let rejected = "spec.ignition.additionalConfig: Invalid value: <redacted>: must be a JSON object with ignition.version 3.0.0 to 3.4.0";
     let spec = |config: &str| json!({"format": "ignition", "ignition": {"version": "3.4", "additionalConfig": config}});
     check(spec(r#"{"ignition":{"version":"3.2.0"}}"#), &[]);
     for bad in [
@@ -231,7 +231,7 @@ fn additional_config_is_ignition_that_can_be_merged() {
         "ignition:\n  version: 3.4.0",
         "{",
     ] {
-        check(spec(bad), &[refused]);
+        check(spec(bad), &[rejected]);
     }
 }
 
@@ -358,8 +358,8 @@ fn directories_are_absolute_and_unique() {
 fn windows_takes_short_passwords_in_clear_text() {
     let spec = |platform: &str, passwd: &str| json!({"platform": platform, "users": [{"name": "u", "passwd": passwd}]});
     check(spec("windows", "12345678901234567890"), &[]);
-    let refused = "spec.users[0].passwd: Invalid value: <redacted>: cloudbase-init takes a password in clear text of at most 20 characters";
-    check(spec("windows", "123456789012345678901"), &[refused]);
+    let rejected = "spec.users[0].passwd: Invalid value: <redacted>: cloudbase-init takes a password in clear text of at most 20 characters";
+    check(spec("windows", "123456789012345678901"), &[rejected]);
     check(spec("linux", "123456789012345678901"), &[]);
 }
 

@@ -266,7 +266,7 @@ fn text(output: &Output) -> String {
 
 #[cfg(unix)]
 #[test]
-fn pipes_in_place_of_files_are_refused() {
+fn pipes_in_place_of_files_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let release = path("repository/infrastructure-harbour/v0.1.0");
@@ -404,7 +404,7 @@ fn values_of_templates_of_files_are_bounded() {
     );
     std::fs::write(folder.path().join("w.yaml"), config).unwrap();
     let output = bounded(folder.path(), &["render", "w.yaml"]);
-    let expected = "error[config-template-refused]: spec.files[0] is a template that makes a value of more than 16777216 bytes on its line 1";
+    let expected = "error[config-template-rejected]: spec.files[0] is a template that makes a value of more than 16777216 bytes on its line 1";
     assert!(text(&output).contains(expected), "{}", text(&output));
 }
 

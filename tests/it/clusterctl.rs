@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use crate::support::{CORPUS_OF_CASES, recorded_source, shared, vectors};
 
-/// Commands of clusterctl that this program does not have: they are refused, whatever clusterctl
+/// Commands of clusterctl that this program does not have: they are rejected, whatever clusterctl
 /// says.
 const NOT_OURS: &[&str] = &["alpha", "convert", "upgrade"];
 
-/// The group of help texts and argument errors: help is our own, so only exit codes and refusals
+/// The group of help texts and argument errors: help is our own, so only exit codes and rejections
 /// are compared there.
 const HELP_GROUP: &str = "cli-";
 
@@ -202,12 +202,12 @@ impl Case<'_> {
             .as_str()
             .filter(|word| NOT_OURS.contains(word))
         {
-            let refusal = format!(
+            let rejection = format!(
                 "Error: unknown command \"{command}\" for \"windlass\"\nRun 'windlass --help' for usage.\n"
             );
-            let is_refused =
-                run.exit_code == 1 && run.stdout.is_empty() && run.stderr == refusal.as_bytes();
-            return (!is_refused).then(|| format!("not refused: {}", shown(&run.stderr)));
+            let is_rejected =
+                run.exit_code == 1 && run.stdout.is_empty() && run.stderr == rejection.as_bytes();
+            return (!is_rejected).then(|| format!("not rejected: {}", shown(&run.stderr)));
         }
         let expected = |name: &str| fs::read(self.folder.join(name)).unwrap_or_default();
         let is_help = self.name.starts_with(HELP_GROUP);

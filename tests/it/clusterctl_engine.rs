@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use windlass::clusterctl::{
-    ClusterOptions, ClusterSource, ComponentsOptions, Config, Log, Refusal, TemplateSource, World,
+    ClusterOptions, ClusterSource, ComponentsOptions, Config, Log, Rejection, TemplateSource, World,
 };
 use windlass::clusterctl::{
     generate_cluster, generate_provider, generate_yaml, list_names, providers_table,
@@ -68,7 +68,7 @@ fn tree(more: &[(&str, &str)]) -> Tree {
 fn with<T>(
     tree: &Tree,
     environment: &[(&str, &str)],
-    run: impl FnOnce(Config<'_>) -> Result<T, Refusal>,
+    run: impl FnOnce(Config<'_>) -> Result<T, Rejection>,
 ) -> Result<T, String> {
     let environment: BTreeMap<&str, &str> = environment.iter().copied().collect();
     let lookup = |name: &str| environment.get(name).map(|value| (*value).to_owned());
@@ -80,7 +80,7 @@ fn with<T>(
     };
     Config::load(world, "/clusterctl.yaml")
         .and_then(run)
-        .map_err(|refusal| refusal.message().to_owned())
+        .map_err(|rejection| rejection.message().to_owned())
 }
 
 fn provider(
@@ -181,8 +181,8 @@ fn overrides_lie_over_the_repository() {
 }
 
 #[test]
-fn providers_are_refused_in_clusterctls_words() {
-    let refused = |tree: &Tree, name: &str, raw: bool| {
+fn providers_are_rejected_in_clusterctls_words() {
+    let rejected = |tree: &Tree, name: &str, raw: bool| {
         provider(
             tree,
             &[],
@@ -195,31 +195,31 @@ fn providers_are_refused_in_clusterctls_words() {
         .unwrap_err()
     };
     let plain = tree(&[]);
-    assert!(refused(&plain, "bar", false).starts_with(
+    assert!(rejected(&plain, "bar", false).starts_with(
         "failed to get configuration for the InfrastructureProvider with name bar. Please"
     ));
     assert_eq!(
-        refused(&plain, "foo:v0.3.0", false),
+        rejected(&plain, "foo:v0.3.0", false),
         "failed to read \"metadata.yaml\" from the repository for provider \"infrastructure-foo\": failed to read file \
          \"/repo/infrastructure-foo/v0.3.0/metadata.yaml\" from local release v0.3.0: stat /repo/infrastructure-foo/v0.3.0/metadata.yaml: no such \
          file or directory"
     );
     assert_eq!(
-        refused(&plain, "foo", true),
+        rejected(&plain, "foo", true),
         "failed to apply image overrides: unable to convert unstructured object to apps/v1, Kind=Deployment: unrecognized type: int32",
         "--raw converts too"
     );
     let old = tree(&[("repo/infrastructure-foo/v0.1.0/metadata.yaml", METADATA)]);
     assert!(
-        refused(&old, "foo:v0.1.0", false)
+        rejected(&old, "foo:v0.1.0", false)
             .ends_with("contract versions, detected v1alpha4 for provider foo")
     );
     let unlisted = tree(&[("repo/infrastructure-foo/v0.9.0/metadata.yaml", METADATA)]);
     assert_eq!(
-        refused(&unlisted, "foo:v0.9.0", false),
+        rejected(&unlisted, "foo:v0.9.0", false),
         "invalid provider metadata: version v0.9.0 for the provider foo does not match any release series"
     );
-    let network = refused(&plain, "aws", false);
+    let network = rejected(&plain, "aws", false);
     assert!(
         network.contains("is on the network, which this program uses only when it is allowed to"),
         "{network}"
@@ -351,10 +351,10 @@ Optional Variables:
 }
 
 #[test]
-fn where_clusterctl_would_ask_a_cluster_it_is_refused() {
+fn where_clusterctl_would_ask_a_cluster_it_is_rejected() {
     let kubeconfig = "current-context: c\ncontexts: [{name: c, context: {cluster: x, namespace: own}}]\nclusters: [{name: x}]\n";
     let tree = tree(&[("home/.kube/config", kubeconfig)]);
-    let refused = |options: ClusterOptions| {
+    let rejected = |options: ClusterOptions| {
         with(&tree, &[("HOME", "/home")], |config| {
             generate_cluster(config, &options, &mut Log::default())
         })
@@ -374,7 +374,7 @@ fn where_clusterctl_would_ask_a_cluster_it_is_refused() {
         config_map,
         from_repository(),
     ] {
-        let message = refused(options(false, source));
+        let message = rejected(options(false, source));
         assert!(
             message.ends_with(": this program does not contact a cluster"),
             "{message}"
@@ -476,12 +476,15 @@ fn variables_of_the_environment_are_expanded_in_urls_and_the_overrides_folder() 
     )
     .unwrap();
     assert!(yaml.contains("kind: Deployment"), "{yaml}");
-    let refusal = provider(
+    let rejection = provider(
         &tree(&more),
         &[("HOME", "/h"), ("CLUSTERCTL_REPOSITORY_PATH", "/other")],
         "foo",
         &options,
     )
     .unwrap_err();
-    assert!(refusal.contains("/other/infrastructure-foo"), "{refusal}");
+    assert!(
+        rejection.contains("/other/infrastructure-foo"),
+        "{rejection}"
+    );
 }

@@ -90,7 +90,7 @@ fn completions_say_what_each_verb_does() {
             .into_iter()
             .for_each(|seconds| assert!(script.contains(seconds), "{shell} lacks {seconds}"));
     }
-    // A flag that a verb refuses is not offered for it.
+    // A flag that a verb rejects is not offered for it.
     let fish = script("fish");
     let takes = |verb: &str, flag: &str| {
         fish.lines().any(|line| {

@@ -1,4 +1,4 @@
-//! `validate` and the objects of Cluster API's core: what their CRDs refuse
+//! `validate` and the objects of Cluster API's core: what their CRDs reject
 //! (`core/config/crd/bases` of Cluster API v1.14).
 
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ fn the_core_objects_of_the_corpus_are_taken() {
     let Some(corpus) = shared("corpus") else {
         return;
     };
-    let (mut judged, mut refused) = (0, Vec::new());
+    let (mut judged, mut rejected) = (0, Vec::new());
     for path in files_below(&corpus) {
         let is_yaml = path.extension().is_some_and(|ending| ending == "yaml");
         let Some(text) = is_yaml.then(|| fs::read_to_string(&path).ok()).flatten() else {
@@ -41,14 +41,14 @@ fn the_core_objects_of_the_corpus_are_taken() {
         let told = found.iter().filter(|finding| {
             name.starts_with("rendered-overlays/") || finding.rule.id != "core-field-missing"
         });
-        refused.extend(told.map(|finding| format!("{name}: {}", finding.message)));
+        rejected.extend(told.map(|finding| format!("{name}: {}", finding.message)));
     }
     assert!(judged >= 100, "{judged}");
-    let faulty: BTreeSet<&str> = refused
+    let faulty: BTreeSet<&str> = rejected
         .iter()
         .map(|line| line.split(':').next().unwrap())
         .collect();
-    assert_eq!(faulty, BTreeSet::from(FAULTY), "{}", refused.join("\n"));
+    assert_eq!(faulty, BTreeSet::from(FAULTY), "{}", rejected.join("\n"));
 }
 
 /// Files of the corpus that no API server takes: `apiVersion` or `group/version` in references of
@@ -88,11 +88,12 @@ fn of_core(name: &str, text: String) -> Vec<Diagnostic> {
     let report = windlass::ops::render::settle(&mut rendering, report, &origins).into_findings();
     // What a plan of a topology has told is not told again.
     let is_of_type = |finding: &Diagnostic| {
-        finding.rule.id == "topology-cluster-refused" && finding.message.contains("must be of type")
+        finding.rule.id == "topology-cluster-rejected"
+            && finding.message.contains("must be of type")
     };
     let is_of_core = |finding: &Diagnostic| {
         finding.rule.id.starts_with("core-")
-            || finding.rule.id == "object-metadata-refused"
+            || finding.rule.id == "object-metadata-rejected"
             || is_of_type(finding)
     };
     report

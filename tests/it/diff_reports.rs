@@ -164,8 +164,8 @@ fn the_page_has_a_row_of_each_machine_and_a_section_of_what_differs() {
         .filter(|line| !line.starts_with("th:") && !line.starts_with('p'))
         .map(String::as_str)
         .collect();
-    let refused = rows.iter().find(|row| row.contains("refused")).copied();
-    assert_eq!(refused, Some("span.badge.bad: refused"));
+    let rejected = rows.iter().find(|row| row.contains("rejected")).copied();
+    assert_eq!(rejected, Some("span.badge.bad: rejected"));
     let of = |machine: &str, rest: &[&'static str]| {
         let from = rows
             .iter()

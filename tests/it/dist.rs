@@ -259,7 +259,7 @@ fn notes_have_our_changes_alone_and_the_command_that_installs_them() {
 }
 
 #[test]
-fn notes_of_what_is_not_ready_are_refused() {
+fn notes_of_what_is_not_ready_are_rejected() {
     if !runs(&["bash", "--version"]) {
         return;
     }

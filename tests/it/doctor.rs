@@ -48,9 +48,9 @@ fn accepts_releases_of_windlass() {
     assert_eq!(report["providers"][0]["picked"], "v0.2.0");
 }
 
-/// What clusterctl installs every day: the releases of the corpus are not said to be refused.
+/// What clusterctl installs every day: the releases of the corpus are not said to be rejected.
 #[test]
-fn published_releases_are_not_refused() {
+fn published_releases_are_not_rejected() {
     let Some(corpus) = shared("corpus") else {
         return;
     };

@@ -33,7 +33,7 @@ fn crds_of_the_harbour_are_what_kube_prints() {
         assert_eq!(
             structural::check(&value, &Budget::default()),
             [],
-            "the API server would refuse it"
+            "the API server would reject it"
         );
         let file = crd_file(&value);
         support::golden(

@@ -374,8 +374,8 @@ const IN_TEMPLATES: &[&str] = &[
     "template-dollar-halved kubernetes-sigs+cluster-api-provider-azure/templates/test/ci/cluster-template-prow-dalec-custom-builds.yaml:986",
     "template-dollar-halved kubernetes-sigs+cluster-api-provider-azure/templates/test/ci/prow-dalec-custom-builds/patches/azl3-machine-deployment.yaml:210",
     // Test data that stayed with fields and forms of v1beta1 under v1beta2.
-    "template-field-refused kubernetes-sigs+cluster-api/test/extension/handlers/topologymutation/testdata/clusterclass-quick-start-runtimesdk.yaml:103",
-    "template-field-refused kubernetes-sigs+cluster-api/test/extension/handlers/topologymutation/testdata/clusterclass-quick-start-runtimesdk.yaml:105",
+    "template-field-rejected kubernetes-sigs+cluster-api/test/extension/handlers/topologymutation/testdata/clusterclass-quick-start-runtimesdk.yaml:103",
+    "template-field-rejected kubernetes-sigs+cluster-api/test/extension/handlers/topologymutation/testdata/clusterclass-quick-start-runtimesdk.yaml:105",
     // Fields of an older version of the kind, or of another one.
     "template-field-unknown k0sproject+k0smotron/config/samples/capi/capi-controlplane-hetzner.yaml:34",
     "template-field-unknown kubernetes-sigs+cluster-api-provider-aws/test/e2e/data/infrastructure-aws/withoutclusterclass/e2e_test_templates/cluster-template-internal-elb.yaml:127",

@@ -1,4 +1,4 @@
-//! What Go's `text/template` makes of three thousand random templates: the output, or the refusal
+//! What Go's `text/template` makes of three thousand random templates: the output, or the rejection
 //! in its words.
 
 use serde_json::Value as Json;
@@ -28,8 +28,8 @@ fn templates_give_what_go_gives() {
         );
         let found = match &result {
             Ok(output) => ("output", String::from_utf8_lossy(output).into_owned()),
-            Err(template::Fault::Parse(refusal)) => ("parse", refusal.to_string()),
-            Err(template::Fault::Execution(refusal)) => ("execute", refusal.to_string()),
+            Err(template::Fault::Parse(rejection)) => ("parse", rejection.to_string()),
+            Err(template::Fault::Execution(rejection)) => ("execute", rejection.to_string()),
             Err(other) => ("none", other.to_string()),
         };
         let stage = case["stage"].as_str().unwrap_or("output");

@@ -415,7 +415,7 @@ fn real_projects_become_releases() {
         if project.contains("azure") {
             // The default of a variable of two templates is a key that the schema rejects.
             let is_key = |error: &&Value| {
-                error["rule"] == "config-value-refused"
+                error["rule"] == "config-value-rejected"
                     && error["path"] == "spec.template.spec.users[0].sshAuthorizedKeys[0]"
             };
             assert!(

@@ -1,5 +1,5 @@
 //! `--allow-network` against a proxy of this test that plays GitHub and GitLab over TLS: which
-//! requests are made, what is refused, what is kept.
+//! requests are made, what is rejected, what is kept.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use windlass::clusterctl::{
-    ComponentsOptions, Config, Log, Network, NetworkFault, Refusal, Request, World,
+    ComponentsOptions, Config, Log, Network, NetworkFault, Rejection, Request, World,
     generate_provider,
 };
 use windlass::contract::ProviderType;
@@ -860,8 +860,8 @@ fn gitlab_packages_are_fetched_with_gitlabs_token() {
     );
 }
 
-/// What is refused, with the words on standard error; nothing of it may be kept.
-fn check_refused(answers: Vec<(&str, Answer)>, expected: &str) {
+/// What is rejected, with the words on standard error; nothing of it may be kept.
+fn check_rejected(answers: Vec<(&str, Answer)>, expected: &str) {
     let (server, folder) = (
         Server::start(answers),
         configured("https://github.com/o/r/releases/v1.1.1/infrastructure-components.yaml"),
@@ -881,7 +881,7 @@ fn check_refused(answers: Vec<(&str, Answer)>, expected: &str) {
 }
 
 #[test]
-fn bad_answers_are_refused() {
+fn bad_answers_are_rejected() {
     let tag = "api.github.com/repos/o/r/releases/tags/v1.1.1";
     let asset = "api.github.com/repos/o/r/releases/assets/1";
     let release = || {
@@ -890,12 +890,12 @@ fn bad_answers_are_refused() {
             ok(json!({"assets": [{"id": 1, "name": "metadata.yaml"}]}).to_string()),
         )
     };
-    check_refused(
+    check_rejected(
         vec![],
         "failed to get file \"metadata.yaml\" from \"v1.1.1\" release: 404 Not Found",
     );
-    check_refused(vec![(tag, ok("<html>"))], "the answer is no JSON");
-    check_refused(
+    check_rejected(vec![(tag, ok("<html>"))], "the answer is no JSON");
+    check_rejected(
         vec![(tag, status(403))],
         "failed to read release \"v1.1.1\": got 403",
     );
@@ -903,7 +903,7 @@ fn bad_answers_are_refused() {
         headers: vec![("x-ratelimit-remaining".to_owned(), "0".to_owned())],
         ..status(403)
     };
-    check_refused(
+    check_rejected(
         vec![(tag, limited.clone())],
         "rate limit for github api has been reached.",
     );
@@ -911,7 +911,7 @@ fn bad_answers_are_refused() {
     until
         .headers
         .push(("x-ratelimit-reset".to_owned(), "1893456000".to_owned()));
-    check_refused(
+    check_rejected(
         vec![(tag, until)],
         "the host answers again from 2030-01-01T00:00:00Z on",
     );
@@ -919,7 +919,7 @@ fn bad_answers_are_refused() {
         headers: vec![("Retry-After".to_owned(), "3600".to_owned())],
         ..status(429)
     };
-    check_refused(
+    check_rejected(
         vec![(tag, asked_too_often.clone())],
         "assign it to the GITHUB_TOKEN environment variable\nnote: the host answers again from 20",
     );
@@ -927,7 +927,7 @@ fn bad_answers_are_refused() {
         status: 403,
         ..asked_too_often.clone()
     };
-    check_refused(
+    check_rejected(
         vec![(tag, second_limit)],
         "rate limit for github api has been reached.",
     );
@@ -953,13 +953,13 @@ fn bad_answers_are_refused() {
         "<html><body>Sign in</body></html>",
         "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries: [{major: 1",
     ] {
-        check_refused(vec![release(), (asset, ok(body))], "Error: ");
+        check_rejected(vec![release(), (asset, ok(body))], "Error: ");
     }
-    check_refused(
+    check_rejected(
         vec![release(), (asset, redirect("http://example.com/x"))],
         "redirects to what is no https URL",
     );
-    check_refused(
+    check_rejected(
         vec![
             release(),
             (
@@ -973,7 +973,7 @@ fn bad_answers_are_refused() {
         headers: vec![("Content-Length".to_owned(), bytes.to_owned())],
         ..ok("abc")
     };
-    check_refused(
+    check_rejected(
         vec![release(), (asset, promised("1000000000"))],
         "larger than 64 MiB",
     );
@@ -997,7 +997,7 @@ impl Clock for Still {
 
 /// `generate provider` of a version of the configuration, by a client whose time passes only by
 /// waiting; with the seconds that it waited.
-fn provider_of(server: &Server, version: &str, bounds: Bounds) -> (Result<String, Refusal>, u64) {
+fn provider_of(server: &Server, version: &str, bounds: Bounds) -> (Result<String, Rejection>, u64) {
     let clock = Still::default();
     let transport = Transport {
         proxy: Some(proxy(server.port)),
@@ -1080,9 +1080,9 @@ fn what_may_pass_is_asked_again() {
     ] {
         let server = Server::start(vec![(tag, answer)]);
         let (text, waited) = provider_of(&server, "v1.1.1", Bounds::default());
-        let refusal = text.unwrap_err();
-        assert!(refusal.message().contains(words), "{refusal}");
-        assert_eq!(server.asked().len(), attempts, "{refusal}");
+        let rejection = text.unwrap_err();
+        assert!(rejection.message().contains(words), "{rejection}");
+        assert_eq!(server.asked().len(), attempts, "{rejection}");
         assert_eq!(
             waited,
             if attempts == 1 { 0 } else { 55 },
@@ -1105,12 +1105,12 @@ fn a_command_has_one_deadline() {
         ..Bounds::default()
     };
     let (text, waited) = provider_of(&server, "latest", bounds);
-    let refusal = text.unwrap_err();
+    let rejection = text.unwrap_err();
     assert!(
-        refusal
+        rejection
             .message()
             .ends_with("a command may use the network for 60 seconds, and they are over"),
-        "{refusal}"
+        "{rejection}"
     );
     assert!((60..70).contains(&waited), "{waited}");
 }

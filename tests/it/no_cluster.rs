@@ -1,4 +1,4 @@
-//! Where clusterctl would ask the management cluster: refused with what to do instead, and nothing
+//! Where clusterctl would ask the management cluster: rejected with what to do instead, and nothing
 //! is asked.
 
 use std::fs;
@@ -73,7 +73,7 @@ impl Site {
     }
 
     /// The command ends with 1 and says what to do; the server was not asked.
-    fn check_refused(&self, arguments: &[&str], message: &str, instead: &str) {
+    fn check_rejected(&self, arguments: &[&str], message: &str, instead: &str) {
         let (code, stdout, stderr) = self.run(arguments);
         assert_eq!((code, stdout.as_str()), (1, ""), "{arguments:?}: {stderr}");
         let (said, note) = stderr
@@ -97,31 +97,31 @@ impl Site {
 }
 
 #[test]
-fn what_only_a_cluster_knows_is_refused_with_what_to_do_instead() {
+fn what_only_a_cluster_knows_is_rejected_with_what_to_do_instead() {
     let site = Site::new();
     let foo = ["-n", "d", "-i", "foo:v0.1.0"];
-    site.check_refused(
+    site.check_rejected(
         &foo,
         "failed to check if the cluster is initialized",
         "KUBECONFIG=/dev/null",
     );
     let unversioned = "management cluster not available. Cannot auto-discover version for the provider \"foo\" automatically.";
-    site.check_refused(
+    site.check_rejected(
         &["-n", "d", "-i", "foo"],
         unversioned,
         "--infrastructure foo:VERSION",
     );
     let unnamed =
         "management cluster not available. Cannot auto-discover default infrastructure provider.";
-    site.check_refused(&["-n", "d"], unnamed, "--infrastructure NAME:VERSION");
+    site.check_rejected(&["-n", "d"], unnamed, "--infrastructure NAME:VERSION");
     let kubeconfig = site.root().join("kubeconfig");
     let explicit = ["--kubeconfig", kubeconfig.to_str().unwrap()];
-    site.check_refused(
+    site.check_rejected(
         &[&foo[..], &explicit].concat(),
         "failed to check Cluster API version",
         "leave `--kubeconfig` out",
     );
-    site.check_refused(
+    site.check_rejected(
         &["-n", "d", "--from-config-map", "t"],
         "error reading ConfigMap team/t",
         "kubectl get configmap -n team t",

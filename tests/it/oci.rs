@@ -776,10 +776,10 @@ fn an_address_needs_no_port() {
     );
 }
 
-/// What clusterctl refuses is told although its rule is allowed: nothing was judged that could be
+/// What clusterctl rejects is told although its rule is allowed: nothing was judged that could be
 /// pushed.
 #[test]
-fn a_refused_release_is_told_whatever_is_allowed() {
+fn a_rejected_release_is_told_whatever_is_allowed() {
     let folder = site();
     std::fs::remove_file(folder.path().join("release/metadata.yaml")).unwrap();
     let rule = "release-asset-metadata-missing";
@@ -1025,7 +1025,7 @@ fn a_request_is_made_again_while_it_may_help() {
 }
 
 /// Runs `pull` on what a registry answers; nothing may be written.
-fn refused(answer: impl Fn(&str, &Asked) -> Answer + Send + Sync + 'static, code: i32, why: &str) {
+fn rejected(answer: impl Fn(&str, &Asked) -> Answer + Send + Sync + 'static, code: i32, why: &str) {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(answer);
     let (ended, stdout, stderr) = run(
@@ -1053,7 +1053,7 @@ fn refused(answer: impl Fn(&str, &Asked) -> Answer + Send + Sync + 'static, code
 }
 
 #[test]
-fn registries_that_lie_are_refused() {
+fn registries_that_lie_are_rejected() {
     let of_store = |store: Store| {
         let store = Mutex::new(store);
         move |host: &str, asked: &Asked| store.lock().unwrap().answer(host, asked)
@@ -1062,21 +1062,21 @@ fn registries_that_lie_are_refused() {
     for other in [COMPONENTS.to_ascii_uppercase(), b"short".to_vec()] {
         let mut store = holding(FOO);
         store.blobs.insert(sum(COMPONENTS), other);
-        refused(of_store(store), 1, "artifact-digest-wrong");
+        rejected(of_store(store), 1, "artifact-digest-wrong");
     }
     let mut store = holding(FOO);
     store
         .blobs
         .insert(sum(COMPONENTS), [COMPONENTS, b"more"].concat());
-    refused(of_store(store), 2, "is larger than");
+    rejected(of_store(store), 2, "is larger than");
     for title in ["../../evil", "/etc/passwd", "a/b", "..", "\u{1b}[2Jx"] {
-        refused(
+        rejected(
             of_store(holding(&[("metadata.yaml", METADATA), (title, COMPONENTS)])),
             1,
-            "artifact-refused",
+            "artifact-rejected",
         );
     }
-    refused(
+    rejected(
         |_, _| Answer {
             endless: true,
             ..status(200)
@@ -1085,7 +1085,7 @@ fn registries_that_lie_are_refused() {
         "is larger than",
     );
     let endless_blob = Mutex::new(holding(FOO));
-    refused(
+    rejected(
         move |host, asked| match asked.path.contains("/blobs/") {
             true => Answer {
                 endless: true,
@@ -1096,22 +1096,22 @@ fn registries_that_lie_are_refused() {
         2,
         "is larger than",
     );
-    refused(|_, _| ok(vec![b' '; 5 << 20]), 2, "is larger than");
-    refused(|_, _| ok("[".repeat(1 << 20)), 1, "does not read");
-    refused(|_, _| ok("<html>"), 1, "does not read");
-    refused(
+    rejected(|_, _| ok(vec![b' '; 5 << 20]), 2, "is larger than");
+    rejected(|_, _| ok("[".repeat(1 << 20)), 1, "does not read");
+    rejected(|_, _| ok("<html>"), 1, "does not read");
+    rejected(
         |_, _| ok(r#"{"manifests": []}"#),
         1,
         "an index of several manifests",
     );
-    refused(
+    rejected(
         |_, _| ok(r#"{"layers": [{"digest": "sha256:0", "size": 1}]}"#),
         1,
         "none of its layers has a title",
     );
-    refused(|_, _| status(404), 2, "has no x/y with v1.0.0");
-    refused(|_, _| status(500), 2, "answers 500");
-    refused(
+    rejected(|_, _| status(404), 2, "has no x/y with v1.0.0");
+    rejected(|_, _| status(500), 2, "answers 500");
+    rejected(
         |_, _| Answer {
             body: b"{\"errors\": [{\"code\": \"\\u001b[2J\"}]}".to_vec(),
             ..status(418)
@@ -1119,7 +1119,7 @@ fn registries_that_lie_are_refused() {
         2,
         "answers 418",
     );
-    refused(
+    rejected(
         |host, asked| with(302, "Location", format!("http://{host}{}", asked.path)),
         2,
         "redirects",
@@ -1130,21 +1130,21 @@ fn registries_that_lie_are_refused() {
         "",
         "ftp://x",
     ] {
-        refused(
+        rejected(
             move |_, _| with(302, "Location", location),
             2,
             "a redirect to what is no https URL",
         );
     }
     // Files that are no release: as of a folder.
-    refused(
+    rejected(
         of_store(holding(&[("a.txt", b"a")])),
         1,
         "release-components-missing",
     );
     let sums = format!("{}  metadata.yaml\n", &sum(b"other")[7..]);
     let with_sums = [FOO[0], FOO[1], ("SHA256SUMS", sums.as_bytes())];
-    refused(of_store(holding(&with_sums)), 1, "release-checksum-wrong");
+    rejected(of_store(holding(&with_sums)), 1, "release-checksum-wrong");
 }
 
 /// A registry that takes nothing, or leads uploads elsewhere.
@@ -1370,7 +1370,7 @@ fn statuses_are_told_with_what_may_help() {
     check(
         403,
         "DENIED",
-        "refuses: 403 for metadata.yaml of x/y",
+        "rejects: 403 for metadata.yaml of x/y",
         log_in,
     );
     let wait = "wait a while, or log in: registries let those who did ask more often";

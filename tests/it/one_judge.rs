@@ -151,7 +151,7 @@ fn verbs_agree_on_what_clusterctl_changes() {
     check(
         deployment,
         "a: b\n",
-        &["components-field-dropped", "components-raw-refused"],
+        &["components-field-dropped", "components-raw-rejected"],
     );
     check(
         &deployment

@@ -198,7 +198,7 @@ fn reports_paths_of_written_data_as_json() {
     );
     let machines = "tests/cases/render/writes-no-data-with-errors/in/m.yaml";
     fs::copy(root().join(machines), folder.path().join("m.yaml")).unwrap();
-    for flags in ["", " --allow config-admission-refused"] {
+    for flags in ["", " --allow config-admission-rejected"] {
         let rejected = paths(&format!("render m.yaml --all --to n{flags}"));
         assert_eq!(rejected, [Value::Null, Value::Null]);
     }

@@ -21,7 +21,7 @@ const WITHOUT_INPUT: &[(&str, &str)] = &[
     // Only a registry that lies gives such bytes.
     (
         "artifact-digest-wrong",
-        "oci::registries_that_lie_are_refused",
+        "oci::registries_that_lie_are_rejected",
     ),
     (
         "lint-work-exceeded",
@@ -32,7 +32,7 @@ const WITHOUT_INPUT: &[(&str, &str)] = &[
         "topology-size-exceeded",
         "topology::tests::what_a_run_holds_is_bounded",
     ),
-    // The webhook refuses it first, in other words.
+    // The webhook rejects it first, in other words.
     (
         "topology-machine-class-unknown",
         "topology::tests::a_class_of_machines_that_is_not_there_stops_the_controller",
@@ -189,7 +189,7 @@ fn raised_by_made_inputs() -> BTreeSet<String> {
         case.raised(|folder| std::fs::write(folder.join("w.yaml"), bytes).unwrap())
     };
     let mut raised = check("input-not-utf8", b"a: \xff\n".to_vec());
-    raised.extend(check("yaml-character-refused", b"a: \"\x01\"\n".to_vec()));
+    raised.extend(check("yaml-character-rejected", b"a: \"\x01\"\n".to_vec()));
     raised.extend(check(
         "yaml-line-break-unusual",
         "a: \"b\u{2028}c\"\n".into(),
@@ -300,7 +300,7 @@ fn raised_by_made_repositories() -> BTreeSet<String> {
     }));
     #[cfg(unix)]
     raised.extend(check(
-        "artifact-title-refused",
+        "artifact-title-rejected",
         "repository push bootstrap-foo/v0.1.0 oci:artifact",
         &|folder| {
             std::fs::write(folder.join("bootstrap-foo/v0.1.0/a:b"), "").unwrap();
@@ -365,7 +365,7 @@ fn raised_by_made_repositories() -> BTreeSet<String> {
     }));
     // The first entry as a symbolic link: its type, and the sum of its header, which has the type
     // in it.
-    raised.extend(bundle("bundle-entry-refused", &|bytes| {
+    raised.extend(bundle("bundle-entry-rejected", &|bytes| {
         bytes[156] = b'2';
         bytes[148..156].fill(b' ');
         let sum: u32 = bytes[..512].iter().map(|byte| u32::from(*byte)).sum();
@@ -404,7 +404,7 @@ fn raised_by_made_binaries() -> BTreeSet<String> {
     ]
     .map(str::to_owned);
     let pulled = Case {
-        rules: vec!["artifact-refused".to_owned()],
+        rules: vec!["artifact-rejected".to_owned()],
         commands: commands.into(),
         ..Case::default()
     };

@@ -231,7 +231,7 @@ fn render() {
         code: 0,
     });
     check(&Case {
-        name: "configs that are refused",
+        name: "configs that are rejected",
         few: 30,
         lay_out: |folder, n| {
             write(

@@ -87,7 +87,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("inspect", &["diag", "text", "objects", "api", "render"]),
     ("oci", &["diag", "text"]),
     ("report", &["diag", "text", "objects"]),
-    // 2½ what the controller does next, and what a node would refuse
+    // 2½ what the controller does next, and what a node would reject
     (
         "changes",
         &["diag", "text", "objects", "contract", "render"],

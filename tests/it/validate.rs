@@ -1,7 +1,7 @@
 //! `validate` reports what Cluster API's own code, the kubelet, kubeadm, cloud-init and shells
 //! reject, and nothing else. Its messages are in `tests/cases/validate`.
 //!
-//! The vectors say what Cluster API and cloud-init's schema refuse; `bash -n` says what no
+//! The vectors say what Cluster API and cloud-init's schema reject; `bash -n` says what no
 //! shell reads.
 
 use std::collections::BTreeSet;
@@ -137,7 +137,7 @@ fn real_configs_have_no_errors() {
 
 /// cloud-init 22.4.2 was asked about each document.
 #[test]
-fn the_schema_of_cloud_init_refuses_the_same() {
+fn the_schema_of_cloud_init_rejects_the_same() {
     let vectors = vectors();
     let mut wrong = Vec::new();
     let mut invalid = 0;
@@ -152,7 +152,7 @@ fn the_schema_of_cloud_init_refuses_the_same() {
             .collect();
         invalid += usize::from(said != "valid");
         let is_right = if said == "valid" {
-            !of_document.contains(&"cloud-config-schema-refused")
+            !of_document.contains(&"cloud-config-schema-rejected")
         } else {
             !of_document.is_empty()
         };
@@ -354,7 +354,7 @@ fn no_script_that_bash_reads_is_called_unclosed() {
     }
 }
 
-/// Blocks as people write them, whole and without each of their words: bash refuses what is called
+/// Blocks as people write them, whole and without each of their words: bash rejects what is called
 /// unclosed, and reads what is not cut.
 #[test]
 fn blocks_are_closed_where_bash_says_so() {

@@ -31,7 +31,7 @@ fn rewritten(text: &str) -> Result<String, String> {
     Ok(format!(
         "{start}{}",
         goyaml::documents_to_string(values)
-            .map_err(|refused| goyaml::to_string(&refused).unwrap_err().to_string())?
+            .map_err(|rejected| goyaml::to_string(&rejected).unwrap_err().to_string())?
     ))
 }
 

@@ -85,7 +85,7 @@ pub(super) fn made(requests: &[Request], is_data: impl Fn(&str) -> bool) -> Vec<
 }
 
 /// How many requests there were for each of so many Machines, by cluster, verb, resource and
-/// refusal; those that were rare together.
+/// rejection; those that were rare together.
 #[expect(clippy::cast_precision_loss, reason = "counts are small")]
 pub(super) fn print(requests: &[Request], machines: usize) {
     for (is_of_workload, title) in [
@@ -97,13 +97,13 @@ pub(super) fn print(requests: &[Request], machines: usize) {
             .iter()
             .filter(|request| request.is_of_workload == is_of_workload)
         {
-            let refused = if request.code >= 400 {
+            let rejected = if request.code >= 400 {
                 format!(" ({})", request.code)
             } else {
                 String::new()
             };
             *counts
-                .entry(format!("{} {}{refused}", request.verb, request.resource))
+                .entry(format!("{} {}{rejected}", request.verb, request.resource))
                 .or_default() += 1;
         }
         let each = |count: usize| count as f64 / machines as f64;

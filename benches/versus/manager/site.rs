@@ -169,8 +169,10 @@ impl Site {
             &format!("{} {}", object["kind"], object["metadata"]["name"]),
             SOON,
             || match self.plane.api.create(object) {
-                Err(refusal) if refusal.passes() || refusal.code == 0 => Err(refusal.to_string()),
-                answer => Ok(answer.unwrap_or_else(|refusal| panic!("{refusal}"))),
+                Err(rejection) if rejection.passes() || rejection.code == 0 => {
+                    Err(rejection.to_string())
+                }
+                answer => Ok(answer.unwrap_or_else(|rejection| panic!("{rejection}"))),
             },
         )
     }

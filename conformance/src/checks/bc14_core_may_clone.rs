@@ -7,12 +7,12 @@ use windlass::contract::labels::AGGREGATE_TO_MANAGER;
 
 use super::bc63_template_dry_run::template;
 use super::{Check, Run};
-use crate::api::{Api, Kind, Refusal};
+use crate::api::{Api, Kind, Rejection};
 use crate::bench::Bench;
 use crate::connection;
 use crate::outcome::{Evidence, Level, Outcome};
 use crate::sample::Role;
-use crate::world::{CLUSTER, refusal};
+use crate::world::{CLUSTER, rejection};
 
 /// The group that the core may use without further roles.
 const CORE_GROUP: &str = "bootstrap.cluster.x-k8s.io";
@@ -30,7 +30,7 @@ pub(crate) const CHECK: Check = Check {
     run: Run::WorldOf(Role::Template, |bench| Box::pin(run(bench))),
 };
 
-async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
+async fn run(bench: Arc<Bench>) -> Result<Outcome, Rejection> {
     if bench.provider.config.group() == CORE_GROUP {
         return Ok(Outcome::not_applicable(format!(
             "Cluster API's own role covers the group {CORE_GROUP}"
@@ -42,7 +42,7 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
     outcome
 }
 
-async fn clone(bench: &Bench, namespace: &str) -> Result<Outcome, Refusal> {
+async fn clone(bench: &Bench, namespace: &str) -> Result<Outcome, Rejection> {
     let Some((kind, template)) = template(bench, namespace)? else {
         return Ok(Outcome::not_covered(
             "no sample of the role template was given",
@@ -71,11 +71,11 @@ async fn clone(bench: &Bench, namespace: &str) -> Result<Outcome, Refusal> {
         .await?;
     let mut config = bench.config.clone();
     config.auth_info.impersonate = Some(USER.to_owned());
-    let core = Api::new(connection::client_of(config, "impersonation").map_err(refusal)?);
+    let core = Api::new(connection::client_of(config, "impersonation").map_err(rejection)?);
     for (verb, request) in requests(bench, &kind, &template, namespace) {
-        if let Err(refused) = send(&core, &request).await {
-            if refused.code != 403 {
-                return Err(refused);
+        if let Err(rejected) = send(&core, &request).await {
+            if rejected.code != 403 {
+                return Err(rejected);
             }
             return Ok(Outcome::fail(
                 "the core may not use the provider's kinds as the contract demands",
@@ -90,7 +90,7 @@ async fn clone(bench: &Bench, namespace: &str) -> Result<Outcome, Refusal> {
 }
 
 /// The ClusterRoles with the label that name the provider's group.
-async fn aggregated(bench: &Bench) -> Result<Vec<String>, Refusal> {
+async fn aggregated(bench: &Bench) -> Result<Vec<String>, Rejection> {
     let path = format!(
         "{}?labelSelector={}",
         Kind::new(RBAC, "ClusterRole", "clusterroles").collection(None),
@@ -114,7 +114,7 @@ async fn aggregated(bench: &Bench) -> Result<Vec<String>, Refusal> {
         .collect())
 }
 
-async fn bind(bench: &Bench, namespace: &str, roles: &[String]) -> Result<(), Refusal> {
+async fn bind(bench: &Bench, namespace: &str, roles: &[String]) -> Result<(), Rejection> {
     let kind = Kind::new(RBAC, "RoleBinding", "rolebindings");
     for (index, role) in roles.iter().enumerate() {
         let binding = json!({
@@ -187,7 +187,7 @@ fn requests(
 }
 
 /// Repeats what is forbidden for a moment: the API server learns of a role binding by a watch.
-async fn send(core: &Api, (method, path, body): &Wanted) -> Result<(), Refusal> {
+async fn send(core: &Api, (method, path, body): &Wanted) -> Result<(), Rejection> {
     let content_type = if *method == "PATCH" {
         "application/merge-patch+json"
     } else {
@@ -199,7 +199,7 @@ async fn send(core: &Api, (method, path, body): &Wanted) -> Result<(), Refusal> 
             .request(method, path, content_type, body.as_ref())
             .await
         {
-            Err(refused) if refused.code == 403 && tries < 10 => tries += 1,
+            Err(rejected) if rejected.code == 403 && tries < 10 => tries += 1,
             answer => return answer.map(drop),
         }
         tokio::time::sleep(std::time::Duration::from_millis(500)).await;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::{Check, Run, bc36_invalid_is_reported as invalid};
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::Bench;
 use crate::history::{Subject, condition};
 use crate::outcome::{Level, Outcome};
 use crate::sample::Role;
-use crate::world::{CLUSTER, MACHINE, Plan, World, refusal};
+use crate::world::{CLUSTER, MACHINE, Plan, World, rejection};
 
 pub(crate) const CHECK: Check = Check {
     rule: "BC-31",
@@ -21,10 +21,10 @@ pub(crate) const CHECK: Check = Check {
     run: Run::WorldOf(Role::Invalid, |bench| Box::pin(run(bench))),
 };
 
-async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
+async fn run(bench: Arc<Bench>) -> Result<Outcome, Rejection> {
     let world =
         match World::begin(&bench, "failure-is-cleared", Plan::complete(Role::Invalid)).await {
-            Err(refusal) if matches!(refusal.code, 400 | 403 | 422) => {
+            Err(rejection) if matches!(rejection.code, 400 | 403 | 422) => {
                 return Ok(Outcome::not_applicable(
                     "the API server rejects the sample invalid, so the controller never sees it",
                 ));
@@ -36,7 +36,7 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
     outcome
 }
 
-async fn recover(world: &World) -> Result<Outcome, Refusal> {
+async fn recover(world: &World) -> Result<Outcome, Rejection> {
     let Some(valid) = world.bench.sample(Role::Worker) else {
         return Ok(Outcome::not_covered("it needs the sample worker as well"));
     };
@@ -52,7 +52,7 @@ async fn recover(world: &World) -> Result<Outcome, Refusal> {
     }
     let valid = valid
         .objects(&world.namespace, CLUSTER, MACHINE)
-        .map_err(refusal)?
+        .map_err(rejection)?
         .config;
     let written = crate::api::Kind {
         api_version: valid["apiVersion"].as_str().unwrap_or_default().to_owned(),
@@ -70,12 +70,12 @@ async fn recover(world: &World) -> Result<Outcome, Refusal> {
             Ok(_) => break,
             // The controller may have written between.
             Err(conflict) if conflict.code == 409 && attempt < 20 => {}
-            Err(refused) if matches!(refused.code, 400 | 403 | 422) => {
+            Err(rejected) if matches!(rejected.code, 400 | 403 | 422) => {
                 return Ok(Outcome::not_applicable(
                     "the API server does not accept the change of the spec",
                 ));
             }
-            Err(refused) => return Err(refused),
+            Err(rejected) => return Err(rejected),
         }
     }
     let Some(done) = world.until_done(MACHINE).await else {

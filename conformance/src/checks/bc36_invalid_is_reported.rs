@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{Check, Run};
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::Bench;
 use crate::history::{Subject, conditions};
 use crate::outcome::{Level, Outcome};
@@ -26,10 +26,10 @@ pub(crate) const CHECK: Check = Check {
     run: Run::WorldOf(Role::Invalid, |bench| Box::pin(run(bench))),
 };
 
-async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
+async fn run(bench: Arc<Bench>) -> Result<Outcome, Rejection> {
     let world =
         match World::begin(&bench, "invalid-is-reported", Plan::complete(Role::Invalid)).await {
-            Err(refusal) if matches!(refusal.code, 400 | 403 | 422) => {
+            Err(rejection) if matches!(rejection.code, 400 | 403 | 422) => {
                 return Ok(Outcome::not_applicable(
                     "the API server rejects the sample invalid, so the controller never sees it",
                 ));

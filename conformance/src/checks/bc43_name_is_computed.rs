@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Check, NEVER_DONE, Run};
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::Bench;
 use crate::outcome::{Level, Outcome};
 use crate::world::{MACHINE, Plan, World};
@@ -19,7 +19,7 @@ pub(crate) const CHECK: Check = Check {
     run: Run::World(|bench| Box::pin(run(bench))),
 };
 
-async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
+async fn run(bench: Arc<Bench>) -> Result<Outcome, Rejection> {
     let mut names = Vec::new();
     for check in ["name-is-computed-1", "name-is-computed-2"] {
         let world = World::begin(&bench, check, Plan::complete(bench.primary())).await?;

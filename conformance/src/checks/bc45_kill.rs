@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Check, NO_PROCESS, Run};
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::Bench;
 use crate::history::{Subject, data_secret_name, secret_value};
 use crate::outcome::{Level, Outcome};
-use crate::world::{MACHINE, Plan, World, refusal};
+use crate::world::{MACHINE, Plan, World, rejection};
 
 /// Milliseconds between the owner reference and the kill: before, within and after a typical run.
 const MOMENTS: [u64; 4] = [5, 40, 120, 400];
@@ -24,7 +24,7 @@ pub(crate) const CHECK: Check = Check {
     run: Run::Process(|bench| Box::pin(run(bench))),
 };
 
-async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
+async fn run(bench: Arc<Bench>) -> Result<Outcome, Rejection> {
     let Some(process) = &bench.process else {
         return Ok(Outcome::not_covered(NO_PROCESS));
     };
@@ -40,7 +40,7 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
         // What was written arrives.
         tokio::time::sleep(Duration::from_millis(500)).await;
         let half_done = half_done(&world);
-        process.kill_and_start().map_err(refusal)?;
+        process.kill_and_start().map_err(rejection)?;
         drop(process);
         outcomes.push(after(&world, half_done, moment).await);
         world.end().await;

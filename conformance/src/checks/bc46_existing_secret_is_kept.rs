@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::kept::Kept;
 use super::{Check, NEVER_DONE, Run};
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::Bench;
 use crate::outcome::{Level, Outcome};
 use crate::world::{MACHINE, Plan, World};
@@ -20,7 +20,7 @@ pub(crate) const CHECK: Check = Check {
     run: Run::World(|bench| Box::pin(run(bench))),
 };
 
-async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
+async fn run(bench: Arc<Bench>) -> Result<Outcome, Rejection> {
     let world = World::begin(
         &bench,
         "existing-secret-is-kept",
@@ -32,7 +32,7 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
     outcome
 }
 
-async fn erase(world: &World) -> Result<Outcome, Refusal> {
+async fn erase(world: &World) -> Result<Outcome, Rejection> {
     let Some(done) = world.until_done(MACHINE).await else {
         return Ok(Outcome::not_covered(NEVER_DONE));
     };

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::kept::Kept;
 use super::{Check, NEVER_DONE, Run};
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::Bench;
 use crate::history::{Subject, is_controlled_by};
 use crate::outcome::{Level, Outcome};
@@ -23,14 +23,14 @@ pub(crate) const CHECK: Check = Check {
     run: Run::World(|bench| Box::pin(run(bench))),
 };
 
-async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
+async fn run(bench: Arc<Bench>) -> Result<Outcome, Rejection> {
     let world = World::begin(&bench, "owner-is-restored", Plan::complete(bench.primary())).await?;
     let outcome = strip(&world).await;
     world.end().await;
     outcome
 }
 
-async fn strip(world: &World) -> Result<Outcome, Refusal> {
+async fn strip(world: &World) -> Result<Outcome, Rejection> {
     let Some(done) = world.until_done(MACHINE).await else {
         return Ok(Outcome::not_covered(NEVER_DONE));
     };

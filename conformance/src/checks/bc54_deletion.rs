@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Check, Run};
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::Bench;
 use crate::history::{Subject, is_controlled_by};
 use crate::outcome::{Level, Outcome};
@@ -39,7 +39,7 @@ impl Phase {
     }
 }
 
-async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
+async fn run(bench: Arc<Bench>) -> Result<Outcome, Rejection> {
     let phases = [
         Phase::Unowned,
         Phase::Waiting,
@@ -52,7 +52,7 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
     ))
 }
 
-async fn delete(bench: &Arc<Bench>, phase: Phase) -> Result<Outcome, Refusal> {
+async fn delete(bench: &Arc<Bench>, phase: Phase) -> Result<Outcome, Rejection> {
     let mut plan = Plan::complete(bench.primary());
     plan.has_owner = phase != Phase::Unowned;
     plan.has_infrastructure = phase != Phase::Waiting;

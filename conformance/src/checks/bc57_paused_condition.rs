@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::{Check, Run};
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::Bench;
 use crate::history::{Subject, condition};
 use crate::outcome::{Level, Outcome};
@@ -22,7 +22,7 @@ pub(crate) const CHECK: Check = Check {
     run: Run::World(|bench| Box::pin(run(bench))),
 };
 
-async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
+async fn run(bench: Arc<Bench>) -> Result<Outcome, Rejection> {
     let mut plan = Plan::complete(bench.primary());
     plan.is_cluster_paused = true;
     let world = World::begin(&bench, "paused-condition", plan).await?;

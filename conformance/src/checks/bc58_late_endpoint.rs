@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::{Check, Run};
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::{Bench, ENDPOINT};
 use crate::data;
 use crate::outcome::{Level, Outcome};
@@ -22,7 +22,7 @@ pub(crate) const CHECK: Check = Check {
     run: Run::World(|bench| Box::pin(run(bench))),
 };
 
-async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
+async fn run(bench: Arc<Bench>) -> Result<Outcome, Rejection> {
     let role = bench.primary();
     let usual = World::begin(&bench, "endpoint-given", Plan::complete(role)).await?;
     let names_it = usual

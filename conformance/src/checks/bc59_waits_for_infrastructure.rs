@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{Check, Run, gate};
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::Bench;
 use crate::outcome::{Level, Outcome};
 use crate::sample::Role;
@@ -20,7 +20,7 @@ pub(crate) const CHECK: Check = Check {
     run: Run::World(|bench| Box::pin(run(bench))),
 };
 
-async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
+async fn run(bench: Arc<Bench>) -> Result<Outcome, Rejection> {
     let mut plan = Plan::complete(bench.primary());
     plan.has_infrastructure = false;
     let is_initialized = plan.role != Role::Init;

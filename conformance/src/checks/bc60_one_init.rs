@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Check, Run};
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::Bench;
 use crate::outcome::{Level, Outcome};
 use crate::sample::Role;
@@ -23,7 +23,7 @@ pub(crate) const CHECK: Check = Check {
     run: Run::WorldOf(Role::Init, |bench| Box::pin(run(bench))),
 };
 
-async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
+async fn run(bench: Arc<Bench>) -> Result<Outcome, Rejection> {
     let world = World::begin(&bench, "one-init", Plan::complete(Role::Init)).await?;
     world.add(Role::Init, SECOND).await?;
     let sign = |name: &'static str| {

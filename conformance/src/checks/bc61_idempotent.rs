@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::kept::Kept;
 use super::{Check, NEVER_DONE, Run};
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::Bench;
 use crate::history::Subject;
 use crate::outcome::{Level, Outcome};
@@ -24,7 +24,7 @@ pub(crate) const CHECK: Check = Check {
     run: Run::World(|bench| Box::pin(run(bench))),
 };
 
-async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
+async fn run(bench: Arc<Bench>) -> Result<Outcome, Rejection> {
     let world = World::begin(&bench, "idempotent", Plan::complete(bench.primary())).await?;
     let Some(done) = world.until_done(MACHINE).await else {
         world.end().await;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::kept::Kept;
 use super::{Check, NEVER_DONE, NO_PROCESS, Run};
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::Bench;
 use crate::outcome::{Level, Outcome};
-use crate::world::{MACHINE, Plan, World, refusal};
+use crate::world::{MACHINE, Plan, World, rejection};
 
 pub(crate) const CHECK: Check = Check {
     rule: "BC-61",
@@ -20,7 +20,7 @@ pub(crate) const CHECK: Check = Check {
     run: Run::Process(|bench| Box::pin(run(bench))),
 };
 
-async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
+async fn run(bench: Arc<Bench>) -> Result<Outcome, Rejection> {
     let Some(process) = &bench.process else {
         return Ok(Outcome::not_covered(NO_PROCESS));
     };
@@ -30,7 +30,7 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
         return Ok(Outcome::not_covered(NEVER_DONE));
     };
     let kept = Kept::of(&world, &done).await?;
-    process.lock().await.restart(&[]).await.map_err(refusal)?;
+    process.lock().await.restart(&[]).await.map_err(rejection)?;
     let second = World::begin(&bench, "restart-second", Plan::complete(bench.primary())).await?;
     let again = second.until_done(MACHINE).await;
     let outcome = match again {

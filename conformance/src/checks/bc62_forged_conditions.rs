@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::{Check, NEVER_DONE, Run};
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::Bench;
 use crate::history::conditions;
 use crate::outcome::{Level, Outcome};
@@ -22,7 +22,7 @@ pub(crate) const CHECK: Check = Check {
     run: Run::World(|bench| Box::pin(run(bench))),
 };
 
-async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
+async fn run(bench: Arc<Bench>) -> Result<Outcome, Rejection> {
     let role = bench.primary();
     let complete = World::begin(&bench, "forged-source", Plan::complete(role)).await?;
     let done = complete.until_done(MACHINE).await;

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{Check, Run};
-use crate::api::{Kind, Patch, Refusal};
+use crate::api::{Kind, Patch, Rejection};
 use crate::bench::Bench;
 use crate::outcome::{Evidence, Level, Outcome};
 use crate::sample::{Role, merge};
-use crate::world::{CLUSTER, refusal};
+use crate::world::{CLUSTER, rejection};
 
 const NAME: &str = "template-0";
 
@@ -24,14 +24,14 @@ pub(crate) const CHECK: Check = Check {
     run: Run::WorldOf(Role::Template, |bench| Box::pin(run(bench))),
 };
 
-async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
+async fn run(bench: Arc<Bench>) -> Result<Outcome, Rejection> {
     let namespace = bench.make_namespace("template-dry-run").await?;
     let outcome = change(&bench, &namespace).await;
     bench.delete_namespace(&namespace).await;
     outcome
 }
 
-async fn change(bench: &Bench, namespace: &str) -> Result<Outcome, Refusal> {
+async fn change(bench: &Bench, namespace: &str) -> Result<Outcome, Rejection> {
     let Some((kind, template)) = template(bench, namespace)? else {
         return Ok(Outcome::not_covered(
             "no sample of the role template was given",
@@ -100,14 +100,14 @@ async fn change(bench: &Bench, namespace: &str) -> Result<Outcome, Refusal> {
 }
 
 /// The template of the sample, and the kind to write it as.
-pub(super) fn template(bench: &Bench, namespace: &str) -> Result<Option<(Kind, Value)>, Refusal> {
+pub(super) fn template(bench: &Bench, namespace: &str) -> Result<Option<(Kind, Value)>, Rejection> {
     let (Some(sample), Some(kind)) = (bench.sample(Role::Template), &bench.provider.template)
     else {
         return Ok(None);
     };
     let template = sample
         .objects(namespace, CLUSTER, NAME)
-        .map_err(refusal)?
+        .map_err(rejection)?
         .config;
     let kind = Kind {
         api_version: template["apiVersion"]

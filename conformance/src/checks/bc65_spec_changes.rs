@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::kept::Kept;
 use super::{Check, NEVER_DONE, Run};
-use crate::api::{Patch, Refusal};
+use crate::api::{Patch, Rejection};
 use crate::bench::Bench;
 use crate::outcome::{Level, Outcome};
 use crate::world::{MACHINE, Plan, World};
@@ -22,14 +22,14 @@ pub(crate) const CHECK: Check = Check {
     run: Run::World(|bench| Box::pin(run(bench))),
 };
 
-async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
+async fn run(bench: Arc<Bench>) -> Result<Outcome, Rejection> {
     let world = World::begin(&bench, "spec-changes", Plan::complete(bench.primary())).await?;
     let outcome = change(&world).await;
     world.end().await;
     outcome
 }
 
-async fn change(world: &World) -> Result<Outcome, Refusal> {
+async fn change(world: &World) -> Result<Outcome, Rejection> {
     let Some(done) = world.until_done(MACHINE).await else {
         return Ok(Outcome::not_covered(NEVER_DONE));
     };

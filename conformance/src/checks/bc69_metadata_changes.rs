@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::kept::Kept;
 use super::{Check, NEVER_DONE, Run};
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::Bench;
 use crate::outcome::{Level, Outcome};
 use crate::world::{MACHINE, Plan, World};
@@ -22,7 +22,7 @@ pub(crate) const CHECK: Check = Check {
     run: Run::World(|bench| Box::pin(run(bench))),
 };
 
-async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
+async fn run(bench: Arc<Bench>) -> Result<Outcome, Rejection> {
     let world = World::begin(&bench, "metadata-changes", Plan::complete(bench.primary())).await?;
     let Some(done) = world.until_done(MACHINE).await else {
         world.end().await;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::{Check, NEVER_DONE, Run};
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::Bench;
 use crate::history::secret_value;
 use crate::outcome::{Level, Outcome};
@@ -23,7 +23,7 @@ pub(crate) const CHECK: Check = Check {
     run: Run::World(|bench| Box::pin(run(bench))),
 };
 
-async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
+async fn run(bench: Arc<Bench>) -> Result<Outcome, Rejection> {
     let role = bench.primary();
     let source = World::begin(&bench, "move-source", Plan::complete(role)).await?;
     let done = source.until_done(MACHINE).await;
@@ -48,14 +48,14 @@ async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
     outcome
 }
 
-async fn receive(world: &World, secret: &Value, others: &[Value]) -> Result<Outcome, Refusal> {
+async fn receive(world: &World, secret: &Value, others: &[Value]) -> Result<Outcome, Rejection> {
     let name = secret["metadata"]["name"].as_str().unwrap_or_default();
     for other in others {
         let created = world
             .api()
             .create(&secrets(), Some(&world.namespace), other)
             .await;
-        if !matches!(&created, Err(refusal) if refusal.code == 409) {
+        if !matches!(&created, Err(rejection) if rejection.code == 409) {
             created?;
         }
     }

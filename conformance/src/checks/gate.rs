@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::Bench;
 use crate::outcome::Outcome;
 use crate::world::{MACHINE, Plan, World};
@@ -22,9 +22,9 @@ pub(super) struct Gate {
 }
 
 /// Creates a world, requires that nothing happens, changes it, and requires completion.
-pub(super) async fn run<F>(bench: Arc<Bench>, gate: Gate, open: F) -> Result<Outcome, Refusal>
+pub(super) async fn run<F>(bench: Arc<Bench>, gate: Gate, open: F) -> Result<Outcome, Rejection>
 where
-    F: AsyncFnOnce(&World) -> Result<(), Refusal>,
+    F: AsyncFnOnce(&World) -> Result<(), Rejection>,
 {
     let world = World::begin(&bench, gate.check, gate.plan).await?;
     let outcome = decide(&world, gate.while_missing, gate.after, gate.may_touch, open).await;
@@ -38,9 +38,9 @@ async fn decide<F>(
     after: &str,
     may_touch: bool,
     open: F,
-) -> Result<Outcome, Refusal>
+) -> Result<Outcome, Rejection>
 where
-    F: AsyncFnOnce(&World) -> Result<(), Refusal>,
+    F: AsyncFnOnce(&World) -> Result<(), Rejection>,
 {
     if let Some(sign) = world.quiet_sign_of_data(MACHINE).await {
         return Ok(Outcome::fail(

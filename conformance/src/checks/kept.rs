@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::history::Subject;
 use crate::outcome::Outcome;
 use crate::world::{Done, World};
@@ -16,7 +16,7 @@ pub(super) struct Kept {
 
 impl Kept {
     /// Lets writes settle that follow completion, and remembers the Secret.
-    pub(super) async fn of(world: &World, done: &Done) -> Result<Kept, Refusal> {
+    pub(super) async fn of(world: &World, done: &Done) -> Result<Kept, Rejection> {
         tokio::time::sleep(Duration::from_secs(2)).await;
         let name = done.secret["metadata"]["name"]
             .as_str()

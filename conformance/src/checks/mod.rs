@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::Bench;
 use crate::outcome::{Level, Outcome};
 use crate::sample::Role;
@@ -28,7 +28,7 @@ mod bc42_key_value;
 mod bc43_name_is_computed;
 mod bc44_secret_type;
 mod bc45_kill;
-mod bc45_refused_secret;
+mod bc45_rejected_secret;
 mod bc45_secret_before_status;
 mod bc46_existing_secret_is_kept;
 mod bc47_owner_from_first_write;
@@ -86,7 +86,7 @@ pub(crate) struct Check {
     pub(crate) run: Run,
 }
 
-type Running = Pin<Box<dyn Future<Output = Result<Outcome, Refusal>> + Send>>;
+type Running = Pin<Box<dyn Future<Output = Result<Outcome, Rejection>> + Send>>;
 
 /// How a check comes to its outcome.
 #[derive(Clone, Copy)]
@@ -123,7 +123,7 @@ pub(crate) const ALL: &[Check] = &[
     bc43_name_is_computed::CHECK,
     bc44_secret_type::CHECK,
     bc45_secret_before_status::CHECK,
-    bc45_refused_secret::CHECK,
+    bc45_rejected_secret::CHECK,
     bc45_kill::CHECK,
     bc46_existing_secret_is_kept::CHECK,
     bc47_owner_from_first_write::CHECK,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::restriction::{self, Restriction};
 use super::{Check, Run};
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::Bench;
 use crate::outcome::{Level, Outcome};
 use crate::world::Plan;
@@ -20,7 +20,7 @@ pub(crate) const CHECK: Check = Check {
     run: Run::Process(|bench| Box::pin(run(bench))),
 };
 
-async fn run(bench: Arc<Bench>) -> Result<Outcome, Refusal> {
+async fn run(bench: Arc<Bench>) -> Result<Outcome, Rejection> {
     const INSIDE: &str = "namespace-inside";
     let plan = Plan::complete(bench.primary());
     let restriction = Restriction {

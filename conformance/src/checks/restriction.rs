@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::NO_PROCESS;
-use crate::api::Refusal;
+use crate::api::Rejection;
 use crate::bench::Bench;
 use crate::outcome::Outcome;
-use crate::world::{MACHINE, Plan, World, refusal};
+use crate::world::{MACHINE, Plan, World, rejection};
 
 /// A flag, and two worlds that differ in whether it includes them.
 pub(super) struct Restriction {
@@ -20,19 +20,22 @@ pub(super) struct Restriction {
 }
 
 /// Runs the check with the provider restarted, and restarts it without the flag.
-pub(super) async fn run(bench: &Arc<Bench>, restriction: Restriction) -> Result<Outcome, Refusal> {
+pub(super) async fn run(
+    bench: &Arc<Bench>,
+    restriction: Restriction,
+) -> Result<Outcome, Rejection> {
     let Some(process) = &bench.process else {
         return Ok(Outcome::not_covered(NO_PROCESS));
     };
     let argument = format!("{}={}", restriction.flag, restriction.value);
     let restarted = process.lock().await.restart(&[argument]).await;
-    restarted.map_err(refusal)?;
+    restarted.map_err(rejection)?;
     let outcome = compare(bench, restriction).await;
-    process.lock().await.restart(&[]).await.map_err(refusal)?;
+    process.lock().await.restart(&[]).await.map_err(rejection)?;
     outcome
 }
 
-async fn compare(bench: &Arc<Bench>, restriction: Restriction) -> Result<Outcome, Refusal> {
+async fn compare(bench: &Arc<Bench>, restriction: Restriction) -> Result<Outcome, Rejection> {
     let Restriction {
         flag,
         included,

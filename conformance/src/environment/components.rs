@@ -86,8 +86,8 @@ pub(crate) async fn install(api: &Api, objects: &[Value]) -> Result<Vec<String>,
         {
             Ok(_) if kind == crds() => created.push(name),
             Ok(_) => {}
-            Err(refusal) if refusal.code == 409 => {}
-            Err(refusal) => return Err(format!("{} {name}: {refusal}", kind.kind)),
+            Err(rejection) if rejection.code == 409 => {}
+            Err(rejection) => return Err(format!("{} {name}: {rejection}", kind.kind)),
         }
     }
     until_established(api, objects).await?;
@@ -104,7 +104,7 @@ async fn until_established(api: &Api, objects: &[Value]) -> Result<(), String> {
             let crd = api
                 .read(&crds().path(None, name))
                 .await
-                .map_err(|refusal| format!("{name}: {refusal}"))?;
+                .map_err(|rejection| format!("{name}: {rejection}"))?;
             let conditions = crd["status"]["conditions"].as_array();
             if conditions.into_iter().flatten().any(|condition| {
                 condition["type"] == "Established" && condition["status"] == "True"

@@ -63,9 +63,9 @@ impl Plane {
             self.api_server.check()?;
             match api.read("/readyz").await {
                 Ok(_) => return Ok(()),
-                Err(refusal) if tokio::time::Instant::now() >= deadline => {
+                Err(rejection) if tokio::time::Instant::now() >= deadline => {
                     return Err(format!(
-                        "kube-apiserver is not ready after {} s: {refusal}",
+                        "kube-apiserver is not ready after {} s: {rejection}",
                         START_LIMIT.as_secs()
                     ));
                 }

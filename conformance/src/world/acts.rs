@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{CLUSTER, World, bare, refusal, secrets};
-use crate::api::Refusal;
+use super::{CLUSTER, World, bare, rejection, secrets};
+use crate::api::Rejection;
 use crate::history::{History, Subject};
 use crate::sample::Role;
 
@@ -25,7 +25,7 @@ impl World {
     }
 
     /// Sets the controlling owner reference, as the Machine controller does.
-    pub(crate) async fn own(&self, name: &str) -> Result<(), Refusal> {
+    pub(crate) async fn own(&self, name: &str) -> Result<(), Rejection> {
         let owner = self.api().read(&self.owner_path(name)).await?;
         let reference = json!({
             "apiVersion": owner["apiVersion"], "kind": owner["kind"], "name": name,
@@ -35,7 +35,7 @@ impl World {
             .await
     }
 
-    pub(crate) async fn merge_config(&self, name: &str, patch: &Value) -> Result<(), Refusal> {
+    pub(crate) async fn merge_config(&self, name: &str, patch: &Value) -> Result<(), Rejection> {
         self.api()
             .merge(&self.config_path(name), patch)
             .await
@@ -43,7 +43,7 @@ impl World {
     }
 
     /// Changes an annotation that means nothing, so that the controller sees the config again.
-    pub(crate) async fn touch(&self, name: &str, value: &str) -> Result<(), Refusal> {
+    pub(crate) async fn touch(&self, name: &str, value: &str) -> Result<(), Rejection> {
         self.merge_config(
             name,
             &json!({"metadata": {"annotations": {"conformance.windlass.dev/touched": value}}}),
@@ -52,7 +52,7 @@ impl World {
     }
 
     /// Removes the whole status, and waits until the history has seen that.
-    pub(crate) async fn erase_status(&self, name: &str) -> Result<(), Refusal> {
+    pub(crate) async fn erase_status(&self, name: &str) -> Result<(), Rejection> {
         let path = format!("{}/status", self.config_path(name));
         let erased = self.api().merge(&path, &json!({"status": null})).await?;
         let version = erased["metadata"]["resourceVersion"].clone();
@@ -67,12 +67,12 @@ impl World {
             .until(self.bench.times.patience, is_seen)
             .await;
         seen.ok_or_else(|| {
-            refusal("the watch does not deliver a change of this program".to_owned())
+            rejection("the watch does not deliver a change of this program".to_owned())
         })
     }
 
     /// Copies of the Cluster's Secrets, as clusterctl creates them elsewhere, without one of them.
-    pub(crate) async fn cluster_secrets(&self, except: &Value) -> Result<Vec<Value>, Refusal> {
+    pub(crate) async fn cluster_secrets(&self, except: &Value) -> Result<Vec<Value>, Rejection> {
         let path = secrets().collection(Some(&self.namespace));
         let list = self
             .api()
@@ -87,7 +87,7 @@ impl World {
     }
 
     /// The config as the API server has it now.
-    pub(crate) async fn config(&self, name: &str) -> Result<Value, Refusal> {
+    pub(crate) async fn config(&self, name: &str) -> Result<Value, Rejection> {
         self.api().read(&self.config_path(name)).await
     }
 }

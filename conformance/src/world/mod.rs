@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::api::{Api, Kind, Refusal};
+use crate::api::{Api, Kind, Rejection};
 use crate::bench::{Bench, ENDPOINT};
 use crate::core_objects::Machine;
 use crate::history::Subject;
@@ -37,7 +37,7 @@ pub(crate) struct Plan {
     /// The value of the label that `--watch-filter` selects.
     pub(crate) filter: Option<&'static str>,
     /// Secrets are rejected by a quota.
-    pub(crate) is_secret_refused: bool,
+    pub(crate) is_secret_rejected: bool,
 }
 
 impl Plan {
@@ -53,7 +53,7 @@ impl Plan {
             is_cluster_paused: false,
             is_config_paused: false,
             filter: None,
-            is_secret_refused: false,
+            is_secret_rejected: false,
         }
     }
 }
@@ -71,7 +71,7 @@ impl World {
         bench: &Arc<Bench>,
         check: &str,
         plan: Plan,
-    ) -> Result<World, Refusal> {
+    ) -> Result<World, Rejection> {
         let namespace = bench.make_namespace(check).await?;
         let kinds = [
             (Subject::Config, bench.provider.config.clone()),
@@ -91,8 +91,8 @@ impl World {
         if world.plan.has_cluster {
             world.create_cluster().await?;
         }
-        if world.plan.is_secret_refused {
-            world.refuse_secrets().await?;
+        if world.plan.is_secret_rejected {
+            world.reject_secrets().await?;
         }
         world.add(world.plan.role, MACHINE).await?;
         Ok(world)
@@ -104,7 +104,7 @@ impl World {
 
     /// A config as the MachineSet controller creates it, then its Machine, then the references that
     /// the Machine controller sets.
-    pub(crate) async fn add(&self, role: Role, name: &str) -> Result<(), Refusal> {
+    pub(crate) async fn add(&self, role: Role, name: &str) -> Result<(), Rejection> {
         let objects = self.objects(role, name)?;
         self.create_others(&objects).await?;
         self.create_config(&objects, name).await?;
@@ -133,17 +133,17 @@ impl World {
         }
     }
 
-    fn objects(&self, role: Role, name: &str) -> Result<Objects, Refusal> {
+    fn objects(&self, role: Role, name: &str) -> Result<Objects, Rejection> {
         let sample = self
             .bench
             .sample(role)
-            .ok_or_else(|| refusal(format!("no sample of the role {}", role.name())))?;
+            .ok_or_else(|| rejection(format!("no sample of the role {}", role.name())))?;
         sample
             .objects(&self.namespace, CLUSTER, name)
-            .map_err(refusal)
+            .map_err(rejection)
     }
 
-    async fn create_others(&self, objects: &Objects) -> Result<(), Refusal> {
+    async fn create_others(&self, objects: &Objects) -> Result<(), Rejection> {
         for object in &objects.others {
             let kind = self.kind_of(object).await?;
             let created = self
@@ -151,14 +151,14 @@ impl World {
                 .create(&kind, Some(&self.namespace), object)
                 .await;
             // Samples of two machines may need the same object.
-            if !matches!(&created, Err(refusal) if refusal.code == 409) {
+            if !matches!(&created, Err(rejection) if rejection.code == 409) {
                 created?;
             }
         }
         Ok(())
     }
 
-    async fn create_config(&self, objects: &Objects, name: &str) -> Result<(), Refusal> {
+    async fn create_config(&self, objects: &Objects, name: &str) -> Result<(), Rejection> {
         let mut config = objects.config.clone();
         config["metadata"]["name"] = json!(name);
         config["metadata"]["labels"]["cluster.x-k8s.io/cluster-name"] = json!(CLUSTER);
@@ -184,7 +184,7 @@ impl World {
     }
 
     /// The kind of an object that a sample contains.
-    async fn kind_of(&self, object: &Value) -> Result<Kind, Refusal> {
+    async fn kind_of(&self, object: &Value) -> Result<Kind, Rejection> {
         let text = |key: &str| object[key].as_str().unwrap_or_default();
         let (api_version, kind) = (text("apiVersion"), text("kind"));
         let listed = Kind::new(api_version, kind, "");
@@ -204,7 +204,7 @@ impl World {
             });
         let plural = found.and_then(|resource| resource["name"].as_str());
         let plural = plural.ok_or_else(|| {
-            refusal(format!(
+            rejection(format!(
                 "the API server does not serve {kind} of {api_version}"
             ))
         })?;
@@ -212,7 +212,7 @@ impl World {
     }
 
     /// Creates the Cluster and its status.
-    pub(crate) async fn create_cluster(&self) -> Result<(), Refusal> {
+    pub(crate) async fn create_cluster(&self) -> Result<(), Rejection> {
         let core = self.bench.core;
         let endpoint = self.plan.has_endpoint.then_some(ENDPOINT);
         let mut cluster = core.cluster(&self.namespace, CLUSTER, endpoint);
@@ -239,7 +239,7 @@ impl World {
         &self,
         infrastructure: bool,
         initialized: bool,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         let status = self.bench.core.cluster_status(infrastructure, initialized);
         let path = format!("{}/status", self.cluster_path());
         self.api()
@@ -255,7 +255,7 @@ impl World {
             .path(Some(&self.namespace), CLUSTER)
     }
 
-    pub(crate) async fn merge_cluster(&self, patch: &Value) -> Result<(), Refusal> {
+    pub(crate) async fn merge_cluster(&self, patch: &Value) -> Result<(), Rejection> {
         self.api()
             .merge(&self.cluster_path(), patch)
             .await
@@ -283,8 +283,8 @@ pub(crate) fn secrets() -> Kind {
     Kind::new("v1", "Secret", "secrets")
 }
 
-pub(crate) fn refusal(message: String) -> Refusal {
-    Refusal { code: 0, message }
+pub(crate) fn rejection(message: String) -> Rejection {
+    Rejection { code: 0, message }
 }
 
 /// Merges the sample's document of the same kind into an object of the core.

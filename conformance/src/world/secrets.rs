@@ -6,14 +6,14 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::{CLUSTER, World, refusal, secrets};
-use crate::api::{Kind, Refusal};
+use super::{CLUSTER, World, rejection, secrets};
+use crate::api::{Kind, Rejection};
 use crate::certificates::{self, Authority};
 
 impl World {
     /// The kubeconfig of the workload cluster and its authorities, which exist when machines join.
-    pub(super) async fn create_workload_secrets(&self) -> Result<(), Refusal> {
-        let failed = |error: rcgen::Error| refusal(error.to_string());
+    pub(super) async fn create_workload_secrets(&self) -> Result<(), Rejection> {
+        let failed = |error: rcgen::Error| rejection(error.to_string());
         let mut all: Vec<(&str, Value)> = Vec::new();
         if let Some(kubeconfig) = &self.bench.workload {
             all.push(("kubeconfig", json!({"value": STANDARD.encode(kubeconfig)})));
@@ -44,7 +44,7 @@ impl World {
     }
 
     /// Lets the API server reject every further Secret of the namespace.
-    pub(super) async fn refuse_secrets(&self) -> Result<(), Refusal> {
+    pub(super) async fn reject_secrets(&self) -> Result<(), Rejection> {
         let quotas = Kind::new("v1", "ResourceQuota", "resourcequotas");
         let hard = json!({"count/secrets": "0"});
         let quota = json!({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "no-secrets"}, "spec": {"hard": hard}});
@@ -66,17 +66,17 @@ impl World {
                 .request("POST", &path, "application/json", Some(&probe))
                 .await
             {
-                Err(refused) if refused.code == 403 => return Ok(()),
+                Err(rejected) if rejected.code == 403 => return Ok(()),
                 _ => tokio::time::sleep(Duration::from_millis(200)).await,
             }
         }
-        Err(refusal(
+        Err(rejection(
             "the API server creates Secrets in spite of a ResourceQuota".to_owned(),
         ))
     }
 
     /// Lets the API server accept Secrets again.
-    pub(crate) async fn accept_secrets(&self) -> Result<(), Refusal> {
+    pub(crate) async fn accept_secrets(&self) -> Result<(), Rejection> {
         let quotas = Kind::new("v1", "ResourceQuota", "resourcequotas");
         self.api()
             .delete(&quotas.path(Some(&self.namespace), "no-secrets"))

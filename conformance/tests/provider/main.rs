@@ -92,19 +92,19 @@ async fn run() -> Result<(), String> {
         match provider.look().await {
             Ok(world) => {
                 for config in &world.configs {
-                    if let Err(refusal) = provider.reconcile(config, &world).await {
-                        eprintln!("{}: {refusal}", config["metadata"]["namespace"]);
+                    if let Err(rejection) = provider.reconcile(config, &world).await {
+                        eprintln!("{}: {rejection}", config["metadata"]["namespace"]);
                     }
                 }
             }
-            Err(refusal) => eprintln!("{refusal}"),
+            Err(rejection) => eprintln!("{rejection}"),
         }
         tokio::time::sleep(PAUSE).await;
     }
 }
 
 impl Provider {
-    async fn look(&self) -> Result<World, api::Refusal> {
+    async fn look(&self) -> Result<World, api::Rejection> {
         let core = |kind: &str| {
             Kind::new(
                 "cluster.x-k8s.io/v1beta2",
@@ -123,7 +123,7 @@ impl Provider {
         })
     }
 
-    async fn list(&self, kind: &Kind) -> Result<Vec<Value>, api::Refusal> {
+    async fn list(&self, kind: &Kind) -> Result<Vec<Value>, api::Rejection> {
         let list = self.api.read(&kind.collection(None)).await?;
         Ok(list["items"].as_array().cloned().unwrap_or_default())
     }

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::api::{Kind, Refusal};
+use crate::api::{Kind, Rejection};
 use crate::{Provider, World, configs, secrets};
 
 const CLUSTER_NAME: &str = "cluster.x-k8s.io/cluster-name";
@@ -118,7 +118,11 @@ impl<'a> Config<'a> {
 }
 
 impl Provider {
-    pub(crate) async fn reconcile(&mut self, object: &Value, world: &World) -> Result<(), Refusal> {
+    pub(crate) async fn reconcile(
+        &mut self,
+        object: &Value,
+        world: &World,
+    ) -> Result<(), Rejection> {
         let Some(config) = Config::new(object, world) else {
             return Ok(());
         };
@@ -163,7 +167,7 @@ impl Provider {
             && (is_selected || config.has("ignores-watch-filter"))
     }
 
-    async fn set_owner(&self, config: &Config<'_>, world: &World) -> Result<(), Refusal> {
+    async fn set_owner(&self, config: &Config<'_>, world: &World) -> Result<(), Rejection> {
         let machine = world
             .machines
             .iter()
@@ -180,7 +184,7 @@ impl Provider {
     }
 
     /// Why there is no data yet; an empty text for what no status reports.
-    async fn obstacle(&self, config: &Config<'_>) -> Result<Option<&'static str>, Refusal> {
+    async fn obstacle(&self, config: &Config<'_>) -> Result<Option<&'static str>, Rejection> {
         if config.machine.is_none() && !config.has("needs-no-owner") {
             return Ok(Some(""));
         }
@@ -226,7 +230,7 @@ impl Provider {
     }
 
     /// Changes the status, unless it is so already.
-    async fn set_status(&self, config: &Config<'_>, status: &Value) -> Result<(), Refusal> {
+    async fn set_status(&self, config: &Config<'_>, status: &Value) -> Result<(), Rejection> {
         let current = &config.object["status"];
         let is_so = status
             .as_object()
@@ -244,23 +248,23 @@ impl Provider {
     }
 
     /// Takes the lock of the Cluster for this config, or looks whose it is.
-    async fn holds_lock(&self, config: &Config<'_>) -> Result<bool, Refusal> {
+    async fn holds_lock(&self, config: &Config<'_>) -> Result<bool, Rejection> {
         let locks = Kind::new("v1", "ConfigMap", "configmaps");
         let lock = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "lock"}, "data": {"holder": config.name}});
         match self.api.create(&locks, Some(config.namespace), &lock).await {
             Ok(_) => Ok(true),
-            Err(refusal) if refusal.code == 409 => {
+            Err(rejection) if rejection.code == 409 => {
                 let lock = self
                     .api
                     .read(&locks.path(Some(config.namespace), "lock"))
                     .await?;
                 Ok(lock["data"]["holder"] == config.name)
             }
-            Err(refusal) => Err(refusal),
+            Err(rejection) => Err(rejection),
         }
     }
 
-    async fn wait(&self, config: &Config<'_>, obstacle: &str) -> Result<(), Refusal> {
+    async fn wait(&self, config: &Config<'_>, obstacle: &str) -> Result<(), Rejection> {
         let is_paused = obstacle == "Paused";
         let is_invalid = obstacle.starts_with("spec.");
         if obstacle.is_empty()
@@ -290,7 +294,7 @@ impl Provider {
         self.set_status(config, &status).await
     }
 
-    async fn complete(&mut self, config: &Config<'_>, world: &World) -> Result<(), Refusal> {
+    async fn complete(&mut self, config: &Config<'_>, world: &World) -> Result<(), Rejection> {
         let name = config.secret_name();
         let existing = world.secrets.iter().find(|secret| {
             secret["metadata"]["namespace"] == config.namespace
@@ -315,7 +319,7 @@ impl Provider {
             Some(secret) => self.keep(config, secret).await,
         };
         match written {
-            Err(refusal) if refusal.code == 409 => return Ok(()),
+            Err(rejection) if rejection.code == 409 => return Ok(()),
             Err(_) if config.has("ignores-rejection") => {}
             written => written?,
         }
@@ -323,7 +327,7 @@ impl Provider {
         self.report(config, &name).await
     }
 
-    async fn create(&self, config: &Config<'_>, name: &str) -> Result<(), Refusal> {
+    async fn create(&self, config: &Config<'_>, name: &str) -> Result<(), Rejection> {
         let mut owner = json!({
             "apiVersion": configs().api_version, "kind": "SwitchableConfig", "name": config.name,
             "uid": config.object["metadata"]["uid"], "controller": true,
@@ -360,7 +364,7 @@ impl Provider {
     }
 
     /// Restores the owner, and does to the data what a switch wants.
-    async fn keep(&mut self, config: &Config<'_>, secret: &Value) -> Result<(), Refusal> {
+    async fn keep(&mut self, config: &Config<'_>, secret: &Value) -> Result<(), Rejection> {
         let name = secret["metadata"]["name"].as_str().unwrap_or_default();
         let path = secrets().path(Some(config.namespace), name);
         let version = config.object["metadata"]["resourceVersion"].clone();
@@ -400,7 +404,7 @@ impl Provider {
         Ok(())
     }
 
-    async fn report(&self, config: &Config<'_>, name: &str) -> Result<(), Refusal> {
+    async fn report(&self, config: &Config<'_>, name: &str) -> Result<(), Rejection> {
         let token = if config.has("leaks-secret") {
             "the token is abcdef.0123456789abcdef"
         } else {

@@ -72,7 +72,7 @@ impl Echoes {
         match looked.is_told || now >= due {
             _ if !is_known => None,
             false => Some(due - now),
-            // Of an older version every write would be refused.
+            // Of an older version every write would be rejected.
             true if !is_newest && now < ended + BEHIND => Some(PAUSE),
             true => None,
         }

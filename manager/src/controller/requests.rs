@@ -67,11 +67,11 @@ struct Answer {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(super) enum Rejection {
     /// Somebody else wrote the object first, or it is gone.
     Overtaken,
     /// The server rejects the request: a message without secrets, in which foreign text is quoted.
-    Refused(String),
+    Rejected(String),
     /// Nobody answers, or nothing that can be read.
     Silent,
     /// The connection ended before the answer did.
@@ -83,19 +83,19 @@ pub(super) enum Refusal {
     NotLeading,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for Rejection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::Overtaken => formatter.write_str("somebody else wrote it first"),
-            Refusal::Refused(cause) => formatter.write_str(cause),
-            Refusal::Silent => formatter.write_str("the API server does not answer"),
-            Refusal::Cut => {
+            Rejection::Overtaken => formatter.write_str("somebody else wrote it first"),
+            Rejection::Rejected(cause) => formatter.write_str(cause),
+            Rejection::Silent => formatter.write_str("the API server does not answer"),
+            Rejection::Cut => {
                 formatter.write_str("the connection to the API server ended before it answered")
             }
-            Refusal::Untrusted => formatter.write_str(
+            Rejection::Untrusted => formatter.write_str(
                 "the certificate of the API server is not one that the kubeconfig trusts",
             ),
-            Refusal::NotLeading => NotLeading.fmt(formatter),
+            Rejection::NotLeading => NotLeading.fmt(formatter),
         }
     }
 }
@@ -108,7 +108,7 @@ pub(super) async fn read(
     client: &Client,
     resource: &ApiResource,
     key: &Key,
-) -> Result<Option<Value>, Refusal> {
+) -> Result<Option<Value>, Rejection> {
     let request = path(resource, key).get(&key.name, &Default::default());
     let answer = send(client, key.realm, request).await?;
     match answer.code {
@@ -127,7 +127,7 @@ pub(super) async fn write(
     key: &Key,
     action: &Action,
     mandate: &Mandate,
-) -> Result<Option<Value>, Refusal> {
+) -> Result<Option<Value>, Rejection> {
     let path = path(resource, key);
     let by_us = PostParams {
         field_manager: Some(FIELD_MANAGER.to_owned()),
@@ -162,7 +162,7 @@ pub(super) async fn write(
             .await;
             let pair = pair
                 .unwrap_or_else(|_| Err("making a key failed".to_owned()))
-                .map_err(Refusal::Refused)?;
+                .map_err(Rejection::Rejected)?;
             let mut object = object.clone();
             object["data"] = pair;
             path.create(&by_us, object.to_string().into_bytes())
@@ -198,7 +198,7 @@ pub(super) async fn write(
         (Action::Delete { .. }, StatusCode::OK | StatusCode::ACCEPTED | StatusCode::NOT_FOUND) => {
             Ok(None)
         }
-        (_, StatusCode::NOT_FOUND | StatusCode::CONFLICT) => Err(Refusal::Overtaken),
+        (_, StatusCode::NOT_FOUND | StatusCode::CONFLICT) => Err(Rejection::Overtaken),
         _ => answer.accepted().map(Some),
     }
 }
@@ -213,24 +213,24 @@ async fn send(
     client: &Client,
     realm: Realm,
     request: Result<Request<Vec<u8>>, kube::core::request::Error>,
-) -> Result<Answer, Refusal> {
+) -> Result<Answer, Rejection> {
     let request = request.map_err(|_| {
-        Refusal::Refused("the object has no name that a request can carry".to_owned())
+        Rejection::Rejected("the object has no name that a request can carry".to_owned())
     })?;
     let answer = client
         .send(request.map(Body::from))
         .await
-        .map_err(|error| refusal(&error))?;
+        .map_err(|error| rejection(&error))?;
     let code = answer.status();
     let body = read_body(answer.into_body(), Bounds::of(realm, code).body).await?;
     Ok(Answer { realm, code, body })
 }
 
 /// Reads a body; `None` if it has more bytes.
-async fn read_body(body: Body, most_bytes: usize) -> Result<Option<Vec<u8>>, Refusal> {
+async fn read_body(body: Body, most_bytes: usize) -> Result<Option<Vec<u8>>, Rejection> {
     let (mut body, mut bytes) = (pin!(body), Vec::new());
     while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
-        let frame = frame.map_err(|_| Refusal::Cut)?;
+        let frame = frame.map_err(|_| Rejection::Cut)?;
         let data = frame.into_data().unwrap_or_default();
         if bytes.len() + data.len() > most_bytes {
             return Ok(None);
@@ -241,7 +241,7 @@ async fn read_body(body: Body, most_bytes: usize) -> Result<Option<Vec<u8>>, Ref
 }
 
 impl Answer {
-    fn accepted(self) -> Result<Value, Refusal> {
+    fn accepted(self) -> Result<Value, Rejection> {
         let (code, bounds) = (self.code, Bounds::of(self.realm, self.code));
         let Some(body) = self.body else {
             let of = if code.is_success() {
@@ -249,7 +249,7 @@ impl Answer {
             } else {
                 "an error of "
             };
-            return Err(Refusal::Refused(format!(
+            return Err(Rejection::Rejected(format!(
                 "{} answered with code {} and {of}more than {} bytes",
                 server(self.realm),
                 code.as_u16(),
@@ -259,12 +259,12 @@ impl Answer {
         let value = Fields::without([MANAGED_FIELDS]).read_within(&body, bounds.values);
         if code.is_success() {
             return value.map_err(|unread| match unread {
-                Unread::TooLarge => Refusal::Refused(format!(
+                Unread::TooLarge => Rejection::Rejected(format!(
                     "{} answered with values that take more than {} bytes of memory",
                     server(self.realm),
                     bounds.values
                 )),
-                Unread::Invalid(_) => Refusal::Silent,
+                Unread::Invalid(_) => Rejection::Silent,
             });
         }
         let message = value.ok().and_then(|status| {
@@ -272,7 +272,7 @@ impl Answer {
             (!text.is_empty()).then(|| answered(self.realm, text))
         });
         let server = server(self.realm);
-        Err(Refusal::Refused(message.unwrap_or_else(|| {
+        Err(Rejection::Rejected(message.unwrap_or_else(|| {
             format!("{server} answered with code {}", code.as_u16())
         })))
     }
@@ -289,32 +289,34 @@ fn answered(realm: Realm, text: &str) -> String {
     format!("{} answered: {}", server(realm), quoted(text))
 }
 
-/// The refusal behind an error of kube's, whose own message may quote what it could not read.
+/// The rejection behind an error of kube's, whose own message may quote what it could not read.
 /// Errors of the kind `Api` come from requests that kube reads itself, to the management cluster.
-pub(super) fn refusal(error: &kube::Error) -> Refusal {
+pub(super) fn rejection(error: &kube::Error) -> Rejection {
     match error {
-        kube::Error::Api(status) => Refusal::Refused(answered(Realm::Management, &status.message)),
-        kube::Error::Auth(_) => Refusal::Refused("the credentials cannot be used".to_owned()),
+        kube::Error::Api(status) => {
+            Rejection::Rejected(answered(Realm::Management, &status.message))
+        }
+        kube::Error::Auth(_) => Rejection::Rejected("the credentials cannot be used".to_owned()),
         other => of_connection(other),
     }
 }
 
 /// What an error of a connection means, by what caused it.
-fn of_connection(error: &(dyn Error + 'static)) -> Refusal {
+fn of_connection(error: &(dyn Error + 'static)) -> Rejection {
     let causes = || {
         std::iter::successors(Some(error), |error: &&(dyn Error + 'static)| {
             (*error).source()
         })
     };
     if causes().any(is_of_certificate) {
-        return Refusal::Untrusted;
+        return Rejection::Untrusted;
     }
     if causes().any(|cause| cause.is::<NotLeading>()) {
-        return Refusal::NotLeading;
+        return Rejection::NotLeading;
     }
     match causes().find_map(|cause| cause.downcast_ref::<hyper_util::client::legacy::Error>()) {
-        Some(error) if !error.is_connect() => Refusal::Cut,
-        _ => Refusal::Silent,
+        Some(error) if !error.is_connect() => Rejection::Cut,
+        _ => Rejection::Silent,
     }
 }
 
@@ -341,25 +343,25 @@ mod tests {
     #[test]
     fn certificates_that_are_not_trusted_are_told() {
         let of = |fault: rustls::Error| {
-            refusal(&kube::Error::Service(Box::new(io::Error::other(fault))))
+            rejection(&kube::Error::Service(Box::new(io::Error::other(fault))))
         };
         let untrusted =
             || rustls::Error::InvalidCertificate(rustls::CertificateError::UnknownIssuer);
-        assert_eq!(of(untrusted()), Refusal::Untrusted);
+        assert_eq!(of(untrusted()), Rejection::Untrusted);
         // As the limit of time to connect hands it on.
         let nested = io::Error::other(io::Error::new(io::ErrorKind::InvalidData, untrusted()));
         assert_eq!(
-            refusal(&kube::Error::Service(Box::new(nested))),
-            Refusal::Untrusted
+            rejection(&kube::Error::Service(Box::new(nested))),
+            Rejection::Untrusted
         );
-        assert_eq!(of(rustls::Error::HandshakeNotComplete), Refusal::Silent);
+        assert_eq!(of(rustls::Error::HandshakeNotComplete), Rejection::Silent);
     }
 
     #[test]
     fn who_may_write_no_more_is_told() {
         assert_eq!(
-            refusal(&kube::Error::Service(Box::new(NotLeading))),
-            Refusal::NotLeading
+            rejection(&kube::Error::Service(Box::new(NotLeading))),
+            Rejection::NotLeading
         );
     }
 
@@ -370,37 +372,37 @@ mod tests {
             let body = Some(body.to_vec());
             Answer { realm, code, body }.accepted()
         };
-        let refused = |text: &str| Err(Refusal::Refused(text.to_owned()));
+        let rejected = |text: &str| Err(Rejection::Rejected(text.to_owned()));
         let object = json!({"kind": "Secret", "metadata": {"name": "a"}});
         let text = r#"{"kind": "Secret", "metadata": {"name": "a", "managedFields": []}}"#;
         let [ours, theirs] = [Realm::Management, Realm::Workload];
         assert_eq!(answer(ours, 200, text), Ok(object.clone()));
         assert_eq!(answer(theirs, 200, text), Ok(object));
-        assert_eq!(answer(ours, 200, "<html>"), Err(Refusal::Silent));
+        assert_eq!(answer(ours, 200, "<html>"), Err(Rejection::Silent));
         assert_eq!(
             answer(ours, 403, r#"{"message": "no"}"#),
-            refused("the API server answered: “no”")
+            rejected("the API server answered: “no”")
         );
         assert_eq!(
             answer(theirs, 403, r#"{"message": "no\nway"}"#),
-            refused("the API server of the workload cluster answered: “no way”")
+            rejected("the API server of the workload cluster answered: “no way”")
         );
         for body in ["", "<html>", r#"{"ErrStatus": {"message": "x"}}"#] {
             assert_eq!(
                 answer(ours, 500, body),
-                refused("the API server answered with code 500")
+                rejected("the API server answered with code 500")
             );
         }
         let brackets = format!("[{}[]]", "[],".repeat(10_000));
         assert_eq!(
             answer(theirs, 200, &brackets),
-            refused(
+            rejected(
                 "the API server of the workload cluster answered with values that take more than 262144 bytes of memory"
             )
         );
         assert_eq!(
             answer(theirs, 500, &brackets),
-            refused("the API server of the workload cluster answered with code 500")
+            rejected("the API server of the workload cluster answered with code 500")
         );
         assert!(answer(ours, 200, &brackets).is_ok());
     }
@@ -453,7 +455,7 @@ mod tests {
             };
             let resource = super::super::resources::kubernetes("Secret");
             let answer = read(&server_of(code, bytes), &resource, &key).await;
-            match answer.map_err(|refusal| refusal.to_string()) {
+            match answer.map_err(|rejection| rejection.to_string()) {
                 Err(text) => {
                     assert!(!expected.is_empty() && text.starts_with(expected), "{text}");
                     assert!(text.chars().count() < 1_100, "{text}");

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 use windlass::reconcile::Key;
 
-use super::requests::Refusal;
+use super::requests::Rejection;
 
 /// How long an object that was found is taken for what is there: a CA is written once, a control
 /// plane changes its version over minutes, and a token that was made lives for minutes. The core
@@ -30,7 +30,7 @@ struct Known {
     answer: Answer,
 }
 
-pub(super) type Answer = Result<Option<Arc<Value>>, Refusal>;
+pub(super) type Answer = Result<Option<Arc<Value>>, Rejection>;
 
 impl Shared {
     /// The object, as somebody has just read it, or as it is read now.
@@ -38,13 +38,13 @@ impl Shared {
         &self,
         cluster: &str,
         key: &Key,
-        read: impl Future<Output = Result<Option<Value>, Refusal>>,
+        read: impl Future<Output = Result<Option<Value>, Rejection>>,
     ) -> Answer {
         let asked = Instant::now();
         let slot = self.slot(cluster, key);
         let mut known = slot.lock().await;
         // Whoever began to read after this was asked knows as much as we would; what is missing or
-        // refused may be there a moment later.
+        // rejected may be there a moment later.
         let is_good = |known: &&Known| {
             known.began >= asked
                 || (known.began.elapsed() < FRESH && matches!(known.answer, Ok(Some(_))))
@@ -124,7 +124,7 @@ mod tests {
         cluster: &str,
         name: &str,
         count: &AtomicUsize,
-        answer: Result<Option<Value>, Refusal>,
+        answer: Result<Option<Value>, Rejection>,
     ) -> Answer {
         let reading = async {
             count.fetch_add(1, Ordering::Relaxed);
@@ -171,12 +171,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_missing_or_refused_is_asked_for_again() {
+    async fn what_is_missing_or_rejected_is_asked_for_again() {
         let (shared, count) = (Shared::default(), AtomicUsize::new(0));
         assert_eq!(read(&shared, "c", "ca", &count, Ok(None)).await, Ok(None));
         assert_eq!(
-            read(&shared, "c", "ca", &count, Err(Refusal::Silent)).await,
-            Err(Refusal::Silent)
+            read(&shared, "c", "ca", &count, Err(Rejection::Silent)).await,
+            Err(Rejection::Silent)
         );
         assert_eq!(
             read(&shared, "c", "ca", &count, Ok(Some(json!(1)))).await,

@@ -25,7 +25,7 @@ use super::caches::{Caches, Config, CoreObject};
 use super::echoes::{Echoes, State};
 use super::keys;
 use super::queue::Size;
-use super::requests::{self, Refusal};
+use super::requests::{self, Rejection};
 use super::resources::{Core, config, kubernetes};
 use super::shared::Shared;
 use super::turns::{Place, Turn, Turns};
@@ -417,7 +417,7 @@ impl Context {
             {
                 Ok(Some(value)) => Observation::shared(value),
                 Ok(None) => Observation::Absent,
-                Err(refusal) => Observation::Failed(refusal.to_string()),
+                Err(rejection) => Observation::Failed(rejection.to_string()),
             };
         }
         observed(self.read_there(config, world, key).await)
@@ -428,7 +428,7 @@ impl Context {
         config: &Config,
         world: &World,
         key: &Key,
-    ) -> Result<Option<serde_json::Value>, Refusal> {
+    ) -> Result<Option<serde_json::Value>, Rejection> {
         match key.realm {
             Realm::Workload => match world.cluster_name() {
                 Some(cluster) => {
@@ -440,7 +440,7 @@ impl Context {
                     self.leave(&cluster);
                     answer
                 }
-                None => Err(Refusal::Refused("its Cluster is not known".to_owned())),
+                None => Err(Rejection::Rejected("its Cluster is not known".to_owned())),
             },
             Realm::Management => self.read_here(key).await,
         }
@@ -475,13 +475,13 @@ impl Context {
         }
     }
 
-    async fn read_here(&self, key: &Key) -> Result<Option<serde_json::Value>, Refusal> {
+    async fn read_here(&self, key: &Key) -> Result<Option<serde_json::Value>, Rejection> {
         let resource = match key.group.as_str() {
             "" => kubernetes(&key.kind),
             CORE_GROUP => {
                 let known = self.core.of_kind(&key.kind).cloned();
                 known.ok_or_else(|| {
-                    Refusal::Refused(format!("{} is no kind that is known", key.kind))
+                    Rejection::Rejected(format!("{} is no kind that is known", key.kind))
                 })?
             }
             _ => self.control_plane(key).await?,
@@ -490,19 +490,19 @@ impl Context {
     }
 
     /// What the API server calls a kind of control plane.
-    async fn control_plane(&self, key: &Key) -> Result<ApiResource, Refusal> {
+    async fn control_plane(&self, key: &Key) -> Result<ApiResource, Rejection> {
         let name = (key.group.clone(), key.kind.clone());
         if let Some(known) = self.lock_control_planes().get(&name) {
             return Ok(known.clone());
         }
         let group = kube::discovery::group(&self.setting.client, &key.group)
             .await
-            .map_err(|error| requests::refusal(&error))?;
+            .map_err(|error| requests::rejection(&error))?;
         let found = group
             .recommended_kind(&key.kind)
             .map(|(resource, _)| resource);
         let found = found.ok_or_else(|| {
-            Refusal::Refused(format!(
+            Rejection::Rejected(format!(
                 "the API server has no kind {} of {}",
                 key.kind, key.group
             ))
@@ -569,10 +569,10 @@ impl Context {
         };
         let written = match written {
             Ok(written) => written,
-            Err(Refusal::Overtaken) => return Err(Failure::Overtaken),
-            Err(Refusal::NotLeading) => return Err(Failure::NotLeading),
-            Err(refusal) => {
-                let fault = format!("cannot {} {key}: {refusal}", action.as_str());
+            Err(Rejection::Overtaken) => return Err(Failure::Overtaken),
+            Err(Rejection::NotLeading) => return Err(Failure::NotLeading),
+            Err(rejection) => {
+                let fault = format!("cannot {} {key}: {rejection}", action.as_str());
                 if is_own {
                     return Err(Failure::Fault(fault));
                 }
@@ -615,7 +615,7 @@ impl Context {
             secondary: None,
         };
         if let Err(error) = self.recorder.publish(&event, &reference).await {
-            tracing::warn!(err = %requests::refusal(&error), "An event was not written");
+            tracing::warn!(err = %requests::rejection(&error), "An event was not written");
         }
     }
 
@@ -633,11 +633,11 @@ impl Context {
 }
 
 /// What came of asking an API server for an object.
-fn observed(answer: Result<Option<serde_json::Value>, Refusal>) -> Observation {
+fn observed(answer: Result<Option<serde_json::Value>, Rejection>) -> Observation {
     match answer {
         Ok(Some(value)) => Observation::found(value),
         Ok(None) => Observation::Absent,
-        Err(refusal) => Observation::Failed(refusal.to_string()),
+        Err(rejection) => Observation::Failed(rejection.to_string()),
     }
 }
 

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::sync::Semaphore;
 use windlass::reconcile::{Action, Key};
 
-use super::requests::{self, Refusal};
+use super::requests::{self, Rejection};
 use super::resources;
 use crate::client;
 use crate::election::Mandate;
@@ -60,7 +60,7 @@ struct State {
     /// So that what was counted of it stays when another client is made.
     counted: Option<Arc<Requests>>,
     /// Until when nobody asks, and what is said meanwhile.
-    left_alone: Option<(Instant, Refusal)>,
+    left_alone: Option<(Instant, Rejection)>,
     /// Connections in a row that ended before the answer did.
     cut: u32,
     used: Instant,
@@ -85,7 +85,7 @@ impl Workloads {
         cluster: &Name,
         resource: &ApiResource,
         key: &Key,
-    ) -> Result<Option<Value>, Refusal> {
+    ) -> Result<Option<Value>, Rejection> {
         self.ask(cluster, async |client| {
             requests::read(&client, resource, key).await
         })
@@ -103,7 +103,7 @@ impl Workloads {
         key: &Key,
         action: &Action,
         mandate: &Mandate,
-    ) -> Result<Option<Value>, Refusal> {
+    ) -> Result<Option<Value>, Rejection> {
         self.ask(cluster, async |client| {
             requests::write(&client, resource, key, action, mandate).await
         })
@@ -137,8 +137,8 @@ impl Workloads {
     async fn ask<T>(
         &self,
         cluster: &Name,
-        request: impl AsyncFnOnce(Client) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
+        request: impl AsyncFnOnce(Client) -> Result<T, Rejection>,
+    ) -> Result<T, Rejection> {
         let workload = self.workload(cluster);
         workload.is_asked()?;
         let _turn = workload
@@ -151,13 +151,13 @@ impl Workloads {
         let client = self
             .client(cluster, &workload)
             .await
-            .map_err(Refusal::Refused);
+            .map_err(Rejection::Rejected);
         let client =
-            client.inspect_err(|refusal| workload.answered(Some(refusal), Duration::ZERO))?;
+            client.inspect_err(|rejection| workload.answered(Some(rejection), Duration::ZERO))?;
         let began = Instant::now();
         let answer = tokio::time::timeout(TIMEOUT, request(client))
             .await
-            .unwrap_or(Err(Refusal::Silent));
+            .unwrap_or(Err(Rejection::Silent));
         workload.answered(answer.as_ref().err(), began.elapsed());
         answer
     }
@@ -196,7 +196,7 @@ impl Workloads {
             name: secret_name.clone(),
         };
         let secret = requests::read(&self.management, &resources::kubernetes("Secret"), &key).await;
-        let secret = secret.map_err(|refusal| format!("Secret {secret_name}: {refusal}"))?;
+        let secret = secret.map_err(|rejection| format!("Secret {secret_name}: {rejection}"))?;
         let secret = secret.ok_or_else(|| {
             format!("Secret {secret_name} with the kubeconfig of the cluster is not there")
         })?;
@@ -250,9 +250,9 @@ impl Workload {
     }
 
     /// Whether anybody is to ask it now.
-    fn is_asked(&self) -> Result<(), Refusal> {
+    fn is_asked(&self) -> Result<(), Rejection> {
         match &self.lock().left_alone {
-            Some((until, refusal)) if Instant::now() < *until => Err(refusal.clone()),
+            Some((until, rejection)) if Instant::now() < *until => Err(rejection.clone()),
             _ => Ok(()),
         }
     }
@@ -260,9 +260,9 @@ impl Workload {
     /// The same for one that asks now. Of a cluster that was left alone for its time it is the one
     /// that tries: until it is answered, or can be no more, the others hear what was heard
     /// last.
-    fn begins(&self) -> Result<(), Refusal> {
+    fn begins(&self) -> Result<(), Rejection> {
         match &mut self.lock().left_alone {
-            Some((until, refusal)) if Instant::now() < *until => Err(refusal.clone()),
+            Some((until, rejection)) if Instant::now() < *until => Err(rejection.clone()),
             Some((until, _)) => {
                 *until = Instant::now() + TIMEOUT;
                 Ok(())
@@ -273,19 +273,19 @@ impl Workload {
 
     /// Notes how a request ended. After most failures the next one reads the kubeconfig again: its
     /// certificates may be new ones.
-    fn answered(&self, refusal: Option<&Refusal>, took: Duration) {
+    fn answered(&self, rejection: Option<&Rejection>, took: Duration) {
         let mut state = self.lock();
-        state.cut = if refusal == Some(&Refusal::Cut) {
+        state.cut = if rejection == Some(&Rejection::Cut) {
             state.cut + 1
         } else {
             0
         };
-        let (is_silent, is_good) = match refusal {
+        let (is_silent, is_good) = match rejection {
             // Who was not asked, because we may write no more, is as good as before.
-            None | Some(Refusal::Overtaken | Refusal::NotLeading) => (false, true),
-            Some(Refusal::Refused(_)) => (false, false),
-            Some(Refusal::Silent | Refusal::Untrusted) => (true, false),
-            Some(Refusal::Cut) => {
+            None | Some(Rejection::Overtaken | Rejection::NotLeading) => (false, true),
+            Some(Rejection::Rejected(_)) => (false, false),
+            Some(Rejection::Silent | Rejection::Untrusted) => (true, false),
+            Some(Rejection::Cut) => {
                 let is_soon = took < LONG && state.cut < MOST_CUT;
                 (!is_soon, is_soon)
             }
@@ -293,9 +293,9 @@ impl Workload {
         if !is_good {
             state.client = None;
         }
-        state.left_alone = refusal
+        state.left_alone = rejection
             .filter(|_| is_silent)
-            .map(|refusal| (Instant::now() + PAUSE, refusal.clone()));
+            .map(|rejection| (Instant::now() + PAUSE, rejection.clone()));
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
@@ -313,7 +313,7 @@ fn incomplete(fault: &KubeconfigError) -> String {
     }
 }
 
-/// Refuses a kubeconfig that would run a program or read a file of this process: whoever may write
+/// Rejects a kubeconfig that would run a program or read a file of this process: whoever may write
 /// that Secret would otherwise get the controller's own credentials.
 fn confined(kubeconfig: &Kubeconfig) -> Result<(), Fault> {
     let users = kubeconfig
@@ -354,30 +354,39 @@ fn confined(kubeconfig: &Kubeconfig) -> Result<(), Fault> {
 mod tests {
     use super::*;
 
-    /// A client that was refused may have old credentials; one that was only too slow is good.
+    /// A client that was rejected may have old credentials; one that was only too slow is good.
     #[tokio::test]
-    async fn what_was_refused_is_asked_with_a_fresh_kubeconfig() {
+    async fn what_was_rejected_is_asked_with_a_fresh_kubeconfig() {
         let service = tower::service_fn(|_: axum::http::Request<kube::client::Body>| async {
             Ok::<_, std::convert::Infallible>(axum::http::Response::new(axum::body::Body::empty()))
         });
         let client = Client::new(service, "default");
         let short = Duration::from_millis(10);
-        for (refusal, took, is_kept, is_left_alone) in [
-            (Refusal::Overtaken, short, true, false),
-            (Refusal::NotLeading, short, true, false),
-            (Refusal::Refused("code 401".to_owned()), short, false, false),
-            (Refusal::Silent, short, false, true),
-            (Refusal::Untrusted, short, false, true),
-            (Refusal::Cut, short, true, false),
-            (Refusal::Cut, Duration::from_secs(2), false, true),
+        for (rejection, took, is_kept, is_left_alone) in [
+            (Rejection::Overtaken, short, true, false),
+            (Rejection::NotLeading, short, true, false),
+            (
+                Rejection::Rejected("code 401".to_owned()),
+                short,
+                false,
+                false,
+            ),
+            (Rejection::Silent, short, false, true),
+            (Rejection::Untrusted, short, false, true),
+            (Rejection::Cut, short, true, false),
+            (Rejection::Cut, Duration::from_secs(2), false, true),
         ] {
             let workload = Workload::new();
             workload.lock().client = Some((client.clone(), Instant::now()));
-            workload.answered(Some(&refusal), took);
-            assert_eq!(workload.lock().client.is_some(), is_kept, "{refusal}");
+            workload.answered(Some(&rejection), took);
+            assert_eq!(workload.lock().client.is_some(), is_kept, "{rejection}");
             assert_eq!(
                 workload.is_asked(),
-                if is_left_alone { Err(refusal) } else { Ok(()) }
+                if is_left_alone {
+                    Err(rejection)
+                } else {
+                    Ok(())
+                }
             );
         }
     }
@@ -404,24 +413,24 @@ mod tests {
     fn cut_connections_count_in_a_row() {
         let (workload, cut, short) = (
             Workload::new(),
-            Some(&Refusal::Cut),
+            Some(&Rejection::Cut),
             Duration::from_millis(10),
         );
-        for refusal in [
+        for rejection in [
             cut,
             cut,
             None,
             cut,
             cut,
-            Some(&Refusal::Overtaken),
+            Some(&Rejection::Overtaken),
             cut,
             cut,
         ] {
-            workload.answered(refusal, short);
+            workload.answered(rejection, short);
             assert_eq!(workload.is_asked(), Ok(()));
         }
         workload.answered(cut, short);
-        assert_eq!(workload.is_asked(), Err(Refusal::Cut));
+        assert_eq!(workload.is_asked(), Err(Rejection::Cut));
     }
 
     /// One request tries a cluster that was left alone for its time; whatever it hears but silence
@@ -430,22 +439,22 @@ mod tests {
     fn one_tries_a_cluster_that_was_silent() {
         let over = || {
             let workload = Workload::new();
-            workload.lock().left_alone = Some((Instant::now(), Refusal::Silent));
+            workload.lock().left_alone = Some((Instant::now(), Rejection::Silent));
             workload
         };
-        let refused = Refusal::Refused("code 503".to_owned());
+        let rejected = Rejection::Rejected("code 503".to_owned());
         for answer in [
             None,
-            Some(Refusal::Overtaken),
-            Some(refused),
-            Some(Refusal::Cut),
-            Some(Refusal::NotLeading),
+            Some(Rejection::Overtaken),
+            Some(rejected),
+            Some(Rejection::Cut),
+            Some(Rejection::NotLeading),
         ] {
             let workload = over();
             assert_eq!((workload.is_asked(), workload.begins()), (Ok(()), Ok(())));
             assert_eq!(
                 (workload.is_asked(), workload.begins()),
-                (Err(Refusal::Silent), Err(Refusal::Silent)),
+                (Err(Rejection::Silent), Err(Rejection::Silent)),
                 "one is trying"
             );
             workload.answered(answer.as_ref(), Duration::ZERO);
@@ -457,8 +466,8 @@ mod tests {
         }
         let workload = over();
         workload.begins().unwrap();
-        workload.answered(Some(&Refusal::Untrusted), Duration::ZERO);
-        assert_eq!(workload.begins(), Err(Refusal::Untrusted));
+        workload.answered(Some(&Rejection::Untrusted), Duration::ZERO);
+        assert_eq!(workload.begins(), Err(Rejection::Untrusted));
         // Who tried and was ended says nothing any more: the next one tries when it could have had
         // an answer.
         let workload = over();

@@ -72,7 +72,7 @@ impl Server {
 
     fn answer(&self, method: &Method, path: &str, mut lease: Value) -> (StatusCode, Value) {
         let mut state = self.0.lock().unwrap();
-        let refused = |code: StatusCode, reason: &str| {
+        let rejected = |code: StatusCode, reason: &str| {
             (
                 code,
                 json!({"kind": "Status", "status": "Failure", "code": code.as_u16(), "reason": reason, "message": reason}),
@@ -84,7 +84,7 @@ impl Server {
                 .map(str::to_owned)
         };
         if state.is_down {
-            return refused(StatusCode::SERVICE_UNAVAILABLE, "Unavailable");
+            return rejected(StatusCode::SERVICE_UNAVAILABLE, "Unavailable");
         }
         if path == DEFINITION {
             let versions = json!([{"name": "v1beta2", "served": true}]);
@@ -95,7 +95,7 @@ impl Server {
             return if state.has_definition {
                 (StatusCode::OK, definition)
             } else {
-                refused(StatusCode::NOT_FOUND, "NotFound")
+                rejected(StatusCode::NOT_FOUND, "NotFound")
             };
         }
         let parts = path
@@ -109,10 +109,10 @@ impl Server {
         let key = format!("{namespace}/{name}");
         match (method.as_str(), state.leases.get(&key).cloned()) {
             ("GET", Some(known)) => return (StatusCode::OK, known),
-            ("GET" | "PUT", None) => return refused(StatusCode::NOT_FOUND, "NotFound"),
-            ("POST", Some(_)) => return refused(StatusCode::CONFLICT, "AlreadyExists"),
+            ("GET" | "PUT", None) => return rejected(StatusCode::NOT_FOUND, "NotFound"),
+            ("POST", Some(_)) => return rejected(StatusCode::CONFLICT, "AlreadyExists"),
             ("PUT", Some(known)) if version(&known) != version(&lease) => {
-                return refused(StatusCode::CONFLICT, "Conflict");
+                return rejected(StatusCode::CONFLICT, "Conflict");
             }
             ("PUT", Some(_)) | ("POST", None) => {}
             other => panic!("{other:?}"),

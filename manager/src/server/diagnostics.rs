@@ -20,7 +20,7 @@ pub(crate) fn router(metrics: Metrics, client: Client) -> Router {
         get(
             async move |headers: HeaderMap| match reviewer.may_get(PATH, &headers).await {
                 Ok(()) => answer(&metrics),
-                Err(refused) => refused.into_response(),
+                Err(rejected) => rejected.into_response(),
             },
         ),
     )

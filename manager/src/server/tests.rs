@@ -228,7 +228,7 @@ async fn the_certificate_is_exchanged_without_a_restart() {
 }
 
 #[tokio::test]
-async fn old_tls_is_refused_where_the_flag_says_so() {
+async fn old_tls_is_rejected_where_the_flag_says_so() {
     let made = certified();
     let folder = tempfile::tempdir().unwrap();
     mount(
@@ -589,7 +589,7 @@ async fn answers_have_a_deadline() {
     let request = head_of("/one", 2) + "{}";
     lazy.write_all(request.as_bytes()).await.unwrap();
     until(|| async { metrics.text().contains("code=\"200\"} 1") }).await;
-    // Written bytes are refused when the connection is closed.
+    // Written bytes are rejected when the connection is closed.
     let closed = async {
         while lazy.write_all(b"x").await.is_ok() {
             tokio::time::sleep(Duration::from_millis(10)).await;

@@ -69,7 +69,7 @@ impl<'a> Check<'a> {
             .push(Violation::forbidden(self.path(dotted), detail));
     }
 
-    fn refuse(&mut self, dotted: &str, value: &Value, detail: &str) {
+    fn reject(&mut self, dotted: &str, value: &Value, detail: &str) {
         self.violations
             .push(Violation::invalid(self.path(dotted), value, detail));
     }
@@ -148,7 +148,7 @@ impl<'a> Check<'a> {
             .versions
             .faults(text, "must be a valid semantic version")
         {
-            self.refuse("version", version, fault);
+            self.reject("version", version, fault);
         }
     }
 
@@ -189,20 +189,20 @@ impl<'a> Check<'a> {
                 let detail = format!(
                     "must be less than or equal to caCertificateValidityPeriodDays ({most})"
                 );
-                self.refuse(VALIDITY, &shown, &detail);
+                self.reject(VALIDITY, &shown, &detail);
             }
             None if validity > DEFAULT_CA_DAYS => {
                 let detail = format!(
                     "must be less than or equal to the default value of caCertificateValidityPeriodDays ({DEFAULT_CA_DAYS})"
                 );
-                self.refuse(VALIDITY, &shown, &detail);
+                self.reject(VALIDITY, &shown, &detail);
             }
             _ => {}
         }
         let before = days(&self.spec["rollout"]["before"]["certificatesExpiryDays"]);
         if let Some(before) = before.filter(|before| *before >= validity) {
             let detail = format!("must be less than certificateValidityPeriodDays ({validity})");
-            self.refuse(
+            self.reject(
                 "rollout.before.certificatesExpiryDays",
                 &before.into(),
                 &detail,
@@ -215,7 +215,7 @@ impl<'a> Check<'a> {
         let text = template.as_str().unwrap_or_default();
         let owner = ("kubeadmControlPlane", "kubeadmcontrolplane");
         for fault in names::machine_name_faults(text, owner, self.budget) {
-            self.refuse("machineNaming.template", template, &fault);
+            self.reject("machineNaming.template", template, &fault);
         }
     }
 

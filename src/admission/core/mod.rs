@@ -25,7 +25,7 @@ pub(crate) use schemas::schema;
 
 use crate::contract::CORE_GROUP;
 use crate::diag::FieldPath;
-use crate::schema::{Violation, refusal};
+use crate::schema::{Violation, rejection_message};
 use crate::text::budget::Budget;
 use versions::VersionCheck;
 
@@ -100,7 +100,7 @@ pub(crate) fn rejection(object: &Value, release: &Release, budget: &Budget) -> O
             _ => Vec::new(),
         };
     }
-    let message = refusal(
+    let message = rejection_message(
         CORE_GROUP,
         kind,
         text(object, "/metadata/name"),

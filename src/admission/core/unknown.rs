@@ -22,7 +22,7 @@ pub(crate) fn unknown_fields(
     let wording = Wording {
         unknown: &FIELD_UNKNOWN,
         missing: &FIELD_UNKNOWN,
-        refused: &FIELD_UNKNOWN,
+        rejected: &FIELD_UNKNOWN,
     };
     let at = |path: &FieldPath, part| match part {
         Part::Key => object.key_place(path),

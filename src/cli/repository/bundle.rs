@@ -248,8 +248,8 @@ impl Bundle {
                 }
             });
             let help = "lay it in from files with `repository add`, or leave `--allow-network` out";
-            let fetched = fetched.map_err(|refusal| {
-                Failure::usage(format!("{label} cannot be fetched: {refusal}"), help)
+            let fetched = fetched.map_err(|rejection| {
+                Failure::usage(format!("{label} cannot be fetched: {rejection}"), help)
             })?;
             context.talk(&format!("fetched {label} {}", fetched.version));
             let folder = format!("{label}/{}", fetched.version);

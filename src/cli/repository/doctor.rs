@@ -131,7 +131,7 @@ impl Doctor {
     fn named(&self, context: &Context<'_>) -> Result<Named, Failure> {
         match (&self.repository, &context.global.config) {
             (Some(shown), None) if files::is_folder(Path::new(shown)) => {
-                trees::refuse_unfinished(shown)?;
+                trees::reject_unfinished(shown)?;
                 let absolute = std::path::absolute(shown)
                     .map_err(|error| WorldError::reading(shown, &error))?;
                 let config = format!("{}/{CONFIGURATION_FILE}", shown.trim_end_matches('/'));
@@ -182,8 +182,8 @@ impl Doctor {
         );
         let loaded = match loaded {
             Ok(loaded) => loaded,
-            Err(refusal) => {
-                report.push(doctor::unreadable(source.as_ref(), &refusal));
+            Err(rejection) => {
+                report.push(doctor::unreadable(source.as_ref(), &rejection));
                 return Ok(Examination {
                     report,
                     sources: source.into_iter().collect(),

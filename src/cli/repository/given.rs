@@ -35,7 +35,7 @@ pub(super) struct Flags {
     levels: LevelFlags,
 }
 
-/// A release that was judged, and is not refused.
+/// A release that was judged, and is not rejected.
 pub(super) struct Given {
     /// Its folder.
     pub(super) shown: String,
@@ -47,7 +47,7 @@ pub(super) struct Given {
 }
 
 impl Flags {
-    /// Reads and judges the release; `None` when it is refused, which was told then.
+    /// Reads and judges the release; `None` when it is rejected, which was told then.
     ///
     /// # Errors
     /// The folder cannot be read, or holds several releases.
@@ -67,7 +67,7 @@ impl Flags {
             name: self.name.as_deref(),
         };
         let judged = repository::judged_release_of(&files, &shown, stated, &context.budget);
-        let (is_refused, report) = (judged.is_refused, judged.report);
+        let (is_rejected, report) = (judged.is_rejected, judged.report);
         let sources: Sources = super::texts(&shown, &files).into_iter().collect();
         let given = Given {
             shown,
@@ -77,8 +77,8 @@ impl Flags {
             sources,
             levels,
         };
-        if is_refused {
-            given.refuse(context)
+        if is_rejected {
+            given.reject(context)
         } else {
             Ok(Some(given))
         }
@@ -145,7 +145,7 @@ impl Given {
         })
     }
 
-    fn refuse(self, context: &mut Context<'_>) -> Result<Option<Given>, Failure> {
+    fn reject(self, context: &mut Context<'_>) -> Result<Option<Given>, Failure> {
         let report = self.levels.judge_unfinished(self.report).report;
         context.findings(&report, &self.sources, To::Stderr);
         context.summary("", &report, "nothing written", To::Stderr);

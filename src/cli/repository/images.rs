@@ -80,11 +80,11 @@ impl Run for Images {
         });
         let (images, mut report) = match read {
             Ok(read) => read,
-            Err(refusal) => (
+            Err(rejection) => (
                 Vec::new(),
                 [doctor::unreadable(
                     source.as_ref().map(|(source, _)| source),
-                    &refusal,
+                    &rejection,
                 )]
                 .into_iter()
                 .collect(),

@@ -223,7 +223,7 @@ impl Laying {
         ))
     }
 
-    /// Judges releases and lays them in; nothing when one of them is refused.
+    /// Judges releases and lays them in; nothing when one of them is rejected.
     ///
     /// # Errors
     /// The repository cannot be written, or holds something else.
@@ -246,7 +246,7 @@ impl Laying {
             .and_then(|text| kept(repository::registry(text), &mut report));
         // Other errors than these become faults only in a cluster: the release is laid in, and they
         // are told.
-        let mut is_refused = report.has_errors();
+        let mut is_rejected = report.has_errors();
         let mut sources = Sources::new();
         let (mut releases, mut cert_managers) = (Vec::new(), Vec::new());
         let mut authors = Authors::default();
@@ -265,12 +265,12 @@ impl Laying {
                 ..
             } = &release;
             let unsigned = release.unsigned(context, by.trust);
-            is_refused |= unsigned.has_errors();
+            is_rejected |= unsigned.has_errors();
             let mut folder = self.to.clone();
             let mut found = if repository::is_manifest(files) {
                 let (manifest, found) =
                     repository::manifest_of(files, shown, version.as_ref(), &context.budget);
-                is_refused |= found.has_errors();
+                is_rejected |= found.has_errors();
                 folder.clone_from(shown);
                 cert_managers.extend(manifest);
                 found
@@ -280,8 +280,8 @@ impl Laying {
                     name: name.as_deref(),
                 };
                 let judged = repository::judged_release_of(files, shown, stated, &context.budget);
-                is_refused |= judged.is_refused;
-                if !judged.is_refused {
+                is_rejected |= judged.is_rejected;
+                if !judged.is_rejected {
                     let folder = release.is_on_disk.then(|| shown.clone());
                     let (report, _) = release.as_called(judged.report.clone());
                     authors.add(title(&judged.providers, shown), folder, &report);
@@ -301,7 +301,7 @@ impl Laying {
             sources.extend(texts);
         }
         report.extend(signed::unverified(&unverified, trust::CAN_VERIFY));
-        if is_refused {
+        if is_rejected {
             let report = levels.judge_unfinished(report).report;
             context.findings(&report, &sources, To::Stderr);
             context.summary("", &report, "nothing written", To::Stderr);
@@ -335,23 +335,23 @@ impl Laying {
         })?;
         let target = self.target()?;
         sources.extend(target.existing.as_ref().map(super::masked));
-        let mut refused = Report::new();
+        let mut rejected = Report::new();
         let bundled = content.configuration.as_ref();
         if let Some(bundled) = bundled.filter(|_| target.existing.is_none()) {
             if !content.is_trusted {
-                refused.extend(repository::foreign(
+                rejected.extend(repository::foreign(
                     bundled,
                     bundle::BASE_VARIABLE,
                     &context.budget,
                 ));
             }
             let help = "set what this site needs of them in its clusterctl.yaml or environment";
-            refused.extend(site::made(bundled, &context.budget).finding(bundled, help));
+            rejected.extend(site::made(bundled, &context.budget).finding(bundled, help));
             sources.add(super::masked(bundled));
         }
         let before = target.existing.clone();
-        let target = self.relocated(context, target, &content, &mut refused);
-        let (placements, configuration) = target.lay_out(&content, &context.budget, &mut refused);
+        let target = self.relocated(context, target, &content, &mut rejected);
+        let (placements, configuration) = target.lay_out(&content, &context.budget, &mut rejected);
         let is_replaced = self.force || before.is_none();
         let configuration = match &content.mirror {
             Some(registry) => self.mirrored(
@@ -360,17 +360,17 @@ impl Laying {
                 configuration,
                 is_replaced,
                 &context.budget,
-                &mut refused,
+                &mut rejected,
             )?,
             None => configuration,
         };
-        let is_refused = refused.has_errors();
+        let is_rejected = rejected.has_errors();
         let Verdict { mut report, fails } = judged;
-        report.extend(refused);
+        report.extend(rejected);
         let (shown, lines) = content.authors.fold(context, &report);
         context.findings(&shown, &sources, To::Stderr);
         lines.iter().for_each(|line| context.talk(line));
-        if is_refused {
+        if is_rejected {
             context.summary("", &report, "nothing written", To::Stderr);
             return Ok(Exit::Findings);
         }
@@ -428,7 +428,7 @@ impl Laying {
         context: &mut Context<'_>,
         target: Target,
         content: &Content,
-        refused: &mut Report,
+        rejected: &mut Report,
     ) -> Target {
         let Some(existing) = &target.existing else {
             return target;
@@ -458,7 +458,7 @@ impl Laying {
                 ))
             });
         } else {
-            refused.extend(stale);
+            rejected.extend(stale);
         }
         let moved = Source::new(target.config.as_str(), text);
         Target {

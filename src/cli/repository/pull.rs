@@ -46,7 +46,7 @@ struct Pull {
     laying: Laying,
 }
 
-/// What was pulled, or why it is refused.
+/// What was pulled, or why it is rejected.
 type Pulled = Result<(Tree, Contents), Box<Diagnostic>>;
 
 impl Run for Pull {

@@ -64,7 +64,7 @@ pub(super) fn parse(
         .collect())
 }
 
-/// A refusal without the value in the line that it quotes; `None` when it quotes none. What has no
+/// A rejection without the value in the line that it quotes; `None` when it quotes none. What has no
 /// name before it may be a part of a value.
 pub(super) fn masked(message: &str) -> Option<String> {
     let (line, fault) = message.strip_prefix("line `")?.rsplit_once("` ")?;
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn other_lines_are_refused_in_its_words() {
+    fn other_lines_are_rejected_in_its_words() {
         for (text, message) in [
             ("A", "line `A` doesn't match format"),
             ("a-b=2", "line `a-b=2` doesn't match format"),

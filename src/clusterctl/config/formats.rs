@@ -3,7 +3,7 @@
 
 use super::setting::Setting;
 use super::{dotenv, yaml};
-use crate::clusterctl::Refusal;
+use crate::clusterctl::Rejection;
 use crate::text::go;
 
 /// Endings in the order in which viper looks for them. Some are looked for and cannot be read.
@@ -30,11 +30,11 @@ pub(super) fn parse(
     name: &str,
     bytes: &[u8],
     environment: &dyn Fn(&str) -> Option<String>,
-) -> Result<Setting, Refusal> {
+) -> Result<Setting, Rejection> {
     let file = name.rsplit('/').next().unwrap_or_default();
     let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
     if !EXTENSIONS.contains(&extension) {
-        return Err(Refusal::new(format!(
+        return Err(Rejection::new(format!(
             "Unsupported Config Type {}",
             go::quote(extension)
         )));
@@ -52,16 +52,16 @@ pub(super) fn parse(
         "dotenv" | "env" => {
             let masked = |message: String| match dotenv::masked(&message) {
                 Some(masked) => {
-                    Refusal::new(masked).note("the value is left out here; clusterctl prints it")
+                    Rejection::new(masked).note("the value is left out here; clusterctl prints it")
                 }
-                None => Refusal::new(message),
+                None => Rejection::new(message),
             };
             return dotenv::parse(&text, environment)
                 .map_err(|message| masked(message).within("While parsing config"));
         }
         _ => Err("decoder not found for this format".to_owned()),
     };
-    parsed.map_err(|message| Refusal::new(message).within("While parsing config"))
+    parsed.map_err(|message| Rejection::new(message).within("While parsing config"))
 }
 
 fn of_json_document(value: serde_json::Value) -> Result<Setting, String> {
@@ -132,19 +132,19 @@ mod tests {
     }
 
     #[test]
-    fn other_formats_are_refused() {
-        let refused = |name: &str, text: &str| {
+    fn other_formats_are_rejected() {
+        let rejected = |name: &str, text: &str| {
             parse(name, text.as_bytes(), &|_| None)
                 .unwrap_err()
                 .message()
                 .to_owned()
         };
         assert_eq!(
-            refused("c.ini", ""),
+            rejected("c.ini", ""),
             "While parsing config: decoder not found for this format"
         );
-        assert_eq!(refused("c", ""), "Unsupported Config Type \"\"");
-        assert!(refused("c.json", "[1]").ends_with(
+        assert_eq!(rejected("c", ""), "Unsupported Config Type \"\"");
+        assert!(rejected("c.json", "[1]").ends_with(
             "json: cannot unmarshal array into Go value of type map[string]interface {}"
         ));
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Config;
 use super::setting::Setting;
-use crate::clusterctl::Refusal;
+use crate::clusterctl::Rejection;
 use crate::contract::Image;
 
 /// What replaces the parts of an image name; empty parts replace nothing.
@@ -30,14 +30,14 @@ impl ImageOverride {
 }
 
 /// All overrides of the configuration; read once for all images of a file.
-pub(in crate::clusterctl) struct ImageOverrides(Result<BTreeMap<String, ImageOverride>, Refusal>);
+pub(in crate::clusterctl) struct ImageOverrides(Result<BTreeMap<String, ImageOverride>, Rejection>);
 
 impl Config<'_> {
     pub(in crate::clusterctl) fn image_overrides(&self) -> ImageOverrides {
         let section = self.setting("images").unwrap_or(Setting::Null);
         ImageOverrides(overrides(&section).map_err(|fault| {
             let fault = faults(&fault);
-            Refusal::new(fault).within("failed to unmarshal image override configurations")
+            Rejection::new(fault).within("failed to unmarshal image override configurations")
         }))
     }
 }
@@ -129,9 +129,10 @@ impl ImageOverrides {
         &self,
         component: &str,
         text: &str,
-    ) -> Result<String, Refusal> {
-        let mut image = Image::parse(text)
-            .map_err(|fault| Refusal::new(fault.to_string()).within("couldn't parse image name"))?;
+    ) -> Result<String, Rejection> {
+        let mut image = Image::parse(text).map_err(|fault| {
+            Rejection::new(fault.to_string()).within("couldn't parse image name")
+        })?;
         let overrides = self.0.as_ref().map_err(Clone::clone)?;
         if overrides.is_empty() {
             return Ok(text.to_owned());
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_shapes_are_refused_in_mapstructures_words() {
+    fn wrong_shapes_are_rejected_in_mapstructures_words() {
         let fault = |section: &Setting| faults(&overrides(section).unwrap_err());
         assert_eq!(
             fault(&text("x")),

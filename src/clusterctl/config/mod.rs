@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::network::{NetworkFault, Request};
-use super::{Refusal, World};
+use super::{Rejection, World};
 use crate::diag::{self, Remedy};
 use crate::text::go;
 use crate::text::url::without_credentials;
@@ -39,7 +39,7 @@ impl<'w> Config<'w> {
     /// # Errors
     /// When the named file is not there, or a file cannot be read as its ending says; and for a
     /// configuration on the network.
-    pub fn load(world: World<'w>, flag: &str) -> Result<Self, Refusal> {
+    pub fn load(world: World<'w>, flag: &str) -> Result<Self, Rejection> {
         let step = "failed to initialize the configuration reader";
         let file = if flag.is_empty() {
             discovery::file(&world)
@@ -50,10 +50,10 @@ impl<'w> Config<'w> {
             return Ok(Config::empty(world));
         };
         if flag.starts_with("https://") || flag.starts_with("http://") {
-            let bytes = download(world, flag).map_err(|refusal| refusal.within(step))?;
+            let bytes = download(world, flag).map_err(|rejection| rejection.within(step))?;
             // clusterctl stores it as clusterctl-download.yaml, whatever it is called.
             let file = formats::parse("clusterctl-download.yaml", &bytes, world.environment)
-                .map_err(|refusal| refusal.within(step))?;
+                .map_err(|rejection| rejection.within(step))?;
             return Ok(Config {
                 world,
                 explicit: BTreeMap::new(),
@@ -62,12 +62,12 @@ impl<'w> Config<'w> {
         }
         let bytes = world.files.read(&file).map_err(|fault| {
             let missing = format!("stat {}: {}", without_credentials(&file), fault.reason());
-            Refusal::new(missing)
+            Rejection::new(missing)
                 .within("failed to check if clusterctl config file exists")
                 .within(step)
         })?;
         let file = formats::parse(&file, &bytes, world.environment)
-            .map_err(|refusal| refusal.within(step))?;
+            .map_err(|rejection| rejection.within(step))?;
         Ok(Config {
             world,
             explicit: BTreeMap::new(),
@@ -143,16 +143,16 @@ impl<'w> Config<'w> {
     }
 }
 
-fn download(world: World<'_>, url: &str) -> Result<Vec<u8>, Refusal> {
+fn download(world: World<'_>, url: &str) -> Result<Vec<u8>, Rejection> {
     let step = format!(
         "failed to download the clusterctl config file from {}",
         without_credentials(url)
     );
     let network = world.network.ok_or_else(|| {
-        let refusal = Refusal::new(format!(
+        let rejection = Rejection::new(format!(
             "{step}: this program uses the network only when it is allowed to"
         ));
-        refusal.note(
+        rejection.note(
             Remedy::new("pass ")
                 .setting(diag::Setting::AllowNetwork)
                 .then(", or download the file and pass its path"),
@@ -160,8 +160,8 @@ fn download(world: World<'_>, url: &str) -> Result<Vec<u8>, Refusal> {
     })?;
     network.get(&Request::new(url)).map_err(|fault| {
         fault.noted(match &fault {
-            NetworkFault::Status(status) => Refusal::new(format!("{step} got {status}")),
-            fault => Refusal::new(fault.to_string()).within(step),
+            NetworkFault::Status(status) => Rejection::new(format!("{step} got {status}")),
+            fault => Rejection::new(fault.to_string()).within(step),
         })
     })
 }

@@ -3,7 +3,7 @@
 use super::Config;
 use super::setting::Setting;
 use crate::clusterctl::provider::Provider;
-use crate::clusterctl::{Refusal, dns};
+use crate::clusterctl::{Rejection, dns};
 use crate::contract::{CORE_PROVIDER, ProviderType};
 use crate::text::envsubst;
 use crate::text::go;
@@ -22,7 +22,7 @@ impl Config<'_> {
     ///
     /// # Errors
     /// For the first entry of the configuration that is not valid; then no provider can be used.
-    pub fn providers(&self) -> Result<Vec<Provider>, Refusal> {
+    pub fn providers(&self) -> Result<Vec<Provider>, Rejection> {
         let mut providers = builtin();
         for entry in self.entries()? {
             let provider = self.provider(&entry)?;
@@ -43,7 +43,7 @@ impl Config<'_> {
     ///
     /// # Errors
     /// When `providers` is no list of entries.
-    pub(crate) fn configured(&self) -> Result<Vec<Result<Provider, Refusal>>, Refusal> {
+    pub(crate) fn configured(&self) -> Result<Vec<Result<Provider, Rejection>>, Rejection> {
         Ok(self
             .entries()?
             .iter()
@@ -59,13 +59,13 @@ impl Config<'_> {
         &self,
         name: &str,
         provider_type: ProviderType,
-    ) -> Result<Provider, Refusal> {
+    ) -> Result<Provider, Rejection> {
         let found = self
             .providers()?
             .into_iter()
             .find(|known| known.name == name && known.provider_type == provider_type);
         found.ok_or_else(|| {
-            Refusal::new(format!(
+            Rejection::new(format!(
                 "failed to get configuration for the {} with name {name}. Please check the provider name and/or add configuration for new \
                  providers using the .clusterctl config file",
                 provider_type.as_str()
@@ -73,7 +73,7 @@ impl Config<'_> {
         })
     }
 
-    fn entries(&self) -> Result<Vec<Entry>, Refusal> {
+    fn entries(&self) -> Result<Vec<Entry>, Rejection> {
         let items = match self.setting("providers") {
             None | Some(Setting::Null) => Vec::new(),
             Some(Setting::List(items)) => items,
@@ -97,22 +97,22 @@ impl Config<'_> {
         if faults.is_empty() {
             return Ok(entries);
         }
-        Err(Refusal::new(format!(
+        Err(Rejection::new(format!(
             "decoding failed due to the following error(s):\n\n{}",
             faults.join("\n")
         ))
         .within("failed to unmarshal providers from the clusterctl configuration file"))
     }
 
-    fn provider(&self, entry: &Entry) -> Result<Provider, Refusal> {
+    fn provider(&self, entry: &Entry) -> Result<Provider, Rejection> {
         let url = self.world().expand(&entry.url).map_err(|error| {
-            Refusal::new(error.to_string()).within(format!(
+            Rejection::new(error.to_string()).within(format!(
                 "unable to evaluate url: {}",
                 go::quote(&without_credentials(&entry.url))
             ))
         })?;
-        check(entry, &url).map_err(|refusal| {
-            refusal.within(format!(
+        check(entry, &url).map_err(|rejection| {
+            rejection.within(format!(
                 "error validating configuration for the {} with name {}. Please fix the providers value in clusterctl configuration file",
                 entry.provider_type, entry.name
             ))
@@ -160,32 +160,32 @@ fn go_kind(setting: &Setting) -> &'static str {
     }
 }
 
-fn check(entry: &Entry, url: &str) -> Result<Provider, Refusal> {
+fn check(entry: &Entry, url: &str) -> Result<Provider, Rejection> {
     let Entry {
         name,
         provider_type,
         ..
     } = entry;
     if name.is_empty() {
-        return Err(Refusal::new("name value cannot be empty"));
+        return Err(Rejection::new("name value cannot be empty"));
     }
     if name.to_lowercase() != *name {
-        return Err(Refusal::new(format!(
+        return Err(Rejection::new(format!(
             "provider name {name} must be in lower case"
         )));
     }
     if (name == CORE_PROVIDER) != (provider_type == ProviderType::CoreProvider.as_str()) {
-        return Err(Refusal::new(format!(
+        return Err(Rejection::new(format!(
             "name {CORE_PROVIDER} must be used with the CoreProvider type (name: {name}, type: {provider_type})"
         )));
     }
-    dns::check_subdomain(name).map_err(|refusal| refusal.within("invalid provider name"))?;
+    dns::check_subdomain(name).map_err(|rejection| rejection.within("invalid provider name"))?;
     if url.is_empty() {
-        return Err(Refusal::new("provider URL value cannot be empty"));
+        return Err(Rejection::new("provider URL value cannot be empty"));
     }
-    Url::parse(url).map_err(|fault| Refusal::new(fault).within("error parsing provider URL"))?;
+    Url::parse(url).map_err(|fault| Rejection::new(fault).within("error parsing provider URL"))?;
     let known = ProviderType::ALL.into_iter().find(|known| known.as_str() == provider_type).ok_or_else(|| {
-        Refusal::new(
+        Rejection::new(
             "invalid provider type. Allowed values are [CoreProvider, BootstrapProvider, InfrastructureProvider, ControlPlaneProvider, \
              IPAMProvider, RuntimeExtensionProvider, AddonProvider]",
         )

@@ -73,7 +73,7 @@ impl<'d> Decoder<'d> {
         Ok(Setting::Null)
     }
 
-    /// Counts a node, and refuses documents that are mostly aliases.
+    /// Counts a node, and rejects documents that are mostly aliases.
     fn count(&mut self) -> Decoded<()> {
         const FEW: usize = 400_000;
         const MANY: usize = 4_000_000;
@@ -447,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_of_aliases_are_refused() {
+    fn documents_of_aliases_are_rejected() {
         let mut text = "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n".to_owned();
         for at in 1..9 {
             text.push_str(&format!(

@@ -7,7 +7,7 @@ use super::versions::{Reason, Releases};
 use super::{HTTPS, METADATA_FILE, overrides_of, url_of};
 use crate::clusterctl::files::{EntryKind, FileFault};
 use crate::clusterctl::provider::Provider;
-use crate::clusterctl::{Config, Refusal};
+use crate::clusterctl::{Config, Rejection};
 use crate::contract::{cluster_class_name, parse_semantic, template_flavor};
 use crate::text::go::path::join;
 
@@ -22,7 +22,7 @@ pub(crate) struct Explanation {
     /// What else is in the folder, and why clusterctl passes it over.
     pub(crate) skipped: Vec<(String, Skipped)>,
     /// The version that is taken when none is named, and why; or what clusterctl says instead.
-    pub(crate) picked: Result<(String, Reason), Refusal>,
+    pub(crate) picked: Result<(String, Reason), Rejection>,
     /// The files of that version: metadata, components, then templates and ClusterClasses.
     pub(crate) files: Vec<LayeredFile>,
 }
@@ -48,25 +48,25 @@ pub(crate) struct LayeredFile {
 }
 
 /// Explains a provider's repository. Nothing on the network is looked at: such a provider has a
-/// refusal and no files.
+/// rejection and no files.
 pub(crate) fn explain(config: &Config<'_>, provider: Provider) -> Explanation {
     let mut explained = Explanation {
         provider,
         folder: None,
         found: Vec::new(),
         skipped: Vec::new(),
-        picked: Err(Refusal::new("")),
+        picked: Err(Rejection::new("")),
         files: Vec::new(),
     };
     let located = url_of(&explained.provider).and_then(|url| match url.scheme == HTTPS {
-        true => Err(Refusal::new("it is on the network")),
+        true => Err(Rejection::new("it is on the network")),
         false => LocalRepository::locate(config.world(), &explained.provider, &url),
     });
     let repository = match located {
         Ok(repository) => repository,
-        Err(refusal) => {
+        Err(rejection) => {
             return Explanation {
-                picked: Err(refusal),
+                picked: Err(rejection),
                 ..explained
             };
         }

@@ -2,12 +2,12 @@
 
 use crate::clusterctl::files::{EntryKind, FileFault};
 use crate::clusterctl::provider::Provider;
-use crate::clusterctl::{Refusal, World};
+use crate::clusterctl::{Rejection, World};
 use crate::contract::parse_semantic;
 use crate::text::go;
 use crate::text::go::path::join;
 
-use super::versions::{self, Choice, FileRefusal, LATEST, Reason, Releases};
+use super::versions::{self, Choice, FileRejection, LATEST, Reason, Releases};
 use crate::text::go::url::Url;
 
 #[derive(Debug, Clone)]
@@ -25,7 +25,11 @@ impl<'w> LocalRepository<'w> {
     ///
     /// # Errors
     /// When the URL has another form, or `latest` stands for nothing.
-    pub(super) fn open(world: World<'w>, provider: &Provider, url: &Url) -> Result<Self, Refusal> {
+    pub(super) fn open(
+        world: World<'w>,
+        provider: &Provider,
+        url: &Url,
+    ) -> Result<Self, Rejection> {
         let mut repository = LocalRepository::locate(world, provider, url)?;
         repository.default_version = repository.choose()?.version;
         Ok(repository)
@@ -39,29 +43,29 @@ impl<'w> LocalRepository<'w> {
         world: World<'w>,
         provider: &Provider,
         url: &Url,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, Rejection> {
         let path = &url.path;
         let shown = go::quote(&provider.url.to_string());
         if !path.starts_with('/') {
-            return Err(Refusal::new(format!(
+            return Err(Rejection::new(format!(
                 "invalid path: path {shown} must be an absolute path"
             )));
         }
         let parts: Vec<&str> = path.split('/').collect();
         let [base @ .., label, version, file] = parts.as_slice() else {
-            return Err(Refusal::new(
+            return Err(Rejection::new(
                 "invalid path: path should be in the form {basepath}/{provider-name}/{version}/{components.yaml}",
             ));
         };
         if *version != LATEST && parse_semantic(version).is_err() {
-            return Err(Refusal::new(format!(
+            return Err(Rejection::new(format!(
                 "invalid version: {}. Version must obey the syntax and semantics of the \"Semantic Versioning\" specification \
                  (http://semver.org/) and path format {{basepath}}/{{provider-name}}/{{version}}/{{components.yaml}}",
                 go::quote(version)
             )));
         }
         if *label != provider.label() {
-            return Err(Refusal::new(format!(
+            return Err(Rejection::new(format!(
                 "invalid path: path {shown} must contain provider {} in the format {{basepath}}/{{provider-label}}/{{version}}/{{components.yaml}}",
                 go::quote(&provider.label())
             )));
@@ -79,10 +83,10 @@ impl<'w> LocalRepository<'w> {
     ///
     /// # Errors
     /// When `latest` stands for nothing.
-    pub(super) fn choose(&self) -> Result<Choice, Refusal> {
+    pub(super) fn choose(&self) -> Result<Choice, Rejection> {
         if self.default_version == LATEST {
             return versions::latest_of_contract(self)
-                .map_err(|refusal| refusal.within("failed to get latest version"));
+                .map_err(|rejection| rejection.within("failed to get latest version"));
         }
         Ok(Choice {
             version: self.default_version.clone(),
@@ -106,9 +110,9 @@ impl Releases for LocalRepository<'_> {
     }
 
     /// The folders whose names are semantic versions. Links do not count.
-    fn versions(&self) -> Result<Vec<String>, Refusal> {
+    fn versions(&self) -> Result<Vec<String>, Rejection> {
         let entries = self.world.files.entries(&self.folder).map_err(|fault| {
-            Refusal::new(format!("open {}: {}", self.folder, fault.reason()))
+            Rejection::new(format!("open {}: {}", self.folder, fault.reason()))
                 .within("failed to list release directories")
         })?;
         let folders = entries
@@ -120,10 +124,10 @@ impl Releases for LocalRepository<'_> {
             .collect())
     }
 
-    fn file(&self, version: &str, name: &str) -> Result<Vec<u8>, FileRefusal> {
+    fn file(&self, version: &str, name: &str) -> Result<Vec<u8>, FileRejection> {
         let version = if version == LATEST {
-            versions::latest(self).map_err(|refusal| {
-                FileRefusal::of(refusal.within("failed to get the latest release"))
+            versions::latest(self).map_err(|rejection| {
+                FileRejection::of(rejection.within("failed to get the latest release"))
             })?
         } else {
             version.to_owned()
@@ -131,8 +135,8 @@ impl Releases for LocalRepository<'_> {
         let path = join(&[&self.folder, &version, name]);
         let shown = go::quote(&path);
         self.world.files.read(&path).map_err(|fault| {
-            FileRefusal::of(match fault {
-                FileFault::IsFolder => Refusal::new(format!(
+            FileRejection::of(match fault {
+                FileFault::IsFolder => Rejection::new(format!(
                     "invalid path: file {} is actually a directory {shown}",
                     go::quote(name)
                 )),
@@ -142,7 +146,7 @@ impl Releases for LocalRepository<'_> {
                     } else {
                         "open"
                     };
-                    Refusal::new(format!("{verb} {path}: {}", fault.reason())).within(format!(
+                    Rejection::new(format!("{verb} {path}: {}", fault.reason())).within(format!(
                         "failed to read file {shown} from local release {version}"
                     ))
                 }

@@ -10,7 +10,7 @@ use super::config::{Config, overrides_folder};
 use super::files::FileFault;
 use super::metadata::{self, METADATA_FILE, Metadata};
 use super::provider::Provider;
-use super::{Log, Refusal};
+use super::{Log, Rejection};
 use crate::contract::parse_semantic;
 use crate::text::go;
 use crate::text::go::path::join;
@@ -20,7 +20,7 @@ pub(crate) use explain::{Explanation, LayeredFile, Skipped, explain};
 use local::LocalRepository;
 use remote::RemoteRepository;
 pub(crate) use versions::Reason;
-use versions::{FileRefusal, Releases};
+use versions::{FileRejection, Releases};
 
 const HTTPS: &str = "https";
 
@@ -34,14 +34,14 @@ pub(super) struct Repository<'c, 'w> {
 impl<'c, 'w> Repository<'c, 'w> {
     /// # Errors
     /// When the URL leads nowhere that this program goes.
-    pub(super) fn open(config: &'c Config<'w>, provider: Provider) -> Result<Self, Refusal> {
-        let releases = releases(config, &provider).map_err(|refusal| {
+    pub(super) fn open(config: &'c Config<'w>, provider: Provider) -> Result<Self, Rejection> {
+        let releases = releases(config, &provider).map_err(|rejection| {
             let step = format!(
                 "failed to get repository client for the {} with name {}",
                 provider.provider_type.as_str(),
                 provider.name
             );
-            refusal.within(step)
+            rejection.within(step)
         })?;
         Ok(Repository {
             config,
@@ -59,20 +59,21 @@ impl<'c, 'w> Repository<'c, 'w> {
     }
 
     /// The metadata of a version, checked.
-    pub(super) fn metadata(&self, version: &str, log: &mut Log) -> Result<Metadata, Refusal> {
+    pub(super) fn metadata(&self, version: &str, log: &mut Log) -> Result<Metadata, Rejection> {
         let label = self.provider.label();
         let bytes = self.metadata_file(version, log)?;
-        let metadata = metadata::decode(&bytes, self.config.world().budget).map_err(|refusal| {
-            refusal.within(format!(
-                "error decoding \"{METADATA_FILE}\" for provider {}",
-                go::quote(&label)
-            ))
-        })?;
+        let metadata =
+            metadata::decode(&bytes, self.config.world().budget).map_err(|rejection| {
+                rejection.within(format!(
+                    "error decoding \"{METADATA_FILE}\" for provider {}",
+                    go::quote(&label)
+                ))
+            })?;
         metadata.check(&label)?;
         Ok(metadata)
     }
 
-    fn metadata_file(&self, version: &str, log: &mut Log) -> Result<Vec<u8>, Refusal> {
+    fn metadata_file(&self, version: &str, log: &mut Log) -> Result<Vec<u8>, Rejection> {
         let label = self.provider.label();
         if let Some(bytes) = self.overriding(version, METADATA_FILE)? {
             log.using_override(1, METADATA_FILE, &label, version);
@@ -80,8 +81,8 @@ impl<'c, 'w> Repository<'c, 'w> {
         }
         self.releases
             .file(version, METADATA_FILE)
-            .map_err(|FileRefusal { refusal, .. }| {
-                refusal.within(format!(
+            .map_err(|FileRejection { rejection, .. }| {
+                rejection.within(format!(
                     "failed to read \"{METADATA_FILE}\" from the repository for provider {}",
                     go::quote(&label)
                 ))
@@ -89,7 +90,7 @@ impl<'c, 'w> Repository<'c, 'w> {
     }
 
     /// The components file of a version, and its name.
-    pub(super) fn components(&self, version: &str, log: &mut Log) -> Result<Vec<u8>, Refusal> {
+    pub(super) fn components(&self, version: &str, log: &mut Log) -> Result<Vec<u8>, Rejection> {
         self.file(version, self.releases.components_file(), 0, log)
     }
 
@@ -99,7 +100,7 @@ impl<'c, 'w> Repository<'c, 'w> {
         version: &str,
         name: &str,
         log: &mut Log,
-    ) -> Result<Vec<u8>, Refusal> {
+    ) -> Result<Vec<u8>, Rejection> {
         self.file(version, name, 1, log)
     }
 
@@ -109,7 +110,7 @@ impl<'c, 'w> Repository<'c, 'w> {
         name: &str,
         level: i32,
         log: &mut Log,
-    ) -> Result<Vec<u8>, Refusal> {
+    ) -> Result<Vec<u8>, Rejection> {
         let label = self.provider.label();
         if let Some(bytes) = self.overriding(version, name)? {
             log.using_override(level, name, &label, version);
@@ -117,18 +118,18 @@ impl<'c, 'w> Repository<'c, 'w> {
         }
         self.releases
             .file(version, name)
-            .map_err(|FileRefusal { refusal, .. }| {
+            .map_err(|FileRejection { rejection, .. }| {
                 let step = format!(
                     "failed to read {} from provider's repository {}",
                     go::quote(name),
                     go::quote(&label)
                 );
-                refusal.within(step)
+                rejection.within(step)
             })
     }
 
     /// The file that lies over the one of the repository, if there is one.
-    fn overriding(&self, version: &str, name: &str) -> Result<Option<Vec<u8>>, Refusal> {
+    fn overriding(&self, version: &str, name: &str) -> Result<Option<Vec<u8>>, Rejection> {
         let path = join(&[&overrides_of(self.config, &self.provider, version)?, name]);
         match self.config.world().files.read(&path) {
             Ok(bytes) => Ok(Some(bytes)),
@@ -143,7 +144,7 @@ impl<'c, 'w> Repository<'c, 'w> {
                     },
                     fault.reason()
                 );
-                Err(Refusal::new(reason)
+                Err(Rejection::new(reason)
                     .within(format!("failed to read local override for {path}")))
             }
         }
@@ -166,14 +167,14 @@ pub(crate) fn fetch(
     config: &Config<'_>,
     provider: Provider,
     version: Option<&str>,
-) -> Result<Fetched, Refusal> {
+) -> Result<Fetched, Rejection> {
     let mut log = Log::default();
     let repository = Repository::open(config, provider)?;
     let version = version
         .unwrap_or_else(|| repository.default_version())
         .to_owned();
     parse_semantic(&version)
-        .map_err(|_| Refusal::new(format!("{} is no semantic version", go::quote(&version))))?;
+        .map_err(|_| Rejection::new(format!("{} is no semantic version", go::quote(&version))))?;
     let components = repository.components(&version, &mut log)?;
     // cert-manager is no provider: it has a manifest and nothing beside it.
     let files = if repository.provider.name == CERT_MANAGER {
@@ -196,7 +197,7 @@ fn overrides_of(
     config: &Config<'_>,
     provider: &Provider,
     version: &str,
-) -> Result<String, Refusal> {
+) -> Result<String, Rejection> {
     let world = config.world();
     let folder = match config
         .variable("overridesFolder")
@@ -204,7 +205,7 @@ fn overrides_of(
     {
         None => overrides_folder(&world),
         Some(folder) => world.expand(&folder).map_err(|error| {
-            Refusal::new(error.to_string()).within("unable to evaluate overridesFolder: \"\"")
+            Rejection::new(error.to_string()).within("unable to evaluate overridesFolder: \"\"")
         })?,
     };
     Ok(join(&[&folder, &provider.label(), version]))
@@ -214,13 +215,13 @@ fn overrides_of(
 fn releases<'w>(
     config: &Config<'w>,
     provider: &Provider,
-) -> Result<Box<dyn Releases + 'w>, Refusal> {
+) -> Result<Box<dyn Releases + 'w>, Rejection> {
     match url_of(provider)? {
         url if url.scheme == HTTPS => Ok(Box::new(RemoteRepository::open(config, provider, &url)?)),
         url => {
             let local = LocalRepository::open(config.world(), provider, &url);
-            Ok(Box::new(local.map_err(|refusal| {
-                refusal.within("error creating the local filesystem repository client")
+            Ok(Box::new(local.map_err(|rejection| {
+                rejection.within("error creating the local filesystem repository client")
             })?))
         }
     }
@@ -230,17 +231,17 @@ fn releases<'w>(
 ///
 /// # Errors
 /// When it is no URL, or leads elsewhere.
-fn url_of(provider: &Provider) -> Result<Url, Refusal> {
+fn url_of(provider: &Provider) -> Result<Url, Rejection> {
     let parse = || {
         format!(
             "failed to parse repository url {}",
             go::quote(&provider.url.to_string())
         )
     };
-    let url = Url::parse(provider.url.with_credentials()).map_err(|_| Refusal::new(parse()))?;
+    let url = Url::parse(provider.url.with_credentials()).map_err(|_| Rejection::new(parse()))?;
     match url.scheme.as_str() {
         HTTPS | "file" | "" => Ok(url),
-        scheme => Err(Refusal::new(format!(
+        scheme => Err(Rejection::new(format!(
             "invalid provider url. there are no provider implementation for {} schema",
             go::quote(scheme)
         ))),

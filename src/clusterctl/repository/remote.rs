@@ -1,11 +1,11 @@
 //! Repositories on the network: releases of GitHub, packages of GitLab. Only with the user's
 //! permission.
 
-use super::versions::{self, FileRefusal, LATEST, Releases};
+use super::versions::{self, FileRejection, LATEST, Releases};
 use crate::clusterctl::github::{self, GitHub};
 use crate::clusterctl::network::{Network, NetworkFault, Request, Token, escaped, is_release_file};
 use crate::clusterctl::provider::Provider;
-use crate::clusterctl::{Config, Refusal};
+use crate::clusterctl::{Config, Rejection};
 use crate::diag::{Remedy, Setting};
 use crate::text::go;
 use crate::text::go::url::Url;
@@ -48,21 +48,23 @@ impl<'w> RemoteRepository<'w> {
         config: &Config<'w>,
         provider: &Provider,
         url: &Url,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, Rejection> {
         if url.host == github::HOST {
-            return Self::github(config, provider, url)
-                .map_err(|refusal| refusal.within("error creating the GitHub repository client"));
+            return Self::github(config, provider, url).map_err(|rejection| {
+                rejection.within("error creating the GitHub repository client")
+            });
         }
         if url.host.starts_with("gitlab.") && url.escaped_path.starts_with("/api/v4/projects/") {
-            return Self::gitlab(config, provider, url)
-                .map_err(|refusal| refusal.within("error creating the GitLab repository client"));
+            return Self::gitlab(config, provider, url).map_err(|rejection| {
+                rejection.within("error creating the GitLab repository client")
+            });
         }
-        Err(Refusal::new(
+        Err(Rejection::new(
             "invalid provider url. Only GitHub and GitLab are supported for \"https\" schema",
         ))
     }
 
-    fn github(config: &Config<'w>, provider: &Provider, url: &Url) -> Result<Self, Refusal> {
+    fn github(config: &Config<'w>, provider: &Provider, url: &Url) -> Result<Self, Rejection> {
         let parts: Vec<&str> = url.path.trim_start_matches('/').split('/').collect();
         let [owner, name, "releases", version, file @ ..] = parts.as_slice() else {
             return Err(not_github());
@@ -85,13 +87,13 @@ impl<'w> RemoteRepository<'w> {
         };
         if *version == LATEST {
             let latest = versions::latest_of_contract(&repository)
-                .map_err(|refusal| refusal.within("failed to get latest version"))?;
+                .map_err(|rejection| rejection.within("failed to get latest version"))?;
             repository.default_version = latest.version;
         }
         Ok(repository)
     }
 
-    fn gitlab(config: &Config<'w>, provider: &Provider, url: &Url) -> Result<Self, Refusal> {
+    fn gitlab(config: &Config<'w>, provider: &Provider, url: &Url) -> Result<Self, Rejection> {
         let parts: Vec<&str> = url
             .escaped_path
             .trim_start_matches('/')
@@ -109,7 +111,7 @@ impl<'w> RemoteRepository<'w> {
             file,
         ] = parts.as_slice()
         else {
-            return Err(Refusal::new(
+            return Err(Rejection::new(
                 "invalid url: a GitLab repository url should be in the form https://{host}/api/v4/projects/{projectSlug}/packages/generic/\
                  {packageName}/{defaultVersion}/{componentsPath}",
             ));
@@ -141,22 +143,22 @@ impl<'w> RemoteRepository<'w> {
     }
 }
 
-fn not_github() -> Refusal {
-    Refusal::new(
+fn not_github() -> Rejection {
+    Rejection::new(
         "invalid url: a GitHub repository url should be in the form \
          https://github.com/{owner}/{Repository}/releases/{latest|version-tag}/{componentsClient.yaml}",
     )
 }
 
 /// The network, when the user allowed it.
-fn allowed<'w>(config: &Config<'w>, provider: &Provider) -> Result<&'w dyn Network, Refusal> {
+fn allowed<'w>(config: &Config<'w>, provider: &Provider) -> Result<&'w dyn Network, Rejection> {
     config.world().network.ok_or_else(|| {
         let remedy = Remedy::new("pass ").setting(Setting::AllowNetwork);
         let remedy = remedy.then(format!(
             "; or download the release of {} and run ",
             provider.label()
         ));
-        Refusal::new(format!(
+        Rejection::new(format!(
             "{} is on the network, which this program uses only when it is allowed to",
             provider.url
         ))
@@ -173,27 +175,27 @@ impl Releases for RemoteRepository<'_> {
         &self.components_file
     }
 
-    fn versions(&self) -> Result<Vec<String>, Refusal> {
+    fn versions(&self) -> Result<Vec<String>, Rejection> {
         match &self.host {
             Host::GitHub { client, .. } => client.versions(),
             Host::GitLab { .. } => Ok(vec![self.default_version.clone()]),
         }
     }
 
-    fn file(&self, version: &str, name: &str) -> Result<Vec<u8>, FileRefusal> {
+    fn file(&self, version: &str, name: &str) -> Result<Vec<u8>, FileRejection> {
         match &self.host {
             Host::GitHub { client, prefix } => {
                 let found = client
                     .asset(version, &format!("{prefix}{name}"))
-                    .map_err(FileRefusal::of)?;
+                    .map_err(FileRejection::of)?;
                 found.ok_or_else(|| {
                     let message = format!(
                         "failed to get file {} from {} release: 404 Not Found",
                         go::quote(name),
                         go::quote(version)
                     );
-                    FileRefusal {
-                        refusal: Refusal::new(message),
+                    FileRejection {
+                        rejection: Rejection::new(message),
                         is_not_found: true,
                     }
                 })
@@ -211,14 +213,16 @@ impl Releases for RemoteRepository<'_> {
                     escaped(version)
                 };
                 gitlab_file(*network, token.as_deref(), package, &version, name).map_err(
-                    |refusal| {
+                    |rejection| {
                         let note = |host: &String| {
                             let remedy = Remedy::new(format!(
                                 "the token was not sent to {host}: if that is your GitLab, pass "
                             ));
                             remedy.set(Setting::GitlabHost, host)
                         };
-                        FileRefusal::of(withheld.iter().map(note).fold(refusal, Refusal::note))
+                        FileRejection::of(
+                            withheld.iter().map(note).fold(rejection, Rejection::note),
+                        )
                     },
                 )
             }
@@ -232,7 +236,7 @@ fn gitlab_file(
     package: &str,
     version: &str,
     name: &str,
-) -> Result<Vec<u8>, Refusal> {
+) -> Result<Vec<u8>, Rejection> {
     let url = format!("{package}/{version}/{name}");
     if let Some(bytes) = network.kept(&url) {
         return Ok(bytes);
@@ -250,10 +254,10 @@ fn gitlab_file(
         );
         fault.noted(match &fault {
             NetworkFault::Status(401) => {
-                Refusal::new("unauthorized access, please check your credentials").within(step)
+                Rejection::new("unauthorized access, please check your credentials").within(step)
             }
-            NetworkFault::Status(status) => Refusal::new(format!("{step}, got {status}")),
-            fault => Refusal::new(fault.to_string()).within(step),
+            NetworkFault::Status(status) => Rejection::new(format!("{step}, got {status}")),
+            fault => Rejection::new(fault.to_string()).within(step),
         })
     })?;
     if is_release_file(&bytes) {

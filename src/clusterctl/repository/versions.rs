@@ -2,7 +2,7 @@
 
 use semver::Version;
 
-use crate::clusterctl::Refusal;
+use crate::clusterctl::Rejection;
 use crate::clusterctl::metadata::{self, METADATA_FILE};
 use crate::contract::{ContractVersion, parse_semantic};
 use crate::text::budget::Budget;
@@ -22,28 +22,28 @@ pub(super) trait Releases {
     ///
     /// # Errors
     /// When they cannot be listed.
-    fn versions(&self) -> Result<Vec<String>, Refusal>;
+    fn versions(&self) -> Result<Vec<String>, Rejection>;
 
     /// The bytes of a file of a version.
     ///
     /// # Errors
     /// When it is not there, or cannot be read.
-    fn file(&self, version: &str, name: &str) -> Result<Vec<u8>, FileRefusal>;
+    fn file(&self, version: &str, name: &str) -> Result<Vec<u8>, FileRejection>;
 }
 
 /// Why a file of a release cannot be had.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FileRefusal {
-    pub(super) refusal: Refusal,
+pub(super) struct FileRejection {
+    pub(super) rejection: Rejection,
     /// Whether the network says that there is none. Then an older release is tried; a file that a
     /// folder lacks ends the search.
     pub(super) is_not_found: bool,
 }
 
-impl FileRefusal {
-    pub(super) fn of(refusal: Refusal) -> Self {
-        FileRefusal {
-            refusal,
+impl FileRejection {
+    pub(super) fn of(rejection: Rejection) -> Self {
+        FileRejection {
+            rejection,
             is_not_found: false,
         }
     }
@@ -74,13 +74,13 @@ pub(crate) enum Reason {
     },
 }
 
-pub(super) fn latest(repository: &dyn Releases) -> Result<String, Refusal> {
+pub(super) fn latest(repository: &dyn Releases) -> Result<String, Rejection> {
     latest_among(repository, |_| true)
 }
 
 /// The newest release of the newest series that fulfils the current contract, as the metadata of
 /// the newest release tells; the newest release when that tells nothing.
-pub(super) fn latest_of_contract(repository: &dyn Releases) -> Result<Choice, Refusal> {
+pub(super) fn latest_of_contract(repository: &dyn Releases) -> Result<Choice, Rejection> {
     let newest = latest(repository)?;
     // The file is taken from the run when it is read for itself.
     let metadata = repository
@@ -112,10 +112,10 @@ pub(super) fn latest_of_contract(repository: &dyn Releases) -> Result<Choice, Re
 fn latest_among(
     repository: &dyn Releases,
     wanted: impl Fn(&Version) -> bool,
-) -> Result<String, Refusal> {
+) -> Result<String, Rejection> {
     let versions = repository
         .versions()
-        .map_err(|refusal| refusal.within("failed to get repository versions"))?;
+        .map_err(|rejection| rejection.within("failed to get repository versions"))?;
     let versions = versions.iter().filter_map(|name| parse_semantic(name).ok());
     let mut versions: Vec<Version> = versions.filter(wanted).collect();
     versions.sort_by(|a, b| {
@@ -126,7 +126,7 @@ fn latest_among(
             .then_with(|| b.cmp_precedence(a))
     });
     if versions.is_empty() {
-        return Err(Refusal::new(
+        return Err(Rejection::new(
             "failed to find releases tagged with a valid semantic version number",
         ));
     }
@@ -134,13 +134,13 @@ fn latest_among(
         let name = format!("v{version}");
         match repository.file(&name, METADATA_FILE) {
             Ok(_) => return Ok(name),
-            Err(FileRefusal {
+            Err(FileRejection {
                 is_not_found: true, ..
             }) => {}
-            Err(FileRefusal { refusal, .. }) => return Err(refusal),
+            Err(FileRejection { rejection, .. }) => return Err(rejection),
         }
     }
-    Err(Refusal::new(
+    Err(Rejection::new(
         "failed to find releases tagged with a valid semantic version number",
     ))
 }

@@ -1,7 +1,7 @@
 //! Conversion of a value into a Go type and back, in one step.
 //!
 //! Kubernetes has two ways in: its own converter, and `encoding/json` below types with an encoding
-//! of their own. They differ only in what they refuse, and in their words. The depth of the values
+//! of their own. They differ only in what they reject, and in their words. The depth of the values
 //! is bounded by the reader that made them.
 
 use serde_json::{Map, Number, Value};

@@ -11,7 +11,7 @@ mod unknown;
 
 use serde_json::Value;
 
-use super::Refusal;
+use super::Rejection;
 use crate::diag::FieldPath;
 use crate::objects::fields;
 use table::TABLE;
@@ -148,12 +148,12 @@ pub(super) fn unknown_fields(object: &Value, of: &Known) -> Vec<FieldPath> {
 ///
 /// # Errors
 /// In the words of Kubernetes' conversion.
-pub(super) fn round_trip(object: Value, into: &Known) -> Result<Value, Refusal> {
+pub(super) fn round_trip(object: Value, into: &Known) -> Result<Value, Rejection> {
     let (group, version) = fields::group_version(&object);
     let kind = fields::kind(&object).to_owned();
     let (group, version) = (group.to_owned(), version.to_owned());
     if version.is_empty() {
-        return Err(Refusal::new(
+        return Err(Rejection::new(
             "Object 'apiVersion' is missing in 'unstructured object has no version'",
         ));
     }
@@ -163,7 +163,7 @@ pub(super) fn round_trip(object: Value, into: &Known) -> Result<Value, Refusal> 
         } else {
             format!("{group}/{version}")
         };
-        return Err(Refusal::new(
+        return Err(Rejection::new(
             if UNCONVERTIBLE.contains(&(&group, &version, &kind)) {
                 format!(
                     "converting ({version}.{kind}) to ({}.{kind}): unknown conversion",
@@ -178,7 +178,7 @@ pub(super) fn round_trip(object: Value, into: &Known) -> Result<Value, Refusal> 
     }
     let converted = convert::object(&TABLE, into.name, object);
     converted.map_err(|fault| {
-        Refusal::new(format!(
+        Rejection::new(format!(
             "unable to convert unstructured object to {group}/{version}, Kind={kind}: {fault}"
         ))
     })

@@ -191,7 +191,7 @@ fn allows(allowed: &str, path: &[&str]) -> bool {
     steps.next().is_none()
 }
 
-/// Whether the webhook rejects to go from one Kubernetes version to another because a minor version
+/// Whether the webhook rejects a change from one Kubernetes version to another because a minor version
 /// is skipped (`validateVersion`, the same in all releases).
 pub(crate) fn skips_a_minor(old: &str, new: &str) -> bool {
     let minor = |version: &str| {

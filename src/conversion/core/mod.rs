@@ -138,7 +138,7 @@ impl Conversion {
         }
     }
 
-    /// Leaves out what v1beta2 refuses when it is empty.
+    /// Leaves out what v1beta2 rejects when it is empty.
     fn drop_empty(&mut self, fields: &NeverEmpty) {
         for path in fields.take_from(&mut self.value) {
             self.lose(&path, Loss::Empty);

@@ -29,7 +29,7 @@ pub(crate) struct ManagerImage {
 }
 
 impl ManagerImage {
-    /// The image for a manager that provider.yaml describes. [`ManagerImage::check`] refuses a tag
+    /// The image for a manager that provider.yaml describes. [`ManagerImage::check`] rejects a tag
     /// of its own; it is replaced, so that no other finding follows from it.
     pub(super) fn of(&self, manager: &Manager) -> String {
         self.pinned(
@@ -39,7 +39,7 @@ impl ManagerImage {
         )
     }
 
-    /// The image by its digest, where that is known. The tag goes: tools that copy images refuse a
+    /// The image by its digest, where that is known. The tag goes: tools that copy images reject a
     /// name with both.
     fn pinned(&self, image: String) -> String {
         match (&self.digest, Image::parse(&image)) {
@@ -82,7 +82,7 @@ impl ManagerImage {
                     report.push(stamped(object, &path, &image));
                 }
                 let done = object.set(&path, image.into());
-                report.extend(object.refused(done));
+                report.extend(object.rejected(done));
             }
         }
         report

@@ -84,7 +84,7 @@ pub(crate) fn components(declared: &Declared, inputs: &Inputs, image: &ManagerIm
     for object in &mut objects {
         assembly.report.extend(misfits(declared, object));
         let labelled = object.set_label(labels::PROVIDER, &declared.provider.label());
-        assembly.report.extend(object.refused(labelled));
+        assembly.report.extend(object.rejected(labelled));
     }
     assembly.report.extend(kustomization::not_applied(
         declared,
@@ -307,7 +307,7 @@ impl Assembly<'_> {
     /// What every CRD gets: its names in full, and texts that survive substitution.
     fn complete(&mut self, crd: &mut Object) {
         let completed = definitions::complete_names(crd);
-        self.report.extend(crd.refused(completed));
+        self.report.extend(crd.rejected(completed));
         definitions::escape_for_substitution(crd);
     }
 
@@ -339,7 +339,7 @@ impl Assembly<'_> {
             .filter(|crd| converts(crd) && has_several(crd))
         {
             let connected = webhooks::convert_by_webhook(&self.names, crd);
-            self.report.extend(crd.refused(connected));
+            self.report.extend(crd.rejected(connected));
         }
         crds
     }

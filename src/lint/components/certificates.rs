@@ -141,14 +141,14 @@ fn unnamed(scope: &Scope<'_>, called: &Called<'_>) -> Option<Diagnostic> {
             } else {
                 format!("add `- {name}` to `dnsNames`")
             })
-            .note("the API server refuses each request for which it has to call it")
-            .upstream(refused(certificate, &names, &name, called.service)),
+            .note("the API server rejects each request for which it has to call it")
+            .upstream(rejected(certificate, &names, &name, called.service)),
     )
 }
 
 /// What Go says of a certificate for other names (`crypto/x509`, `HostnameError`). cert-manager
 /// makes no DNS name of a common name.
-fn refused(certificate: &Object, names: &[&str], wanted: &str, service: &str) -> String {
+fn rejected(certificate: &Object, names: &[&str], wanted: &str, service: &str) -> String {
     let has_others = ["ipAddresses", "uris", "emailAddresses"]
         .iter()
         .any(|field| !certificate.items(&["spec", field]).is_empty());

@@ -1,7 +1,7 @@
 //! Versions of Kubernetes' own APIs that are no longer served ("Deprecated API Migration Guide";
 //! `APILifecycleRemoved` in k8s.io/api).
 
-use crate::clusterctl::version_refusal;
+use crate::clusterctl::version_rejection;
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
 use crate::lint::Scope;
 use crate::objects::Object;
@@ -161,7 +161,7 @@ fn removed(object: &Object) -> Option<Diagnostic> {
     };
     let (of, (group, _, _, release, instead)) =
         of("Kubernetes", KUBERNETES).or_else(|| of("cert-manager", CERT_MANAGER))?;
-    if version_refusal(object.value()).is_some() {
+    if version_rejection(object.value()).is_some() {
         return None;
     }
     let message = format!(
@@ -270,7 +270,7 @@ mod tests {
             ["StatefulSet/x"]
         );
         let deployment = of("apps/v1beta1", "Deployment", "x", json!({}));
-        assert!(version_refusal(deployment.value()).is_some());
+        assert!(version_rejection(deployment.value()).is_some());
         assert_eq!(titles(&[deployment], check), [""; 0]);
     }
 }

@@ -116,7 +116,7 @@ fn unknown_port(scope: &Scope<'_>, called: &Called<'_>) -> Option<Diagnostic> {
                 "the ports that it has",
             )
             .help(help)
-            .note("the API server refuses each request for which it has to call the webhook")
+            .note("the API server rejects each request for which it has to call the webhook")
             .upstream(format!(
                 "no service port {port} found for service \"{}\"",
                 called.service
@@ -146,7 +146,7 @@ fn unreachable(
         unnamed_port(service, &selected, rule)?
     };
     let finding = finding.note(match rule == &WEBHOOK_UNREACHABLE {
-        true => "the API server refuses each request for which it has to call the webhook",
+        true => "the API server rejects each request for which it has to call the webhook",
         false => "requests to the Service get no answer",
     });
     Some(match rule == &WEBHOOK_UNREACHABLE {

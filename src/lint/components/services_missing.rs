@@ -51,7 +51,7 @@ fn missing_service(scope: &Scope<'_>, called: &Called<'_>) -> Option<Diagnostic>
         .help(help);
     Some(match called.is_needed() {
         true => finding
-            .note("the API server refuses each request for which it has to call it")
+            .note("the API server rejects each request for which it has to call it")
             .upstream(format!("service \"{}\" not found", called.service)),
         false => {
             finding.note("nothing fails and nobody is told: it is as if the webhook were not there")

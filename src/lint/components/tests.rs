@@ -154,7 +154,7 @@ fn parts_miss_nothing() {
     let expected = [
         "components-object-version-removed apiVersion",
         "components-webhook-resource-unknown webhooks[0].rules[0].resources[1]",
-        "components-webhook-refused webhooks[0].sideEffects",
+        "components-webhook-rejected webhooks[0].sideEffects",
     ];
     assert_eq!(told, expected);
 }

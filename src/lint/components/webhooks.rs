@@ -9,14 +9,14 @@ use crate::objects::{Object, fields};
 
 rules! {
     /// the API server rejects the `sideEffects` or `admissionReviewVersions` of a webhook
-    REFUSED = error("components-webhook-refused"), catalogue("C15");
+    REJECTED = error("components-webhook-rejected"), catalogue("C15");
     /// a webhook does not accept AdmissionReview v1
     REVIEW_OLD = warning("components-webhook-review-old"), catalogue("C15");
 }
 
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     all(scope)
-        .flat_map(|webhook| webhook.refused().into_iter().chain(webhook.old()))
+        .flat_map(|webhook| webhook.rejected().into_iter().chain(webhook.old()))
         .collect()
 }
 
@@ -66,8 +66,8 @@ impl<'o> Webhook<'o> {
             .at(self.object.place(&path))
     }
 
-    /// What the API server refuses. That one of the fields is not there is a finding of its own.
-    fn refused(&self) -> Vec<Diagnostic> {
+    /// What the API server rejects. That one of the fields is not there is a finding of its own.
+    fn rejected(&self) -> Vec<Diagnostic> {
         let (effects, versions) = (
             fields::text(self.value, &["sideEffects"]),
             self.texts("admissionReviewVersions"),
@@ -79,9 +79,9 @@ impl<'o> Webhook<'o> {
                 self.path
             );
             let finding = self.finding(
-                &REFUSED,
+                &REJECTED,
                 "sideEffects",
-                &format!("`{effects}`, which the API server refuses"),
+                &format!("`{effects}`, which the API server rejects"),
             );
             found.push(finding.help("write `sideEffects: None`").upstream(said));
         }
@@ -91,7 +91,7 @@ impl<'o> Webhook<'o> {
                 .any(|version| matches!(*version, "v1" | "v1beta1"))
         {
             let finding = self.finding(
-                &REFUSED,
+                &REJECTED,
                 "admissionReviewVersions",
                 "without a version that the API server knows",
             );
@@ -133,7 +133,7 @@ mod tests {
 
     /// Kubernetes, pkg/apis/admissionregistration/validation: supported values.
     #[test]
-    fn what_the_api_server_refuses_is_found() {
+    fn what_the_api_server_rejects_is_found() {
         let webhook = |effects: &str, versions: Value| {
             told(
                 &[configuration(
@@ -148,15 +148,15 @@ mod tests {
         assert_eq!(webhook("NoneOnDryRun", json!(["v1beta1", "v1"])), [""; 0]);
         assert_eq!(
             webhook("Some", json!(["v1"])),
-            found(&REFUSED, "sideEffects")
+            found(&REJECTED, "sideEffects")
         );
         assert_eq!(
             webhook("Unknown", json!(["v1"])),
-            found(&REFUSED, "sideEffects")
+            found(&REJECTED, "sideEffects")
         );
         assert_eq!(
             webhook("None", json!(["v2"])),
-            found(&REFUSED, "admissionReviewVersions")
+            found(&REJECTED, "admissionReviewVersions")
         );
         assert_eq!(
             webhook("None", json!(["v1beta1"])),

@@ -144,11 +144,11 @@ fn conversion(crd: &Object) -> Option<Diagnostic> {
     })
 }
 
-/// What the API server would refuse about schemas, defaults and rules, or store as the condition
+/// What the API server would reject about schemas, defaults and rules, or store as the condition
 /// NonStructuralSchema.
 fn structure(crd: &Object, budget: &Budget) -> Report {
     let (violations, gaps) = structural::judge(crd.value(), budget);
-    let refused = violations.into_iter().map(|violation| {
+    let rejected = violations.into_iter().map(|violation| {
         Diagnostic::of(
             &NOT_STRUCTURAL,
             format!(
@@ -175,7 +175,7 @@ fn structure(crd: &Object, budget: &Budget) -> Report {
         .at(crd.place(&gap.path))
         .help("write several shorter rules, or have an API server take the CRD")
     });
-    refused.chain(unjudged).collect()
+    rejected.chain(unjudged).collect()
 }
 
 #[cfg(test)]

@@ -66,7 +66,7 @@ fn storage(definition: &Definition<'_>) -> Option<Diagnostic> {
         .map_or(path, |version| version.path().field("storage"));
     let finding = Diagnostic::of(&STORAGE_WRONG, message).at(crd.place(&place));
     let finding = finding.note(
-        "the API server refuses the CRD: `must have exactly one version marked as storage version`",
+        "the API server rejects the CRD: `must have exactly one version marked as storage version`",
     );
     Some(finding.help("write `storage: true` at one version, and `storage: false` at all others"))
 }
@@ -107,7 +107,7 @@ fn without_ca(crd: &Object) -> Option<Diagnostic> {
         Diagnostic::of(&CA_MISSING, message)
             .at(crd.place(&FieldPath::of_fields("spec.conversion.webhook.clientConfig")))
             .help(format!("annotate it `{}: NAMESPACE/CERTIFICATE`", labels::INJECT_CA_FROM))
-            .note("the API server does not trust the webhook without a CA, and then refuses every request that needs a conversion")
+            .note("the API server does not trust the webhook without a CA, and then rejects every request that needs a conversion")
     })
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use semver::Version;
 
-use crate::clusterctl::metadata_refusal;
+use crate::clusterctl::metadata_rejection;
 use crate::contract::{
     ContractVersion, METADATA_API_VERSION, METADATA_KIND, Metadata, ReleaseSeries,
 };
@@ -18,14 +18,14 @@ use crate::text::source::{Source, TextRange};
 use crate::text::yaml::{self, Node};
 use rules::{
     API_VERSION_WRONG, CONTRACT_UNKNOWN, EMPTY, FIELD_MISSING, FIELD_UNKNOWN, KIND_MISSING,
-    KIND_WRONG, METADATA_REFUSED, SERIES_DUPLICATED, SERIES_EMPTY, SERIES_MISSING,
-    SERIES_UNORDERED, VALUE_REFUSED,
+    KIND_WRONG, METADATA_REJECTED, SERIES_DUPLICATED, SERIES_EMPTY, SERIES_MISSING,
+    SERIES_UNORDERED, VALUE_REJECTED,
 };
 
 const SYNTAX: Wording = Wording {
     unknown: &FIELD_UNKNOWN,
     missing: &FIELD_MISSING,
-    refused: &VALUE_REFUSED,
+    rejected: &VALUE_REJECTED,
 };
 
 /// A metadata.yaml that was read, with its places.
@@ -85,21 +85,21 @@ pub(crate) fn read(
     budget: &Budget,
 ) -> (Option<MetadataFile>, Report) {
     let (file, mut report) = parse(source, budget);
-    let refusal =
-        metadata_refusal(label, source.text().as_bytes(), budget).filter(|_| !report.has_errors());
-    report.extend(refusal.map(|refusal| {
+    let rejection = metadata_rejection(label, source.text().as_bytes(), budget)
+        .filter(|_| !report.has_errors());
+    report.extend(rejection.map(|rejection| {
         let finding = Diagnostic::of(
-            &METADATA_REFUSED,
-            format!("clusterctl refuses {}", source.name()),
+            &METADATA_REJECTED,
+            format!("clusterctl rejects {}", source.name()),
         )
         .at(source.place());
         let finding = finding
             .help("correct the file as the note says")
             .note(format!(
-                "clusterctl says: {refusal}",
-                refusal = Quoted(&refusal)
+                "clusterctl says: {rejection}",
+                rejection = Quoted(&rejection)
             ));
-        finding.upstream(refusal.message())
+        finding.upstream(rejection.message())
     }));
     (file, report)
 }
@@ -330,7 +330,7 @@ pub(crate) fn series_of<'a>(
         };
         let mut edits = Edits::of(file.source.text());
         list.add(&mut edits, version, &contract);
-        Box::new(finding.fix(edits).note("clusterctl would refuse the release at the user's `init`: it does not match any release series"))
+        Box::new(finding.fix(edits).note("clusterctl would reject the release at the user's `init`: it does not match any release series"))
     })
 }
 

@@ -9,7 +9,7 @@ rules! {
     /// metadata.yaml lacks a required field
     pub(super) FIELD_MISSING = error("metadata-field-missing"), catalogue("M05"), url(book::METADATA_YAML);
     /// a value in metadata.yaml has the wrong type or is out of range
-    pub(super) VALUE_REFUSED = error("metadata-value-refused"), catalogue("M05"), url(book::METADATA_YAML);
+    pub(super) VALUE_REJECTED = error("metadata-value-rejected"), catalogue("M05"), url(book::METADATA_YAML);
     /// metadata.yaml has an `apiVersion` that clusterctl does not accept
     pub(super) API_VERSION_WRONG = error("metadata-api-version-wrong"), catalogue("M01"), url(book::METADATA_YAML);
     /// metadata.yaml has a `kind` other than `Metadata`
@@ -29,5 +29,5 @@ rules! {
     /// a release series names an unknown contract
     pub(super) CONTRACT_UNKNOWN = error("metadata-contract-unknown"), catalogue("M07"), url(book::METADATA_YAML);
     /// clusterctl rejects metadata.yaml
-    pub(super) METADATA_REFUSED = error("metadata-refused"), url(book::METADATA_YAML);
+    pub(super) METADATA_REJECTED = error("metadata-rejected"), url(book::METADATA_YAML);
 }

@@ -20,13 +20,13 @@ rules! {
     /// an object in a template lacks a field that its CRD requires
     FIELD_MISSING = error("template-field-missing"), catalogue("T18");
     /// a value in a template violates the schema of its CRD
-    FIELD_REFUSED = error("template-field-refused"), catalogue("T18");
+    FIELD_REJECTED = error("template-field-rejected"), catalogue("T18");
 }
 
 const WORDING: Wording = Wording {
     unknown: &FIELD_UNKNOWN,
     missing: &FIELD_MISSING,
-    refused: &FIELD_REFUSED,
+    rejected: &FIELD_REJECTED,
 };
 
 /// Judges the objects of a file whose kind and version are known. What a part of a template lacks
@@ -48,7 +48,7 @@ pub(super) fn check(
             rule if rule == &FIELD_MISSING => {
                 is_mutated || extent == Extent::Part || sampled.is_open(object)
             }
-            rule if rule == &FIELD_REFUSED => {
+            rule if rule == &FIELD_REJECTED => {
                 is_mutated && object.at(&finding.place.path).is_none_or(fields::is_empty)
             }
             _ => false,
@@ -103,7 +103,7 @@ fn judge(sampled: &Sampled, object: &Object, known: &[&Known], budget: &Budget) 
         .into_findings()
         .into_iter();
     let is_judged = |finding: &Diagnostic| {
-        finding.rule != &FIELD_REFUSED || !is_open(sampled.written(object, &finding.place.path))
+        finding.rule != &FIELD_REJECTED || !is_open(sampled.written(object, &finding.place.path))
     };
     found
         .filter(is_judged)
@@ -175,14 +175,14 @@ mod tests {
         assert_eq!(found("size: large\nport: 443\ntags: {a: b}"), [""; 0]);
         assert_eq!(found("sise: large"), ["template-field-unknown spec.sise"]);
         assert_eq!(found("port: 1"), ["template-field-missing spec.size"]);
-        assert_eq!(found("size: huge"), ["template-field-refused spec.size"]);
+        assert_eq!(found("size: huge"), ["template-field-rejected spec.size"]);
         assert_eq!(
             found("size: large\nport: 70000"),
-            ["template-field-refused spec.port"]
+            ["template-field-rejected spec.port"]
         );
         assert_eq!(
             found("size: large\nport: \"443\""),
-            ["template-field-refused spec.port"]
+            ["template-field-rejected spec.port"]
         );
     }
 
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(
             found("options: {}"),
             [
-                "template-field-refused spec.options",
+                "template-field-rejected spec.options",
                 "template-field-missing spec.size"
             ]
         );
@@ -221,7 +221,7 @@ mod tests {
             found_beside("size: huge\nother: 1", &webhook),
             [
                 "template-field-unknown spec.other",
-                "template-field-refused spec.size"
+                "template-field-rejected spec.size"
             ]
         );
     }
@@ -241,11 +241,11 @@ mod tests {
         }
         assert_eq!(
             found("size: ${SIZE:=huge}"),
-            ["template-field-refused spec.size"]
+            ["template-field-rejected spec.size"]
         );
         assert_eq!(
             found("size: large\nport: \"${PORT:=443}\""),
-            ["template-field-refused spec.port"],
+            ["template-field-rejected spec.port"],
             "a text, in quotes"
         );
         assert_eq!(found("size: \"${SIZE:=4}\""), [""; 0]);

@@ -44,7 +44,7 @@ pub(crate) fn check(old: &Object, new: &Object) -> Report {
         .map(|field| FieldPath::of_fields(field))
         .filter(|path| value(old, path) != value(new, path));
     let finding = |path: FieldPath| {
-        Diagnostic::of(&IMMUTABLE, format!("{path} of {} changes, which the API server refuses", new.title()))
+        Diagnostic::of(&IMMUTABLE, format!("{path} of {} changes, which the API server rejects", new.title()))
             .at(new.place(&path))
             .related(old.place(&path), "the release before")
             .help("keep the old value, or give the object a new name")

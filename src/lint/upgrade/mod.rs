@@ -1,4 +1,4 @@
-//! From one release to the next: what the API server or `clusterctl upgrade` refuses, what stays
+//! From one release to the next: what the API server or `clusterctl upgrade` rejects, what stays
 //! behind, and what users have to change.
 
 pub(crate) mod definitions;

@@ -57,7 +57,7 @@ pub(super) fn check(old: &Object, new: &Object) -> Vec<Diagnostic> {
             Diagnostic::of(&NARROWED, message)
                 .at(new.place(&path.join(&schema_path(first))))
                 .help("make it optional or give it a default, or take the change to a new version")
-                .note("objects that exist are refused at their next update, or lose the field"),
+                .note("objects that exist are rejected at their next update, or lose the field"),
         )
     };
     served(new).filter_map(of_version).collect()

@@ -27,7 +27,7 @@ pub(super) fn check(old: &super::Side, new: &super::Side) -> Vec<Diagnostic> {
             .at(after.place(&list))
             .related(before.series_place(series), "listed by the release before")
             .help(format!("add `- {{major: {major}, minor: {minor}, contract: {contract}}}`"))
-            .note("`clusterctl upgrade` refuses a cluster whose provider is of a series that the newest metadata.yaml does not list")
+            .note("`clusterctl upgrade` rejects a cluster whose provider is of a series that the newest metadata.yaml does not list")
     };
     before
         .metadata

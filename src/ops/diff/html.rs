@@ -100,7 +100,7 @@ fn change(change: Change) -> (Tone, &'static str) {
 fn of_verdict(verdict: &str) -> Tone {
     match verdict {
         "rollout" => Tone::Doubtful,
-        "refused" => Tone::Bad,
+        "rejected" => Tone::Bad,
         _ => Tone::Plain,
     }
 }

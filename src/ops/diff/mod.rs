@@ -56,7 +56,7 @@ pub struct MachineChange {
     pub role: Option<&'static str>,
     /// What became of its bootstrap data.
     pub change: Change,
-    /// `none`, `in place`, `rollout`, `provider decides`, `refused` or `not known for this
+    /// `none`, `in place`, `rollout`, `provider decides`, `rejected` or `not known for this
     /// release`: what happens to machines that run; null when only one side has the machine, or the
     /// data was made already.
     pub verdict: Option<&'static str>,

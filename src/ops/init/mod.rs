@@ -34,7 +34,7 @@ use crate::text::tree::Tree;
 
 rules! {
     /// a kustomization of the project is not a mapping, so kustomize rejects it
-    NO_KUSTOMIZATION = error("init-kustomization-refused");
+    NO_KUSTOMIZATION = error("init-kustomization-rejected");
     /// the project contains no CRDs, so `init` cannot tell what it provides
     NO_KINDS = error("init-project-without-crds");
     /// a string of the project cannot be represented in provider.yaml

@@ -99,7 +99,7 @@ impl<'a> Project<'a> {
         let files = folders.filter_map(|folder| self.kustomizations.get(&folder));
         for file in files.filter(|file| !file.value().is_object() && !file.report().has_errors()) {
             let message = format!(
-                "{} is no map, so that kustomize refuses it",
+                "{} is no map, so that kustomize rejects it",
                 file.source().name()
             );
             let finding = Diagnostic::of(&NO_KUSTOMIZATION, message).at(file.source().place());

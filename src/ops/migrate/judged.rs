@@ -23,14 +23,14 @@ const OF_PARTS: [&str; 3] = [
 ];
 
 /// Rules of webhooks, which check whole objects only.
-const OF_WHOLE: [&str; 2] = ["config-admission-refused", "core-admission-refused"];
+const OF_WHOLE: [&str; 2] = ["config-admission-rejected", "core-admission-rejected"];
 
 /// Rules that report a field or a value of another API version.
 const OF_VERSIONS: [&str; 4] = [
     "core-field-unknown",
-    "core-value-refused",
+    "core-value-rejected",
     "config-field-unknown",
-    "config-value-refused",
+    "config-value-rejected",
 ];
 
 /// The findings about each document.
@@ -146,7 +146,7 @@ impl Findings {
 /// Whether a finding reports a missing part. An object without a name is one, too.
 fn is_of_part(finding: &Diagnostic) -> bool {
     OF_PARTS.contains(&finding.rule.id)
-        || finding.rule.id == "object-metadata-refused"
+        || finding.rule.id == "object-metadata-rejected"
             && finding.place.path.to_string() == "metadata"
 }
 

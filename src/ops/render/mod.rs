@@ -237,12 +237,12 @@ fn contents(outputs: &[Tree]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// The configs that could not be rendered.
-fn refused_of(rendering: &Rendering<'_>) -> Vec<Place> {
-    let refused = rendering
+fn rejected_of(rendering: &Rendering<'_>) -> Vec<Place> {
+    let rejected = rendering
         .machines
         .iter()
         .filter(|machine| machine.rendered.is_none());
-    refused
+    rejected
         .map(|machine| machine.target.config.place(&FieldPath::root()))
         .collect()
 }
@@ -261,9 +261,9 @@ pub fn settle_judged(rendering: &mut Rendering<'_>, report: Report, origins: &Or
         return report;
     }
     let outputs = outputs_of(rendering);
-    let refused = refused_of(rendering);
+    let rejected = rejected_of(rendering);
     let (report, placeholders) =
-        origins.settle_judged(report, contents(&outputs), refused, is_supplied_by_blocks);
+        origins.settle_judged(report, contents(&outputs), rejected, is_supplied_by_blocks);
     add_placeholders(rendering, &placeholders);
     report
 }
@@ -279,10 +279,10 @@ pub(crate) fn settle_for<'o>(
     if origins.is_empty() {
         return report;
     }
-    let refused = refused_of(rendering);
+    let rejected = rejected_of(rendering);
     let root = |machine: &Machine<'_>| machine.target.config.place(&FieldPath::root());
     let configs: Vec<Place> = rendering.machines.iter().map(root).collect();
-    let (report, placeholders) = origins.settle(report, outputs, configs, refused);
+    let (report, placeholders) = origins.settle(report, outputs, configs, rejected);
     add_placeholders(rendering, &placeholders);
     report
 }

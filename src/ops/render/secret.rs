@@ -12,18 +12,18 @@ use crate::text::goyaml;
 
 rules! {
     /// the API server rejects the name of the Secret
-    NAME_REFUSED = error("secret-name-refused");
+    NAME_REJECTED = error("secret-name-rejected");
 }
 
 impl Rendering<'_> {
-    /// Writes the Secret of each machine. A name that the API server refuses is a finding, and then
+    /// Writes the Secret of each machine. A name that the API server rejects is a finding, and then
     /// that machine has no data.
     pub fn write_secrets(&mut self, request: &Request) {
         for machine in &mut self.machines {
             let Some(rendered) = &machine.rendered else {
                 continue;
             };
-            let found = refused_names(machine, rendered);
+            let found = rejected_names(machine, rendered);
             if found.is_empty() {
                 machine.secret = Some(written(machine, rendered, request));
             } else {
@@ -53,8 +53,8 @@ fn written(machine: &Machine<'_>, rendered: &Rendered, request: &Request) -> Str
         .expect("internal error: names that were judged and base64 are plain text")
 }
 
-/// What the API server would refuse of the names that the Secret takes over.
-fn refused_names(machine: &Machine<'_>, rendered: &Rendered) -> Vec<Diagnostic> {
+/// What the API server would reject of the names that the Secret takes over.
+fn rejected_names(machine: &Machine<'_>, rendered: &Rendered) -> Vec<Diagnostic> {
     let config = machine.target.config;
     let uid = config.text(&["metadata", "uid"]);
     let unwritable = || "must hold only characters that can be written".to_owned();
@@ -86,12 +86,12 @@ fn refused_names(machine: &Machine<'_>, rendered: &Rendered) -> Vec<Diagnostic> 
         rendered.cluster_name.as_str(),
         errors,
     );
-    let refused = of_config
+    let rejected = of_config
         .chain([of_cluster])
         .filter(|(_, _, _, errors)| !errors.is_empty());
     let finding = |(subject, path, given, errors): (String, FieldPath, &str, Vec<String>)| {
         let finding = Diagnostic::of(
-            &NAME_REFUSED,
+            &NAME_REJECTED,
             format!(
                 "{subject} is `{given}`, with which Kubernetes takes no Secret",
                 given = Quoted(given)
@@ -109,5 +109,5 @@ fn refused_names(machine: &Machine<'_>, rendered: &Rendered) -> Vec<Diagnostic> 
             false => "use lower case letters, digits and `-` alone".into(),
         })
     };
-    refused.map(finding).collect()
+    rejected.map(finding).collect()
 }

@@ -117,9 +117,9 @@ pub struct JudgedRelease {
     pub providers: Vec<Assets>,
     /// Everything that is wrong with it.
     pub report: Report,
-    /// Whether it is no release, or clusterctl itself refuses it. All else that the report tells
+    /// Whether it is no release, or clusterctl itself rejects it. All else that the report tells
     /// becomes a fault only in a cluster.
-    pub is_refused: bool,
+    pub is_rejected: bool,
     /// The labels of the providers whose components were judged: more than can be installed, or
     /// none.
     pub judged: Vec<String>,
@@ -185,7 +185,7 @@ pub(in crate::ops) fn judged<'a>(
     let templates: Vec<Source> = names
         .filter_map(|file| text_of(files, shown, file, &mut report))
         .collect();
-    let is_refused = report.has_errors();
+    let is_rejected = report.has_errors();
     if matches!(audience, Audience::Author(_)) {
         report.extend(misnamed(files, shown));
         let claims: Vec<Claims> = found
@@ -199,7 +199,7 @@ pub(in crate::ops) fn judged<'a>(
         found.retain(|found| found.contract.is_some());
     }
     let mut judged = JudgedRelease {
-        is_refused,
+        is_rejected,
         report,
         providers: Vec::new(),
         judged: Vec::new(),
@@ -232,7 +232,7 @@ pub(in crate::ops) fn judged<'a>(
             audience,
         };
         let verdict = release.check_by_itself(budget);
-        judged.is_refused |= verdict.is_refused;
+        judged.is_rejected |= verdict.is_rejected;
         judged.report.extend(verdict.report);
         judged.judged.push(label);
     }

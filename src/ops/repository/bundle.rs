@@ -168,12 +168,14 @@ pub(super) fn images(
         |_| Config::load(world, CONFIGURATION_FILE),
     ) {
         Ok(config) => reached(repository, shown, &config, Unset::ElsewhereSet),
-        Err(refusal) => {
+        Err(rejection) => {
             let text = String::from_utf8_lossy(written.unwrap_or_default()).into_owned();
             let source = Source::new(format!("{shown}/{CONFIGURATION_FILE}"), text);
             (
                 BTreeSet::new(),
-                [unreadable(Some(&source), &refusal)].into_iter().collect(),
+                [unreadable(Some(&source), &rejection)]
+                    .into_iter()
+                    .collect(),
             )
         }
     }
@@ -531,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_bundle_is_refused() {
+    fn what_is_no_bundle_is_rejected() {
         for (bytes, rule) in [
             (&b"no tar at all"[..], "bundle-unreadable"),
             (&[0; 4096], "bundle-checksum-wrong"),
@@ -566,7 +568,7 @@ mod tests {
     }
 
     #[test]
-    fn a_release_that_clusterctl_would_refuse_is_not_packed() {
+    fn a_release_that_clusterctl_would_reject_is_not_packed() {
         let mut tree = repository(THEIRS);
         tree.insert("bootstrap-foo/v0.2.0/bootstrap-components.yaml", COMPONENTS);
         let (bundle, report) = pack(&tree, "r", &BTreeSet::new(), &Budget::default());

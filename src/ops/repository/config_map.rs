@@ -22,7 +22,7 @@ rules! {
     /// a release exceeds the size limit of a ConfigMap even when compressed
     TOO_LARGE = error("config-map-too-large");
     /// the API server rejects a name that the Cluster API operator derives from the release
-    NAME_REFUSED = error("config-map-name-refused");
+    NAME_REJECTED = error("config-map-name-rejected");
     /// metadata.yaml contains characters that a ConfigMap in YAML cannot represent
     UNWRITABLE = error("config-map-text-unwritable");
 }
@@ -132,7 +132,7 @@ impl Release<'_> {
         )
     }
 
-    /// What the operator or the API server would refuse.
+    /// What the operator or the API server would reject.
     fn faults(&self) -> Vec<Diagnostic> {
         let Assets {
             label,
@@ -163,9 +163,9 @@ impl Release<'_> {
             .map(|error| (version, error));
         if let Some((name, error)) = of_version.or(of_name) {
             let message = format!(
-                "the Cluster API operator calls things `{name}`, which the API server refuses"
+                "the Cluster API operator calls things `{name}`, which the API server rejects"
             );
-            let finding = Diagnostic::of(&NAME_REFUSED, message)
+            let finding = Diagnostic::of(&NAME_REJECTED, message)
                 .at(self.place(components))
                 .upstream(error);
             faults.push(finding.help(
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_operator_refuses_is_found() {
+    fn what_the_operator_rejects_is_found() {
         let found = |version: &str, contract: &str| {
             made(
                 &assets(ProviderType::AddonProvider, version, contract),
@@ -420,11 +420,14 @@ mod tests {
             .1
         };
         assert_eq!(found("1.2.3", "v1alpha4"), ["config-map-contract-unknown"]);
-        assert_eq!(found("1.2.3+build", "v1beta2"), ["config-map-name-refused"]);
-        assert_eq!(found("1.2.3-RC.1", "v1beta2"), ["config-map-name-refused"]);
+        assert_eq!(
+            found("1.2.3+build", "v1beta2"),
+            ["config-map-name-rejected"]
+        );
+        assert_eq!(found("1.2.3-RC.1", "v1beta2"), ["config-map-name-rejected"]);
         assert_eq!(
             found(&format!("1.2.3-{}", "a".repeat(63)), "v1beta2"),
-            ["config-map-name-refused"]
+            ["config-map-name-rejected"]
         );
         // Letters that no compression makes shorter than a ConfigMap.
         let mut state = 1_u64;

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::assets::{components_files, versions_below};
 use super::doctor::image_keys;
-use crate::clusterctl::{self, CERT_MANAGER, Config, MANIFEST_FILE, Refusal, RunImage};
+use crate::clusterctl::{self, CERT_MANAGER, Config, MANIFEST_FILE, Rejection, RunImage};
 use crate::diag::{Diagnostic, Place, Quoted, Report, rules};
 use crate::lint::templates::substitution_finding;
 use crate::objects::{self, Object, fields, pods};
@@ -19,7 +19,7 @@ use crate::text::url::without_credentials;
 
 rules! {
     /// clusterctl rejects an image of a release or an image override
-    REFUSED = error("repository-image-refused");
+    REJECTED = error("repository-image-rejected");
     /// an image depends on a variable without a value
     UNKNOWN = warning("repository-image-unknown");
 }
@@ -117,7 +117,7 @@ pub(super) fn reached(
             let run = |sample| {
                 let objects = objects_of(&name, bytes, config, sample)?;
                 let images = clusterctl::run_images(config, label, &objects)
-                    .map_err(|refusal| refused(&name, &refusal))?;
+                    .map_err(|rejection| rejected(&name, &rejection))?;
                 Ok(images
                     .into_iter()
                     .chain(solvers(label, &objects))
@@ -177,18 +177,18 @@ fn listed(image: RunImage, label: &str, version: &str) -> Reached {
     }
 }
 
-fn refused(name: &str, refusal: &Refusal) -> Box<Diagnostic> {
-    let finding = Diagnostic::of(&REFUSED, "clusterctl refuses the images of the release")
+fn rejected(name: &str, rejection: &Rejection) -> Box<Diagnostic> {
+    let finding = Diagnostic::of(&REJECTED, "clusterctl rejects the images of the release")
         .at(Place::file(name));
     let finding =
         finding.help("correct the image, or `images` of the configuration, as the note says");
     Box::new(
         finding
             .note(format!(
-                "clusterctl says: {refusal}",
-                refusal = Quoted(refusal)
+                "clusterctl says: {rejection}",
+                rejection = Quoted(rejection)
             ))
-            .upstream(refusal.message()),
+            .upstream(rejection.message()),
     )
 }
 

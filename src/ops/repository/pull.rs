@@ -13,7 +13,7 @@ pub(crate) use crate::oci::artifact::Contents;
 rules! {
     /// an artifact has no titled files, exceeds a size limit, or has a title that is not a plain
     /// file name
-    REFUSED = error("artifact-refused");
+    REJECTED = error("artifact-rejected");
     /// the digest of an artifact's manifest or file does not match its content
     DIGEST_WRONG = error("artifact-digest-wrong");
 }
@@ -31,7 +31,7 @@ pub(crate) fn opened(
         return Err(wrong(shown, &format!("the manifest {asked}")));
     }
     contents(manifest).map_err(|why| {
-        let finding = Diagnostic::of(&REFUSED, format!("{shown} cannot be taken as a release: {why}")).at(Place::file(shown));
+        let finding = Diagnostic::of(&REJECTED, format!("{shown} cannot be taken as a release: {why}")).at(Place::file(shown));
         Box::new(finding.help("push it with `windlass repository push`, or `oras push REF FILE…`: a layer with a title for each file"))
     })
 }
@@ -175,7 +175,7 @@ mod tests {
         );
         assert_eq!(
             opened(b"{}", None, "r").map_err(rule),
-            Err("artifact-refused")
+            Err("artifact-rejected")
         );
     }
 

@@ -26,7 +26,7 @@ rules! {
     /// the release folder contains providers of different versions
     VERSIONS_MIXED = error("artifact-versions-mixed");
     /// the name of a release file cannot be the title of an artifact layer
-    TITLE_REFUSED = error("artifact-title-refused");
+    TITLE_REJECTED = error("artifact-title-rejected");
 }
 
 /// A release that can be pushed.
@@ -85,7 +85,7 @@ pub(crate) fn pack(
     }
     for path in files.paths().filter(|path| !is_file_name(path)) {
         let finding = Diagnostic::of(
-            &TITLE_REFUSED,
+            &TITLE_REJECTED,
             format!(
                 "`{}` cannot be the name of a file of an artifact",
                 path.escape_debug()
@@ -295,7 +295,7 @@ mod tests {
         );
         assert_eq!(
             packed(&["a:b"], std::slice::from_ref(&bootstrap), None).1,
-            ["artifact-title-refused"]
+            ["artifact-title-rejected"]
         );
         let (made, found) = packed(&["metadata.yaml"], &[bootstrap], Some("latest"));
         assert_eq!(
@@ -392,10 +392,10 @@ mod tests {
                 vec![format!("out/metadata.yaml: {other}")]
             )
         );
-        let refused = "`a:b` cannot be the name of a file of an artifact".to_owned();
+        let rejected = "`a:b` cannot be the name of a file of an artifact".to_owned();
         assert_eq!(
             told(&["a", "a:b"], alone, None),
-            (None, vec![format!("out/a:b: {refused}")])
+            (None, vec![format!("out/a:b: {rejected}")])
         );
         assert_eq!(told(&["a"], &[], None), (None, vec![]));
     }

@@ -14,7 +14,7 @@ rules! {
     /// a bundle is not a tar archive, is truncated, or exceeds a size limit
     UNREADABLE = error("bundle-unreadable");
     /// a bundle contains a link, a device, or a path that cannot be unpacked safely
-    ENTRY_REFUSED = error("bundle-entry-refused");
+    ENTRY_REJECTED = error("bundle-entry-rejected");
     /// a tar archive contains links, which are not followed
     LINK_SKIPPED = info("bundle-link-skipped");
 }
@@ -168,9 +168,9 @@ fn read_within(bytes: &[u8], shown: &str, bounds: Bounds, whose: Entries) -> Tak
         if kind.is_dir() && is_plain_path(path.trim_end_matches('/')) {
             continue;
         }
-        if let Some(why) = refusal(&path, kind, whose, &files) {
+        if let Some(why) = rejection(&path, kind, whose, &files) {
             let finding = Diagnostic::of(
-                &ENTRY_REFUSED,
+                &ENTRY_REJECTED,
                 format!("{shown} holds {}, which {why}", path.escape_debug()),
             );
             report.push(
@@ -204,7 +204,7 @@ fn colliding(files: &Tree, shown: &str) -> Option<Diagnostic> {
     let (first, second) = collision([], files.paths())?;
     let (first, second) = (first.escape_debug(), second.escape_debug());
     let finding = Diagnostic::of(
-        &ENTRY_REFUSED,
+        &ENTRY_REJECTED,
         format!(
             "{first} and {second} of {shown} are one file on macOS or Windows: they differ only in case or Unicode form"
         ),
@@ -216,7 +216,7 @@ fn colliding(files: &Tree, shown: &str) -> Option<Diagnostic> {
     )
 }
 
-fn refusal(path: &str, kind: EntryType, whose: Entries, files: &Tree) -> Option<&'static str> {
+fn rejection(path: &str, kind: EntryType, whose: Entries, files: &Tree) -> Option<&'static str> {
     match kind {
         EntryType::Regular => {}
         EntryType::Symlink | EntryType::Link => return Some("is a link"),
@@ -255,7 +255,7 @@ fn is_hidden(path: &str) -> bool {
 pub(super) fn untakable(files: &Tree, shown: &str) -> Report {
     let of_name = |path: &str| {
         let finding = Diagnostic::of(
-            &ENTRY_REFUSED,
+            &ENTRY_REJECTED,
             format!(
                 "{} cannot go into a bundle: no site takes a file of that name",
                 path.escape_debug()
@@ -318,7 +318,7 @@ mod tests {
         bytes
     }
 
-    fn check_refused(bytes: &[u8], rule: &str) {
+    fn check_rejected(bytes: &[u8], rule: &str) {
         let Taken { files, report, .. } = read(bytes, "b.tar", Entries::OfBundle);
         assert_eq!(
             report.findings().first().map(|finding| finding.rule.id),
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn hostile_entries_are_refused() {
+    fn hostile_entries_are_rejected() {
         for path in [
             "../a",
             "/etc/passwd",
@@ -343,9 +343,9 @@ mod tests {
             "x/a.",
             "x/a ",
         ] {
-            check_refused(
+            check_rejected(
                 &hostile(path, EntryType::Regular, 0),
-                "bundle-entry-refused",
+                "bundle-entry-rejected",
             );
         }
         // A run that was killed leaves such folders, and the next one finishes what it finds in
@@ -355,9 +355,9 @@ mod tests {
             "x/v0.1.0/.windlass-1-0.commit/metadata.yaml",
             "x/.hidden/a",
         ] {
-            check_refused(
+            check_rejected(
                 &hostile(path, EntryType::Regular, 0),
-                "bundle-entry-refused",
+                "bundle-entry-rejected",
             );
         }
         assert_eq!(
@@ -376,26 +376,26 @@ mod tests {
             EntryType::Char,
             EntryType::Fifo,
         ] {
-            check_refused(&hostile("a", kind, 0), "bundle-entry-refused");
+            check_rejected(&hostile("a", kind, 0), "bundle-entry-rejected");
         }
-        check_refused(
+        check_rejected(
             &hostile("a", EntryType::Regular, 65 << 20),
             "bundle-unreadable",
         );
-        check_refused(&hostile("a", EntryType::Regular, 4096), "bundle-unreadable");
-        check_refused(&hostile("a", EntryType::GNUSparse, 0), "bundle-unreadable");
+        check_rejected(&hostile("a", EntryType::Regular, 4096), "bundle-unreadable");
+        check_rejected(&hostile("a", EntryType::GNUSparse, 0), "bundle-unreadable");
         let twice = [
             &hostile("a", EntryType::Regular, 0)[..512],
             &hostile("a", EntryType::Regular, 0),
         ]
         .concat();
-        check_refused(&twice, "bundle-entry-refused");
+        check_rejected(&twice, "bundle-entry-rejected");
         let alike = [
             &hostile("A", EntryType::Regular, 0)[..512],
             &hostile("a", EntryType::Regular, 0),
         ]
         .concat();
-        check_refused(&alike, "bundle-entry-refused");
+        check_rejected(&alike, "bundle-entry-rejected");
         assert!(
             !read(&alike, "t.tar", Entries::OfAnybody)
                 .report
@@ -429,7 +429,7 @@ mod tests {
 
     /// Each reason has its words, and each is said of the entry by its path.
     #[test]
-    fn what_is_refused_says_why() {
+    fn what_is_rejected_says_why() {
         let told = |bytes: &[u8], whose: Entries| {
             let Taken { files, report, .. } = read(bytes, "b.tar", whose);
             assert!(files.is_empty());
@@ -558,7 +558,7 @@ mod tests {
                     .iter()
                     .map(|finding| finding.rule.id)
                     .collect::<Vec<_>>(),
-                ["bundle-entry-refused"],
+                ["bundle-entry-rejected"],
                 "{path}"
             );
         }
@@ -679,6 +679,6 @@ mod tests {
             "t.tar",
             &[".yaml"],
         );
-        assert_eq!(report.findings()[0].rule.id, "bundle-entry-refused");
+        assert_eq!(report.findings()[0].rule.id, "bundle-entry-rejected");
     }
 }

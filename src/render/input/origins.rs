@@ -7,7 +7,7 @@ use memchr::memmem;
 use serde_json::Value;
 
 use super::placeholder::{self, Placeholder};
-use super::variables::{TEMPLATE_REFUSED, TEMPLATE_UNDECLARED, Unset, Variables};
+use super::variables::{TEMPLATE_REJECTED, TEMPLATE_UNDECLARED, Unset, Variables};
 use crate::diag::{Diagnostic, FieldPath, Place, Quoted, Remedy, Report, Setting};
 use crate::objects::opaque_block::{OpaqueBlock, opaque_blocks};
 use crate::objects::{Object, Pool, Substituted};
@@ -85,9 +85,9 @@ impl Origins {
         report: Report,
         outputs: impl IntoIterator<Item = &'o [u8]>,
         configs: impl IntoIterator<Item = Place>,
-        refused: impl IntoIterator<Item = Place>,
+        rejected: impl IntoIterator<Item = Place>,
     ) -> (Report, Vec<Placeholder>) {
-        self.settle_restored(self.restore(report), outputs, configs, refused)
+        self.settle_restored(self.restore(report), outputs, configs, rejected)
     }
 
     /// The same of a report whose places are those of the templates.
@@ -96,7 +96,7 @@ impl Origins {
         report: Report,
         outputs: impl IntoIterator<Item = &'o [u8]>,
         configs: impl IntoIterator<Item = Place>,
-        refused: impl IntoIterator<Item = Place>,
+        rejected: impl IntoIterator<Item = Place>,
     ) -> (Report, Vec<Placeholder>) {
         let mut needed = BTreeSet::new();
         let mut settled = Report::new();
@@ -120,7 +120,7 @@ impl Origins {
             needed.extend(blocks.map(str::to_owned));
         }
         if !needed.is_empty() {
-            for place in refused {
+            for place in rejected {
                 let place = self.in_template(place);
                 needed.extend(
                     self.unset
@@ -151,7 +151,7 @@ impl Origins {
         &self,
         report: Report,
         outputs: impl IntoIterator<Item = &'o [u8]>,
-        refused: impl IntoIterator<Item = Place>,
+        rejected: impl IntoIterator<Item = Place>,
         is_supplied_by_blocks: impl Fn(&Diagnostic, &str, &[OpaqueBlock]) -> bool,
     ) -> (Report, Vec<Placeholder>) {
         let is_block = |finding: &Diagnostic| {
@@ -172,13 +172,13 @@ impl Origins {
         let known = restored
             .filter(|finding| !is_block(finding) && !may_be_in_block(finding))
             .collect();
-        let (mut settled, placeholders) = self.settle_restored(known, outputs, [], refused);
+        let (mut settled, placeholders) = self.settle_restored(known, outputs, [], rejected);
         settled.extend(self.unset.iter().flat_map(Unset::open_blocks));
         (settled, placeholders)
     }
 
     pub(crate) fn in_template(&self, place: Place) -> Place {
-        self.restored(Diagnostic::of(&TEMPLATE_REFUSED, "").at(place))
+        self.restored(Diagnostic::of(&TEMPLATE_REJECTED, "").at(place))
             .place
     }
 
@@ -213,12 +213,12 @@ impl Origins {
         variables: Variables<'_>,
         budget: &Budget,
     ) -> Result<Substituted, Report> {
-        let refused = |message: String, range: std::ops::Range<usize>| {
-            Diagnostic::of(&TEMPLATE_REFUSED, message).at(source.place_at(range))
+        let rejected = |message: String, range: std::ops::Range<usize>| {
+            Diagnostic::of(&TEMPLATE_REJECTED, message).at(source.place_at(range))
         };
         let one = |finding: Diagnostic| [finding].into_iter().collect::<Report>();
         let template = envsubst::parse(source.text()).map_err(|error| {
-            one(refused(
+            one(rejected(
                 format!(
                     "the template cannot be read: {error}",
                     error = Quoted(&error)
@@ -241,7 +241,7 @@ impl Origins {
             budget,
         );
         let substituted = result.map_err(|error| {
-            one(refused(
+            one(rejected(
                 format!(
                     "the template cannot be substituted: {error}",
                     error = Quoted(&error)
@@ -250,7 +250,7 @@ impl Origins {
             ))
         })?;
         let Ok(text) = substituted.text() else {
-            return Err(one(refused(
+            return Err(one(rejected(
                 "the substituted template is not UTF-8".to_owned(),
                 0..0,
             )
@@ -369,7 +369,7 @@ mod tests {
         assert!(report.is_empty());
         assert!(texts[0].text().contains("a-very-long-name"));
         let at = texts[0].text().find("x:").unwrap();
-        let finding = Diagnostic::of(&TEMPLATE_REFUSED, "x").at(texts[0].place_at(at..at + 1));
+        let finding = Diagnostic::of(&TEMPLATE_REJECTED, "x").at(texts[0].place_at(at..at + 1));
         let restored = origins.restore([finding].into_iter().collect());
         assert_eq!(restored.findings()[0].place.span.unwrap().start.line, 3);
     }

@@ -21,7 +21,7 @@ pub struct Notes {
 
 impl Notes {
     /// Adds a finding; `None`, for a caller that goes no further.
-    pub(crate) fn refuse<T>(&mut self, finding: Diagnostic) -> Option<T> {
+    pub(crate) fn reject<T>(&mut self, finding: Diagnostic) -> Option<T> {
         self.report.push(finding);
         None
     }

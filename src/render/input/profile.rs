@@ -32,7 +32,7 @@ pub struct Profile {
     /// The oldest minor version of Kubernetes 1 that is rendered.
     pub oldest_kubernetes: u64,
     /// Whether Kubernetes' libraries are older than 0.34: then the kubeconfig for discovery has a
-    /// line `preferences: {}`, and refusals show structs in Go's syntax.
+    /// line `preferences: {}`, and rejections show structs in Go's syntax.
     pub libraries_before_34: bool,
     /// Whether `files[].contentFormat` is known.
     pub content_templates: bool,

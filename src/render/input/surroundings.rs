@@ -104,7 +104,7 @@ fn owner<'a>(
                 reference.kind,
                 reference.name
             );
-            return notes.refuse(
+            return notes.reject(
                 Diagnostic::of(&OWNER_MISSING, message)
                     .at(place())
                     .help(format!("add the file of the {}", reference.kind)),
@@ -118,7 +118,7 @@ fn owner<'a>(
             "{} belongs to no Machine or MachinePool, so the provider leaves it alone",
             config.title()
         );
-        return notes.refuse(
+        return notes.reject(
             Diagnostic::of(&OWNER_MISSING, message).at(place()).help(
                 Remedy::new("add the owner reference and the Machine, or leave out ")
                     .setting(Setting::NoPlaceholders),
@@ -166,7 +166,7 @@ fn cluster<'a>(
             "{} is a machine of Cluster `{name}`, which no file holds",
             config.title()
         );
-        return notes.refuse(
+        return notes.reject(
             Diagnostic::of(&CLUSTER_MISSING, message)
                 .at(spot.place())
                 .help("add the file of the Cluster"),
@@ -187,7 +187,7 @@ fn cluster<'a>(
                 "{} or its Cluster is paused, so the provider renders nothing",
                 config.title()
             );
-            return notes.refuse(
+            return notes.reject(
                 Diagnostic::of(&PAUSED, message)
                     .at(spot.place())
                     .help("unset `spec.paused` of the Cluster and the annotation of the config"),
@@ -205,7 +205,7 @@ fn cluster<'a>(
                         .setting(Setting::NoPlaceholders)
                         .then(" to render before that"),
                 );
-            return notes.refuse(
+            return notes.reject(
                 finding.upstream("Waiting for Cluster status.infrastructureReady to be true"),
             );
         }
@@ -287,7 +287,7 @@ fn role(
                         .then(" to render before that"),
                 );
                 notes
-                    .refuse(finding.upstream("Waiting for Cluster control plane to be initialized"))
+                    .reject(finding.upstream("Waiting for Cluster control plane to be initialized"))
             }
         };
     }

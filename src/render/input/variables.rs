@@ -16,7 +16,7 @@ use crate::text::source::Source;
 
 rules! {
     /// a template cannot be parsed, or a variable has no value
-    pub(crate) TEMPLATE_REFUSED = error("template-not-substituted");
+    pub(crate) TEMPLATE_REJECTED = error("template-not-substituted");
     /// the input contains clusterctl variables, but `--template` is not set
     pub(crate) TEMPLATE_UNDECLARED = error("template-not-declared");
     /// a variable without a value is a block, whose content was not checked
@@ -279,7 +279,7 @@ impl Unset {
                 } else {
                     format!("variable {name} has no value and no default")
                 };
-                let finding = Diagnostic::of(&TEMPLATE_REFUSED, message)
+                let finding = Diagnostic::of(&TEMPLATE_REJECTED, message)
                     .at(self.source.place_at(first.clone()));
                 let remedy =
                     Remedy::new("give it with ").set(Setting::Var, format!("{name}=VALUE"));

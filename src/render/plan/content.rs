@@ -15,7 +15,7 @@ use crate::render::input::profile::Profile;
 use crate::render::input::secret::{ConfigMap, Secret};
 use crate::text::budget::{Budget, Exceeded, MAX_NESTING, Resource};
 use crate::text::go;
-use crate::text::go::template::{self, Fault, MAX_OUTPUT, MAX_VALUE, Refusal};
+use crate::text::go::template::{self, Fault, MAX_OUTPUT, MAX_VALUE, Rejection};
 use crate::text::go::value::Value;
 
 rules! {
@@ -28,7 +28,7 @@ rules! {
     /// a ConfigMap that the config refers to lacks the key
     pub(crate) CONFIG_MAP_KEY_MISSING = error("config-configmap-key-missing"), requeues();
     /// content declared as a template does not parse or fails
-    pub(crate) TEMPLATE_REFUSED = error("config-template-refused");
+    pub(crate) TEMPLATE_REJECTED = error("config-template-rejected");
     /// content declared as a template uses something that the renderer does not support
     pub(crate) NOT_RENDERED = error("config-field-not-rendered");
     /// the bootstrap data exceeds its size limit
@@ -86,7 +86,7 @@ impl Contents<'_> {
                     MOST_BYTES >> 20
                 );
                 let finding = Diagnostic::of(&TOO_LARGE, message).at(self.config.place(&path));
-                return notes.refuse(finding.help("let the machine fetch large files itself"));
+                return notes.reject(finding.help("let the machine fetch large files itself"));
             }
             is_whole &= file.is_some();
             planned.extend(file);
@@ -162,7 +162,7 @@ impl Contents<'_> {
         origin: &FieldPath,
         notes: &mut Notes,
     ) -> Option<Sensitive<Vec<u8>>> {
-        let refused = |rule, message: String| {
+        let rejected = |rule, message: String| {
             let place = self.config.place(&origin.field("content"));
             Diagnostic::of(rule, message)
                 .at(place)
@@ -173,43 +173,43 @@ impl Contents<'_> {
             return None;
         }
         let Ok(text) = std::str::from_utf8(content.bytes.expose()) else {
-            return notes.refuse(refused(
+            return notes.reject(rejected(
                 &NOT_RENDERED,
                 format!("{origin} is a template that is not UTF-8, which is not rendered here"),
             ));
         };
-        let failed = |step: &str, refusal: Refusal| {
+        let failed = |step: &str, rejection: Rejection| {
             let quoted = if content.is_secret && !self.show_secrets {
                 String::new()
             } else {
-                format!(": {}", refusal.reason)
+                format!(": {}", rejection.reason)
             };
-            let finding = refused(
-                &TEMPLATE_REFUSED,
+            let finding = rejected(
+                &TEMPLATE_REJECTED,
                 format!(
                     "{origin} is a template that fails on line {}{quoted}",
-                    refusal.line
+                    rejection.line
                 ),
             );
             if quoted.is_empty() {
                 return finding;
             }
             finding.upstream(format!(
-                "failed to render templates: failed to {step} template for file {}: {refusal}",
+                "failed to render templates: failed to {step} template for file {}: {rejection}",
                 go::quote(path)
             ))
         };
         let finding = match template::render(path, text, self.template_data, self.budget) {
             Ok(text) => return Some(Sensitive::new(text)),
-            Err(Fault::Parse(refusal)) => failed("parse", refusal),
-            Err(Fault::Execution(refusal)) => failed("execute", refusal),
-            Err(Fault::Unsupported(what)) => refused(
+            Err(Fault::Parse(rejection)) => failed("parse", rejection),
+            Err(Fault::Execution(rejection)) => failed("execute", rejection),
+            Err(Fault::Unsupported(what)) => rejected(
                 &NOT_RENDERED,
                 format!("{origin} is a template with {what}, which is not rendered here"),
             ),
             Err(Fault::TooLarge) => {
-                let finding = refused(
-                    &TEMPLATE_REFUSED,
+                let finding = rejected(
+                    &TEMPLATE_REJECTED,
                     format!(
                         "{origin} is a template with more than {MAX_OUTPUT} bytes as its result"
                     ),
@@ -223,25 +223,26 @@ impl Contents<'_> {
                 let message = format!(
                     "{origin} is a template that makes a value of more than {MAX_VALUE} bytes on its line {line}"
                 );
-                refused(&TEMPLATE_REFUSED, message)
+                rejected(&TEMPLATE_REJECTED, message)
                     .help("make the value smaller; no file may be as large")
             }
             Err(Fault::ValueTooDeep(line)) => {
                 let message = format!(
                     "{origin} is a template that makes a value of more than {MAX_NESTING} levels on its line {line}"
                 );
-                refused(&TEMPLATE_REFUSED, message).help("nest fewer lists and maps in one another")
+                rejected(&TEMPLATE_REJECTED, message)
+                    .help("nest fewer lists and maps in one another")
             }
             Err(Fault::TooLong) => {
-                let finding = refused(
-                    &TEMPLATE_REFUSED,
+                let finding = rejected(
+                    &TEMPLATE_REJECTED,
                     format!("{origin} is a template that takes {}", Exceeded::STEPS),
                 );
                 finding
                     .help("make the template smaller; no further template is rendered in this run")
             }
         };
-        notes.refuse(finding)
+        notes.reject(finding)
     }
 
     /// The users with their passwords. All that is missing is reported.
@@ -303,7 +304,7 @@ impl Contents<'_> {
                         format!("{path} gives a password that cloudbase-init does not take");
                     let finding =
                         Diagnostic::of(&PASSWORD_UNFIT, message).at(self.config.place(&path));
-                    return notes.refuse(finding.help(
+                    return notes.reject(finding.help(
                         "put a password in clear text of at most 20 characters into the Secret",
                     ));
                 }
@@ -357,7 +358,7 @@ impl Contents<'_> {
             let cause =
                 format!("secret not found: {namespace}/{name}: secrets \"{name}\" not found");
             return notes
-                .refuse(finding.upstream(format!("failed to resolve {what} source: {cause}")));
+                .reject(finding.upstream(format!("failed to resolve {what} source: {cause}")));
         };
         match secret.get(key) {
             Ok(Some(value)) => {
@@ -375,9 +376,9 @@ impl Contents<'_> {
                         "add `{key}` to `data` of Secret {namespace}/{name}"
                     ));
                 let cause = format!("secret references non-existent secret key: \"{key}\"");
-                notes.refuse(finding.upstream(format!("failed to resolve {what} source: {cause}")))
+                notes.reject(finding.upstream(format!("failed to resolve {what} source: {cause}")))
             }
-            Err(finding) => notes.refuse(*finding),
+            Err(finding) => notes.reject(*finding),
         }
     }
 
@@ -416,7 +417,7 @@ impl Contents<'_> {
             );
             let finding = finding.at(self.config.place(&path.field("name")));
             return notes
-                .refuse(finding.help(format!("add the file of ConfigMap {namespace}/{name}")));
+                .reject(finding.help(format!("add the file of ConfigMap {namespace}/{name}")));
         };
         match map.get(key) {
             Ok(Some(value)) => Some(Sensitive::new(value)),
@@ -425,11 +426,11 @@ impl Contents<'_> {
                     format!("{title} reads key `{key}` of ConfigMap {name}, which has no such key");
                 let finding = Diagnostic::of(&CONFIG_MAP_KEY_MISSING, message)
                     .at(self.config.place(&path.field("key")));
-                notes.refuse(finding.help(format!(
+                notes.reject(finding.help(format!(
                     "add `{key}` to `data` of ConfigMap {namespace}/{name}"
                 )))
             }
-            Err(finding) => notes.refuse(*finding),
+            Err(finding) => notes.reject(*finding),
         }
     }
 }

@@ -153,7 +153,7 @@ impl Sources<'_> {
                     Remedy::new("put a PEM certificate into `tls.crt`, or give ")
                         .setting(Setting::CaCertHash),
                 );
-                notes.refuse(finding.upstream(format!("unable to parse ca certificate: {cause}")))
+                notes.reject(finding.upstream(format!("unable to parse ca certificate: {cause}")))
             }
         }
     }
@@ -171,7 +171,7 @@ impl Sources<'_> {
         let remedy = Remedy::new(
             "set `spec.controlPlaneEndpoint.host` and `.port` of the Cluster, or give ",
         );
-        notes.refuse(
+        notes.reject(
             finding
                 .help(remedy.set(Setting::Endpoint, "HOST:PORT"))
                 .upstream(""),
@@ -187,7 +187,7 @@ impl Sources<'_> {
         }
         let message = "the provider would make a token, which nobody can foresee";
         let finding = Diagnostic::of(&TOKEN_MISSING, message).at(self.spot.place());
-        notes.refuse(
+        notes.reject(
             finding
                 .help(Remedy::new("give it with ").set(Setting::Token, "abcdef.0123456789abcdef")),
         )
@@ -214,7 +214,7 @@ pub(crate) fn kubeconfig_file(
     let Ok(text) = goyaml::to_string(&document) else {
         let message = format!("{path} holds a character that YAML does not allow");
         let finding = Diagnostic::of(&KUBECONFIG_UNWRITABLE, message).at(config.place(&path));
-        return notes.refuse(finding.help("remove control characters from its texts"));
+        return notes.reject(finding.help("remove control characters from its texts"));
     };
     Some(Some(PlannedFile {
         path: kube_config_path.clone(),

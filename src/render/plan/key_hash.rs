@@ -1,7 +1,7 @@
 //! Hashes of the public keys of CA certificates, with which kubeadm trusts a cluster.
 //!
 //! Wanted is where one element of a certificate lies, byte for byte: a crate that reads all of
-//! X.509 would bring several others, and refuse certificates that Go takes.
+//! X.509 would bring several others, and reject certificates that Go takes.
 
 use std::fmt::Write as _;
 

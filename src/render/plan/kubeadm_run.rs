@@ -20,7 +20,7 @@ rules! {
     /// the config of the first control plane machine has no init or cluster configuration
     pub(crate) INIT_WITHOUT_CONFIGURATION = error("config-init-missing");
     /// a string contains a character that kubeadm's configuration cannot represent
-    pub(crate) CHARACTER_REFUSED = error("kubeadm-character-refused");
+    pub(crate) CHARACTER_REJECTED = error("kubeadm-character-rejected");
 }
 
 /// The taint of a worker until its Node is initialized (book: "Machine controller").
@@ -43,7 +43,7 @@ impl Planner<'_> {
             );
             let finding = Diagnostic::of(&INIT_WITHOUT_CONFIGURATION, message)
                 .at(self.target.config.place(&self.target.spec_path()));
-            return notes.refuse(finding.help("add `clusterConfiguration: {}`"));
+            return notes.reject(finding.help("add `clusterConfiguration: {}`"));
         }
         let own = spec
             .init_configuration
@@ -151,7 +151,7 @@ impl Planner<'_> {
             }
             join.control_plane.get_or_insert_default();
         } else {
-            self.refuse_control_plane(join, notes)?;
+            self.reject_control_plane(join, notes)?;
             if let Some(index) = taint_worker(join) {
                 let path =
                     FieldPath::of_fields("joinConfiguration.nodeRegistration.taints").index(index);
@@ -205,7 +205,7 @@ impl Planner<'_> {
         ))
     }
 
-    fn refuse_control_plane(&self, join: &JoinConfiguration, notes: &mut Notes) -> Option<()> {
+    fn reject_control_plane(&self, join: &JoinConfiguration, notes: &mut Notes) -> Option<()> {
         if join.control_plane.is_none() {
             return Some(());
         }
@@ -221,7 +221,7 @@ impl Planner<'_> {
         let finding = finding
             .at(self.target.config.key_place(&path))
             .help("remove `controlPlane`, or label the Machine `cluster.x-k8s.io/control-plane`");
-        notes.refuse(finding.upstream("Machine is a Worker, but JoinConfiguration.ControlPlane is set in the KubeadmConfig object"))
+        notes.reject(finding.upstream("Machine is a Worker, but JoinConfiguration.ControlPlane is set in the KubeadmConfig object"))
     }
 
     fn write(
@@ -238,10 +238,10 @@ impl Planner<'_> {
                 let message = format!(
                     "a text of kubeadm's {kind} holds a character that YAML does not allow"
                 );
-                let finding = Diagnostic::of(&CHARACTER_REFUSED, message)
+                let finding = Diagnostic::of(&CHARACTER_REJECTED, message)
                     .at(place)
                     .upstream(upstream);
-                notes.refuse(finding.help(
+                notes.reject(finding.help(
                     "remove control characters (U+007F to U+009F, U+FFFE, U+FFFF) from the config",
                 ))
             }

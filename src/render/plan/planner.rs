@@ -171,7 +171,7 @@ impl Planner<'_> {
                 };
                 let finding = Diagnostic::of(&VERSION_UNSUPPORTED, message).upstream(upstream);
                 let from = format!("a version from v1.{oldest}.0 on, such as ");
-                notes.refuse(match &self.request.kubernetes_version {
+                notes.reject(match &self.request.kubernetes_version {
                     // No line of a document says it.
                     Some(_) => finding.help(
                         Remedy::new(format!("give {from}"))
@@ -229,7 +229,7 @@ impl Planner<'_> {
                 );
                 let finding =
                     Diagnostic::of(&CONTROL_PLANE_MISSING, message).at(cluster_spot.place());
-                notes.refuse(
+                notes.reject(
                     finding
                         .help(format!("add the file of {kind} {namespace}/{name}"))
                         .upstream(upstream),

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde_json::{Map, Value, json};
 
 use super::findings::{
-    ADMISSION_REFUSED, ADMISSION_WARNED, FIELD_DROPPED, NOT_CONVERTIBLE, RULE_BROKEN,
+    ADMISSION_REJECTED, ADMISSION_WARNED, FIELD_DROPPED, NOT_CONVERTIBLE, RULE_BROKEN,
     RULE_NOT_JUDGED, TOKEN_MALFORMED, VERSION_UNKNOWN, WORDING,
 };
 use super::served::{config_rules, config_wording, in_object, kubeadm_schema, schema};
@@ -24,7 +24,7 @@ use crate::render::input::profile::Profile;
 use crate::render::input::request::Request;
 use crate::render::input::target::{ConfigKind, Target};
 use crate::schema::document::{self, Part};
-use crate::schema::{Fault, Schema, Violation, refusal};
+use crate::schema::{Fault, Schema, Violation, rejection_message};
 use crate::text::budget::Budget;
 use crate::text::go;
 
@@ -51,7 +51,7 @@ pub(crate) fn prove(target: &Target<'_>, request: &Request, notes: &mut Notes) -
     let violations = violations(target, schema, &mut object);
     if !unknown.is_empty() || !violations.is_empty() {
         let written = as_submitted(target, group, version, &request.profile);
-        refuse_by_schema(target, schema, &written, version, &violations, notes);
+        reject_by_schema(target, schema, &written, version, &violations, notes);
         return None;
     }
     judge_rules(target, schema, &object, &request.budget, notes)?;
@@ -88,7 +88,7 @@ fn typed(target: &Target<'_>, spec: Value, notes: &mut Notes) -> Option<Windlass
                 &NOT_CONVERTIBLE,
                 format!("{path} holds a value that its schema takes and its type does not"),
             );
-            notes.refuse(
+            notes.reject(
                 finding
                     .at(target.config.place(&path))
                     .help("report it with the config: this is a fault of ours"),
@@ -166,7 +166,7 @@ fn known_version(target: &Target<'_>, profile: &Profile, notes: &mut Notes) -> O
             .then(", or write `v1beta1`"),
         None => format!("write `{}/{}`", target.config.group(), profile.storage).into(),
     };
-    notes.refuse(
+    notes.reject(
         Diagnostic::of(&VERSION_UNKNOWN, message)
             .at(target.config.place(&path))
             .help(help),
@@ -211,7 +211,7 @@ fn as_submitted(target: &Target<'_>, group: &str, version: Version, profile: &Pr
     object
 }
 
-/// What the schema refuses of an object. A server that converts what it stored, such as a v1beta1
+/// What the schema rejects of an object. A server that converts what it stored, such as a v1beta1
 /// object with an empty list, does not validate the result: in an object that was read back, empty
 /// lists do not count, and empty objects are taken away, as Go reads them.
 fn violations(target: &Target<'_>, schema: &Schema, object: &mut Value) -> Vec<Violation> {
@@ -262,8 +262,8 @@ fn take_empty(object: &mut Value, path: &FieldPath) -> bool {
     parent.remove(name).is_some()
 }
 
-/// Reports what the schema refuses, at the user's own fields.
-fn refuse_by_schema(
+/// Reports what the schema rejects, at the user's own fields.
+fn reject_by_schema(
     target: &Target<'_>,
     schema: &Schema,
     written: &Value,
@@ -271,7 +271,7 @@ fn refuse_by_schema(
     violations: &[Violation],
     notes: &mut Notes,
 ) {
-    let mut upstream = Shared::new(upstream_refusal(target, violations), violations.len());
+    let mut upstream = Shared::new(upstream_rejection(target, violations), violations.len());
     let at = |path: &FieldPath, part| {
         let path = in_object(target, path);
         if part == Part::Key {
@@ -390,7 +390,7 @@ fn judge_rules(
         return Some(());
     }
     let mut upstream = Shared::new(
-        upstream_refusal(target, &verdict.violations),
+        upstream_rejection(target, &verdict.violations),
         verdict.violations.len(),
     );
     for violation in &verdict.violations {
@@ -429,7 +429,7 @@ fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes
         return Some(());
     }
     let config = target.config;
-    let own = || refusal(config.group(), config.kind(), config.name(), &violations);
+    let own = || rejection_message(config.group(), config.kind(), config.name(), &violations);
     let upstream = match target.kind {
         ConfigKind::ControlPlane { .. } => control_plane::upstream(target, request),
         _ => None,
@@ -439,7 +439,7 @@ fn admit(target: &Target<'_>, spec: &Value, request: &Request, notes: &mut Notes
     for violation in violations {
         let path = violation.path;
         let mut finding = Diagnostic::of(
-            &ADMISSION_REFUSED,
+            &ADMISSION_REJECTED,
             format!("{path}: {}", Quoted(&violation.fault)),
         )
         .at(config.place(&path));
@@ -468,12 +468,12 @@ fn warn_of_effects(target: &Target<'_>, spec: &Value, notes: &mut Notes) {
     }
 }
 
-/// The message with which the API server refuses the object; `None` where upstream's object is not
+/// The message with which the API server rejects the object; `None` where upstream's object is not
 /// a config of its own.
-fn upstream_refusal(target: &Target<'_>, violations: &[Violation]) -> Option<String> {
+fn upstream_rejection(target: &Target<'_>, violations: &[Violation]) -> Option<String> {
     let is_config = target.kind.spec_path() == ["spec"];
     (is_config && !violations.is_empty()).then(|| {
-        refusal(
+        rejection_message(
             target.config.group(),
             target.config.kind(),
             target.config.name(),
@@ -594,7 +594,7 @@ fn converted(
             let place = in_object(target, &fault.place);
             let finding = Diagnostic::of(&NOT_CONVERTIBLE, format!("{place}: {}", fault.message))
                 .at(target.config.place(&place));
-            notes.refuse(finding.help("write a value that Go reads, such as `1h30m`"))
+            notes.reject(finding.help("write a value that Go reads, such as `1h30m`"))
         }
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use super::findings::{ADMISSION_REFUSED, FIELD_MISSING, NOT_CONVERTIBLE};
+use super::findings::{ADMISSION_REJECTED, FIELD_MISSING, NOT_CONVERTIBLE};
 use super::served::{config_rules, config_wording, whole_schema};
 use crate::admission::{self, Judge};
 use crate::api::names::Version;
@@ -15,10 +15,10 @@ use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy, Segment, Setting, Share
 use crate::objects::fields;
 use crate::render::input::request::Request;
 use crate::render::input::target::{ConfigKind, Target};
-use crate::schema::{Violation, refusal};
+use crate::schema::{Violation, rejection_message};
 
 /// The findings about a control plane; other kinds have none.
-pub(super) fn refusals(
+pub(super) fn rejections(
     target: &Target<'_>,
     version: Version,
     request: &Request,
@@ -56,7 +56,7 @@ pub(super) fn refusals(
                 .help(format!("add `{name}:`")),
             None => {
                 let message = format!("{path}: {}", Quoted(&violation.fault));
-                Diagnostic::of(&ADMISSION_REFUSED, message).help(help(violation))
+                Diagnostic::of(&ADMISSION_REJECTED, message).help(help(violation))
             }
         }
         .at(target.config.place(&path));
@@ -100,7 +100,7 @@ pub(super) fn upstream(target: &Target<'_>, request: &Request) -> Option<String>
     }
     let config = target.config;
     // The webhook names the group of core, and not that of its kind.
-    let message = refusal(CORE_GROUP, config.kind(), config.name(), &violations);
+    let message = rejection_message(CORE_GROUP, config.kind(), config.name(), &violations);
     (!violations.is_empty()).then_some(message)
 }
 

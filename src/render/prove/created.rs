@@ -14,7 +14,7 @@ use crate::diag::{Diagnostic, Quoted, Shared, rules};
 use crate::render::input::outcome::Notes;
 use crate::render::input::profile::Profile;
 use crate::render::input::target::{ConfigKind, Target};
-use crate::schema::{Violation, refusal};
+use crate::schema::{Violation, rejection_message};
 
 rules! {
     /// the API server rejects the KubeadmConfig that a controller creates of a control plane or template
@@ -64,7 +64,7 @@ pub(super) fn check(
         return Some(());
     }
     let name = format!("{}-xxxxx", target.config.name());
-    let upstream = refusal(KUBEADM_GROUP, Kind::Config.kubeadm(), &name, &violations);
+    let upstream = rejection_message(KUBEADM_GROUP, Kind::Config.kubeadm(), &name, &violations);
     let mut upstream = Shared::new(Some(upstream), violations.len());
     for violation in &violations {
         let mut finding = finding(target, violation);

@@ -9,7 +9,7 @@ rules! {
     /// a value violates a validation rule of the API
     pub(crate) RULE_BROKEN = error("config-rule-broken");
     /// the validating webhook rejects a value
-    pub(crate) ADMISSION_REFUSED = error("config-admission-refused");
+    pub(crate) ADMISSION_REJECTED = error("config-admission-rejected");
     /// a field has no effect, or not the intended one
     pub(crate) ADMISSION_WARNED = warning("config-field-without-effect");
     /// a validation rule of the API cannot be evaluated here
@@ -25,12 +25,12 @@ rules! {
     /// the config lacks a required field
     pub(crate) FIELD_MISSING = error("config-field-missing");
     /// the API server rejects a value
-    pub(crate) VALUE_REFUSED = error("config-value-refused");
+    pub(crate) VALUE_REJECTED = error("config-value-rejected");
 }
 
 /// The rules of the schema.
 pub(super) const WORDING: Wording = Wording {
     unknown: &FIELD_UNKNOWN,
     missing: &FIELD_MISSING,
-    refused: &VALUE_REFUSED,
+    rejected: &VALUE_REJECTED,
 };

@@ -49,7 +49,7 @@ pub(crate) fn check(target: &Target<'_>, request: &Request, notes: &mut Notes) -
         }
         notes.report.push(finding);
     }
-    let findings = control_plane::refusals(target, version, request);
+    let findings = control_plane::rejections(target, version, request);
     let is_admitted = findings.is_empty();
     findings
         .into_iter()

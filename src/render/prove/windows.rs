@@ -13,7 +13,7 @@ rules! {
 }
 
 /// Nodes with Windows are workers.
-pub(crate) fn refuse_windows_control_plane(
+pub(crate) fn reject_windows_control_plane(
     target: &Target<'_>,
     spec: &WindlassConfigSpec,
     role: Role,
@@ -25,7 +25,7 @@ pub(crate) fn refuse_windows_control_plane(
     let path = target.spec_path().field("platform");
     let message = format!("{path} is windows, but the machine is of the control plane");
     let finding = Diagnostic::of(&WINDOWS_CONTROL_PLANE, message).at(target.config.place(&path));
-    notes.refuse(finding.help(
+    notes.reject(finding.help(
         Remedy::new("remove `platform`, or render it with ").set(Setting::Role, "worker-join"),
     ))
 }

@@ -42,7 +42,7 @@ struct Text<'a> {
 /// How a text is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// cloud-init wants a text, and drops or refuses anything else.
+    /// cloud-init wants a text, and drops or rejects anything else.
     Strict,
     /// cloud-init makes a text of what it reads.
     Printed,
@@ -339,13 +339,13 @@ enum Reading {
     Cut(String),
     /// Something that is no text, as Python prints it.
     Value(String),
-    /// Nothing: the document is refused.
+    /// Nothing: the document is rejected.
     Broken,
 }
 
 fn read(text: &str, budget: &Budget) -> Option<Reading> {
     let of_scalar = |read: &str| match pyyaml::scalar(read) {
-        Scalar::Refused => Reading::Broken,
+        Scalar::Rejected => Reading::Broken,
         Scalar::Value(value) => Reading::Value(value),
         Scalar::Text if read == text => Reading::Same,
         Scalar::Text => Reading::Cut(read.to_owned()),

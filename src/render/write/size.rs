@@ -15,7 +15,7 @@ const SECRET_LIMIT: usize = 1_048_576;
 /// How many parts of the data are named.
 const NAMED: usize = 2;
 
-/// Refuses data above `spec.maxDataBytes`, or above what a Secret holds.
+/// Rejects data above `spec.maxDataBytes`, or above what a Secret holds.
 pub(crate) fn check(
     target: &Target<'_>,
     rendered: &Rendered,
@@ -48,14 +48,14 @@ pub(crate) fn check(
         );
     }
     let finding = Diagnostic::of(&TOO_LARGE, message).at(target.config.place(&path));
-    notes.refuse(finding.help(
+    notes.reject(finding.help(
         "set `compression: gzip` in a WindlassConfig, or let the machine fetch large files itself",
     ))
 }
 
 /// What is said of data that is larger than the infrastructure takes to which objects of this group
 /// and kind belong; `None` when it is not, or when that infrastructure is not known. `maxDataBytes`
-/// is a number of the user's, and this one of a release of Windlass: nothing is refused by it.
+/// is a number of the user's, and this one of a release of Windlass: nothing is rejected by it.
 pub(crate) fn larger_than(rendered: &Rendered, group: &str, kind: &str) -> Option<String> {
     if is_moved_by_default(kind) {
         return None;

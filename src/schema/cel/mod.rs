@@ -55,7 +55,7 @@ pub struct NotEvaluable {
 /// What the API server would say, as far as we can tell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// What it refuses.
+    /// What it rejects.
     pub violations: Vec<Violation>,
     /// What it would judge and we cannot.
     pub not_evaluable: Vec<NotEvaluable>,
@@ -261,8 +261,8 @@ impl<'a> Walk<'a> {
             Ok(Cel::Bool(true)) => {}
             Ok(Cel::Bool(false)) => {
                 let detail =
-                    message(rule, context, &self.meter, scope).unwrap_or_else(|| rule.refusal());
-                let violation = self.refused(node, rule, value, &detail);
+                    message(rule, context, &self.meter, scope).unwrap_or_else(|| rule.rejection());
+                let violation = self.rejected(node, rule, value, &detail);
                 self.verdict.violations.push(violation);
             }
             Ok(_) => self.give_up(rule, "the rule gives no boolean"),
@@ -336,7 +336,7 @@ impl<'a> Walk<'a> {
 
     /// The error of a rule that does not hold: at its `fieldPath`, of its `reason`. Objects and
     /// lists are not printed.
-    fn refused(&self, node: &Node, rule: &Rule, value: &Value, detail: &str) -> Violation {
+    fn rejected(&self, node: &Node, rule: &Rule, value: &Value, detail: &str) -> Violation {
         let below = parse_field_path(&rule.field_path, node).unwrap_or_default();
         let path = self.trail.path().join(&below);
         let printed = (!matches!(type_name(node), "object" | "array")).then(|| shown(value));

@@ -19,7 +19,7 @@ struct Parsed {
 
 static PARSED: Mutex<Parsed> = Mutex::new(Parsed::with_room(ROOM));
 
-/// The program of an expression; the error says why our parser refuses it.
+/// The program of an expression; the error says why our parser rejects it.
 pub(super) fn program(source: &str) -> Result<Arc<Program>, Uncompiled> {
     program_of(&PARSED, source)
 }
@@ -76,10 +76,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_is_refused_again() {
-        let refused = || program("self.(").unwrap_err();
-        assert!(refused().syntax().is_some());
-        assert_eq!(refused(), refused());
+    fn what_is_rejected_is_rejected_again() {
+        let rejected = || program("self.(").unwrap_err();
+        assert!(rejected().syntax().is_some());
+        assert_eq!(rejected(), rejected());
     }
 
     #[test]

@@ -59,7 +59,7 @@ pub(in crate::schema) enum Uncompiled {
 }
 
 impl Uncompiled {
-    /// The error of the parser, when that is the reason: the API server refuses the expression too.
+    /// The error of the parser, when that is the reason: the API server rejects the expression too.
     pub(in crate::schema) fn syntax(&self) -> Option<&str> {
         match self {
             Uncompiled::Syntax(error) => Some(error),
@@ -103,7 +103,7 @@ fn bracket_depth(source: &str) -> usize {
 }
 
 impl Program {
-    /// Parses an expression; the error says why our parser refuses it.
+    /// Parses an expression; the error says why our parser rejects it.
     pub(in crate::schema) fn compile(source: &str) -> Result<Self, Uncompiled> {
         if source.len() > MAX_LENGTH {
             return Err(Uncompiled::TooMuch(format!(

@@ -72,7 +72,7 @@ impl Rule {
     }
 
     /// What is said when the rule does not hold.
-    pub(super) fn refusal(&self) -> String {
+    pub(super) fn rejection(&self) -> String {
         if self.message.is_empty() {
             format!("failed rule: {}", self.rule.trim())
         } else {

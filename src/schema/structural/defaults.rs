@@ -113,16 +113,16 @@ fn one(
     violations
 }
 
-/// What rules say of a default. One that could not be brought to an end is refused.
+/// What rules say of a default. One that could not be brought to an end is rejected.
 fn judged(verdict: Verdict) -> Vec<Violation> {
     let ended = verdict.not_evaluable.into_iter().filter(|rule| rule.ended);
-    let refused = ended.map(|rule| {
+    let rejected = ended.map(|rule| {
         Violation::forbidden(
             rule.path,
             &format!("the rule `{}` cannot be judged: {}", rule.rule, rule.reason),
         )
     });
-    verdict.violations.into_iter().chain(refused).collect()
+    verdict.violations.into_iter().chain(rejected).collect()
 }
 
 /// An error of a value alone, at its place in the schema.

@@ -191,7 +191,7 @@ fn status_root(root: Keywords<'_>, path: &FieldPath) -> Option<Violation> {
     // The Go names of the keywords, in the order in which upstream lists them.
     const ALLOWED: &str = "[Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems \
                            MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations]";
-    const REFUSED: [&str; 21] = [
+    const REJECTED: [&str; 21] = [
         "id",
         "$schema",
         "$ref",
@@ -223,9 +223,9 @@ fn status_root(root: Keywords<'_>, path: &FieldPath) -> Option<Violation> {
             detail,
         ));
     }
-    let refused = REFUSED.iter().any(|keyword| root.is_set(keyword))
+    let rejected = REJECTED.iter().any(|keyword| root.is_set(keyword))
         || root.is_set("x-kubernetes-list-map-keys");
-    refused.then(|| {
+    rejected.then(|| {
         let detail = format!("only {ALLOWED} fields are allowed at the root of the schema if the status subresource is enabled");
         Violation::new(ViolationKind::Invalid, path.clone(), Some(&shown(&root.to_value())), &detail)
     })

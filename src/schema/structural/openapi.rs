@@ -137,7 +137,7 @@ fn schema(schema: Keywords<'_>, node: Option<&Node>, place: &Place) -> Found {
 
 fn keywords(schema: Keywords<'_>, place: &Place, out: &mut Vec<Violation>) {
     const TYPES: [&str; 6] = ["array", "boolean", "integer", "number", "object", "string"];
-    const REFUSED: [(&str, &str); 6] = [
+    const REJECTED: [(&str, &str); 6] = [
         ("id", "id is not supported"),
         ("additionalItems", "additionalItems is not supported"),
         ("patternProperties", "patternProperties is not supported"),
@@ -160,11 +160,11 @@ fn keywords(schema: Keywords<'_>, place: &Place, out: &mut Vec<Violation>) {
             &format!("must not be set {reason}"),
         ));
     }
-    let refused = |(keyword, _): &&(&str, &str)| match *keyword {
+    let rejected = |(keyword, _): &&(&str, &str)| match *keyword {
         "patternProperties" | "definitions" => schema.is_filled(keyword),
         keyword => schema.get(keyword).is_some(),
     };
-    for (keyword, detail) in REFUSED.iter().filter(refused) {
+    for (keyword, detail) in REJECTED.iter().filter(rejected) {
         out.push(Violation::forbidden(path.field(keyword), *detail));
     }
     if kind == "null" {

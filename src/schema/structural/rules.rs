@@ -53,18 +53,18 @@ pub(super) fn check_form(
         }
         let field_path = rule.text("fieldPath");
         let at = path.field("fieldPath");
-        let mut refuse =
+        let mut reject =
             |detail: &str| out.push(Violation::invalid(at, &Value::from(field_path), detail));
         if !field_path.is_empty() && field_path.trim().is_empty() {
-            refuse("must be non-empty if specified");
+            reject("must be non-empty if specified");
         }
         if has_line_break(field_path) {
-            refuse("must not contain line breaks");
+            reject("must not contain line breaks");
         }
         if !field_path.is_empty()
             && node.is_some_and(|node| parse_field_path(field_path, node).is_none())
         {
-            refuse("must be a valid path");
+            reject("must be a valid path");
         }
     }
 }

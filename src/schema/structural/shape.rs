@@ -20,7 +20,7 @@ enum Level {
 /// Why no structural schema can be made at all: a keyword that CRDs do not know. Only told when
 /// nothing else is.
 pub(super) fn unsupported(schema: Keywords<'_>) -> Option<String> {
-    const REFUSED: [(&str, &str); 7] = [
+    const REJECTED: [(&str, &str); 7] = [
         ("id", "id"),
         ("$schema", "schema"),
         ("$ref", "$ref"),
@@ -29,11 +29,11 @@ pub(super) fn unsupported(schema: Keywords<'_>) -> Option<String> {
         ("additionalItems", "additionalItems"),
         ("definitions", "definitions"),
     ];
-    let refused = |(keyword, _): &&(&str, &str)| match *keyword {
+    let rejected = |(keyword, _): &&(&str, &str)| match *keyword {
         "patternProperties" | "dependencies" | "definitions" => schema.is_filled(keyword),
         keyword => schema.is_set(keyword),
     };
-    if let Some((_, name)) = REFUSED.iter().find(refused) {
+    if let Some((_, name)) = REJECTED.iter().find(rejected) {
         return Some(format!("OpenAPIV3Schema '{name}' is not supported"));
     }
     if schema.get("x-kubernetes-preserve-unknown-fields") == Some(&Value::Bool(false)) {

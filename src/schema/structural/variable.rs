@@ -36,29 +36,29 @@ pub(crate) fn check_variable(
     path: &FieldPath,
     budget: &Budget,
 ) -> (Vec<Violation>, Vec<Gap>) {
-    let refused = |violations| (violations, Vec::new());
+    let rejected = |violations| (violations, Vec::new());
     let malformed = keywords::malformed(schema, path);
     if !malformed.is_empty() {
-        return refused(malformed);
+        return rejected(malformed);
     }
     let patterns = budget.patterns();
     let misshapen = misshapen(schema, path, &patterns);
     if !misshapen.is_empty() {
-        return refused(misshapen);
+        return rejected(misshapen);
     }
     let Some(root) = Keywords::of(schema) else {
-        return refused(Vec::new());
+        return rejected(Vec::new());
     };
     let node = match compiled(schema, &patterns) {
         Ok(node) => node,
         Err(violation) => {
             let detail = format!("failed to build validator: {}", violation.fault);
-            return refused(vec![Violation::invalid(path.clone(), &"".into(), &detail)]);
+            return rejected(vec![Violation::invalid(path.clone(), &"".into(), &detail)]);
         }
     };
     let of_defaults = defaults::check(&node, false, true, path, budget);
     if !of_defaults.is_empty() {
-        return refused(of_defaults);
+        return rejected(of_defaults);
     }
     let place = Place {
         path: Descent::of(path),
@@ -311,38 +311,38 @@ fn rule_form(rule: Keywords<'_>, node: &Node, path: &Descent<'_>, out: &mut Vec<
     let (expression, message) = (rule.text("rule").trim(), rule.text("message"));
     let trimmed = message.trim();
     let at = path.field("message");
-    let mut refuse = |path: Descent<'_>, value: &str, detail: &str| {
+    let mut reject = |path: Descent<'_>, value: &str, detail: &str| {
         out.push(Violation::invalid(path, &value.into(), detail));
     };
     if !expression.is_empty() {
         if !message.is_empty() && trimmed.is_empty() {
-            refuse(at, message, "message must be non-empty if specified");
+            reject(at, message, "message must be non-empty if specified");
         } else if message.len() > LONGEST_MESSAGE {
             let start: String = message.chars().take(10).collect();
             let detail = "message must have a maximum length of 2048 characters";
-            refuse(at, &format!("{start}..."), detail);
+            reject(at, &format!("{start}..."), detail);
         } else if has_line_break(trimmed) {
-            refuse(at, message, "message must not contain line breaks");
+            reject(at, message, "message must not contain line breaks");
         }
     }
     let field_path = rule.text("fieldPath");
     let at_field = path.field("fieldPath");
     if !field_path.is_empty() && field_path.trim().is_empty() {
-        refuse(
+        reject(
             at_field,
             field_path,
             "fieldPath must be non-empty if specified",
         );
     }
     if has_line_break(field_path) {
-        refuse(
+        reject(
             at_field,
             field_path,
             "fieldPath must not contain line breaks",
         );
     }
     if !field_path.is_empty() && parse_field_path(field_path, node).is_none() {
-        refuse(at_field, field_path, "fieldPath must be a valid path");
+        reject(at_field, field_path, "fieldPath must be a valid path");
     }
     if expression.is_empty() {
         out.push(Violation::required(

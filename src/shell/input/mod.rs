@@ -97,7 +97,7 @@ pub fn read_without(
         .map(&mut files)
         .collect::<Result<Vec<_>, _>>()?;
     inputs.skipped = skipped;
-    refuse_too_much(named.iter().flatten(), limits)?;
+    reject_too_much(named.iter().flatten(), limits)?;
     for (argument, files) in arguments.iter().zip(named) {
         if argument == "-" {
             // A second `-` finds the stream at its end, as every Unix tool does.
@@ -115,8 +115,8 @@ pub fn read_without(
     Ok(inputs)
 }
 
-/// Refuses files that are too large together, before any of them is read.
-fn refuse_too_much<'a>(
+/// Rejects files that are too large together, before any of them is read.
+fn reject_too_much<'a>(
     files: impl Iterator<Item = &'a Found>,
     limits: Limits,
 ) -> Result<(), WorldError> {
@@ -240,7 +240,7 @@ impl Found {
     }
 }
 
-/// The refusal of a file whose name is not UTF-8.
+/// The rejection of a file whose name is not UTF-8.
 pub(super) fn not_utf8_name(shown: String) -> WorldError {
     WorldError::Unreadable {
         path: shown,
@@ -382,7 +382,7 @@ pub fn read_stdin(stdin: &mut dyn Read, limits: Limits) -> Result<Vec<u8>, World
     read_bounded(stdin, STDIN_NAME, limits.file_bytes, 0)
 }
 
-/// Reads a file up to a bound. A pipe or a device that stands where a file is expected is refused,
+/// Reads a file up to a bound. A pipe or a device that stands where a file is expected is rejected,
 /// for nobody knows whether it ever ends; what the user names below `/dev` is meant: `/dev/stdin`,
 /// a shell's `<(…)`.
 pub(super) fn read_file(path: &Path, shown: &str, bound: u64) -> Result<Vec<u8>, WorldError> {

@@ -123,25 +123,25 @@ fn bytes_that_are_no_text_are_a_finding_and_the_rest_is_read() {
 fn bounds_are_kept() {
     let folder = folder(&[("a.yaml", b"0123456789"), ("b.yaml", b"0123456789")]);
     let argument = [folder.path().to_str().unwrap().to_owned()];
-    let refused = |limits| {
+    let rejected = |limits| {
         matches!(
             read(&argument, limits, &mut &b""[..]),
             Err(WorldError::TooLarge { .. })
         )
     };
-    assert!(refused(Limits {
+    assert!(rejected(Limits {
         file_bytes: 9,
         ..Limits::default()
     }));
-    assert!(refused(Limits {
+    assert!(rejected(Limits {
         total_bytes: 19,
         ..Limits::default()
     }));
-    assert!(refused(Limits {
+    assert!(rejected(Limits {
         files: 1,
         ..Limits::default()
     }));
-    assert!(!refused(Limits {
+    assert!(!rejected(Limits {
         file_bytes: 10,
         total_bytes: 20,
         files: 2,
@@ -150,7 +150,7 @@ fn bounds_are_kept() {
 }
 
 /// What `read` says of files, or of `-`, in a folder.
-fn refusal(
+fn rejection(
     folder: &Path,
     arguments: &[&str],
     limits: Limits,
@@ -169,7 +169,7 @@ fn refusal(
 
 /// Files are counted together before one of them is read, and standard input as it comes.
 #[test]
-fn what_is_too_much_together_is_refused_before_it_is_read() {
+fn what_is_too_much_together_is_rejected_before_it_is_read() {
     let folder = folder(&[("a", b"0123456789"), ("b", b"0123456789")]);
     let too_much = |name: &str| {
         let path = if name == "-" {
@@ -185,7 +185,7 @@ fn what_is_too_much_together_is_refused_before_it_is_read() {
         })
     };
     let read = |arguments: &[&str], file_bytes, total_bytes| {
-        refusal(
+        rejection(
             folder.path(),
             arguments,
             Limits {
@@ -282,13 +282,13 @@ fn folders_are_walked_as_deep_as_is_allowed() {
     for name in [shown.to_owned(), format!("{shown}/"), format!("{shown}//")] {
         assert_eq!(walked(&name, 3), Ok(vec![format!("{shown}/a/b/c/d.yaml")]));
     }
-    let refused = walked(shown, 2).unwrap_err();
+    let rejected = walked(shown, 2).unwrap_err();
     assert_eq!(
-        refused.to_string(),
+        rejected.to_string(),
         format!("{shown}/a/b/c: more than 2 folders deep")
     );
     assert_eq!(
-        refused.help().as_deref(),
+        rejected.help().as_deref(),
         Some("name a folder that is further down")
     );
     match walked("/", 0) {
@@ -319,7 +319,7 @@ fn a_neighbour_is_a_document_of_the_same_name_or_one_that_is_nearly_called_so() 
             similar: expected.map(path),
         };
         assert_eq!(
-            refusal(folder.path(), &[name], Limits::default(), b""),
+            rejection(folder.path(), &[name], Limits::default(), b""),
             Err(expected)
         );
     }

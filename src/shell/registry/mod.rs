@@ -162,7 +162,7 @@ impl Registry {
         let authorization = self.authorize(challenge)?;
         let again = self.follow(call, Some(&authorization))?;
         if again.status() == StatusCode::UNAUTHORIZED {
-            return Err(self.refused("it does not take the credentials"));
+            return Err(self.rejected("it does not take the credentials"));
         }
         *self.authorization.borrow_mut() = Some(authorization);
         Ok(again)
@@ -327,13 +327,13 @@ impl Registry {
             )
         };
         match (challenge, &self.credentials) {
-            (None, _) => Err(self.refused("it asks for credentials of a kind that is not known")),
+            (None, _) => Err(self.rejected("it asks for credentials of a kind that is not known")),
             (Some(_), Some(Credentials::Token(token))) => Ok(format!("Bearer {token}")),
             (Some(Challenge::Basic), Some(Credentials::Password { username, password })) => {
                 Ok(basic(username, password))
             }
             (Some(Challenge::Basic), None) => {
-                Err(self.refused("it asks for a name and a password"))
+                Err(self.rejected("it asks for a name and a password"))
             }
             (Some(Challenge::Bearer { realm, service }), credentials) => {
                 let known = match credentials {
@@ -357,7 +357,7 @@ impl Registry {
         authorization: Option<&str>,
     ) -> Result<String, RegistryFault> {
         if !self.is_allowed(realm) {
-            return Err(self.refused("its tokens come from a place without TLS"));
+            return Err(self.rejected("its tokens come from a place without TLS"));
         }
         let actions = if self.access == Access::Push {
             "pull,push"
@@ -380,7 +380,7 @@ impl Registry {
         let response = self.once(&call, &call.url, authorization)?;
         if response.status() != StatusCode::OK {
             let asked = origin(realm).unwrap_or_default();
-            return Err(self.refused(&format!(
+            return Err(self.rejected(&format!(
                 "{asked} gives no token ({})",
                 response.status().as_u16()
             )));
@@ -477,9 +477,9 @@ impl Registry {
         }
     }
 
-    fn refused(&self, why: &str) -> RegistryFault {
+    fn rejected(&self, why: &str) -> RegistryFault {
         let help = "set OCI_USERNAME and OCI_PASSWORD, or OCI_ACCESS_TOKEN, or run `docker login`";
-        RegistryFault::new(format!("{} refuses: {why}", self.base()), help)
+        RegistryFault::new(format!("{} rejects: {why}", self.base()), help)
     }
 
     fn broken(&self, what: &str) -> RegistryFault {

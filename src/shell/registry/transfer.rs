@@ -147,7 +147,7 @@ impl Registry {
                 message,
                 "check repository, tag and digest; a registry may also hide what you may not see",
             ),
-            StatusCode::FORBIDDEN => self.refused(&format!("403 for {what} of {repository}")),
+            StatusCode::FORBIDDEN => self.rejected(&format!("403 for {what} of {repository}")),
             StatusCode::TOO_MANY_REQUESTS => RegistryFault::new(
                 message,
                 "wait a while, or log in: registries let those who did ask more often",

@@ -14,7 +14,7 @@ use crate::text::tree::Tree;
 /// What to do with a target that holds something else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Refuse to write.
+    /// Reject to write.
     Create,
     /// Overwrite the files of the tree. Foreign files stay and are reported: `--to ~ --force` must
     /// not empty a home.
@@ -68,7 +68,7 @@ pub fn read_tree(folder: &str, limits: Limits) -> Result<Tree, WorldError> {
     Ok(tree)
 }
 
-/// Writes a tree to a folder, or compares the two. `verb` is named when the target is refused
+/// Writes a tree to a folder, or compares the two. `verb` is named when the target is rejected
 /// (`release build`).
 ///
 /// A new folder appears as a whole, by one rename. Into a folder that is there each file is first
@@ -78,7 +78,7 @@ pub fn read_tree(folder: &str, limits: Limits) -> Result<Tree, WorldError> {
 ///
 /// # Errors
 /// [`WorldError::Occupied`] with [`Mode::Create`] when the folder holds other content; otherwise
-/// what the operating system refuses.
+/// what the operating system rejects.
 pub fn write_tree(
     folder: &str,
     tree: &Tree,
@@ -88,7 +88,7 @@ pub fn write_tree(
 ) -> Result<Outcome, WorldError> {
     let target = Path::new(folder);
     match mode {
-        Mode::Check => refuse_unfinished(folder)?,
+        Mode::Check => reject_unfinished(folder)?,
         _ => staging::finish(target, &|from, path| move_in(target, from, path))
             .map_err(|error| WorldError::writing(folder, &error))?,
     }
@@ -125,11 +125,11 @@ pub fn write_tree(
     })
 }
 
-/// Refuses a folder that a killed process has left neither old nor new, at any depth.
+/// Rejects a folder that a killed process has left neither old nor new, at any depth.
 ///
 /// # Errors
 /// [`WorldError::Unfinished`], or the folder cannot be read.
-pub fn refuse_unfinished(folder: &str) -> Result<(), WorldError> {
+pub fn reject_unfinished(folder: &str) -> Result<(), WorldError> {
     if !is_folder(Path::new(folder)) {
         return Ok(());
     }

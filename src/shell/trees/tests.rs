@@ -44,7 +44,7 @@ fn a_new_folder_is_written_as_a_whole_and_then_unchanged() {
 }
 
 #[test]
-fn other_content_is_refused_without_force() {
+fn other_content_is_rejected_without_force() {
     let base = tempfile::tempdir().unwrap();
     let old = tree(&[("a", "1"), ("notes.md", "mine"), ("same", "0")]);
     let new = tree(&[("a", "2"), ("b/c", "3"), ("same", "0")]);
@@ -54,8 +54,8 @@ fn other_content_is_refused_without_force() {
         missing: vec!["b/c".to_owned()],
         foreign: vec!["notes.md".to_owned()],
     };
-    let refused = write(base.path(), &new, Mode::Create).unwrap_err();
-    assert!(matches!(refused, WorldError::Occupied { difference, .. } if difference == expected));
+    let rejected = write(base.path(), &new, Mode::Create).unwrap_err();
+    assert!(matches!(rejected, WorldError::Occupied { difference, .. } if difference == expected));
     assert_eq!(
         write(base.path(), &new, Mode::Check),
         Ok(Outcome::Differs(expected))
@@ -97,15 +97,15 @@ fn a_tree_may_be_as_large_as_its_bound() {
 }
 
 #[test]
-fn a_file_in_the_place_of_the_folder_is_refused() {
+fn a_file_in_the_place_of_the_folder_is_rejected() {
     let base = tempfile::tempdir().unwrap();
     let out = base.path().join("out");
     fs::write(&out, "mine").unwrap();
     for mode in [Mode::Check, Mode::Create, Mode::Force] {
-        let refused = write(&out, &tree(&[("a", "1")]), mode).unwrap_err();
+        let rejected = write(&out, &tree(&[("a", "1")]), mode).unwrap_err();
         assert!(
-            matches!(&refused, WorldError::Unwritable { reason, .. } if reason == "it is a file, not a folder"),
-            "{refused:?}"
+            matches!(&rejected, WorldError::Unwritable { reason, .. } if reason == "it is a file, not a folder"),
+            "{rejected:?}"
         );
     }
     assert_eq!(fs::read_to_string(&out).unwrap(), "mine");
@@ -157,7 +157,7 @@ fn a_failure_leaves_everything_as_it_was() {
 }
 
 #[test]
-fn paths_that_leave_the_folder_are_refused() {
+fn paths_that_leave_the_folder_are_rejected() {
     let base = tempfile::tempdir().unwrap();
     for path in ["../x", "a/../../x", "/x", "", "a//b", "./a"] {
         let failed = write(
@@ -208,7 +208,7 @@ fn secrets_are_for_the_owner_alone() {
     assert_eq!(entries(&base.path().join("new")), ["user-data"]);
 }
 
-/// A killed process leaves the old release, the new one, or a folder that is refused until the
+/// A killed process leaves the old release, the new one, or a folder that is rejected until the
 /// next run has brought it to its end.
 #[cfg(unix)]
 #[test]
@@ -242,7 +242,7 @@ fn a_forced_write_that_is_killed_at_any_step_is_old_or_new() {
         .unwrap();
         return;
     }
-    let (mut steps, mut refused) = (0, 0);
+    let (mut steps, mut rejected) = (0, 0);
     loop {
         let base = tempfile::tempdir().unwrap();
         write(base.path(), &old, Mode::Create).unwrap();
@@ -257,7 +257,7 @@ fn a_forced_write_that_is_killed_at_any_step_is_old_or_new() {
             .unwrap();
         match read_tree(base.path().to_str().unwrap(), Limits::default()) {
             Ok(found) => assert!(found == old || found == whole, "{steps}: {found:?}"),
-            Err(WorldError::Unfinished { .. }) => refused += 1,
+            Err(WorldError::Unfinished { .. }) => rejected += 1,
             Err(other) => panic!("{steps}: {other}"),
         }
         write(base.path(), &new, Mode::Force).unwrap();
@@ -274,7 +274,7 @@ fn a_forced_write_that_is_killed_at_any_step_is_old_or_new() {
         steps += 1;
     }
     assert_eq!(
-        (steps, refused),
+        (steps, rejected),
         (10, 5),
         "four files are staged, committed, moved, and all is cleared"
     );
@@ -361,7 +361,7 @@ fn what_is_too_large_or_no_folder_is_not_read() {
         .iter()
         .for_each(|name| fs::write(base.path().join(name), &half).unwrap());
     let folder = base.path().to_str().unwrap();
-    let refused = read_tree(
+    let rejected = read_tree(
         folder,
         Limits {
             total_bytes: 1 << 20,
@@ -369,14 +369,14 @@ fn what_is_too_large_or_no_folder_is_not_read() {
         },
     )
     .unwrap_err();
-    assert_eq!(refused.to_string(), format!("{folder}: larger than 1 MiB"));
+    assert_eq!(rejected.to_string(), format!("{folder}: larger than 1 MiB"));
     assert_eq!(
-        refused.help().as_deref(),
+        rejected.help().as_deref(),
         Some("move what does not belong to it to another folder")
     );
-    let refused = read_tree(&format!("{folder}/a"), Limits::default()).unwrap_err();
+    let rejected = read_tree(&format!("{folder}/a"), Limits::default()).unwrap_err();
     assert_eq!(
-        refused.to_string(),
+        rejected.to_string(),
         format!("{folder}/a: cannot be read: it is a file, not a folder")
     );
 }
@@ -453,9 +453,9 @@ fn a_folder_in_the_place_of_a_file_and_a_path_that_leaves_are_named() {
         ("a", "`a` is a folder"),
         ("../x", "the path `../x` leaves the folder"),
     ] {
-        let refused = write(base.path(), &tree(&[(path, "1")]), Mode::Force).unwrap_err();
+        let rejected = write(base.path(), &tree(&[(path, "1")]), Mode::Force).unwrap_err();
         assert_eq!(
-            refused.to_string(),
+            rejected.to_string(),
             format!("{shown}: cannot be written: {expected}")
         );
     }
@@ -464,13 +464,13 @@ fn a_folder_in_the_place_of_a_file_and_a_path_that_leaves_are_named() {
 
 /// Also where it lies deeper than foreign files are looked for.
 #[test]
-fn what_is_unfinished_is_refused_at_any_depth() {
+fn what_is_unfinished_is_rejected_at_any_depth() {
     let base = tempfile::tempdir().unwrap();
-    let refused = |name: &str| refuse_unfinished(base.path().join(name).to_str().unwrap());
+    let rejected = |name: &str| reject_unfinished(base.path().join(name).to_str().unwrap());
     fs::write(base.path().join("file"), "").unwrap();
     fs::create_dir(base.path().join("folder")).unwrap();
     for name in ["gone", "file", "folder"] {
-        assert_eq!(refused(name), Ok(()), "{name}");
+        assert_eq!(rejected(name), Ok(()), "{name}");
     }
     let deep = base.path().join(["d"; 20].join("/"));
     fs::create_dir_all(deep.join(".windlass-4000000000-0.commit")).unwrap();
@@ -478,7 +478,7 @@ fn what_is_unfinished_is_refused_at_any_depth() {
         path: deep.to_str().unwrap().to_owned(),
     };
     assert_eq!(
-        refuse_unfinished(base.path().to_str().unwrap()),
+        reject_unfinished(base.path().to_str().unwrap()),
         Err(unfinished())
     );
     assert_eq!(
@@ -488,7 +488,7 @@ fn what_is_unfinished_is_refused_at_any_depth() {
 }
 
 /// Paths are those below the folder, however it is written; a name that no release could hold
-/// is refused.
+/// is rejected.
 #[cfg(unix)]
 #[test]
 fn paths_of_a_tree_begin_below_its_folder() {
@@ -519,9 +519,9 @@ fn paths_of_a_tree_begin_below_its_folder() {
         "",
     )
     .unwrap();
-    let refused = read_tree(folder, Limits::default()).unwrap_err();
+    let rejected = read_tree(folder, Limits::default()).unwrap_err();
     assert_eq!(
-        refused.to_string(),
+        rejected.to_string(),
         format!("{folder}/odd\\xff: cannot be read: its name is not UTF-8")
     );
 }

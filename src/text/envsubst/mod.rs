@@ -1,6 +1,6 @@
 //! Variable substitution as clusterctl does it, bug for bug: the grammar of drone/envsubst v2 at
 //! commit 179042472c46, behind clusterctl's "simple processor", which squeezes blanks out of `${
-//! VAR }` first and refuses templates with unset variables.
+//! VAR }` first and rejects templates with unset variables.
 //!
 //! Differences from the reference are deliberate and few: errors have a place, time and memory are
 //! linear in the template (the reference copies the whole text at every `$$` and recurses once a

@@ -177,7 +177,7 @@ mod tests {
 
     /// Observed of `time.ParseDuration`.
     #[test]
-    fn what_go_refuses_is_refused_in_its_words() {
+    fn what_go_rejects_is_rejected_in_its_words() {
         for written in [
             "",
             "-",

@@ -115,10 +115,10 @@ pub(crate) fn normalised(text: &str) -> Result<String, String> {
 
 /// The host, if its characters and its port are what Go takes.
 fn checked_host(host: String) -> Result<String, String> {
-    let refused = |c: &char| {
+    let rejected = |c: &char| {
         c.is_ascii() && !c.is_ascii_alphanumeric() && !"-_.~!$&'()*+,;=:[]<>\"%".contains(*c)
     };
-    if let Some(c) = host.chars().find(refused) {
+    if let Some(c) = host.chars().find(rejected) {
         return Err(format!(
             "invalid character {} in host name",
             go::quote(&c.to_string())

@@ -10,7 +10,7 @@ use super::scalar::{Analysis, Style, Wide, analyze, beyond_ascii, is_break};
 use super::{DEPTH, EmitError, VariableQuoting};
 use crate::diag::{FieldPath, Segment};
 use crate::text::go;
-use crate::text::yaml::is_refused;
+use crate::text::yaml::is_rejected;
 use crate::text::yaml::resolve::json_number;
 
 /// Spaces per level.
@@ -501,8 +501,8 @@ fn as_read_from_json(text: &str) -> Result<Cow<'_, str>, EmitError> {
             Ok(Cow::Borrowed(text))
         };
     }
-    if let Some(refused) = text.chars().find(|c| *c > '\x1f' && is_refused(*c)) {
-        return Err(EmitError::Character(refused));
+    if let Some(rejected) = text.chars().find(|c| *c > '\x1f' && is_rejected(*c)) {
+        return Err(EmitError::Character(rejected));
     }
     if !text.contains('\u{85}') {
         return Ok(Cow::Borrowed(text));

@@ -429,7 +429,7 @@ mod tests {
 
     fn written(quoting: VariableQuoting<'_>) -> String {
         let value = json!({"args": ["--v=${LEVEL:=2}", "plain"], "replicas": "${N:=1}", "script": "a\n${B}\n", "value": "${FLAG:=\"on\"}"});
-        template_to_string(&value, quoting).expect("nothing that YAML refuses")
+        template_to_string(&value, quoting).expect("nothing that YAML rejects")
     }
 
     /// What replaces a variable in double quotes stays text; a bare one may become a number.

@@ -135,7 +135,7 @@ pub(super) enum Wide {
 /// The width in bytes of a character beyond ASCII, and what it is.
 pub(super) fn beyond_ascii(bytes: &[u8]) -> (usize, Wide) {
     match bytes[0] {
-        // U+0080 to U+009F never get here: they are refused or folded.
+        // U+0080 to U+009F never get here: they are rejected or folded.
         0..=0xdf => (2, Wide::Printable),
         0xe0..=0xef if is_line_separator(bytes) => (3, Wide::Break),
         0xe0..=0xef if bytes.starts_with("\u{feff}".as_bytes()) => (3, Wide::Special),

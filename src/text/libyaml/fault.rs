@@ -1,4 +1,4 @@
-//! What the library refuses, in its words.
+//! What the library rejects, in its words.
 
 use std::borrow::Cow;
 

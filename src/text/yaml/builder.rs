@@ -151,8 +151,8 @@ impl<'a, T: Tree> Builder<'a, T> {
         }
     }
 
-    /// Drops the document, of which something is refused.
-    pub(super) fn refuse(&mut self) {
+    /// Drops the document, of which something is rejected.
+    pub(super) fn reject(&mut self) {
         self.root = None;
         self.open.clear();
         self.tally.drop_copies();
@@ -716,7 +716,7 @@ impl<'a, T: Tree> Builder<'a, T> {
             Content::Mapping(entries, _) => {
                 let (entries, overridden) = entries.close();
                 if self.open.is_empty() && self.is_two_objects(&overridden) {
-                    self.refuse();
+                    self.reject();
                     return;
                 }
                 if self.replays.is_none() {

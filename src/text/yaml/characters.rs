@@ -1,22 +1,22 @@
-//! Characters that Go's reader refuses or takes for line breaks, wherever they stand, comments
+//! Characters that Go's reader rejects or takes for line breaks, wherever they stand, comments
 //! included.
 
 use super::syntax;
 use crate::diag::Report;
 use crate::text::source::Source;
 
-/// Finds the first character that Go's reader refuses, the first that it takes for a line break
+/// Finds the first character that Go's reader rejects, the first that it takes for a line break
 /// while other readers do not, and the first byte order mark within the text.
 pub(super) fn judge(source: &Source, report: &mut Report) {
     let Found {
-        refused,
+        rejected,
         unusual_break,
         byte_order_mark,
     } = find(source.text());
     let at = |offset: usize| source.text()[offset..].chars().next().map(|c| (offset, c));
-    let refused = refused
+    let rejected = rejected
         .and_then(at)
-        .map(|(at, c)| (at, c, syntax::refused(c)));
+        .map(|(at, c)| (at, c, syntax::rejected(c)));
     let unusual = unusual_break
         .and_then(at)
         .map(|(at, c)| (at, c, syntax::unusual_break(c)));
@@ -25,7 +25,7 @@ pub(super) fn judge(source: &Source, report: &mut Report) {
     let mark = byte_order_mark
         .and_then(at)
         .map(|(at, c)| (at, c, syntax::byte_order_mark(is_second(at))));
-    for (at, c, finding) in refused.into_iter().chain(unusual).chain(mark) {
+    for (at, c, finding) in rejected.into_iter().chain(unusual).chain(mark) {
         if !report
             .findings()
             .iter()
@@ -39,7 +39,7 @@ pub(super) fn judge(source: &Source, report: &mut Report) {
 /// Where the first of them stand.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Found {
-    refused: Option<usize>,
+    rejected: Option<usize>,
     unusual_break: Option<usize>,
     /// Behind the start of the text.
     byte_order_mark: Option<usize>,
@@ -69,7 +69,7 @@ fn find(text: &str) -> Found {
                     found.byte_order_mark = found.byte_order_mark.or(Some(at))
                 }
                 [..b' ' | 0x7f, ..] | [0xc2, 0x80..=0x9f, ..] | [0xef, 0xbf, 0xbe | 0xbf, ..] => {
-                    found.refused = found.refused.or(Some(at))
+                    found.rejected = found.rejected.or(Some(at))
                 }
                 _ => {}
             }
@@ -88,7 +88,7 @@ mod tests {
             let found = find(&format!("{}{c}é", "x".repeat(CHUNK - 1)));
             let at = |is: bool| is.then_some(CHUNK - 1);
             let expected = Found {
-                refused: at(syntax::is_refused(c)),
+                rejected: at(syntax::is_rejected(c)),
                 unusual_break: at(matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}')),
                 byte_order_mark: at(c == '\u{feff}'),
             };

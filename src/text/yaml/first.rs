@@ -1,4 +1,4 @@
-//! The first document of a text with the values and the refusals that Go has: `sigs.k8s.io/yaml`
+//! The first document of a text with the values and the rejections that Go has: `sigs.k8s.io/yaml`
 //! into a value of any type.
 
 use serde_json::{Number, Value};

@@ -76,7 +76,7 @@ pub(super) fn read<T: Tree>(
             .try_for_each(|event| builder.event(event))
             .err();
         if stopped.is_some() {
-            builder.refuse();
+            builder.reject();
         }
         documents.push(builder.finish(reader.at));
         if stopped == Some(Stop::Stream) {
@@ -401,7 +401,7 @@ mod tests {
             assert_eq!(Value::from(documents), plain(&case["kubectl"]), "{name}");
             assert_eq!(
                 read.report.has_errors(),
-                case.get("refused").is_some(),
+                case.get("rejected").is_some(),
                 "{name}: {:?}",
                 read.report
             );

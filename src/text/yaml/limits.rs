@@ -40,7 +40,7 @@ impl Default for Limits {
     }
 }
 
-/// Whether go-yaml refuses a document because too much of it comes from aliases: of what it decodes
+/// Whether go-yaml rejects a document because too much of it comes from aliases: of what it decodes
 /// at most 99 % up to 400,000 values, and from there on less, down to 10 % from 4,000,000 on.
 #[allow(clippy::cast_precision_loss, reason = "Go converts in the same way")]
 pub(super) fn is_excessive(aliased: usize, decoded: usize) -> bool {
@@ -55,7 +55,7 @@ pub(super) fn is_excessive(aliased: usize, decoded: usize) -> bool {
 pub(super) fn excessive() -> Diagnostic {
     Diagnostic::of(
         &NODES_EXCEEDED,
-        "nearly all of the document comes from aliases, which Go's reader refuses",
+        "nearly all of the document comes from aliases, which Go's reader rejects",
     )
     .help("write out what the aliases multiply")
     .upstream("yaml: document contains excessive aliasing")
@@ -143,7 +143,7 @@ impl<'b> Tally<'b> {
         self.copied = 0;
     }
 
-    /// The document is refused, and nothing of it is kept.
+    /// The document is rejected, and nothing of it is kept.
     pub(super) fn drop_copies(&mut self) {
         let dropped = std::mem::take(&mut self.copied);
         self.copies -= dropped;

@@ -29,7 +29,7 @@ pub use limits::Limits;
 pub use node::{Document, Entry, Mapping, Node, Value};
 pub(crate) use origin::{DocumentValue, Origin, Values};
 pub(crate) use parallel::{has_anchors, is_one_a_mark};
-pub(crate) use syntax::{SYNTAX, is_refused};
+pub(crate) use syntax::{SYNTAX, is_rejected};
 
 use self::builder::Builder;
 use self::limits::{SIZE_EXCEEDED, Stop, Tally, exhausted};
@@ -51,7 +51,7 @@ pub struct Parsed<T = Node> {
 /// Reads all documents of a source.
 ///
 /// A document that is no YAML is missing in the result, and the report says why. A defect that Go
-/// refuses but that leaves the shape of the document clear (an alias without anchor, an infinite
+/// rejects but that leaves the shape of the document clear (an alias without anchor, an infinite
 /// number, a list as a key) is an error in the report, and the value is null or left out. Of equal
 /// keys the last one wins, and the report has a warning. Large sources are read on all cores, with
 /// the same result.
@@ -80,7 +80,7 @@ pub(crate) fn parse_some(
 /// for.
 pub(crate) fn values(source: &Source, budget: &Budget) -> Values {
     let limits = Limits::default();
-    let parsed = refused(source, &limits, budget).unwrap_or_else(|| {
+    let parsed = rejected(source, &limits, budget).unwrap_or_else(|| {
         let all = TextRange::new(0, source.text().len());
         json::read(source, all, &limits, budget)
             .unwrap_or_else(|| read_yaml(source, &limits, budget))
@@ -109,11 +109,11 @@ fn with_places(source: &Source, Parsed { documents, report }: Parsed<serde_json:
 }
 
 fn read_all<T: Tree + Send>(source: &Source, limits: &Limits, budget: &Budget) -> Parsed<T> {
-    refused(source, limits, budget).unwrap_or_else(|| read_yaml(source, limits, budget))
+    rejected(source, limits, budget).unwrap_or_else(|| read_yaml(source, limits, budget))
 }
 
 /// What is said of a source that is not read, because it is too large or the run has nothing left.
-fn refused<T>(source: &Source, limits: &Limits, budget: &Budget) -> Option<Parsed<T>> {
+fn rejected<T>(source: &Source, limits: &Limits, budget: &Budget) -> Option<Parsed<T>> {
     let text = source.text();
     let most = limits.bytes.min(u32::MAX as usize);
     if text.len() > most {
@@ -270,7 +270,7 @@ fn read_on<'a, T: Tree>(
             }
         };
         if stop == Stop::Document {
-            builder.refuse();
+            builder.reject();
         }
         // What broke is never read again.
         let from = at.max(rest.start + 1).min(rest.end);

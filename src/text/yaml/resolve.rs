@@ -129,7 +129,7 @@ fn float(word: &str) -> Option<f64> {
 }
 
 /// The number that a double is once Go has written it to JSON and read it again: `1.0` is the
-/// integer 1, 1e15 too; `None` for the infinities and NaN, which Go refuses to write.
+/// integer 1, 1e15 too; `None` for the infinities and NaN, which Go does not write.
 pub(crate) fn json_number(float: f64) -> Option<Number> {
     if !float.is_finite() {
         return None;

@@ -10,7 +10,7 @@ pub(super) enum Meaning {
     Decoded(String),
 }
 
-/// A tag that its value does not fit; Go refuses the document.
+/// A tag that its value does not fit; Go rejects the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Mismatch {
     pub(super) tag: String,

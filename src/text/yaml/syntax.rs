@@ -1,4 +1,4 @@
-//! The words for what the scanner and the parser refuse.
+//! The words for what the scanner and the parser reject.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ rules! {
     /// an anchor name contains other characters than letters, digits, `-` and `_`
     ANCHOR_INVALID = error("yaml-anchor-invalid");
     /// a character is not allowed in YAML
-    CHARACTER_REFUSED = error("yaml-character-refused");
+    CHARACTER_REJECTED = error("yaml-character-rejected");
     /// U+0085, U+2028 or U+2029 is a line break for Go's YAML reader and an ordinary character for
     /// others
     LINE_BREAK_UNUSUAL = warning("yaml-line-break-unusual");
@@ -24,9 +24,9 @@ rules! {
     BYTE_ORDER_MARK = warning("yaml-byte-order-mark");
 }
 
-/// The characters outside YAML 1.1's printable set, which go-yaml refuses to read: controls, U+FFFE
+/// The characters outside YAML 1.1's printable set, which go-yaml rejects: controls, U+FFFE
 /// and U+FFFF.
-pub(crate) fn is_refused(c: char) -> bool {
+pub(crate) fn is_rejected(c: char) -> bool {
     match c {
         '\t' | '\n' | '\r' | '\u{85}' => false,
         '\0'..='\x1f' | '\x7f'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => true,
@@ -51,8 +51,8 @@ pub(super) fn finding(
     let at = fault.at.offset;
     let found = cut(text, at..).chars().next();
     let place = TextRange::new(at, at);
-    if let Some(character) = found.filter(|character| is_refused(*character)) {
-        return (refused(character), place);
+    if let Some(character) = found.filter(|character| is_rejected(*character)) {
+        return (rejected(character), place);
     }
     let judged = Judged {
         fault,
@@ -155,12 +155,12 @@ pub(super) const THE_VALUE: &str = "put the value in quotes: ";
 pub(super) const THE_WHOLE: &str = "put the whole value in one pair of quotes: ";
 
 /// The finding for a character that YAML does not allow, without its place.
-pub(super) fn refused(character: char) -> Diagnostic {
+pub(super) fn rejected(character: char) -> Diagnostic {
     let message = format!(
         "the character U+{:04X} is not allowed in YAML",
         u32::from(character)
     );
-    Diagnostic::of(&CHARACTER_REFUSED, message)
+    Diagnostic::of(&CHARACTER_REJECTED, message)
         .help(format!(
             "write it as `\\u{:04x}` in double quotes, or remove it",
             u32::from(character)
@@ -186,13 +186,13 @@ pub(super) fn unusual_break(character: char) -> Diagnostic {
 pub(super) fn byte_order_mark(is_second: bool) -> Diagnostic {
     if is_second {
         let message = "the text starts with two byte order marks (U+FEFF), which makes Go's reader lose the first character of other lines";
-        return Diagnostic::of(&CHARACTER_REFUSED, message).help("remove both");
+        return Diagnostic::of(&CHARACTER_REJECTED, message).help("remove both");
     }
     Diagnostic::of(&BYTE_ORDER_MARK, "an invisible byte order mark (U+FEFF) stands inside the text and is part of the word there")
         .help("remove it, or write it as `\\ufeff` in double quotes")
 }
 
-/// The finding for a word in brackets that only Go's reader refuses, without its place: there `?`
+/// The finding for a word in brackets that only Go's reader rejects, without its place: there `?`
 /// and a leading `:` end the word.
 fn broken_word(word: &str) -> Diagnostic {
     let word = shown(word);

@@ -116,8 +116,8 @@ fn defects_of_values_have_their_places() {
         "? [a]\n: b\n~: c\n",
         &[("yaml-key-invalid", 1, 3), ("yaml-key-invalid", 3, 1)],
     );
-    check_findings("a: \"\u{7f}\"\n", &[("yaml-character-refused", 1, 5)]);
-    check_findings("a: 1 # \u{1}\n", &[("yaml-character-refused", 1, 8)]);
+    check_findings("a: \"\u{7f}\"\n", &[("yaml-character-rejected", 1, 5)]);
+    check_findings("a: 1 # \u{1}\n", &[("yaml-character-rejected", 1, 8)]);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn paths_lead_to_spans() {
 }
 
 #[test]
-fn tabs_that_go_refuses_are_found() {
+fn tabs_that_go_rejects_are_found() {
     check_findings("a: 1\n\t\nb: 2\n", &[("yaml-syntax", 2, 1)]);
     check_findings("\ta: 1\n", &[("yaml-syntax", 1, 1)]);
     check_findings("a:\n-\t1\n", &[("yaml-syntax", 2, 2)]);
@@ -183,7 +183,7 @@ fn tabs_that_go_refuses_are_found() {
 }
 
 #[test]
-fn words_and_names_that_only_go_refuses_are_found() {
+fn words_and_names_that_only_go_rejects_are_found() {
     check_findings("a: [http://x/?y]\n", &[("yaml-syntax", 1, 5)]);
     check_findings("a: {b: :c}\n", &[("yaml-syntax", 1, 8)]);
     check(
@@ -283,7 +283,7 @@ fn findings_are_bounded() {
     assert_eq!(
         rules,
         [
-            "yaml-character-refused",
+            "yaml-character-rejected",
             "yaml-line-break-unusual",
             "yaml-byte-order-mark"
         ]
@@ -360,11 +360,11 @@ fn a_run_is_bounded_and_says_which_source_was_too_much() {
         found_in_a_run(&[aliases(3), aliases(4)], &copies(7 * 386)),
         []
     );
-    let refused = found_in_a_run(
+    let rejected = found_in_a_run(
         &[aliases(3), aliases(4), "a: 1".to_owned()],
         &copies(7 * 386 - 1),
     );
-    assert_eq!(refused, blamed(6, "yaml-nodes-exceeded"));
+    assert_eq!(rejected, blamed(6, "yaml-nodes-exceeded"));
 }
 
 #[test]
@@ -553,24 +553,24 @@ fn tabs_in_brackets_are_gos() {
     check("a:\n- [\n\tb]\n", json!({"a": [["b"]]}));
     check("a: [b,\n\t# x\n\tc]\n", json!({"a": ["b", "c"]}));
     check("a: [\n\n\t\n\tb]\n", json!({"a": ["b"]}));
-    let refused = |text: &str, upstream: &str, line: u32| {
+    let rejected = |text: &str, upstream: &str, line: u32| {
         let parsed = check_findings(text, &[("yaml-syntax", line, 1)]);
         assert_eq!(
             parsed.report.findings()[0].upstream.as_deref(),
             Some(upstream)
         );
     };
-    refused(
+    rejected(
         "a: [\n\tb,\n\tc\n\t]\n",
         "yaml: line 4: found a tab character that violates indentation",
         4,
     );
-    refused(
+    rejected(
         "a: {b: c\n\t}\n",
         "yaml: line 2: found a tab character that violates indentation",
         2,
     );
-    refused(
+    rejected(
         "- a\n\t- b\n",
         "yaml: line 2: found a tab character that violates indentation",
         2,
@@ -654,14 +654,14 @@ fn byte_order_marks_are_gos_and_told_where_they_are_not_the_first_character() {
     // Go reads `"\u{feff}\u{feff}\n---\n"` as the text `--`.
     check_findings(
         "\u{feff}\u{feff}a: 1\n",
-        &[("yaml-character-refused", 1, 2)],
+        &[("yaml-character-rejected", 1, 2)],
     );
 }
 
-/// As go-yaml bounds aliases ("document contains excessive aliasing"): what is refused costs nearly
+/// As go-yaml bounds aliases ("document contains excessive aliasing"): what is rejected costs nearly
 /// nothing, however often it comes.
 #[test]
-fn bombs_are_refused_before_they_go_off() {
+fn bombs_are_rejected_before_they_go_off() {
     let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..10 {
         let alias = format!("*a{}", level - 1);

@@ -1,7 +1,7 @@
 //! The characters of a text: UTF-8 without what YAML 1.1 does not allow.
 
 use super::Fault;
-use crate::text::yaml::is_refused;
+use crate::text::yaml::is_rejected;
 
 /// The bytes as a text, when all of its characters are allowed.
 pub(super) fn read(bytes: &[u8]) -> Result<&str, Fault> {
@@ -14,7 +14,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<&str, Fault> {
     };
     let line =
         |at: usize| u32::try_from(text[..at].matches('\n').count()).unwrap_or(u32::MAX - 1) + 1;
-    if let Some((at, _)) = text.char_indices().find(|(_, c)| is_refused(*c)) {
+    if let Some((at, _)) = text.char_indices().find(|(_, c)| is_rejected(*c)) {
         return Err(Fault {
             message: "control characters are not allowed".to_owned(),
             line: line(at),

@@ -1,5 +1,5 @@
 //! YAML as gopkg.in/yaml.v3 reads it: scalars as they are written, with the line and column of each
-//! node, and a refusal in its words.
+//! node, and a rejection in its words.
 //!
 //! [`super::yaml`] reads documents of users for what they mean, and tells more; this one tells what
 //! a program with that library makes of a text, also of one that is no proper YAML. Comments are
@@ -186,7 +186,7 @@ mod tests {
 
     // The words are those of yaml.v3 v3.0.1 for these texts.
     #[test]
-    fn refusals_are_in_the_librarys_words() {
+    fn rejections_are_in_the_librarys_words() {
         check(
             "a:\n  b: c: d\n",
             "line 2: mapping values are not allowed in this context",

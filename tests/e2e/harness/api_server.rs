@@ -41,12 +41,12 @@ pub(crate) struct Kind {
 
 /// What the server says when it does not do what was asked: its `Status`.
 #[derive(Debug)]
-pub(crate) struct Refusal {
+pub(crate) struct Rejection {
     pub(crate) code: u16,
     pub(crate) status: Value,
 }
 
-impl Refusal {
+impl Rejection {
     /// The server's sentence.
     pub(crate) fn message(&self) -> &str {
         self.status["message"].as_str().unwrap_or_default()
@@ -67,7 +67,7 @@ impl Refusal {
         }
     }
 
-    /// Each cause as field and message; empty where the refusal is not about fields.
+    /// Each cause as field and message; empty where the rejection is not about fields.
     pub(crate) fn causes(&self) -> Vec<(String, String)> {
         let causes = self.status["details"]["causes"]
             .as_array()
@@ -81,14 +81,14 @@ impl Refusal {
     }
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for Rejection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {}", self.code, self.message())
     }
 }
 
 /// An answer of the server.
-pub(crate) type Answer = Result<Value, Refusal>;
+pub(crate) type Answer = Result<Value, Rejection>;
 
 impl ApiServer {
     /// A client of the kubeconfig's current context.
@@ -193,7 +193,7 @@ impl ApiServer {
             if (200..300).contains(&code) {
                 Ok(value)
             } else {
-                Err(Refusal {
+                Err(Rejection {
                     code,
                     status: value,
                 })
@@ -276,7 +276,7 @@ impl ApiServer {
     ) -> Vec<Value> {
         let list = self
             .read(&self.collection(api_version, kind, namespace))
-            .unwrap_or_else(|refusal| panic!("cannot list {kind}: {refusal}"));
+            .unwrap_or_else(|rejection| panic!("cannot list {kind}: {rejection}"));
         let items = list["items"].as_array().expect("a list has items").clone();
         items
             .into_iter()
@@ -289,7 +289,7 @@ impl ApiServer {
     pub(crate) fn kinds(&self) -> Vec<Kind> {
         let groups = self
             .read("/apis")
-            .unwrap_or_else(|refusal| panic!("cannot list groups: {refusal}"));
+            .unwrap_or_else(|rejection| panic!("cannot list groups: {rejection}"));
         let groups = groups["groups"].as_array().cloned().unwrap_or_default();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let versions = groups
@@ -301,8 +301,8 @@ impl ApiServer {
                 let listed = match self.read(&root(&api_version)) {
                     Ok(listed) => listed,
                     // A group may go between the two questions.
-                    Err(refusal) if refusal.code == 404 => Value::Null,
-                    Err(refusal) => panic!("cannot list {api_version}: {refusal}"),
+                    Err(rejection) if rejection.code == 404 => Value::Null,
+                    Err(rejection) => panic!("cannot list {api_version}: {rejection}"),
                 };
                 let resources = listed["resources"].as_array().cloned().unwrap_or_default();
                 resources.into_iter().map(move |resource| Kind {
@@ -433,7 +433,7 @@ impl ApiServer {
                 || {
                     let listed = self
                         .read(&root(api_version))
-                        .map_err(|refusal| refusal.to_string())?;
+                        .map_err(|rejection| rejection.to_string())?;
                     let resources = listed["resources"].as_array().cloned().unwrap_or_default();
                     let found = resources.iter().find(|r| {
                         r["kind"] == kind && !r["name"].as_str().unwrap_or("/").contains('/')
@@ -479,8 +479,8 @@ fn warning(header: &http::HeaderValue) -> String {
 }
 
 /// The server did not answer at all: code 0.
-fn unreachable(method: &str, path: &str, error: String) -> Refusal {
-    Refusal {
+fn unreachable(method: &str, path: &str, error: String) -> Rejection {
+    Rejection {
         code: 0,
         status: serde_json::json!({ "message": format!("{method} {path}: {error}") }),
     }

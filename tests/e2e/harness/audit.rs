@@ -214,6 +214,6 @@ fn request(event: &Value) -> Option<Asked> {
 pub(crate) fn assert_all_was_allowed(plane: &ControlPlane) {
     let asked = asked(plane);
     assert!(!asked.is_empty(), "nobody asked for anything");
-    let refused: Vec<&Asked> = asked.iter().filter(|asked| !asked.is_allowed).collect();
-    assert!(refused.is_empty(), "{refused:#?}");
+    let rejected: Vec<&Asked> = asked.iter().filter(|asked| !asked.is_allowed).collect();
+    assert!(rejected.is_empty(), "{rejected:#?}");
 }

@@ -189,7 +189,7 @@ impl<'a> Clusterctl<'a> {
                 .api
                 .get("v1", "Namespace", None, "cert-manager-test")
             {
-                Err(refusal) if refusal.code == 404 => Ok(()),
+                Err(rejection) if rejection.code == 404 => Ok(()),
                 other => Err(format!("{other:?}")),
             },
         );

@@ -10,7 +10,7 @@ use windlass::text::envsubst;
 use windlass::text::source::Source;
 use windlass::text::yaml;
 
-use super::api_server::Refusal;
+use super::api_server::Rejection;
 use super::control_plane::ControlPlane;
 use super::wait;
 
@@ -42,14 +42,16 @@ pub(crate) fn give(
     plane: &ControlPlane,
     object: &Value,
     limit: Duration,
-    passes: impl Fn(&Refusal) -> bool,
+    passes: impl Fn(&Rejection) -> bool,
 ) {
     let shown = format!("{} {}", object["kind"], object["metadata"]["name"]);
     wait::until(&format!("{shown} to be taken"), limit, || {
         match plane.api.apply(object) {
             Ok(_) => Ok(()),
-            Err(refusal) if refusal.passes() || passes(&refusal) => Err(refusal.to_string()),
-            Err(refusal) => panic!("{shown}: {refusal}"),
+            Err(rejection) if rejection.passes() || passes(&rejection) => {
+                Err(rejection.to_string())
+            }
+            Err(rejection) => panic!("{shown}: {rejection}"),
         }
     });
 }

@@ -77,7 +77,8 @@ impl ControlPlane {
         let api = ApiServer::of_kubeconfig(runtime, &kubeconfig);
         wait::until("the API server", START_LIMIT, || {
             started.iter_mut().for_each(Process::assert_running);
-            api.read("/readyz").map_err(|refusal| refusal.to_string())
+            api.read("/readyz")
+                .map_err(|rejection| rejection.to_string())
         });
         ControlPlane {
             api,
@@ -139,7 +140,7 @@ impl ControlPlane {
         wait::until("the API server", START_LIMIT, || {
             self.api
                 .read("/readyz")
-                .map_err(|refusal| refusal.to_string())
+                .map_err(|rejection| rejection.to_string())
         });
     }
 
@@ -169,8 +170,8 @@ impl ControlPlane {
         let answer = self
             .api
             .request("POST", &path, "application/json", Some(&request));
-        let answer =
-            answer.unwrap_or_else(|refusal| panic!("no token for {namespace}/{name}: {refusal}"));
+        let answer = answer
+            .unwrap_or_else(|rejection| panic!("no token for {namespace}/{name}: {rejection}"));
         let token = answer["status"]["token"]
             .as_str()
             .expect("a TokenRequest is answered with a token");
@@ -197,13 +198,13 @@ impl ControlPlane {
         let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "annotations": {"kwok.x-k8s.io/node": "fake"}}});
         self.api
             .create(&node)
-            .unwrap_or_else(|refusal| panic!("cannot create a Node: {refusal}"));
+            .unwrap_or_else(|rejection| panic!("cannot create a Node: {rejection}"));
         wait::until("the Node to be ready", START_LIMIT, || {
             self.assert_running();
             let node = self
                 .api
                 .get("v1", "Node", None, name)
-                .map_err(|refusal| refusal.to_string())?;
+                .map_err(|rejection| rejection.to_string())?;
             let conditions = node["status"]["conditions"]
                 .as_array()
                 .cloned()

@@ -344,7 +344,7 @@ async fn answer(
     let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
     match fate {
         Fate::CutBefore => return Err(cut()),
-        Fate::Answer(code) => return Ok(refusal(code)),
+        Fate::Answer(code) => return Ok(rejection(code)),
         Fate::StopBefore => stand.wait().await,
         Fate::Delay(pause) => tokio::time::sleep(pause).await,
         Fate::Pass | Fate::CutAfter | Fate::StopAfter => {}
@@ -430,8 +430,8 @@ fn cut() -> io::Error {
     io::Error::from(io::ErrorKind::ConnectionAborted)
 }
 
-/// As an API server refuses.
-fn refusal(code: u16) -> Response<Body> {
+/// As an API server rejects.
+fn rejection(code: u16) -> Response<Body> {
     let reason = match code {
         409 => "Conflict",
         410 => "Expired",

@@ -25,7 +25,7 @@ pub(crate) fn create(
     plane
         .api
         .apply(&json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}))
-        .unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
+        .unwrap_or_else(|rejection| panic!("{name}: {rejection}"));
     let [group, kind] = templates;
     let template = json!({
         "apiVersion": format!("{group}/v1beta2"), "kind": kind, "metadata": {"name": "w", "namespace": name},

@@ -38,7 +38,7 @@ pub(crate) fn kinds_alone(plane: &ControlPlane) {
             plane
                 .api
                 .delete(&object)
-                .unwrap_or_else(|refusal| panic!("{refusal}"));
+                .unwrap_or_else(|rejection| panic!("{rejection}"));
         }
     }
     let release = shared::checkout()
@@ -97,7 +97,7 @@ fn delete_webhooks(plane: &ControlPlane, provider: &str) {
             plane
                 .api
                 .delete(object)
-                .unwrap_or_else(|refusal| panic!("{refusal}"));
+                .unwrap_or_else(|rejection| panic!("{rejection}"));
         }
     }
 }

@@ -93,7 +93,7 @@ pub(crate) fn expect_holder(plane: &ControlPlane, who: &str, is_wanted: impl Fn(
         let lease = plane
             .api
             .get("coordination.k8s.io/v1", "Lease", Some(LEASE[0]), LEASE[1])
-            .map_err(|refusal| refusal.to_string())?;
+            .map_err(|rejection| rejection.to_string())?;
         let holder = lease["spec"]["holderIdentity"].as_str().unwrap_or_default();
         if is_wanted(holder) {
             Ok(())

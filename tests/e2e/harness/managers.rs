@@ -110,7 +110,12 @@ pub(crate) fn start(plane: &ControlPlane, version: &str, managers: &[Manager]) {
 /// Names a version of a CRD that discovery does not have yet: managers end when they do not find
 /// their kinds, and a cluster would start them again.
 fn unserved(plane: &ControlPlane) -> Result<(), String> {
-    let read = |path: &str| plane.api.read(path).map_err(|refusal| refusal.to_string());
+    let read = |path: &str| {
+        plane
+            .api
+            .read(path)
+            .map_err(|rejection| rejection.to_string())
+    };
     let all = read("/apis/apiextensions.k8s.io/v1/customresourcedefinitions")?;
     for crd in all["items"].as_array().into_iter().flatten() {
         let spec = &crd["spec"];

@@ -50,7 +50,7 @@ fn rewrite(plane: &ControlPlane, change: impl Fn(&mut Value) -> Option<()>) -> u
                     let mut object = plane
                         .api
                         .get(api_version, kind, None, &name)
-                        .map_err(|refusal| refusal.to_string())?;
+                        .map_err(|rejection| rejection.to_string())?;
                     let changed = client_configs(&mut object)
                         .into_iter()
                         .filter_map(&change)
@@ -59,7 +59,7 @@ fn rewrite(plane: &ControlPlane, change: impl Fn(&mut Value) -> Option<()>) -> u
                         plane
                             .api
                             .replace(&object)
-                            .map_err(|refusal| refusal.to_string())?;
+                            .map_err(|rejection| rejection.to_string())?;
                     }
                     Ok(changed)
                 },

@@ -138,7 +138,7 @@ pub(crate) fn releases_are_installed(context: &Context) {
             plane
                 .api
                 .apply(&document)
-                .map_err(|refusal| refusal.to_string())
+                .map_err(|rejection| rejection.to_string())
         });
     }
     the_control_plane_clones_machines(&plane);
@@ -151,9 +151,9 @@ pub(crate) fn releases_are_installed(context: &Context) {
         "v1beta2",
         json!({"files": [{"path": "/a", "content": "x"}, {"path": "/a", "content": "y"}]}),
     );
-    wait::until("upstream's webhook to refuse", SOON, || {
+    wait::until("upstream's webhook to reject", SOON, || {
         match plane.api.try_create(&twice) {
-            Err(refusal) if refusal.message().contains("spec.files[1].path") => Ok(()),
+            Err(rejection) if rejection.message().contains("spec.files[1].path") => Ok(()),
             other => Err(format!("{other:?}")),
         }
     });
@@ -188,7 +188,7 @@ fn the_control_plane_clones_machines(plane: &ControlPlane) {
         let found = plane
             .api
             .get(HARBOUR, "HarbourCluster", Some("default"), "prod")
-            .map_err(|refusal| refusal.to_string())?;
+            .map_err(|rejection| rejection.to_string())?;
         if found["metadata"]["ownerReferences"].is_array() {
             Ok(found)
         } else {

@@ -1,5 +1,5 @@
 //! The examples on the pages of rules, given to the programs of which the rules speak: what is
-//! *Bad* is refused in the words that the table has, what is *Good* is taken.
+//! *Bad* is rejected in the words that the table has, what is *Good* is taken.
 
 #[path = "../../gate/examples.rs"]
 mod examples;
@@ -23,7 +23,7 @@ use crate::harness::{components, installation, shared, wait};
 /// A CRD that is deleted ends in its own time, all the more on a machine that does other things.
 const SOON: Duration = Duration::from_secs(150);
 
-/// Who refuses an example.
+/// Who rejects an example.
 #[derive(Clone, Copy)]
 #[allow(
     dead_code,
@@ -41,8 +41,8 @@ enum By {
     Upgrade,
 }
 
-/// Rules of severity error, who refuses their *Bad* examples, and in which words.
-const REFUSED: &[(&str, By, &str)] = &[
+/// Rules of severity error, who rejects their *Bad* examples, and in which words.
+const REJECTED: &[(&str, By, &str)] = &[
     (
         "components-image-not-canonical",
         By::Provider,
@@ -90,7 +90,7 @@ const REFUSED: &[(&str, By, &str)] = &[
         "no matches for policy/v1beta1",
     ),
     (
-        "components-webhook-refused",
+        "components-webhook-rejected",
         By::Init,
         "webhooks[0].sideEffects: Unsupported value: \"Some\": supported values: \"None\", \"NoneOnDryRun\"",
     ),
@@ -146,7 +146,7 @@ const REFUSED: &[(&str, By, &str)] = &[
         "does not match any release series",
     ),
     (
-        "metadata-value-refused",
+        "metadata-value-rejected",
         By::Init,
         "cannot unmarshal string into Go struct field ReleaseSeries.releaseSeries.minor",
     ),
@@ -162,9 +162,9 @@ const REFUSED: &[(&str, By, &str)] = &[
     ),
 ];
 
-/// Rules of severity error whose examples no program refuses at once, and why they are errors all
+/// Rules of severity error whose examples no program rejects at once, and why they are errors all
 /// the same.
-const NOT_REFUSED: &[(&str, &str)] = &[
+const NOT_REJECTED: &[(&str, &str)] = &[
     (
         "clusterclass-name-wrong",
         "the Cluster waits for a class that nobody makes",
@@ -199,11 +199,11 @@ const NOT_REFUSED: &[(&str, &str)] = &[
     ),
     (
         "components-webhook-service-missing",
-        "each request for which the webhook is called is refused",
+        "each request for which the webhook is called is rejected",
     ),
     (
         "components-webhook-unreachable",
-        "each request for which the webhook is called is refused",
+        "each request for which the webhook is called is rejected",
     ),
     (
         "crd-contract-field-missing",
@@ -251,19 +251,19 @@ const NOT_REFUSED: &[(&str, &str)] = &[
     ),
     (
         "template-field-missing",
-        "clusterctl takes it; the API server refuses the object when the cluster is applied",
+        "clusterctl takes it; the API server rejects the object when the cluster is applied",
     ),
     (
-        "template-field-refused",
-        "clusterctl takes it; the API server refuses the object when the cluster is applied",
+        "template-field-rejected",
+        "clusterctl takes it; the API server rejects the object when the cluster is applied",
     ),
     (
         "template-field-unknown",
-        "clusterctl takes it; `kubectl apply` refuses the object",
+        "clusterctl takes it; `kubectl apply` rejects the object",
     ),
     (
         "template-object-unserved",
-        "clusterctl takes it; the API server refuses the object when the cluster is applied",
+        "clusterctl takes it; the API server rejects the object when the cluster is applied",
     ),
     (
         "template-reference-missing",
@@ -273,15 +273,15 @@ const NOT_REFUSED: &[(&str, &str)] = &[
 
 /// Every error whose page has files of a release as examples is in one of the tables. The bad
 /// examples of the first table are rejected, and the good ones are accepted.
-pub(crate) fn examples_are_refused(context: &Context) {
+pub(crate) fn examples_are_rejected(context: &Context) {
     let with_page: Vec<&Rule> = rules::all()
         .into_iter()
         .filter(|rule| rule.severity == Severity::Error && rule.has_release_example())
         .collect();
-    let told: BTreeSet<&str> = REFUSED
+    let told: BTreeSet<&str> = REJECTED
         .iter()
         .map(|(rule, ..)| *rule)
-        .chain(NOT_REFUSED.iter().map(|(rule, _)| *rule))
+        .chain(NOT_REJECTED.iter().map(|(rule, _)| *rule))
         .collect();
     let untold: Vec<&str> = with_page
         .iter()
@@ -295,25 +295,25 @@ pub(crate) fn examples_are_refused(context: &Context) {
     let plane = context.control_plane();
     installation::init(&plane);
     let (mut faults, mut taken) = (Vec::new(), Vec::new());
-    for (id, by, words) in REFUSED {
+    for (id, by, words) in REJECTED {
         let rule = with_page
             .iter()
             .find(|rule| rule.id == *id)
             .unwrap_or_else(|| panic!("{id} is not an error with a release example"));
         let (bad, good) = examples_of(rule.page);
-        let refusal = Trial {
+        let rejection = Trial {
             plane: &plane,
             name: format!("{id}-bad"),
             by: *by,
         }
-        .refusal(&bad);
-        if !refusal
+        .rejection(&bad);
+        if !rejection
             .as_ref()
-            .is_some_and(|refusal| refusal.contains(words))
+            .is_some_and(|rejection| rejection.contains(words))
         {
             faults.push(format!(
-                "{id}: not refused with `{words}`:\n{}",
-                refusal.unwrap_or_default()
+                "{id}: not rejected with `{words}`:\n{}",
+                rejection.unwrap_or_default()
             ));
         }
         let good_release = (
@@ -329,9 +329,11 @@ pub(crate) fn examples_are_refused(context: &Context) {
             name: format!("{id}-good"),
             by: *by,
         }
-        .refusal(&good))
+        .rejection(&good))
         {
-            Some(refusal) => faults.push(format!("{id}: the mended one is refused:\n{refusal}")),
+            Some(rejection) => {
+                faults.push(format!("{id}: the mended one is rejected:\n{rejection}"))
+            }
             None => taken.push(good_release),
         }
     }
@@ -347,7 +349,7 @@ struct Trial<'a> {
 
 impl Trial<'_> {
     /// What the program says against the example; nothing when it takes it.
-    fn refusal(&self, example: &Example) -> Option<String> {
+    fn rejection(&self, example: &Example) -> Option<String> {
         if matches!(self.by, By::Upgrade) {
             return self.upgrade(example);
         }
@@ -398,7 +400,7 @@ impl Trial<'_> {
                     .plane
                     .api
                     .read(&self.plane.api.path_of(&crd))
-                    .map_err(|refusal| refusal.to_string())?;
+                    .map_err(|rejection| rejection.to_string())?;
                 let conditions = found["status"]["conditions"]
                     .as_array()
                     .into_iter()
@@ -413,11 +415,11 @@ impl Trial<'_> {
                 }
             });
         }
-        let refusal = crds("")
+        let rejection = crds("")
             .iter()
             .find_map(|crd| self.plane.api.apply(crd).err());
         self.remove();
-        refusal.map(|refusal| refusal.to_string())
+        rejection.map(|rejection| rejection.to_string())
     }
 
     /// The flavor of the example's template.

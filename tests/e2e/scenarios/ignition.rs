@@ -24,7 +24,7 @@ pub(crate) fn version_3_4_is_accepted(context: &Context) {
     let index: Value =
         serde_json::from_slice(&std::fs::read(vectors.join("index.json")).unwrap()).unwrap();
     let mut faults = Vec::new();
-    let (mut accepted, mut refused) = ([0, 0], 0);
+    let (mut accepted, mut rejected) = ([0, 0], 0);
     for case in index["cases"]
         .as_array()
         .unwrap()
@@ -40,7 +40,7 @@ pub(crate) fn version_3_4_is_accepted(context: &Context) {
             let Some(objects) = objects else { continue };
             let rendered = render(context.folder(), &objects);
             if rendered.code != Some(0) {
-                refused += 1;
+                rejected += 1;
                 continue;
             }
             accepted[index] += 1;
@@ -56,7 +56,7 @@ pub(crate) fn version_3_4_is_accepted(context: &Context) {
         }
     }
     println!(
-        "  {} as they are, {} as WindlassConfig; {refused} that cannot be said in Ignition 3.4",
+        "  {} as they are, {} as WindlassConfig; {rejected} that cannot be said in Ignition 3.4",
         accepted[0], accepted[1]
     );
     assert!(

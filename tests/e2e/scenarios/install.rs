@@ -59,7 +59,7 @@ fn init_upgrade_delete(context: &Context, clusterctl_version: &str, cluster_api:
         plane
             .api
             .create(&config)
-            .map_err(|refusal| refusal.to_string())
+            .map_err(|rejection| rejection.to_string())
     });
 
     upgrade(&plane, &clusterctl, port);
@@ -70,13 +70,13 @@ fn init_upgrade_delete(context: &Context, clusterctl_version: &str, cluster_api:
         old["metadata"]["uid"]
     );
 
-    let refused = clusterctl.run(DELETE);
+    let rejected = clusterctl.run(DELETE);
     assert!(
-        refused
+        rejected
             .stderr
             .contains("found existing objects for provider CRDs"),
         "{}",
-        refused.stderr
+        rejected.stderr
     );
     plane.api.delete(&old).unwrap();
     clusterctl.succeed(DELETE);
@@ -209,7 +209,7 @@ fn expect_config(plane: &ControlPlane, created: &Value) -> Value {
             Some("default"),
             name,
         );
-        answer.map_err(|refusal| refusal.to_string())
+        answer.map_err(|rejection| rejection.to_string())
     });
     assert_eq!(found["spec"], created["spec"]);
     found
@@ -229,7 +229,7 @@ pub(crate) fn variants(context: &Context) {
     for namespace in ["capi-system", "capi-kubeadm-control-plane-system"] {
         wait::until(&format!("{namespace} to be gone"), SOON, || {
             match plane.api.get("v1", "Namespace", None, namespace) {
-                Err(refusal) if refusal.code == 404 => Ok(()),
+                Err(rejection) if rejection.code == 404 => Ok(()),
                 other => Err(format!("{other:?}")),
             }
         });
@@ -256,7 +256,7 @@ fn remove_cert_manager(plane: &ControlPlane) {
         plane.api.delete(&object).unwrap();
         wait::until(&format!("{name} to be gone"), SOON, || {
             match plane.api.get(version, kind, None, &name) {
-                Err(refusal) if refusal.code == 404 => Ok(()),
+                Err(rejection) if rejection.code == 404 => Ok(()),
                 other => Err(format!("{other:?}")),
             }
         });

@@ -20,7 +20,7 @@ use windlass::text::source::Source;
 use windlass::text::yaml;
 
 use super::topology::placeholders::{self, Kinds};
-use crate::harness::api_server::Refusal;
+use crate::harness::api_server::Rejection;
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
 use crate::harness::{components, managers, shared, wait};
@@ -191,7 +191,7 @@ struct Tally {
     /// Migrations that say that something cannot be carried, to v1beta2 and to v1beta1.
     not_carried: [usize; 2],
     /// Objects that change, and that the server does not take as they are written.
-    refused_before: usize,
+    rejected_before: usize,
     /// Objects that stay as they are, or come back so.
     same: usize,
     /// What must not be.
@@ -267,18 +267,18 @@ impl Judge<'_> {
             return false;
         }
         if self.answer(old).is_some() {
-            self.tally().refused_before += 1;
+            self.tally().rejected_before += 1;
             return false;
         }
-        let refusal = self.answer(new);
+        let rejection = self.answer(new);
         let mut tally = self.tally();
-        match &refusal {
+        match &rejection {
             None => tally.taken[way] += 1,
             Some(words) => tally
                 .faults
                 .push(format!("{file}: {words}\n  {old}\n  {new}")),
         }
-        refusal.is_none()
+        rejection.is_none()
     }
 
     /// What the server says against an object.
@@ -297,10 +297,10 @@ impl Judge<'_> {
                 self.plane.assert_running();
                 match self.plane.api.try_create(object) {
                     Ok(_) => Ok(None),
-                    Err(refusal) if refusal.passes() && is_early(&refusal) => {
-                        Err(refusal.to_string())
+                    Err(rejection) if rejection.passes() && is_early(&rejection) => {
+                        Err(rejection.to_string())
                     }
-                    Err(refusal) => Ok(Some(refusal.to_string())),
+                    Err(rejection) => Ok(Some(rejection.to_string())),
                 }
             },
         );
@@ -315,11 +315,11 @@ impl Judge<'_> {
 
 /// Whether it is the connection that a webhook or a conversion lacks: what they say themselves
 /// against an object is an answer.
-fn is_early(refusal: &Refusal) -> bool {
-    refusal.code == 404
+fn is_early(rejection: &Rejection) -> bool {
+    rejection.code == 404
         || ["dial tcp", "x509", "EOF"]
             .iter()
-            .any(|fault| refusal.message().contains(fault))
+            .any(|fault| rejection.message().contains(fault))
 }
 
 /// Objects of v1beta1 that the server takes and whose parts v1beta2 wants absent.

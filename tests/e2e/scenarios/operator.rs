@@ -377,14 +377,14 @@ pub(crate) fn its_selector_installs_what_clusterctl_installs(context: &Context) 
         Ok(VERSION.to_owned()),
         "without a version it is the newest"
     );
-    let refused = chosen(
+    let rejected = chosen(
         folder,
         &text(&[&others[0], &others[1], &others[2], &provider]),
     )
     .unwrap_err();
     assert!(
-        refused.contains("no ConfigMaps found with selector"),
-        "{refused}"
+        rejected.contains("no ConfigMaps found with selector"),
+        "{rejected}"
     );
 }
 

@@ -238,6 +238,6 @@ fn is_allowed(api: &ApiServer, user: &str, mut attributes: Value) -> bool {
     let path = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
     let answer = api
         .request("POST", path, "application/json", Some(&review))
-        .unwrap_or_else(|refusal| panic!("{refusal}"));
+        .unwrap_or_else(|rejection| panic!("{rejection}"));
     answer["status"]["allowed"] == true
 }

@@ -18,7 +18,7 @@ pub(crate) fn webhooks_are_called(context: &Context) {
     let plane = context.shared();
     let port = plane.serve(
         [
-            ("/refuse".to_owned(), Arc::new(refuse) as _),
+            ("/reject".to_owned(), Arc::new(reject) as _),
             ("/convert".to_owned(), Arc::new(relabel) as _),
         ]
         .into(),
@@ -31,7 +31,7 @@ pub(crate) fn webhooks_are_called(context: &Context) {
         plane
             .api
             .apply(&buoy("good", &json!(3)))
-            .map_err(|refusal| refusal.to_string())
+            .map_err(|rejection| rejection.to_string())
     });
     assert_eq!(
         plane
@@ -41,24 +41,24 @@ pub(crate) fn webhooks_are_called(context: &Context) {
         3
     );
 
-    let refusal = plane.api.create(&buoy("typed", &json!("3"))).unwrap_err();
+    let rejection = plane.api.create(&buoy("typed", &json!("3"))).unwrap_err();
     assert_eq!(
-        refusal
+        rejection
             .causes()
             .iter()
             .map(|(field, _)| field.as_str())
             .collect::<Vec<_>>(),
         ["spec.size"],
-        "{refusal}"
+        "{rejection}"
     );
 
     plane
         .api
         .apply(&validating_webhook(port, &plane.certificates.authority))
         .unwrap();
-    wait::until("a bad Buoy to be refused", SOON, || {
+    wait::until("a bad Buoy to be rejected", SOON, || {
         match plane.api.try_create(&buoy("bad", &json!(3))) {
-            Err(refusal) if refusal.message().contains("not that name") => Ok(()),
+            Err(rejection) if rejection.message().contains("not that name") => Ok(()),
             other => Err(format!("{other:?}")),
         }
     });
@@ -70,7 +70,7 @@ fn buoy(name: &str, size: &Value) -> Value {
 }
 
 /// Admits everything that is not called `bad`.
-fn refuse(review: &Value) -> Value {
+fn reject(review: &Value) -> Value {
     let allowed = review["request"]["name"] != "bad";
     json!({
         "apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
@@ -119,7 +119,7 @@ fn validating_webhook(port: u16, authority: &str) -> Value {
         "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "buoys"},
         "webhooks": [{
             "name": "buoys.e2e.windlass.dev", "sideEffects": "None", "admissionReviewVersions": ["v1"],
-            "clientConfig": client(port, "/refuse", authority), "rules": [rule],
+            "clientConfig": client(port, "/reject", authority), "rules": [rule],
         }],
     })
 }
@@ -136,15 +136,15 @@ pub(crate) fn cluster_api_comes_up(context: &Context) {
         plane
             .api
             .try_create(&cluster)
-            .map_err(|refusal| refusal.to_string())
+            .map_err(|rejection| rejection.to_string())
     });
     let config = json!({
         "apiVersion": "bootstrap.cluster.x-k8s.io/v1beta2", "kind": "KubeadmConfig", "metadata": {"name": "k", "namespace": "default"},
         "spec": {"files": [{"path": "/a", "content": "x"}, {"path": "/a", "content": "y"}]},
     });
-    wait::until("a KubeadmConfig to be refused", SOON, || {
+    wait::until("a KubeadmConfig to be rejected", SOON, || {
         match plane.api.try_create(&config) {
-            Err(refusal) if refusal.message().contains("spec.files[1].path") => Ok(()),
+            Err(rejection) if rejection.message().contains("spec.files[1].path") => Ok(()),
             other => Err(format!("{other:?}")),
         }
     });

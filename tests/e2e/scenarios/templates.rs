@@ -145,8 +145,8 @@ fn take(plane: &ControlPlane, flavor: &str, document: &Value) {
         &format!("{flavor} to be taken"),
         Duration::from_secs(20),
         || match plane.api.try_apply(document) {
-            Err(refusal) if refusal.passes() => Err(refusal.to_string()),
-            Err(refusal) => panic!("{flavor}: {refusal}\n{document}"),
+            Err(rejection) if rejection.passes() => Err(rejection.to_string()),
+            Err(rejection) => panic!("{flavor}: {rejection}\n{document}"),
             Ok(_) => Ok(()),
         },
     );

@@ -110,7 +110,7 @@ fn names_of_providers_are_those_that_clusterctl_takes() {
         "a.b",
         &"n".repeat(64),
     ] {
-        assert_eq!(rules(bad), ["provider-value-refused"], "{bad}");
+        assert_eq!(rules(bad), ["provider-value-rejected"], "{bad}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What v1beta2 refuses when it is empty is left out, and nothing else: derived from the schemas of
+//! What v1beta2 rejects when it is empty is left out, and nothing else: derived from the schemas of
 //! Cluster API v1.14.
 
 use std::collections::BTreeSet;
@@ -22,7 +22,7 @@ const CONFIGS: [&str; 4] = [
 struct Field {
     path: String,
     empty: Value,
-    /// Whether the schema refuses it when it is empty, and takes it when it is not there.
+    /// Whether the schema rejects it when it is empty, and takes it when it is not there.
     is_never_empty: bool,
 }
 
@@ -167,7 +167,7 @@ fn schemas() -> Vec<(&'static str, &'static str, Value)> {
 }
 
 #[test]
-fn what_the_schemas_refuse_when_it_is_empty_is_left_out_and_nothing_else() {
+fn what_the_schemas_reject_when_it_is_empty_is_left_out_and_nothing_else() {
     let (mut left_out, mut faults) = (0, Vec::new());
     for (group, kind, schema) in schemas() {
         let mut found = Vec::new();

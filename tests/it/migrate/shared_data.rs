@@ -171,7 +171,7 @@ fn schemas() -> Option<BTreeMap<(String, String), Schema>> {
 const PARTS: [&str; 2] = ["/patches", "/variables.yaml"];
 
 /// What the schema of its kind says of each document of a text.
-fn refused(
+fn rejected(
     name: &str,
     text: &str,
     schemas: &BTreeMap<(String, String), Schema>,
@@ -215,13 +215,13 @@ fn what_is_migrated_is_taken_by_the_real_schemas() {
         return;
     };
     let check = |(name, text): &(String, String)| {
-        let before = refused(name, text, &schemas)?;
+        let before = rejected(name, text, &schemas)?;
         let of = |wanted: Wanted| {
             let (there, findings) = migrated_beside(text, &referred(text), wanted);
             let is_whole = findings
                 .iter()
                 .all(|finding| finding.rule.severity != Severity::Error);
-            let after = refused(name, &there, &schemas)
+            let after = rejected(name, &there, &schemas)
                 .filter(|_| is_whole && there != *text && before.is_empty())?;
             assert!(after.is_empty(), "{name}: {after:#?}");
             Some(())

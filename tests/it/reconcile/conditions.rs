@@ -83,7 +83,7 @@ fn ready_of_the_older_contract_is_the_worst() {
         site.pass("w");
         assert_eq!(older_condition(&site, "w", "Ready"), Some(expected));
     }
-    // Data that is refused is worse than certificates of which only a warning is said.
+    // Data that is rejected is worse than certificates of which only a warning is said.
     let mut site = with_control_plane();
     add_machine(&mut site, "w", false, joining(json!(10)));
     let warning =

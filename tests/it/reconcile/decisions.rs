@@ -973,7 +973,7 @@ fn files(bytes: usize) -> Value {
 }
 
 /// Data above what the infrastructure takes is said once, and stored: `maxDataBytes` is the limit
-/// that refuses.
+/// that rejects.
 #[test]
 fn data_that_the_infrastructure_may_not_take_is_told() {
     let large = |bytes: usize| json!({"files": files(bytes), "joinConfiguration": {}});
@@ -1083,7 +1083,7 @@ fn the_token_of_a_machine_lives_until_it_joins() {
 }
 
 #[test]
-fn a_token_of_the_users_is_used_and_one_that_is_none_is_refused() {
+fn a_token_of_the_users_is_used_and_one_that_is_none_is_rejected() {
     let with_token = |token: &str| json!({"joinConfiguration": {"discovery": {"bootstrapToken": {"token": token}}}});
     let mut site = with_control_plane();
     add_machine(&mut site, "w", false, with_token("abcdef.0123456789abcdef"));

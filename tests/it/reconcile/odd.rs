@@ -403,10 +403,10 @@ fn an_owner_that_cannot_be_read_leaves_the_status_as_it_is() {
 /// The API server rejects a status with a longer message: nobody would see the failure.
 #[test]
 fn cuts_messages_to_what_the_api_takes() {
-    for refusal in ["x".repeat(1 << 20), "ä\u{1b}\n".repeat(1 << 20)] {
+    for rejection in ["x".repeat(1 << 20), "ä\u{1b}\n".repeat(1 << 20)] {
         let mut site = with_control_plane();
         add_machine(&mut site, "w", false, joining());
-        (site.reachable, site.refusal) = (false, refusal);
+        (site.reachable, site.rejection) = (false, rejection);
         (0..2).for_each(|_| drop(site.pass("w")));
         let status = &config(&site, "w")["status"];
         for (conditions, most) in [

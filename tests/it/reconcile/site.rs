@@ -50,7 +50,7 @@ pub(super) struct Site {
     /// Whether the workload cluster answers.
     pub(super) reachable: bool,
     /// What is observed where it does not.
-    pub(super) refusal: String,
+    pub(super) rejection: String,
     pub(super) machine_pools: bool,
     /// Whether configs are KubeadmConfigs.
     pub(super) kubeadm: bool,
@@ -80,7 +80,7 @@ impl Site {
             remembered: None,
             sent: None,
             reachable: true,
-            refusal: "no answer".to_owned(),
+            rejection: "no answer".to_owned(),
             machine_pools: true,
             kubeadm: false,
             events: Vec::new(),
@@ -211,7 +211,7 @@ impl Site {
                         "cannot {} {}: {}",
                         write.action.as_str(),
                         write.key,
-                        self.refusal
+                        self.rejection
                     );
                     world.observe(write.key, Observation::Unwritten(fault));
                 }
@@ -250,7 +250,7 @@ impl Site {
         self.reads.push(key.to_string());
         match key.realm {
             Realm::Workload if !self.reachable => {
-                world.observe(key, Observation::Failed(self.refusal.clone()))
+                world.observe(key, Observation::Failed(self.rejection.clone()))
             }
             _ => {
                 let known = self.cached.as_ref().and_then(|cached| cached.get(&key));

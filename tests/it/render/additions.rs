@@ -21,7 +21,7 @@ fn rendered(spec: &str) -> String {
     data
 }
 
-fn refused(text: &str) -> String {
+fn rejected(text: &str) -> String {
     let (code, data, talk) = render_text(text, &["render", "-"]);
     assert_eq!((code, data.as_str()), (1, ""), "{talk}");
     talk
@@ -152,14 +152,14 @@ fn compressed_data_is_not_thrown_at_a_terminal() {
 }
 
 #[test]
-fn too_much_data_is_refused_and_says_what_is_large() {
+fn too_much_data_is_rejected_and_says_what_is_large() {
     let content = "x".repeat(3000);
     let spec = |rest: &str| {
         windlass_config(&format!(
             "files: [{{path: /a, content: {content}}}, {{path: /b, content: b}}]\n{rest}"
         ))
     };
-    let talk = refused(&spec("maxDataBytes: 2000"));
+    let talk = rejected(&spec("maxDataBytes: 2000"));
     let message = talk.lines().next().unwrap();
     assert!(
         message.starts_with("error[bootstrap-data-too-large]: bootstrap data has "),

@@ -37,7 +37,7 @@ fn judged(files: &[PathBuf]) -> Vec<Value> {
     judged
 }
 
-/// Whether nothing is refused but the number of a partition: the text of cloud-init's schema allows
+/// Whether nothing is rejected but the number of a partition: the text of cloud-init's schema allows
 /// it, its list of values forgot it, and cloud-init itself reads it.
 fn is_slip_of_the_schema(errors: &str) -> bool {
     let errors = errors.trim_start_matches("Cloud config schema errors: ");
@@ -90,13 +90,13 @@ fn cloud_init_accepts_what_typed_writes() {
         path
     };
     let ours: Vec<PathBuf> = cases.iter().map(typed).collect();
-    let theirs_refused = judged(&upstream)
+    let theirs_rejected = judged(&upstream)
         .iter()
         .filter(|judgement| !judgement["errors"].is_null())
         .count();
     assert!(
-        theirs_refused >= 20,
-        "the judge refuses only {theirs_refused} of upstream's documents"
+        theirs_rejected >= 20,
+        "the judge rejects only {theirs_rejected} of upstream's documents"
     );
     for (path, judgement) in ours.iter().zip(judged(&ours)) {
         let errors = judgement["errors"].as_str().unwrap_or_default();

@@ -19,7 +19,7 @@ fn rendered(text: &str, flags: &[&str]) -> String {
 const INIT: &[&str] = &["--role", "init"];
 const WORKS: &[&str] = &["--role", "worker-join"];
 
-fn refusal(text: &str, flags: &[&str]) -> String {
+fn rejection(text: &str, flags: &[&str]) -> String {
     let (code, data, talk) = render_text(text, &[&["render", "-"], flags].concat());
     assert_eq!((code, data.as_str()), (1, ""), "{talk}");
     talk
@@ -113,7 +113,7 @@ fn kubeadms_version_follows_that_of_kubernetes() {
             "{kubernetes}"
         );
     }
-    let talk = refusal(WORKER, &["--kubernetes-version", "v1.21.5"]);
+    let talk = rejection(WORKER, &["--kubernetes-version", "v1.21.5"]);
     assert!(
         talk.contains("error[kubernetes-version-unsupported]"),
         "{talk}"
@@ -333,7 +333,7 @@ fn extra_arguments_are_a_map_or_a_list() {
         "v1beta2",
         "joinConfiguration: {nodeRegistration: {kubeletExtraArgs: [{name: a, value: \"1\"}, {name: a, value: \"2\"}]}}",
     );
-    assert!(refusal(&twice, &[]).contains("kubeletExtraArgs name must be unique"));
+    assert!(rejection(&twice, &[]).contains("kubeletExtraArgs name must be unique"));
 }
 
 #[test]
@@ -371,12 +371,12 @@ fn a_partition_has_one_layout_of_at_most_a_whole_disk() {
     );
     let parts = "diskLayout: [{percentage: 60}, {percentage: 40, partitionType: LinuxSwap}]";
     assert!(rendered(&disk(parts), WORKS).contains("    layout:\n      - 60\n      - [40, 82]\n"));
-    let both = refusal(&disk(&format!("layout: true, {parts}")), WORKS);
+    let both = rejection(&disk(&format!("layout: true, {parts}")), WORKS);
     assert!(
         both.contains("exactly one of the fields in [layout diskLayout] must be set"),
         "{both}"
     );
-    let over = refusal(
+    let over = rejection(
         &disk("diskLayout: [{percentage: 60}, {percentage: 50}]"),
         WORKS,
     );

@@ -218,8 +218,8 @@ fn commands_of_both_formats_surround_kubeadm() {
     let script = text(&serde_json::from_str(&data).unwrap(), "/etc/kubeadm.sh");
     assert!(places(&script).is_sorted(), "{script}");
     let (code, _, talk) = rendered("format: ignition, bootCommands: [echo boot]");
-    let refused = "spec.bootCommands: not supported when spec.format is set to: \"ignition\"";
-    assert!(code == 1 && talk.contains(refused), "{talk}");
+    let rejected = "spec.bootCommands: not supported when spec.format is set to: \"ignition\"";
+    assert!(code == 1 && talk.contains(rejected), "{talk}");
 }
 
 #[test]
@@ -290,7 +290,7 @@ fn what_ignition_loses_is_named() {
     assert_eq!(code, 1);
     assert!(
         talk.contains(
-            "error[ignition-config-refused]: spec.ignition.additionalConfig needs Ignition 3.4"
+            "error[ignition-config-rejected]: spec.ignition.additionalConfig needs Ignition 3.4"
         ),
         "{talk}"
     );
@@ -383,7 +383,7 @@ fn what_upstream_throws_away_is_shown() {
         .map(|file| file["path"].as_str().unwrap())
         .collect();
     assert_eq!(paths, ["/etc/kubeadm.sh", "/etc/kubeadm.yml", "/a"]);
-    let (_, _, refused) = render_text(
+    let (_, _, rejected) = render_text(
         &config.replace(
             "additionalConfig: |",
             "strict: true\n      additionalConfig: |",
@@ -391,14 +391,14 @@ fn what_upstream_throws_away_is_shown() {
         &flags,
     );
     assert!(
-        refused.contains(&format!(
-            "error[ignition-additional-config-refused]: {words}\n"
+        rejected.contains(&format!(
+            "error[ignition-additional-config-rejected]: {words}\n"
         )),
-        "{refused}"
+        "{rejected}"
     );
 }
 
-/// Each vector that upstream renders is also rendered in 3.4, or the refusal names a field that 3.4
+/// Each vector that upstream renders is also rendered in 3.4, or the rejection names a field that 3.4
 /// cannot express.
 #[test]
 fn vectors_in_version_3_4() {
@@ -722,7 +722,7 @@ fn both_formats_carry_the_same() {
 }
 
 #[test]
-fn what_version_3_4_cannot_express_is_refused_at_its_field() {
+fn what_version_3_4_cannot_express_is_rejected_at_its_field() {
     let text = FLATCAR
         .replace("path: /etc/a", "path: /etc/kubeadm.sh")
         .replace("filesystem: ext4", "filesystem: zfs")
@@ -742,7 +742,7 @@ fn what_version_3_4_cannot_express_is_refused_at_its_field() {
         "spec.files[0] has the path of another file",
     ] {
         assert!(
-            talk.contains(&format!("error[ignition-config-refused]: {words}\n")),
+            talk.contains(&format!("error[ignition-config-rejected]: {words}\n")),
             "{words}: {talk}"
         );
     }
@@ -750,7 +750,7 @@ fn what_version_3_4_cannot_express_is_refused_at_its_field() {
 
 /// Where the provider's template fails, as its manager logs it.
 #[test]
-fn mounts_without_a_mount_point_are_refused_in_upstreams_words() {
+fn mounts_without_a_mount_point_are_rejected_in_upstreams_words() {
     for (mounts, place) in [
         (
             "[[]]",
@@ -791,7 +791,7 @@ fn what_breaks_the_generated_config_is_told_at_its_field() {
             "1",
         ];
         let (code, _, talk) = render_text(&format!("{head}{spec}"), &flags);
-        let told = format!("error[ignition-config-refused]: {message}\n  --> <stdin>:{place}\n");
+        let told = format!("error[ignition-config-rejected]: {message}\n  --> <stdin>:{place}\n");
         assert!(
             code == 1
                 && talk.contains(&told)
@@ -863,7 +863,7 @@ fn lines_of_an_additional_config_are_those_of_the_file() {
                 "KubeadmBootstrapFormatIgnition=true",
             ],
         );
-        let rule = "error[ignition-additional-config-refused]: line ";
+        let rule = "error[ignition-additional-config-rejected]: line ";
         let places = talk
             .split(rule)
             .skip(1)

@@ -34,7 +34,7 @@ fn render_text(text: &str, flags: &[&str]) -> (i32, String, String) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A command line that is refused ends the program before it reads.
+    // A command line that is rejected ends the program before it reads.
     match child.stdin.take().unwrap().write_all(text.as_bytes()) {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
         written => written.unwrap(),

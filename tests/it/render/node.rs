@@ -17,7 +17,7 @@ use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 use windlass::text::yaml;
 
-/// The node that the document makes; `None` when cloud-init would refuse it.
+/// The node that the document makes; `None` when cloud-init would reject it.
 pub(super) fn read(data: &[u8]) -> Option<Value> {
     let text = std::str::from_utf8(data).ok()?;
     let parsed = yaml::parse(&Source::new("user-data", text), &Budget::default());

@@ -126,7 +126,7 @@ fn upstreams_words_are_in_json_alone() {
     let (code, report, talk) = json(&two, &[]);
     assert_eq!(code, 1);
     let finding = &report["findings"][0];
-    assert_eq!(finding["rule"], "config-admission-refused");
+    assert_eq!(finding["rule"], "config-admission-rejected");
     let upstream = finding["upstream"].as_str().unwrap();
     assert!(
         upstream.starts_with("KubeadmConfig.bootstrap.cluster.x-k8s.io \"w\" is invalid: spec.files[0]: Invalid value: "),

@@ -95,7 +95,7 @@ fn what_is_rendered_asks_for_its_variables() {
         ),
         &["RUN"],
     );
-    // One that is refused does not hide the others of its document.
+    // One that is rejected does not hide the others of its document.
     check(
         &with(
             "      files:",

@@ -310,7 +310,7 @@ fn several_clusters_of_a_class_are_all_rendered() {
     let broken = format!("{}\n---\n{cluster}", changed("value: 1024", "value: -1"));
     let (code, _, talk) = render_text(&broken, &["render", "-", "--all"]);
     assert!(
-        code == 1 && talk.contains("error[topology-variable-refused]"),
+        code == 1 && talk.contains("error[topology-variable-rejected]"),
         "{talk}"
     );
 }

@@ -30,7 +30,7 @@ fn typed_deviates_where_the_node_would_not_be_the_planned_one_and_nowhere_else()
         let upstream = std::fs::read(case.folder.join(&case.expected)).unwrap();
         let (typed, findings) = rendered(case, Encoder::Typed);
         let Some(typed) = typed else {
-            panic!("{}: refused: {findings:?}", case.name)
+            panic!("{}: rejected: {findings:?}", case.name)
         };
         let mut plan = typed.plan;
         if let Kubeadm::Join { retry, .. } = &mut plan.kubeadm

@@ -1,4 +1,4 @@
-//! Bootstrap data: the bytes, or the refusal, of CAPI's own kubeadm bootstrap provider for each
+//! Bootstrap data: the bytes, or the rejection, of CAPI's own kubeadm bootstrap provider for each
 //! vector.
 //!
 //! The vectors hold what the provider's code wrote when it was run.
@@ -112,12 +112,12 @@ fn check(case: &Case) -> Result<(), String> {
                 first_difference(&data, &expected),
                 shown()
             )),
-            None => Err(format!("refused: {}", shown())),
+            None => Err(format!("rejected: {}", shown())),
         };
     }
     let expected = String::from_utf8(expected).unwrap();
     if data.is_some() || errors.is_empty() {
-        return Err(format!("not refused; expected {expected:?}\n{}", shown()));
+        return Err(format!("not rejected; expected {expected:?}\n{}", shown()));
     }
     let upstream: Vec<&str> = errors
         .iter()

@@ -18,11 +18,11 @@ fn kubeadm(kind: &str, version: &str, spec: &str) -> String {
     )
 }
 
-fn refused(text: &str) -> String {
-    refused_with(text, &["--all"])
+fn rejected(text: &str) -> String {
+    rejected_with(text, &["--all"])
 }
 
-fn refused_with(text: &str, flags: &[&str]) -> String {
+fn rejected_with(text: &str, flags: &[&str]) -> String {
     let (code, data, talk) = render_text(text, &[&["render", "-"], flags].concat());
     assert_eq!((code, data.as_str()), (1, ""), "{talk}");
     talk
@@ -37,7 +37,7 @@ fn rendered(text: &str, flags: &[&str]) -> (String, String) {
 #[test]
 fn what_stands_beside_the_config_is_judged_too() {
     let check = |text: &str, expected: &str| {
-        let talk = refused(text);
+        let talk = rejected(text);
         assert!(talk.contains(expected), "{expected}\n{talk}");
     };
     let template = |spec: &str| kubeadm("KubeadmConfigTemplate", "v1beta2", spec);
@@ -95,7 +95,7 @@ fn findings_of_templates_name_the_paths_of_the_template() {
         "v1beta2",
         "{template: {spec: {files: [{path: /a, content: b, contentFormat: inspec.d}]}}}",
     );
-    let talk = refused(&text);
+    let talk = rejected(&text);
     assert!(
         talk.contains("spec.template.spec.files[0].contentFormat is `inspec.d`"),
         "{talk}"
@@ -261,12 +261,12 @@ fn volumes_of_one_host_path_are_read_only_together() {
 }
 
 #[test]
-fn empty_objects_of_a_wrong_type_are_refused_in_objects_that_were_read_back() {
+fn empty_objects_of_a_wrong_type_are_rejected_in_objects_that_were_read_back() {
     let text = WORKER.replace("name: w", "name: w, uid: 0-1").replace(
         "  files:",
         "  verbosity: {}\n  mounts: {}\n  format: {}\n  files:",
     );
-    let talk = refused(&text);
+    let talk = rejected(&text);
     for field in ["verbosity", "mounts", "format"] {
         assert!(
             talk.contains(&format!("spec.{field} is a mapping, not ")),
@@ -284,7 +284,7 @@ fn a_minor_version_means_its_newest_patch() {
 }
 
 #[test]
-fn a_controller_can_tell_waiting_from_refusal() {
+fn a_controller_can_tell_waiting_from_rejection() {
     let outcome = |text: &str, placeholders: bool| {
         let (pool, report) = Pool::read(
             &[Source::new("a.yaml", text.to_owned())],
@@ -306,7 +306,7 @@ fn a_controller_can_tell_waiting_from_refusal() {
     assert_eq!(outcome(WORKER, false), Outcome::Waiting);
     assert_eq!(
         outcome(&WORKER.replace("content", "contnt"), false),
-        Outcome::Refused
+        Outcome::Rejected
     );
 }
 
@@ -333,7 +333,7 @@ fn template(name: &str) -> String {
 #[test]
 fn references_that_lead_nowhere_are_told() {
     let check = |text: &str, expected: &[&str]| {
-        let talk = refused(text);
+        let talk = rejected(text);
         expected
             .iter()
             .for_each(|line| assert!(talk.contains(line), "{line}\n{talk}"));
@@ -382,7 +382,7 @@ fn kinds_that_are_misspelt_are_told() {
         format!("{WORKER}---\napiVersion: {group}/v1beta2\nkind: {kind}\nmetadata: {{name: x}}\n")
     };
     let check = |group: &str, kind: &str, expected: &str| {
-        let talk = refused(&misspelt(group, kind));
+        let talk = rejected(&misspelt(group, kind));
         assert!(
             talk.contains("error[render-kind-unknown]")
                 && talk.contains(&format!("  = help: {expected}\n")),
@@ -415,7 +415,7 @@ fn kinds_that_are_misspelt_are_told() {
         let (code, _, talk) = render_text(&misspelt(group, kind), &["render", "-"]);
         assert_eq!(code, 0, "{kind}\n{talk}");
     }
-    let nothing = refused("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n");
+    let nothing = rejected("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n");
     assert!(nothing.contains("  = note: it holds Pod/p\n"), "{nothing}");
 }
 
@@ -467,7 +467,7 @@ fn each_machine_deployment_of_a_template_is_a_machine() {
 #[test]
 fn help_shows_the_new_form_ready_to_paste() {
     let check = |spec: &str, expected: &[&str]| {
-        let talk = refused(&kubeadm("KubeadmConfig", "v1beta2", spec));
+        let talk = rejected(&kubeadm("KubeadmConfig", "v1beta2", spec));
         let told: Vec<_> = talk
             .lines()
             .filter_map(|line| line.split_once("= help: "))
@@ -553,8 +553,8 @@ fn empty_objects_of_v1beta1_count_as_go_reads_them() {
         assert!(!render(config, "v1.14").contains("path: /k\n"), "{config}");
         assert!(!render(config, "v1.11").contains("path: /k\n"), "{config}");
     }
-    // v1.10 tells them from absent ones, and its webhook refuses them.
-    let talk = refused_with(
+    // v1.10 tells them from absent ones, and its webhook rejects them.
+    let talk = rejected_with(
         &kubeadm("KubeadmConfig", "v1beta1", &with_kubeconfig("{user: {}}")),
         &["--capi-version", "v1.10"],
     );
@@ -583,7 +583,7 @@ fn empty_objects_of_v1beta1_count_as_go_reads_them() {
 
 /// apimachinery shows values in JSON since 0.34, which Cluster API has since v1.12.
 #[test]
-fn refusals_show_structs_as_the_release_does() {
+fn rejections_show_structs_as_the_release_does() {
     let both = "{user: {authProvider: {name: x}, exec: {command: c}}}";
     let json = r#"{"authProvider":{"name":"x"},"exec":{"command":"c"}}: only one"#;
     for (release, expected) in [
@@ -592,7 +592,7 @@ fn refusals_show_structs_as_the_release_does() {
         ("v1.12", json),
     ] {
         let config = kubeadm("KubeadmConfig", "v1beta1", &with_kubeconfig(both));
-        let talk = refused_with(
+        let talk = rejected_with(
             &config,
             &["--capi-version", release, "--show-secrets", "-v", "1"],
         );
@@ -640,7 +640,7 @@ fn both_layouts_are_right_in_objects_that_were_read_back() {
         "v1beta2",
         "{diskSetup: {partitions: [{device: /dev/sdb, layout: true, diskLayout: [{percentage: 33}]}]}}",
     );
-    let talk = refused(&written);
+    let talk = rejected(&written);
     assert!(
         talk.contains("exactly one of the fields in [layout diskLayout] must be set"),
         "{talk}"
@@ -649,7 +649,7 @@ fn both_layouts_are_right_in_objects_that_were_read_back() {
     let (data, _) = rendered(&stored, &[]);
     assert!(data.contains("    layout:\n      - 33"), "{data}");
     let neither = stored.replace(", layout: true, diskLayout: [{percentage: 33}]", "");
-    let talk = refused(&neither);
+    let talk = rejected(&neither);
     assert!(
         talk.contains("exactly one of the fields in [layout diskLayout] must be set"),
         "{talk}"

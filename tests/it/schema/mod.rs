@@ -1,5 +1,5 @@
 //! The API server's checks over the schema of KubeadmConfig and over the vectors that the real API
-//! server refused.
+//! server rejected.
 
 mod properties;
 mod rules;
@@ -9,7 +9,7 @@ mod values;
 use serde_json::Value;
 use windlass::api::names::{Kind, Version};
 use windlass::api::openapi;
-use windlass::schema::{Schema, Violation, refusal};
+use windlass::schema::{Schema, Violation, rejection_message};
 use windlass::text::budget::Budget;
 use windlass::text::source::Source;
 use windlass::text::yaml::parse;
@@ -62,7 +62,7 @@ fn admitted(schema: &Schema, mut object: Value) -> Vec<Violation> {
 }
 
 #[test]
-fn vectors_that_the_schema_refuses_give_the_exact_text() {
+fn vectors_that_the_schema_rejects_give_the_exact_text() {
     let vectors = vectors("render");
     let index = index(&vectors);
     let cases: Vec<_> = index["cases"]
@@ -77,7 +77,7 @@ fn vectors_that_the_schema_refuses_give_the_exact_text() {
         let name = case["name"].as_str().unwrap();
         let (version, object) = input(&vectors, case);
         let subject = object["metadata"]["name"].as_str().unwrap().to_owned();
-        let given = refusal(
+        let given = rejection_message(
             "bootstrap.cluster.x-k8s.io",
             "KubeadmConfig",
             &subject,
@@ -98,7 +98,7 @@ fn vectors_that_were_rendered_pass_the_schema() {
     let schemas = Version::ALL.map(|version| (version, kubeadm_config(version)));
     let index = index(&vectors);
     let rendered = |case: &&Value| case["error"].is_null() && case["profile"] != "v1.10.10";
-    let (mut count, mut refused) = (0, Vec::new());
+    let (mut count, mut rejected) = (0, Vec::new());
     for case in index["cases"].as_array().unwrap().iter().filter(rendered) {
         let name = case["name"].as_str().unwrap();
         let (version, object) = input(&vectors, case);
@@ -108,12 +108,12 @@ fn vectors_that_were_rendered_pass_the_schema() {
             .unwrap()
             .1;
         count += 1;
-        refused.extend(
+        rejected.extend(
             admitted(schema, object)
                 .iter()
                 .map(|violation| format!("{name}: {violation}")),
         );
     }
     assert!(count > 300, "only {count} cases found");
-    assert_eq!(refused, [""; 0]);
+    assert_eq!(rejected, [""; 0]);
 }

@@ -1,4 +1,4 @@
-//! CEL rules: what they refuse, and what we say about rules that we cannot judge.
+//! CEL rules: what they reject, and what we say about rules that we cannot judge.
 
 use serde_json::{Value, json};
 use windlass::api::names::Version;
@@ -7,7 +7,7 @@ use windlass::text::budget::{Budget, Resource};
 
 use super::kubeadm_config;
 
-/// A schema with one property `x`, and what its rules say about a value of it: refusals, then what
+/// A schema with one property `x`, and what its rules say about a value of it: rejections, then what
 /// could not be judged.
 fn check_rules(schema: Value, value: Value, old: Option<Value>, expected: &[&str], gaps: usize) {
     let schema =
@@ -34,7 +34,7 @@ fn ruled(mut schema: Value, rule: Value) -> Value {
 }
 
 #[test]
-fn rules_refuse_in_upstream_words() {
+fn rules_reject_in_upstream_words() {
     let object = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "object", "properties": {"c.d": {"type": "string"}}}}});
     let check = |rule: Value, expected: &str| {
         check_rules(

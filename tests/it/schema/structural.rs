@@ -1,4 +1,4 @@
-//! Schemas of CRDs: what the API server refuses when they are created.
+//! Schemas of CRDs: what the API server rejects when they are created.
 
 use serde_json::{Value, json};
 use windlass::schema::{Violation, structural};
@@ -42,14 +42,14 @@ fn schemas_of_the_corpus_are_structural() {
     };
     let crds = crds_below(&corpus);
     assert!(crds.len() > 90, "only {} CRDs found", crds.len());
-    let refused = |(name, crd): &(String, Value)| {
+    let rejected = |(name, crd): &(String, Value)| {
         structural::check(crd, &Budget::default())
             .iter()
             .map(|found| format!("{name}: {found}"))
             .collect::<Vec<_>>()
     };
-    let refused: Vec<_> = crds.par_iter().flat_map(refused).collect();
-    assert!(refused.is_empty(), "{}", refused.join("\n"));
+    let rejected: Vec<_> = crds.par_iter().flat_map(rejected).collect();
+    assert!(rejected.is_empty(), "{}", rejected.join("\n"));
 }
 
 /// A CRD with one version, whose property `x` has this schema.
@@ -228,7 +228,7 @@ fn the_root_leaves_type_and_metadata_alone() {
         with(json!({"type": "object", "minProperties": 1}), false),
         [""; 0]
     );
-    // Versions with different schemas are judged one by one; one without a schema is refused.
+    // Versions with different schemas are judged one by one; one without a schema is rejected.
     let versions = json!([{"name": "v1", "schema": {"openAPIV3Schema": {"type": "array", "items": {"type": "string"}}}}, {"name": "v2"}]);
     let found: Vec<_> =
         structural::check(&json!({"spec": {"versions": versions}}), &Budget::default())

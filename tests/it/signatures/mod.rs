@@ -524,8 +524,8 @@ fn add(folder: &Path, words: &str) -> (i32, String, bool) {
     )
 }
 
-/// Whether it was refused with these rules and nothing written.
-fn assert_refused(folder: &Path, words: &str, rules: &[&str]) {
+/// Whether it was rejected with these rules and nothing written.
+fn assert_rejected(folder: &Path, words: &str, rules: &[&str]) {
     let (code, said, is_written) = add(folder, words);
     let found: Vec<&str> = said
         .lines()
@@ -546,7 +546,7 @@ fn a_signed_release_is_laid_in_and_its_mutations_are_not() {
     let project = project();
     let folder = project.path();
     let at = |file: &str| folder.join("release").join(file);
-    assert_refused(folder, "release --key p256.pub", &["signature-missing"]);
+    assert_rejected(folder, "release --key p256.pub", &["signature-missing"]);
 
     keys(folder, "ed25519", &["-algorithm", "ED25519"]);
     keys(
@@ -570,7 +570,7 @@ fn a_signed_release_is_laid_in_and_its_mutations_are_not() {
             "{name}: {said}"
         );
         assert!(!said.contains("signature-unverified"), "{said}");
-        assert_refused(folder, "release --key other.pub", &["signature-wrong"]);
+        assert_rejected(folder, "release --key other.pub", &["signature-wrong"]);
     }
     assert_eq!(add(folder, "release --key other.pub --key p256.pub").0, 0);
     assert!(
@@ -598,8 +598,8 @@ fn a_signed_release_is_laid_in_and_its_mutations_are_not() {
         [&components[..], b"# more\n"].concat(),
     )
     .unwrap();
-    assert_refused(folder, "release", &["release-checksum-wrong"]);
-    assert_refused(
+    assert_rejected(folder, "release", &["release-checksum-wrong"]);
+    assert_rejected(
         folder,
         "release --key p256.pub",
         &["release-checksum-wrong", "signature-missing"],
@@ -615,14 +615,14 @@ fn a_signed_release_is_laid_in_and_its_mutations_are_not() {
             .collect::<String>(),
     )
     .unwrap();
-    assert_refused(folder, "release --key p256.pub", &["signature-wrong"]);
+    assert_rejected(folder, "release --key p256.pub", &["signature-wrong"]);
     std::fs::write(at(SUMS), sums).unwrap();
 
     // A file that the signed list does not name has to have a signature of its own.
     std::fs::write(at("notes.txt"), "new\n").unwrap();
-    assert_refused(folder, "release --key p256.pub", &["signature-missing"]);
+    assert_rejected(folder, "release --key p256.pub", &["signature-missing"]);
     sign(folder, "other", "release/notes.txt");
-    assert_refused(folder, "release --key p256.pub", &["signature-wrong"]);
+    assert_rejected(folder, "release --key p256.pub", &["signature-wrong"]);
     sign(folder, "p256", "release/notes.txt");
     assert_eq!(add(folder, "release --key p256.pub").0, 0);
     let signature = std::fs::read(at("notes.txt.sigstore.json")).unwrap();
@@ -631,7 +631,7 @@ fn a_signed_release_is_laid_in_and_its_mutations_are_not() {
         &signature[..signature.len() / 2],
     )
     .unwrap();
-    assert_refused(folder, "release --key p256.pub", &["signature-wrong"]);
+    assert_rejected(folder, "release --key p256.pub", &["signature-wrong"]);
 }
 
 #[test]
@@ -644,14 +644,14 @@ fn a_statement_about_the_checksums_is_a_signature_of_them() {
     let sum = hex(&std::fs::read(folder.join("release").join(SUMS)).unwrap());
     attest(folder, "p256", "release/SHA256SUMS", &sum);
     assert_eq!(add(folder, "release --key p256.pub").0, 0);
-    assert_refused(folder, "release --key other.pub", &["signature-wrong"]);
+    assert_rejected(folder, "release --key other.pub", &["signature-wrong"]);
     attest(
         folder,
         "p256",
         "release/SHA256SUMS",
         &hex(b"something else"),
     );
-    assert_refused(folder, "release --key p256.pub", &["signature-wrong"]);
+    assert_rejected(folder, "release --key p256.pub", &["signature-wrong"]);
 }
 
 /// Whoever signs a bundle vouches for all that is in it, its configuration included.
@@ -688,7 +688,7 @@ fn a_bundle_is_signed_as_a_whole_or_release_by_release() {
             .contains("WINDLASS_LOG_LEVEL")
     };
     bundle();
-    assert_refused(folder, "b.tar --key p256.pub", &["signature-missing"]);
+    assert_rejected(folder, "b.tar --key p256.pub", &["signature-missing"]);
     sign(folder, "p256", "b.tar");
     for words in [
         "b.tar --key p256.pub",
@@ -697,7 +697,7 @@ fn a_bundle_is_signed_as_a_whole_or_release_by_release() {
         let (code, said, _) = add(folder, words);
         assert!(code == 0 && sets_variable(), "{said}");
     }
-    assert_refused(folder, "b.tar --key other.pub", &["signature-wrong"]);
+    assert_rejected(folder, "b.tar --key other.pub", &["signature-wrong"]);
     let (code, said, _) = add(folder, "b.tar");
     assert_eq!(
         (code, said.matches("signature-unverified").count()),
@@ -803,7 +803,7 @@ fn swap(layout: &Path, title: &str, more: &[u8]) {
 }
 
 #[test]
-fn flags_that_say_too_little_are_refused() {
+fn flags_that_say_too_little_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     copy(&root().join(RELEASE), &folder.path().join("release"));
     std::fs::write(folder.path().join("key.pub"), recorded("key.pub")).unwrap();

@@ -1,4 +1,4 @@
-//! What Cluster API's webhooks refuse of a class or a topology, in their words
+//! What Cluster API's webhooks reject of a class or a topology, in their words
 //! (`core/webhooks/admission` and `internal/topology` of v1.14).
 
 use std::fs;
@@ -10,7 +10,7 @@ use crate::support::{core_schema, windlass};
 const SOUND: &str = include_str!("../../../examples/topology/harbour.yaml");
 
 /// The messages of the errors about the sound class and topology with these changes.
-fn refused(changes: &[(&str, &str)]) -> Vec<String> {
+fn rejected(changes: &[(&str, &str)]) -> Vec<String> {
     let text = changes.iter().fold(SOUND.to_owned(), |text, (from, to)| {
         assert!(text.contains(from), "{from}");
         text.replacen(from, to, 1)
@@ -49,11 +49,11 @@ const WORKER: (&str, &str) = (
 /// One field more behind a line.
 fn with(line: &str, field: &str) -> Vec<String> {
     let indent = " ".repeat(line.len() - line.trim_start().len() + 2);
-    refused(&[(line, &format!("{line}{indent}{field}\n"))])
+    rejected(&[(line, &format!("{line}{indent}{field}\n"))])
 }
 
 #[test]
-fn taints_of_the_system_are_refused() {
+fn taints_of_the_system_are_rejected() {
     for (key, detail) in [
         (
             "node.cluster.x-k8s.io/uninitialized",
@@ -84,7 +84,7 @@ fn taints_of_the_system_are_refused() {
             assert_eq!(with(line, &taints), [expected]);
         }
         let of_topology = taints.replace("taints:", "controlPlane: {replicas: 3, taints:") + "}";
-        let found = refused(&[(
+        let found = rejected(&[(
             "    controlPlane: {replicas: 3}\n",
             &format!("    {of_topology}\n"),
         )]);
@@ -107,7 +107,7 @@ fn taints_of_the_system_are_refused() {
         );
     }
     let pool = "      machinePools:\n      - {class: p, name: pool, taints: [{key: node-role.kubernetes.io/master, effect: NoSchedule, propagation: Always}]}\n";
-    let found = refused(&[(
+    let found = rejected(&[(
         "    variables:\n    - {name: registry",
         &format!("{pool}    variables:\n    - {{name: registry"),
     )]);
@@ -122,7 +122,7 @@ fn taints_of_the_system_are_refused() {
 fn versions_of_a_class_ascend_without_a_gap() {
     let of = |versions: &str| {
         let added = "  controlPlane:\n    templateRef: {apiVersion: controlplane";
-        refused(&[(
+        rejected(&[(
             added,
             &format!("  kubernetesVersions: [{versions}]\n{added}"),
         )])
@@ -180,7 +180,7 @@ fn health_checks_that_are_turned_on_are_described() {
         ),
         [""; 0]
     );
-    let in_class = refused(&[
+    let in_class = rejected(&[
         (
             CLASS_WORKER.0,
             "    - class: worker\n      healthCheck: {checks: {nodeStartupTimeoutSeconds: 60}}\n",
@@ -202,7 +202,7 @@ fn health_checks_that_are_turned_on_are_described() {
         [soon]
     );
     let of_control_plane = |check: &str| {
-        refused(&[(
+        rejected(&[(
             "    controlPlane: {replicas: 3}\n",
             &format!("    controlPlane: {{replicas: 3, healthCheck: {check}}}\n"),
         )])
@@ -226,7 +226,7 @@ fn health_checks_that_are_turned_on_are_described() {
     );
     // The machines of a control plane without a template of machines are nobody's to check.
     let machines = "    machineInfrastructure:\n      templateRef: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta2, kind: DockerMachineTemplate, name: harbour}\n";
-    let found = refused(&[
+    let found = rejected(&[
         (machines, ""),
         (
             "    controlPlane: {replicas: 3}\n",
@@ -259,7 +259,7 @@ fn rollouts_names_and_concurrency_of_a_topology_are_judged() {
         "{words:?}"
     );
     let long = "a".repeat(60) + ".bcd";
-    let named = refused(&[("  name: pier\n", &format!("  name: {long}\n"))]);
+    let named = rejected(&[("  name: pier\n", &format!("  name: {long}\n"))]);
     let expected = format!(
         "metadata.name: Invalid value: \"{long}\": must be a valid label value must be no more than 63 bytes"
     );
@@ -268,7 +268,7 @@ fn rollouts_names_and_concurrency_of_a_topology_are_judged() {
         let annotations = format!(
             "  name: pier\n  annotations: {{topology.cluster.x-k8s.io/upgrade-concurrency: \"{value}\"}}\n"
         );
-        refused(&[("  name: pier\n", &annotations)])
+        rejected(&[("  name: pier\n", &annotations)])
     };
     let at = "metadata.annotations.topology.cluster.x-k8s.io/upgrade-concurrency";
     assert_eq!(at_once("2"), [""; 0]);
@@ -355,7 +355,7 @@ fn demanded(
     }
 }
 
-/// What Cluster API's CRD demands of a class, a class in use is refused without.
+/// What Cluster API's CRD demands of a class, a class in use is rejected without.
 #[test]
 fn classes_in_use_have_what_their_crd_demands() {
     for (version, least) in [("v1beta1", 10), ("v1beta2", 30)] {

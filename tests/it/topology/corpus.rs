@@ -1,4 +1,4 @@
-//! Every ClusterClass of the corpus is planned, with a Cluster that uses it, or refused in words
+//! Every ClusterClass of the corpus is planned, with a Cluster that uses it, or rejected in words
 //! that stand here.
 
 #[path = "../../topology/classes.rs"]
@@ -16,9 +16,9 @@ use windlass::text::source::Source;
 
 use crate::support::{files_below, shared};
 
-/// Whose uses are refused: a part of the class's file and name, the rule, and what Cluster API or
+/// Whose uses are rejected: a part of the class's file and name, the rule, and what Cluster API or
 /// the API server says of it.
-const REFUSED: &[(&str, &str, &str)] = &[
+const REJECTED: &[(&str, &str, &str)] = &[
     // Made by a runtime extension.
     (
         "infrastructure-docker/main/clusterclass-in-memory.yaml",
@@ -44,40 +44,40 @@ const REFUSED: &[(&str, &str, &str)] = &[
     // Kustomize's patches for classes are none.
     (
         "prow-clusterclass-ci-default/patches.yaml",
-        "topology-class-refused",
+        "topology-class-rejected",
         UNDEFINED,
     ),
     (
         "prow-clusterclass-ci-default/variables.yaml",
-        "topology-class-refused",
+        "topology-class-rejected",
         UNDEFINED,
     ),
     (
         "prow-clusterclass-ci-rke2/patches.yaml",
-        "topology-class-refused",
+        "topology-class-rejected",
         UNDEFINED,
     ),
     (
         "prow-clusterclass-ci-rke2/variables.yaml",
-        "topology-class-refused",
+        "topology-class-rejected",
         UNDEFINED,
     ),
     // A variable that does not say whether it has to be set.
     (
         "#test-clusterclass",
-        "topology-class-refused",
+        "topology-class-rejected",
         "spec.variables[3].required: Required value",
     ),
     // The Cluster is for a class with more variables.
     (
         "clusterclass-template-docker.yaml#class-name with the Cluster of rancher",
-        "topology-variable-refused",
+        "topology-variable-rejected",
         "spec.topology.variables[files]: Invalid value: \"[]\": variable is not defined",
     ),
     // A number in quotes.
     (
         "clusterclass-ci-default.yaml#ci-default with the Cluster of kubernetes-sigs",
-        "topology-cluster-refused",
+        "topology-cluster-rejected",
         QUOTED,
     ),
     // The provider's webhook fills in what the patch replaces.
@@ -127,7 +127,7 @@ fn judged(one: &Use) -> (usize, Vec<Diagnostic>) {
 }
 
 /// The errors of a use; each stands in a file of the use and says what to do.
-fn refusals(one: &Use, findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+fn rejections(one: &Use, findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let errors: Vec<Diagnostic> = findings
         .into_iter()
         .filter(|finding| finding.rule.severity == Severity::Error)
@@ -147,7 +147,7 @@ fn refusals(one: &Use, findings: Vec<Diagnostic>) -> Vec<Diagnostic> {
 }
 
 #[test]
-fn every_class_of_the_corpus_is_planned_or_refused_with_a_reason() {
+fn every_class_of_the_corpus_is_planned_or_rejected_with_a_reason() {
     let Some(root) = shared("corpus") else { return };
     let is_yaml = |path: &PathBuf| {
         path.extension()
@@ -160,7 +160,7 @@ fn every_class_of_the_corpus_is_planned_or_refused_with_a_reason() {
             .filter(is_yaml)
             .collect::<Vec<_>>(),
     );
-    let (mut planned, mut refused, mut failures, mut used) = (0, 0, Vec::new(), BTreeSet::new());
+    let (mut planned, mut rejected, mut failures, mut used) = (0, 0, Vec::new(), BTreeSet::new());
     for one in &uses {
         let title = format!(
             "{} with the Cluster of {}",
@@ -168,7 +168,7 @@ fn every_class_of_the_corpus_is_planned_or_refused_with_a_reason() {
             one.cluster.as_deref().unwrap_or("this test")
         );
         let (objects, findings) = judged(one);
-        let errors = refusals(one, findings);
+        let errors = rejections(one, findings);
         let said: Vec<(&str, &str)> = errors
             .iter()
             .map(|error| {
@@ -178,26 +178,26 @@ fn every_class_of_the_corpus_is_planned_or_refused_with_a_reason() {
                 )
             })
             .collect();
-        let expected = REFUSED
+        let expected = REJECTED
             .iter()
             .position(|(class, _, _)| title.contains(class));
         match (errors.is_empty(), expected) {
             (true, None) if objects >= 3 => planned += 1,
             (true, None) => failures.push(format!(
-                "{title}: neither planned nor refused: {objects} objects"
+                "{title}: neither planned nor rejected: {objects} objects"
             )),
             (true, Some(_)) => {
                 failures.push(format!("{title}: is planned now: take it off the list"))
             }
             (false, Some(at))
                 if said.iter().any(|(rule, words)| {
-                    *rule == REFUSED[at].1 && words.contains(REFUSED[at].2)
+                    *rule == REJECTED[at].1 && words.contains(REJECTED[at].2)
                 }) =>
             {
                 used.insert(at);
-                refused += 1;
+                rejected += 1;
             }
-            (false, _) => failures.push(format!("{title}: refused: {:?}", said.first())),
+            (false, _) => failures.push(format!("{title}: rejected: {:?}", said.first())),
         }
     }
     let classes: BTreeSet<&str> = uses.iter().map(|one| one.class.as_str()).collect();
@@ -207,14 +207,14 @@ fn every_class_of_the_corpus_is_planned_or_refused_with_a_reason() {
         "the corpus has all templates of its classes"
     );
     println!(
-        "{} classes, {} uses: {planned} planned, {refused} refused",
+        "{} classes, {} uses: {planned} planned, {rejected} rejected",
         classes.len(),
         uses.len()
     );
     failures.extend(
-        (0..REFUSED.len())
+        (0..REJECTED.len())
             .filter(|at| !used.contains(at))
-            .map(|at| format!("nothing is refused so: {:?}", REFUSED[at])),
+            .map(|at| format!("nothing is rejected so: {:?}", REJECTED[at])),
     );
     assert!(
         failures.is_empty(),

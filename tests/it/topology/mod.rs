@@ -1,5 +1,5 @@
 //! What a ClusterClass makes of a Cluster is what Cluster API's own engine makes of it, or its
-//! refusal.
+//! rejection.
 
 mod admission;
 mod corpus;
@@ -73,7 +73,7 @@ fn rows(objects: &[PlannedObject]) -> Value {
         .collect()
 }
 
-fn first_refusal(findings: &[Diagnostic]) -> Option<String> {
+fn first_rejection(findings: &[Diagnostic]) -> Option<String> {
     let first = findings
         .iter()
         .find(|finding| finding.rule.severity == Severity::Error)?;
@@ -91,15 +91,15 @@ fn differs(
     objects: &[PlannedObject],
     findings: &[Diagnostic],
 ) -> Option<String> {
-    let refusal = first_refusal(findings);
+    let rejection = first_rejection(findings);
     if let Ok(expected) = std::fs::read_to_string(folder.join(format!("{name}.error.txt"))) {
-        return (refusal.as_ref() != Some(&expected))
-            .then(|| format!("expected {expected}\nfound {refusal:?}"));
+        return (rejection.as_ref() != Some(&expected))
+            .then(|| format!("expected {expected}\nfound {rejection:?}"));
     }
     let expected = std::fs::read_to_string(folder.join(format!("{name}.json"))).ok()?;
     let expected: Value = serde_json::from_str(&expected).unwrap();
-    if let Some(refusal) = refusal {
-        return Some(format!("refused: {refusal}"));
+    if let Some(rejection) = rejection {
+        return Some(format!("rejected: {rejection}"));
     }
     (normal(&expected) != normal(&rows(objects)))
         .then(|| format!("expected {expected}\nfound {}", rows(objects)))
@@ -292,7 +292,7 @@ fn the_command_line_plans() {
     );
 }
 
-/// What Cluster API's webhook refuses of the schema of a variable stands at the keyword, not at the
+/// What Cluster API's webhook rejects of the schema of a variable stands at the keyword, not at the
 /// variable.
 #[test]
 fn faults_of_schemas_stand_at_their_keywords() {
@@ -312,7 +312,7 @@ fn faults_of_schemas_stand_at_their_keywords() {
         .as_array()
         .unwrap()
         .iter()
-        .filter(|finding| finding["rule"] == "topology-class-refused");
+        .filter(|finding| finding["rule"] == "topology-class-rejected");
     assert_eq!(
         found
             .map(|finding| finding["line"].as_u64().unwrap())

@@ -30,7 +30,7 @@ fn planned(documents: &[Value]) -> Vec<Desired> {
     let text = json!({"apiVersion": "v1", "kind": "List", "items": documents}).to_string();
     let (pool, report) = Pool::read(&[Source::new("t.json", text)], &Budget::default());
     assert!(!report.has_errors(), "{report:?}");
-    // Selectors that match nothing are refused before they are tried.
+    // Selectors that match nothing are rejected before they are tried.
     let planned = plan(
         &pool,
         &Options {

@@ -86,7 +86,7 @@ func newVersion(openAPI *apiextensionsv1.JSONSchemaProps) (*version, error) {
 	return &version{schema: structural, validator: validator, rules: cel.NewValidator(structural, true, celconfig.PerCallLimit)}, nil
 }
 
-// create is a request that creates the config: the object as it is stored, or who refuses it.
+// create is a request that creates the config: the object as it is stored, or who rejects it.
 func (s *apiServer) create(config map[string]interface{}) (map[string]interface{}, *Result, error) {
 	_, asked, _ := strings.Cut(config["apiVersion"].(string), "/")
 	served := s.versions[asked]
@@ -94,21 +94,21 @@ func (s *apiServer) create(config map[string]interface{}) (map[string]interface{
 		return nil, nil, fmt.Errorf("the release does not serve %s", asked)
 	}
 	if unknown := served.complete(config); len(unknown) != 0 {
-		return nil, &Result{RefusedBy: "decoding", Reasons: unknown, Fields: unknown}, nil
+		return nil, &Result{RejectedBy: "decoding", Reasons: unknown, Fields: unknown}, nil
 	}
-	config, refused, err := s.mutate(config)
-	if refused != nil || err != nil {
-		return nil, refused, err
+	config, rejected, err := s.mutate(config)
+	if rejected != nil || err != nil {
+		return nil, rejected, err
 	}
-	if refused := served.validate(config); refused != nil {
-		return nil, refused, nil
+	if rejected := served.validate(config); rejected != nil {
+		return nil, rejected, nil
 	}
-	stored, refused, err := s.convert(config, asked)
-	if refused != nil || err != nil {
-		return nil, refused, err
+	stored, rejected, err := s.convert(config, asked)
+	if rejected != nil || err != nil {
+		return nil, rejected, err
 	}
-	if _, refused, err = s.admit("validate", stored); refused != nil || err != nil {
-		return nil, refused, err
+	if _, rejected, err = s.admit("validate", stored); rejected != nil || err != nil {
+		return nil, rejected, err
 	}
 	s.versions[s.storage].complete(stored)
 	return stored, nil, nil
@@ -126,23 +126,23 @@ func (v *version) complete(config map[string]interface{}) []string {
 func (v *version) validate(config map[string]interface{}) *Result {
 	faults := validation.ValidateCustomResource(nil, config, v.validator)
 	faults = append(faults, listtype.ValidateListSetsAndMaps(nil, v.schema, config)...)
-	if refused := refusedBy("schema", config, faults); refused != nil {
-		return refused
+	if rejected := rejectedBy("schema", config, faults); rejected != nil {
+		return rejected
 	}
 	faults, _ = v.rules.Validate(context.Background(), nil, v.schema, config, nil, celconfig.RuntimeCELCostBudget)
-	return refusedBy("rules", config, faults)
+	return rejectedBy("rules", config, faults)
 }
 
-func refusedBy(who string, config map[string]interface{}, faults field.ErrorList) *Result {
+func rejectedBy(who string, config map[string]interface{}, faults field.ErrorList) *Result {
 	if len(faults) == 0 {
 		return nil
 	}
 	name, _, _ := unstructured.NestedString(config, "metadata", "name")
-	refusal := apierrors.NewInvalid(schema.GroupKind{Group: group, Kind: "KubeadmConfig"}, name, faults)
-	return &Result{RefusedBy: who, Reasons: []string{refusal.Error()}, Fields: fields(&refusal.ErrStatus)}
+	rejection := apierrors.NewInvalid(schema.GroupKind{Group: group, Kind: "KubeadmConfig"}, name, faults)
+	return &Result{RejectedBy: who, Reasons: []string{rejection.Error()}, Fields: fields(&rejection.ErrStatus)}
 }
 
-// fields are those that a refusal names.
+// fields are those that a rejection names.
 func fields(status *metav1.Status) []string {
 	var named []string
 	if status.Details != nil {
@@ -155,9 +155,9 @@ func fields(status *metav1.Status) []string {
 
 // mutate is the defaulting webhook, where the release has one.
 func (s *apiServer) mutate(config map[string]interface{}) (map[string]interface{}, *Result, error) {
-	answer, refused, err := s.admit("mutate", config)
-	if answer == nil || len(answer.Patch) == 0 || refused != nil || err != nil {
-		return config, refused, err
+	answer, rejected, err := s.admit("mutate", config)
+	if answer == nil || len(answer.Patch) == 0 || rejected != nil || err != nil {
+		return config, rejected, err
 	}
 	patch, err := jsonpatch.DecodePatch(answer.Patch)
 	if err != nil {
@@ -199,7 +199,7 @@ func (s *apiServer) admit(verb string, config map[string]interface{}) (*admissio
 	if answer.Allowed {
 		return answer, nil, nil
 	}
-	return nil, &Result{RefusedBy: "webhook", Reasons: []string{answer.Result.Message}, Fields: fields(answer.Result)}, nil
+	return nil, &Result{RejectedBy: "webhook", Reasons: []string{answer.Result.Message}, Fields: fields(answer.Result)}, nil
 }
 
 // convert brings a config to the version that is stored.
@@ -220,7 +220,7 @@ func (s *apiServer) convert(config map[string]interface{}, from string) (map[str
 		return nil, nil, fmt.Errorf("conversion: answered: %t, %w", found, err)
 	}
 	if answer := review.Response; answer.Result.Status != metav1.StatusSuccess {
-		return nil, &Result{RefusedBy: "conversion", Reasons: []string{answer.Result.Message}}, nil
+		return nil, &Result{RejectedBy: "conversion", Reasons: []string{answer.Result.Message}}, nil
 	}
 	converted := &unstructured.Unstructured{}
 	return converted.Object, nil, converted.UnmarshalJSON(review.Response.ConvertedObjects[0].Raw)

@@ -45,14 +45,14 @@ type Case struct {
 	Objects []json.RawMessage `json:"objects"`
 }
 
-// Result is what came of a case: data, or who refused it and why.
+// Result is what came of a case: data, or who rejected it and why.
 type Result struct {
 	Name   string `json:"name"`
 	Format string `json:"format,omitempty"`
 	// In base64.
 	Data []byte `json:"data,omitempty"`
-	// RefusedBy is decoding, conversion, schema, rules, webhook or reconciler.
-	RefusedBy string `json:"refusedBy,omitempty"`
+	// RejectedBy is decoding, conversion, schema, rules, webhook or reconciler.
+	RejectedBy string `json:"rejectedBy,omitempty"`
 	// Reasons are what a user would read.
 	Reasons []string `json:"reasons,omitempty"`
 	// Fields are those that the reasons are about, where that is said.

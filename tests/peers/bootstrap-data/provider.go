@@ -140,9 +140,9 @@ func (p *provider) process(one Case) (*Result, error) {
 		}
 		objects = append(objects, typed)
 	}
-	stored, refused, err := p.server.create(config)
-	if refused != nil || err != nil {
-		return refused, err
+	stored, rejected, err := p.server.create(config)
+	if rejected != nil || err != nil {
+		return rejected, err
 	}
 	if err := unstructured.SetNestedField(stored, uid, "metadata", "uid"); err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (p *provider) reconcile(config client.Object) (*Result, error) {
 		rand.Reader = &pinned{}
 		_, err := p.reconciler.Reconcile(ctx, reconcile.Request{NamespacedName: key})
 		if err != nil {
-			return &Result{RefusedBy: "reconciler", Reasons: []string{err.Error()}}, nil
+			return &Result{RejectedBy: "reconciler", Reasons: []string{err.Error()}}, nil
 		}
 		secret := &corev1.Secret{}
 		switch err := p.management.Get(ctx, key, secret); {
@@ -185,7 +185,7 @@ func (p *provider) reconcile(config client.Object) (*Result, error) {
 		}
 	}
 	reasons, err := p.condition(ctx, config, key)
-	return &Result{RefusedBy: "reconciler", Reasons: reasons}, err
+	return &Result{RejectedBy: "reconciler", Reasons: reasons}, err
 }
 
 // condition is what a config says of its data.

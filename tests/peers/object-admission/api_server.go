@@ -106,31 +106,31 @@ func (s *apiServer) create(text []byte) (*Result, error) {
 	}
 	// A server reads the metadata into its type before anything else, and then checks it.
 	if _, _, err := structuralobjectmeta.GetObjectMeta(object, false); err != nil {
-		return &Result{RefusedBy: "decoding", Message: err.Error(), Causes: []Cause{{Field: "metadata", Detail: err.Error()}}}, nil
+		return &Result{RejectedBy: "decoding", Message: err.Error(), Causes: []Cause{{Field: "metadata", Detail: err.Error()}}}, nil
 	}
 	if unknown := served.complete(object); len(unknown) != 0 {
-		result := &Result{RefusedBy: "decoding", Message: "unknown fields: " + strings.Join(unknown, ", ")}
+		result := &Result{RejectedBy: "decoding", Message: "unknown fields: " + strings.Join(unknown, ", ")}
 		for _, path := range unknown {
 			result.Causes = append(result.Causes, Cause{Field: path, Detail: "unknown field"})
 		}
 		return result, nil
 	}
-	object, refused, err := s.mutate(kind, served, object, asked)
-	if refused != nil || err != nil {
-		return refused, err
+	object, rejected, err := s.mutate(kind, served, object, asked)
+	if rejected != nil || err != nil {
+		return rejected, err
 	}
-	if refused := kind.validate(served, object); refused != nil {
-		return refused, nil
+	if rejected := kind.validate(served, object); rejected != nil {
+		return rejected, nil
 	}
-	stored, refused, err := s.convert(kind, object, kind.storage)
-	if refused != nil || err != nil {
-		return refused, err
+	stored, rejected, err := s.convert(kind, object, kind.storage)
+	if rejected != nil || err != nil {
+		return rejected, err
 	}
-	_, refused, err = s.admit("validate", kind, stored)
-	if refused == nil {
-		refused = &Result{}
+	_, rejected, err = s.admit("validate", kind, stored)
+	if rejected == nil {
+		rejected = &Result{}
 	}
-	return refused, err
+	return rejected, err
 }
 
 // complete removes what the schema does not know, which strict validation rejects, and adds its defaults.
@@ -145,25 +145,25 @@ func (v *version) complete(object map[string]interface{}) []string {
 func (k *kind) validate(served *version, object map[string]interface{}) *Result {
 	meta, _, err := structuralobjectmeta.GetObjectMeta(object, false)
 	if err != nil {
-		return &Result{RefusedBy: "decoding", Message: err.Error()}
+		return &Result{RejectedBy: "decoding", Message: err.Error()}
 	}
 	faults := apivalidation.ValidateObjectMeta(meta, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
 	faults = append(faults, validation.ValidateCustomResource(nil, object, served.validator)...)
 	faults = append(faults, listtype.ValidateListSetsAndMaps(nil, served.schema, object)...)
-	if refused := k.refused("schema", object, faults); refused != nil {
-		return refused
+	if rejected := k.rejected("schema", object, faults); rejected != nil {
+		return rejected
 	}
 	faults, _ = served.rules.Validate(context.Background(), nil, served.schema, object, nil, celconfig.RuntimeCELCostBudget)
-	return k.refused("rules", object, faults)
+	return k.rejected("rules", object, faults)
 }
 
-func (k *kind) refused(who string, object map[string]interface{}, faults field.ErrorList) *Result {
+func (k *kind) rejected(who string, object map[string]interface{}, faults field.ErrorList) *Result {
 	if len(faults) == 0 {
 		return nil
 	}
 	name, _, _ := unstructured.NestedString(object, "metadata", "name")
-	refusal := apierrors.NewInvalid(schema.GroupKind{Group: k.group, Kind: k.name}, name, faults)
-	return &Result{RefusedBy: who, Message: refusal.Error(), Causes: causes(&refusal.ErrStatus)}
+	rejection := apierrors.NewInvalid(schema.GroupKind{Group: k.group, Kind: k.name}, name, faults)
+	return &Result{RejectedBy: who, Message: rejection.Error(), Causes: causes(&rejection.ErrStatus)}
 }
 
 func causes(status *metav1.Status) []Cause {
@@ -181,16 +181,16 @@ func (s *apiServer) mutate(kind *kind, served *version, object map[string]interf
 	if !s.exists("mutate", kind) {
 		return object, nil, nil
 	}
-	stored, refused, err := s.convert(kind, object, kind.storage)
-	if refused != nil || err != nil {
-		return nil, refused, err
+	stored, rejected, err := s.convert(kind, object, kind.storage)
+	if rejected != nil || err != nil {
+		return nil, rejected, err
 	}
-	answer, refused, err := s.admit("mutate", kind, stored)
-	if refused != nil {
-		refused.RefusedBy = "mutation"
+	answer, rejected, err := s.admit("mutate", kind, stored)
+	if rejected != nil {
+		rejected.RejectedBy = "mutation"
 	}
-	if answer == nil || len(answer.Patch) == 0 || refused != nil || err != nil {
-		return object, refused, err
+	if answer == nil || len(answer.Patch) == 0 || rejected != nil || err != nil {
+		return object, rejected, err
 	}
 	patch, err := jsonpatch.DecodePatch(answer.Patch)
 	if err != nil {
@@ -209,9 +209,9 @@ func (s *apiServer) mutate(kind *kind, served *version, object map[string]interf
 		return nil, nil, err
 	}
 	defaulting.Default(changed, kind.versions[kind.storage].schema)
-	back, refused, err := s.convert(kind, changed, asked)
-	if refused != nil || err != nil {
-		return nil, refused, err
+	back, rejected, err := s.convert(kind, changed, asked)
+	if rejected != nil || err != nil {
+		return nil, rejected, err
 	}
 	defaulting.Default(back, served.schema)
 	return back, nil, nil
@@ -252,7 +252,7 @@ func (s *apiServer) admit(verb string, kind *kind, object map[string]interface{}
 	if answer.Allowed {
 		return answer, nil, nil
 	}
-	return nil, &Result{RefusedBy: "webhook", Message: answer.Result.Message, Causes: causes(answer.Result)}, nil
+	return nil, &Result{RejectedBy: "webhook", Message: answer.Result.Message, Causes: causes(answer.Result)}, nil
 }
 
 // convert brings an object to a version.
@@ -274,7 +274,7 @@ func (s *apiServer) convert(kind *kind, object map[string]interface{}, to string
 		return nil, nil, fmt.Errorf("conversion: answered: %t, %w", found, err)
 	}
 	if answer := review.Response; answer.Result.Status != metav1.StatusSuccess {
-		return nil, &Result{RefusedBy: "conversion", Message: answer.Result.Message}, nil
+		return nil, &Result{RejectedBy: "conversion", Message: answer.Result.Message}, nil
 	}
 	converted := map[string]interface{}{}
 	if err := utiljson.Unmarshal(review.Response.ConvertedObjects[0].Raw, &converted); err != nil {

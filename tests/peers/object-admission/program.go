@@ -47,8 +47,8 @@ type Case struct {
 // Result is the answer of the release.
 type Result struct {
 	Name string `json:"name"`
-	// RefusedBy is decoding, conversion, schema, rules, mutation or webhook; empty if the object is accepted.
-	RefusedBy string `json:"refusedBy,omitempty"`
+	// RejectedBy is decoding, conversion, schema, rules, mutation or webhook; empty if the object is accepted.
+	RejectedBy string `json:"rejectedBy,omitempty"`
 	// Message is what a user would read.
 	Message string `json:"message,omitempty"`
 	// Causes are the parts of the message, one for each field.

@@ -19,7 +19,7 @@ use windlass::reconcile::{Action, Event, Key, Realm, World, Write};
 
 use super::caches::{self, Caches, Config};
 use super::queue::Size;
-use super::requests::{self, Refusal};
+use super::requests::{self, Rejection};
 use super::resources::{self, Core};
 use super::store::Writer;
 use super::triggers::{Change, Part, Triggers, told};
@@ -47,7 +47,7 @@ struct State {
     /// The media types of what was written.
     media_types: Vec<String>,
     /// The answer to requests of that method, whatever they are.
-    refused: Option<(Method, StatusCode)>,
+    rejected: Option<(Method, StatusCode)>,
     takes: Duration,
     /// Whether this process has lost its Lease when a write comes to the connection.
     has_lost_lease: bool,
@@ -92,12 +92,12 @@ impl Api {
         self.0.lock().unwrap().objects.get(path).cloned()
     }
 
-    fn refuse(&self, method: Method, code: StatusCode) {
-        self.0.lock().unwrap().refused = Some((method, code));
+    fn reject(&self, method: Method, code: StatusCode) {
+        self.0.lock().unwrap().rejected = Some((method, code));
     }
 
-    fn refuse_nothing(&self) {
-        self.0.lock().unwrap().refused = None;
+    fn reject_nothing(&self) {
+        self.0.lock().unwrap().rejected = None;
     }
 
     /// Methods and paths, with their queries, of all requests but reads of one object.
@@ -174,14 +174,18 @@ impl Api {
     fn answer(&self, method: Method, asked: &str, path: &str, body: Value) -> (StatusCode, Value) {
         let mut state = self.0.lock().unwrap();
         state.asked.push((method.clone(), asked.to_owned()));
-        let refused = |code: StatusCode| {
+        let rejected = |code: StatusCode| {
             (
                 code,
-                json!({"kind": "Status", "code": code.as_u16(), "message": "refused", "reason": "x"}),
+                json!({"kind": "Status", "code": code.as_u16(), "message": "rejected", "reason": "x"}),
             )
         };
-        if let Some((_, code)) = state.refused.iter().find(|(refused, _)| *refused == method) {
-            return refused(*code);
+        if let Some((_, code)) = state
+            .rejected
+            .iter()
+            .find(|(rejected, _)| *rejected == method)
+        {
+            return rejected(*code);
         }
         let path = path.strip_suffix("/status").unwrap_or(path);
         let is_collection = path.ends_with("s")
@@ -205,7 +209,7 @@ impl Api {
                 )
             }
             "GET" => state.objects.get(path).map_or_else(
-                || refused(StatusCode::NOT_FOUND),
+                || rejected(StatusCode::NOT_FOUND),
                 |object| (StatusCode::OK, object.clone()),
             ),
             "POST" => {

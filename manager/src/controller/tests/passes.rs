@@ -165,7 +165,7 @@ async fn who_is_overtaken_looks_again_soon() {
     for code in [StatusCode::CONFLICT, StatusCode::NOT_FOUND] {
         let api = site();
         let (context, setting) = context(&api);
-        api.refuse(Method::POST, code);
+        api.reject(Method::POST, code);
         let failure = work::reconcile(config(), context.clone())
             .await
             .expect_err("it was overtaken");
@@ -194,7 +194,7 @@ async fn who_is_overtaken_again_and_again_waits_longer() {
 async fn failures_are_looked_at_later_each_time() {
     let api = site();
     let (context, _) = context(&api);
-    api.refuse(Method::POST, StatusCode::FORBIDDEN);
+    api.reject(Method::POST, StatusCode::FORBIDDEN);
     let mut pauses = Vec::new();
     for _ in 0..10 {
         let failure = work::reconcile(config(), context.clone())
@@ -202,7 +202,7 @@ async fn failures_are_looked_at_later_each_time() {
             .expect_err("it may not");
         assert_eq!(
             failure.to_string(),
-            "cannot create Secret n/w: the API server answered: “refused”"
+            "cannot create Secret n/w: the API server answered: “rejected”"
         );
         pauses.push(work::after_failure(&config(), &failure, &context));
     }
@@ -214,7 +214,7 @@ async fn failures_are_looked_at_later_each_time() {
     let first = Duration::from_millis(500);
     context.forget(&("n".into(), "w".into()));
     assert_eq!(work::after_failure(&config(), &failure, &context), first);
-    api.refuse_nothing();
+    api.reject_nothing();
     work::reconcile(config(), context.clone())
         .await
         .expect("now it may");
@@ -286,7 +286,7 @@ async fn events_are_published_and_their_failure_is_no_failure() {
         .into_iter()
         .find(|write| write.starts_with("POST /apis/events.k8s.io/v1/namespaces/n/events"));
     assert!(events.is_some(), "{:?}", api.writes());
-    api.refuse(Method::POST, StatusCode::FORBIDDEN);
+    api.reject(Method::POST, StatusCode::FORBIDDEN);
     let merge = Write {
         action: Action::Merge(json!({"spec": {}})),
         ..write

@@ -50,7 +50,7 @@ fn kubeconfig_of(cluster: &str, url: &str) -> Value {
 }
 
 /// Reads some Secret of a workload cluster.
-async fn read(workloads: &Workloads, cluster: &str) -> Result<Option<Value>, Refusal> {
+async fn read(workloads: &Workloads, cluster: &str) -> Result<Option<Value>, Rejection> {
     let key = Key {
         realm: Realm::Workload,
         group: String::new(),
@@ -352,15 +352,15 @@ async fn a_cluster_that_does_not_answer_is_left_alone_for_a_while() {
     }
     let workloads = Workloads::new(api.client(), None, Metrics::new());
     let read = async |cluster: &str| read(&workloads, cluster).await;
-    assert_eq!(read("c").await, Err(Refusal::Silent));
-    assert_eq!(read("c").await, Err(Refusal::Silent));
+    assert_eq!(read("c").await, Err(Rejection::Silent));
+    assert_eq!(read("c").await, Err(Rejection::Silent));
     let asked = || api.asked(|method| *method == Method::GET);
     assert_eq!(
         asked(),
         [format!("GET {SECRETS}/c-kubeconfig")],
         "the second time nothing is asked"
     );
-    assert_eq!(read("d").await, Err(Refusal::Silent));
+    assert_eq!(read("d").await, Err(Rejection::Silent));
     assert_eq!(asked().len(), 2, "another cluster is asked nevertheless");
     let setting = setting(&api, &[], Leadership::without_election());
     let (_, caches) = empty_caches(&setting);
@@ -371,7 +371,7 @@ async fn a_cluster_that_does_not_answer_is_left_alone_for_a_while() {
         &workloads,
         &[],
     );
-    assert_eq!(read("c").await, Err(Refusal::Silent));
+    assert_eq!(read("c").await, Err(Rejection::Silent));
     assert_eq!(
         asked().len(),
         3,
@@ -447,7 +447,7 @@ async fn counts_of_requests_go_with_their_cluster() {
             .text()
             .contains(&format!("host=\"127.0.0.1:{port}\""))
     };
-    assert_eq!(read(&workloads, "c").await, Err(Refusal::Silent));
+    assert_eq!(read(&workloads, "c").await, Err(Rejection::Silent));
     let until = async |ended: &dyn Fn() -> bool| {
         let ended = async {
             while !ended() {

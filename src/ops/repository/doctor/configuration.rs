@@ -2,7 +2,7 @@
 //! does.
 
 use super::{Entry, Subject};
-use crate::clusterctl::{CERT_MANAGER, EntryKind, MANIFEST_FILE, Provider, Refusal, fetch};
+use crate::clusterctl::{CERT_MANAGER, EntryKind, MANIFEST_FILE, Provider, Rejection, fetch};
 use crate::contract::parse_semantic;
 use crate::diag::{Diagnostic, FieldPath, Place, Quoted, Remedy, Report, Setting, rules};
 use crate::ops::repository::configuration::{
@@ -17,7 +17,7 @@ rules! {
     /// clusterctl cannot read its configuration
     UNREADABLE = error("configuration-unreadable");
     /// clusterctl rejects an entry of `providers`, so every command fails
-    ENTRY_REFUSED = error("configuration-provider-refused");
+    ENTRY_REJECTED = error("configuration-provider-rejected");
     /// the url of a provider uses an environment variable that is not set
     VARIABLE_UNSET = error("configuration-variable-unset");
     /// without a network, clusterctl's version check delays each call by a minute
@@ -32,17 +32,17 @@ rules! {
     CERT_MANAGER_MISSING = error("repository-cert-manager-missing");
 }
 
-/// The finding about a configuration that clusterctl refuses as a whole.
-pub fn unreadable(source: Option<&Source>, refusal: &Refusal) -> Diagnostic {
+/// The finding about a configuration that clusterctl rejects as a whole.
+pub fn unreadable(source: Option<&Source>, rejection: &Rejection) -> Diagnostic {
     let finding = Diagnostic::of(&UNREADABLE, "clusterctl cannot read the configuration")
         .at(source.map(Source::place).unwrap_or_default());
     finding
         .help("correct the file as the note says")
         .note(format!(
-            "clusterctl says: {refusal}",
-            refusal = Quoted(&refusal)
+            "clusterctl says: {rejection}",
+            rejection = Quoted(&rejection)
         ))
-        .upstream(refusal.message())
+        .upstream(rejection.message())
 }
 
 /// The providers that are to be examined: those that the configuration names, and for a repository
@@ -143,24 +143,24 @@ fn named(subject: Subject<'_>, root: Option<&Node>, report: &mut Report) -> Vec<
         _ => Place::default().at_path(path),
     };
     let list = FieldPath::root().field("providers");
-    let refused = |refusal: Refusal, place: Place| {
+    let rejected = |rejection: Rejection, place: Place| {
         let finding = Diagnostic::of(
-            &ENTRY_REFUSED,
-            "clusterctl refuses the entry, and with it every command",
+            &ENTRY_REJECTED,
+            "clusterctl rejects the entry, and with it every command",
         )
         .at(place);
         finding
             .help("correct the entry as the note says")
             .note(format!(
-                "clusterctl says: {refusal}",
-                refusal = Quoted(&refusal)
+                "clusterctl says: {rejection}",
+                rejection = Quoted(&rejection)
             ))
-            .upstream(refusal.message())
+            .upstream(rejection.message())
     };
     let configured = match subject.config.configured() {
         Ok(configured) => configured,
-        Err(refusal) => {
-            report.push(refused(refusal, place(list)));
+        Err(rejection) => {
+            report.push(rejected(rejection, place(list)));
             return Vec::new();
         }
     };
@@ -173,7 +173,7 @@ fn named(subject: Subject<'_>, root: Option<&Node>, report: &mut Report) -> Vec<
             .unwrap_or_default();
         report.extend(unset_variables(subject, written, &place(path.field("url"))));
         match found {
-            Err(refusal) => report.push(refused(refusal, place(path))),
+            Err(rejection) => report.push(rejected(rejection, place(path))),
             Ok(provider) => {
                 // Of two entries for one provider the last wins.
                 entries.retain(|known| known.provider.label() != provider.label());
@@ -299,7 +299,7 @@ fn cert_manager(subject: Subject<'_>, source: &Source, report: &mut Report) {
                 .map(drop),
             }
         });
-        if let Err(refusal) = fetched {
+        if let Err(rejection) = fetched {
             let finding = Diagnostic::of(
                 &CERT_MANAGER_MISSING,
                 "clusterctl cannot take cert-manager from there, and `init` fails",
@@ -315,10 +315,10 @@ fn cert_manager(subject: Subject<'_>, source: &Source, report: &mut Report) {
             report.push(
                 finding
                     .note(format!(
-                        "clusterctl says: {refusal}",
-                        refusal = Quoted(&refusal)
+                        "clusterctl says: {rejection}",
+                        rejection = Quoted(&rejection)
                     ))
-                    .upstream(refusal.message()),
+                    .upstream(rejection.message()),
             );
         }
         return;

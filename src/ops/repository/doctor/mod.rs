@@ -93,7 +93,7 @@ pub struct Examined {
     pub found: Vec<String>,
     /// What else is in the provider's folder.
     pub skipped: Vec<SkippedEntry>,
-    /// The version that clusterctl takes when none is named; null when it refuses.
+    /// The version that clusterctl takes when none is named; null when it rejects.
     pub picked: Option<String>,
     /// Why it is this version, or what clusterctl says instead.
     pub reason: String,
@@ -238,7 +238,7 @@ impl Examination {
         let verdict = release.check(subject.config);
         of_release.extend(verdict.report);
         self.report.extend(of_release.clone());
-        if !verdict.is_refused {
+        if !verdict.is_rejected {
             self.releases.push(OfRelease {
                 title: format!("{} v{version}", explained.provider.label()),
                 folder: format!(
@@ -347,7 +347,7 @@ fn skipped(why: Skipped) -> &'static str {
 /// Why the version was picked, in one phrase.
 fn reason(explained: &Explanation) -> String {
     match &explained.picked {
-        Err(refusal) => refusal.message().to_owned(),
+        Err(rejection) => rejection.message().to_owned(),
         Ok((_, Reason::Pinned)) => "the url names it".to_owned(),
         Ok((version, Reason::Newest)) if versions::is_pre_release(version) => {
             "the newest version; there is no release yet".to_owned()

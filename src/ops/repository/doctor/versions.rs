@@ -59,7 +59,7 @@ pub(super) fn check(explained: &Explanation, entry: &Place) -> Report {
         );
     }
     match &explained.picked {
-        Err(refusal) if report.is_empty() => {
+        Err(rejection) if report.is_empty() => {
             let finding = Diagnostic::of(
                 &VERSION_MISSING,
                 format!(
@@ -79,10 +79,10 @@ pub(super) fn check(explained: &Explanation, entry: &Place) -> Report {
                     .at(entry.clone())
                     .help(help)
                     .note(format!(
-                        "clusterctl says: {refusal}",
-                        refusal = Quoted(&refusal)
+                        "clusterctl says: {rejection}",
+                        rejection = Quoted(&rejection)
                     ))
-                    .upstream(refusal.message()),
+                    .upstream(rejection.message()),
             );
         }
         Ok((version, Reason::SeriesOfContract { newest, series })) if is_pre_release(version) => {
@@ -163,7 +163,7 @@ pub(super) fn check_metadata(
         report.push(
             finding
                 .help("list every series that was ever released")
-                .note("`clusterctl upgrade` reads only the newest metadata.yaml, and refuses a cluster with a version of another series"),
+                .note("`clusterctl upgrade` reads only the newest metadata.yaml, and rejects a cluster with a version of another series"),
         );
     }
     let newest_series = file

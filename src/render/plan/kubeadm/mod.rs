@@ -77,7 +77,7 @@ impl KubeadmApi {
     ///
     /// # Errors
     ///
-    /// A text holds a character that the writer refuses; the provider's own words.
+    /// A text holds a character that the writer rejects; the provider's own words.
     pub(crate) fn write(self, document: &Value) -> Result<String, String> {
         goyaml::to_string(document).map_err(|error| {
             let cause = match error {

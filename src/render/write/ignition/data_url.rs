@@ -1,4 +1,4 @@
-//! `data:` URLs (RFC 2397): as the library `dataurl` writes them, and what it refuses to read.
+//! `data:` URLs (RFC 2397): as the library `dataurl` writes them, and what it rejects.
 
 use std::fmt::Write as _;
 

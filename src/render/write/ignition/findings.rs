@@ -5,7 +5,7 @@ use std::fmt;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Severity {
-    /// The config is refused.
+    /// The config is rejected.
     Error,
     /// The config may mean something else.
     Warning,

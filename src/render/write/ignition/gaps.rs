@@ -197,7 +197,7 @@ pub const GAPS: &[Gap] = &[
         field: "mounts[]: a mount point such as /a-b",
         in_2_3: Outcome::Changed,
         in_3_4: None,
-        effect: "systemd refuses the unit, because `-` and the like are not escaped in its name",
+        effect: "systemd rejects the unit, because `-` and the like are not escaped in its name",
         found: |plan, spec| {
             of_mounts(plan, spec, |mount| {
                 mount.get(1).is_some_and(|path| !has_plain_unit_name(path))

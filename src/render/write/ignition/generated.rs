@@ -409,7 +409,7 @@ impl Generated {
     }
 
     fn file(&mut self, file: &PlannedFile, release: Release) {
-        // That the content is to be appended is not written; a compressed transfer is refused
+        // That the content is to be appended is not written; a compressed transfer is rejected
         // before.
         let PlannedFile {
             path,

@@ -34,9 +34,9 @@ use crate::render::plan::node_plan::NodePlan;
 
 rules! {
     /// the config cannot be represented in the Ignition version
-    pub(crate) CONFIG_REFUSED = error("ignition-config-refused");
+    pub(crate) CONFIG_REJECTED = error("ignition-config-rejected");
     /// the additional config is rejected by Ignition or the Container Linux transpiler
-    pub(crate) ADDITIONAL_REFUSED = error("ignition-additional-config-refused");
+    pub(crate) ADDITIONAL_REJECTED = error("ignition-additional-config-rejected");
     /// the Container Linux transpiler warns about the additional config, and upstream discards the warning
     pub(crate) ADDITIONAL_WARNING = warning("ignition-additional-config-warning");
     /// a field has no equivalent in Ignition, so the machine differs from the config

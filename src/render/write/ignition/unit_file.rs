@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
         Some(c)
     }
 
-    /// Refuses a line that is too long, as far as Go's reader has it in its buffer.
+    /// Rejects a line that is too long, as far as Go's reader has it in its buffer.
     fn check_line(&self) -> Result<(), String> {
         // The buffer is filled when it is empty, so it holds what is left of its stretch.
         let buffered = if self.at == 0 {
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_files_are_refused() {
+    fn broken_files_are_rejected() {
         let check = |text: &str, expected: &str| {
             assert_eq!(sections(text), Err(expected.to_owned()), "{text:?}")
         };

@@ -1,9 +1,9 @@
 //! A plan as Ignition 2.3: the provider's way, with the findings at the user's own fields.
 
-use super::container_linux::{self, Refusal};
+use super::container_linux::{self, Rejection};
 use super::findings::{Entry, Severity};
 use super::generated::{self, Generated, Release, Unwritable};
-use super::{ADDITIONAL_REFUSED, ADDITIONAL_WARNING, CONFIG_REFUSED, Context, json};
+use super::{ADDITIONAL_REJECTED, ADDITIONAL_WARNING, CONFIG_REJECTED, Context, json};
 use crate::api::boot::Compression;
 use crate::api::names::GROUP;
 use crate::api::secret::Sensitive;
@@ -19,7 +19,7 @@ pub(super) fn encode(
     context: &Context<'_>,
     notes: &mut Notes,
 ) -> Option<Sensitive<Vec<u8>>> {
-    context.refuse_of_version_3(plan, ignition, notes)?;
+    context.reject_of_version_3(plan, ignition, notes)?;
     let release = Release {
         calls_bash: context.profile.ignition_calls_bash(),
         layout_is_flag: context.profile.is_legacy(),
@@ -28,11 +28,12 @@ pub(super) fn encode(
     let generated = match generated::generate(plan, release, context.spec_path) {
         Ok(generated) => generated,
         Err(Unwritable { upstream, origin }) => {
-            let finding = Diagnostic::of(&CONFIG_REFUSED, format!("{origin} names no mount point"));
+            let finding =
+                Diagnostic::of(&CONFIG_REJECTED, format!("{origin} names no mount point"));
             let finding = finding
                 .at(context.config.place(&origin))
                 .help("write the mount as [label, mount point, option…]");
-            return notes.refuse(finding.upstream(upstream));
+            return notes.reject(finding.upstream(upstream));
         }
     };
     let own = container_linux::translate(&generated.text, true);
@@ -42,8 +43,10 @@ pub(super) fn encode(
         .unwrap_or(&empty);
     let own = match own {
         Ok((config, _)) => config,
-        Err(refusal) => {
-            notes.report.extend(context.refusals(&generated, &refusal));
+        Err(rejection) => {
+            notes
+                .report
+                .extend(context.rejections(&generated, &rejection));
             return None;
         }
     };
@@ -62,8 +65,8 @@ pub(super) fn encode(
 }
 
 impl Context<'_> {
-    /// Refuses what only Ignition 3.4 reads.
-    fn refuse_of_version_3(
+    /// Rejects what only Ignition 3.4 reads.
+    fn reject_of_version_3(
         &self,
         plan: &NodePlan,
         ignition: Option<&Ignition>,
@@ -79,7 +82,7 @@ impl Context<'_> {
             (self.spec_path.field("compression"), compression),
         ];
         for (path, _) in set.iter().filter(|(_, is_set)| *is_set) {
-            let finding = Diagnostic::of(&CONFIG_REFUSED, format!("{path} needs Ignition 3.4"))
+            let finding = Diagnostic::of(&CONFIG_REJECTED, format!("{path} needs Ignition 3.4"))
                 .at(self.config.key_place(path));
             notes.report.push(
                 finding.help(
@@ -107,17 +110,18 @@ impl Context<'_> {
                     let finding = Diagnostic::of(&ADDITIONAL_WARNING, message).at(place(entry));
                     notes.report.push(
                         finding
-                            .help("correct the additional config; `strict: true` would refuse it"),
+                            .help("correct the additional config; `strict: true` would reject it"),
                     );
                 }
                 Some(config)
             }
-            Err(refusal) => {
-                let upstream = self.upstream("converting additional CLC to Ignition", &refusal);
-                let mut upstream = Shared::new(Some(upstream), refusal.entries.len());
-                for entry in &refusal.entries {
+            Err(rejection) => {
+                let upstream = self.upstream("converting additional CLC to Ignition", &rejection);
+                let mut upstream = Shared::new(Some(upstream), rejection.entries.len());
+                for entry in &rejection.entries {
                     let message = format!("{}: {}", of_line(&path, entry), words(entry));
-                    let mut finding = Diagnostic::of(&ADDITIONAL_REFUSED, message).at(place(entry));
+                    let mut finding =
+                        Diagnostic::of(&ADDITIONAL_REJECTED, message).at(place(entry));
                     finding.upstream = upstream.next();
                     let help = match entry.severity {
                         Severity::Error => {
@@ -133,9 +137,9 @@ impl Context<'_> {
     }
 
     /// The findings for what upstream makes of the user's fields.
-    fn refusals(&self, generated: &Generated, refusal: &Refusal) -> Vec<Diagnostic> {
-        let upstream = self.upstream("converting generated CLC to Ignition", refusal);
-        let mut upstream = Shared::new(Some(upstream), refusal.entries.len());
+    fn rejections(&self, generated: &Generated, rejection: &Rejection) -> Vec<Diagnostic> {
+        let upstream = self.upstream("converting generated CLC to Ignition", rejection);
+        let mut upstream = Shared::new(Some(upstream), rejection.entries.len());
         let finding = |entry: &Entry| {
             let is_unreadable =
                 entry.message.starts_with("yaml: ") && !entry.message.starts_with(UNFIT);
@@ -146,11 +150,11 @@ impl Context<'_> {
             };
             let origin = origin.cloned().unwrap_or_else(|| self.origin_of(entry));
             let mut finding =
-                Diagnostic::of(&CONFIG_REFUSED, format!("{origin}: {}", words(entry)));
+                Diagnostic::of(&CONFIG_REJECTED, format!("{origin}: {}", words(entry)));
             finding.upstream = upstream.next();
             finding.at(self.config.place(&origin)).help(help(entry))
         };
-        refusal.entries.iter().map(finding).collect()
+        rejection.entries.iter().map(finding).collect()
     }
 
     /// The field that an entry about the whole config means.
@@ -161,11 +165,11 @@ impl Context<'_> {
         }
     }
 
-    fn upstream(&self, stage: &str, refusal: &Refusal) -> String {
+    fn upstream(&self, stage: &str, rejection: &Rejection) -> String {
         let message = if self.show_secrets {
-            refusal.message.clone()
+            rejection.message.clone()
         } else {
-            redacted(&refusal.message)
+            redacted(&rejection.message)
         };
         format!("building Ignition config: {stage}: {message}")
     }

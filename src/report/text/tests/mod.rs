@@ -73,7 +73,7 @@ fn two_places_of_one_file_stand_in_one_excerpt() {
         .label("the second")
         .related(worker.place_at(content..content + "content".len()), "the first")
         .help("keep one of the two")
-        .note("CAPI v1.14.0 refuses it: only one of content or contentFrom may be specified for a single file")
+        .note("CAPI v1.14.0 rejects it: only one of content or contentFrom may be specified for a single file")
         .upstream("KubeadmConfig.bootstrap.cluster.x-k8s.io \"gpu-worker\" is invalid");
     check(
         finding,
@@ -89,7 +89,7 @@ error[config-file-two-sources]: spec.files[0] has both content and contentFrom
    |     ^^^^^^^^^^^ the second
    |
   = help: keep one of the two
-  = note: CAPI v1.14.0 refuses it: only one of content or contentFrom may be specified for a single file
+  = note: CAPI v1.14.0 rejects it: only one of content or contentFrom may be specified for a single file
 ",
     );
 }

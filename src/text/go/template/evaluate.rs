@@ -9,7 +9,7 @@ use super::held::Held;
 use super::node::{Branch, BranchKind, Call, Command, Node, Operand, OperandKind, Pipeline};
 use super::number::Number;
 use super::parser::Templates;
-use super::{Fault, MAX_CALLS, MAX_OUTPUT, Refusal, STEP};
+use super::{Fault, MAX_CALLS, MAX_OUTPUT, Rejection, STEP};
 use crate::text::budget::{Budget, MAX_NESTING};
 use crate::text::go::fmt::sprint;
 use crate::text::go::quote::quote;
@@ -164,7 +164,7 @@ impl<'t> Run<'t> {
             self.name,
             quote(self.executing)
         );
-        Err(Fault::Execution(Refusal {
+        Err(Fault::Execution(Rejection {
             line,
             place,
             reason: format!("at <{}>: {}", self.at, message.as_ref()),

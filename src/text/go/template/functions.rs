@@ -58,7 +58,7 @@ impl From<TooLarge> for CallFault {
 
 pub(super) type Called<T> = Result<T, CallFault>;
 
-pub(super) fn refused<T>(message: impl Into<String>) -> Called<T> {
+pub(super) fn rejected<T>(message: impl Into<String>) -> Called<T> {
     Err(CallFault::Go(message.into()))
 }
 
@@ -170,7 +170,7 @@ impl Function {
             Function::And | Function::Or => {
                 unreachable!("internal error: these are evaluated one by one")
             }
-            Function::Call if *value(0) == Value::Nil => refused("call of nil"),
+            Function::Call if *value(0) == Value::Nil => rejected("call of nil"),
             Function::Call => unreachable!("internal error: the name is known to the caller"),
             Function::Eq => truth(equal(value(0), &arguments[1..])?),
             Function::Ne => truth(!equal(value(0), &arguments[1..])?),
@@ -218,9 +218,9 @@ fn len(held: &Held) -> Called<i64> {
         Value::Text(text) => text.len(),
         Value::List(items) => items.len(),
         Value::Map(entries) => entries.len(),
-        Value::Nil if held.boxed => return refused("len of nil pointer"),
-        Value::Nil => return refused("reflect: call of reflect.Value.Type on zero Value"),
-        other => return refused(format!("len of type {}", other.type_name())),
+        Value::Nil if held.boxed => return rejected("len of nil pointer"),
+        Value::Nil => return rejected("reflect: call of reflect.Value.Type on zero Value"),
+        other => return rejected(format!("len of type {}", other.type_name())),
     };
     Ok(i64::try_from(length).unwrap_or(i64::MAX))
 }
@@ -229,13 +229,13 @@ fn len(held: &Held) -> Called<i64> {
 fn position(held: &Held, boxes_count: bool, most: usize) -> Called<usize> {
     let at = match &held.value {
         _ if held.boxed && boxes_count => {
-            return refused("cannot index slice/array with type interface {}");
+            return rejected("cannot index slice/array with type interface {}");
         }
         Value::Int(int) => *int,
         Value::Byte(byte) => i64::from(*byte),
-        Value::Nil => return refused("cannot index slice/array with nil"),
+        Value::Nil => return rejected("cannot index slice/array with nil"),
         other => {
-            return refused(format!(
+            return rejected(format!(
                 "cannot index slice/array with type {}",
                 other.type_name()
             ));
@@ -243,28 +243,28 @@ fn position(held: &Held, boxes_count: bool, most: usize) -> Called<usize> {
     };
     match usize::try_from(at).ok().filter(|at| *at <= most) {
         Some(at) => Ok(at),
-        None => refused(format!("index out of range: {at}")),
+        None => rejected(format!("index out of range: {at}")),
     }
 }
 
 fn index(item: &Held, keys: &[Held]) -> Called<Held> {
     let mut item = Held::plain(item.value.clone());
     if item.value == Value::Nil {
-        return refused("index of untyped nil");
+        return rejected("index of untyped nil");
     }
     for key in keys {
         item = match &item.value {
-            Value::Nil => return refused("index of nil pointer"),
+            Value::Nil => return rejected("index of nil pointer"),
             Value::Text(text) => match text.get(position(key, false, text.len())?) {
                 Some(byte) => Held::plain(Value::Byte(*byte)),
-                None => return refused("reflect: string index out of range"),
+                None => return rejected("reflect: string index out of range"),
             },
             Value::List(items) => match items.get(position(key, false, items.len())?) {
                 Some(item) => Held::boxed(item.clone()),
-                None => return refused("reflect: slice index out of range"),
+                None => return rejected("reflect: slice index out of range"),
             },
             Value::Map(entries) => match &key.value {
-                Value::Nil => return refused("value is nil; should be of type string"),
+                Value::Nil => return rejected("value is nil; should be of type string"),
                 Value::Text(key) => {
                     let entry = std::str::from_utf8(key)
                         .ok()
@@ -272,13 +272,13 @@ fn index(item: &Held, keys: &[Held]) -> Called<Held> {
                     Held::boxed(entry.cloned().unwrap_or(Value::Nil))
                 }
                 other => {
-                    return refused(format!(
+                    return rejected(format!(
                         "value has type {}; should be string",
                         other.type_name()
                     ));
                 }
             },
-            other => return refused(format!("can't index item of type {}", other.type_name())),
+            other => return rejected(format!("can't index item of type {}", other.type_name())),
         };
     }
     Ok(item)
@@ -286,16 +286,16 @@ fn index(item: &Held, keys: &[Held]) -> Called<Held> {
 
 fn slice(item: &Value, bounds: &[Held]) -> Called<Held> {
     if *item == Value::Nil {
-        return refused("slice of untyped nil");
+        return rejected("slice of untyped nil");
     }
     if bounds.len() > 3 {
-        return refused(format!("too many slice indexes: {}", bounds.len()));
+        return rejected(format!("too many slice indexes: {}", bounds.len()));
     }
     let length = match item {
-        Value::Text(_) if bounds.len() == 3 => return refused("cannot 3-index slice a string"),
+        Value::Text(_) if bounds.len() == 3 => return rejected("cannot 3-index slice a string"),
         Value::Text(text) => text.len(),
         Value::List(items) => items.len(),
-        other => return refused(format!("can't slice item of type {}", other.type_name())),
+        other => return rejected(format!("can't slice item of type {}", other.type_name())),
     };
     let mut at = [0, length, length];
     for (index, bound) in bounds.iter().enumerate() {
@@ -303,7 +303,7 @@ fn slice(item: &Value, bounds: &[Held]) -> Called<Held> {
     }
     for pair in at.windows(2) {
         if pair[0] > pair[1] {
-            return refused(format!("invalid slice index: {} > {}", pair[0], pair[1]));
+            return rejected(format!("invalid slice index: {} > {}", pair[0], pair[1]));
         }
     }
     Ok(Held::plain(match item {
@@ -340,7 +340,7 @@ fn basic(value: &Value) -> Basic {
 /// Whether the first is equal to any of the others.
 fn equal(first: &Value, others: &[Held]) -> Called<bool> {
     if others.is_empty() {
-        return refused("missing argument for comparison");
+        return rejected("missing argument for comparison");
     }
     for Held { value: other, .. } in others {
         let same = match (first, other) {
@@ -362,7 +362,7 @@ fn equal(first: &Value, others: &[Held]) -> Called<bool> {
 }
 
 fn incompatible<T>(first: &Value, second: &Value) -> Called<T> {
-    refused(format!(
+    rejected(format!(
         "incompatible types for comparison: {} and {}",
         first.type_name(),
         second.type_name()
@@ -392,7 +392,7 @@ fn not_comparable(first: &Value, second: &Value) -> CallFault {
 }
 
 fn less(first: &Value, second: &Value) -> Called<bool> {
-    let invalid = || refused("invalid type for comparison");
+    let invalid = || rejected("invalid type for comparison");
     if basic(first) == Basic::None || basic(second) == Basic::None {
         return invalid();
     }

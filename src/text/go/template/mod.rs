@@ -40,9 +40,9 @@ const MAX_CALLS: usize = 100;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     /// The template cannot be read.
-    Parse(Refusal),
+    Parse(Rejection),
     /// An action fails.
-    Execution(Refusal),
+    Execution(Rejection),
     /// The template goes beyond what is rendered here, and not beyond what Go renders.
     Unsupported(String),
     /// The result is larger than [`MAX_OUTPUT`].
@@ -55,9 +55,9 @@ pub enum Fault {
     TooLong,
 }
 
-/// Why Go refuses a template, in its words.
+/// Why Go rejects a template, in its words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct Rejection {
     /// The line, from 1.
     pub line: usize,
     /// What stands before the reason: the name of the template and the place.
@@ -66,7 +66,7 @@ pub struct Refusal {
     pub reason: String,
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for Rejection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.place, self.reason)
     }
@@ -75,7 +75,7 @@ impl fmt::Display for Refusal {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::Parse(refusal) | Fault::Execution(refusal) => write!(f, "{refusal}"),
+            Fault::Parse(rejection) | Fault::Execution(rejection) => write!(f, "{rejection}"),
             Fault::Unsupported(what) => f.write_str(what),
             Fault::TooLarge => write!(f, "more than {MAX_OUTPUT} bytes"),
             Fault::ValueTooLarge(line) => {

@@ -6,7 +6,7 @@ use super::dialect::Dialect;
 use super::lexer::{Keyword, Kind, Lexer, Token};
 use super::node::{Branch, BranchKind, Call, Command, Node, Operand, OperandKind, Pipeline};
 use super::number::Number;
-use super::{Fault, MAX_DEPTH, Refusal};
+use super::{Fault, MAX_DEPTH, Rejection};
 use crate::text::go::quote::{quote, unquote};
 
 /// The templates of a text by their names.
@@ -159,7 +159,7 @@ impl Parser<'_> {
 
     fn fault<T>(&self, message: impl AsRef<str>) -> Parsed<T> {
         let line = self.tree.tokens[0].line;
-        Err(Fault::Parse(Refusal {
+        Err(Fault::Parse(Rejection {
             line,
             place: format!("template: {}:{line}: ", self.name),
             reason: message.as_ref().to_owned(),

@@ -70,7 +70,7 @@ fn numbers_are_gos() {
     check("'a'", "97");
     check("1e3", "1000");
     check("+017", "15");
-    let refused = |text: &str, message: &str| {
+    let rejected = |text: &str, message: &str| {
         let fault = rendered(&format!("{{{{ {text} }}}}")).unwrap_err();
         assert_eq!(
             fault.to_string(),
@@ -78,22 +78,22 @@ fn numbers_are_gos() {
             "{text}"
         );
     };
-    refused(
+    rejected(
         "--9223372036854775808",
         ": bad number syntax: \"--9223372036854775808\"",
     );
-    refused("0-5", ": bad number syntax: \"0-5\"");
-    refused("1e400", ": illegal number syntax: \"1e400\"");
-    refused(
+    rejected("0-5", ": bad number syntax: \"0-5\"");
+    rejected("1e400", ": illegal number syntax: \"1e400\"");
+    rejected(
         "9223372036854775808",
         ":3: executing \"/t\" at <9223372036854775808>: 9223372036854775808 overflows int",
     );
-    refused(
+    rejected(
         "99999999999999999999",
         ": integer overflow: \"99999999999999999999\"",
     );
-    refused("nil", ":3: executing \"/t\" at <nil>: nil is not a command");
-    refused("/* c */", ": unexpected \"/\" in command");
+    rejected("nil", ":3: executing \"/t\" at <nil>: nil is not a command");
+    rejected("/* c */", ": unexpected \"/\" in command");
 }
 
 #[test]
@@ -103,11 +103,11 @@ fn faults_have_their_line() {
         ("\n{{ nosuch 1 }}", 2),
         ("\n\n{{ index \"a\" 5 }}", 3),
     ] {
-        let (Fault::Parse(refusal) | Fault::Execution(refusal)) = rendered(text).unwrap_err()
+        let (Fault::Parse(rejection) | Fault::Execution(rejection)) = rendered(text).unwrap_err()
         else {
             panic!("{text}")
         };
-        assert_eq!(refusal.line, line, "{text}");
+        assert_eq!(rejection.line, line, "{text}");
     }
 }
 

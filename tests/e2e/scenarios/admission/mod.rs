@@ -28,26 +28,26 @@ const SHOWN: usize = 40;
 /// Rules that report what the API server or a webhook rejects. `core-object-partial` is the one for
 /// objects without required fields, which may be patches.
 const REJECTIONS: [&str; 20] = [
-    "cluster-network-refused",
-    "config-admission-refused",
+    "cluster-network-rejected",
+    "config-admission-rejected",
     "config-bootstrap-token-malformed",
     "config-field-missing",
     "config-field-unknown",
     "config-rule-broken",
     "config-value-not-convertible",
-    "config-value-refused",
+    "config-value-rejected",
     "config-version-unknown",
-    "core-admission-refused",
+    "core-admission-rejected",
     "core-field-missing",
     "core-field-unknown",
     "core-object-partial",
     "core-rule-broken",
-    "core-value-refused",
-    "object-metadata-refused",
-    "topology-class-refused",
-    "topology-cluster-refused",
+    "core-value-rejected",
+    "object-metadata-rejected",
+    "topology-class-rejected",
+    "topology-cluster-rejected",
     "topology-part-empty",
-    "topology-variable-refused",
+    "topology-variable-rejected",
 ];
 
 pub(crate) fn objects_of_v1_12_are_judged_alike(context: &Context) {
@@ -81,10 +81,10 @@ fn compare(context: &Context, release: Release) {
     let mut different: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for ((object, theirs), ours) in objects.iter().zip(&theirs).zip(&ours) {
         let kind = text(&object["kind"]);
-        let by = if theirs.refused_by.is_empty() {
+        let by = if theirs.rejected_by.is_empty() {
             "accepted"
         } else {
-            &theirs.refused_by
+            &theirs.rejected_by
         };
         *ended.entry(format!("{kind} {by}")).or_default() += 1;
         if let Err((title, detail)) = agree(theirs, ours) {
@@ -111,7 +111,7 @@ fn compare(context: &Context, release: Release) {
     );
     let accepted = theirs
         .iter()
-        .filter(|theirs| theirs.refused_by.is_empty())
+        .filter(|theirs| theirs.rejected_by.is_empty())
         .count();
     assert!(accepted > count / 4, "only {accepted} were accepted");
 }
@@ -214,7 +214,7 @@ fn as_yaml(object: &Value) -> String {
 
 /// Whether both accept the object, or reject it for the same reasons.
 fn agree(theirs: &Answer, ours: &Findings) -> Result<(), (String, String)> {
-    let accepted = (theirs.refused_by.is_empty(), ours.all.is_empty());
+    let accepted = (theirs.rejected_by.is_empty(), ours.all.is_empty());
     let all = &ours.all;
     match accepted {
         (true, true) => Ok(()),
@@ -227,10 +227,10 @@ fn agree(theirs: &Answer, ours: &Findings) -> Result<(), (String, String)> {
         }
         (false, true) if is_patch(theirs) => Ok(()),
         (false, true) => Err((
-            format!("rejected by {} there, accepted here", theirs.refused_by),
+            format!("rejected by {} there, accepted here", theirs.rejected_by),
             theirs.message.clone(),
         )),
-        (false, false) if ["webhook", "mutation"].contains(&theirs.refused_by.as_str()) => {
+        (false, false) if ["webhook", "mutation"].contains(&theirs.rejected_by.as_str()) => {
             same_message(theirs, ours)
         }
         (false, false) => Ok(()),

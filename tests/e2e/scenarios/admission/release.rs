@@ -36,7 +36,7 @@ pub(super) struct Release(pub(super) &'static str);
 pub(super) struct Answer {
     /// `decoding`, `conversion`, `mutation`, `schema`, `rules` or `webhook`; empty if the object is
     /// accepted.
-    pub(super) refused_by: String,
+    pub(super) rejected_by: String,
     pub(super) message: String,
     /// The field and the detail of each reason.
     pub(super) causes: Vec<(String, String)>,
@@ -126,7 +126,7 @@ impl Answer {
         let causes = result["causes"].as_array().map(Vec::as_slice);
         let owned = |value: &Value| super::text(value).to_owned();
         Answer {
-            refused_by: owned(&result["refusedBy"]),
+            rejected_by: owned(&result["rejectedBy"]),
             message: owned(&result["message"]),
             causes: causes
                 .unwrap_or_default()

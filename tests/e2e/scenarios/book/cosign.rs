@@ -92,8 +92,8 @@ fn add(site: &Site, words: &str) -> (Finished, bool) {
     (finished, is_written)
 }
 
-/// It is refused by these rules alone, and nothing is written.
-fn assert_refused(site: &Site, words: &str, rules: &[&str]) {
+/// It is rejected by these rules alone, and nothing is written.
+fn assert_rejected(site: &Site, words: &str, rules: &[&str]) {
     let (
         Finished {
             code,
@@ -114,7 +114,7 @@ fn assert_refused(site: &Site, words: &str, rules: &[&str]) {
 }
 
 /// Signed with a key, laid in from a folder and pulled out of a registry; with another key, or
-/// another file, refused.
+/// another file, rejected.
 fn release(site: &Site, host: &str) {
     site.script(
         "windlass release build v0.2.0 --provider builtin --to release && cp -r release unsigned",
@@ -136,16 +136,16 @@ fn release(site: &Site, host: &str) {
         .stderr;
     assert_eq!(said.matches("signed by cosign.pub").count(), 2, "{said}");
 
-    assert_refused(site, "unsigned --key cosign.pub", &["signature-missing"]);
-    assert_refused(site, "release --key other.pub", &["signature-wrong"]);
+    assert_rejected(site, "unsigned --key cosign.pub", &["signature-missing"]);
+    assert_rejected(site, "release --key other.pub", &["signature-wrong"]);
     site.script("cp -r release tampered && echo '# more' >> tampered/metadata.yaml");
-    assert_refused(
+    assert_rejected(
         site,
         "tampered --key cosign.pub",
         &["release-checksum-wrong", "signature-missing"],
     );
     site.script("cd tampered && sha256sum $(cut -c67- SHA256SUMS) > sums && mv sums SHA256SUMS");
-    assert_refused(site, "tampered --key cosign.pub", &["signature-wrong"]);
+    assert_rejected(site, "tampered --key cosign.pub", &["signature-wrong"]);
     let others = site.try_script("", &format!("{verify} cosign.pub tampered/SHA256SUMS"));
     assert!(others.code != Some(0), "cosign takes it: {}", others.stderr);
     site.script(&format!(
@@ -181,7 +181,7 @@ fn attested(site: &Site) {
     ));
     let (added, _) = add(site, "provenance/release --key cosign.pub");
     added.assert_success("repository add provenance/release --key cosign.pub");
-    assert_refused(
+    assert_rejected(
         site,
         "provenance/release --key other.pub",
         &["signature-wrong"],
@@ -190,7 +190,7 @@ fn attested(site: &Site) {
         "cp -r unsigned provenance/other && rm provenance/other/install.yaml && cd provenance/other && sed -i '/install.yaml/d' SHA256SUMS",
     );
     site.script("cp provenance/release/SHA256SUMS.sigstore.json provenance/other");
-    assert_refused(
+    assert_rejected(
         site,
         "provenance/other --key cosign.pub",
         &["signature-wrong"],
@@ -220,13 +220,13 @@ fn bundle(site: &Site) {
             .join("air-gap/signed/cluster-api/v1.14.2/core-components.yaml")
             .is_file()
     );
-    assert_refused(
+    assert_rejected(
         site,
         "air-gap/bundle.tar --key other.pub",
         &["signature-wrong"],
     );
     site.script("printf '\\n' >> air-gap/bundle.tar");
-    assert_refused(
+    assert_rejected(
         site,
         "air-gap/bundle.tar --key cosign.pub",
         &["signature-wrong"],

@@ -17,7 +17,7 @@ use sides::compare;
 /// with values, without, and as lists.
 pub(crate) fn templates_of_the_corpus_are_equal(context: &Context) {
     let told = compare(context.folder(), corpus::templates(context.folder()));
-    assert!(told.succeeded > 500 && told.refused > 100, "only {told:?}");
+    assert!(told.succeeded > 500 && told.rejected > 100, "only {told:?}");
 }
 
 /// Every components file of the corpus: `generate provider`, also into a namespace, with other
@@ -36,7 +36,7 @@ pub(crate) fn random_input_gives_the_same(context: &Context) {
         })
         .collect();
     let told = compare(context.folder(), calls);
-    assert!(told.succeeded > 60 && told.refused > 40, "only {told:?}");
+    assert!(told.succeeded > 60 && told.rejected > 40, "only {told:?}");
 }
 
 /// Book, "clusterctl Extensions with Plugins": clusterctl hands arguments, environment and files on
@@ -80,14 +80,14 @@ pub(crate) fn as_a_plugin_of_clusterctl(context: &Context) {
             "{version}: {}",
             made.stderr
         );
-        let refused = run(&["windlass", "repository", "doctor"]);
-        assert_ne!(refused.code, Some(0), "{version}");
+        let rejected = run(&["windlass", "repository", "doctor"]);
+        assert_ne!(rejected.code, Some(0), "{version}");
         assert!(
-            refused
+            rejected
                 .stderr
                 .contains("name a repository, or a configuration with `--config FILE`"),
             "{version}: {}",
-            refused.stderr
+            rejected.stderr
         );
     }
 }

@@ -41,7 +41,7 @@ const TYPES: [&str; 8] = [
 /// Some calls about one random repository, configuration, template and environment, in a folder
 /// that is made for them.
 pub(super) fn calls(random: &mut Random, folder: &Path) -> Vec<Call> {
-    // Half of all are so that nearly anything in them may be refused.
+    // Half of all are so that nearly anything in them may be rejected.
     let wild = random.percent(50);
     std::fs::create_dir_all(folder).expect("the folder can be written");
     write(&folder.join("t.yaml"), &template(random, wild));

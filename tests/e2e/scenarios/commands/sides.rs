@@ -25,7 +25,7 @@ pub(super) struct Call {
 #[derive(Debug, Default)]
 pub(super) struct Told {
     pub(super) succeeded: usize,
-    pub(super) refused: usize,
+    pub(super) rejected: usize,
 }
 
 /// Runs all calls on both sides, and fails when one differs.
@@ -38,7 +38,7 @@ pub(super) fn compare(root: &Path, calls: Vec<Call>) -> Told {
         let ours = call.run("windlass", windlass::program());
         match theirs.code {
             Some(0) => told.succeeded += 1,
-            _ => told.refused += 1,
+            _ => told.rejected += 1,
         }
         if let Some(difference) = difference(&ours, &theirs) {
             let kept = root.join(format!("difference-{}", faults.len()));
@@ -59,8 +59,8 @@ pub(super) fn compare(root: &Path, calls: Vec<Call>) -> Told {
         }
     }
     println!(
-        "  {count} calls: {} succeeded, {} were refused",
-        told.succeeded, told.refused
+        "  {count} calls: {} succeeded, {} were rejected",
+        told.succeeded, told.rejected
     );
     let shown: Vec<&str> = faults.iter().map(String::as_str).take(40).collect();
     assert!(

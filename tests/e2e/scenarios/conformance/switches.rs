@@ -27,7 +27,7 @@ const SWITCHES: &[(&str, &[&str], &[&str])] = &[
     ("ignores-annotation", &["paused-by-annotation"], &[]),
     ("ignores-paused-cluster", &["paused-by-cluster"], &[]),
     ("ignores-pools", &["machine-pool"], &[]),
-    ("ignores-rejection", &["refused-secret"], &[]),
+    ("ignores-rejection", &["rejected-secret"], &[]),
     ("keeps-failure", &["failure-is-cleared"], &[]),
     ("keeps-finalizer", &["deletion"], &[]),
     ("leaks-secret", &["no-secrets-in-messages"], &[]),

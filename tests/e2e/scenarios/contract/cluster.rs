@@ -54,10 +54,10 @@ impl Cluster<'_> {
     /// Creates, and waits for the webhooks if need be.
     pub(super) fn create(&self, object: &Value) -> Value {
         let created = wait::until("webhooks", SOON, || match self.plane.api.create(object) {
-            Err(refusal) if refusal.code == 500 => Err(refusal.to_string()),
+            Err(rejection) if rejection.code == 500 => Err(rejection.to_string()),
             answer => Ok(answer),
         });
-        created.unwrap_or_else(|refusal| panic!("{refusal}\n{object}"))
+        created.unwrap_or_else(|rejection| panic!("{rejection}\n{object}"))
     }
 
     /// The Cluster with its infrastructure and its kubeconfig; our API server is its own workload
@@ -145,7 +145,7 @@ impl Cluster<'_> {
             );
             found
                 .map(|found| found["status"].clone())
-                .map_err(|refusal| refusal.to_string())
+                .map_err(|rejection| rejection.to_string())
         };
         wait::until(
             &format!("the data of WindlassConfig {config}"),
@@ -238,7 +238,7 @@ impl Cluster<'_> {
                 .plane
                 .api
                 .get(&self.api_version(), kind, Some("default"), name)
-                .map_err(|refusal| refusal.to_string())?;
+                .map_err(|rejection| rejection.to_string())?;
             if is(&found) {
                 Ok(found)
             } else {

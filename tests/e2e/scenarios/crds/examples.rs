@@ -1,10 +1,10 @@
-//! Strings that patterns and CEL rules take and refuse: what a machine cannot find out by itself.
+//! Strings that patterns and CEL rules take and reject: what a machine cannot find out by itself.
 //!
 //! A pattern or a rule of our schemas that is not here fails the suite, so that none goes unproven.
 
 use serde_json::{Value, json};
 
-/// A pattern (also one inside a CEL rule) with a string that it takes and one that it refuses.
+/// A pattern (also one inside a CEL rule) with a string that it takes and one that it rejects.
 struct Pattern {
     pattern: &'static str,
     good: &'static str,
@@ -66,7 +66,7 @@ pub(super) fn matching(pattern: &str) -> &'static str {
     entry(pattern).good
 }
 
-/// A string that the pattern refuses.
+/// A string that the pattern rejects.
 pub(super) fn not_matching(pattern: &str) -> &'static str {
     entry(pattern).bad
 }

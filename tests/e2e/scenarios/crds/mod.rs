@@ -7,7 +7,7 @@ mod schema_walk;
 mod webhooks;
 
 pub(crate) use round_trip::both_versions_round_trip;
-pub(crate) use webhooks::{webhook_rules_refuse, webhooks_warn};
+pub(crate) use webhooks::{webhook_rules_reject, webhooks_warn};
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -36,8 +36,11 @@ const SOON: Duration = Duration::from_secs(30);
 /// Applies CRDs and waits until the server serves them.
 fn install(api: &ApiServer, crds: &[Value]) {
     for crd in crds {
-        api.apply(crd).unwrap_or_else(|refusal| {
-            panic!("the server refuses {}: {refusal}", crd["metadata"]["name"])
+        api.apply(crd).unwrap_or_else(|rejection| {
+            panic!(
+                "the server rejects {}: {rejection}",
+                crd["metadata"]["name"]
+            )
         });
     }
     for crd in crds {
@@ -50,7 +53,7 @@ fn install(api: &ApiServer, crds: &[Value]) {
                     None,
                     name,
                 )
-                .map_err(|refusal| refusal.to_string())?;
+                .map_err(|rejection| rejection.to_string())?;
             let conditions = found["status"]["conditions"]
                 .as_array()
                 .cloned()
@@ -128,12 +131,12 @@ pub(crate) fn are_established(context: &Context) {
 
 /// For every place of every schema the smallest object that holds it is taken, and comes back as it
 /// was sent: nothing is dropped, nothing but the listed is defaulted. For every constraint there is
-/// an object that breaks it, is refused with the field named, and in the words that our own
+/// an object that breaks it, is rejected with the field named, and in the words that our own
 /// validation has.
 pub(crate) fn constraints_hold(context: &Context) {
     let plane = context.shared();
     let mut faults = Vec::new();
-    let (mut taken, mut refused) = (0, 0);
+    let (mut taken, mut rejected) = (0, 0);
     for version in ["v1beta1", "v1beta2"] {
         let crds = storing(version);
         install(&plane.api, &crds);
@@ -152,29 +155,29 @@ pub(crate) fn constraints_hold(context: &Context) {
                 taken += 1;
                 faults.extend(check.takes(&place).err());
                 if place.schema["properties"].is_object() {
-                    refused += 1;
-                    faults.extend(check.refuses_unknown_field(&place).err());
+                    rejected += 1;
+                    faults.extend(check.rejects_unknown_field(&place).err());
                 }
                 for breakage in breakages::of(place.schema) {
-                    refused += 1;
-                    faults.extend(check.refuses(&place, &breakage).err());
+                    rejected += 1;
+                    faults.extend(check.rejects(&place, &breakage).err());
                 }
             }
         }
     }
     // The real storage version again, for those who use this server after us.
     install(&plane.api, &windlass::emit::crds::crds());
-    println!("  {taken} places taken, {refused} breakages refused");
+    println!("  {taken} places taken, {rejected} breakages rejected");
     assert!(
         faults.is_empty(),
         "{} of {} checks failed:\n{}",
         faults.len(),
-        taken + refused,
+        taken + rejected,
         faults.join("\n")
     );
     assert!(
-        taken > 1000 && refused > 3000,
-        "the walk found only {taken} places and {refused} constraints"
+        taken > 1000 && rejected > 3000,
+        "the walk found only {taken} places and {rejected} constraints"
     );
 }
 
@@ -213,7 +216,7 @@ impl<'a> Check<'a> {
         // Statuses are written to an object that is there.
         wait::until("an object to be taken", SOON, || {
             api.apply(&check.object(EXISTING, None))
-                .map_err(|refusal| refusal.to_string())
+                .map_err(|rejection| rejection.to_string())
         });
         check
     }
@@ -283,7 +286,7 @@ impl<'a> Check<'a> {
         let mut expected = object.clone();
         self.schema.apply_defaults(&mut expected);
         match answer {
-            Err(refusal) => fault(&format!("refused: {refusal}")),
+            Err(rejection) => fault(&format!("rejected: {rejection}")),
             Ok(back)
                 if fields()
                     .any(|field| back[field] != expected[field] && !expected[field].is_null()) =>
@@ -291,13 +294,13 @@ impl<'a> Check<'a> {
                 fault(&format!("changed: {back}"))
             }
             Ok(_) if self.schema.judge(&object, None, &Budget::default()) != Verdict::default() => {
-                fault("our validation refuses it")
+                fault("our validation rejects it")
             }
             Ok(_) => Ok(()),
         }
     }
 
-    fn refuses(&self, place: &Place<'_>, breakage: &Breakage) -> Result<(), String> {
+    fn rejects(&self, place: &Place<'_>, breakage: &Breakage) -> Result<(), String> {
         let (object, answer) = self.submit(place, &breakage.value);
         let expected = format!("{}{}", place.path(), breakage.at);
         let shown: String = object["spec"].to_string().chars().take(400).collect();
@@ -310,17 +313,17 @@ impl<'a> Check<'a> {
                 breakage.constraint
             ))
         };
-        let refusal = match answer {
+        let rejection = match answer {
             Ok(_) => return fault("taken".to_owned()),
-            Err(refusal) => refusal,
+            Err(rejection) => rejection,
         };
-        let causes: BTreeSet<_> = refusal
+        let causes: BTreeSet<_> = rejection
             .causes()
             .into_iter()
             .map(|(field, message)| (field, self.spelt(message)))
             .collect();
         if !causes.iter().any(|(field, _)| *field == expected) {
-            return fault(format!("no cause names {expected}: {refusal}"));
+            return fault(format!("no cause names {expected}: {rejection}"));
         }
         // When only a status is written, the server's sentences start at the status; their fields
         // do not.
@@ -348,7 +351,7 @@ impl<'a> Check<'a> {
 }
 
 impl Check<'_> {
-    /// A message without the value that a rule refuses: servers before 1.35 give its type there,
+    /// A message without the value that a rule rejects: servers before 1.35 give its type there,
     /// later ones the value.
     fn spelt(&self, message: String) -> String {
         match self
@@ -362,7 +365,7 @@ impl Check<'_> {
     }
 
     /// Strict validation names a field that the schema does not have, and so do we.
-    fn refuses_unknown_field(&self, place: &Place<'_>) -> Result<(), String> {
+    fn rejects_unknown_field(&self, place: &Place<'_>) -> Result<(), String> {
         let mut value = minimal(place.schema);
         value["noSuchField"] = json!(1);
         let (object, answer) = self.submit(place, &value);
@@ -374,8 +377,8 @@ impl Check<'_> {
             .map(|field| field.path.to_string())
             .collect();
         match answer {
-            Err(refusal)
-                if refusal
+            Err(rejection)
+                if rejection
                     .message()
                     .contains(&format!("unknown field \"{expected}\"")) =>
             {

@@ -142,14 +142,14 @@ impl Trip<'_> {
     fn apply_twice(&self, object: &Value) -> Result<(), String> {
         // The first conversions may come before the API server has heard of the redirection.
         let first = wait::until("conversion", SOON, || match self.api.apply(object) {
-            Err(refusal) if refusal.code == 500 => Err(refusal.to_string()),
+            Err(rejection) if rejection.code == 500 => Err(rejection.to_string()),
             answer => Ok(answer),
         });
-        let first = first.map_err(|refusal| refusal.to_string())?;
+        let first = first.map_err(|rejection| rejection.to_string())?;
         let second = self
             .api
             .try_apply(object)
-            .map_err(|refusal| refusal.to_string())?;
+            .map_err(|rejection| rejection.to_string())?;
         if first == second {
             Ok(())
         } else {
@@ -161,7 +161,7 @@ impl Trip<'_> {
         self.api
             .merge_status(object, status)
             .map(|_| ())
-            .map_err(|refusal| refusal.to_string())
+            .map_err(|rejection| rejection.to_string())
     }
 
     /// Reads the object in the other version, writes that back, and reads it in its own version.
@@ -186,6 +186,6 @@ impl Trip<'_> {
             )?;
             get(self.from)
         };
-        run().map_err(|refusal| refusal.to_string())
+        run().map_err(|rejection| rejection.to_string())
     }
 }

@@ -22,7 +22,7 @@ enum Rule {
 }
 use Rule::{Later, Ours, Upstream};
 
-/// For each rule of the webhooks a spec that breaks it, and the fields that the refusal names, from
+/// For each rule of the webhooks a spec that breaks it, and the fields that the rejection names, from
 /// the spec on.
 fn broken() -> Vec<(Rule, Value, &'static [&'static str])> {
     let secret = || json!({"secret": {"name": "s", "key": "k"}});
@@ -144,9 +144,9 @@ fn broken() -> Vec<(Rule, Value, &'static [&'static str])> {
     ]
 }
 
-/// Each rule refuses, names the field, in both kinds, in both versions. Upstream's webhook refuses
+/// Each rule rejects, names the field, in both kinds, in both versions. Upstream's webhook rejects
 /// the same in a KubeadmConfig, in the words that our library predicts.
-pub(crate) fn webhook_rules_refuse(context: &Context) {
+pub(crate) fn webhook_rules_reject(context: &Context) {
     let plane = context.installed();
     let mut faults = Vec::new();
     for (rule, spec, fields) in broken() {
@@ -155,10 +155,10 @@ pub(crate) fn webhook_rules_refuse(context: &Context) {
                 .into_iter()
                 .filter(|version| *version == Version::V1Beta2 || rule != Later)
             {
-                faults.extend(ours_refuses(&plane.api, kind, version, &spec, fields).err());
+                faults.extend(ours_rejects(&plane.api, kind, version, &spec, fields).err());
             }
             if rule == Upstream {
-                faults.extend(upstream_refuses(&plane.api, kind, &spec).err());
+                faults.extend(upstream_rejects(&plane.api, kind, &spec).err());
             }
         }
     }
@@ -169,15 +169,15 @@ pub(crate) fn webhook_rules_refuse(context: &Context) {
         "apiVersion": Version::V1Beta2.api_version(), "kind": Kind::Template.as_str(), "metadata": {"name": "new"},
         "spec": {"template": {"metadata": metadata, "spec": {"format": "cloud-config"}}},
     });
-    let refusal = refusal(&plane.api, &template).unwrap();
+    let rejection = rejection(&plane.api, &template).unwrap();
     assert!(
         [
             "spec.template.metadata.labels",
             "spec.template.metadata.annotations"
         ]
         .iter()
-        .all(|field| refusal.contains(field)),
-        "{refusal}"
+        .all(|field| rejection.contains(field)),
+        "{rejection}"
     );
 }
 
@@ -219,19 +219,19 @@ fn object(kind: Kind, api_version: &str, spec: &Value) -> Value {
     json!({"apiVersion": api_version, "kind": name, "metadata": {"name": "new", "namespace": "default"}, "spec": spec})
 }
 
-/// The message of the refusal; a moment of patience until the API server has heard where the
+/// The message of the rejection; a moment of patience until the API server has heard where the
 /// webhook is.
-fn refusal(api: &ApiServer, object: &Value) -> Result<String, String> {
+fn rejection(api: &ApiServer, object: &Value) -> Result<String, String> {
     wait::until("webhooks to answer", SOON, || {
         match api.try_create(object) {
-            Err(refusal) if refusal.passes() => Err(refusal.to_string()),
-            Err(refusal) => Ok(Ok(refusal.message().to_owned())),
+            Err(rejection) if rejection.passes() => Err(rejection.to_string()),
+            Err(rejection) => Ok(Ok(rejection.message().to_owned())),
             Ok(_) => Ok(Err(format!("taken: {object}"))),
         }
     })
 }
 
-fn ours_refuses(
+fn ours_rejects(
     api: &ApiServer,
     kind: Kind,
     version: Version,
@@ -243,7 +243,7 @@ fn ours_refuses(
     } else {
         "spec.template.spec"
     };
-    let message = refusal(api, &object(kind, &version.api_version(), spec))?;
+    let message = rejection(api, &object(kind, &version.api_version(), spec))?;
     match fields
         .iter()
         .map(|field| format!(" {prefix}.{field}: "))
@@ -256,11 +256,11 @@ fn ours_refuses(
     }
 }
 
-fn upstream_refuses(api: &ApiServer, kind: Kind, spec: &Value) -> Result<(), String> {
+fn upstream_rejects(api: &ApiServer, kind: Kind, spec: &Value) -> Result<(), String> {
     let object = object(kind, &format!("{KUBEADM_GROUP}/v1beta2"), spec);
-    let message = refusal(api, &object)?;
+    let message = rejection(api, &object)?;
     let judge = Judge::kubeadm(kind, true);
-    let expected = judge.refusal(kind, "new", &judge.object(kind, &object));
+    let expected = judge.rejection(kind, "new", &judge.object(kind, &object));
     // The API server puts the name of the webhook before the message.
     if message.ends_with(&expected) {
         Ok(())

@@ -30,13 +30,13 @@ pub(crate) fn hostile_objects_stop_nobody(context: &Context) {
 
     let site = Site::empty(&plane, "hostile");
     site.give_running_cluster("c", &ways.workload);
-    let mut refused = BTreeMap::new();
+    let mut rejected = BTreeMap::new();
     let mut given = 0;
     let mut give = |cluster: &str, name: &str, is_control_plane: bool, spec: &Value| match site
         .give_machine(cluster, name, is_control_plane, spec)
     {
         Ok(()) => given += 1,
-        Err(refusal) => drop(refused.insert(name.to_owned(), refusal.code)),
+        Err(rejection) => drop(rejected.insert(name.to_owned(), rejection.code)),
     };
     give_vectors(&site, &ways, &mut give);
     // Each file has what a config may hold of it, and each config what etcd takes of it.
@@ -57,14 +57,14 @@ pub(crate) fn hostile_objects_stop_nobody(context: &Context) {
     let many = json!({"joinConfiguration": {"nodeRegistration": {"taints": []}}, "files": (0..200).map(reference).collect::<Vec<_>>()});
     (0..sized(5, 50)).for_each(|index| give("c", &format!("many-{index}"), false, &many));
     println!(
-        "  {given} taken, {} refused by the API server: {:?}",
-        refused.len(),
-        refused.values().collect::<std::collections::BTreeSet<_>>()
+        "  {given} taken, {} rejected by the API server: {:?}",
+        rejected.len(),
+        rejected.values().collect::<std::collections::BTreeSet<_>>()
     );
-    assert!(given > 30 && refused.len() > 20);
+    assert!(given > 30 && rejected.len() > 20);
     assert!(
-        refused.values().all(|code| [400, 403, 422].contains(code)),
-        "{refused:?}"
+        rejected.values().all(|code| [400, 403, 422].contains(code)),
+        "{rejected:?}"
     );
 
     let loud = time(&site, &ways, count, || {

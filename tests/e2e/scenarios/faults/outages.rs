@@ -103,7 +103,7 @@ impl Plan for Forgotten {
 }
 
 /// The watch of configs lags behind for a while, in which the control plane begins: what is decided
-/// from old objects is refused by their versions, nobody asks again and again, and all is made once
+/// from old objects is rejected by their versions, nobody asks again and again, and all is made once
 /// the watch has come. After that watches end because their versions are forgotten, and new
 /// machines get their data nevertheless.
 pub(crate) fn watches_are_stale_and_expire(context: &Context) {

@@ -9,7 +9,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use crate::harness::api_server::Refusal;
+use crate::harness::api_server::Rejection;
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::process::Process;
 use crate::harness::{wait, windlass, windlass_manager};
@@ -175,14 +175,14 @@ impl<'a> Site<'a> {
         self.give_machine(cluster, name, false, &joins()).unwrap();
     }
 
-    /// A Machine and its config; the refusal, when the API server takes no such config.
+    /// A Machine and its config; the rejection, when the API server takes no such config.
     pub(super) fn give_machine(
         &self,
         cluster: &str,
         name: &str,
         is_control_plane: bool,
         spec: &Value,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         let labels = if is_control_plane {
             json!({"cluster.x-k8s.io/control-plane": ""})
         } else {

@@ -44,7 +44,7 @@ pub(super) struct Webhook<'a> {
     plane: &'a ControlPlane,
     configuration: Value,
     /// Two files with one path: valid by the schema, rejected by the webhook.
-    refused: Value,
+    rejected: Value,
 }
 
 impl<'a> Webhook<'a> {
@@ -67,29 +67,29 @@ impl<'a> Webhook<'a> {
             "webhooks": [webhook],
         });
         plane.api.create(&configuration).unwrap();
-        let refused = json!({
+        let rejected = json!({
             "apiVersion": BOOTSTRAP, "kind": "WindlassConfig", "metadata": {"name": "a", "namespace": site.namespace},
             "spec": {"files": [{"path": "/a", "content": "a"}, {"path": "/a", "content": "b"}]},
         });
         wait::until("the webhook to be called", SOON, || {
-            match plane.api.try_create(&refused) {
-                Err(refusal) if refusal.message().contains(&full) => Ok(()),
+            match plane.api.try_create(&rejected) {
+                Err(rejection) if rejection.message().contains(&full) => Ok(()),
                 answer => Err(format!("{answer:?}")),
             }
         });
         Webhook {
             plane,
             configuration,
-            refused,
+            rejected,
         }
     }
 
     /// Has the API server call it, and returns the time that this took.
     pub(super) fn answers(&self) -> Duration {
         let began = Instant::now();
-        let answer = self.plane.api.try_create(&self.refused);
-        let refusal = answer.expect_err("two files of one path");
-        let message = refusal.message();
+        let answer = self.plane.api.try_create(&self.rejected);
+        let rejection = answer.expect_err("two files of one path");
+        let message = rejection.message();
         assert!(!message.contains("failed calling webhook"), "{message}");
         began.elapsed()
     }
@@ -259,7 +259,7 @@ pub(crate) fn long_answers_of_workload_clusters_are_cut(context: &Context) {
     let mut servers = JoinSet::new();
     for (name, bytes) in [("much", 1 << 20), ("long", 50_000)] {
         let port = ports::free();
-        refusing(context, &plane, &mut servers, port, bytes);
+        rejecting(context, &plane, &mut servers, port, bytes);
         let file = plane.folder().join(format!("kubeconfig-{name}"));
         let url = format!("https://127.0.0.1:{port}");
         let authority = &plane.certificates.authority;
@@ -314,7 +314,7 @@ pub(crate) fn long_answers_of_workload_clusters_are_cut(context: &Context) {
 }
 
 /// Starts a server that answers everything with 403 and a message of so many bytes.
-fn refusing(
+fn rejecting(
     context: &Context,
     plane: &ControlPlane,
     servers: &mut JoinSet<()>,

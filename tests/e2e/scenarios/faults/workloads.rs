@@ -1,4 +1,4 @@
-//! Workload clusters that hang, refuse, show a wrong certificate or never answer a request, beside
+//! Workload clusters that hang, reject, show a wrong certificate or never answer a request, beside
 //! one that is well.
 
 use std::net::TcpListener;
@@ -44,14 +44,14 @@ pub(crate) fn bad_workload_clusters_stop_nobody(context: &Context) {
     );
     mute.follow(Mute);
     let hangs = format!("https://{}", hanging.local_addr().unwrap());
-    let refuses = format!("https://127.0.0.1:{}", ports::free());
+    let rejects = format!("https://127.0.0.1:{}", ports::free());
     let stranger = context.folder().join("stranger");
     std::fs::create_dir_all(&stranger).unwrap();
     let stranger = Certificates::make(&stranger).authority;
     let own = &plane.certificates.authority;
     let bad = [
         ("hangs", &hangs, own),
-        ("refuses", &refuses, own),
+        ("rejects", &rejects, own),
         ("wrong", &plane.url, &stranger),
         ("mute", &mute.url, own),
     ];
@@ -77,7 +77,7 @@ pub(crate) fn bad_workload_clusters_stop_nobody(context: &Context) {
             "a cluster that does not answer has tokens"
         );
         // Whoever has waited says so.
-        for name in ["hangs", "refuses", "wrong", "mute"] {
+        for name in ["hangs", "rejects", "wrong", "mute"] {
             let told = wait::until(&format!("a word about {name}"), LONG, || {
                 let configs = beside.configs().into_iter().filter(|config| {
                     config["metadata"]["labels"]["cluster.x-k8s.io/cluster-name"] == name

@@ -175,7 +175,7 @@ impl Case {
         let version = version("v0.1.0").expect("a version");
         let release = release_build::run(&providers, report, &inputs, Order::of(&version));
         let rejected = release.report.findings().iter().find(|finding| {
-            ["provider-patch-refused", "provider-patch-unmatched"].contains(&finding.rule.id)
+            ["provider-patch-rejected", "provider-patch-unmatched"].contains(&finding.rule.id)
                 || finding.rule.id.starts_with("yaml-")
                 || finding.rule.id.starts_with("provider-value")
         });

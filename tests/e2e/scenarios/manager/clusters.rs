@@ -123,7 +123,7 @@ fn expect_available(plane: &ControlPlane, name: &str) {
         let cluster = plane
             .api
             .get(CORE, "Cluster", Some(name), name)
-            .map_err(|refusal| refusal.to_string())?;
+            .map_err(|rejection| rejection.to_string())?;
         let conditions = cluster["status"]["conditions"]
             .as_array()
             .cloned()
@@ -202,7 +202,7 @@ fn delete(plane: &ControlPlane) {
             &format!("Cluster {name} to be gone"),
             LONG,
             || match plane.api.get(CORE, "Cluster", Some(name), name) {
-                Err(refusal) if refusal.code == 404 => Ok(()),
+                Err(rejection) if rejection.code == 404 => Ok(()),
                 other => Err(format!("{other:?}")),
             },
         );

@@ -35,8 +35,8 @@ pub(crate) fn configs_of_the_corpus_get_their_data(context: &Context) {
             subject.version,
             &subject.spec,
         );
-        if let Err(refusal) = taken {
-            println!("  not taken: {}: {refusal}", subject.title);
+        if let Err(rejection) = taken {
+            println!("  not taken: {}: {rejection}", subject.title);
         }
     }
     let told = |plane: &ControlPlane, what: &str, is: fn(&Value) -> bool| {
@@ -68,7 +68,7 @@ pub(crate) fn configs_of_the_corpus_get_their_data(context: &Context) {
         without.len()
     );
     assert!(!without.is_empty() && without.len() < configs.len());
-    parity::assert_render_refuses(&plane, context.folder(), NAMESPACE, &without);
+    parity::assert_render_rejects(&plane, context.folder(), NAMESPACE, &without);
 
     for (name, data) in workers.iter().flat_map(|subject| contents(&subject.spec)) {
         // Several name the same one, with other keys.

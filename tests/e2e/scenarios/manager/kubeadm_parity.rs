@@ -22,17 +22,17 @@ const DIFFERENCES: &[(&str, &str, &str)] = &[
     (
         "DataSecretAvailable absent",
         "DataSecretAvailable False - NotAvailable",
-        REFUSED,
+        REJECTED,
     ),
     (
         "Ready Unknown - ReadyUnknown",
         "Ready False - NotReady",
-        REFUSED,
+        REJECTED,
     ),
     (
         "v1beta1 DataSecretAvailable absent",
         "v1beta1 DataSecretAvailable False Warning DataSecretGenerationFailed",
-        REFUSED,
+        REJECTED,
     ),
     (
         "v1beta1 Ready True - -",
@@ -51,7 +51,7 @@ const DIFFERENCES: &[(&str, &str, &str)] = &[
     ),
 ];
 const NEWEST: &str = "v1.14.0";
-const REFUSED: &str = "of a config that cannot be rendered the provider tells its log alone";
+const REJECTED: &str = "of a config that cannot be rendered the provider tells its log alone";
 const NOT_WAITING: &str = "a first machine whose config cannot be rendered waits for nobody";
 
 /// What the provider's data has, what ours has in that place, and why.

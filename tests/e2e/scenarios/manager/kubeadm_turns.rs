@@ -156,7 +156,7 @@ fn data_of(plane: &ControlPlane, namespace: &str) -> BTreeMap<String, Data> {
         let secret = plane
             .api
             .get("v1", "Secret", Some(namespace), &name)
-            .unwrap_or_else(|refusal| panic!("{refusal}"));
+            .unwrap_or_else(|rejection| panic!("{rejection}"));
         let text = String::from_utf8(
             STANDARD
                 .decode(secret["data"]["value"].as_str().unwrap())

@@ -87,7 +87,7 @@ fn give(plane: &ControlPlane, name: &str, value: Option<&str>) {
     let spec = json!({"joinConfiguration": {"nodeRegistration": {"taints": []}}});
     machine
         .give(plane, name, &spec)
-        .unwrap_or_else(|refusal| panic!("{refusal}"));
+        .unwrap_or_else(|rejection| panic!("{rejection}"));
     // As the core does it: clusterctl moves what belongs to a Cluster.
     let cluster = plane
         .api

@@ -37,24 +37,24 @@ pub(crate) fn checked_owner_references_need_one_right_more(context: &Context) {
     };
     first
         .give(&plane, "first", &init)
-        .unwrap_or_else(|refusal| panic!("{refusal}"));
+        .unwrap_or_else(|rejection| panic!("{rejection}"));
     let joins = json!({"joinConfiguration": {"nodeRegistration": {"taints": []}}});
     a_machine(&plane, "worker", "v1.34.1", "v1beta2", &joins)
-        .unwrap_or_else(|refusal| panic!("{refusal}"));
+        .unwrap_or_else(|rejection| panic!("{rejection}"));
     ["first", "worker"]
         .iter()
         .for_each(|name| until_it_has_data(&plane, name));
 
     data_secret(&plane, NAMESPACE, "restored", json!({"value": "eA=="}));
     a_machine(&plane, "restored", "v1.34.1", "v1beta2", &joins)
-        .unwrap_or_else(|refusal| panic!("{refusal}"));
+        .unwrap_or_else(|rejection| panic!("{rejection}"));
     manager.process.until_it_says(
         LONG,
         "cannot set an ownerRef on a resource you can't delete",
     );
     assert!(
         data_of(&plane, "restored").is_err(),
-        "the Secret was refused"
+        "the Secret was rejected"
     );
     let rules = json!([{"apiGroups": [""], "resources": ["secrets"], "verbs": ["delete"]}]);
     let metadata = json!({"name": "windlass-adopts", "namespace": NAMESPACE});
@@ -83,7 +83,7 @@ fn data_of(plane: &ControlPlane, name: &str) -> Result<(), String> {
     let config = plane
         .api
         .get(BOOTSTRAP, "WindlassConfig", Some(NAMESPACE), name)
-        .map_err(|refusal| refusal.to_string())?;
+        .map_err(|rejection| rejection.to_string())?;
     let is_made: &Value = &config["status"]["initialization"]["dataSecretCreated"];
     if *is_made == true {
         Ok(())

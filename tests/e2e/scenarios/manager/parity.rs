@@ -129,7 +129,7 @@ pub(in crate::scenarios) fn assert_data_of_kind_is_rendered(
 }
 
 /// Each of these configs has no data, and `windlass render` finds why.
-pub(in crate::scenarios) fn assert_render_refuses(
+pub(in crate::scenarios) fn assert_render_rejects(
     plane: &ControlPlane,
     folder: &Path,
     namespace: &str,

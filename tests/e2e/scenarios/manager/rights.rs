@@ -38,8 +38,8 @@ struct Manager {
 }
 
 /// One manager has the release's roles, and for each verb of them another one lacks just that. In a
-/// namespace each they meet all that a role is for. The first is refused nothing and uses every
-/// right; each other one is refused what it lacks, and nothing else.
+/// namespace each they meet all that a role is for. The first is rejected nothing and uses every
+/// right; each other one is rejected what it lacks, and nothing else.
 pub(crate) fn each_right_is_needed_and_no_other(context: &Context) {
     // The garbage collector would take the owner that is not there from the config of `pooled`,
     // sooner than a manager sees it.
@@ -105,7 +105,7 @@ pub(crate) fn each_right_is_needed_and_no_other(context: &Context) {
             .unwrap();
         assert!(
             asked.is_allowed || manager.lacks.as_ref() == Some(&right_of(&asked)),
-            "{} was refused something else",
+            "{} was rejected something else",
             asked.account
         );
         // Reviews are of no namespace.
@@ -297,7 +297,7 @@ fn fill(plane: &ControlPlane, namespace: &str) {
     let give = |machine: Machine<'_>, name: &str, spec: Value| {
         machine
             .give(plane, name, &spec)
-            .unwrap_or_else(|refusal| panic!("{refusal}"))
+            .unwrap_or_else(|rejection| panic!("{rejection}"))
     };
     // Its file names the version of the control plane.
     let template = json!({"path": "/a", "content": "{{ .ControlPlane.Version }}", "contentFormat": "Template"});
@@ -340,7 +340,7 @@ fn pooled(plane: &ControlPlane, namespace: &str, spec: &Value) {
         "apiVersion": BOOTSTRAP, "kind": "WindlassConfig", "spec": spec,
         "metadata": {"name": "pooled", "namespace": namespace, "ownerReferences": [owner]},
     });
-    give_config(plane, &config).unwrap_or_else(|refusal| panic!("{refusal}"));
+    give_config(plane, &config).unwrap_or_else(|rejection| panic!("{rejection}"));
 }
 
 /// A lock of the Cluster without control plane, of a machine that is gone.

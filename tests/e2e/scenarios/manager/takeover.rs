@@ -50,7 +50,7 @@ pub(crate) fn a_frozen_leader_writes_nothing_any_more(context: &Context) {
     // The other one goes on.
     let spec = json!({"joinConfiguration": {"nodeRegistration": {"taints": []}}});
     a_machine(&plane, "later", "v1.34.1", "v1beta2", &spec)
-        .unwrap_or_else(|refusal| panic!("{refusal}"));
+        .unwrap_or_else(|rejection| panic!("{rejection}"));
     wait::until("data of a later Machine", LONG, || {
         let count = parity::data_of(&plane, NAMESPACE).len();
         if count == MACHINES + 1 {
@@ -85,7 +85,7 @@ fn in_the_middle(plane: &ControlPlane) -> Manager {
     for index in 0..MACHINES {
         let spec = json!({"joinConfiguration": {"nodeRegistration": {"taints": []}}});
         a_machine(plane, &format!("m{index:02}"), "v1.34.1", "v1beta2", &spec)
-            .unwrap_or_else(|refusal| panic!("{refusal}"));
+            .unwrap_or_else(|rejection| panic!("{rejection}"));
     }
     wait::until("some data", LONG, || {
         let count = parity::data_of(plane, NAMESPACE).len();

@@ -27,10 +27,10 @@ pub(crate) fn machines_of_our_class_boot_from_what_is_rendered(context: &Context
         .unwrap();
     let mut files = documents(&plane);
     for document in &files {
-        // The Cluster is refused until the class has been looked at.
-        components::give(&plane, document, SOON, |refusal| {
+        // The Cluster is rejected until the class has been looked at.
+        components::give(&plane, document, SOON, |rejection| {
             document["kind"] == "Cluster"
-                && refusal
+                && rejection
                     .message()
                     .contains("ClusterClass is not successfully reconciled")
         });

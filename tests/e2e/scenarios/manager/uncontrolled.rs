@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use windlass::api::names::{GROUP, KUBEADM_GROUP};
 
-use crate::harness::api_server::Refusal;
+use crate::harness::api_server::Rejection;
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::wait;
 
@@ -84,7 +84,7 @@ pub(super) fn a_cluster_without_control_plane(plane: &ControlPlane, namespace: &
         .unwrap();
 }
 
-/// A worker and its config, as the core leaves them; the refusal, when the API server takes no such
+/// A worker and its config, as the core leaves them; the rejection, when the API server takes no such
 /// config.
 pub(in crate::scenarios) fn a_machine(
     plane: &ControlPlane,
@@ -92,7 +92,7 @@ pub(in crate::scenarios) fn a_machine(
     kubernetes: &str,
     version: &str,
     spec: &Value,
-) -> Result<(), Refusal> {
+) -> Result<(), Rejection> {
     Machine {
         namespace: NAMESPACE,
         cluster: "c",
@@ -170,7 +170,7 @@ impl Machine<'_> {
         plane: &ControlPlane,
         name: &str,
         spec: &Value,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         self.give_with(WINDLASS_CONFIG, plane, name, spec)
     }
 
@@ -181,7 +181,7 @@ impl Machine<'_> {
         plane: &ControlPlane,
         name: &str,
         spec: &Value,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Rejection> {
         let Machine {
             namespace,
             cluster,
@@ -217,13 +217,13 @@ impl Machine<'_> {
 pub(in crate::scenarios) fn give_config(
     plane: &ControlPlane,
     config: &Value,
-) -> Result<(), Refusal> {
+) -> Result<(), Rejection> {
     let name = &config["metadata"]["name"];
     wait::until(
-        &format!("{name} to be taken or refused"),
+        &format!("{name} to be taken or rejected"),
         LONG,
         || match plane.api.create(config) {
-            Err(refusal) if refusal.passes() => Err(refusal.to_string()),
+            Err(rejection) if rejection.passes() => Err(rejection.to_string()),
             answer => Ok(answer.map(drop)),
         },
     )

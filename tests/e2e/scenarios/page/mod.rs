@@ -27,9 +27,9 @@ fn pages(folder: &Path) -> Vec<Made> {
     let hostile = folder.join("hostile");
     let name = "</style><script>document.title = 'taken'</script>\\\" onload=\\\"x";
     std::fs::write(&hostile, format!("#cloud-config\nwrite_files:\n- {{path: \"/{name}\", content: a}}\nruncmd: [\"{name}\"]\n")).unwrap();
-    let refused = folder.join("refused.yaml");
+    let rejected = folder.join("rejected.yaml");
     let config = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: KubeadmConfig\nmetadata: {name: a}\nspec: {format: cloudconfig, filez: []}\n";
-    std::fs::write(&refused, config).unwrap();
+    std::fs::write(&rejected, config).unwrap();
     let commands: [(&'static str, Vec<String>); 8] = [
         (
             "inspect",
@@ -62,11 +62,11 @@ fn pages(folder: &Path) -> Vec<Made> {
             ],
         ),
         (
-            "render-refused",
+            "render-rejected",
             vec![
                 "render".into(),
                 "--all".into(),
-                refused.display().to_string(),
+                rejected.display().to_string(),
             ],
         ),
         (

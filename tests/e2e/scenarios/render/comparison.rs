@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Role;
 use super::provider::{Provider, RELEASE, Submitted};
-use crate::harness::api_server::Refusal;
+use crate::harness::api_server::Rejection;
 use crate::harness::components;
 use crate::harness::windlass;
 
@@ -18,27 +18,27 @@ pub(super) struct Told {
 
 /// Compares what the manager made, once it is done, with what we make: of the objects as they are
 /// read back afterwards, and of the config as it was before the manager completed it, with the
-/// token that the manager drew. Where the server or the manager refuse, we do.
+/// token that the manager drew. Where the server or the manager reject, we do.
 pub(super) fn compare(provider: &Provider, submitted: Vec<Submitted>) -> Told {
     provider.wait_for_data(&submitted);
     let mut faults = Vec::new();
     let mut equal: BTreeMap<(Role, String), usize> = BTreeMap::new();
-    let (mut refused_by_server, mut refused_by_manager) = (0, 0);
+    let (mut rejected_by_server, mut rejected_by_manager) = (0, 0);
     for one in &submitted {
         let title = format!(
             "{} ({}, {:?}, {})",
             one.subject.title, one.name, one.subject.role, one.subject.kubernetes
         );
         let outcome = match (&one.created, provider.data(one)) {
-            (Err(refusal), _) => {
-                refused_by_server += 1;
-                refuses(provider, one, None, &reasons_of_server(refusal))
-                    .map_err(|fault| format!("{fault}; the server: {refusal}"))
+            (Err(rejection), _) => {
+                rejected_by_server += 1;
+                rejects(provider, one, None, &reasons_of_server(rejection))
+                    .map_err(|fault| format!("{fault}; the server: {rejection}"))
             }
             (Ok(created), None) => {
-                refused_by_manager += 1;
+                rejected_by_manager += 1;
                 let conditions = provider.config(one)["status"]["conditions"].to_string();
-                refuses(
+                rejects(
                     provider,
                     one,
                     Some(created),
@@ -58,7 +58,7 @@ pub(super) fn compare(provider: &Provider, submitted: Vec<Submitted>) -> Told {
     for ((role, format), count) in &equal {
         println!("  {count} {role:?}, {format}");
     }
-    println!("  {refused_by_server} refused by the server, {refused_by_manager} by the manager");
+    println!("  {rejected_by_server} rejected by the server, {rejected_by_manager} by the manager");
     let shown: Vec<&str> = faults.iter().map(String::as_str).take(40).collect();
     assert!(
         faults.is_empty(),
@@ -106,17 +106,17 @@ fn render(
 ) -> Result<Value, String> {
     let finished = run(provider, one, config, token);
     if finished.code != Some(0) {
-        return Err(format!("windlass refuses:\n{}", finished.stderr));
+        return Err(format!("windlass rejects:\n{}", finished.stderr));
     }
     components::documents(&one.name, finished.stdout)
         .pop()
         .ok_or_else(|| "windlass prints nothing".to_owned())
 }
 
-/// What a refusal of the server is about: the fields of its causes, or what its sentence has in
+/// What a rejection of the server is about: the fields of its causes, or what its sentence has in
 /// quotes.
-fn reasons_of_server(refusal: &Refusal) -> Vec<String> {
-    let fields: Vec<String> = refusal
+fn reasons_of_server(rejection: &Rejection) -> Vec<String> {
+    let fields: Vec<String> = rejection
         .causes()
         .into_iter()
         .map(|(field, _)| field)
@@ -125,7 +125,7 @@ fn reasons_of_server(refusal: &Refusal) -> Vec<String> {
     if !fields.is_empty() {
         return fields;
     }
-    refusal
+    rejection
         .message()
         .split('"')
         .skip(1)
@@ -172,8 +172,8 @@ fn unquoted(text: &str) -> String {
         .replace("\\\\", "\\")
 }
 
-/// Whether we refuse the config for one of the reasons: an error that names it.
-fn refuses(
+/// Whether we reject the config for one of the reasons: an error that names it.
+fn rejects(
     provider: &Provider,
     one: &Submitted,
     config: Option<&Value>,
@@ -194,7 +194,7 @@ fn refuses(
     {
         true => Ok(()),
         false => Err(format!(
-            "windlass refuses for another reason than {reasons:?}:\n{}",
+            "windlass rejects for another reason than {reasons:?}:\n{}",
             told.join("\n")
         )),
     }

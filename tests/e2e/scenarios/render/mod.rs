@@ -86,7 +86,7 @@ pub(crate) fn configs_of_the_corpus_are_equal(context: &Context) {
     assert!(told.equal > 200, "only {} were compared", told.equal);
 }
 
-/// A hundred random configs that the server takes, and those that it refused on the way.
+/// A hundred random configs that the server takes, and those that it rejected on the way.
 pub(crate) fn random_configs_are_equal(context: &Context) {
     let mut provider = Provider::start(context);
     let schemas = ["v1beta2", "v1beta1"]

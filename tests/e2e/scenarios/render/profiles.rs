@@ -60,7 +60,7 @@ pub(crate) fn configs_of_v1_14_are_equal(context: &Context) {
 }
 
 /// Holds what we make of random configs and of the vectors' inputs against what the release's own
-/// code makes of them: the same data, or a refusal for the same reason. `core` is the version of
+/// code makes of them: the same data, or a rejection for the same reason. `core` is the version of
 /// Clusters and Machines that the release stores.
 fn compare(context: &Context, release: &'static str, core: &'static str) {
     let release = Release(release);
@@ -219,7 +219,7 @@ fn render(case: &Case, release: Release) -> Result<Rendered, Vec<Diagnostic>> {
     })
 }
 
-/// Whether both gave the same data, or refused for the same reason.
+/// Whether both gave the same data, or rejected for the same reason.
 fn agree(theirs: &Theirs, ours: &Result<Rendered, Vec<Diagnostic>>) -> Result<(), String> {
     match (&theirs.data, ours) {
         (Some((format, data)), Ok(rendered)) => {
@@ -228,20 +228,20 @@ fn agree(theirs: &Theirs, ours: &Result<Rendered, Vec<Diagnostic>>) -> Result<()
             }
             difference(rendered.data.expose(), data)
         }
-        (Some(_), Err(errors)) => Err(format!("windlass refuses: {}", told(errors))),
+        (Some(_), Err(errors)) => Err(format!("windlass rejects: {}", told(errors))),
         (None, Ok(_)) => Err(format!(
-            "{} refuses: {:?}",
-            theirs.refused_by, theirs.reasons
+            "{} rejects: {:?}",
+            theirs.rejected_by, theirs.reasons
         )),
         (None, Err(errors)) => same_reason(theirs, errors),
     }
 }
 
 /// Of several faults of one text in YAML theirs tells the one that its reader comes to first, which
-/// reads 512 bytes at a time and refuses these characters then; we tell them first.
+/// reads 512 bytes at a time and rejects these characters then; we tell them first.
 const CHARACTERS: &str = "control characters are not allowed";
 
-/// Whether we refuse for the reason for which they do: in their words, or at one of the fields that
+/// Whether we reject for the reason for which they do: in their words, or at one of the fields that
 /// they name.
 fn same_reason(theirs: &Theirs, errors: &[Diagnostic]) -> Result<(), String> {
     let same = |ours: &str, theirs: &str| {
@@ -265,7 +265,7 @@ fn same_reason(theirs: &Theirs, errors: &[Diagnostic]) -> Result<(), String> {
                 .strip_prefix(ours.as_str())
                 .is_some_and(|rest| rest.starts_with('['))
         };
-        let wrong_shape = error.rule.id == "config-value-refused";
+        let wrong_shape = error.rule.id == "config-value-rejected";
         // They spell one of them in lower case.
         theirs
             .fields
@@ -279,8 +279,8 @@ fn same_reason(theirs: &Theirs, errors: &[Diagnostic]) -> Result<(), String> {
     {
         true if !errors.is_empty() => Ok(()),
         _ => Err(format!(
-            "{} refuses: {:?} at {:?}, windlass: {}",
-            theirs.refused_by,
+            "{} rejects: {:?} at {:?}, windlass: {}",
+            theirs.rejected_by,
             theirs.reasons,
             theirs.fields,
             told(errors)

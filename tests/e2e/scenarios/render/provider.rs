@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::objects::{self, GROUP, NAMESPACE};
 use super::{Role, Subject};
-use crate::harness::api_server::Refusal;
+use crate::harness::api_server::Rejection;
 use crate::harness::control_plane::ControlPlane;
 use crate::harness::runner::Context;
 use crate::harness::{components, managers, shared, wait};
@@ -45,7 +45,7 @@ pub(crate) struct Submitted {
     sent: Value,
     secrets: Vec<String>,
     /// As the server stored it before the manager saw it, or why it did not.
-    pub(crate) created: Result<Value, Refusal>,
+    pub(crate) created: Result<Value, Rejection>,
 }
 
 impl Provider {
@@ -74,7 +74,7 @@ impl Provider {
             plane
                 .api
                 .delete(&configuration)
-                .unwrap_or_else(|refusal| panic!("{refusal}"));
+                .unwrap_or_else(|rejection| panic!("{rejection}"));
         }
         manager(&plane);
         let mut provider = Provider {
@@ -196,7 +196,7 @@ impl Provider {
         self.plane
             .api
             .delete(&submitted.sent)
-            .unwrap_or_else(|refusal| panic!("{refusal}"));
+            .unwrap_or_else(|rejection| panic!("{rejection}"));
         // The garbage collector may have been quicker.
         drop(
             self.plane
@@ -204,13 +204,13 @@ impl Provider {
                 .delete(&objects::secret(&submitted.name, &json!({}))),
         );
         self.give(&submitted.sent)
-            .unwrap_or_else(|refusal| panic!("{}: {refusal}", submitted.name));
+            .unwrap_or_else(|rejection| panic!("{}: {rejection}", submitted.name));
     }
 
-    fn give(&self, config: &Value) -> Result<Value, Refusal> {
+    fn give(&self, config: &Value) -> Result<Value, Rejection> {
         wait::until("the webhooks to answer", SOON, || {
             match self.plane.api.create(config) {
-                Err(refusal) if refusal.passes() => Err(refusal.to_string()),
+                Err(rejection) if rejection.passes() => Err(rejection.to_string()),
                 answer => Ok(answer),
             }
         })
@@ -269,7 +269,7 @@ impl Provider {
             self.plane
                 .api
                 .get(CORE, kind, Some(NAMESPACE), name)
-                .unwrap_or_else(|refusal| panic!("{refusal}"))
+                .unwrap_or_else(|rejection| panic!("{rejection}"))
         };
         let cluster = &submitted.cluster;
         let certificates = PURPOSES
@@ -303,7 +303,7 @@ impl Provider {
         self.plane
             .api
             .create(object)
-            .unwrap_or_else(|refusal| panic!("{refusal}\n{object}"))
+            .unwrap_or_else(|rejection| panic!("{rejection}\n{object}"))
     }
 
     /// A cluster with infrastructure; one that is initialized can be joined.
@@ -315,7 +315,7 @@ impl Provider {
         self.plane
             .api
             .merge_status(&cluster, &objects::status_of_cluster(CORE, initialized))
-            .unwrap_or_else(|refusal| panic!("{refusal}"));
+            .unwrap_or_else(|rejection| panic!("{rejection}"));
     }
 
     /// The Secrets that files and passwords come from.

@@ -209,7 +209,7 @@ impl Generator {
         })
     }
 
-    /// Leaves out what the webhooks refuse most, so that most configs get through.
+    /// Leaves out what the webhooks reject most, so that most configs get through.
     fn sensible(&mut self, spec: &mut Value, role: Role) {
         let either = |random: &mut Random, object: &mut Value, fields: [&str; 2]| {
             if fields.iter().all(|field| !object[*field].is_null()) {

@@ -24,7 +24,7 @@ pub(super) struct Case {
 /// What the release made of a case.
 pub(super) struct Theirs {
     pub(super) data: Option<(String, Vec<u8>)>,
-    pub(super) refused_by: String,
+    pub(super) rejected_by: String,
     pub(super) reasons: Vec<String>,
     pub(super) fields: Vec<String>,
 }
@@ -104,7 +104,7 @@ impl Theirs {
                     data,
                 )
             }),
-            refused_by: result["refusedBy"].as_str().unwrap_or_default().to_owned(),
+            rejected_by: result["rejectedBy"].as_str().unwrap_or_default().to_owned(),
             reasons: texts(&result["reasons"]),
             fields: texts(&result["fields"]),
         }
@@ -114,7 +114,7 @@ impl Theirs {
     pub(super) fn ended(&self) -> String {
         match &self.data {
             Some((format, _)) => format.clone(),
-            None => format!("refused by {}", self.refused_by),
+            None => format!("rejected by {}", self.rejected_by),
         }
     }
 }

@@ -26,25 +26,25 @@ pub(super) const ELSEWHERE: &str = "where-nothing-is";
 /// and by core's webhooks.
 ///
 /// # Errors
-/// Why the server refuses it.
+/// Why the server rejects it.
 fn stored(plane: &ControlPlane, planned: &Value) -> Result<Value, String> {
     let mut object = planned.clone();
     object["metadata"]["namespace"] = ELSEWHERE.into();
     plane
         .api
         .try_apply(&object)
-        .map_err(|refusal| refusal.message().to_owned())
+        .map_err(|rejection| rejection.message().to_owned())
 }
 
-/// What the server refuses of a plan, without the name of the object.
-pub(super) fn refused(plane: &ControlPlane, planned: &[Desired]) -> Option<String> {
-    let refusal = made(planned).find_map(|object| stored(plane, object).err())?;
-    let reasons = refusal
+/// What the server rejects of a plan, without the name of the object.
+pub(super) fn rejected(plane: &ControlPlane, planned: &[Desired]) -> Option<String> {
+    let rejection = made(planned).find_map(|object| stored(plane, object).err())?;
+    let reasons = rejection
         .split_once(" is invalid: ")
-        .or_else(|| refusal.split_once("): "));
+        .or_else(|| rejection.split_once("): "));
     Some(
         reasons
-            .map_or(refusal.as_str(), |(_, reasons)| reasons)
+            .map_or(rejection.as_str(), |(_, reasons)| reasons)
             .to_owned(),
     )
 }
@@ -95,9 +95,9 @@ pub(super) fn differences(
         let is_core = text(&object["apiVersion"]).starts_with("cluster.x-k8s.io/");
         let object = match stored(plane, object) {
             Ok(object) => object,
-            Err(refusal) => {
+            Err(rejection) => {
                 different.push(format!(
-                    "{title}: the server refuses the planned one: {refusal}"
+                    "{title}: the server rejects the planned one: {rejection}"
                 ));
                 continue;
             }

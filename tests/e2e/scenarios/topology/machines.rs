@@ -155,7 +155,7 @@ impl<'a> Site<'a> {
         self.plane
             .api
             .merge(&self.cluster, &endpoint)
-            .unwrap_or_else(|refusal| panic!("{}: {refusal}", self.input.name));
+            .unwrap_or_else(|rejection| panic!("{}: {rejection}", self.input.name));
         let infrastructure = &self.cluster["spec"]["infrastructureRef"];
         let kind = text(&infrastructure["kind"]);
         let template = self
@@ -178,7 +178,7 @@ impl<'a> Site<'a> {
         self.plane
             .api
             .merge_status(&found, &ready)
-            .unwrap_or_else(|refusal| panic!("{}: {refusal}", self.input.name));
+            .unwrap_or_else(|rejection| panic!("{}: {rejection}", self.input.name));
         // MachineSets wait until a control plane runs that is not there.
         let at_once = json!({"metadata": {"annotations": {"machineset.cluster.x-k8s.io/skip-preflight-checks": "All"}}});
         for deployment in self.list(CORE, "MachineDeployment") {

@@ -52,10 +52,10 @@ pub(crate) fn cluster_of_our_class_settles(context: &Context) {
             .find(|(name, _)| name == wanted)
             .unwrap();
         for document in generate(&clusterctl, &path.display().to_string(), NAMESPACE) {
-            // The Cluster is refused until the class has been looked at.
-            components::give(&plane, &document, SOON, |refusal| {
+            // The Cluster is rejected until the class has been looked at.
+            components::give(&plane, &document, SOON, |rejection| {
                 document["kind"] == "Cluster"
-                    && refusal
+                    && rejection
                         .message()
                         .contains("ClusterClass is not successfully reconciled")
             });
@@ -230,7 +230,7 @@ fn templates_can_be_changed(plane: &ControlPlane) {
         let changed = plane
             .api
             .try_apply(&change)
-            .unwrap_or_else(|refusal| panic!("{refusal}"));
+            .unwrap_or_else(|rejection| panic!("{rejection}"));
         assert_eq!(
             changed["spec"]["template"]["spec"]["preKubeadmCommands"],
             json!(["true"])
@@ -288,7 +288,7 @@ fn get(plane: &ControlPlane, api_version: &str, kind: &str, name: &str) -> Value
     plane
         .api
         .get(api_version, kind, Some(NAMESPACE), name)
-        .unwrap_or_else(|refusal| panic!("{kind} {name}: {refusal}"))
+        .unwrap_or_else(|rejection| panic!("{kind} {name}: {rejection}"))
 }
 
 /// Our templates that the topology controller cloned.

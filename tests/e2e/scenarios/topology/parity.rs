@@ -20,7 +20,7 @@ use crate::harness::{components, shared, wait};
 
 const SOON: Duration = Duration::from_secs(60);
 
-/// What a release refuses and later ones take, which are those of our plans: that patches replace a
+/// What a release rejects and later ones take, which are those of our plans: that patches replace a
 /// whole `/spec` came with v1.12.10.
 const TAKEN_LATER: &[(&str, &str)] = &[("v1.12.0", "jsonPatch path must start with \"/spec/\"")];
 
@@ -34,8 +34,8 @@ pub(crate) fn plans_are_what_v1_14_makes(context: &Context) {
     parity(context, "v1.14.0");
 }
 
-/// Classes of the corpus with a template that its own kind refuses as it stands, in which words.
-const TEMPLATES_REFUSED: &[(&str, &str)] = &[(
+/// Classes of the corpus with a template that its own kind rejects as it stands, in which words.
+const TEMPLATES_REJECTED: &[(&str, &str)] = &[(
     "test/extension/handlers/topologymutation/testdata/clusterclass-quick-start-runtimesdk.yaml",
     "spec.template.spec.joinConfiguration.nodeRegistration in body should have at least 1 properties",
 )];
@@ -43,10 +43,10 @@ const TEMPLATES_REFUSED: &[(&str, &str)] = &[(
 /// What the server and the controller did with an input.
 #[derive(Debug)]
 enum Fate {
-    /// A template of a provider was refused, in these words: there is nothing to compare.
+    /// A template of a provider was rejected, in these words: there is nothing to compare.
     NoTemplate(String),
-    /// It was refused, in these words.
-    Refused(String),
+    /// It was rejected, in these words.
+    Rejected(String),
     /// The controller has it; what it made is looked up.
     Taken,
 }
@@ -134,7 +134,7 @@ fn parity(context: &Context, release: &str) {
     let inputs = inputs::all();
     placeholders::install(&plane, inputs.iter().flat_map(|input| &input.objects));
     managers::start(&plane, release, &[managers::CORE]);
-    what_is_empty_is_refused(&plane);
+    what_is_empty_is_rejected(&plane);
     let equal = compared(&plane, &inputs, release).len();
     assert!(equal >= 40, "only {equal} were compared");
 }
@@ -143,16 +143,16 @@ fn parity(context: &Context, release: &str) {
 fn compared(plane: &ControlPlane, inputs: &[Input], release: &str) -> Vec<String> {
     plane.api.apply(&namespace(ELSEWHERE)).unwrap();
     let fates: Vec<Fate> = inputs.iter().map(|input| submit(plane, input)).collect();
-    let (mut equal, mut refused, mut failures) = (Vec::new(), 0, Vec::new());
+    let (mut equal, mut rejected, mut failures) = (Vec::new(), 0, Vec::new());
     for (input, fate) in inputs.iter().zip(&fates) {
         match judged(plane, input, fate, release) {
             Ok(true) => equal.push(input.name.clone()),
-            Ok(false) => refused += 1,
+            Ok(false) => rejected += 1,
             Err(difference) => failures.push(format!("{}: {difference}", input.name)),
         }
     }
     println!(
-        "  {} Clusters equal, {refused} refused by both",
+        "  {} Clusters equal, {rejected} rejected by both",
         equal.len()
     );
     assert!(
@@ -165,18 +165,18 @@ fn compared(plane: &ControlPlane, inputs: &[Input], release: &str) -> Vec<String
     equal
 }
 
-/// Parts of a topology that hold nothing are refused by the server, of which a plan warns; Cluster
+/// Parts of a topology that hold nothing are rejected by the server, of which a plan warns; Cluster
 /// API's own types would leave them out.
-fn what_is_empty_is_refused(plane: &ControlPlane) {
+fn what_is_empty_is_rejected(plane: &ControlPlane) {
     for part in ["controlPlane", "workers"] {
         let cluster = json!({
             "apiVersion": CORE, "kind": "Cluster", "metadata": {"name": "empty", "namespace": "default"},
             "spec": {"topology": {"classRef": {"name": "none"}, "version": "v1.34.1", part: {}}},
         });
-        let refusal = wait::until("an empty part to be refused", SOON, || {
+        let rejection = wait::until("an empty part to be rejected", SOON, || {
             match plane.api.try_create(&cluster) {
-                Err(refusal) if !refusal.passes() => Ok(refusal.message().to_owned()),
-                Err(refusal) => Err(refusal.to_string()),
+                Err(rejection) if !rejection.passes() => Ok(rejection.message().to_owned()),
+                Err(rejection) => Err(rejection.to_string()),
                 Ok(_) => panic!("an empty {part} is taken"),
             }
         });
@@ -193,8 +193,8 @@ fn what_is_empty_is_refused(plane: &ControlPlane) {
             .as_deref()
             .expect("the warning has the server's words");
         assert!(
-            refusal.contains(upstream),
-            "{refusal}\ndoes not hold\n{upstream}"
+            rejection.contains(upstream),
+            "{rejection}\ndoes not hold\n{upstream}"
         );
     }
 }
@@ -221,13 +221,15 @@ fn submit(plane: &ControlPlane, input: &Input) -> Fate {
                 plane.assert_running();
                 match plane.api.apply(object) {
                     Ok(_) => Ok(None),
-                    Err(refusal)
-                        if refusal.passes()
-                            || refusal.message().contains("is not successfully reconciled") =>
+                    Err(rejection)
+                        if rejection.passes()
+                            || rejection
+                                .message()
+                                .contains("is not successfully reconciled") =>
                     {
-                        Err(refusal.message().to_owned())
+                        Err(rejection.message().to_owned())
                     }
-                    Err(refusal) => Ok(Some(refusal.message().to_owned())),
+                    Err(rejection) => Ok(Some(rejection.message().to_owned())),
                 }
             },
         );
@@ -235,14 +237,14 @@ fn submit(plane: &ControlPlane, input: &Input) -> Fate {
             return if placeholders::is_template(object) {
                 Fate::NoTemplate(message)
             } else {
-                Fate::Refused(message)
+                Fate::Rejected(message)
             };
         }
     }
     Fate::Taken
 }
 
-/// Whether both make the same; `false` when both refuse.
+/// Whether both make the same; `false` when both reject.
 fn judged(plane: &ControlPlane, input: &Input, fate: &Fate, release: &str) -> Result<bool, String> {
     let planned = planned(input, &input.definitions);
     if input.name == inputs::ANOTHER_CONTRACT {
@@ -261,46 +263,46 @@ fn judged(plane: &ControlPlane, input: &Input, fate: &Fate, release: &str) -> Re
             input.name
         );
     }
-    let refusal = planned
+    let rejection = planned
         .report
         .findings()
         .iter()
         .find(|finding| finding.rule.severity == Severity::Error);
-    match (fate, refusal) {
+    match (fate, rejection) {
         (Fate::NoTemplate(message), _) => {
-            let is_known = TEMPLATES_REFUSED
+            let is_known = TEMPLATES_REJECTED
                 .iter()
                 .any(|(class, words)| input.name.contains(class) && message.contains(words));
             if is_known {
                 Ok(false)
             } else {
-                Err(format!("the server refuses a template: {message}"))
+                Err(format!("the server rejects a template: {message}"))
             }
         }
-        (Fate::Refused(message), Some(finding)) if names_its_field(message, finding) => Ok(false),
-        (Fate::Refused(message), Some(finding)) => Err(format!(
-            "the server refuses something else: {message}\n  and we: {finding:?}"
+        (Fate::Rejected(message), Some(finding)) if names_its_field(message, finding) => Ok(false),
+        (Fate::Rejected(message), Some(finding)) => Err(format!(
+            "the server rejects something else: {message}\n  and we: {finding:?}"
         )),
-        (Fate::Refused(message), None)
+        (Fate::Rejected(message), None)
             if TAKEN_LATER
                 .iter()
                 .any(|(of, words)| *of == release && message.contains(words)) =>
         {
             Ok(false)
         }
-        (Fate::Refused(message), None) => Err(format!("the server refuses it: {message}")),
+        (Fate::Rejected(message), None) => Err(format!("the server rejects it: {message}")),
         (Fate::Taken, Some(finding)) => match finding.upstream.as_deref() {
             Some(words) => stopped(plane, input, words).map(|()| false),
             None => Err(format!(
-                "we refuse it in words of our own, and the server takes it: {}",
+                "we reject it in words of our own, and the server takes it: {}",
                 finding.message
             )),
         },
         (Fate::Taken, None) => {
-            if let Some(refusal) = comparison::refused(plane, &planned.objects) {
-                refused_by_its_kind(plane, input, release, &refusal);
+            if let Some(rejection) = comparison::rejected(plane, &planned.objects) {
+                rejected_by_its_kind(plane, input, release, &rejection);
                 println!(
-                    "  {}: its kind refuses what comes of the patches: {refusal}",
+                    "  {}: its kind rejects what comes of the patches: {rejection}",
                     input.name
                 );
                 return Ok(false);
@@ -317,7 +319,7 @@ fn judged(plane: &ControlPlane, input: &Input, fate: &Fate, release: &str) -> Re
     }
 }
 
-/// Whether a refusal is about a field that a finding names. What does not fit its type is refused
+/// Whether a rejection is about a field that a finding names. What does not fit its type is rejected
 /// by its last name.
 fn names_its_field(message: &str, finding: &Diagnostic) -> bool {
     let words = finding.upstream.as_deref().unwrap_or_default();
@@ -359,7 +361,7 @@ fn condition(plane: &ControlPlane, input: &Input) -> Result<Value, String> {
         Some(&input.namespace),
         super::text(&cluster["metadata"]["name"]),
     );
-    let found = found.map_err(|refusal| refusal.to_string())?;
+    let found = found.map_err(|rejection| rejection.to_string())?;
     let conditions = found["status"]["conditions"]
         .as_array()
         .cloned()
@@ -389,18 +391,18 @@ fn reconciled(plane: &ControlPlane, input: &Input) -> Result<(), String> {
     })
 }
 
-/// Waits until the controller has met the same refusal of what it makes. The Cluster may say soon
+/// Waits until the controller has met the same rejection of what it makes. The Cluster may say soon
 /// that it waits for something else, so the log is asked.
-fn refused_by_its_kind(plane: &ControlPlane, input: &Input, release: &str, refusal: &str) {
+fn rejected_by_its_kind(plane: &ControlPlane, input: &Input, release: &str, rejection: &str) {
     let log = plane.folder().join(format!("manager-core-{release}.log"));
     // Texts are quoted there.
-    let words = refusal.split(['"', ',']).next().unwrap_or_default();
+    let words = rejection.split(['"', ',']).next().unwrap_or_default();
     let (cluster, first) = (
         format!("Cluster=\"{}/", input.namespace),
         words.trim_start_matches('['),
     );
     wait::until(
-        &format!("the controller to be refused {}: {first}", input.name),
+        &format!("the controller to be rejected {}: {first}", input.name),
         SOON,
         || {
             plane.assert_running();
@@ -436,7 +438,7 @@ fn stopped(plane: &ControlPlane, input: &Input, expected: &str) -> Result<(), St
         Ok(())
     } else {
         Err(format!(
-            "we refuse it: {expected}\n  and the controller says: {said}"
+            "we reject it: {expected}\n  and the controller says: {said}"
         ))
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn install_kinds(plane: &ControlPlane, kinds: &Kinds) {
         plane
             .api
             .apply(&crd(group, kind, versions))
-            .unwrap_or_else(|refusal| panic!("{kind}: {refusal}"));
+            .unwrap_or_else(|rejection| panic!("{kind}: {rejection}"));
     }
 }
 

@@ -318,7 +318,7 @@ impl Generator {
             "classRef": {"name": "class"}, "version": "v1.34.1", "controlPlane": {"replicas": 1 + 2 * self.random.below(2)},
             "workers": {"machineDeployments": deployments, "machinePools": machine_pools}, "variables": given,
         });
-        // Lists without items are refused; now and then there is one.
+        // Lists without items are rejected; now and then there is one.
         if !self.random.percent(5) {
             topology["workers"] = without_empty(topology["workers"].take());
             topology = without_empty(topology);

@@ -1,5 +1,5 @@
 //! The CRDs of the corpus' providers, so that what the topology controller makes is what these
-//! providers' own schemas default, prune and refuse.
+//! providers' own schemas default, prune and reject.
 //!
 //! The kubeadm providers run with their webhooks. Of the others the server knows one version of
 //! each kind: what converts between versions is a webhook, which does not run here.
@@ -108,10 +108,10 @@ pub(super) fn complete(plane: &ControlPlane, object: &mut Value) {
     }
     let mut there = object.clone();
     there["metadata"]["namespace"] = ELSEWHERE.into();
-    let Err(refusal) = plane.api.try_create(&there) else {
+    let Err(rejection) = plane.api.try_create(&there) else {
         return;
     };
-    for (field, _) in refusal
+    for (field, _) in rejection
         .causes()
         .into_iter()
         .filter(|(_, message)| message == "Required value")
@@ -130,7 +130,7 @@ fn give(plane: &ControlPlane, definition: &Value) {
     plane
         .api
         .apply(definition)
-        .unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
+        .unwrap_or_else(|rejection| panic!("{name}: {rejection}"));
     wait::until(name, super::SOON, || {
         let found = plane.api.get(
             "apiextensions.k8s.io/v1",
@@ -138,7 +138,7 @@ fn give(plane: &ControlPlane, definition: &Value) {
             None,
             name,
         );
-        let found = found.map_err(|refusal| refusal.to_string())?;
+        let found = found.map_err(|rejection| rejection.to_string())?;
         let conditions = found["status"]["conditions"]
             .as_array()
             .cloned()

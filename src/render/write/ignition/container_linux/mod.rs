@@ -16,30 +16,30 @@ use super::findings::{Entry, is_fatal, printed};
 use super::v2;
 use crate::text::yaml_v3::{self, Document};
 
-pub(crate) type Translation = Result<(v2::Config, Vec<Entry>), Refusal>;
+pub(crate) type Translation = Result<(v2::Config, Vec<Entry>), Rejection>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub(crate) struct Rejection {
     /// Upstream's words.
     pub(crate) message: String,
     pub(crate) entries: Vec<Entry>,
 }
 
-impl Refusal {
+impl Rejection {
     fn new(stage: &str, entries: Vec<Entry>) -> Self {
-        Refusal {
+        Rejection {
             message: format!("{stage}: {}", printed(&entries)),
             entries,
         }
     }
 }
 
-/// Translates a config. `strict`: any entry refuses it; otherwise errors do, and the others come
+/// Translates a config. `strict`: any entry rejects it; otherwise errors do, and the others come
 /// with the result.
 pub(crate) fn translate(text: &[u8], strict: bool) -> Translation {
     let (config, mut document, mut entries) = parse(text);
     if strict && !entries.is_empty() || is_fatal(&entries) {
-        return Err(Refusal::new(
+        return Err(Rejection::new(
             "error parsing Container Linux Config",
             entries,
         ));
@@ -47,7 +47,7 @@ pub(crate) fn translate(text: &[u8], strict: bool) -> Translation {
     let converted = converted(config, document.as_mut());
     let (out, found) = converted;
     if strict && !found.is_empty() || is_fatal(&found) {
-        return Err(Refusal::new("error converting to Ignition", found));
+        return Err(Rejection::new("error converting to Ignition", found));
     }
     entries.extend(found);
     Ok((out, entries))
@@ -129,12 +129,12 @@ mod tests {
     use super::*;
     use crate::render::write::ignition::json;
 
-    /// The part of the result after the sections that are always there, or the refusal.
+    /// The part of the result after the sections that are always there, or the rejection.
     fn check(text: &str, strict: bool, expected: &str) {
         const START: &str = r#"{"ignition":{"config":{},"security":{"tls":{}},"timeouts":{},"version":"2.3.0"},"networkd":{},"passwd":{},"#;
         let found = match translate(text.as_bytes(), strict) {
             Ok((config, _)) => String::from_utf8(json::to_bytes(&config)).unwrap(),
-            Err(refusal) => refusal.message,
+            Err(rejection) => rejection.message,
         };
         assert_eq!(
             found.strip_prefix(START).unwrap_or(&found),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_name_lines_and_columns() {
+    fn rejections_name_lines_and_columns() {
         check(
             "storage:\n  files:\n  - path: a\n    contents: {remote: {url: \"ftp://x\"}}\n",
             false,

@@ -81,7 +81,7 @@ fn compressed(document: &[u8]) -> Vec<u8> {
     })
 }
 
-/// Texts in their order, each once: Ignition refuses others.
+/// Texts in their order, each once: Ignition rejects others.
 fn each_once<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut known = BTreeSet::new();
     texts
@@ -115,7 +115,7 @@ impl Encoder<'_> {
     }
 
     fn config(&mut self, plan: &NodePlan) -> Config {
-        // Commands at boot and other platforms are refused before; there is no jinja in Ignition.
+        // Commands at boot and other platforms are rejected before; there is no jinja in Ignition.
         let NodePlan {
             files: _,
             kubeadm: _,
@@ -165,7 +165,7 @@ impl Encoder<'_> {
         let mut encoded = Vec::with_capacity(users.len());
         for (index, user) in users.iter().enumerate() {
             // Who may log in with a password and who may use sudo is said in files; an inactive
-            // user is refused before.
+            // user is rejected before.
             let PlannedUser {
                 name,
                 passwd,
@@ -220,7 +220,7 @@ impl Encoder<'_> {
         };
         let origin = self.spec.field("diskSetup");
         for (index, partition) in partitions.iter().flatten().enumerate() {
-            // The table is always GPT; another one is refused before.
+            // The table is always GPT; another one is rejected before.
             let v1beta2::Partition {
                 device,
                 layout,
@@ -246,7 +246,7 @@ impl Encoder<'_> {
             });
         }
         for (index, filesystem) in filesystems.iter().flatten().enumerate() {
-            // Partitions and file systems to replace are refused before.
+            // Partitions and file systems to replace are rejected before.
             let v1beta2::Filesystem {
                 device,
                 filesystem: format,

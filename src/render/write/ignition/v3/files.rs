@@ -111,7 +111,7 @@ pub(super) fn files(
             Some(spec.field("ntp")),
         ));
     }
-    refuse_same_paths(&mut files, unfit);
+    reject_same_paths(&mut files, unfit);
     files
 }
 
@@ -131,8 +131,8 @@ pub(super) fn clean(path: &str) -> String {
     format!("/{}", parts.join("/"))
 }
 
-/// Refuses files of the user with the path of another one.
-fn refuse_same_paths(files: &mut Vec<(File, Option<FieldPath>)>, unfit: &mut Vec<Unfit>) {
+/// Rejects files of the user with the path of another one.
+fn reject_same_paths(files: &mut Vec<(File, Option<FieldPath>)>, unfit: &mut Vec<Unfit>) {
     let mut counts: BTreeMap<String, u32> = BTreeMap::new();
     files
         .iter()

@@ -8,7 +8,7 @@ use crate::diag::Diagnostic;
 use crate::render::input::outcome::Notes;
 use crate::render::plan::node_plan::NodePlan;
 use crate::render::write::ignition::{
-    ADDITIONAL_REFUSED, ADDITIONAL_WARNING, CONFIG_REFUSED, Context,
+    ADDITIONAL_REJECTED, ADDITIONAL_WARNING, CONFIG_REJECTED, Context,
 };
 
 /// The data, or findings that say why there is none.
@@ -29,7 +29,7 @@ pub(in crate::render::write::ignition) fn render(
         help,
     } in unfit
     {
-        let finding = Diagnostic::of(&CONFIG_REFUSED, format!("{origin} {message}"))
+        let finding = Diagnostic::of(&CONFIG_REJECTED, format!("{origin} {message}"))
             .at(context.config.place(&origin));
         notes.report.push(finding.help(help));
     }
@@ -54,8 +54,8 @@ fn additional_config<'a>(
         let path = path.field("containerLinuxConfig");
         let message = format!("{path} belongs to Ignition 2.3");
         let finding =
-            Diagnostic::of(&ADDITIONAL_REFUSED, message).at(context.config.key_place(&path));
-        return notes.refuse(
+            Diagnostic::of(&ADDITIONAL_REJECTED, message).at(context.config.key_place(&path));
+        return notes.reject(
             finding.help(
                 "write it as Ignition 3.4 in `ignition.additionalConfig` of a WindlassConfig",
             ),
@@ -74,33 +74,33 @@ fn additional_config<'a>(
         Ok(value) => check(&value),
         Err(cause) => {
             let finding = Diagnostic::of(
-                &ADDITIONAL_REFUSED,
+                &ADDITIONAL_REJECTED,
                 format!(
                     "{path} is no JSON: line {}, column {}",
                     cause.line(),
                     cause.column()
                 ),
             );
-            return notes.refuse(finding.at(place).help(
+            return notes.reject(finding.at(place).help(
                 "write an Ignition config such as `{\"ignition\": {\"version\": \"3.4.0\"}}`",
             ));
         }
     };
-    let mut is_refused = false;
+    let mut is_rejected = false;
     for fault in faults {
         let rule = if fault.is_unknown_key {
             &ADDITIONAL_WARNING
         } else {
-            &ADDITIONAL_REFUSED
+            &ADDITIONAL_REJECTED
         };
         let message = format!("{}: {} (in {path})", fault.path, fault.message);
         let finding = Diagnostic::of(rule, message);
-        is_refused |= !fault.is_unknown_key;
+        is_rejected |= !fault.is_unknown_key;
         notes.report.push(
             finding
                 .at(place.clone())
                 .help("write the config as the specification of Ignition 3.4 has it"),
         );
     }
-    (!is_refused).then_some(Some(text))
+    (!is_rejected).then_some(Some(text))
 }

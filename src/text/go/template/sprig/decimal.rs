@@ -3,7 +3,7 @@
 
 use super::arguments::float;
 use super::numbers::to_float;
-use crate::text::go::template::functions::{CallFault, Called, refused};
+use crate::text::go::template::functions::{CallFault, Called, rejected};
 use crate::text::go::template::held::Held;
 use crate::text::go::value::Value;
 
@@ -47,7 +47,7 @@ impl Decimal {
     /// The shortest digits that read back as the number.
     fn of(float: f64) -> Called<Self> {
         if !float.is_finite() {
-            return refused(format!("Cannot create a Decimal from {float}"));
+            return rejected(format!("Cannot create a Decimal from {float}"));
         }
         let text = format!("{float}");
         let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
@@ -101,7 +101,7 @@ impl Decimal {
 
     pub(super) fn div(self, other: Decimal) -> Called<Decimal> {
         if other.digits == 0 {
-            return refused("decimal division by 0");
+            return rejected("decimal division by 0");
         }
         let quotient = || {
             let (one, two, _) = self.aligned(other)?;

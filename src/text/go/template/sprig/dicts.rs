@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::arguments::{Arguments, any, list, texts};
 use super::values::shown;
-use crate::text::go::template::functions::{Called, refused};
+use crate::text::go::template::functions::{Called, rejected};
 use crate::text::go::template::held::Held;
 use crate::text::go::value::Value;
 
@@ -57,19 +57,19 @@ pub(super) fn filtered(arguments: &Arguments<'_>, named: bool) -> Called<Held> {
 
 pub(super) fn dig(arguments: &Arguments<'_>) -> Called<Held> {
     let conversion = |value: &Value, wanted: &str| match value {
-        Value::Nil => refused(format!(
+        Value::Nil => rejected(format!(
             "interface conversion: interface {{}} is nil, not {wanted}"
         )),
-        other => refused(format!(
+        other => rejected(format!(
             "interface conversion: interface {{}} is {}, not {wanted}",
             other.type_name()
         )),
     };
     let [keys @ .., default, map] = arguments.0 else {
-        return refused("dig needs at least three arguments");
+        return rejected("dig needs at least three arguments");
     };
     if keys.is_empty() {
-        return refused("dig needs at least three arguments");
+        return rejected("dig needs at least three arguments");
     }
     let mut step = map.value.clone();
     for key in keys {

@@ -3,7 +3,7 @@
 use super::super::MAX_VALUE;
 use super::arguments::{Arguments, any, text};
 use crate::text::go::float::json_float;
-use crate::text::go::template::functions::{CallFault, Called, refused};
+use crate::text::go::template::functions::{CallFault, Called, rejected};
 use crate::text::go::template::held::Held;
 use crate::text::go::value::Value;
 use crate::text::go::{push_json_string, push_plain_json_string};
@@ -33,7 +33,7 @@ impl Style {
 pub(super) fn read(arguments: &Arguments<'_>) -> Called<Held> {
     match serde_json::from_slice::<serde_json::Value>(arguments.bytes(0)) {
         Ok(value) => any(Value::of_json(&value)),
-        Err(error) => refused(error.to_string()),
+        Err(error) => rejected(error.to_string()),
     }
 }
 
@@ -53,13 +53,13 @@ fn push(out: &mut String, value: &Value, style: Style, depth: usize) -> Called<(
         Value::Int(int) => out.push_str(&int.to_string()),
         Value::Byte(byte) => out.push_str(&byte.to_string()),
         Value::Float(float) if !float.is_finite() => {
-            return refused(format!(
+            return rejected(format!(
                 "json: unsupported value: {}",
                 crate::text::go::float(*float)
             ));
         }
         Value::Float(float) => out.push_str(&json_float(*float)),
-        Value::Complex(..) => return refused("json: unsupported type: complex128"),
+        Value::Complex(..) => return rejected("json: unsupported type: complex128"),
         Value::Text(text) => push_text(out, &String::from_utf8_lossy(text), style),
         Value::Struct(object) => push_text(out, &object.text, style),
         Value::List(items) => {

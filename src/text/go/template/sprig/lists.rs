@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::arguments::{Arguments, any, list, named_list};
 use super::numbers::to_int;
 use super::values::{key, key_of, kind_of};
-use crate::text::go::template::functions::{CallFault, Called, refused};
+use crate::text::go::template::functions::{CallFault, Called, rejected};
 use crate::text::go::template::held::Held;
 use crate::text::go::value::Value;
 
@@ -13,8 +13,8 @@ use crate::text::go::value::Value;
 fn items<'h>(arguments: &Arguments<'h>, index: usize, action: &str) -> Called<&'h [Value]> {
     match arguments.value(index) {
         Value::List(items) => Ok(items),
-        Value::Nil => refused("runtime error: invalid memory address or nil pointer dereference"),
-        _ => refused(format!(
+        Value::Nil => rejected("runtime error: invalid memory address or nil pointer dereference"),
+        _ => rejected(format!(
             "Cannot {action} on type {}",
             kind_of(&arguments.0[index])
         )),
@@ -116,7 +116,7 @@ pub(super) fn has(arguments: &Arguments<'_>) -> Called<Held> {
 
 pub(super) fn slice(arguments: &Arguments<'_>) -> Called<Held> {
     let Value::List(items) = arguments.value(0) else {
-        return refused(format!(
+        return rejected(format!(
             "list should be type of slice or array but {}",
             kind_of(&arguments.0[0])
         ));
@@ -135,7 +135,7 @@ pub(super) fn slice(arguments: &Arguments<'_>) -> Called<Held> {
             boxed: true,
             ..Held::plain(Value::list(items[start..end].iter().cloned()))
         }),
-        _ => refused("reflect.Value.Slice: slice index out of bounds"),
+        _ => rejected("reflect.Value.Slice: slice index out of bounds"),
     }
 }
 
@@ -143,7 +143,7 @@ pub(super) fn concat(arguments: &Arguments<'_>) -> Called<Held> {
     let mut all = Vec::new();
     for held in arguments.0 {
         let Value::List(items) = &held.value else {
-            return refused(format!("Cannot concat type {} as list", kind_of(held)));
+            return rejected(format!("Cannot concat type {} as list", kind_of(held)));
         };
         all.extend(items.iter().cloned());
         if all.len() > super::super::MAX_VALUE / 32 {
@@ -158,7 +158,7 @@ pub(super) fn concat(arguments: &Arguments<'_>) -> Called<Held> {
 
 pub(super) fn chunk(arguments: &Arguments<'_>) -> Called<Held> {
     let Value::List(items) = arguments.value(1) else {
-        return refused(format!("Cannot chunk type {}", kind_of(&arguments.0[1])));
+        return rejected(format!("Cannot chunk type {}", kind_of(&arguments.0[1])));
     };
     match usize::try_from(arguments.int(0)) {
         Ok(size @ 1..) => named_list(
@@ -167,6 +167,6 @@ pub(super) fn chunk(arguments: &Arguments<'_>) -> Called<Held> {
                 .map(|items| Value::list(items.iter().cloned())),
             "[][]interface {}",
         ),
-        _ => refused("runtime error: makeslice: len out of range"),
+        _ => rejected("runtime error: makeslice: len out of range"),
     }
 }

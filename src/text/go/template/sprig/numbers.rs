@@ -4,7 +4,7 @@ use super::arguments::{Arguments, float, int64, named_list, text};
 use super::values::shown;
 use crate::text::go::duration;
 use crate::text::go::number::{atoi as parse_atoi, parse_float, parse_int};
-use crate::text::go::template::functions::{CallFault, Called, refused};
+use crate::text::go::template::functions::{CallFault, Called, rejected};
 use crate::text::go::template::held::Held;
 use crate::text::go::value::Value;
 
@@ -65,7 +65,7 @@ pub(super) fn octal(arguments: &Arguments<'_>) -> Called<Held> {
 
 pub(super) fn divided(arguments: &Arguments<'_>, divide: fn(i64, i64) -> i64) -> Called<Held> {
     match to_int(arguments.value(1)) {
-        0 => refused("runtime error: integer divide by zero"),
+        0 => rejected("runtime error: integer divide by zero"),
         divisor => int64(divide(to_int(arguments.value(0)), divisor)),
     }
 }

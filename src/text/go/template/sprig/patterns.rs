@@ -3,7 +3,7 @@
 use super::super::MAX_VALUE;
 use super::arguments::{Arguments, text, texts, truth};
 use crate::text::go::regexp::{Fault, Pattern};
-use crate::text::go::template::functions::{CallFault, Called, refused};
+use crate::text::go::template::functions::{CallFault, Called, rejected};
 use crate::text::go::template::held::Held;
 
 /// The pattern of the first argument.
@@ -13,7 +13,7 @@ fn compiled(arguments: &Arguments<'_>) -> Called<Pattern> {
         Ok(pattern) => Ok(pattern),
         Err(Fault::Exceeded(exceeded)) => Err(exceeded.into()),
         Err(Fault::Invalid(reason)) => {
-            refused(format!("error parsing regexp: {reason}: `{source}`"))
+            rejected(format!("error parsing regexp: {reason}: `{source}`"))
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use regex::Regex;
 
 use super::arguments::{Arguments, truth};
-use crate::text::go::template::functions::{Called, refused};
+use crate::text::go::template::functions::{Called, rejected};
 use crate::text::go::template::held::Held;
 use crate::text::go::value::{Struct, Value};
 
@@ -253,11 +253,11 @@ pub(super) fn compare(arguments: &Arguments<'_>) -> Called<Held> {
         metadata: String::new(),
     };
     if let Err(fault) = satisfies(&constraint, &any) {
-        return refused(fault);
+        return rejected(fault);
     }
     match Version::parse(&version).and_then(|version| satisfies(&constraint, &version)) {
         Ok(holds) => truth(holds),
-        Err(fault) => refused(fault),
+        Err(fault) => rejected(fault),
     }
 }
 
@@ -265,7 +265,7 @@ pub(super) fn semver(arguments: &Arguments<'_>) -> Called<Held> {
     let original = arguments.text(0);
     let version = match Version::parse(&original) {
         Ok(version) => version,
-        Err(fault) => return refused(fault),
+        Err(fault) => return rejected(fault),
     };
     let number = |at: usize| Value::Int(i64::try_from(version.numbers[at]).unwrap_or(i64::MAX));
     let fields = BTreeMap::from([

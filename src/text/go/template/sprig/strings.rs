@@ -4,7 +4,7 @@ use super::super::MAX_VALUE;
 use super::arguments::{Arguments, text, texts, truth};
 use super::values::{shown, texts as texts_of};
 use crate::text::go::quote::quote_bytes;
-use crate::text::go::template::functions::{CallFault, Called, refused};
+use crate::text::go::template::functions::{CallFault, Called, rejected};
 use crate::text::go::template::held::Held;
 use crate::text::go::value::Value;
 
@@ -24,7 +24,7 @@ fn size(int: i64) -> usize {
 
 /// What Go says of an index of a string that is too large.
 fn out_of_range(what: &str, at: i64, length: usize) -> Called<Held> {
-    refused(format!(
+    rejected(format!(
         "runtime error: slice bounds out of range [{}]",
         what.replace("%d", &at.to_string())
             .replace("%n", &length.to_string())
@@ -106,7 +106,7 @@ pub(super) fn substr(arguments: &Arguments<'_>) -> Called<Held> {
 pub(super) fn repeat(arguments: &Arguments<'_>) -> Called<Held> {
     let (count, bytes) = (arguments.int(0), arguments.bytes(1));
     if count < 0 {
-        return refused("strings: negative Repeat count");
+        return rejected("strings: negative Repeat count");
     }
     if bytes.len().saturating_mul(size(count)) > MAX_VALUE {
         return Err(CallFault::TooLarge);
@@ -194,7 +194,7 @@ pub(super) fn cat(arguments: &Arguments<'_>) -> Called<Held> {
 pub(super) fn indent(arguments: &Arguments<'_>, before: &str) -> Called<Held> {
     let (spaces, bytes) = (arguments.int(0), arguments.bytes(1));
     if spaces < 0 {
-        return refused("strings: negative Repeat count");
+        return rejected("strings: negative Repeat count");
     }
     let lines = memchr::memchr_iter(b'\n', bytes).count() + 1;
     if size(spaces)

@@ -9,7 +9,7 @@ use super::{
     values,
 };
 use crate::text::go::path::clean;
-use crate::text::go::template::functions::{CallFault, Called, refused};
+use crate::text::go::template::functions::{CallFault, Called, rejected};
 use crate::text::go::template::held::Held;
 use crate::text::go::value::Value;
 
@@ -113,7 +113,7 @@ const IN_PLACE: [(&str, &str); 3] = [
 
 const CALLS: &[(&str, &str, Call)] = &[
     ("hello", "", |_| text("Hello!")),
-    ("fail", "s", |a| refused(a.text(0))),
+    ("fail", "s", |a| rejected(a.text(0))),
     // texts
     ("abbrev", "is", strings::abbrev),
     ("abbrevboth", "iis", strings::abbrev_both),

@@ -2,7 +2,7 @@
 
 use super::arguments::{Arguments, text};
 use crate::text::go::path::clean;
-use crate::text::go::template::functions::{Called, refused};
+use crate::text::go::template::functions::{Called, rejected};
 use crate::text::go::template::held::Held;
 use crate::text::go::url::Url;
 use crate::text::go::value::Value;
@@ -32,7 +32,7 @@ pub(super) fn parse(arguments: &Arguments<'_>) -> Called<Held> {
     let source = arguments.text(0);
     let url = match Url::parse(&source) {
         Ok(url) => url,
-        Err(fault) => return refused(format!("unable to parse url: {fault}")),
+        Err(fault) => return rejected(format!("unable to parse url: {fault}")),
     };
     let (before, fragment) = source.split_once('#').unwrap_or((&source, ""));
     let (before, query) = before.split_once('?').unwrap_or((before, ""));
@@ -81,7 +81,7 @@ pub(super) fn join(arguments: &Arguments<'_>) -> Called<Held> {
             None => {}
             Some(other) => {
                 let kind = super::values::kind_of(&Held::plain(other.clone()));
-                return refused(format!(
+                return rejected(format!(
                     "unable to parse {key} key, must be of type string, but {kind} found"
                 ));
             }
