@@ -51,4 +51,4 @@ pub mod editor;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "cli")]
-pub mod shell;
+pub mod io;

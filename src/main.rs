@@ -3,10 +3,10 @@
 use std::process::ExitCode;
 
 use windlass::cli;
-use windlass::shell::cores;
-use windlass::shell::environment::Environment;
-use windlass::shell::files;
-use windlass::shell::stdio::Stdio;
+use windlass::io::cores;
+use windlass::io::environment::Environment;
+use windlass::io::files;
+use windlass::io::stdio::Stdio;
 
 /// Musl's own is slower (docs/adr/0039-jemalloc.md).
 #[cfg(target_env = "musl")]

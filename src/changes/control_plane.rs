@@ -9,7 +9,7 @@ use crate::contract::rollout::{
 };
 use crate::objects::{Object, fields};
 use crate::render::input::target::ConfigKind;
-use crate::render::prove::config;
+use crate::render::validation::config;
 use crate::render::{Notes, Role};
 
 const OF_WEBHOOK: &str =
@@ -258,7 +258,7 @@ fn spec(machine: &Machine<'_>) -> Value {
         matches!(machine.target.kind, ConfigKind::ControlPlane { .. }),
         "only control planes are compared"
     );
-    let proven = config::prove(&machine.target, machine.request, &mut Notes::default());
+    let proven = config::validate(&machine.target, machine.request, &mut Notes::default());
     let spec = proven.and_then(|config| serde_json::to_value(config.spec).ok());
     spec.or_else(|| machine.target.spec().cloned())
         .unwrap_or_else(|| {

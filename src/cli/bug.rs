@@ -4,7 +4,7 @@
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Mutex;
 
-use crate::shell::stdio::Stdio;
+use crate::io::stdio::Stdio;
 
 const ISSUES: &str = "https://github.com/windlass-dev/windlass/issues";
 
@@ -46,10 +46,10 @@ mod tests {
 
     #[test]
     fn the_sentence_says_where_and_whom_to_tell() {
-        let text = text("src/shell/files.rs:1:2");
+        let text = text("src/io/files.rs:1:2");
         assert!(
             text.starts_with("error: windlass ")
-                && text.contains("has a bug at src/shell/files.rs:1:2\n")
+                && text.contains("has a bug at src/io/files.rs:1:2\n")
                 && text.contains(ISSUES),
             "{text}"
         );

@@ -4,12 +4,12 @@
 use super::{Context, Exit, Failure, remedy};
 use crate::clusterctl as engine;
 use crate::clusterctl::{Config, Log, Rejection, TemplateSource, World};
+use crate::io::WorldError;
+use crate::io::clusterctl_files::Disk;
+use crate::io::environment::Environment;
+use crate::io::network::{Bounds, Client, Transport, Visible};
+use crate::io::{files, input};
 use crate::report::text::visible_lines;
-use crate::shell::WorldError;
-use crate::shell::clusterctl_files::Disk;
-use crate::shell::environment::Environment;
-use crate::shell::network::{Bounds, Client, Transport, Visible};
-use crate::shell::{files, input};
 
 /// `--list-variables`, `--list-variables=false`: what pflag takes for a boolean.
 pub(super) fn boolean(text: &str) -> Result<bool, GoFault> {
@@ -220,7 +220,7 @@ fn print(context: &mut Context<'_>, write_to: Option<&str>, text: &str) -> Resul
 mod tests {
     use super::*;
     use crate::cli;
-    use crate::shell::stdio::{Stdio, Stream};
+    use crate::io::stdio::{Stdio, Stream};
     use std::io::{self, Read};
 
     /// What standard error gets of a run that ends with 1.

@@ -8,10 +8,10 @@ use serde::Serialize;
 use super::flags::{Colour, Format, ListFormat};
 use super::remedy;
 use crate::diag::{Diagnostic, Report, Severity};
+use crate::io::environment::Environment;
+use crate::io::stdio::Stdio;
 use crate::report::text::{self, Style};
 use crate::report::{Sources, github, json, junit, sarif, without_secrets};
-use crate::shell::environment::Environment;
-use crate::shell::stdio::Stdio;
 use crate::text::budget::Budget;
 
 /// The flags of every verb.
@@ -304,7 +304,7 @@ mod tests {
 
     use super::*;
     use crate::diag::{Place, Rule};
-    use crate::shell::stdio::Stream;
+    use crate::io::stdio::Stream;
     use crate::text::source::Source;
 
     #[derive(Clone, Default)]

@@ -9,15 +9,15 @@ use serde::Serialize;
 
 use super::context::To;
 use super::flags::Comparing;
-use super::surroundings::Surroundings;
+use super::render_flags::RenderFlags;
 use super::templates::TemplateFlags;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
+use crate::io::files;
+use crate::io::input::{self, Inputs, Limits, STDIN_NAME};
 use crate::ops::diff::{self, Comparison, MachineChange, Side, markdown, text};
 use crate::render::Request;
 use crate::report::Sources;
-use crate::shell::files;
-use crate::shell::input::{self, Inputs, Limits, STDIN_NAME};
 
 pub(super) const VERB: Verb = Verb {
     words: &["diff"],
@@ -63,7 +63,7 @@ struct Arguments {
     #[arg(long, value_name = "NAME")]
     select: Option<String>,
     #[command(flatten)]
-    surroundings: Surroundings,
+    render_flags: RenderFlags,
     #[command(flatten)]
     templates: TemplateFlags,
     #[command(flatten)]
@@ -92,7 +92,7 @@ pub(super) struct NodeDiffReport {
 
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
-        let (earlier, later) = self.surroundings.range()?;
+        let (earlier, later) = self.render_flags.range()?;
         let is_range = earlier.is_some();
         if self.new.is_none() && !is_range {
             return Err(Failure::usage(

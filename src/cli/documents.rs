@@ -4,12 +4,12 @@
 use super::templates::TemplateFlags;
 use super::{Context, Failure};
 use crate::diag::Report;
+use crate::io::input::{self, Limits};
 use crate::ops::kustomize_files;
 use crate::ops::render::{self, Rendering};
 use crate::render::{Origins, Pool, Request, report_undeclared};
 use crate::report::Sources;
 use crate::report::text::listed;
-use crate::shell::input::{self, Limits};
 use crate::text::source::Source;
 
 pub(super) struct Documents {

@@ -1,7 +1,7 @@
 //! How a verb ends: an exit code, or why it could not do its work.
 
 use crate::diag::Report;
-use crate::shell::WorldError;
+use crate::io::WorldError;
 use crate::text::source::Source;
 
 /// How a run ended.

@@ -2,10 +2,10 @@
 
 use clap::{Args, ValueEnum};
 
+use crate::io::environment::Environment;
+use crate::io::stdio::Stream;
+use crate::io::trees::Mode;
 use crate::ops::rules;
-use crate::shell::environment::Environment;
-use crate::shell::stdio::Stream;
-use crate::shell::trees::Mode;
 
 /// When to colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -80,7 +80,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// What the flags mean for [`crate::shell::trees::write_tree`].
+    /// What the flags mean for [`crate::io::trees::write_tree`].
     pub fn mode(&self) -> Mode {
         match (self.check, self.force) {
             (true, _) => Mode::Check,

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::context::To;
 use super::documents::Documents;
 use super::flags::LevelFlags;
-use super::surroundings::Surroundings;
+use super::render_flags::RenderFlags;
 use super::templates::TemplateFlags;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
@@ -63,7 +63,7 @@ struct Arguments {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
     #[command(flatten)]
-    surroundings: Surroundings,
+    render_flags: RenderFlags,
     #[command(flatten)]
     templates: TemplateFlags,
     /// Print as
@@ -102,13 +102,13 @@ pub(super) struct Listed {
 /// Flags that contradict each other, and a configuration of clusterctl that cannot be read.
 pub(super) fn listed(
     files: &[String],
-    (surroundings, templates): (&Surroundings, &TemplateFlags),
+    (render_flags, templates): (&RenderFlags, &TemplateFlags),
     levels: &Levels,
     context: &mut Context<'_>,
 ) -> Result<Listed, Failure> {
     let request = Request {
         budget: Arc::clone(&context.budget),
-        ..surroundings.request()?
+        ..render_flags.request()?
     };
     let mut documents = Documents::read(files, templates, &request, context)?;
     let mut report = std::mem::take(&mut documents.report);
@@ -142,7 +142,7 @@ pub(super) fn listed(
 impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let levels = self.levels.levels(context)?;
-        let flags = (&self.surroundings, &self.templates);
+        let flags = (&self.render_flags, &self.templates);
         let Listed {
             images,
             report,

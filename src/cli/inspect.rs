@@ -11,11 +11,11 @@ use super::flags::{LevelFlags, PageFormat, PageOutput};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::api::time::Timestamp;
+use crate::io::input::{self, Limits, STDIN_NAME};
+use crate::io::{clock, files};
 use crate::ops::inspect::{self, Inspected, Inspecting};
 use crate::report::Sources;
 use crate::report::text::plural;
-use crate::shell::input::{self, Limits, STDIN_NAME};
-use crate::shell::{clock, files};
 use crate::text::source::Source;
 
 pub(super) const VERB: Verb = Verb {

@@ -16,6 +16,9 @@ use super::settings::Judge;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::diag::Report;
+use crate::io::cores;
+use crate::io::files;
+use crate::io::input::{self, ENDINGS, Inputs, Limits};
 use crate::ops::fix::{self, Fixed};
 use crate::ops::lint::unchecked::{self, UncheckedKind};
 use crate::ops::lint::{self, Form, JudgedFile, Linted};
@@ -25,9 +28,6 @@ use crate::ops::rules::{self, Knows};
 use crate::report::Sources;
 use crate::report::levels::Verdict;
 use crate::report::text::{self, listed, plural};
-use crate::shell::cores;
-use crate::shell::files;
-use crate::shell::input::{self, ENDINGS, Inputs, Limits};
 use crate::text::source::Source;
 
 pub(super) const VERB: Verb = Verb {
@@ -57,7 +57,7 @@ struct Arguments {
     /// it ends
     #[arg(long, value_name = "CONTRACT", value_parser = ["v1beta1", "v1beta2"])]
     contract: Option<String>,
-    /// Mend in the files what can be mended with certainty
+    /// Apply safe fixes in place
     ///
     /// Comments and layout stay. A fix after which the file would not be sound is left out.
     #[arg(long)]
@@ -138,7 +138,7 @@ impl Run for Arguments {
         let (mut verdict, mut sources) = verdict(context, &judge, &linted, &unread, &texts, &built);
         let mut follows = match fix::fixable(&verdict.report) {
             fixable if fixable == 0 || texts.iter().any(|text| is_no_file(&text)) => String::new(),
-            fixable => format!("{fixable} can be mended with `--fix`"),
+            fixable => format!("{fixable} can be fixed with `--fix`"),
         };
         let mut differs = false;
         if self.fix {
@@ -213,7 +213,7 @@ impl Arguments {
         Ok(built)
     }
 
-    /// Writes the files that are mended, or shows how they differ; says what was done.
+    /// Writes the files that are fixed, or shows how they differ; says what was done.
     fn write(
         &self,
         context: &mut Context<'_>,
@@ -221,11 +221,11 @@ impl Arguments {
         sources: &Sources,
     ) -> Result<String, Failure> {
         if fixed.changed.is_empty() {
-            return Ok("nothing mended".to_owned());
+            return Ok("nothing fixed".to_owned());
         }
         let counts = format!(
             "{} in {}",
-            plural(fixed.mended, "finding"),
+            plural(fixed.count, "finding"),
             plural(fixed.changed.len(), "file")
         );
         if !self.check {
@@ -237,7 +237,7 @@ impl Arguments {
                 )
             });
             files::change_read_files(&changes.collect::<Vec<_>>())?;
-            return Ok(format!("{counts} mended"));
+            return Ok(format!("{counts} fixed"));
         }
         if self.output.format == Format::Text {
             let style = context.style(To::Stdout);
@@ -246,7 +246,7 @@ impl Arguments {
                 .iter()
                 .for_each(|changed| context.out(&text::unified(changed, sources, style)));
         }
-        Ok(format!("{counts} would be mended; nothing written"))
+        Ok(format!("{counts} would be fixed; nothing written"))
     }
 }
 

@@ -13,12 +13,12 @@ use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure, bug, provider_file};
 use crate::diag::Report;
 use crate::editor::{Disk, Incoming, Server};
+use crate::io::files;
+use crate::io::messages::{MOST_WAITING, frame, read_messages};
+use crate::io::neighbours::Neighbours;
 use crate::ops::release_findings;
 use crate::ops::settings::ProjectRoles;
 use crate::report::Sources;
-use crate::shell::files;
-use crate::shell::messages::{MOST_WAITING, frame, read_messages};
-use crate::shell::neighbours::Neighbours;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 

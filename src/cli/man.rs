@@ -6,8 +6,8 @@ use clap_mangen::roff::{Roff, bold, roman};
 
 use super::verbs::{self, Action, FIRST_TRY, Group, Manner, Run, VERBS, Verb};
 use super::{Context, Exit, Failure, help, overview};
-use crate::shell::files::Privacy;
-use crate::shell::trees::{self, Mode, Outcome};
+use crate::io::files::Privacy;
+use crate::io::trees::{self, Mode, Outcome};
 use crate::text::nearest::nearest;
 use crate::text::tree::Tree;
 

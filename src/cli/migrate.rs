@@ -14,12 +14,12 @@ use super::settings::{IN_PART, Judge};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::api::names::Version;
+use crate::io::files;
+use crate::io::input::{self, Inputs, Limits};
 use crate::ops::migrate::{self, Family, FileChange, Migration, Wanted};
 use crate::report::Sources;
 use crate::report::levels::Verdict;
 use crate::report::text::{self, plural};
-use crate::shell::files;
-use crate::shell::input::{self, Inputs, Limits};
 use crate::text::source::Source;
 
 pub(super) const VERB: Verb = Verb {

@@ -6,11 +6,11 @@ use clap::Args;
 
 use super::Failure;
 use crate::diag::Report;
+use crate::io::WorldError;
+use crate::io::files;
+use crate::io::input::Limits;
+use crate::io::trees::Mode;
 use crate::ops::release_provenance::{self, Origin};
-use crate::shell::WorldError;
-use crate::shell::files;
-use crate::shell::input::Limits;
-use crate::shell::trees::Mode;
 
 #[derive(Args)]
 pub(super) struct ProvenanceFlags {

@@ -9,16 +9,16 @@ use clap::Args;
 
 use super::{Context, Failure};
 use crate::diag::Report;
+use crate::io::WorldError;
+use crate::io::confine::Confine;
+use crate::io::files::is_file;
+use crate::io::glob::{ExpandError, Globs};
+use crate::io::input::{self, ENDINGS, Limits, read_source};
 use crate::provider::{
     self, Declared, EXCLUDE, Inputs, KUSTOMIZATION_FILES, Kustomization, Matched, STDIN, Strayed,
     Wanted,
 };
 use crate::report::Sources;
-use crate::shell::WorldError;
-use crate::shell::confine::Confine;
-use crate::shell::files::is_file;
-use crate::shell::glob::{ExpandError, Globs};
-use crate::shell::input::{self, ENDINGS, Limits, read_source};
 use crate::text::budget::Budget;
 use crate::text::glob::plain;
 use crate::text::shell;

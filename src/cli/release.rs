@@ -17,6 +17,10 @@ use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure, image_layout, sbom_flags};
 use crate::diag::{Diagnostic, Report};
 use crate::emit::release::{ImageOverride, Release};
+use crate::io::cores;
+use crate::io::files::{self, Privacy};
+use crate::io::input::{Limits, STDIN_NAME, read_source};
+use crate::io::trees::{self, Mode, Outcome};
 use crate::ops::release_build::{self, FIXED_EPOCH, Order};
 use crate::ops::release_bump::{self, Bumped};
 use crate::ops::release_changes;
@@ -25,10 +29,6 @@ use crate::ops::release_provenance;
 use crate::provider::{Declared, STDIN};
 use crate::report::Sources;
 use crate::report::text::plural;
-use crate::shell::cores;
-use crate::shell::files::{self, Privacy};
-use crate::shell::input::{Limits, STDIN_NAME, read_source};
-use crate::shell::trees::{self, Mode, Outcome};
 use crate::text::shell;
 
 pub(super) const BUILD: Verb = Verb {

@@ -12,15 +12,15 @@ use super::repository::texts;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::diag::Report;
+use crate::io::files;
+use crate::io::input::Limits;
+use crate::io::trees;
 use crate::ops::release_build;
 use crate::ops::release_check::{self, Files, Request};
 use crate::ops::repository::Assets;
 use crate::ops::rules::{self, Knows};
 use crate::report::Sources;
 use crate::report::text::plural;
-use crate::shell::files;
-use crate::shell::input::Limits;
-use crate::shell::trees;
 use crate::text::tree::Tree;
 use crate::text::url::without_credentials;
 

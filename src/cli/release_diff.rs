@@ -11,11 +11,11 @@ use super::flags::Comparing;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::diag::Report;
+use crate::io::files;
+use crate::io::input::Limits;
+use crate::io::trees;
 use crate::ops::release_diff::{self, Difference, Side, markdown, text};
 use crate::report::Sources;
-use crate::shell::files;
-use crate::shell::input::Limits;
-use crate::shell::trees;
 use crate::text::tree::Tree;
 
 pub(super) const VERB: Verb = Verb {

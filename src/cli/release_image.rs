@@ -12,14 +12,14 @@ use super::usage::list;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::diag::Report;
+use crate::io::files::{self, Privacy};
+use crate::io::input::Limits;
+use crate::io::lock::Lock;
+use crate::io::trees::{self, Mode, Outcome};
 use crate::ops::release_build;
 use crate::ops::release_image::{self, Binary, MOST_BYTES, Made, Request};
 use crate::report::Sources;
 use crate::report::text::plural;
-use crate::shell::files::{self, Privacy};
-use crate::shell::input::Limits;
-use crate::shell::lock::Lock;
-use crate::shell::trees::{self, Mode, Outcome};
 use crate::text::nearest::nearest;
 use crate::text::shell;
 

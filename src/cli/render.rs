@@ -9,12 +9,14 @@ use serde::Serialize;
 use super::context::To;
 use super::documents::Documents;
 use super::flags::LevelFlags;
-use super::surroundings::Surroundings;
+use super::render_flags::RenderFlags;
 use super::templates::TemplateFlags;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure, remedy};
 use crate::api::boot::IgnitionVersion;
 use crate::diag::Report;
+use crate::io::files::Privacy;
+use crate::io::trees::{self, Mode};
 use crate::objects::Pool;
 use crate::ops::render::{self, Disclosure, Machine, MachineReport, Rendering, Selection, is_gzip};
 use crate::ops::topology;
@@ -22,8 +24,6 @@ use crate::render::Encoder;
 use crate::render::{Rendered, Request};
 use crate::report::Sources;
 use crate::report::text::{plural, visible};
-use crate::shell::files::Privacy;
-use crate::shell::trees::{self, Mode};
 use crate::text::budget::Budget;
 use crate::text::tree::Tree;
 
@@ -85,7 +85,7 @@ struct Arguments {
     #[arg(long, hide_short_help = true)]
     force: bool,
     #[command(flatten)]
-    surroundings: Surroundings,
+    render_flags: RenderFlags,
     #[command(flatten)]
     templates: TemplateFlags,
     /// How texts are written: capi as CAPI does, typed quotes what YAML would misread
@@ -151,7 +151,7 @@ impl Run for Arguments {
             .iter()
             .any(|machine| machine.role.is_control_plane());
         rendering.secrets.extend(
-            self.surroundings
+            self.render_flags
                 .certs_dir
                 .iter()
                 .filter(|_| has_certificates)
@@ -197,7 +197,7 @@ impl Arguments {
             }),
             show_secrets: self.show_secrets,
             budget: Arc::clone(budget),
-            ..self.surroundings.request()?
+            ..self.render_flags.request()?
         })
     }
 

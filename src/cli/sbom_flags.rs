@@ -3,10 +3,10 @@
 use super::Failure;
 use super::release::kept;
 use crate::diag::Report;
+use crate::io::files;
+use crate::io::input::Limits;
 use crate::ops::release_build::{self, Part};
 use crate::provider::Declared;
-use crate::shell::files;
-use crate::shell::input::Limits;
 
 /// The documents, `FILE` or `LABEL=FILE`. What is wrong with them goes into the report.
 ///

@@ -11,7 +11,7 @@ use super::context::To;
 use super::documents::Documents;
 use super::flags::{LevelFlags, PageFormat, PageOutput};
 use super::render::report_placeholders;
-use super::surroundings::Surroundings;
+use super::render_flags::RenderFlags;
 use super::templates::TemplateFlags;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
@@ -58,7 +58,7 @@ struct Arguments {
     #[arg(long, value_name = "NAME")]
     select: Option<String>,
     #[command(flatten)]
-    surroundings: Surroundings,
+    render_flags: RenderFlags,
     #[command(flatten)]
     templates: TemplateFlags,
     #[command(flatten)]
@@ -81,7 +81,7 @@ impl Run for Arguments {
         let measuring = self.measuring()?;
         let request = Request {
             budget: Arc::clone(&context.budget),
-            ..self.surroundings.request()?
+            ..self.render_flags.request()?
         };
         let mut documents = Documents::read(&self.files, &self.templates, &request, context)?;
         let mut report = std::mem::take(&mut documents.report);

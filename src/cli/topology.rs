@@ -10,11 +10,11 @@ use super::context::To;
 use super::flags::{LevelFlags, ListFormat, ListOutput};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
+use crate::io::input::{self, Limits};
 use crate::objects::Pool;
 use crate::ops::topology::{self, ChangeReport, ClassVariables, PlannedObject};
 use crate::report::Sources;
 use crate::report::text::plural;
-use crate::shell::input::{self, Limits};
 
 pub(super) const PLAN: Verb = Verb {
     words: &["topology", "plan"],

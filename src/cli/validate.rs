@@ -9,8 +9,8 @@ use serde::Serialize;
 use super::context::To;
 use super::documents::Documents;
 use super::flags::{Format, LevelFlags, Output};
+use super::render_flags::RenderFlags;
 use super::settings::IN_PART;
-use super::surroundings::Surroundings;
 use super::templates::TemplateFlags;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
@@ -43,7 +43,7 @@ struct Arguments {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
     #[command(flatten)]
-    surroundings: Surroundings,
+    render_flags: RenderFlags,
     #[command(flatten)]
     templates: TemplateFlags,
     #[command(flatten)]
@@ -70,7 +70,7 @@ impl Run for Arguments {
         let judge = self.levels.judge(context)?;
         let request = Request {
             budget: Arc::clone(&context.budget),
-            ..self.surroundings.request()?
+            ..self.render_flags.request()?
         };
         let mut documents = Documents::read(&self.files, &self.templates, &request, context)?;
         let mut report = std::mem::take(&mut documents.report);

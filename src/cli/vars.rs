@@ -8,10 +8,10 @@ use super::context::To;
 use super::flags::{ListFormat, ListOutput};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
+use crate::io::input::{self, Limits};
 use crate::ops::vars::{self, Variable};
 use crate::report::Sources;
 use crate::report::text::plural;
-use crate::shell::input::{self, Limits};
 
 pub(super) const VERB: Verb = Verb {
     words: &["vars"],

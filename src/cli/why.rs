@@ -10,17 +10,17 @@ use serde::Serialize;
 use super::context::To;
 use super::documents::Documents;
 use super::flags::{LevelFlags, ListFormat, ListOutput};
-use super::surroundings::Surroundings;
+use super::render_flags::RenderFlags;
 use super::templates::TemplateFlags;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure, remedy};
+use crate::io::files;
 use crate::objects::secrets::Words;
 use crate::ops::render::{self, Selection};
 use crate::ops::topology;
 use crate::ops::why::{self, Asking, MachineAnswer};
 use crate::render::{Origins, Request};
 use crate::report::text::plural;
-use crate::shell::files;
 
 pub(super) const VERB: Verb = Verb {
     words: &["why"],
@@ -58,7 +58,7 @@ struct Arguments {
     #[arg(long)]
     show_secrets: bool,
     #[command(flatten)]
-    surroundings: Surroundings,
+    render_flags: RenderFlags,
     #[command(flatten)]
     templates: TemplateFlags,
     #[command(flatten)]
@@ -83,7 +83,7 @@ impl Run for Arguments {
         let levels = self.levels.levels(context)?;
         let request = Request {
             budget: Arc::clone(&context.budget),
-            ..self.surroundings.request()?
+            ..self.render_flags.request()?
         };
         // Before anything is read: standard input may be long in coming.
         self.asking(Words::default(), &Origins::default())

@@ -77,7 +77,7 @@ pub struct Change {
     pub with: String,
 }
 
-/// Changes of the finding's file that certainly mend it, and change nothing else.
+/// Changes of the finding's file that certainly fix it, and change nothing else.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fix {
     /// The changes, none of which touches another one.
@@ -125,7 +125,7 @@ pub struct Diagnostic {
     /// The whole message of the upstream program that rejects the same, unedited. Of many findings
     /// about one document only the first has it ([`Shared`]).
     pub upstream: Option<Text>,
-    /// What mends it, where that is certain.
+    /// What fixes it, where that is certain.
     pub fix: Option<Fix>,
     /// Whether it fails the run even if it is no error.
     pub is_denied: bool,
@@ -190,7 +190,7 @@ impl Diagnostic {
         self
     }
 
-    /// Says what certainly mends it.
+    /// Says what certainly fixes it.
     pub(crate) fn fix(mut self, fix: impl Into<Fix>) -> Self {
         self.fix = Some(fix.into());
         self

@@ -72,7 +72,7 @@ pub(crate) static KNOWN_ERRORS: &[KnownError] = &[
     known(
         r"Failed loading yaml blob|empty cloud config",
         "the cloud-config does not parse, and cloud-init went on without any of it",
-        "mend the line that is named above or in the message; content with line breaks needs the indentation of its block",
+        "fix the line that is named above or in the message; content with line breaks needs the indentation of its block",
         "https://github.com/canonical/cloud-init/issues/3627",
     ),
     known(
@@ -270,7 +270,7 @@ pub(crate) static KNOWN_ERRORS: &[KnownError] = &[
     known(
         r"Syntax error: |syntax error near unexpected token|syntax error: unexpected end of file|unexpected EOF while looking for matching",
         "the shell cannot read the script: a quote, a block or a here-document does not end, or lines end with CR LF",
-        "mend the command before the line that is named; `windlass validate` finds what does not end before a machine boots",
+        "fix the command before the line that is named; `windlass validate` finds what does not end before a machine boots",
         "https://github.com/canonical/multipass/issues/2606",
     ),
     known(

@@ -39,7 +39,7 @@ impl Wishes<'_> {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Audience<'a> {
-    /// Who makes it, and can still mend it: everything is told.
+    /// The author, who can still change it: everything is reported.
     Author(Wishes<'a>),
     /// Who installs it: what clusterctl rejects or changes is told.
     User,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::findings::{COMMENT_DROPPED, TEXT_DIFFERS};
 use super::object::{Object, Outcome, objects};
 use super::{Document, MigratedDocument, Wanted, comments, rewrite};
-use crate::conversion::core::{Conversion, Surroundings};
+use crate::conversion::core::{Conversion, RenderContext};
 use crate::diag::{Change, Diagnostic, FieldPath, Report};
 use crate::text::budget::Budget;
 use crate::text::edit::Edits;
@@ -29,14 +29,14 @@ impl Document<'_> {
     pub(super) fn migrate(
         &self,
         wanted: &Wanted,
-        surroundings: &Surroundings<'_>,
+        render_context: &RenderContext<'_>,
         budget: &Budget,
         report: &mut Report,
     ) -> Migrated {
         let mut migrated = Migrated::default();
         let mut changed = Vec::new();
         for object in objects(&self.document.root) {
-            match object.migrate(self, wanted, surroundings, report) {
+            match object.migrate(self, wanted, render_context, report) {
                 Outcome::Foreign => continue,
                 Outcome::Same => {}
                 Outcome::Stays => migrated.is_unfinished = true,

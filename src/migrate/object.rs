@@ -10,7 +10,9 @@ use super::findings::{
 };
 use super::{Document, Family, MigratedDocument, Wanted, kinds, patches};
 use crate::api::names::{GROUP, Version};
-use crate::conversion::core::{Conversion, Fault, KINDS, Loss, Lost, Surroundings, convert_object};
+use crate::conversion::core::{
+    Conversion, Fault, KINDS, Loss, Lost, RenderContext, convert_object,
+};
 use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting};
 use crate::text::yaml::Node;
 
@@ -64,7 +66,7 @@ impl Object<'_> {
         &self,
         document: &Document<'_>,
         wanted: &Wanted,
-        surroundings: &Surroundings<'_>,
+        render_context: &RenderContext<'_>,
         report: &mut Report,
     ) -> Outcome {
         let object = self.node.to_json();
@@ -72,7 +74,7 @@ impl Object<'_> {
             report.push(finding);
             return Outcome::Stays;
         }
-        let Some(conversion) = converted(&object, wanted, surroundings, document) else {
+        let Some(conversion) = converted(&object, wanted, render_context, document) else {
             return Outcome::Foreign;
         };
         if is_misnamed(document, &object, wanted) && conversion.value != object {
@@ -304,7 +306,7 @@ fn is_misnamed(document: &Document<'_>, object: &Value, wanted: &Wanted) -> bool
 fn converted(
     object: &Value,
     wanted: &Wanted,
-    surroundings: &Surroundings<'_>,
+    render_context: &RenderContext<'_>,
     document: &Document<'_>,
 ) -> Option<Conversion> {
     let (group, version, kind) = names(object);
@@ -315,7 +317,7 @@ fn converted(
         renamed
     });
     let to = wanted.version.unwrap_or(own);
-    let mut conversion = convert_object(renamed.as_ref().unwrap_or(object), to, surroundings)?;
+    let mut conversion = convert_object(renamed.as_ref().unwrap_or(object), to, render_context)?;
     if wanted.family == Some(Family::Kubeadm) && group == GROUP {
         conversion.drop_additions();
     }

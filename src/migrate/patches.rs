@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::api::names::Version;
 use crate::conversion::core::{
-    Conversion, Fault, Loss, Lost, Origins, PatchPath, Surroundings, convert_object, patch_path,
+    Conversion, Fault, Loss, Lost, Origins, PatchPath, RenderContext, convert_object, patch_path,
     patch_value,
 };
 use crate::diag::FieldPath;
@@ -30,7 +30,7 @@ impl Templates {
         &mut self,
         object: &yaml::Node,
         to: Version,
-        surroundings: &Surroundings<'_>,
+        render_context: &RenderContext<'_>,
     ) {
         let kind = object
             .as_mapping()
@@ -41,7 +41,7 @@ impl Templates {
                 && (kind.starts_with("Kubeadm") || kind.starts_with("Windlass"))
         }) {
             let old = object.to_json();
-            let new = convert_object(&old, to, surroundings)
+            let new = convert_object(&old, to, render_context)
                 .map_or_else(|| old.clone(), |conversion| conversion.value);
             self.0.push(Template { old, new });
         }

@@ -1,4 +1,4 @@
-//! `--fix`: what certainly mends findings, made in the texts in which they stand. Comments and
+//! `--fix`: applies the certain fixes of findings to their texts. Comments and
 //! layout stay.
 //!
 //! A fix is kept only if the judge, asked again, no longer finds what it was made for, and no error
@@ -25,13 +25,13 @@ pub struct Fixed {
     pub sources: Vec<Source>,
     /// Those that change.
     pub changed: Vec<Changed>,
-    /// How many findings are mended.
-    pub mended: usize,
+    /// How many findings are fixed.
+    pub count: usize,
     /// What is found in the texts as they are then, and which fixes were left out.
     pub report: Report,
 }
 
-/// Mends what `wanted` says of texts. `judge` finds what is wrong with texts; `found` is what it
+/// Fixes the findings `wanted` in texts. `judge` finds what is wrong with texts; `found` is what it
 /// found in these.
 pub fn run(
     sources: Vec<Source>,
@@ -92,7 +92,7 @@ pub fn run(
     }
 }
 
-/// How many findings of a report a fix would mend.
+/// How many findings of a report a fix would resolve.
 pub fn fixable(report: &Report) -> usize {
     report
         .unwaived()
@@ -114,9 +114,9 @@ fn told(fixable: &[&Diagnostic], left_out: &BTreeMap<usize, Why>) -> Vec<Diagnos
         let (why, help) = match why {
             Why::Overlaps => (
                 "it changes what the fix of another finding changes",
-                "mend again",
+                "fix again",
             ),
-            Why::Fails => ("the file would not be sound with it", "mend it by hand"),
+            Why::Fails => ("the file would not be sound with it", "fix it by hand"),
         };
         Diagnostic::of(
             &LEFT_OUT,
@@ -188,7 +188,7 @@ impl Attempt {
         for source in sources {
             let after = of_files
                 .remove(source.name().as_ref())
-                .and_then(|fixes| attempt.mend(source, fixable, fixes));
+                .and_then(|fixes| attempt.fix(source, fixable, fixes));
             attempt
                 .sources
                 .push(after.unwrap_or_else(|| source.clone()));
@@ -197,7 +197,7 @@ impl Attempt {
     }
 
     /// A text with fixes, of which each has its stretch.
-    fn mend(
+    fn fix(
         &mut self,
         before: &Source,
         fixable: &[&Diagnostic],
@@ -235,10 +235,10 @@ impl Attempt {
         before: &BTreeMap<Key<'_>, (usize, Severity)>,
         after: &BTreeMap<Key<'_>, (usize, Severity)>,
     ) -> BTreeSet<usize> {
-        let mut mended: BTreeMap<Key<'_>, usize> = BTreeMap::new();
+        let mut fixes: BTreeMap<Key<'_>, usize> = BTreeMap::new();
         self.made
             .iter()
-            .for_each(|index| *mended.entry(key(fixable[*index])).or_default() += 1);
+            .for_each(|index| *fixes.entry(key(fixable[*index])).or_default() += 1);
         let count = |counts: &BTreeMap<Key<'_>, (usize, Severity)>, key: &Key<'_>| {
             counts.get(key).map_or(0, |(count, _)| *count)
         };
@@ -249,7 +249,7 @@ impl Attempt {
         let broken: BTreeSet<Option<Arc<str>>> = after.iter().filter_map(is_new).collect();
         let fails = |index: &usize| {
             let key = key(fixable[*index]);
-            broken.contains(&key.1) || count(after, &key) + mended[&key] > count(before, &key)
+            broken.contains(&key.1) || count(after, &key) + fixes[&key] > count(before, &key)
         };
         self.made.iter().copied().filter(fails).collect()
     }
@@ -259,7 +259,7 @@ impl Attempt {
         Fixed {
             sources: self.sources,
             changed: self.changed,
-            mended: self.made.len(),
+            count: self.made.len(),
             report,
         }
     }
@@ -311,8 +311,8 @@ mod tests {
         texts.iter().flat_map(of).collect()
     }
 
-    /// The texts after their fixes, how many findings were mended, and the rules of what is left.
-    fn check(texts: &[&str], with: &str, expected: &[&str], mended: usize, left: &[&str]) {
+    /// The texts after their fixes, how many findings were fixed, and the rules of what is left.
+    fn check(texts: &[&str], with: &str, expected: &[&str], count: usize, left: &[&str]) {
         let texts: Vec<Source> = texts
             .iter()
             .enumerate()
@@ -328,8 +328,8 @@ mod tests {
             .map(|finding| finding.rule.id)
             .collect();
         assert_eq!(
-            (after.as_slice(), fixed.mended, rules.as_slice()),
-            (expected, mended, left)
+            (after.as_slice(), fixed.count, rules.as_slice()),
+            (expected, count, left)
         );
         let changed = fixed
             .sources
@@ -391,8 +391,8 @@ mod tests {
             .map(|finding| finding.help.as_ref().unwrap().to_string())
             .collect();
         assert_eq!(
-            (fixed.sources[0].text(), fixed.mended, left),
-            ("yz", 1, vec!["mend again".to_owned(); 2])
+            (fixed.sources[0].text(), fixed.count, left),
+            ("yz", 1, vec!["fix again".to_owned(); 2])
         );
     }
 
@@ -408,7 +408,7 @@ mod tests {
         assert_eq!(
             (
                 fixable(&found),
-                run(vec![text], found.clone(), &found, &|_| Report::new()).mended
+                run(vec![text], found.clone(), &found, &|_| Report::new()).count
             ),
             (0, 0)
         );

@@ -17,7 +17,7 @@ use crate::ops::{render, validate};
 use crate::preflight;
 use crate::preflight::core_kinds::{self, is_supplied_by_blocks};
 use crate::render::input::{cluster_class, unresolved, variables};
-use crate::render::prove::findings;
+use crate::render::validation::findings;
 use crate::render::{FeatureGates, Origins, Request, Variables, plan, write};
 use crate::text::budget::Budget;
 use crate::text::envsubst;

@@ -117,7 +117,7 @@ pub fn read(
             let finding = Diagnostic::of(&SYNTAX, message)
                 .at(source.place_at(error.span().unwrap_or_default()));
             reader.report.push(finding.help(
-                "mend the line: `deny = [\"warnings\"]` is a list, `[[waive]]` begins a waiver",
+                "fix the line: `deny = [\"warnings\"]` is a list, `[[waive]]` begins a waiver",
             ));
             Settings::default()
         }

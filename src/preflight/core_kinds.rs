@@ -8,11 +8,11 @@ use crate::admission::core::unknown::{FIELD_UNKNOWN, with_new_form};
 use crate::admission::core::{self, Rejection};
 use crate::api::names::Version;
 use crate::contract::CORE_GROUP;
-use crate::conversion::core::{Conversion, Surroundings, convert_object};
+use crate::conversion::core::{Conversion, RenderContext, convert_object};
 use crate::diag::{Diagnostic, FieldPath, Quoted, Segment, rules};
 use crate::objects::Object;
 use crate::objects::opaque_block::{OpaqueBlock, blocks_at, is_below};
-use crate::render::prove::findings::RULE_NOT_JUDGED;
+use crate::render::validation::findings::RULE_NOT_JUDGED;
 use crate::render::{Profile, Request};
 use crate::schema::document::{self, Part, Wording};
 use crate::schema::{Schema, Violation};
@@ -155,11 +155,11 @@ fn as_admitted(object: &Object) -> Value {
 
 /// What the webhooks reject; they work on v1beta2.
 fn rejected_by_webhook(object: &Object, written: &Value, request: &Request) -> Vec<Diagnostic> {
-    let surroundings = Surroundings {
+    let render_context = RenderContext {
         version_of: &|_, _| None,
         keeps_incomplete: true,
     };
-    let conversion = convert_object(written, Version::V1Beta2, &surroundings).unwrap_or_default();
+    let conversion = convert_object(written, Version::V1Beta2, &render_context).unwrap_or_default();
     let not_convertible = not_convertible(object, &conversion);
     if !not_convertible.is_empty() {
         return not_convertible;

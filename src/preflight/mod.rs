@@ -2,7 +2,7 @@
 //! Kubernetes does not have, labels and taints that no node can have, values and feature gates that
 //! kubeadm rejects, commands that no shell reads, and versions that do not go together.
 //!
-//! The judge of the API for configs is `render::prove`; nothing of it is repeated here. Of the
+//! The judge of the API for configs is `render::validation`; nothing of it is repeated here. Of the
 //! objects around them it is `core_kinds`. Checks that depend on the version of Kubernetes run only if
 //! the input or a flag contains that version: a placeholder version causes no finding.
 
@@ -33,8 +33,8 @@ use arguments::Component;
 use crate::contract::parse_tolerant;
 use crate::diag::{Diagnostic, FieldPath, Place, Report, Setting};
 use crate::objects::{Object, Pool, fields};
+use crate::render::input::render_context::RenderContext;
 use crate::render::input::request::Encoder;
-use crate::render::input::surroundings::Surroundings;
 use crate::render::machine::encoder;
 use crate::render::{Notes, Profile, Rendered, Request, Target};
 use crate::text::budget::Budget;
@@ -91,7 +91,7 @@ pub(crate) fn check(
         return Report::new();
     };
     let mut notes = Notes::default();
-    let surroundings = Surroundings::of(pool, target, request, &mut notes);
+    let render_context = RenderContext::of(pool, target, request, &mut notes);
     let is_said = (is_version_said || request.kubernetes_version.is_some())
         && notes
             .placeholders
@@ -102,14 +102,14 @@ pub(crate) fn check(
         spec_path: target.spec_path(),
         spec,
         profile: request.profile,
-        kubernetes: surroundings
+        kubernetes: render_context
             .as_ref()
             .filter(|_| is_said)
             .and_then(|found| parse_tolerant(&found.kubernetes_version).ok()),
         budget: &request.budget,
         ends_lines_in_lf: fields::text(spec, &["format"]) != "ignition"
             && encoder(target, request) == Encoder::Capi,
-        version_place: surroundings
+        version_place: render_context
             .as_ref()
             .map(|found| found.version_spot.place())
             .unwrap_or_default(),

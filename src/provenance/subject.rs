@@ -3,7 +3,7 @@
 use crate::diag::Setting;
 use crate::objects::{Object, Pool, Spot};
 use crate::render::input::filling::Filled;
-use crate::render::input::surroundings::Surroundings;
+use crate::render::input::render_context::RenderContext;
 use crate::render::{Notes, Rendered, Request, Target};
 use crate::text::budget::Budget;
 use crate::topology::{History, Origins, Write};
@@ -50,8 +50,8 @@ impl<'a> Subject<'a> {
         planned: Option<Planned<'a>>,
         flag: fn(Setting) -> String,
     ) -> Self {
-        let surroundings = Surroundings::of(pool, &target, request, &mut Notes::default());
-        let (cluster, version) = surroundings.map_or_else(
+        let render_context = RenderContext::of(pool, &target, request, &mut Notes::default());
+        let (cluster, version) = render_context.map_or_else(
             || (target.config, Spot::whole(target.config)),
             |found| (found.cluster_spot.object(), found.version_spot),
         );

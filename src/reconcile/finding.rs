@@ -14,7 +14,7 @@ const OF_FILES: [&crate::diag::Rule; 5] = [
     &content::TEMPLATE_REJECTED,
 ];
 
-/// The outcome of a rendering that gave no data: what only a change of the objects mends comes
+/// The outcome of a rendering that gave no data: what only a change of the objects fixes comes
 /// first.
 pub(super) fn outcome(report: &Report) -> Outcome {
     let of_class = |class| {

@@ -6,11 +6,11 @@ use crate::diag::Class;
 use crate::objects::Pool;
 use crate::render::input::cluster_class;
 use crate::render::input::outcome::Notes;
+use crate::render::input::render_context::RenderContext;
 use crate::render::input::request::{Encoder, Request};
-use crate::render::input::surroundings::Surroundings;
 use crate::render::input::target::{ConfigKind, Target};
 use crate::render::plan::planner::Planner;
-use crate::render::prove::{config, whole, windows};
+use crate::render::validation::{config, whole, windows};
 use crate::render::write::rendered::Rendered;
 use crate::render::write::{cloud_config, gzip, ignition, quirks, size};
 
@@ -71,19 +71,19 @@ fn walk(
     notes: &mut Notes,
 ) -> Option<Rendered> {
     let whole = whole::check(target, request, notes);
-    let config = config::prove(target, request, notes);
-    let surroundings = Surroundings::of(pool, target, request, notes);
+    let config = config::validate(target, request, notes);
+    let render_context = RenderContext::of(pool, target, request, notes);
     notes
         .report
         .extend(cluster_class::unapplied_patches(pool, target));
-    let (_, config, surroundings) = (whole?, config?, surroundings?);
-    windows::reject_windows_control_plane(target, &config.spec, surroundings.role, notes)?;
-    let Surroundings {
+    let (_, config, render_context) = (whole?, config?, render_context?);
+    windows::reject_windows_control_plane(target, &config.spec, render_context.role, notes)?;
+    let RenderContext {
         role,
         kubernetes_version,
         ..
-    } = surroundings.clone();
-    let cluster_name = surroundings.cluster.name.clone();
+    } = render_context.clone();
+    let cluster_name = render_context.cluster.name.clone();
     let (format, ignition) = (
         config.spec.format.unwrap_or(Format::CloudConfig),
         config.spec.ignition.clone(),
@@ -93,7 +93,7 @@ fn walk(
         pool,
         target,
         request,
-        surroundings,
+        render_context,
     }
     .plan(config, notes)?;
     let encoder = encoder(target, request);

@@ -4,7 +4,7 @@
 //!
 //! 1. [`input`]: what is read and asked. A pool of objects of all kinds, the configs among them,
 //!    the machines they are for, and what those machines' surroundings say: cluster, role, version.
-//! 2. [`prove`]: a config is judged as its API would judge it, and brought to v1beta2.
+//! 2. [`validation`]: a config is judged as its API would judge it, and brought to v1beta2.
 //! 3. [`plan`]: what the node gets, whatever the format.
 //! 4. [`write`](mod@write): the plan as cloud-config or Ignition, as a named CAPI release writes
 //!    it, and what is lost or too large in that form.
@@ -15,7 +15,7 @@
 pub mod input;
 pub mod machine;
 pub mod plan;
-pub(crate) mod prove;
+pub(crate) mod validation;
 pub mod write;
 
 pub use crate::objects::Pool;

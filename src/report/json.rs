@@ -62,7 +62,7 @@ pub struct Finding {
     pub help: Option<String>,
     /// Lines that would correct the document.
     pub insertion: Option<Insertion>,
-    /// Changes of the file that certainly mend it: those of `--fix`. `null` where there are none,
+    /// Changes of the file that certainly fix it: those of `--fix`. `null` where there are none,
     /// or where they hold a secret.
     pub fix: Option<Fix>,
     /// What else there is to know.

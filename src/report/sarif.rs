@@ -233,7 +233,7 @@ impl Run<'_> {
         Some(result)
     }
 
-    /// The changes that certainly mend the file (3.55).
+    /// The changes that certainly fix the file (3.55).
     fn fix(&self, finding: &Diagnostic) -> Option<Value> {
         let (fix, file) = (finding.fix.as_ref()?, finding.place.file.as_deref()?);
         let source = self.sources.get(file)?;

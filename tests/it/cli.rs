@@ -4,8 +4,8 @@
 use std::process::{Command, Output};
 
 use windlass::cli::verbs::VERBS;
-use windlass::shell::environment::Environment;
-use windlass::shell::stdio::{Stdio, Stream};
+use windlass::io::environment::Environment;
+use windlass::io::stdio::{Stdio, Stream};
 
 use crate::support::{root, run, windlass};
 

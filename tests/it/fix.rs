@@ -1,4 +1,4 @@
-//! `lint --fix`: what is certain is mended in the file, and nothing else of it changes.
+//! `lint --fix`: certain fixes change the file, and nothing else of it.
 
 use std::path::Path;
 
@@ -6,13 +6,13 @@ use serde_json::Value;
 
 use crate::support::{Run, run};
 
-/// A file, a part of it before and after, and how many findings that mends.
+/// A file, a part of it before and after, and how many findings that fixes.
 struct Case {
     file: &'static str,
     rule: &'static str,
     before: &'static str,
     after: &'static str,
-    mended: usize,
+    count: usize,
 }
 
 const METADATA: &str =
@@ -27,21 +27,21 @@ const CASES: &[Case] = &[
         rule: "metadata-kind-missing",
         before: "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3   # format\n",
         after: "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3   # format\nkind: Metadata\n",
-        mended: 1,
+        count: 1,
     },
     Case {
         file: "metadata.yaml",
         rule: "metadata-kind-wrong",
         before: "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: \"Meta\"  # of metadata\n",
         after: "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata  # of metadata\n",
-        mended: 1,
+        count: 1,
     },
     Case {
         file: "metadata.yaml",
         rule: "metadata-api-version-wrong",
         before: "kind: Metadata\napiVersion: v1alpha3 # format\n",
         after: "kind: Metadata\napiVersion: clusterctl.cluster.x-k8s.io/v1alpha3 # format\n",
-        mended: 1,
+        count: 1,
     },
     Case {
         file: "foo/v0.2.0/metadata.yaml",
@@ -49,7 +49,7 @@ const CASES: &[Case] = &[
         before: "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}   # first\n",
         after: "apiVersion: clusterctl.cluster.x-k8s.io/v1alpha3\nkind: Metadata\nreleaseSeries:\n- {major: 0, minor: 1, contract: v1beta2}   # first\n\
                 - major: 0\n  minor: 2\n  contract: v1beta2\n",
-        mended: 1,
+        count: 1,
     },
     Case {
         file: "infrastructure-components.yaml",
@@ -57,28 +57,28 @@ const CASES: &[Case] = &[
         before: "- name: a.example.com # a\n  clientConfig: {url: \"https://${HOST:=a.example.com}\"}\n- {name: b.example.com, clientConfig: {url: \"https://b.example.com\"}, sideEffects: None}\n",
         after: "- sideEffects: None\n  admissionReviewVersions: [v1]\n  name: a.example.com # a\n  clientConfig: {url: \"https://${HOST:=a.example.com}\"}\n\
                 - {admissionReviewVersions: [v1], name: b.example.com, clientConfig: {url: \"https://b.example.com\"}, sideEffects: None}\n",
-        mended: 3,
+        count: 3,
     },
     Case {
         file: "infrastructure-components.yaml",
         rule: "components-label-not-text",
         before: "  labels: {a: 1, b: yes, c: 0x10} # three\n",
         after: "  labels: {a: \"1\", b: \"yes\", c: \"0x10\"} # three\n",
-        mended: 3,
+        count: 3,
     },
     Case {
         file: "infrastructure-components.yaml",
         rule: "components-variable-unquoted",
         before: "spec:\n  template:\n    spec:\n      containers:\n      - name: manager\n        args:\n        - ${FLAG:=--x}   # one\n        - ${OTHER:=\"1\"}\n",
         after: "spec:\n  template:\n    spec:\n      containers:\n      - name: manager\n        args:\n        - \"${FLAG:=--x}\"   # one\n        - \"${OTHER:=1}\"\n",
-        mended: 2,
+        count: 2,
     },
     Case {
         file: "infrastructure-components.yaml",
         rule: "components-key-changed",
         before: "data:\n  y: \"1\" # y\n  off: \"2\"\n",
         after: "data:\n  \"y\": \"1\" # y\n  \"off\": \"2\"\n",
-        mended: 2,
+        count: 2,
     },
 ];
 
@@ -213,7 +213,7 @@ fn changes_that_hold_a_secret_are_not_shown() {
     assert!(
         run(folder.path(), "lint --fix")
             .stdout
-            .ends_with("3 findings in 1 file mended\n")
+            .ends_with("3 findings in 1 file fixed\n")
     );
 }
 
@@ -231,10 +231,10 @@ fn what_is_certain_is_mended_and_nothing_else_changes() {
                     .matches(&format!("title={}::", case.rule))
                     .count()
             };
-            assert_eq!(findings(folder.path()), case.mended, "{}", case.rule);
+            assert_eq!(findings(folder.path()), case.count, "{}", case.rule);
             let Run { stdout, stderr, .. } = run(folder.path(), "lint --fix");
-            let plural = if case.mended == 1 { "" } else { "s" };
-            let expected = format!("{} finding{plural} in 1 file mended\n", case.mended);
+            let plural = if case.count == 1 { "" } else { "s" };
+            let expected = format!("{} finding{plural} in 1 file fixed\n", case.count);
             assert!(
                 stdout.ends_with(&expected),
                 "{}: {stdout}{stderr}",
@@ -248,7 +248,7 @@ fn what_is_certain_is_mended_and_nothing_else_changes() {
             );
             assert_eq!(findings(folder.path()), 0, "{}", case.rule);
             let stdout = run(folder.path(), "lint --fix").stdout;
-            assert!(stdout.ends_with("nothing mended\n"), "{stdout}");
+            assert!(stdout.ends_with("nothing fixed\n"), "{stdout}");
         }
     }
 }

@@ -18,10 +18,10 @@ use windlass::clusterctl::{
     generate_provider,
 };
 use windlass::contract::ProviderType;
-use windlass::shell::clusterctl_files::Disk;
-use windlass::shell::environment::Environment;
-use windlass::shell::network::{Bounds, Client, Transport, Visible};
-use windlass::shell::retry::Clock;
+use windlass::io::clusterctl_files::Disk;
+use windlass::io::environment::Environment;
+use windlass::io::network::{Bounds, Client, Transport, Visible};
+use windlass::io::retry::Clock;
 use windlass::text::budget::Budget;
 
 use crate::support::windlass;

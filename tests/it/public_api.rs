@@ -8,7 +8,7 @@ use crate::tidy::{code, root, rust_files, shown};
 /// Who calls the core. What only its own unit tests call is not public.
 const CALLERS: &[&str] = &[
     "src/cli",
-    "src/shell",
+    "src/io",
     "tests",
     "benches",
     "fuzz/fuzz_targets",

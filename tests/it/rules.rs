@@ -39,7 +39,7 @@ const WITHOUT_INPUT: &[(&str, &str)] = &[
     ),
     (
         "config-rule-not-judged",
-        "render::prove::config::tests::rules_that_cannot_be_judged_are_told",
+        "render::validation::config::tests::rules_that_cannot_be_judged_are_told",
     ),
 ];
 

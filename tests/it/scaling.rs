@@ -16,9 +16,9 @@ use std::path::Path;
 
 use allocation_counter::{AllocationInfo, measure};
 use windlass::cli;
+use windlass::io::environment::Environment;
+use windlass::io::stdio::{Stdio, Stream};
 use windlass::objects::lookups;
-use windlass::shell::environment::Environment;
-use windlass::shell::stdio::{Stdio, Stream};
 
 /// A folder with an input of `n` of something, and the command lines that take it. `{}` stands for
 /// the folder.
@@ -681,7 +681,7 @@ fn differences() {
     }
 }
 
-/// A components file with a Namespace and `n` ConfigMaps, each with one finding that can be mended.
+/// A components file with a Namespace and `n` ConfigMaps, each with one finding that can be fixed.
 fn maps(n: usize) -> String {
     let map = |at| {
         format!(

@@ -8,9 +8,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use windlass::shell::WorldError;
-use windlass::shell::files::Privacy;
-use windlass::shell::trees::{Mode, write_tree};
+use windlass::io::WorldError;
+use windlass::io::files::Privacy;
+use windlass::io::trees::{Mode, write_tree};
 use windlass::text::tree::Tree;
 
 use crate::support::{Run, run, windlass};

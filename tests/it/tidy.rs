@@ -172,7 +172,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     // 4 shell
-    ("shell", &["diag", "text", "provider", "clusterctl"]),
+    ("io", &["diag", "text", "provider", "clusterctl"]),
     (
         "cli",
         &[
@@ -188,7 +188,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "report",
             "ops",
             "editor",
-            "shell",
+            "io",
         ],
     ),
 ];
@@ -407,7 +407,7 @@ fn only_the_command_line_knows_its_flags() {
     for file in rust_files(&root().join("src")) {
         let shown = shown(&file);
         if shown.starts_with("src/cli/")
-            || shown.starts_with("src/shell/")
+            || shown.starts_with("src/io/")
             || shown.ends_with("/tests.rs")
         {
             continue;

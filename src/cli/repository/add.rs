@@ -12,11 +12,11 @@ use super::{FAMILY, provider_name, release_flag};
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
 use crate::clusterctl::MANIFEST_FILE;
+use crate::io::files;
+use crate::io::input::Limits;
+use crate::io::trees;
 use crate::ops::repository::signed::{self, Unverified, Verifier};
 use crate::ops::repository::{self, bundle, tars};
-use crate::shell::files;
-use crate::shell::input::Limits;
-use crate::shell::trees;
 use crate::text::tree::Tree;
 
 pub(in crate::cli) const ADD: Verb = Verb {

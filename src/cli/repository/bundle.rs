@@ -9,19 +9,19 @@ use crate::cli::clusterctl::{self, Network};
 use crate::cli::context::To;
 use crate::cli::flags::LevelFlags;
 use crate::cli::images::{self, Listed};
-use crate::cli::surroundings::Surroundings;
+use crate::cli::render_flags::RenderFlags;
 use crate::cli::templates::TemplateFlags;
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
 use crate::clusterctl::{Config, fetch};
+use crate::io::WorldError;
+use crate::io::files::{self, Privacy};
+use crate::io::input::Limits;
+use crate::io::trees::{self, Outcome};
 use crate::ops::repository::{CONFIGURATION_FILE, Implied, bundle, tars};
 use crate::report::Sources;
 use crate::report::levels::{Levels, Verdict};
 use crate::report::text::plural;
-use crate::shell::WorldError;
-use crate::shell::files::{self, Privacy};
-use crate::shell::input::Limits;
-use crate::shell::trees::{self, Outcome};
 use crate::text::shell;
 use crate::text::tree::Tree;
 
@@ -77,7 +77,7 @@ struct MachineFlags {
     #[arg(long, value_name = "FILE")]
     images_of: Vec<String>,
     #[command(flatten)]
-    surroundings: Surroundings,
+    render_flags: RenderFlags,
     #[command(flatten)]
     templates: TemplateFlags,
 }
@@ -90,11 +90,11 @@ impl MachineFlags {
         context: &mut Context<'_>,
     ) -> Result<Option<Listed>, Failure> {
         if !self.images_of.is_empty() {
-            let flags = (&self.surroundings, &self.templates);
+            let flags = (&self.render_flags, &self.templates);
             return images::listed(&self.images_of, flags, levels, context).map(Some);
         }
         let of_template = self.templates.template.then_some("--template");
-        match of_template.or_else(|| self.surroundings.first_given()) {
+        match of_template.or_else(|| self.render_flags.first_given()) {
             Some(flag) => Err(Failure::usage(
                 format!("`{flag}` has no effect without `--images-of`"),
                 format!("add `--images-of FILE`, or leave `{flag}` out"),

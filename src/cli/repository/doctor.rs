@@ -15,15 +15,15 @@ use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure, clusterctl};
 use crate::clusterctl::{Config, World};
 use crate::diag::Report;
+use crate::io::WorldError;
+use crate::io::clusterctl_files::Disk;
+use crate::io::files;
+use crate::io::input::read_source;
+use crate::io::trees;
 use crate::ops::repository::CONFIGURATION_FILE;
 use crate::ops::repository::doctor::{self, Examination, Examined, Subject};
 use crate::report::Sources;
 use crate::report::text::plural;
-use crate::shell::WorldError;
-use crate::shell::clusterctl_files::Disk;
-use crate::shell::files;
-use crate::shell::input::read_source;
-use crate::shell::trees;
 use crate::text::source::Source;
 
 pub(in crate::cli) const DOCTOR: Verb = Verb {

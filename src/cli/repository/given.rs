@@ -8,11 +8,11 @@ use crate::cli::context::To;
 use crate::cli::flags::LevelFlags;
 use crate::cli::{Context, Failure};
 use crate::diag::Report;
+use crate::io::input::Limits;
+use crate::io::trees;
 use crate::ops::repository::{self, Assets, Stated, Within};
 use crate::report::Sources;
 use crate::report::levels::Levels;
-use crate::shell::input::Limits;
-use crate::shell::trees;
 use crate::text::shell;
 use crate::text::tree::Tree;
 

@@ -14,11 +14,11 @@ use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
 use crate::clusterctl::Config;
 use crate::diag::Report;
+use crate::io::files;
+use crate::io::input::{Limits, read_source};
+use crate::io::trees;
 use crate::ops::repository::{self, CONFIGURATION_FILE, ListedImage, bundle, doctor};
 use crate::report::Sources;
-use crate::shell::files;
-use crate::shell::input::{Limits, read_source};
-use crate::shell::trees;
 use crate::text::tree::Tree;
 
 pub(in crate::cli) const IMAGES: Verb = Verb {

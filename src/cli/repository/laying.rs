@@ -15,6 +15,11 @@ use crate::cli::release::kept;
 use crate::cli::{Context, Exit, Failure};
 use crate::contract::parse_semantic;
 use crate::diag::{Place, Report};
+use crate::io::files::{self, Privacy};
+use crate::io::input::{Limits, read_source};
+use crate::io::lock::Lock;
+use crate::io::trees::{self, Mode, Outcome};
+use crate::io::{WorldError, compare};
 use crate::ops::repository::signed::{self, Unverified, Verifier};
 use crate::ops::repository::{
     self, Added, Assets, CONFIGURATION_FILE, Destination, Implied, Manifest, Mirrored, Placement,
@@ -23,11 +28,6 @@ use crate::ops::repository::{
 use crate::report::Sources;
 use crate::report::levels::Verdict;
 use crate::report::text::{plural, visible};
-use crate::shell::files::{self, Privacy};
-use crate::shell::input::{Limits, read_source};
-use crate::shell::lock::Lock;
-use crate::shell::trees::{self, Mode, Outcome};
-use crate::shell::{WorldError, compare};
 use crate::text::budget::Budget;
 use crate::text::names;
 use crate::text::shell;

@@ -9,10 +9,10 @@ use crate::cli::flags::ListOutput;
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
 use crate::diag::Report;
+use crate::io::input::Limits;
+use crate::io::trees;
 use crate::ops::repository::{self, Listed};
 use crate::report::Sources;
-use crate::shell::input::Limits;
-use crate::shell::trees;
 
 pub(in crate::cli) const LIST: Verb = Verb {
     words: &["repository", "list"],

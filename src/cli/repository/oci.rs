@@ -5,11 +5,11 @@ use clap::Args;
 
 use crate::cli::clusterctl;
 use crate::cli::{Context, Failure};
-use crate::ops::repository::push::{Reference, reference};
-use crate::shell::network::Bounds;
-use crate::shell::registry::{
+use crate::io::network::Bounds;
+use crate::io::registry::{
     Access, Endpoint, Found, Registry, RegistryFault, credentials_for, is_loopback,
 };
+use crate::ops::repository::push::{Reference, reference};
 
 /// Where an artifact is.
 #[derive(Args)]

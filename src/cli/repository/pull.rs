@@ -11,14 +11,14 @@ use super::{FAMILY, provider_name, release_flag};
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
 use crate::diag::{Diagnostic, Report};
+use crate::io::input::Limits;
+use crate::io::registry::Access;
+use crate::io::trees;
 use crate::ops::repository::pull::{
     Contents, keep, of_layout, opened, version, with_clusterctls_names,
 };
 use crate::ops::repository::push::{MOST_MANIFEST, Reference, Store};
 use crate::report::text::plural;
-use crate::shell::input::Limits;
-use crate::shell::registry::Access;
-use crate::shell::trees;
 use crate::text::tree::Tree;
 
 pub(in crate::cli) const PULL: Verb = Verb {

@@ -9,14 +9,14 @@ use super::given::{Flags, Given};
 use super::oci::{Place, failure};
 use crate::cli::verbs::{Action, Group, Manner, Run, Verb};
 use crate::cli::{Context, Exit, Failure};
+use crate::io::files::{self, Privacy};
+use crate::io::input::Limits;
+use crate::io::lock::Lock;
+use crate::io::registry::Access;
+use crate::io::trees::{self, Mode, Outcome};
 use crate::ops::repository::push::{
     Beside, MANIFEST_TYPE, MOST_MANIFEST, Packed, Store, beside, pack,
 };
-use crate::shell::files::{self, Privacy};
-use crate::shell::input::Limits;
-use crate::shell::lock::Lock;
-use crate::shell::registry::Access;
-use crate::shell::trees::{self, Mode, Outcome};
 use crate::text::shell;
 use crate::text::tree::Tree;
 

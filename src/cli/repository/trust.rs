@@ -5,9 +5,9 @@ use std::path::Path;
 use clap::Args;
 
 use crate::cli::{Context, Failure};
+use crate::io::files;
+use crate::io::input::Limits;
 use crate::ops::repository::signed::Verifier;
-use crate::shell::files;
-use crate::shell::input::Limits;
 
 /// Who must have signed.
 #[derive(Args)]
@@ -100,9 +100,9 @@ mod verified {
 
     use super::TrustFlags;
     use crate::cli::Failure;
+    use crate::io::input::read_source;
+    use crate::io::signature::{Key, Trust};
     use crate::ops::repository::signed::Verifier;
-    use crate::shell::input::read_source;
-    use crate::shell::signature::{Key, Trust};
 
     impl TrustFlags {
         /// The verifier that the flags require.

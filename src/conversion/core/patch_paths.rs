@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::super::places::{EXTRA_ARGS, V1BETA1_ONLY};
 use super::configs::MOVES;
 use super::table::{Form, differences};
-use super::{Origins, Surroundings, convert_object};
+use super::{Origins, RenderContext, convert_object};
 use crate::api::names::Version;
 use crate::diag::FieldPath;
 
@@ -109,7 +109,7 @@ pub(crate) fn patch_value(
     let conversion = convert_object(
         &object,
         to,
-        &Surroundings {
+        &RenderContext {
             version_of: &unknown,
             keeps_incomplete: false,
         },

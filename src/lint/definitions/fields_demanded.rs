@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::kind::{Definition, Version, definitions};
-use super::unmet::{Fault, Wrong, faults, mended};
+use super::unmet::{Fault, Wrong, faults, fix};
 use crate::contract::{ContractVersion, Role, book};
 use crate::diag::{Diagnostic, Report, rules};
 use crate::lint::{Extent, Scope};
@@ -188,7 +188,7 @@ fn incomplete(
         promised.contract.as_str(),
         told(faults)
     );
-    let mends = mended(faults);
+    let fixes = fix(faults);
     let place = definition
         .crd
         .key_place(&version.schema_path().join(&first.at));
@@ -198,14 +198,14 @@ fn incomplete(
             promised.is_taken && classes == Classes::May && fault.effect(true).is_some()
         };
         finding
-            .help(mends)
+            .help(fixes)
             .note(match faults.iter().any(is_perhaps_read) {
                 true => "the core reads it in Clusters of a ClusterClass",
                 false => "the core does not read it today",
             })
     } else {
         let help = format!(
-            "take {} out of the label `{label}`, or {mends}",
+            "take {} out of the label `{label}`, or {fixes}",
             version.name
         );
         finding

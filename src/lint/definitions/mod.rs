@@ -44,7 +44,7 @@ pub(crate) fn of(objects: &[Object]) -> impl Iterator<Item = &Object> {
 /// Judges a CRD, labels included.
 pub(super) fn check(crd: &Object, budget: &Budget) -> Report {
     let mut report = apart_from_its_name(crd, budget);
-    // Whoever mends the one mends the other.
+    // A fix of one fixes the other.
     report.extend(name(crd).or_else(|| plural(crd)));
     report
 }

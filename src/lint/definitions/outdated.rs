@@ -2,7 +2,7 @@
 //! it stops working (book: "Cluster API release vs contract versions").
 
 use super::kind::{Definition, Promise, Version, definitions};
-use super::unmet::{mends, path_to};
+use super::unmet::{fixes, path_to};
 use crate::contract::labels::CONTRACT_PREFIX;
 use crate::contract::{CORE_GROUP, ContractVersion, Role, book};
 use crate::diag::{Diagnostic, FieldPath, Place, Report, rules};
@@ -81,14 +81,14 @@ fn contract_outdated(
         wanted.label(),
         version.name
     );
-    let mends = version
+    let fixes = version
         .schema()
-        .map(|schema| mends(schema, role, wanted))
+        .map(|schema| fixes(schema, role, wanted))
         .unwrap_or_default();
-    let help = if mends.is_empty() {
+    let help = if fixes.is_empty() {
         label
     } else {
-        format!("in {} {mends}; then {label}", version.name)
+        format!("in {} {fixes}; then {label}", version.name)
     };
     Diagnostic::of(&CONTRACT_OUTDATED, message)
         .at(place)

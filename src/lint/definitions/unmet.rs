@@ -53,12 +53,12 @@ impl Fault {
 }
 
 /// What there is to do in a schema until it is as a contract demands; empty when there is nothing.
-pub(super) fn mends(schema: &Value, role: Role, contract: ContractVersion) -> String {
-    mended(&faults(schema, role, contract))
+pub(super) fn fixes(schema: &Value, role: Role, contract: ContractVersion) -> String {
+    fix(&faults(schema, role, contract))
 }
 
 /// The same of faults that are known.
-pub(super) fn mended(faults: &[Fault]) -> String {
+pub(super) fn fix(faults: &[Fault]) -> String {
     let (left, open): (Vec<&Fault>, Vec<&Fault>) =
         faults.iter().partition(|fault| fault.wrong == Wrong::Left);
     let lines = |verb: &str, faults: &[&Fault]| {

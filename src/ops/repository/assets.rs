@@ -194,7 +194,7 @@ pub(in crate::ops) fn judged<'a>(
             .collect();
         report.extend(claims::check(&claims));
     } else {
-        // Who installs a release cannot mend it: that it cannot be installed is all there is to
+        // Users who install a release cannot change it: that it cannot be installed is all there is to
         // say.
         found.retain(|found| found.contract.is_some());
     }

@@ -12,7 +12,7 @@ use crate::api::v1beta2::{JoinConfiguration, Timeouts, WindlassConfigSpec};
 use crate::diag::{Diagnostic, FieldPath, Setting, rules};
 use crate::render::input::filling::{FROM_CLUSTER, Filled, FilledPart, Filling};
 use crate::render::input::outcome::Notes;
-use crate::render::input::surroundings::Surroundings;
+use crate::render::input::render_context::RenderContext;
 
 rules! {
     /// the config of a worker contains control plane settings
@@ -82,13 +82,13 @@ impl Planner<'_> {
         legacy: Option<&Legacy>,
         notes: &mut Notes,
     ) -> ClusterValues {
-        let Surroundings {
+        let RenderContext {
             cluster,
             kubernetes_version,
             name_from,
             version_from,
             ..
-        } = &self.surroundings;
+        } = &self.render_context;
         let given = legacy
             .map(|legacy| legacy.values.clone())
             .unwrap_or_default();
@@ -140,7 +140,7 @@ impl Planner<'_> {
         api: Option<KubeadmApi>,
         notes: &mut Notes,
     ) -> Option<(Kubeadm, Option<PlannedFile>)> {
-        let control_plane = self.surroundings.role.is_control_plane();
+        let control_plane = self.render_context.role.is_control_plane();
         let join = spec.join_configuration.get_or_insert_default();
         if control_plane {
             if join.control_plane.is_none() {
@@ -165,10 +165,10 @@ impl Planner<'_> {
         let pairs = pairs?;
         let sources = Sources {
             request: self.request,
-            endpoint: self.surroundings.cluster.endpoint.as_ref(),
-            cluster_name: &self.surroundings.cluster.name,
+            endpoint: self.render_context.cluster.endpoint.as_ref(),
+            cluster_name: &self.render_context.cluster.name,
             ca: discovery::cluster_ca(pairs),
-            spot: &self.surroundings.cluster_spot,
+            spot: &self.render_context.cluster_spot,
         };
         sources.complete(join.discovery.get_or_insert_default(), notes)?;
         let path = self

@@ -16,11 +16,11 @@ use crate::objects::Pool;
 use crate::render::input::cluster::Reference;
 use crate::render::input::filling::Filling;
 use crate::render::input::outcome::Notes;
+use crate::render::input::render_context::RenderContext;
 use crate::render::input::request::Request;
 use crate::render::input::role::Role;
-use crate::render::input::surroundings::Surroundings;
 use crate::render::input::target::{ConfigKind, Target};
-use crate::render::prove::config::Config;
+use crate::render::validation::config::Config;
 use crate::text::go;
 use crate::text::go::value::Value;
 
@@ -37,7 +37,7 @@ pub(crate) struct Planner<'a> {
     pub(crate) pool: &'a Pool,
     pub(crate) target: &'a Target<'a>,
     pub(crate) request: &'a Request,
-    pub(crate) surroundings: Surroundings<'a>,
+    pub(crate) render_context: RenderContext<'a>,
 }
 
 impl Planner<'_> {
@@ -86,17 +86,17 @@ impl Planner<'_> {
         };
         let user_files = contents.files(spec.files.take().unwrap_or_default(), notes);
         let users = contents.users(spec.users.take().unwrap_or_default(), spec.platform, notes);
-        let (kubeadm, kubeconfig) = match self.surroundings.role {
+        let (kubeadm, kubeconfig) = match self.render_context.role {
             Role::Init => (self.init(&spec, legacy.as_ref(), api?, notes)?, None),
             _ => self.join(&mut spec, legacy.as_ref(), pairs.as_ref(), api, notes)?,
         };
-        let certificates = match self.surroundings.role.is_control_plane() {
+        let certificates = match self.render_context.role.is_control_plane() {
             true => {
                 let pairs = pairs?;
                 notes.filled.extend(certificate::filled(
                     &pairs,
                     self.request,
-                    &self.surroundings.cluster.name,
+                    &self.render_context.cluster.name,
                 ));
                 certificate::files(pairs)
             }
@@ -146,7 +146,7 @@ impl Planner<'_> {
 
     /// The version of kubeadm's API for the machine's version of Kubernetes.
     fn kubeadm_api(&self, notes: &mut Notes) -> Option<KubeadmApi> {
-        let text = &self.surroundings.kubernetes_version;
+        let text = &self.render_context.kubernetes_version;
         let parsed = parse_tolerant(text).map_err(|cause| {
             format!(
                 "failed to parse kubernetes version \"{text}\": {cause}",
@@ -178,7 +178,7 @@ impl Planner<'_> {
                             .set(Setting::KubernetesVersion, "v1.34.1"),
                     ),
                     None => finding
-                        .at(self.surroundings.version_spot.place())
+                        .at(self.render_context.version_spot.place())
                         .help(format!("write {from}v1.34.1")),
                 })
             }
@@ -191,12 +191,12 @@ impl Planner<'_> {
         let map = |name: &str, value| Value::map([(name.to_owned(), value)]);
         let version = |version: String| map("controlPlane", map("version", Value::text(version)));
         let nothing = || Value::map([]);
-        let Surroundings {
+        let RenderContext {
             cluster,
             cluster_spot,
             kubernetes_version,
             ..
-        } = &self.surroundings;
+        } = &self.render_context;
         let reference = match &cluster.control_plane {
             Some(reference) => reference,
             None if cluster.is_read || !self.request.placeholders => return Some(nothing()),
@@ -240,8 +240,8 @@ impl Planner<'_> {
 
     /// Warns of what kubeadm's API of this version cannot hold.
     fn report_dropped(&self, spec: &WindlassConfigSpec, api: KubeadmApi, notes: &mut Notes) {
-        let version = &self.surroundings.kubernetes_version;
-        for (path, since) in kubeadm::dropped(spec, self.surroundings.role, api) {
+        let version = &self.render_context.kubernetes_version;
+        for (path, since) in kubeadm::dropped(spec, self.render_context.role, api) {
             let path = self.target.spec_path().join(&path);
             // A conversion from v1beta1 sets fields that the user does not have.
             if self.target.config.at(&path).is_none() {
@@ -280,7 +280,7 @@ impl Planner<'_> {
         if !self.target.is_control_plane_object() {
             return;
         }
-        match self.surroundings.role {
+        match self.render_context.role {
             Role::Init => spec.join_configuration = None,
             _ => {
                 spec.init_configuration = None;
@@ -290,7 +290,7 @@ impl Planner<'_> {
                     .get_or_insert_default();
             }
         }
-        let version = parse_tolerant(&self.surroundings.kubernetes_version).ok();
+        let version = parse_tolerant(&self.render_context.kubernetes_version).ok();
         let version =
             version.map(|version| Version::new(version.major, version.minor, version.patch));
         if version.is_some_and(|version| self.request.profile.sets_kubelet_local_mode(&version)) {
@@ -308,12 +308,12 @@ impl Planner<'_> {
     }
 
     fn certificates(&self, spec: &WindlassConfigSpec, notes: &mut Notes) -> Option<Pairs> {
-        let Surroundings {
+        let RenderContext {
             role,
             cluster,
             cluster_spot,
             ..
-        } = &self.surroundings;
+        } = &self.render_context;
         let certificates = match role.is_control_plane() {
             true => certificate::of_control_plane(spec.cluster_configuration.as_ref()),
             false if self.request.placeholders && self.needs_no_ca(spec) => Vec::new(),

@@ -332,7 +332,7 @@ pub(crate) fn examples_are_rejected(context: &Context) {
         .rejection(&good))
         {
             Some(rejection) => {
-                faults.push(format!("{id}: the mended one is rejected:\n{rejection}"))
+                faults.push(format!("{id}: the fixed one is rejected:\n{rejection}"))
             }
             None => taken.push(good_release),
         }

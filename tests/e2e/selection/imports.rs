@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const SPLIT: &[&str] = &[
     "src/cli",
     "src/ops",
-    "src/shell",
+    "src/io",
     "tests/e2e/harness",
     "tests/e2e/scenarios",
 ];

@@ -99,7 +99,7 @@ fn data_is_compressed_as_a_whole_and_the_same_each_time() {
 /// What a person's terminal gets.
 #[test]
 fn compressed_data_is_not_thrown_at_a_terminal() {
-    use windlass::shell::stdio::{Stdio, Stream};
+    use windlass::io::stdio::{Stdio, Stream};
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     std::fs::write(
@@ -130,7 +130,7 @@ fn compressed_data_is_not_thrown_at_a_terminal() {
         let code = windlass::cli::run(
             arguments,
             stdio,
-            &windlass::shell::environment::Environment::default(),
+            &windlass::io::environment::Environment::default(),
         );
         (
             code.code(),

@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use windlass::shell::signature::{Key, Trust};
+use windlass::io::signature::{Key, Trust};
 
 use crate::support::{copy, files_below, root, runs, windlass};
 

@@ -207,7 +207,7 @@ fn run(
     token: &str,
 ) -> crate::harness::process::Finished {
     let file = provider.folder().join(format!("{}.json", one.name));
-    std::fs::write(&file, provider.surroundings(one, config).to_string())
+    std::fs::write(&file, provider.render_context(one, config).to_string())
         .expect("the folder can be written");
     let file = file.display().to_string();
     let mut arguments = vec![

@@ -264,7 +264,7 @@ impl Provider {
 
     /// What a person would read back, as `kubectl get -o json` prints it: the config, and all that
     /// it stands on.
-    pub(super) fn surroundings(&self, submitted: &Submitted, config: Option<&Value>) -> Value {
+    pub(super) fn render_context(&self, submitted: &Submitted, config: Option<&Value>) -> Value {
         let get = |kind: &str, name: &str| {
             self.plane
                 .api

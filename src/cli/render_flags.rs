@@ -7,19 +7,19 @@ use clap::Args;
 
 use super::{Failure, remedy};
 use crate::api::secret::Sensitive;
+use crate::io::files;
+use crate::io::input::Limits;
 use crate::render::input::cluster::Endpoint;
 use crate::render::input::profile::UnknownRelease;
-use crate::render::prove::config::is_token;
+use crate::render::validation::config::is_token;
 use crate::render::{FeatureGates, Profile, Request, Role};
-use crate::shell::files;
-use crate::shell::input::Limits;
 use crate::text::nearest::nearest;
 
 const DEFAULT_CAPI: &str = "v1.14";
 
 /// What only a cluster would know.
 #[derive(Clone, Args)]
-pub(super) struct Surroundings {
+pub(super) struct RenderFlags {
     /// The CAPI release to match: v1.10 to v1.14, main
     #[arg(long, value_name = "VERSION", default_value = DEFAULT_CAPI)]
     capi_version: String,
@@ -60,7 +60,7 @@ pub(super) struct Surroundings {
     feature_gates: Vec<String>,
 }
 
-impl Surroundings {
+impl RenderFlags {
     /// The surroundings of two sides, where a version is a range `A..B`: those with A, none without
     /// a range, and those with B.
     ///

@@ -7,9 +7,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-use crate::shell::environment::Environment;
-use crate::shell::files;
-use crate::shell::input::Limits;
+use crate::io::environment::Environment;
+use crate::io::files;
+use crate::io::input::Limits;
 
 /// A name and a password, or a token. `Debug` shows neither.
 #[derive(Clone, PartialEq, Eq)]

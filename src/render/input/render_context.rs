@@ -26,7 +26,7 @@ rules! {
 
 /// What rendering needs to know beside the config.
 #[derive(Debug, Clone)]
-pub(crate) struct Surroundings<'a> {
+pub(crate) struct RenderContext<'a> {
     pub(crate) role: Role,
     pub(crate) cluster: ClusterFacts,
     /// The version of Kubernetes as it is rendered; may be empty or no version.
@@ -38,7 +38,7 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) cluster_spot: Spot<'a>,
 }
 
-impl<'a> Surroundings<'a> {
+impl<'a> RenderContext<'a> {
     /// Looks around a config. What is missing is a finding, or a placeholder.
     pub(crate) fn of(
         pool: &'a Pool,
@@ -66,7 +66,7 @@ impl<'a> Surroundings<'a> {
             owner.map_or_else(|| Spot::whole(target.config), |owner| owner.version_spot());
         let (kubernetes_version, version_from) =
             kubernetes_version(owner, &cluster, request, notes);
-        Some(Surroundings {
+        Some(RenderContext {
             role,
             cluster,
             kubernetes_version,

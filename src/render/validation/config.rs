@@ -38,7 +38,11 @@ pub(crate) struct Config {
 }
 
 /// Proves a config. All that is wrong is reported; findings stand where the user wrote.
-pub(crate) fn prove(target: &Target<'_>, request: &Request, notes: &mut Notes) -> Option<Config> {
+pub(crate) fn validate(
+    target: &Target<'_>,
+    request: &Request,
+    notes: &mut Notes,
+) -> Option<Config> {
     let version = known_version(target, &request.profile, notes)?;
     let group = if matches!(target.kind, ConfigKind::Windlass(_)) {
         GROUP

@@ -4,7 +4,7 @@ use ureq::Body;
 use ureq::http::{Method, Response, StatusCode};
 
 use super::{Call, Content, MOST_TALK, Registry, RegistryFault, escaped};
-use crate::shell::network::location;
+use crate::io::network::location;
 
 const MANIFESTS: &str = "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json, \
                          application/vnd.docker.distribution.manifest.v2+json, application/vnd.docker.distribution.manifest.list.v2+json";
