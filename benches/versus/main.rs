@@ -65,7 +65,11 @@ fn main() -> ExitCode {
 /// which it is shipped.
 fn windlass() -> PathBuf {
     if let Some(given) = std::env::var_os("WINDLASS").map(PathBuf::from) {
-        assert!(given.is_file(), "WINDLASS: {} is no file", given.display());
+        assert!(
+            given.is_file(),
+            "WINDLASS: {} is not a file",
+            given.display()
+        );
         return given;
     }
     let root = sources::checkout();

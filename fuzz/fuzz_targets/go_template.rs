@@ -16,7 +16,7 @@ fuzz_target!(|text: &str| {
     assert_eq!(
         budget.is_spent(Resource::Steps),
         rendered == Err(Fault::TooLong),
-        "who uses up the steps says so, and nobody else"
+        "who uses up the steps says so, and no other writer"
     );
     match rendered {
         Ok(output) => assert!(output.len() <= MAX_OUTPUT),

@@ -106,13 +106,15 @@ pub(crate) async fn of_kubeconfig(
 pub(crate) fn unread(fault: &KubeconfigError) -> String {
     match fault {
         KubeconfigError::Parse(_) => {
-            "it is no kubeconfig: its YAML cannot be read, which kubectl config view shows"
+            "it is not a kubeconfig: its YAML cannot be read, which kubectl config view shows"
                 .to_owned()
         }
         // Both are read for each kubeconfig, and may hold a password.
-        KubeconfigError::ParseProxyUrl(_) => "its proxy-url, or HTTPS_PROXY, is no URL".to_owned(),
+        KubeconfigError::ParseProxyUrl(_) => {
+            "its proxy-url, or HTTPS_PROXY, is not a URL".to_owned()
+        }
         KubeconfigError::ParseNoProxy(_) => {
-            "NO_PROXY is no list of hosts, addresses and networks with commas between them"
+            "NO_PROXY is not a list of hosts, addresses and networks with commas between them"
                 .to_owned()
         }
         fault => told(fault),
@@ -677,10 +679,10 @@ mod tests {
         std::fs::write(&path, "users:\n- name: u\n  user: {token: [s3cret}\n").unwrap();
         let fault = configuration(Some(&path))
             .await
-            .expect_err("it is no YAML")
+            .expect_err("it is not YAML")
             .to_string();
         assert!(
-            fault.contains("it is no kubeconfig") && !fault.contains("s3cret"),
+            fault.contains("it is not a kubeconfig") && !fault.contains("s3cret"),
             "{fault}"
         );
     }

@@ -63,7 +63,7 @@ fn manage(flags: flags::Flags) -> ExitCode {
     match in_runtime(flags) {
         Ok(()) => ExitCode::SUCCESS,
         Err(fault) => {
-            tracing::error!(err = %told(fault.as_ref()), "Manager cannot go on");
+            tracing::error!(err = %told(fault.as_ref()), "Manager cannot continue");
             ExitCode::FAILURE
         }
     }

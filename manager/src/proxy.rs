@@ -65,12 +65,12 @@ pub(crate) fn choose(
 ) -> Result<(), Fault> {
     config.proxy_url = match named {
         Some(proxy) => {
-            Some(address(&proxy).ok_or("its proxy-url is no http, https or socks5 URL")?)
+            Some(address(&proxy).ok_or("its proxy-url is not an http, https or socks5 URL")?)
         }
         None if is_direct(&config.cluster_url, environment) => None,
         None => match &environment.https {
             Some(proxy) => {
-                Some(address(proxy).ok_or("HTTPS_PROXY is no http, https or socks5 URL")?)
+                Some(address(proxy).ok_or("HTTPS_PROXY is not an http, https or socks5 URL")?)
             }
             None => None,
         },

@@ -196,7 +196,7 @@ impl<'de> DeserializeSeed<'de> for Reading<'_> {
     }
 }
 
-/// What is no object has no fields to choose among, and is read as it is.
+/// What is not an object has no fields to choose among, and is read as it is.
 impl<'de> Visitor<'de> for Reading<'_> {
     type Value = Value;
 

@@ -45,7 +45,7 @@ pub(crate) async fn run(flags: Flags) -> Result<(), Fault> {
     if let Some(flag) = left_to_nobody(&flags) {
         tracing::warn!(
             flag,
-            "KubeadmConfigs that this flag leaves out are worked on by nobody while this manager holds the lease"
+            "KubeadmConfigs that this flag leaves out are reconciled by no manager while this manager holds the lease"
         );
     }
     let candidates = Candidates::of(&flags, &own, &metrics);

@@ -70,7 +70,7 @@ fn nameless(object: &Object) -> Option<Diagnostic> {
     })
 }
 
-/// A name that is no DNS subdomain.
+/// A name that is not a DNS subdomain.
 fn misnamed(object: &Object) -> Option<Diagnostic> {
     if object.name().is_empty() {
         return None;
@@ -128,7 +128,7 @@ fn rejected(object: &Object, steps: &[&str]) -> Vec<Diagnostic> {
 }
 
 const LABEL_FORM: &str = "change the name or the value: letters, digits, `-`, `_` and `.`, at most 63 of them; a name may have a `prefix/`";
-const KEY_FORM: &str = "change the name: letters, digits, `-`, `_` and `.`, at most 63 of them, behind a `prefix/` if you like; the value is free";
+const KEY_FORM: &str = "change the name: letters, digits, `-`, `_` and `.`, at most 63 of them, after a `prefix/` if you like; the value is free";
 const SIZE: &str = "take some away: all annotations of an object together have at most 256 KiB";
 
 fn finding(path: &FieldPath, violation: &Violation, place: Place, help: &str) -> Diagnostic {

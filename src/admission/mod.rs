@@ -53,7 +53,7 @@ pub enum Rules {
     },
 }
 
-/// How a spec is judged.
+/// How a spec is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judge {
     /// The rules.
@@ -65,7 +65,7 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// Judges a WindlassConfig or its template; secrets are not printed.
+    /// Checks a WindlassConfig or its template; secrets are not printed.
     pub fn windlass(kind: Kind) -> Self {
         Judge {
             rules: Rules::Windlass,
@@ -74,7 +74,7 @@ impl Judge {
         }
     }
 
-    /// Judges a KubeadmConfig or its template as its own webhook does, word for word.
+    /// Checks a KubeadmConfig or its template as its own webhook does, word for word.
     pub fn kubeadm(kind: Kind, ignition_gate: bool) -> Self {
         Judge {
             rules: Rules::Kubeadm { ignition_gate },

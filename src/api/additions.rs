@@ -55,7 +55,10 @@ pub const ADDITIONS: &[Addition] = &[
     ),
     field("directories", "directories with owner and permissions"),
     field("fileDefaults", "owner and permissions once for all files"),
-    field("files[].contentFrom.configMap", "content that is no secret"),
+    field(
+        "files[].contentFrom.configMap",
+        "content that is not a secret",
+    ),
     field(
         "files[].transferEncoding",
         "content that no template engine touches",

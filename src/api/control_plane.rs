@@ -131,7 +131,7 @@ fn add_scale(spec: &mut Value, required: &[&str]) {
     spec["required"] = json!(required);
 }
 
-/// The config is judged by its own schema.
+/// The config is checked by its own schema.
 fn config() -> Value {
     json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true})
 }

@@ -129,7 +129,7 @@ fn readable(bytes: &[u8]) -> String {
                 .iter()
                 .map(|byte| format!("{byte:02x}"))
                 .collect();
-            format!("{} bytes that are no text, SHA-256 {hash}\n", bytes.len())
+            format!("{} bytes that are not text, SHA-256 {hash}\n", bytes.len())
         }
     }
 }
@@ -359,7 +359,7 @@ mod tests {
         let found = parts(text.as_bytes(), &Budget::default());
         assert_eq!(found[1].text.len(), LARGEST / 2 + 1);
         assert!(
-            found[2].text.contains("bytes that are no text, SHA-256 "),
+            found[2].text.contains("bytes that are not text, SHA-256 "),
             "{}",
             &found[2].text[..100.min(found[2].text.len())]
         );
@@ -376,7 +376,7 @@ mod tests {
         assert!(
             read(&[0xff, 0xfe])[0]
                 .2
-                .starts_with("2 bytes that are no text")
+                .starts_with("2 bytes that are not text")
         );
     }
 }

@@ -65,7 +65,7 @@ pub(super) struct Network {
     pub(super) allow_network: bool,
     /// Send GITLAB_ACCESS_TOKEN to this host too, such as gitlab.example.com
     ///
-    /// gitlab.com always gets it, and any host does when the token stands in the same
+    /// gitlab.com always gets it, and any host does when the token is in the same
     /// configuration file as its URL.
     #[arg(long, value_name = "HOST", hide_short_help = true)]
     pub(super) gitlab_host: Vec<String>,

@@ -225,7 +225,7 @@ fn load(shown: &str, context: &mut Context<'_>) -> Result<Inputs, Failure> {
     {
         let file = path.rsplit('/').next().unwrap_or(path);
         return Err(Failure::usage(
-            format!("`{shown}` is no file, and revisions of git are not read"),
+            format!("`{shown}` is not a file, and revisions of git are not read"),
             format!("write `git show {revision}:{path} > /tmp/{file}`, and name that file"),
         ));
     }

@@ -35,7 +35,7 @@ impl Exit {
 /// Why a verb could not do its work, when the reason is nobody's document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Failure {
-    /// The world rejected: exit 2.
+    /// A usage or I/O error: exit 2.
     World(WorldError),
     /// The command line is wrong in a way that only the verb sees: exit 2.
     Usage {
@@ -44,7 +44,7 @@ pub enum Failure {
         /// What to type.
         help: String,
     },
-    /// The settings of the project are faulty, so that nothing can be judged by them: exit 1.
+    /// The settings of the project are faulty, so that nothing can be checked by them: exit 1.
     Settings {
         /// What is wrong.
         report: Report,

@@ -48,7 +48,7 @@ pub(super) const VERB: Verb = Verb {
 /// cannot be taken over is listed under `undecided`, and `release build` rejects the file until it
 /// is decided. What the release adds to the objects, drops and changes is printed.
 ///
-/// What is assumed is printed on standard error. metadata.yaml is written if there is none.
+/// What is assumed is printed on standard error. metadata.yaml is written if it does not exist.
 #[derive(Args)]
 struct Arguments {
     /// The root folder of the project

@@ -50,7 +50,7 @@ struct Arguments {
     /// is read alone.
     #[arg(long, value_name = "LOG")]
     log: Option<String>,
-    /// Judge certificates as of this time, such as 2026-11-23T10:00:00Z
+    /// Check certificates as of this time, such as 2026-11-23T10:00:00Z
     #[arg(long, value_name = "TIME")]
     at: Option<String>,
     /// Show contents of files, and commands as they are

@@ -21,7 +21,7 @@ use crate::io::files;
 use crate::io::input::{self, ENDINGS, Inputs, Limits};
 use crate::ops::fix::{self, Fixed};
 use crate::ops::lint::unchecked::{self, UncheckedKind};
-use crate::ops::lint::{self, Form, JudgedFile, Linted};
+use crate::ops::lint::{self, CheckedFile, Form, Linted};
 use crate::ops::release_findings;
 use crate::ops::repository::tars;
 use crate::ops::rules::{self, Knows};
@@ -33,7 +33,7 @@ use crate::text::source::Source;
 pub(super) const VERB: Verb = Verb {
     words: &["lint"],
     operands: "[PATH…]",
-    summary: "judge what you have of a provider against the contract: components, CRDs, metadata, templates",
+    summary: "check what you have of a provider against the contract: components, CRDs, metadata, templates",
     family: None,
     group: Group::Release,
     manner: Manner::Ours,
@@ -47,13 +47,13 @@ struct Arguments {
     ///
     /// What a file is, its name and its content say: components, metadata.yaml, cluster templates
     /// and ClusterClasses, CRDs and other objects, releases, local repositories, kustomize
-    /// trees as they are written. What lies in one folder is judged together.
+    /// trees as they are written. What lies in one folder is checked together.
     #[arg(value_name = "PATH")]
     files: Vec<String>,
     /// Take every file as this
     #[arg(long = "as", value_name = "FORM", value_parser = forms())]
     form: Option<String>,
-    /// Tell what still stands on an older contract than this, and in which release of Cluster API
+    /// Report what still has an older contract than this, and in which release of Cluster API
     /// it ends
     #[arg(long, value_name = "CONTRACT", value_parser = ["v1beta1", "v1beta2"])]
     contract: Option<String>,
@@ -80,8 +80,8 @@ fn forms() -> PossibleValuesParser {
 #[serde(rename_all = "camelCase")]
 pub(super) struct LintReport {
     /// The files that were read, in the order of the command line.
-    files: Vec<JudgedFile>,
-    /// How many Kubernetes objects were judged, those of templates apart.
+    files: Vec<CheckedFile>,
+    /// How many Kubernetes objects were checked, those of templates apart.
     objects: usize,
     /// The objects that no rule covers, those of templates included.
     unchecked: Vec<UncheckedKind>,
@@ -105,7 +105,7 @@ impl Run for Arguments {
         let is_no_file = |text: &&Source| !files::is_file(Path::new(text.name().as_ref()));
         if let Some(text) = texts.iter().find(|text| self.fix && is_no_file(text)) {
             return Err(Failure::usage(
-                format!("`--fix` changes files, and {} is none", text.name()),
+                format!("`--fix` changes files, and {} is not a file", text.name()),
                 "leave it out",
             ));
         }
@@ -193,7 +193,7 @@ impl Arguments {
         linted: &Linted,
     ) -> Result<Built, Failure> {
         let mut built = Built::default();
-        let is_provider = |file: &&JudgedFile| file.form == Form::Provider.as_str();
+        let is_provider = |file: &&CheckedFile| file.form == Form::Provider.as_str();
         for file in linted.files.iter().filter(is_provider) {
             if !files::is_file(Path::new(&file.file)) {
                 continue;
@@ -346,8 +346,8 @@ fn notes(linted: &Linted, excluded: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// How much was judged: `1 components file, 2 templates, 40 objects`.
-fn done(files: &[JudgedFile], objects: usize) -> String {
+/// How much was checked: `1 components file, 2 templates, 40 objects`.
+fn done(files: &[CheckedFile], objects: usize) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     files
         .iter()
@@ -365,7 +365,7 @@ fn done(files: &[JudgedFile], objects: usize) -> String {
         .map(|(count, what)| plural(count, what))
         .collect();
     if said.is_empty() {
-        "nothing judged".to_owned()
+        "nothing checked".to_owned()
     } else {
         said.join(", ")
     }

@@ -127,7 +127,7 @@ fn topic(words: &[String]) -> Result<Topic, Failure> {
         None => format!("`{PROGRAM} --help` lists all commands"),
     };
     Err(Failure::usage(
-        format!("`{asked}` is no command of {PROGRAM}"),
+        format!("`{asked}` is not a command of {PROGRAM}"),
         help,
     ))
 }

@@ -173,7 +173,7 @@ impl Arguments {
         // What standard input is called may be the name of a file too.
         if self.write && self.files.iter().any(|file| file == "-") {
             return Err(Failure::usage(
-                "`--write` changes files, and standard input is none",
+                "`--write` changes files, and standard input is not a file",
                 "leave `--write` out",
             ));
         }
@@ -182,7 +182,10 @@ impl Arguments {
             .find(|source| self.write && !files::is_file(Path::new(source.name().as_ref())))
         {
             Some(source) => Err(Failure::usage(
-                format!("`--write` changes files, and {} is none", source.name()),
+                format!(
+                    "`--write` changes files, and {} is not a file",
+                    source.name()
+                ),
                 "leave `--write` out",
             )),
             None => Ok(()),

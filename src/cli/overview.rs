@@ -36,7 +36,7 @@ pub(super) fn text(program: &str, verbs: &[Verb], first_try: &str, width: usize)
 
 const GLOBAL: &str = "--config FILE (clusterctl's)  --settings FILE  -q, --quiet  -v, --v N  --color auto|always|never  -h, --help  -V, --version";
 /// What the exit codes of our verbs mean.
-pub(super) const EXIT: &str = "0 clean, 1 findings or a faulty document, 2 the world failed.";
+pub(super) const EXIT: &str = "0 clean, 1 findings or a faulty document, 2 usage or I/O error.";
 /// Between the parts of a line that say different things.
 const GAP: &str = "    ";
 
@@ -188,7 +188,7 @@ See what a machine boots with
 clusterctl's offline commands, with its flags, output and exit codes
   generate yaml|provider|cluster, config repositories, completion, version
 Global: --config FILE (clusterctl's)  --settings FILE  -q, --quiet  -v, --v N  --color auto|always|never  -h, --help  -V, --version
-Exit: 0 clean, 1 findings or a faulty document, 2 the world failed.    Try: windlass render examples/worker.yaml
+Exit: 0 clean, 1 findings or a faulty document, 2 usage or I/O error.    Try: windlass render examples/worker.yaml
 ";
         assert_eq!(
             text("windlass", VERBS, "render examples/worker.yaml", usize::MAX),
@@ -239,7 +239,7 @@ Exit: 0 clean, 1 findings or a faulty document, 2 the world failed.    Try: wind
             hung("  ", "aaaa, bbbb, cccc", ", ", 2, 15),
             "  aaaa, bbbb,\n  cccc\n"
         );
-        // A part that is too long by itself is not broken: it stands where it begins, or below what
+        // A part that is too long by itself is not broken: it is where it begins, or below what
         // it follows.
         assert_eq!(hung("  ", "aaaaaaaa bb", " ", 2, 4), "  aaaaaaaa\n  bb\n");
         assert_eq!(hung("a ", "bbbbbb", " ", 4, 5), "a bbbbbb\n");

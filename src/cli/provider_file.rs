@@ -40,7 +40,7 @@ pub(super) struct ProviderFlag {
     provider: Option<String>,
     /// Read files that lie outside the folder of provider.yaml, or are hidden
     ///
-    /// Without it a provider.yaml of somebody else reads nothing of this machine. Links count as
+    /// Without it another person's provider.yaml cannot read files of this machine. Links count as
     /// what they lead to.
     #[arg(long, hide_short_help = true)]
     allow_outside: bool,

@@ -239,7 +239,7 @@ pub(super) fn kept<T>(result: Result<T, Box<Diagnostic>>, report: &mut Report) -
 /// one.
 ///
 /// # Errors
-/// It is no date.
+/// It is not a date.
 pub(super) fn source_date(context: &Context<'_>) -> Result<Option<i64>, Failure> {
     let Some(text) = context.environment.non_empty("SOURCE_DATE_EPOCH") else {
         return Ok(None);

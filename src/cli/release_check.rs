@@ -27,7 +27,7 @@ use crate::text::url::without_credentials;
 pub(super) const VERB: Verb = Verb {
     words: &["release", "check"],
     operands: "VERSION DIR…",
-    summary: "judge a release before it is published, and whether users can upgrade to it",
+    summary: "check a release before it is published, and whether users can upgrade to it",
     family: None,
     group: Group::Release,
     manner: Manner::Ours,
@@ -46,7 +46,7 @@ struct Check {
     /// The folders with the files of the release
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<String>,
-    /// The release that users upgrade from: what would break for them is told
+    /// The release that users upgrade from: what would break for them is reported
     #[arg(long, value_name = "DIR")]
     previous: Option<String>,
     #[command(flatten)]
@@ -135,7 +135,7 @@ impl Run for Check {
                 .as_deref()
                 .is_some_and(|previous| Path::new(file).starts_with(previous))
         };
-        // Of what nobody has judged nothing can be allowed.
+        // Of what nobody has checked nothing can be allowed.
         let verdict = if is_unjudged {
             judge.verdict_of_unfinished(context, report, &mut sources)
         } else {

@@ -51,7 +51,7 @@ struct Diff {
     /// The new one
     ///
     /// Objects are matched by API group, kind, namespace and name, items of lists by what
-    /// Kubernetes tells them apart by. Where both are folders, templates and metadata.yaml are
+    /// Kubernetes uses as their key. Where both are folders, templates and metadata.yaml are
     /// compared too, and other files by their bytes.
     #[arg(value_name = "NEW")]
     new: String,

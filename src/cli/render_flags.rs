@@ -61,7 +61,7 @@ pub(super) struct RenderFlags {
 }
 
 impl RenderFlags {
-    /// The surroundings of two sides, where a version is a range `A..B`: those with A, none without
+    /// The flags of two sides, where a version is a range `A..B`: those with A, none without
     /// a range, and those with B.
     ///
     /// # Errors
@@ -147,7 +147,7 @@ fn ends(flag: &str, text: &str) -> Result<Option<(String, String)>, Failure> {
             Ok(Some((from.to_owned(), to.to_owned())))
         }
         Some(_) => Err(Failure::usage(
-            format!("`--{flag} {text}` is no range"),
+            format!("`--{flag} {text}` is not a range"),
             format!("write `--{flag} A..B` with both versions"),
         )),
     }

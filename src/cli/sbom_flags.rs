@@ -49,7 +49,7 @@ pub(super) fn labelled<'g>(
         return Ok((Some(label.to_owned()), value));
     }
     Err(Failure::usage(
-        format!("`{flag} {given}` is for `{label}`, which is no provider here"),
+        format!("`{flag} {given}` is for `{label}`, which is not a provider here"),
         format!("provider.yaml has {}", labels.join(", ")),
     ))
 }

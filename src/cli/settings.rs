@@ -23,7 +23,7 @@ use crate::text::source::Source;
 struct Project {
     settings: Settings,
     source: Source,
-    /// What is found in them that is no error.
+    /// What is found in them that is not an error.
     report: Report,
     /// The working folder, and the folder beside which paths of the settings begin.
     here: PathBuf,
@@ -68,7 +68,7 @@ impl Project {
             .map_or_else(|| file.clone(), str::to_owned)
     }
 
-    /// Whether all files of a waiver were judged by its rule. `shown` are the names of the files
+    /// Whether all files of a waiver were checked by its rule. `shown` are the names of the files
     /// that were, by their paths.
     fn is_settled(
         &self,
@@ -104,7 +104,7 @@ fn found(here: &Path) -> Option<String> {
         .find(|path| files::is_file(Path::new(path)))
 }
 
-/// By what a run is judged: flags, and the settings of the project.
+/// By what a run is checked: flags, and the settings of the project.
 pub(super) struct Judge {
     levels: Levels,
     project: Option<Project>,
@@ -202,7 +202,7 @@ impl Judge {
         &self.levels
     }
 
-    /// Judges a report of what is whole.
+    /// Checks a report of what is whole.
     pub(super) fn verdict(
         &self,
         context: &Context<'_>,
@@ -214,7 +214,7 @@ impl Judge {
             .judge(self.waived(context, report, sources, judged))
     }
 
-    /// Judges a report of something that is not whole.
+    /// Checks a report of something that is not whole.
     pub(super) fn verdict_of_unfinished(
         &self,
         context: &Context<'_>,

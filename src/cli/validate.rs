@@ -15,7 +15,7 @@ use super::templates::TemplateFlags;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::diag::Setting;
-use crate::ops::validate::{self, JudgedMachine};
+use crate::ops::validate::{self, CheckedMachine};
 use crate::render::Request;
 
 pub(super) const VERB: Verb = Verb {
@@ -37,7 +37,7 @@ struct Arguments {
     /// Configs, control planes, their templates, Cluster API's own objects, with what they refer
     /// to: files, folders, - for standard input
     ///
-    /// Judged are schema, CEL rules and webhooks of the CAPI release, what kubeadm, kubelet and
+    /// Checked are schema, CEL rules and webhooks of the CAPI release, what kubeadm, kubelet and
     /// the control plane of the Kubernetes version take, commands as a shell reads them, and
     /// what is rendered. What is missing is filled in, as render does.
     #[arg(value_name = "FILE", required = true)]
@@ -56,9 +56,9 @@ struct Arguments {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ValidateReport {
-    /// The machines that were judged, in the order of the input.
-    machines: Vec<JudgedMachine>,
-    /// How many objects of Cluster API's core were judged: Clusters, ClusterClasses, machines and
+    /// The machines that were checked, in the order of the input.
+    machines: Vec<CheckedMachine>,
+    /// How many objects of Cluster API's core were checked: Clusters, ClusterClasses, machines and
     /// the sets of them, health checks.
     topologies: usize,
     /// Objects of which nothing is known here, as `Kind/name`.
@@ -92,7 +92,7 @@ impl Run for Arguments {
         let report = documents.settle_judged(&mut rendering, report);
         let verdict = judge.verdict(context, report, &mut documents.sources, IN_PART);
         validation.others.iter().for_each(|title| {
-            context.trace(1, &format!("{title} is of no kind that is judged here"))
+            context.trace(1, &format!("{title} is of no kind that is checked here"))
         });
         let to = if self.output.format == Format::Text {
             To::Stdout

@@ -152,7 +152,7 @@ impl Arguments {
         let is_of_node = what.is_absolute() && !self.files.iter().any(is_question);
         if (self.what == "-" || files::is_file(what)) && !is_of_node {
             let message = format!(
-                "`{}` is a file, and stands where the question belongs",
+                "`{}` is a file, and is where the question belongs",
                 self.what
             );
             return Err(Failure::usage(

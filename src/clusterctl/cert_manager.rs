@@ -44,7 +44,7 @@ impl Config<'_> {
     /// cert-manager as clusterctl installs it.
     ///
     /// # Errors
-    /// When the setting has another form, or its url holds what is no variable.
+    /// When the setting has another form, or its url holds what is not a variable.
     pub fn cert_manager(&self) -> Result<CertManager, Rejection> {
         let section = self.setting(CERT_MANAGER).unwrap_or(Setting::Null);
         let field = |name: &str| match section.get(name).map(Setting::to_field) {

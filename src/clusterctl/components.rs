@@ -227,7 +227,7 @@ fn with_namespace(mut objects: Vec<Value>, namespace: &str) -> Vec<Value> {
     objects
 }
 
-/// Adds the labels by which clusterctl finds its objects. Labels of which one is no text are lost.
+/// Adds the labels by which clusterctl finds its objects. Labels of which one is not text are lost.
 fn add_labels(object: &mut Value, label: &str) {
     let mut labels: Map<String, Value> =
         fields::metadata_texts(object, "labels").unwrap_or_default();
@@ -237,7 +237,7 @@ fn add_labels(object: &mut Value, label: &str) {
 }
 
 /// The Namespace, then cert-manager's objects back to front, then the rest: what clusterctl's
-/// comparison, which is no order, makes of it.
+/// comparison, which is not an order, makes of it.
 fn in_order(objects: Vec<Value>) -> Vec<Value> {
     let (mut namespaces, rest): (Vec<_>, Vec<_>) = objects
         .into_iter()

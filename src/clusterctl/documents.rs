@@ -89,7 +89,7 @@ fn is_empty(piece: &[u8]) -> bool {
 /// were read `before` are not read again.
 ///
 /// # Errors
-/// For the first piece that is no mapping, or no YAML; behind it nothing is read.
+/// For the first piece that is not a mapping, or no YAML; behind it nothing is read.
 pub(super) fn objects(
     shown: &str,
     text: &[u8],
@@ -206,7 +206,7 @@ pub(super) fn to_yaml(objects: Vec<Value>) -> Result<String, Rejection> {
 /// The first document of a text; null when there is none.
 ///
 /// # Errors
-/// When it is no YAML.
+/// When it is not YAML.
 pub(super) fn first(text: &[u8], budget: &Budget) -> Result<Value, Rejection> {
     yaml::first(text, budget).map_err(Rejection::new)
 }

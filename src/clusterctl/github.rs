@@ -234,7 +234,7 @@ impl<'w> GitHub<'w> {
             true => NetworkFault::Failed(format!(
                 "the answer is not what GitHub's API gives: {error}"
             )),
-            false => NetworkFault::Failed(format!("the answer is no JSON: {error}")),
+            false => NetworkFault::Failed(format!("the answer is not JSON: {error}")),
         })
     }
 

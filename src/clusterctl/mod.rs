@@ -147,7 +147,7 @@ pub fn generate_provider(
     )
 }
 
-/// What is no semantic version, in the words of Kubernetes' parser.
+/// What is not a semantic version, in the words of Kubernetes' parser.
 fn not_semantic(text: &str, fault: &VersionFault) -> Rejection {
     let shown = go::quote(text);
     let begins_with_number = text

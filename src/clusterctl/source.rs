@@ -9,7 +9,7 @@ use crate::text::go;
 use crate::text::go::url::Url;
 use crate::text::url::{UrlText, without_credentials};
 
-/// A template that is no part of a repository.
+/// A template that is not part of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TemplateSource {
     /// What standard input held.

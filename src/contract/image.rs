@@ -24,7 +24,7 @@ pub(crate) enum ImageFault {
     NotCanonical,
     /// The path, which is held here, has upper-case letters.
     UpperCase(String),
-    /// It is no reference; holds the words.
+    /// It is not a reference; holds the words.
     Malformed(String),
 }
 

@@ -14,7 +14,7 @@ pub(crate) enum VersionFault {
     NotThreeNumbers,
     /// A number begins with a zero; holds the number.
     LeadingZero(String),
-    /// What follows the third number is no pre-release or build metadata; holds it.
+    /// What follows the third number is not a pre-release or build metadata; holds it.
     Suffix(String),
 }
 

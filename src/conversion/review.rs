@@ -28,7 +28,7 @@ fn convert_all(request: &Value) -> Result<Vec<Value>, String> {
         .and_then(|rest| rest.strip_prefix('/'))
         .and_then(Version::parse);
     let version = version.ok_or_else(|| {
-        format!("request.desiredAPIVersion: {desired:?} is no version of {GROUP} that is known")
+        format!("request.desiredAPIVersion: {desired:?} is not a version of {GROUP} that is known")
     })?;
     let objects = request["objects"]
         .as_array()

@@ -53,7 +53,7 @@ impl Severity {
 /// A second place that a finding speaks of, with the words beside it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Related {
-    /// Where it stands.
+    /// Location.
     pub place: Place,
     /// What is there; empty when the place speaks for itself.
     pub label: Text,
@@ -110,7 +110,7 @@ pub struct Diagnostic {
     /// One lower-case phrase about the defect: the subject is the user's field or file; no final
     /// period.
     pub message: Text,
-    /// Where it stands.
+    /// Location.
     pub place: Place,
     /// Words beside the caret; empty when the message says it all.
     pub label: Text,
@@ -127,7 +127,7 @@ pub struct Diagnostic {
     pub upstream: Option<Text>,
     /// What fixes it, where that is certain.
     pub fix: Option<Fix>,
-    /// Whether it fails the run even if it is no error.
+    /// Whether it fails the run even if it is not an error.
     pub is_denied: bool,
     /// Why it does not count, if it does not: it fails no run and is not told to people.
     pub waived: Option<Waiver>,

@@ -11,7 +11,7 @@ const CLOSES: char = '\u{fdd1}';
 
 /// A value of the user's document in a text: `format!("`{}` is not a port", Quoted(port))`. It may
 /// be secret, so that [`Text`] remembers where it stands, and reports hide it. Names, keys and
-/// paths that the program chooses are no values: they are always shown.
+/// paths that the program chooses are not values: they are always shown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Quoted<T>(pub(crate) T);
 

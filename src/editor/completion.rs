@@ -349,7 +349,7 @@ mod tests {
         let (rules, word) = completed("allow = [\"yaml-s|");
         assert!(rules.contains(&"yaml-syntax".to_owned()));
         assert_eq!(word, "yaml-s");
-        // A text that is no list of rules has no items, whatever its letters.
+        // A text that is not a list of rules has no items, whatever its letters.
         assert_eq!(completed("reason = \"fü|"), (Vec::new(), String::new()));
     }
 }

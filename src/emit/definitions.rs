@@ -46,7 +46,7 @@ pub(crate) fn check(provider: &Provider, crd: &Object, pattern: &Place) -> Repor
         let finding = Diagnostic::of(
             &NOT_A_CRD,
             format!(
-                "`crds` also takes {}, which is no CustomResourceDefinition",
+                "`crds` also takes {}, which is not a CustomResourceDefinition",
                 crd.title()
             ),
         );
@@ -245,7 +245,7 @@ fn undeclared_labels(crd: &Object, wanted: &[(String, String)]) -> Report {
         .map(|key| {
             Diagnostic::of(
                 &LABEL_WRONG,
-                format!("label {key} stands for a contract that `contracts` of provider.yaml does not give this CRD"),
+                format!("label {key} means a contract that `contracts` of provider.yaml does not give this CRD"),
             )
             .at(crd.place(&path(&["metadata", "labels"]).field(key.as_str())))
             .help("remove the label from the file, or declare the contract under `contracts`")
@@ -300,7 +300,7 @@ pub(crate) fn label_contracts(provider: &Provider, crd: &mut Object) {
 /// definition"; Kubernetes: `CustomResourceDefinitionNames`).
 ///
 /// # Errors
-/// When `spec.names` is no mapping.
+/// When `spec.names` is not a mapping.
 pub(crate) fn complete_names(crd: &mut Object) -> Result<(), Misfit> {
     let kind = crd.text(&["spec", "names", "kind"]).to_owned();
     if kind.is_empty() {

@@ -1,4 +1,4 @@
-//! What the judge says of components that were built: findings stand where the objects come from,
+//! What the check says of components that were built: findings stand where the objects come from,
 //! not in the file that is made of them.
 
 use semver::Version;
@@ -31,7 +31,7 @@ impl Built<'_> {
         lint::Components::read(Source::new(file, self.text.as_str()), budget)
     }
 
-    /// Judges the components, once they are read, and the metadata that is released with them. What
+    /// Checks the components, once they are read, and the metadata that is released with them. What
     /// the build told already is not told again.
     pub(crate) fn check(
         &self,

@@ -76,7 +76,7 @@ impl Patches {
         (patches, report)
     }
 
-    /// Adds the documents of a text; `place` is where it begins, if it is no file.
+    /// Adds the documents of a text; `place` is where it begins, if it is not a file.
     fn add(
         &mut self,
         entry: &ObjectPatch,

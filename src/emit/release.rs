@@ -74,7 +74,7 @@ pub enum Replacement {
 pub struct Release {
     /// The files.
     pub files: Tree,
-    /// Whether an error keeps something out of the files. What the judge says of whole files does
+    /// Whether an error keeps something out of the files. What the check says of whole files does
     /// not.
     pub is_incomplete: bool,
     /// The images that it runs.
@@ -153,14 +153,14 @@ pub(crate) fn build(plan: &Plan<'_>) -> Release {
 /// has 1.4 MB.
 const AT_ONCE: usize = 2 << 20;
 
-/// What the judge says of a release, and what its users install.
+/// What the check says of a release, and what its users install.
 struct Verdict {
     findings: Report,
     install: Option<String>,
     about_install: Report,
 }
 
-/// Judges components and templates, and makes [`INSTALL_FILE`].
+/// Checks components and templates, and makes [`INSTALL_FILE`].
 fn judge(
     plan: &Plan<'_>,
     built: &[Built<'_>],

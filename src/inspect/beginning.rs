@@ -74,7 +74,7 @@ fn is_python_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
 
-/// Of a template, whose very first line must name jinja and nothing else, what stands below it; an
+/// Of a template, whose very first line must name jinja and nothing else, what is below it; an
 /// archive or an include does not.
 fn below_jinja(text: &str) -> Form {
     let (first, body) = text.split_once('\n').unwrap_or((text, ""));

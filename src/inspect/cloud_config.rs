@@ -48,7 +48,7 @@ pub(super) fn read(
             let place = source.place_at(first.root.span);
             let finding = Diagnostic::of(
                 &DOCUMENT_INVALID,
-                "cloud-config is a map of keys, and this is none",
+                "cloud-config is a map of keys, and this is not a map",
             )
             .at(place);
             report
@@ -82,7 +82,7 @@ const MERGING: [&str; 2] = ["merge_how", "merge_type"];
 
 /// Said where a document with jinja does not parse.
 pub(crate) const JINJA_FIRST: &str =
-    "cloud-init evaluates the document's jinja first; it is read here as it stands";
+    "cloud-init evaluates the document's jinja first; it is read here as it is";
 
 fn unread_keys(source: &Source, root: &Mapping, report: &mut Report) {
     let is_read = |key: &str| {
@@ -175,7 +175,7 @@ fn items<'n>(root: &'n Mapping, key: &str) -> &'n [Node] {
         .unwrap_or_default()
 }
 
-/// That a key whose value cloud-init goes through is no list; of nothing nothing is asked.
+/// That a key whose value cloud-init goes through is not a list; of nothing nothing is asked.
 fn no_list(source: &Source, root: &Mapping, key: &str) -> Option<Diagnostic> {
     let value = root
         .get(key)
@@ -183,7 +183,7 @@ fn no_list(source: &Source, root: &Mapping, key: &str) -> Option<Diagnostic> {
         .filter(|value| value.as_sequence().is_none() && !value.is_null())?;
     let finding = Diagnostic::of(
         &DOCUMENT_INVALID,
-        format!("`{key}` is no list, so that nothing of it is done"),
+        format!("`{key}` is not a list, so that nothing of it is done"),
     )
     .at(source.place_at(value.span));
     Some(finding.help("begin each entry with `- `"))
@@ -204,7 +204,7 @@ fn no_command(source: &Source, items: &[Node], key: &str) -> Option<Diagnostic> 
     );
     let finding = Diagnostic::of(&DOCUMENT_INVALID, message).at(source.place_at(item.span));
     Some(finding.help(
-        "put the command in quotes: `: ` makes a map of it, and a number or `true` is no text",
+        "put the command in quotes: `: ` makes a map of it, and a number or `true` is not text",
     ))
 }
 
@@ -246,7 +246,7 @@ fn commands(
     let reading = (!is_windows).then(|| Reading::of(&script, false));
     let mut line = 2;
     let mut steps = Vec::with_capacity(commands.len());
-    // A batch file up to the first line that writes the file that tells success.
+    // A batch file up to the first line that writes the sentinel file.
     let mut batch = is_windows.then(String::new);
     for (index, item, command) in commands {
         let count = command.split('\n').count();
@@ -276,7 +276,7 @@ fn commands(
     steps
 }
 
-/// Whether a line of a batch file is the first that writes the file that tells success, and only
+/// Whether a line of a batch file is the first that writes the sentinel file, and only
 /// when what stands before it succeeded.
 fn sentinel_of_batch(batch: &mut Option<String>, command: &str) -> Option<bool> {
     let before = batch.as_mut()?;
@@ -527,7 +527,7 @@ mod tests {
                     .map(|finding| finding.message.to_string())
                     .collect::<Vec<_>>()
             };
-            let expected = format!("`{key}` is no list, so that nothing of it is done");
+            let expected = format!("`{key}` is not a list, so that nothing of it is done");
             assert_eq!(
                 (told("kubeadm join"), told("{a: b}")),
                 (vec![expected.clone()], vec![expected]),

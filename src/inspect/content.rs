@@ -11,7 +11,7 @@ use crate::text::go::base64;
 /// The most bytes that unpacking may give.
 pub(crate) const MOST_UNPACKED: usize = 16 << 20;
 
-/// A bootstrap token (kubeadm: "Bootstrap tokens"): its id is no secret.
+/// A bootstrap token (kubeadm: "Bootstrap tokens"): its id is not a secret.
 static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\b([a-z0-9]{6})\.[a-z0-9]{16}\b")
         .expect("internal error: the pattern is one of ours")

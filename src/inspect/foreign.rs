@@ -1,4 +1,4 @@
-//! What is no bootstrap data at all: what it seems to be instead, and what to do.
+//! What is not bootstrap data at all: what it seems to be instead, and what to do.
 
 use super::findings::DATA_UNREADABLE;
 use crate::diag::{Diagnostic, Place};
@@ -51,14 +51,14 @@ pub(super) fn finding(source: &Source) -> Diagnostic {
     }
     if text.starts_with('\u{feff}') {
         return said(
-            "it begins with a byte order mark, behind which cloud-init recognises nothing"
+            "it begins with a byte order mark, after which cloud-init recognizes nothing"
                 .to_owned(),
             "save it as UTF-8 without byte order mark".to_owned(),
         );
     }
     if is_of_kubectl(text) {
         return said(
-            "it is a message of kubectl, and not what kubectl was asked for".to_owned(),
+            "it is a message of kubectl, and not the object that was requested".to_owned(),
             WHERE.to_owned(),
         );
     }
@@ -78,7 +78,7 @@ pub(super) fn finding(source: &Source) -> Diagnostic {
     }
     if let Some(kind) = kind(text) {
         let help = match RENDERED.iter().any(|rendered| kind.starts_with(rendered)) {
-            true => "`windlass render FILE` prints the data that it becomes, and `windlass validate FILE` judges it".to_owned(),
+            true => "`windlass render FILE` prints the data that it becomes, and `windlass validate FILE` checks it".to_owned(),
             false => WHERE.to_owned(),
         };
         return said(
@@ -89,7 +89,7 @@ pub(super) fn finding(source: &Source) -> Diagnostic {
     if let Some(count) = broken_base64(text) {
         return said(
             format!(
-                "it begins as bootstrap data in base64 and breaks off: {count} characters are no whole number of groups of four"
+                "it begins as bootstrap data in base64 and breaks off: {count} characters are not whole number of groups of four"
             ),
             "copy it again, to its end".to_owned(),
         );

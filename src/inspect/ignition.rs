@@ -66,8 +66,9 @@ pub(super) fn steps(
                 .sum();
             let at = (before + error.column().saturating_sub(1)).min(source.text().len());
             // The message of the reader may quote what it met.
-            let finding = Diagnostic::of(&DOCUMENT_INVALID, "the document is no JSON from here on")
-                .at(source.place_at(at..at));
+            let finding =
+                Diagnostic::of(&DOCUMENT_INVALID, "the document is not JSON from here on")
+                    .at(source.place_at(at..at));
             report.push(
                 finding.help("Ignition rejects the whole document, and the machine does not boot"),
             );
@@ -79,7 +80,7 @@ pub(super) fn steps(
         .unwrap_or_default()
         .to_owned();
     if !is_specified(&version) {
-        let message = "`ignition.version` is no version of the specification, which has 2.0.0 to 2.4.0, and 3.0.0, 3.1.0 and so on";
+        let message = "`ignition.version` is not a version of the specification, which has 2.0.0 to 2.4.0, and 3.0.0, 3.1.0 and so on";
         let finding = Diagnostic::of(&DOCUMENT_INVALID, message).at(source.place());
         report.push(
             finding.help("write a version that the machine's Ignition reads, such as \"3.4.0\""),
@@ -235,7 +236,7 @@ fn content(contents: &Value, budget: &Budget) -> Option<Result<Vec<u8>, String>>
     let data = if url.is_empty() {
         Ok(Vec::new())
     } else {
-        data_url::read(url).map_err(|_| "is no data URL".to_owned())
+        data_url::read(url).map_err(|_| "is not a data URL".to_owned())
     };
     Some(
         data.and_then(|data| match contents["compression"].as_str() {

@@ -130,7 +130,7 @@ fn whole(name: &str, documents: &[Document], judging: &mut Judging<'_>) {
         let finding = finding
             .note("Cluster API's contract asks for the file, and providers that wait for it take the machine for one that never came up");
         judging.report.push(finding.help(format!(
-            "add `&& echo success > {file}` behind the command that joins"
+            "add `&& echo success > {file}` after the command that joins"
         )));
     }
 }
@@ -226,7 +226,7 @@ fn sentinel(document: &Document, step: &Step, source: &Source, judging: &mut Jud
         Action::File(file) if is_sentinel(&file.path) => (
             step.by.clone(),
             Some(false),
-            "leave the file out, and let the command that joins write it behind `&&`",
+            "leave the file out, and let the command that joins write it after `&&`",
         ),
         Action::File(file) => (
             file.path.clone(),
@@ -239,9 +239,8 @@ fn sentinel(document: &Document, step: &Step, source: &Source, judging: &mut Jud
         return;
     };
     if !conditional {
-        let message = format!(
-            "{by} writes the file that tells success whether or not what comes before it succeeded"
-        );
+        let message =
+            format!("{by} writes the sentinel file whether or not what comes before it succeeded");
         let finding =
             Diagnostic::of(&SENTINEL_UNCONDITIONAL, message).at(place(document, step, source));
         judging.report.push(finding.help(help));
@@ -257,13 +256,13 @@ fn sentinel(document: &Document, step: &Step, source: &Source, judging: &mut Jud
 fn behind(is_windows: bool) -> &'static str {
     match is_windows {
         true => {
-            "write it behind `if ($LASTEXITCODE -eq 0)` in PowerShell, and behind `|| exit /b 1` in a batch file"
+            "write it after `if ($LASTEXITCODE -eq 0)` in PowerShell, and after `|| exit /b 1` in a batch file"
         }
-        false => "write it behind `&&`, or begin the script with `set -e`",
+        false => "write it after `&&`, or begin the script with `set -e`",
     }
 }
 
-/// Whether a path is that of the file that tells success.
+/// Whether a path is that of the sentinel file.
 fn is_sentinel(path: &str) -> bool {
     match has_drive(path) {
         true => path
@@ -277,7 +276,7 @@ fn is_sentinel(path: &str) -> bool {
     }
 }
 
-/// Whether a script among the files writes the file that tells success, and only when what stands
+/// Whether a script among the files writes the sentinel file, and only when what stands
 /// before it succeeded.
 fn sentinel_of_script(file: &FileOnNode) -> Option<bool> {
     let text = std::str::from_utf8(file.content.as_ref()?.expose()).ok()?;

@@ -285,7 +285,7 @@ fn of_secrets(packed: &Packed, text: &str, peeled: &mut Peeled, budget: &Budget)
                 let place = secret.place(&crate::diag::FieldPath::root().field("data").field(key));
                 let finding = Diagnostic::of(
                     &DATA_UNREADABLE,
-                    format!("data.{key} is no base64 from its byte {at} on"),
+                    format!("data.{key} is not base64 from its byte {at} on"),
                 )
                 .at(place);
                 peeled.report.push(

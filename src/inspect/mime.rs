@@ -38,7 +38,7 @@ pub(super) fn is_message(text: &str) -> bool {
 /// The parts of a message, in their order.
 ///
 /// # Errors
-/// What of it is no message of several parts.
+/// What of it is not a message of several parts.
 pub(super) fn parts(text: &str) -> Result<Vec<Part>, String> {
     let (headers, body) = headers(text);
     let Some(boundary) = headers

@@ -121,9 +121,8 @@ pub(crate) fn inspect(name: &str, bytes: &[u8], now: Timestamp, budget: &Budget)
         ));
     }
     if let Some(source) = texts.first().filter(|_| is_cut) {
-        let message = format!(
-            "the documents have more than {MOST_STEPS} steps, and those behind are not looked at"
-        );
+        let message =
+            format!("the documents have more than {MOST_STEPS} steps, and later ones are not read");
         let finding = Diagnostic::of(&findings::STEPS_CUT, message).at(source.place());
         inspection
             .report

@@ -1,5 +1,5 @@
 //! What a shell makes of the steps that are one script: which failure is seen, which commands never
-//! run, and whether the file that tells success is written only after success. The script itself
+//! run, and whether the sentinel file is written only after success. The script itself
 //! `text::shell` reads.
 
 use std::ops::RangeInclusive;
@@ -27,7 +27,7 @@ pub(super) struct Reading<'t> {
     judged: Vec<Judged>,
     /// Of each command the one before it in its list.
     previous: Vec<Option<usize>>,
-    /// Whether the text names the file that tells success anywhere.
+    /// Whether the text names the sentinel file anywhere.
     names_sentinel: bool,
     /// The first command that could fail, and ends the script then.
     first_ending: Option<usize>,
@@ -167,7 +167,7 @@ impl<'t> Reading<'t> {
         }
     }
 
-    /// Of what these lines write the file that tells success with: whether only when something
+    /// Of what these lines write the sentinel file with: whether only when something
     /// before it succeeded. Nothing if they do not.
     pub(super) fn sentinel(&self, lines: &RangeInclusive<u32>) -> Option<bool> {
         if !self.names_sentinel || matches!(self.failure(lines), Failure::NeverRuns(_)) {

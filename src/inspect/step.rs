@@ -85,9 +85,9 @@ pub(crate) struct Step {
     /// Of commands that run in one script: the first of its lines in there, from 1, and how many
     /// there are.
     pub(crate) lines: Option<(usize, usize)>,
-    /// Where it stands in the document, in bytes.
+    /// Location in the document, in bytes.
     pub(crate) at: usize,
-    /// Of a command that writes the file that tells success: whether only when something before it
+    /// Of a command that writes the sentinel file: whether only when something before it
     /// succeeded.
     pub(crate) sentinel: Option<bool>,
 }

@@ -7,7 +7,7 @@ use regex::Regex;
 /// What writes into a file: a redirection, or a cmdlet and its parameters.
 const WRITES: &str = r"(?:(?:^|[\s;|{(&=\x22'])(?:new-item|ni|set-content|sc|add-content|ac|out-file|tee-object|tee)\b[^;|&\n]*?|>)\s*";
 
-/// A text that writes the file that tells success.
+/// A text that writes the sentinel file.
 static WRITTEN: LazyLock<Regex> = LazyLock::new(|| {
     let file = r#"(?:"[^"\n]*|'[^'\n]*|[^\s"';&|>]*)bootstrap-success\.complete(?:["'\s;&|)}]|$)"#;
     compiled(&format!("(?im){WRITES}{file}"))
@@ -54,7 +54,7 @@ pub(super) fn is_script(path: &str) -> bool {
         .any(|known| ending.eq_ignore_ascii_case(known))
 }
 
-/// Of a text that writes the file that tells success: whether only when what stands before it
+/// Of a text that writes the sentinel file: whether only when what stands before it
 /// succeeded. Nothing if it does not.
 pub(super) fn sentinel(text: &str) -> Option<bool> {
     let code = COMMENT.replace_all(text, "");

@@ -116,7 +116,7 @@ mod tests {
     }
 
     /// A folder that goes deeper than anybody's release is somebody else's where a foreign file
-    /// shows it; where none does, it is not judged.
+    /// shows it; where none does, it is not checked.
     #[test]
     fn what_cannot_be_walked_is_foreign_only_where_a_foreign_file_was_found() {
         let base = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
 //! Files that a document names stay below the document's folder: nobody who only sends a change to
-//! it reads the machine on which it is judged.
+//! it reads the machine on which it is checked.
 
 use std::path::{Component, Path, PathBuf};
 

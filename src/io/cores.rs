@@ -26,8 +26,8 @@ pub(super) fn share_out(bytes: usize) {
     }
 }
 
-/// Makes the thread of `main` one of those that work, when so many files are judged: several are
-/// judged on all cores.
+/// Makes the thread of `main` one of those that work, when so many files are checked: several are
+/// checked on all cores.
 pub fn share_out_files(count: usize) {
     if count > 1 {
         main_works_too();

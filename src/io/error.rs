@@ -163,7 +163,7 @@ impl fmt::Display for WorldError {
                 f,
                 "{path}: {first} and {second} are one file on macOS or Windows: they differ only in case or Unicode form"
             ),
-            WorldError::Interrupted => f.write_str("interrupted; nothing is left behind"),
+            WorldError::Interrupted => f.write_str("interrupted; nothing was left"),
         }
     }
 }
@@ -267,7 +267,7 @@ mod tests {
             ),
             (
                 WorldError::Interrupted,
-                "interrupted; nothing is left behind",
+                "interrupted; nothing was left",
                 None,
             ),
         ];

@@ -169,7 +169,7 @@ fn takes_change(path: &str, read: &[u8]) -> Result<(), WorldError> {
     }
     if fs::read(path).is_ok_and(|now| now != read) {
         return rejected(
-            "it changed while it was judged; nothing of that is lost: run the command again",
+            "it changed while it was checked; nothing of that is lost: run the command again",
         );
     }
     Ok(())
@@ -300,7 +300,7 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(
-            rejection.contains("changed while it was judged"),
+            rejection.contains("changed while it was checked"),
             "{rejection}"
         );
         assert_eq!(fs::read_to_string(&path).unwrap(), "old\nmine\n");
@@ -339,7 +339,7 @@ mod tests {
             changes(b"other")
                 .unwrap_err()
                 .to_string()
-                .contains("changed while it was judged")
+                .contains("changed while it was checked")
         );
         assert_eq!(fs::read_to_string(&paths[0]).unwrap(), "old");
         changes(b"old").unwrap();

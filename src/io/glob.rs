@@ -109,9 +109,7 @@ impl<'b> Globs<'b> {
                     next.push(format!("{prefix}{name}{separator}"));
                 }
                 if next.len() > MOST_FILES {
-                    return Err(too_large(format!(
-                        "stands for more than {MOST_FILES} files"
-                    )));
+                    return Err(too_large(format!("matches more than {MOST_FILES} files")));
                 }
             }
             prefixes = next;
@@ -289,7 +287,7 @@ mod tests {
             "these are folders"
         );
         fs::create_dir(folder.path().join("more")).unwrap();
-        let bound = "stands for more than 100000 files".to_owned();
+        let bound = "matches more than 100000 files".to_owned();
         let rejected = WorldError::TooLarge {
             path: pattern.clone(),
             bound,

@@ -98,7 +98,7 @@ mod tests {
         let base = tempfile::tempdir().unwrap();
         let folder = base.path().join("new");
         let shown = folder.to_str().unwrap().to_owned();
-        let first = Lock::take(&shown, || panic!("nobody else is there")).unwrap();
+        let first = Lock::take(&shown, || panic!("no other writer is there")).unwrap();
         let (tell, told) = mpsc::channel();
         let second = std::thread::spawn(move || {
             let waits = tell.clone();

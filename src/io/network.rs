@@ -438,7 +438,7 @@ fn redirected(from: &str, location: &str) -> Result<String, NetworkFault> {
             Ok(format!("https://{host}{location}"))
         }
         _ => Err(NetworkFault::Failed(format!(
-            "{}: redirects to what is no https URL",
+            "{}: redirects to what is not an https URL",
             without_credentials(from)
         ))),
     }

@@ -117,7 +117,7 @@ impl<'c> Progress<'c> {
 mod tests {
     use super::*;
 
-    /// A clock that stands where it is put.
+    /// A clock that is where it is put.
     struct Stopped(std::cell::Cell<Duration>);
 
     impl Clock for Stopped {

@@ -33,7 +33,7 @@ pub(super) struct Staging {
 }
 
 impl Staging {
-    /// Makes the folder, and those that it stands in. What killed processes left beside it is
+    /// Makes the folder, and those that contains it. What killed processes left beside it is
     /// removed.
     pub(super) fn new(beside: &Path) -> io::Result<Self> {
         let interrupt = Interrupt::watch()?;

@@ -21,7 +21,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// A stream that is no terminal, under the name that errors show.
+    /// A stream that is not a terminal, under the name that errors show.
     pub fn new(name: &'static str, to: impl Write + 'static) -> Self {
         Stream {
             name,

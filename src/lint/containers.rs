@@ -69,7 +69,7 @@ fn image_finding(object: &Object, image: &str, fault: &ImageFault) -> Diagnostic
             format!("write `{}`", image.to_lowercase()),
         ),
         ImageFault::Malformed(_) => (
-            "is no image reference",
+            "is not an image reference",
             "write `image: registry/path:tag`, without variables".to_owned(),
         ),
     };

@@ -23,7 +23,7 @@ rules! {
     WEBHOOK_INCOMPLETE = error("components-webhook-incomplete"), catalogue("C15");
 }
 
-/// Judges what clusterctl makes of the objects.
+/// Checks what clusterctl makes of the objects.
 pub(super) fn check(objects: &[Object]) -> Report {
     let judge = |object| {
         unknown_version(object)

@@ -35,7 +35,7 @@ pub(crate) fn check(scope: &Scope<'_>) -> Report {
     FAMILIES.iter().flat_map(|family| family(scope)).collect()
 }
 
-/// Judges objects of which the rest may be elsewhere: what clusterctl and the API server say of
+/// Checks objects of which the rest may be elsewhere: what clusterctl and the API server say of
 /// each, and the families.
 pub(crate) fn check_part(scope: &Scope<'_>) -> Report {
     let mut report: Report = definitions::of(scope.objects)

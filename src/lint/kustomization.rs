@@ -11,7 +11,7 @@ rules! {
 /// repository, and hosts that need no scheme.
 const BEGINNINGS: [&str; 4] = ["git::", "git@", "github.com/", "github.com:"];
 
-/// Judges what a kustomization is made of, each with its place.
+/// Checks what a kustomization is made of, each with its place.
 pub(crate) fn check<'r>(resources: impl IntoIterator<Item = (&'r str, Place)>) -> Report {
     let remote = resources
         .into_iter()

@@ -1,4 +1,4 @@
-//! The judge of releases: what the core, the API server or clusterctl would reject or change. Verbs
+//! The check of releases: what the core, the API server or clusterctl would reject or change. Verbs
 //! that build, lay in or examine a release hand it the same [`Release`], so that they cannot
 //! disagree.
 

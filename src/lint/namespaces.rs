@@ -32,7 +32,7 @@ rules! {
     ROLE_LEFT_BEHIND = info("components-role-left-behind");
 }
 
-/// Judges names and namespaces of all objects. `wanted` is the namespace that provider.yaml names,
+/// Checks names and namespaces of all objects. `wanted` is the namespace that provider.yaml names,
 /// if there is one.
 pub(super) fn check(objects: &[Object], file: &Source, wanted: Option<&str>) -> Report {
     let mut report = Report::new();

@@ -30,7 +30,7 @@ const GIVEN: [(&str, &str); 2] = [
     ("ServiceAccount", "default"),
 ];
 
-/// Judges the pods of all objects. Namespaces do not count: clusterctl moves all objects into one.
+/// Checks the pods of all objects. Namespaces do not count: clusterctl moves all objects into one.
 pub(super) fn check(objects: &[Object]) -> Report {
     let made = made(objects);
     let with_pods = objects

@@ -1,4 +1,4 @@
-//! A release as clusterctl gets it: what one provider installs, judged together with its metadata.
+//! A release as clusterctl gets it: what one provider installs, checked together with its metadata.
 //! Providers of a release share its templates.
 
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub(crate) struct Verdict {
 }
 
 impl<'a> Release<'a> {
-    /// Judges the release. `config` is the configuration with which clusterctl would read it.
+    /// Checks the release. `config` is the configuration with which clusterctl would read it.
     pub(crate) fn check(self, config: &Config<'_>) -> Verdict {
         let installed = self.installed();
         let budget = config.world().budget;
@@ -47,7 +47,7 @@ impl<'a> Release<'a> {
         settled(report, installed.rejections(config))
     }
 
-    /// Judges the release as a clusterctl without any configuration reads it.
+    /// Checks the release as a clusterctl without any configuration reads it.
     pub(crate) fn check_by_itself(self, budget: &Budget) -> Verdict {
         let installed = self.installed();
         let rejections = || {

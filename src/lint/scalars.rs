@@ -21,7 +21,7 @@ rules! {
 /// Whole numbers beyond this are not exact as doubles.
 const EXACT: u64 = 1 << 53;
 
-/// Judges the scalars of a file as it is written, variables included.
+/// Checks the scalars of a file as it is written, variables included.
 pub(super) fn check(source: &Source, documents: &[Document]) -> Report {
     let mut report = Report::new();
     for document in documents {
@@ -149,7 +149,7 @@ impl Walk<'_> {
         }
         if self.is_label() && !matches!(entry.value.value, Value::String(_)) {
             let message = format!(
-                "label {} is no text, so clusterctl drops all labels of the object",
+                "label {} is not text, so clusterctl drops all labels of the object",
                 entry.key
             );
             let finding = Diagnostic::of(&LABEL_NOT_TEXT, message).at(self.place(entry.value.span));
@@ -159,7 +159,7 @@ impl Walk<'_> {
                 entry.key,
                 written = Quoted(written)
             ));
-            // Of what is no number and no boolean nobody knows which text was meant.
+            // Of what is neither a number nor a boolean, the intended text is unknown.
             let is_plain = matches!(entry.value.value, Value::Number(_) | Value::Bool(_))
                 && !written.starts_with(['!', '&', '*']);
             finding.fix =

@@ -1,4 +1,4 @@
-//! Objects that are judged together, and what is known of where they belong.
+//! Objects that are checked together, and what is known of where they belong.
 
 use semver::Version;
 
@@ -57,7 +57,7 @@ pub(crate) struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// All objects of the components, as their author wants them judged.
+    /// All objects of the components, as their author wants them checked.
     pub(crate) fn whole(
         &self,
         wishes: Wishes<'a>,
@@ -98,7 +98,7 @@ pub(crate) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// The same objects as their author wants them judged.
+    /// The same objects as their author wants them checked.
     pub(crate) fn with(self, wishes: Wishes<'a>) -> Self {
         Scope {
             roles: wishes.roles,
@@ -146,12 +146,15 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// What is said where the rest of some objects is not judged, because the run has no steps left.
+/// What is said where the rest of some objects is not checked, because the run has no steps left.
 pub(super) fn unjudged(spent: Exceeded, budget: &Budget) -> Diagnostic {
     budget.blamed(|| {
-        let finding = Diagnostic::of(&WORK_EXCEEDED, format!("judging the objects takes {spent}"));
+        let finding = Diagnostic::of(
+            &WORK_EXCEEDED,
+            format!("checking the objects takes {spent}"),
+        );
         finding
-            .help("judge fewer files at once")
-            .note("what would come after this is not judged")
+            .help("check fewer files at once")
+            .note("what follows is not checked")
     })
 }

@@ -23,7 +23,7 @@ rules! {
     CLASS_REPEATED = warning("template-class-repeated");
 }
 
-/// Judges the text of a template, variables included. That they cannot be read is a finding of its
+/// Checks the text of a template, variables included. That they cannot be read is a finding of its
 /// own.
 pub(super) fn check(source: &Source, budget: &Budget) -> Report {
     let Ok(template) = envsubst::parse(source.text()) else {
@@ -92,7 +92,7 @@ fn clusters(source: &Source, budget: &Budget) -> Report {
     let mut report = Report::new();
     let mut classes = BTreeSet::new();
     // Variables can break the YAML of a template that is sound once they are replaced: then nothing
-    // is judged here.
+    // is checked here.
     for document in &yaml::parse(source, budget).documents {
         let root = &document.root;
         let text = |path: &str| root.at(&FieldPath::of_fields(path)).and_then(Node::as_str);

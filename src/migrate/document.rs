@@ -110,10 +110,8 @@ impl Document<'_> {
                 .source
                 .place_at(range.start + at..range.start + at + comment.len())
                 .in_document(self.document.index);
-            let finding = Diagnostic::of(
-                &COMMENT_DROPPED,
-                "the comment stands where nothing is left to stand beside",
-            );
+            let finding =
+                Diagnostic::of(&COMMENT_DROPPED, "the comment has no line left beside it");
             report.push(
                 finding
                     .at(place)
@@ -150,7 +148,7 @@ impl Document<'_> {
         let help = if text[range.clone()].contains(['&', '*']) {
             "write the values out where anchors and aliases (`&`, `*`) stand, and migrate again"
         } else if text[range].replace("\r\n", "\n").contains('\r') {
-            "end each line with a line feed, where a carriage return stands alone, and migrate again"
+            "end each line with a line feed, where a carriage return is alone, and migrate again"
         } else {
             "write keys that stand twice once, and migrate again; if there are none, report it as a bug"
         };

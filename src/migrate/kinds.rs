@@ -15,7 +15,7 @@ pub enum Family {
     Kubeadm,
 }
 
-/// Fields whose content is no reference of the user's, whatever it looks like. Owners are written
+/// Fields whose content is not a reference of the user's, whatever it looks like. Owners are written
 /// by controllers.
 const NO_REFERENCES: [&str; 7] = [
     "variables",

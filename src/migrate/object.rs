@@ -193,10 +193,10 @@ impl Object<'_> {
                 &ORDER_LOST,
                 format!("{place} is a list of arguments, of which {target} keeps one of each name, in no order"),
             )
-            .help("check that no argument stands twice"),
+            .help("check that no argument appears twice"),
             Loss::Repeated => Diagnostic::of(
                 &ORDER_LOST,
-                format!("{place} adds an argument to a list in {target}: no template of the input says whether it stands there already"),
+                format!("{place} adds an argument to a list in {target}: no template of the input says whether it is there already"),
             )
             .help("name the file with the template too, or check that it has no argument of this name"),
             Loss::Added => Diagnostic::of(&FIELD_ADDED, format!("the document leaves {place} open, and what {target} has for it does not"))
@@ -261,7 +261,7 @@ impl Object<'_> {
             .in_document(document.document.index)
             .in_object(self.title(document));
         let variable = &document.source.text()[block];
-        let message = format!("{variable} stands for a part of the document that is not known");
+        let message = format!("{variable} is a part of the document that is not known");
         let help = "write the part in place of the variable, or change the document by hand";
         let finding = Diagnostic::of(&NOT_CONVERTED, message);
         Some(finding.at(place).help(help))

@@ -489,7 +489,10 @@ impl Patch<'_> {
                 })),
                 None => Err((
                     "value",
-                    format!("it cannot be said by one patch of this path in {}", self.to),
+                    format!(
+                        "it cannot be expressed by one patch of this path in {}",
+                        self.to
+                    ),
                     help,
                 )),
             };

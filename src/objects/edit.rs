@@ -11,7 +11,7 @@ impl Object {
     /// Sets `metadata.name`.
     ///
     /// # Errors
-    /// When `metadata` is no mapping.
+    /// When `metadata` is not a mapping.
     pub(crate) fn set_name(&mut self, name: &str) -> Result<(), Misfit> {
         self.set(&FieldPath::of_fields("metadata.name"), name.into())
     }
@@ -19,7 +19,7 @@ impl Object {
     /// Sets `metadata.namespace`.
     ///
     /// # Errors
-    /// When `metadata` is no mapping.
+    /// When `metadata` is not a mapping.
     pub(crate) fn set_namespace(&mut self, namespace: &str) -> Result<(), Misfit> {
         self.set(
             &FieldPath::of_fields("metadata.namespace"),
@@ -30,7 +30,7 @@ impl Object {
     /// Sets a label.
     ///
     /// # Errors
-    /// When `metadata` or its `labels` are no mapping.
+    /// When `metadata` or its `labels` are not mapping.
     pub(crate) fn set_label(&mut self, key: &str, value: &str) -> Result<(), Misfit> {
         self.set_in_metadata("labels", key, value)
     }
@@ -38,7 +38,7 @@ impl Object {
     /// Sets an annotation.
     ///
     /// # Errors
-    /// When `metadata` or its `annotations` are no mapping.
+    /// When `metadata` or its `annotations` are not mapping.
     pub(crate) fn set_annotation(&mut self, key: &str, value: &str) -> Result<(), Misfit> {
         self.set_in_metadata("annotations", key, value)
     }

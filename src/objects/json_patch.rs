@@ -63,7 +63,7 @@ pub(crate) fn apply_written(
             )?;
             moved
         }
-        other => return Err(format!("`{other}` is no operation")),
+        other => return Err(format!("`{other}` is not an operation")),
     };
     // Of a map kustomize's version of the library replaces also what is not there.
     let adds = |document: &mut Value| {

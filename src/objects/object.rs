@@ -111,7 +111,7 @@ impl Object {
         }
     }
 
-    /// The same object with another value; what it holds stands where it stood.
+    /// The same object with another value; what it holds is where it stood.
     pub(crate) fn revised(&self, value: Value) -> Self {
         Object {
             value: Arc::new(value),

@@ -28,7 +28,7 @@ pub(crate) fn pod_path(kind: &str) -> Option<&'static str> {
 }
 
 /// The containers of an object with their paths: those that run, then init containers, then
-/// ephemeral ones. What is no mapping is left out.
+/// ephemeral ones. What is not a mapping is left out.
 pub(crate) fn containers(object: &Value) -> impl Iterator<Item = (FieldPath, &Value)> {
     let pod = pod_path(fields::kind(object)).into_iter();
     pod.flat_map(move |pod| {

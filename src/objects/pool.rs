@@ -60,7 +60,7 @@ pub(crate) enum Contents {
     Nothing,
     /// Comments and marks of documents.
     Comments,
-    /// Documents that are no objects.
+    /// Documents that are not objects.
     Others,
 }
 

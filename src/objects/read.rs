@@ -23,7 +23,7 @@ pub(crate) fn documents(source: &Source, budget: &Budget) -> (Vec<Object>, Repor
     (documents.map(Object::of_document).collect(), read.report)
 }
 
-/// The objects of a source. Documents without content are passed over; what is no object is a
+/// The objects of a source. Documents without content are passed over; what is not an object is a
 /// finding.
 pub(crate) fn read(source: &Source, budget: &Budget) -> (Vec<Object>, Report) {
     let (mut objects, mut report) = documents(source, budget);
@@ -38,7 +38,7 @@ pub(crate) fn read(source: &Source, budget: &Budget) -> (Vec<Object>, Report) {
 
 fn fault(object: &Object) -> Option<Diagnostic> {
     if object.kind() == "List" && object.api_version() == "v1" {
-        let finding = Diagnostic::of(&OBJECT_LIST, "a List stands where objects are expected");
+        let finding = Diagnostic::of(&OBJECT_LIST, "a List is where objects are expected");
         return Some(
             finding
                 .at(object.place(&FieldPath::of_fields("kind")))
@@ -74,7 +74,7 @@ fn fault(object: &Object) -> Option<Diagnostic> {
     }
     let finding = Diagnostic::of(
         &OBJECT_INCOMPLETE,
-        format!("the document has no {missing}, so it is no Kubernetes object"),
+        format!("the document has no {missing}, so it is not a Kubernetes object"),
     );
     Some(
         finding

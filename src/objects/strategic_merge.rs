@@ -38,7 +38,7 @@ pub(crate) fn merge_key(field: &str) -> Option<&'static [&'static str]> {
         .map(|(_, key)| std::slice::from_ref(key))
 }
 
-/// The lists that are merged in objects of a kind. Of kinds that are no part of Kubernetes nobody
+/// The lists that are merged in objects of a kind. Of kinds that are not part of Kubernetes nobody
 /// says so.
 pub(crate) fn merge_keys(kind: &str) -> MergeKeys {
     match kind {
@@ -70,7 +70,7 @@ pub(crate) struct PatchFault {
 pub(crate) enum PatchFaultKind {
     /// An item of a list that is merged lacks the field by which items are told apart.
     NoKey(&'static str),
-    /// An item of such a list is no map.
+    /// An item of such a list is not a map.
     NoMap,
     /// `$patch` has another value than `merge`, `replace`, `delete`.
     UnknownDirective,
@@ -83,7 +83,7 @@ impl std::fmt::Display for PatchFaultKind {
         match self {
             PatchFaultKind::NoKey(key) => write!(
                 f,
-                "the item has no `{key}`, by which items of this list are told apart"
+                "the item has no `{key}`, by which items of this list are distinguished"
             ),
             PatchFaultKind::NoMap => f.write_str("an item of this list is a map of fields"),
             PatchFaultKind::UnknownDirective => {

@@ -11,7 +11,7 @@ use crate::text::budget::Budget;
 use crate::text::envsubst::{self, OffsetMap, SubstError, Template};
 use crate::text::source::Source;
 
-/// What stands for a variable without a default while a template is judged. It reads as a number
+/// What stands for a variable without a default while a template is checked. It reads as a number
 /// and as a name.
 pub(crate) const SAMPLE: &str = "1";
 

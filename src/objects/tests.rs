@@ -224,7 +224,7 @@ fn bindings_name_what_stands_beside_the_name() {
     );
 }
 
-/// `n` is false in YAML 1.1, and a number is no name.
+/// `n` is false in YAML 1.1, and a number is not a name.
 #[test]
 fn a_name_that_is_no_text_is_told_as_what_it_is() {
     for (name, said) in [

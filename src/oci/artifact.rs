@@ -132,7 +132,7 @@ impl Wanted {
 pub(crate) struct Contents {
     pub(crate) files: Vec<Wanted>,
     pub(crate) annotations: Annotations,
-    /// How many layers have no title, and are no files.
+    /// How many layers have no title, and are not files.
     pub(crate) untitled: usize,
 }
 
@@ -152,7 +152,7 @@ struct Read {
 /// Reads a manifest, whoever wrote it. Nothing in it is trusted.
 ///
 /// # Errors
-/// Why it is no artifact of files, in a few words.
+/// Why it is not an artifact of files, in a few words.
 pub(crate) fn contents(manifest: &[u8]) -> Result<Contents, String> {
     if manifest.len() as u64 > MOST_MANIFEST {
         return Err(format!(
@@ -180,14 +180,14 @@ pub(crate) fn contents(manifest: &[u8]) -> Result<Contents, String> {
         };
         let shown = title.escape_debug();
         if !is_file_name(title) {
-            return Err(format!("`{shown}` is no plain file name"));
+            return Err(format!("`{shown}` is not a plain file name"));
         }
         if !titles.insert(title.to_lowercase()) {
             return Err(format!("two of its files are called `{shown}`"));
         }
         if blob_path(&layer.digest).is_none() {
             return Err(format!(
-                "`{}` of `{shown}` is no digest with SHA-256",
+                "`{}` of `{shown}` is not a digest with SHA-256",
                 layer.digest.escape_debug()
             ));
         }
@@ -307,7 +307,7 @@ mod tests {
             &"a".repeat(256),
         ] {
             assert!(
-                rejection(json!({"layers": [layer(title, 0)]})).contains("no plain file name"),
+                rejection(json!({"layers": [layer(title, 0)]})).contains("not a plain file name"),
                 "{title}"
             );
         }
@@ -331,7 +331,7 @@ mod tests {
             .collect();
         assert!(rejection(json!({"layers": many})).contains("more than 1000"));
         let bad = json!({"layers": [{"digest": "sha256:../../x", "size": 1, "annotations": {TITLE: "a"}}]});
-        assert!(rejection(bad).contains("no digest"));
+        assert!(rejection(bad).contains("not a digest"));
         assert!(rejection(json!({"manifests": []})).contains("index"));
         assert!(rejection(json!({})).contains("no layers"));
         assert!(

@@ -69,7 +69,7 @@ const ET_DYN: u64 = 3;
 /// What is wrong with a program for an image of this architecture; `shown` is its file.
 pub(crate) fn check(bytes: &[u8], architecture: &Architecture, shown: &str) -> Option<Diagnostic> {
     let not_a_program = |why: String, help: &str| {
-        let message = format!("{shown} is no program that Linux could start: {why}");
+        let message = format!("{shown} is not a program that Linux could start: {why}");
         let finding = Diagnostic::of(&NOT_A_PROGRAM, message);
         Some(finding.at(Place::file(shown)).help(help))
     };
@@ -135,7 +135,7 @@ impl<'a> File<'a> {
                 "it is a program for macOS"
             }
             [0x1f, 0x8b, ..] => "it is compressed",
-            _ => "it is no ELF file",
+            _ => "it is not an ELF file",
         };
         Err(what.to_owned())
     }
@@ -341,7 +341,7 @@ mod tests {
             (b"MZ\x90", "Windows"),
             (b"\xcf\xfa\xed\xfe", "macOS"),
             (b"\x1f\x8b\x08", "compressed"),
-            (b"kind: Cluster\n", "no ELF file"),
+            (b"kind: Cluster\n", "not an ELF file"),
             (&whole[..40], "cut off"),
             (&whole[..whole.len() - 1], "cut off"),
             (&whole[..100], "cut off"),

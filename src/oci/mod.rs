@@ -74,7 +74,7 @@ pub(crate) fn digest(bytes: &[u8]) -> String {
     format!("sha256:{}", hex(&Sha256::digest(bytes)))
 }
 
-/// Where a layout has the blob of a digest; `None` when that is no SHA-256.
+/// Where a layout has the blob of a digest; `None` when that is not SHA-256.
 fn blob_path(digest: &str) -> Option<String> {
     let hex = digest.strip_prefix("sha256:")?;
     let is_hex = hex.len() == 64

@@ -38,7 +38,7 @@ struct LayoutFile {
 /// `shown` is its folder.
 ///
 /// # Errors
-/// The finding: it is no layout, it has no such image, a blob of the image is not what its digest
+/// The finding: it is not a layout, it has no such image, a blob of the image is not what its digest
 /// says, or its parts do not agree.
 pub(crate) fn digest_of(files: &Tree, shown: &str, tag: &str) -> Result<String, Box<Diagnostic>> {
     let layout = Reader { files, shown };
@@ -75,7 +75,7 @@ pub(crate) fn manifest_of<'t>(
     };
     let named = named.map_err(|wanted| {
         let message = format!(
-            "{shown} has {} manifests, and {wanted} is asked for",
+            "{shown} has {} manifests, and {wanted} is requested",
             index.manifests.len()
         );
         let at = Place::file(format!("{}/{INDEX_FILE}", shown.trim_end_matches('/')));
@@ -150,7 +150,7 @@ impl Reader<'_> {
             (0, some) => format!("the tags {}", some.join(", ")),
             (count, _) => format!("{count} manifests with this tag"),
         };
-        let message = format!("{} has {has}, and {tag} is asked for", self.shown);
+        let message = format!("{} has {has}, and {tag} is requested", self.shown);
         let at = Place::file(format!("{}/{INDEX_FILE}", self.shown.trim_end_matches('/')));
         let help = format!("name a tag that is there, once, or write it with the tag {tag}");
         Err(Box::new(
@@ -175,7 +175,7 @@ impl Reader<'_> {
             )));
         }
         let path = blob_path(&of.digest)
-            .ok_or_else(|| wrong(format!("`{}` is no digest with SHA-256", of.digest)))?;
+            .ok_or_else(|| wrong(format!("`{}` is not a digest with SHA-256", of.digest)))?;
         let blob = self
             .files
             .get(&path)
@@ -394,12 +394,12 @@ mod tests {
             (
                 INDEX_FILE,
                 r#"{"manifests": [{"digest": "sha256:../../etc/passwd", "size": 1}]}"#,
-                "no digest",
+                "not a digest",
             ),
             (
                 INDEX_FILE,
                 r#"{"manifests": [{"digest": "md5:00", "size": 1}]}"#,
-                "no digest",
+                "not a digest",
             ),
         ] {
             let (id, message) = changed(file, text);

@@ -27,7 +27,7 @@ pub(crate) enum Store {
     Layout { folder: String },
 }
 
-/// Why a text is no reference.
+/// Why a text is not a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) message: String,
@@ -44,7 +44,7 @@ const FORMS: &str =
 pub(crate) fn parse(text: &str) -> Result<Reference, Fault> {
     let shown = without_credentials(text);
     let wrong = |what: String| Fault {
-        message: format!("`{shown}` is no reference: {what}"),
+        message: format!("`{shown}` is not a reference: {what}"),
         help: FORMS,
     };
     if shown != text {
@@ -87,11 +87,11 @@ pub(crate) fn parse(text: &str) -> Result<Reference, Fault> {
         return Err(wrong("it names no repository".to_owned()));
     };
     if !is_host(host) {
-        return Err(wrong(format!("`{host}` is no host")));
+        return Err(wrong(format!("`{host}` is not a host")));
     }
     if !is_repository(repository) {
         return Err(wrong(format!(
-            "`{repository}` is no repository: letters are lower case, between `/`, `.`, `_` and `-`"
+            "`{repository}` is not a repository: letters are lower case, between `/`, `.`, `_` and `-`"
         )));
     }
     let store = Store::Registry {

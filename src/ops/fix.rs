@@ -1,7 +1,7 @@
 //! `--fix`: applies the certain fixes of findings to their texts. Comments and
 //! layout stay.
 //!
-//! A fix is kept only if the judge, asked again, no longer finds what it was made for, and no error
+//! A fix is kept only if the check, asked again, no longer finds what it was made for, and no error
 //! that was not there before.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -54,7 +54,7 @@ pub struct Generated {
     pub text: Option<String>,
     /// What keeps something out of it.
     pub report: Report,
-    /// What the judge says of it.
+    /// What the check says of it.
     pub judged: Report,
 }
 

@@ -111,11 +111,11 @@ pub fn version(text: &str) -> Result<Version, Box<Diagnostic>> {
             "write it without the zero".to_owned(),
         ),
         Err(VersionFault::Suffix(suffix)) => (
-            format!("the version `{text}` ends in `{suffix}`, which is no pre-release"),
+            format!("the version `{text}` ends in `{suffix}`, which is not a pre-release"),
             "write it as in v1.2.3-rc.1".to_owned(),
         ),
         Err(VersionFault::NotThreeNumbers | VersionFault::NotAVersion) => (
-            format!("`{text}` is no semantic version"),
+            format!("`{text}` is not a semantic version"),
             "write three numbers, as in v0.1.0".to_owned(),
         ),
     };
@@ -142,7 +142,7 @@ pub fn image_override(text: &str) -> Result<ImageOverride, Box<Diagnostic>> {
     }
     let finding = Diagnostic::of(
         &IMAGE_FAULT,
-        format!("`{image}` is no image with registry and tag or digest"),
+        format!("`{image}` is not an image with registry and tag or digest"),
     );
     Err(Box::new(
         finding.help(

@@ -38,7 +38,7 @@ pub fn run(
     {
         let finding = Diagnostic::of(
             &CONTRACT_FAULT,
-            format!("`{unknown}` is no contract that Cluster API accepts"),
+            format!("`{unknown}` is not a contract that Cluster API accepts"),
         );
         report.push(
             finding.help(

@@ -85,7 +85,7 @@ fn difference(old: &str, new: &str, origin: &str) -> (String, Span) {
     }
     let next = theirs.next().unwrap_or_default().trim();
     (
-        format!("the file ends here, {origin} goes on with `{next}`"),
+        format!("the file ends here, {origin} continues with `{next}`"),
         Span { start, end: start },
     )
 }
@@ -252,14 +252,14 @@ mod tests {
             (
                 "a\n",
                 "a\n  b: 1\n",
-                "the file ends here, p.yaml goes on with `b: 1`",
+                "the file ends here, p.yaml continues with `b: 1`",
                 (2, 2, 1),
                 (2, 2, 1),
             ),
             (
                 "",
                 "a\n",
-                "the file ends here, p.yaml goes on with `a`",
+                "the file ends here, p.yaml continues with `a`",
                 (0, 1, 1),
                 (0, 1, 1),
             ),

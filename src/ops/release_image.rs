@@ -69,7 +69,7 @@ pub(crate) fn platforms() -> impl Iterator<Item = String> {
         .map(|known| format!("linux/{}", known.name))
 }
 
-/// Judges the binaries and makes the image. Nothing of it depends on clock or machine.
+/// Checks the binaries and makes the image. Nothing of it depends on clock or machine.
 pub(crate) fn run(request: &Request<'_>) -> Made {
     let mut report: Report = request
         .binaries
@@ -79,7 +79,10 @@ pub(crate) fn run(request: &Request<'_>) -> Made {
     if !request.version.build.is_empty() {
         let finding = Diagnostic::of(
             &TAG_IMPOSSIBLE,
-            format!("v{} is no tag of an image: it has a `+`", request.version),
+            format!(
+                "v{} is not a tag of an image: it has a `+`",
+                request.version
+            ),
         );
         report.push(finding.help("leave the build metadata out"));
     }
@@ -159,7 +162,7 @@ fn facts(request: &Request<'_>, tag: &str) -> Facts {
 /// The digest of the image that a layout has for a version. `shown` is its folder.
 ///
 /// # Errors
-/// The finding: it is no layout, it has no such image, or a blob of it is not what its digest says.
+/// The finding: it is not a layout, it has no such image, or a blob of it is not what its digest says.
 pub(crate) fn digest_of(
     files: &Tree,
     shown: &str,

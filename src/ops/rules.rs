@@ -183,7 +183,7 @@ pub(crate) fn depends_on_version(rule: &Rule) -> bool {
     WITH_VERSION.contains(&rule)
 }
 
-/// What a run that judges a release knows of it.
+/// What a run that checks a release knows of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Knows {
     /// Its files.

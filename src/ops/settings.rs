@@ -1,4 +1,4 @@
-//! `windlass.toml`: what a project wants of the verbs that judge.
+//! `windlass.toml`: what a project wants of the verbs that check.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -76,7 +76,7 @@ pub fn excludes(pattern: &str, path: &str) -> bool {
 pub struct ProjectRoles(pub(crate) Roles);
 
 impl ProjectRoles {
-    /// Lets what is built of these inputs be judged by them.
+    /// Lets what is built of these inputs be checked by them.
     pub fn hold_for(&self, inputs: &mut Inputs) {
         inputs.set_roles(self.0.clone());
     }
@@ -110,7 +110,7 @@ pub fn read(
         Ok(table) => reader.settings(table.get_ref()),
         Err(error) => {
             let message = format!(
-                "{} is no TOML: {}",
+                "{} is not TOML: {}",
                 source.name(),
                 error.message().replace('\n', ", ")
             );
@@ -132,7 +132,7 @@ pub static KEYS: &[(&str, &str)] = &[
     ("allow", "a list of rules whose findings are left out"),
     (
         "deny",
-        "a list of rules whose findings fail a run; `warnings` stands for all warnings",
+        "a list of rules whose findings fail a run; `warnings` means all warnings",
     ),
     (
         "exclude",
@@ -150,7 +150,7 @@ pub static WAIVER_KEYS: &[(&str, &str)] = &[
         "path",
         "a file, a folder, or a pattern, beside the settings",
     ),
-    ("reason", "why; it stands in the reports"),
+    ("reason", "why; it is shown in the reports"),
     ("rule", "the rule whose findings are waived"),
 ];
 
@@ -232,7 +232,7 @@ impl Reader<'_> {
         };
         let help = format!("write `{key} = [\"RULE\"]`");
         let DeValue::Array(items) = value.get_ref() else {
-            self.wrong(&format!("{key} is no list"), value.span(), &help);
+            self.wrong(&format!("{key} is not a list"), value.span(), &help);
             return Vec::new();
         };
         let mut rules = Vec::new();
@@ -269,7 +269,7 @@ impl Reader<'_> {
         };
         let help = "begin each waiver with `[[waive]]`";
         let DeValue::Array(items) = value.get_ref() else {
-            self.wrong("waive is no list of waivers", value.span(), help);
+            self.wrong("waive is not a list of waivers", value.span(), help);
             return Vec::new();
         };
         let mut waivers = Vec::new();
@@ -341,7 +341,7 @@ impl Reader<'_> {
             DeValue::String(text) => Some(Spanned::new(value.span(), text.clone().into_owned())),
             _ => {
                 self.wrong(
-                    &format!("{key} is no text"),
+                    &format!("{key} is not text"),
                     value.span(),
                     &format!("write `{key} = \"{example}\"`"),
                 );
@@ -403,7 +403,7 @@ impl Reader<'_> {
         };
         let DeValue::Table(kinds) = value.get_ref() else {
             self.wrong(
-                "roles is no table",
+                "roles is not a table",
                 value.span(),
                 "write `[roles]`, and below it `KIND = \"ROLE\"`",
             );
@@ -416,7 +416,7 @@ impl Reader<'_> {
                 let known = Role::parse(role.get_ref());
                 if known.is_none() && role.get_ref() != NO_ROLE {
                     self.wrong(
-                        &format!("{} is no role", role.get_ref()),
+                        &format!("{} is not a role", role.get_ref()),
                         role.span(),
                         &format!("write one of {}", role_words().join(", ")),
                     );
@@ -499,7 +499,7 @@ mod tests {
     fn faults_have_their_places() {
         check(
             "deny = [\n",
-            &[("settings-syntax", 1, 9, "windlass.toml is no TOML: ")],
+            &[("settings-syntax", 1, 9, "windlass.toml is not TOML: ")],
         );
         check(
             "deny = []\ndeny = []\n",
@@ -524,7 +524,7 @@ mod tests {
                 "settings-value-wrong",
                 1,
                 8,
-                "deny is no list; write `deny = [\"RULE\"]`",
+                "deny is not a list; write `deny = [\"RULE\"]`",
             )],
         );
         check(
@@ -595,7 +595,7 @@ mod tests {
         );
         check(
             &of("rule = 'a-b'\npath = 'a'\nreason = 1\n"),
-            &[("settings-value-wrong", 4, 10, "reason is no text")],
+            &[("settings-value-wrong", 4, 10, "reason is not text")],
         );
         check(
             &of("rule = 'a-b'\npath = 'a'\nreson = 'x'\n"),

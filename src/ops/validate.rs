@@ -24,10 +24,10 @@ rules! {
     pub(crate) CONTROL_PLANE_ABSENT = info("validate-control-plane-absent");
 }
 
-/// A machine that was judged.
+/// A machine that was checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct JudgedMachine {
+pub struct CheckedMachine {
     /// `Kind/name` of the config.
     pub object: String,
     /// `init`, `control-plane-join`, `worker-join` or `machinepool`.
@@ -36,13 +36,13 @@ pub struct JudgedMachine {
     pub kubernetes_version: Option<String>,
 }
 
-impl JudgedMachine {
+impl CheckedMachine {
     fn of(machine: &Machine<'_>, is_version_said: bool) -> Self {
         let version = machine
             .rendered
             .as_ref()
             .map(|rendered| rendered.kubernetes_version.clone());
-        JudgedMachine {
+        CheckedMachine {
             object: machine.target.named().title(),
             role: machine.role.as_str(),
             kubernetes_version: version.filter(|_| is_version_said),
@@ -50,12 +50,12 @@ impl JudgedMachine {
     }
 }
 
-/// What was judged, and what of it is wrong.
+/// What was checked, and what of it is wrong.
 #[derive(Debug, Default)]
 pub struct Validation {
     /// The machines, in the order of the input.
-    pub machines: Vec<JudgedMachine>,
-    /// How many objects of Cluster API's core were judged.
+    pub machines: Vec<CheckedMachine>,
+    /// How many objects of Cluster API's core were checked.
     pub topologies: usize,
     /// Objects of kinds that nothing is known of here, as `Kind/name`.
     pub others: Vec<String>,
@@ -63,7 +63,7 @@ pub struct Validation {
     pub report: Report,
 }
 
-/// What is judged: the pool with what topologies add to it, and what of its Clusters and classes is
+/// What is checked: the pool with what topologies add to it, and what of its Clusters and classes is
 /// wrong.
 pub struct Judged {
     pool: Pool,
@@ -74,7 +74,7 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Judges the topologies and the ClusterClasses of a pool.
+    /// Checks the topologies and the ClusterClasses of a pool.
     pub fn new(pool: Pool, request: &Request) -> Self {
         let (clusters, report) = judged_topologies(&pool, request);
         let (pool, topologies) = render::planned(pool, &options(request), &request.budget);
@@ -86,13 +86,13 @@ impl Judged {
         }
     }
 
-    /// Renders everything that is judged.
+    /// Renders everything that is checked.
     pub fn render(&self, request: &Request) -> Rendering<'_> {
         render::run(&self.pool, &self.topologies, request, &Selection::All)
     }
 }
 
-/// Judges all machines. `rendering` is what came of them; `is_version_said`: whether versions of
+/// Checks all machines. `rendering` is what came of them; `is_version_said`: whether versions of
 /// Kubernetes in the objects are those of the user, and no placeholders for variables.
 pub fn run(
     judged: &Judged,
@@ -115,7 +115,7 @@ pub fn run(
     let rendered = std::mem::take(&mut rendering.report)
         .into_findings()
         .into_iter();
-    // An object of the core is enough to judge.
+    // An object of the core is enough to check.
     let is_enough = |finding: &Diagnostic| *clusters > 0 && finding.rule == &render::NO_CONFIG;
     let rendered: Vec<_> = rendered
         .filter(|finding| !is_enough(finding) && !told.contains(&identity(finding)))
@@ -176,7 +176,7 @@ pub fn run(
         machines: rendering
             .machines
             .iter()
-            .map(|machine| JudgedMachine::of(machine, is_said(machine)))
+            .map(|machine| CheckedMachine::of(machine, is_said(machine)))
             .collect(),
         topologies: *clusters,
         others: own
@@ -262,7 +262,7 @@ fn judged_topologies(pool: &Pool, request: &Request) -> (usize, Report) {
     )
 }
 
-/// That flags, gates and versions of some machines are not judged, said once.
+/// That flags, gates and versions of some machines are not checked, said once.
 fn version_unknown(without: Vec<&Machine<'_>>) -> Option<Diagnostic> {
     let first = without.first()?;
     let others = match without.len() - 1 {
@@ -319,7 +319,7 @@ fn control_plane_absent(given: &BTreeSet<(&str, &str)>, cluster: &Object) -> Opt
         return None;
     }
     let message = format!(
-        "{} has the control plane {kind}/{name}, which is not in the input: nothing of it is judged",
+        "{} has the control plane {kind}/{name}, which is not in the input: nothing of it is checked",
         cluster.title()
     );
     let place = cluster.place(&FieldPath::of_fields("spec.controlPlaneRef.name"));
@@ -340,7 +340,7 @@ fn is_known(object: &Object) -> bool {
     }
 }
 
-/// What was judged, in a line.
+/// What was checked, in a line.
 pub fn done(validation: &Validation) -> String {
     use crate::report::text::plural;
     let counts = [
@@ -354,8 +354,8 @@ pub fn done(validation: &Validation) -> String {
         .map(|(count, what)| plural(count, what))
         .collect();
     match (said.is_empty(), validation.others.is_empty()) {
-        (true, _) => "nothing judged".to_owned(),
+        (true, _) => "nothing checked".to_owned(),
         (_, true) => said.join(", "),
-        _ => said.join(", ") + " not judged",
+        _ => said.join(", ") + " not checked",
     }
 }

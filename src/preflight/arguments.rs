@@ -95,11 +95,11 @@ const LISTS: [(Component, &[&str]); 6] = [
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Argument<'a> {
     pub(super) component: Component,
-    /// The list or map that it stands in.
+    /// The list or map that contains it.
     pub(super) list: FieldPath,
     /// The name as it is written.
     pub(super) name: &'a str,
-    /// The value; empty when it is no text.
+    /// The value; empty when it is not text.
     pub(super) value: &'a str,
     /// The field with the name.
     pub(super) path: FieldPath,

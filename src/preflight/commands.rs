@@ -147,7 +147,7 @@ fn unclosed(
             (
                 command.line,
                 message,
-                "remove the operator, or write the command behind it".to_owned(),
+                "remove the operator, or write the command after it".to_owned(),
             )
         }
         (None, None) => return None,

@@ -290,7 +290,7 @@ fn malformed(subject: &Subject<'_>, argument: &Argument<'_>) -> Option<Diagnosti
         return None;
     }
     let message = format!(
-        "{} is no name of a flag: {} is started with `--{name}=…`",
+        "{} is not a name of a flag: {} is started with `--{name}=…`",
         argument.path,
         argument.component.as_str()
     );
@@ -373,7 +373,7 @@ fn unknown(
             (
                 &FLAG_UNKNOWN,
                 format!(
-                    "{path} is `{flag}`, which is no flag of {name} {version}: it does not start with it"
+                    "{path} is `{flag}`, which is not a flag of {name} {version}: it does not start with it"
                 ),
             )
         }
@@ -384,7 +384,7 @@ fn unknown(
                 component.version(*covered.end()),
             );
             let message = format!(
-                "{path} is `{flag}`, which is no flag of {name} {first} to {last}: other versions are not known here"
+                "{path} is `{flag}`, which is not a flag of {name} {first} to {last}: other versions are not known here"
             );
             (&FLAG_UNCERTAIN, message)
         }

@@ -57,12 +57,12 @@ const WORDING: Wording = Wording {
     rejected: &VALUE_REJECTED,
 };
 
-/// Whether objects of a kind are judged here.
+/// Whether objects of a kind are checked here.
 pub(crate) fn is_judged(object: &Object) -> bool {
     object.group() == CORE_GROUP && core::schema(object.kind(), "v1beta2").is_some()
 }
 
-/// Judges an object; nothing for one of another kind.
+/// Checks an object; nothing for one of another kind.
 pub(crate) fn check(object: &Object, request: &Request) -> Vec<Diagnostic> {
     if !is_judged(object) {
         return Vec::new();
@@ -132,7 +132,7 @@ fn is_partial(missing: &[Diagnostic]) -> bool {
 
 fn partial(object: &Object, missing: &[Diagnostic]) -> Diagnostic {
     let message = format!(
-        "{} lacks required fields, as a patch does: it is not judged for them",
+        "{} lacks required fields, as a patch does: it is not checked for them",
         object.title()
     );
     let finding = Diagnostic::of(&OBJECT_PARTIAL, message).at(object.place(&FieldPath::root()));
@@ -257,7 +257,7 @@ fn broken_rules(
     });
     let not_judged = verdict.not_evaluable.iter().map(|rule| {
         let message = format!(
-            "{} has a rule that cannot be judged here: {}",
+            "{} has a rule that cannot be checked here: {}",
             rule.path, rule.reason
         );
         Diagnostic::of(&RULE_NOT_JUDGED, message)

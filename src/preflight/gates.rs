@@ -42,7 +42,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
         .map(|(name, help)| {
             let path = path.field(name);
             let message = format!(
-                "{path} is no feature gate of kubeadm v1.{minor}, which ends with an error"
+                "{path} is not a feature gate of kubeadm v1.{minor}, which ends with an error"
             );
             let finding =
                 Diagnostic::of(&GATE_UNKNOWN, message).at(subject.config.key_place(&path));

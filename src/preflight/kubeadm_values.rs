@@ -221,18 +221,18 @@ impl Form {
                 _ => None,
             },
             Form::Address if text.parse::<IpAddr>().is_err() => said(
-                "it is no address",
+                "it is not an address",
                 "write an address such as 10.0.0.10, or leave it out",
             ),
             Form::AbsolutePath if !text.starts_with('/') => {
                 said("the path is not absolute", "begin it with `/`")
             }
             Form::Endpoint if !is_endpoint(text, false) => said(
-                "it is no host with a port",
+                "it is not a host with a port",
                 "write such as api.example.com:6443",
             ),
             Form::HostPort if !is_endpoint(text, true) => said(
-                "it is no host with a port",
+                "it is not a host with a port",
                 "write such as api.example.com:6443",
             ),
             Form::AltName if !is_alternative_name(text) => said(

@@ -2,7 +2,7 @@
 //! Kubernetes does not have, labels and taints that no node can have, values and feature gates that
 //! kubeadm rejects, commands that no shell reads, and versions that do not go together.
 //!
-//! The judge of the API for configs is `render::validation`; nothing of it is repeated here. Of the
+//! The check of the API for configs is `render::validation`; nothing of it is repeated here. Of the
 //! objects around them it is `core_kinds`. Checks that depend on the version of Kubernetes run only if
 //! the input or a flag contains that version: a placeholder version causes no finding.
 
@@ -39,7 +39,7 @@ use crate::render::machine::encoder;
 use crate::render::{Notes, Profile, Rendered, Request, Target};
 use crate::text::budget::Budget;
 
-/// A machine that is judged.
+/// A machine that is checked.
 struct Subject<'a> {
     config: &'a Object,
     spec_path: FieldPath,
@@ -78,7 +78,7 @@ impl Subject<'_> {
     }
 }
 
-/// Judges one machine. `rendered`: what came of it, if anything did. `is_version_said`: whether
+/// Checks one machine. `rendered`: what came of it, if anything did. `is_version_said`: whether
 /// versions of Kubernetes in the objects are those of the user.
 pub(crate) fn check(
     pool: &Pool,

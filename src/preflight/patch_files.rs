@@ -72,7 +72,7 @@ pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
             Name::Rejected => Diagnostic::of(
                 &PATCH_REJECTED,
                 format!(
-                    "kubeadm ends at the patch `{file}`: no kind of patch stands behind the `+` of its name"
+                    "kubeadm ends at the patch `{file}`: no kind of patch follows the `+` of its name"
                 ),
             ),
         };

@@ -296,7 +296,7 @@ fn unsaid(subject: &Subject<'_>, held: &Held) -> (&'static str, String) {
     ("no-effect", why)
 }
 
-/// What the config has of it that is no thing of its own: mounts, disks, volumes of static pods,
+/// What the config has of it that is not a thing of its own: mounts, disks, volumes of static pods,
 /// and sections as a whole.
 fn of_sections(subject: &Subject<'_>, wanted: &Wanted) -> Vec<Step> {
     let Some(spec) = subject.target.spec() else {

@@ -321,7 +321,7 @@ pub(super) fn variable(subject: &Subject<'_>, planned: &Planned<'_>, name: &str)
         GivenBy::Topology => format!("a variable of the topology of Cluster/{}", planned.cluster),
         GivenBy::Default => "the default of the class".to_owned(),
         GivenBy::Computed => "which Cluster API computes of the Cluster".to_owned(),
-        GivenBy::Nobody => "which nobody gives a value, and which has no default".to_owned(),
+        GivenBy::Nobody => "which has no value and no default".to_owned(),
         GivenBy::Undefined => return None,
     };
     let step = Step::new(

@@ -93,7 +93,7 @@ impl Wanted {
             Kind::User | Kind::Label | Kind::Taint => name == text,
             Kind::Argument => name.trim_start_matches('-') == text.trim_start_matches('-'),
             Kind::Field if self.only() == Some(Kind::Field) => is_field(name, text),
-            // A word that may be anything is no path of fields.
+            // A word that may be anything is not a path of fields.
             Kind::Field => without_index(name).rsplit('.').next() == Some(text),
         }
     }

@@ -210,7 +210,7 @@ fn parse_document(
 }
 
 /// The structural schema of a document. `crds` is a word or a list, which such a schema cannot say;
-/// [`crds_value`] judges it, and [`type_value`] the type.
+/// [`crds_value`] checks it, and [`type_value`] the type.
 fn schema() -> Schema {
     let mut json = document::structural_json::<Provider>();
     json["properties"]["crds"] = serde_json::json!({"x-kubernetes-preserve-unknown-fields": true});
@@ -239,7 +239,7 @@ fn type_value(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnos
     let finding = Diagnostic::of(
         SYNTAX.rejected,
         format!(
-            "type is `{found}`, which is no type of provider",
+            "type is `{found}`, which is not a type of provider",
             found = Quoted(found)
         ),
     );
@@ -265,7 +265,7 @@ fn crds_value(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnos
                 .position(|item| item.as_str().is_none_or(str::is_empty))?;
             (
                 path.index(bad),
-                format!("crds[{bad}] is no pattern of files"),
+                format!("crds[{bad}] is not a pattern of files"),
             )
         }
         other => (
@@ -280,7 +280,7 @@ fn crds_value(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnos
     Some(finding.help("write a list, such as `crds: [config/crd/bases/*.yaml]`"))
 }
 
-/// An object of another kind, of which no field is judged.
+/// An object of another kind, of which no field is checked.
 fn other_kind(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnostic> {
     let text = |field: &str| value.get(field)?.as_str();
     let (version, kind) = (text("apiVersion")?, text("kind")?);
@@ -434,7 +434,7 @@ fn builtin_foreign(declared: &Declared) -> Report {
     ] {
         if is_builtin {
             let message =
-                format!("{path} is `builtin`, which stands for the kinds of {BUILTIN_CRDS} only");
+                format!("{path} is `builtin`, which means the kinds of {BUILTIN_CRDS} only");
             report.push(
                 Diagnostic::of(&BUILTIN_FOREIGN, message)
                     .at(declared.place(&path))
@@ -488,7 +488,7 @@ fn contract_versions(
         if ApiVersion::parse(contract).is_none() {
             let finding = Diagnostic::of(
                 &CONTRACT_UNKNOWN,
-                format!("`{contract}` under {path} is no contract version"),
+                format!("`{contract}` under {path} is not a contract version"),
             );
             report.push(
                 finding

@@ -142,7 +142,7 @@ impl Pattern {
             .build();
         expression
             .map(Pattern::Expression)
-            .map_err(|_| "has a target that is no regular expression, or too large a one")
+            .map_err(|_| "has a target that is not a regular expression, or too large a one")
     }
 
     fn is_match(&self, text: &str) -> bool {

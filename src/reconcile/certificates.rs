@@ -1,4 +1,4 @@
-//! The certificates of a cluster whose control plane nobody else makes them for: looked up, and
+//! The certificates of a cluster whose control plane no other writer makes them for: looked up, and
 //! generated where they are missing (book: "Cluster API certificates";
 //! `util/secret/certificates.go` of Cluster API).
 
@@ -43,13 +43,13 @@ impl Pass<'_> {
             if certificate.external {
                 return Err(missing(
                     &key(certificate),
-                    "the certificates of an external etcd are given by whoever runs it",
+                    "the certificates of an external etcd are given by its operator",
                 ));
             }
             if !may_make {
                 return Err(missing(
                     &key(certificate),
-                    "whoever made the control plane makes it",
+                    "the creator of the control plane makes it",
                 ));
             }
             let secret = secret(cluster, certificate);

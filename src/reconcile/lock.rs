@@ -62,7 +62,7 @@ impl<'a> Pass<'a> {
             Holder::Us(_) | Holder::Nobody => return Ok(None),
             Holder::Somebody => {
                 return Ok(Some(format!(
-                    "{key} names no Machine in `{INFORMATION}`; delete it if none was told to init"
+                    "{key} names no Machine in `{INFORMATION}`; delete it if no machine runs `kubeadm init`"
                 )));
             }
             Holder::Earlier => {

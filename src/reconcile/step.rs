@@ -37,7 +37,7 @@ pub struct Write {
 /// What happens to an object.
 #[derive(Clone, PartialEq)]
 pub enum Action {
-    /// It is made, and nobody else has made it yet.
+    /// It is made, and no other writer has made it yet.
     Create(Value),
     /// It is made with a key pair that is generated now: `data` gets `tls.crt` and `tls.key`.
     CreateWithKeys(Value, KeyRequest),

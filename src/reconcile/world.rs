@@ -208,7 +208,7 @@ impl World {
     }
 
     /// Whether the next step may take a processor for long: texts are large, templates run, or data
-    /// is compressed. Then nobody else should have to wait for the thread that it takes.
+    /// is compressed. Then no other writer should have to wait for the thread that it takes.
     pub fn takes_long(&self) -> bool {
         let spec = self.config.field(&["spec"]).unwrap_or(&Value::Null);
         let is_template = |file: &Value| file["contentFormat"] == "Template";
@@ -297,7 +297,7 @@ fn is_given(before: &Object, token: &Sensitive<String>, after: &Value) -> bool {
         at = &mut at[step];
     }
     at["token"] = json!(token.expose());
-    // The parts that the API server changes with every write are no part of the data.
+    // The parts that the API server changes with every write are not part of the data.
     let is_same =
         |field: &&str| before.value()["metadata"].get(field) == after["metadata"].get(field);
     let is_same_object = [

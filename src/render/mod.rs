@@ -3,8 +3,8 @@
 //! A document walks through four rooms, and a room uses only those before it:
 //!
 //! 1. [`input`]: what is read and asked. A pool of objects of all kinds, the configs among them,
-//!    the machines they are for, and what those machines' surroundings say: cluster, role, version.
-//! 2. [`validation`]: a config is judged as its API would judge it, and brought to v1beta2.
+//!    the machines they are for, and their render context: cluster, role, version.
+//! 2. [`validation`]: a config is checked as its API would check it, and brought to v1beta2.
 //! 3. [`plan`]: what the node gets, whatever the format.
 //! 4. [`write`](mod@write): the plan as cloud-config or Ignition, as a named CAPI release writes
 //!    it, and what is lost or too large in that form.

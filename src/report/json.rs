@@ -73,7 +73,7 @@ pub struct Finding {
     pub url: Option<&'static str>,
     /// The URL of the rule's page, which `explain` prints.
     pub page: String,
-    /// Where it stands.
+    /// Location.
     #[serde(flatten)]
     pub location: Location,
     /// What is at that place.
@@ -152,7 +152,7 @@ pub struct Location {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Related {
-    /// Where it stands.
+    /// Location.
     #[serde(flatten)]
     pub location: Location,
     /// What is there.

@@ -47,12 +47,12 @@ impl Levels {
         self.deny.iter().chain(&self.allow).map(String::as_str)
     }
 
-    /// Judges a report.
+    /// Checks a report.
     pub fn judge(&self, report: Report) -> Verdict {
         self.judged(report, |_| true)
     }
 
-    /// Judges a report of something that is not whole: neither to allow a rule nor to waive a
+    /// Checks a report of something that is not whole: neither to allow a rule nor to waive a
     /// finding completes it, so its errors stay.
     pub fn judge_unfinished(&self, report: Report) -> Verdict {
         let mut findings = report.into_findings();

@@ -91,7 +91,7 @@ pub(crate) enum Part {
     Value,
 }
 
-/// Judges a document by its schema: unknown fields with the name that was meant, missing fields,
+/// Checks a document by its schema: unknown fields with the name that was meant, missing fields,
 /// values of the wrong type or outside their bounds. What follows from another finding is left out:
 /// a field is not missing when it is there under a misspelt name.
 ///
@@ -160,7 +160,7 @@ pub(crate) fn check_at(
             None => finding,
         }
     });
-    // The type and the format of a number are judged apart; here they are one fault. A message
+    // The type and the format of a number are checked apart; here they are one fault. A message
     // names its field.
     let mut told = BTreeSet::new();
     unknown

@@ -54,8 +54,8 @@ impl Schema {
     /// Compiles an `openAPIV3Schema`.
     ///
     /// # Errors
-    /// When it is no schema that the API server could validate with: a keyword of the wrong type,
-    /// an unsupported keyword such as `$ref`, a pattern that is no regular expression, too many
+    /// When it is not a schema that the API server could validate with: a keyword of the wrong type,
+    /// an unsupported keyword such as `$ref`, a pattern that is not a regular expression, too many
     /// levels. The violation's path starts at the schema.
     pub fn from_json(schema: &Value) -> Result<Self, Violation> {
         Schema::within(schema, &Budget::default())

@@ -302,7 +302,7 @@ fn owner_error(owner: &Value) -> Option<String> {
 }
 
 impl Schema {
-    /// Embedded resources need `apiVersion` and `kind`, and their metadata is judged.
+    /// Embedded resources need `apiVersion` and `kind`, and their metadata is checked.
     pub(super) fn check_embedded(&self, object: &Value, violations: &mut Vec<Violation>) {
         walk(&self.root, object, &mut Trail::default(), violations);
     }

@@ -11,7 +11,7 @@ use crate::text::nearest::nearest;
 /// A field that the schema does not name: the API server warns and drops it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownField {
-    /// Where it stands.
+    /// Location.
     pub path: FieldPath,
     /// The known field of the same object whose name is nearest, when one is near.
     pub suggestion: Option<String>,
@@ -23,7 +23,7 @@ pub struct UnknownField {
 /// A value that has a field of some name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Home {
-    /// Where it stands.
+    /// Location.
     pub path: FieldPath,
     /// Whether it is a list, whose items have the field.
     pub is_list: bool,

@@ -195,7 +195,7 @@ impl Violation {
 /// One error of the API server.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Violation {
-    /// Where it stands in the document.
+    /// Location in the document.
     pub path: FieldPath,
     /// The same as the API server spells it in this message: map keys are sometimes `.key`,
     /// sometimes `[key]`; `<nil>` when it names none.

@@ -28,7 +28,7 @@ impl fmt::Display for PatternError {
         match self {
             PatternError::UnbalancedBrace => f.write_str("has a brace without its partner"),
             PatternError::TooManyAlternatives => {
-                write!(f, "stands for more than {MOST_ALTERNATIVES} patterns")
+                write!(f, "matches more than {MOST_ALTERNATIVES} patterns")
             }
             PatternError::TooLong => write!(f, "is longer than {LONGEST} bytes"),
         }

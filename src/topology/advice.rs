@@ -20,7 +20,7 @@ const ADVICE: &[(&str, &str)] = &[
     ("Too many", "leave out what is too much"),
     (
         "must be of type integer: \"string\"",
-        "write a number without quotes; where a variable of clusterctl stands, give it its value first: `windlass generate cluster … | windlass topology plan -`",
+        "write a number without quotes; where there is a variable of clusterctl, give it its value first: `windlass generate cluster … | windlass topology plan -`",
     ),
     ("in body must be of type string", "write a text in quotes"),
     ("in body must be of type", "write a value of that type"),

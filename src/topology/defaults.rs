@@ -104,7 +104,7 @@ fn schema(
             Box::new(
                 unknown(object, message)
                     .related(definition.place(&FieldPath::default()), "the CRD")
-                    .help("fix the schema; `windlass lint` judges CRDs"),
+                    .help("fix the schema; `windlass lint` checks CRDs"),
             )
         })
 }

@@ -257,7 +257,7 @@ fn change(
                 operation,
                 "decoding",
                 &reason,
-                format!("the operation `{op}` is none of a ClusterClass"),
+                format!("the operation `{op}` is not an operation of a ClusterClass"),
             )
             .help("write `add`, `replace` or `remove`")
             .into());

@@ -32,7 +32,7 @@ pub(crate) struct Given {
     pub(crate) by: GivenBy,
     /// What is written there, without defaults of the schema below it. May be secret.
     pub(crate) value: Option<Value>,
-    /// Where it stands; without a value where the variable is defined, if it is.
+    /// Location; without a value where the variable is defined, if it is.
     pub(crate) stand: Option<Stand>,
 }
 

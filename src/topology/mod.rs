@@ -82,7 +82,7 @@ rules! {
     /// a variable of a topology has a value that its ClusterClass rejects
     pub(crate) VARIABLE_REJECTED = error("topology-variable-rejected");
     /// a validation rule of a variable cannot be evaluated offline
-    pub(crate) VARIABLE_UNJUDGED = warning("topology-variable-unjudged");
+    pub(crate) VARIABLE_UNJUDGED = warning("topology-variable-unchecked");
     /// a topology refers to a machine class that its ClusterClass does not have
     pub(crate) TOPOLOGY_CLASS_UNKNOWN = error("topology-machine-class-unknown");
     /// a naming template does not produce a name

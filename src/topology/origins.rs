@@ -15,7 +15,7 @@ use crate::text::budget::{Budget, Exceeded};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Stands {
-    /// Where it stands in the user's files.
+    /// Location in the user's files.
     pub(crate) stand: Stand,
     /// Which of the template's writes it was, if a patch wrote it.
     pub(crate) write: Option<usize>,

@@ -130,7 +130,7 @@ impl<'o> Part<'o> {
         self.way.steps().map(segment).collect()
     }
 
-    /// Where it stands, without its value.
+    /// Location, without its value.
     pub(super) fn stand(&self) -> Stand {
         Stand {
             anchor: self.object.anchor(),

@@ -155,7 +155,7 @@ fn identity(object: &Value) -> [&str; 4] {
     ]
 }
 
-/// Plans Clusters with a topology: classes are judged once, and Clusters planned on all cores.
+/// Plans Clusters with a topology: classes are checked once, and Clusters planned on all cores.
 pub(crate) fn plan_of(
     pool: &Pool,
     clusters: &[&Object],
@@ -232,7 +232,7 @@ struct Prepared<'o> {
     of_cluster: Vec<Option<usize>>,
 }
 
-/// Judges and reads each class once; what is wrong with it is by its number.
+/// Checks and reads each class once; what is wrong with it is by its number.
 fn prepare<'o>(
     pool: &'o Pool,
     clusters: &[Cluster<'_>],
@@ -449,12 +449,12 @@ fn given<'o>(
                 Diagnostic::of(
                     &VARIABLE_UNJUDGED,
                     format!(
-                        "a rule of variable `{name}` cannot be judged: {gap}",
+                        "a rule of variable `{name}` cannot be checked: {gap}",
                         gap = Quoted(gap)
                     ),
                 )
                 .at(part.place())
-                .help("have it judged by a server, in a dry run")
+                .help("have it checked by a server, in a dry run")
             }));
         }
     }

@@ -121,7 +121,7 @@ fn two_clusters_are_both_planned() {
         .map(|desired| desired.cluster.as_str())
         .collect();
     assert_eq!(clusters.into_iter().collect::<Vec<_>>(), ["pier", "quay"]);
-    // The class is judged once, and one Cluster's fault does not hide the other.
+    // The class is checked once, and one Cluster's fault does not hide the other.
     let text = both
         .replace("name: quay", "name: quay\n  labels: {}")
         .replacen("version: v1.36.0", "version: latest", 1);

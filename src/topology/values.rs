@@ -198,7 +198,7 @@ fn rendered(
         let shown = crate::text::go::quote::quote_bytes(&output, false);
         let upstream = format!("failed to unmarshal rendered template: {shown}: error converting YAML to JSON: {reason}");
         let help = "quote what is text with `{{ … | quote }}`, and write lists and mappings as YAML or with `toJson`";
-        Failure::new(template, upstream, format!("what the template gives is no YAML: {reason}", reason = Quoted(&reason)), help)
+        Failure::new(template, upstream, format!("what the template gives is not YAML: {reason}", reason = Quoted(&reason)), help)
     })
 }
 

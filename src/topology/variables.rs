@@ -23,7 +23,7 @@ pub(super) struct Variable {
     is_required: bool,
     /// Whether it has a value when nobody gives it one.
     has_default: bool,
-    /// As it is, and wrapped; `None` when it is no schema.
+    /// As it is, and wrapped; `None` when it is not a schema.
     schemas: Option<(Schema, Schema)>,
 }
 
@@ -242,7 +242,7 @@ impl Variable {
         rejected.collect()
     }
 
-    /// Rules that cannot be judged here.
+    /// Rules that cannot be checked here.
     pub(super) fn not_evaluable(&self, value: &Value, budget: &Budget) -> Vec<String> {
         let Some((_, wrapped)) = &self.schemas else {
             return Vec::new();

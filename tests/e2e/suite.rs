@@ -22,6 +22,6 @@ fn main() -> ExitCode {
     // One TLS library in the whole program; kube and the webhook server both ask for the default.
     rustls::crypto::ring::default_provider()
         .install_default()
-        .expect("nobody else has chosen one");
+        .expect("no other writer has chosen one");
     harness::runner::main(scenarios::ALL)
 }

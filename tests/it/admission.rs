@@ -94,7 +94,7 @@ fn messages(violations: &[Violation]) -> Vec<String> {
     violations.iter().map(Violation::to_string).collect()
 }
 
-/// Judges a spec as WindlassConfig's.
+/// Checks a spec as WindlassConfig's.
 fn check(spec: Value, expected: &[&str]) {
     assert_eq!(
         messages(&Judge::windlass(Kind::Config).spec(&spec)),
@@ -102,7 +102,7 @@ fn check(spec: Value, expected: &[&str]) {
     );
 }
 
-/// Judges a spec as KubeadmConfig's, with the gate for Ignition on.
+/// Checks a spec as KubeadmConfig's, with the gate for Ignition on.
 fn check_kubeadm(spec: Value, expected: &[&str]) {
     assert_eq!(
         messages(&Judge::kubeadm(Kind::Config, true).spec(&spec)),

@@ -52,7 +52,7 @@ pub(crate) fn objects_of(release: &Release) -> Vec<Value> {
     support::documents(release.files.get(file).unwrap())
 }
 
-/// The objects of an add-on, whose kinds nobody judges.
+/// The objects of an add-on, whose kinds nobody checks.
 fn addon(lines: &str, files: &[(&str, &str)]) -> Vec<Value> {
     objects_of(&release(&format!("type: AddonProvider\n{lines}"), files))
 }

@@ -98,7 +98,7 @@ fn rules_of_foreign_crds_are_bounded() {
     };
     let (dear, endless) = (
         "estimated rule cost exceeds budget by factor of",
-        "cannot be judged: it takes more than 1000000 steps",
+        "cannot be checked: it takes more than 1000000 steps",
     );
     one(r#""%.65536f".format([1.0]) == """#, endless);
     one("lists.range(1000000000).size() == 1", dear);
@@ -138,7 +138,7 @@ fn rules_of_foreign_crds_are_bounded() {
     assert_eq!(check(&many, &[total]), 5);
 }
 
-/// Parser and evaluation of CEL recurse, and several folders are judged on several threads.
+/// Parser and evaluation of CEL recurse, and several folders are checked on several threads.
 #[test]
 fn deeply_nested_rules_of_foreign_crds_are_findings() {
     let rules = [
@@ -191,7 +191,7 @@ fn deeply_nested_rules_of_foreign_crds_are_findings() {
             );
         }
         assert_eq!(
-            shown.contains("crd-rule-unjudged"),
+            shown.contains("crd-rule-unchecked"),
             is_too_much,
             "{rule:.40}: {shown}"
         );

@@ -133,7 +133,7 @@ the flags of one command
     let overview = seen(&[], 100, &[]).1;
     for lines in [
         "\n  release build VERSION   write the whole release: components, metadata, templates, checksums,\n                          images, SBOM\n",
-        "\n  release check VERSION DIR…    judge a release before it is published, and whether users can\n                          upgrade to it\n",
+        "\n  release check VERSION DIR…    check a release before it is published, and whether users can\n                          upgrade to it\n",
         "\n  repository add|list|images|doctor|bundle|configmap|push|pull    fill, show, explain and pack a\n                          local",
         "\n  generate crds|rbac|components|metadata|template|clusterclass    print one artifact\n",
         "\n  render FILE…            bootstrap data of a KubeadmConfig or WindlassConfig, without a cluster\n",
@@ -282,7 +282,7 @@ fn panic_as_the_program_would() -> ! {
     let code = windlass::cli::report_panics(|| {
         assert!(
             std::panic::catch_unwind(|| panic!("internal error: a cloud fell")).is_err(),
-            "what is caught is no bug"
+            "what is caught is not a bug"
         );
         panic!("internal error: the sky fell")
     });

@@ -248,7 +248,7 @@ impl Case<'_> {
         })
     }
 
-    /// Our program's name stands where clusterctl's does.
+    /// Our program's name is where clusterctl's does.
     fn own_name(&self, text: &[u8]) -> Vec<u8> {
         if self.name.starts_with(HELP_GROUP) {
             replaced(text, b"windlass", b"clusterctl")

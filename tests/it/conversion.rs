@@ -419,7 +419,7 @@ fn a_review_is_answered_as_a_whole() {
     let answer = review(&question("v9", json!([])));
     assert_eq!(
         answer["response"]["result"]["message"],
-        r#"request.desiredAPIVersion: "bootstrap.windlass.dev/v9" is no version of bootstrap.windlass.dev that is known"#
+        r#"request.desiredAPIVersion: "bootstrap.windlass.dev/v9" is not a version of bootstrap.windlass.dev that is known"#
     );
     assert_eq!(
         review(&json!({}))["response"]["result"]["status"],

@@ -65,7 +65,7 @@ fn vectors() -> Vec<Vector> {
     let root = support::vectors("render");
     let index: Value = serde_json::from_slice(&fs::read(root.join("index.json")).unwrap()).unwrap();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    // A control plane that is only referred to is no whole object there.
+    // A control plane that is only referred to is not a whole object there.
     let is_whole = |case: &&Value| {
         case["expected"] != "expected.error.txt"
             && !["cpref", "template-version"]

@@ -150,8 +150,8 @@ fn no_manifest_is_made_of_checksums_that_are_not_there() {
         ),
         (twice, VERSION, "or several".to_owned()),
         (sums(), "v9.9.9", "of windlass-v9.9.9-".to_owned()),
-        (sums(), "0.2.0", "0.2.0 is no version such as".to_owned()),
-        (sums(), "v1.0.0;x", "is no version such as".to_owned()),
+        (sums(), "0.2.0", "0.2.0 is not a version such as".to_owned()),
+        (sums(), "v1.0.0;x", "is not a version such as".to_owned()),
     ] {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("sums"), sums).unwrap();

@@ -1,5 +1,5 @@
 //! What the rules about CRDs find in components that providers built and published: each finding
-//! was judged by itself against the contract, the API server and the code of the core.
+//! was checked by itself against the contract, the API server and the code of the core.
 
 use std::path::Path;
 
@@ -371,7 +371,7 @@ const JUDGED: &[(&str, Expected)] = &[
     ),
 ];
 
-/// Files that no name tells to be components, judged as such. Of the sources among them nothing is
+/// Files that no name tells to be components, checked as such. Of the sources among them nothing is
 /// told that kustomize adds.
 const COMPONENTS: &[(&str, Expected)] = &[
     (
@@ -474,7 +474,7 @@ fn rules_about_crds_find_what_was_judged() {
     }
     assert!(
         wrong.is_empty(),
-        "judge these findings, and correct the rule or the list:\n{}",
+        "check these findings, and correct the rule or the list:\n{}",
         wrong.join("\n")
     );
     assert_eq!(files, JUDGED.len(), "every file of the list is there");

@@ -1,5 +1,5 @@
 //! What the rules about components say of what providers have published and built: the list was
-//! judged finding by finding.
+//! checked finding by finding.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,13 @@ use windlass::text::source::Source;
 
 use crate::support::{files_below, shared};
 
-/// The numbers, in the catalogue, of the rules that are judged here.
+/// The numbers, in the catalogue, of the rules that are checked here.
 const NUMBERS: &[&str] = &[
     "A05", "A07", "C04", "C05", "C06", "C08", "C09", "C10", "C11", "C12", "C13", "C14", "C15",
     "C16", "C17", "C18", "C19", "C20", "C21", "C22",
 ];
 
-/// What those rules find in some files of the corpus that are judged together: `RULE FILE OBJECT`.
+/// What those rules find in some files of the corpus that are checked together: `RULE FILE OBJECT`.
 fn found(corpus: &Path, files: &[PathBuf]) -> BTreeSet<String> {
     let name = |file: &Path| {
         file.strip_prefix(corpus)
@@ -361,7 +361,7 @@ const OF_TEMPLATES: &[&str] = &[
     "T02", "T03", "T04", "T07", "T08", "T09", "T13", "T16", "T17", "T18",
 ];
 
-/// What they find in whole repositories, each judged with the CRDs that are in it: `RULE
+/// What they find in whole repositories, each checked with the CRDs that are in it: `RULE
 /// FILE:LINE`.
 const IN_TEMPLATES: &[&str] = &[
     // Names that other providers may have too.

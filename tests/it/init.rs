@@ -91,7 +91,7 @@ fn builds_the_release_of_a_kubebuilder_project() {
 }
 
 /// Several groups: that of the type is the provider's, the others are named. A webhook patch alone
-/// is no conversion: one version has none.
+/// is not a conversion: one version has none.
 #[test]
 fn groups_and_versions_of_the_crds_count() {
     let folder = project();

@@ -137,7 +137,7 @@ fn data_of_every_vector_is_read_and_no_secret_comes_out() {
         let input = std::fs::read(file.with_file_name("input.yaml")).unwrap();
         let canaries = canaries(&input);
         with_canaries += usize::from(!canaries.is_empty());
-        // Paths and users of the config are no secrets, even where a Secret holds the same words.
+        // Paths and users of the config are not secrets, even where a Secret holds the same words.
         let input = String::from_utf8_lossy(&input);
         let config = input
             .split("kind: KubeadmConfig")

@@ -375,7 +375,7 @@ fn who_tells_success_is_a_fact_of_the_page() {
             &["-o", "html"],
         );
         assert!(
-            page.contains(&format!("<dt>Tells success</dt><dd>{fact}</dd>")),
+            page.contains(&format!("<dt>Writes the sentinel file</dt><dd>{fact}</dd>")),
             "{page}"
         );
     }

@@ -50,6 +50,7 @@ mod inspect;
 mod inspect_modules;
 mod inspect_reports;
 mod labels_and_taints;
+mod language;
 mod lint;
 mod man;
 mod migrate;

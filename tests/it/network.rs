@@ -617,7 +617,8 @@ fn a_bundle_fetches_what_init_installs_beside_its_releases() {
     let (code, _, stderr) = run(&start(&older), folder.path(), &again, &[]);
     assert!(
         code == 2
-            && stderr.contains("cluster-api cannot be fetched: \"nightly\" is no semantic version"),
+            && stderr
+                .contains("cluster-api cannot be fetched: \"nightly\" is not a semantic version"),
         "{stderr}"
     );
 }
@@ -894,7 +895,7 @@ fn bad_answers_are_rejected() {
         vec![],
         "failed to get file \"metadata.yaml\" from \"v1.1.1\" release: 404 Not Found",
     );
-    check_rejected(vec![(tag, ok("<html>"))], "the answer is no JSON");
+    check_rejected(vec![(tag, ok("<html>"))], "the answer is not JSON");
     check_rejected(
         vec![(tag, status(403))],
         "failed to read release \"v1.1.1\": got 403",
@@ -931,7 +932,7 @@ fn bad_answers_are_rejected() {
         vec![(tag, second_limit)],
         "rate limit for github api has been reached.",
     );
-    // What is no release says so as well.
+    // What is not a release says so as well.
     let (server, folder) = (
         Server::start(vec![("example.com/t.yaml", asked_too_often)]),
         configured(URL),
@@ -957,7 +958,7 @@ fn bad_answers_are_rejected() {
     }
     check_rejected(
         vec![release(), (asset, redirect("http://example.com/x"))],
-        "redirects to what is no https URL",
+        "redirects to what is not an https URL",
     );
     check_rejected(
         vec![

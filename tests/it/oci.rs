@@ -462,13 +462,19 @@ fn what_goes_to_a_registry_is_counted_and_the_next_commands_are_told() {
     );
 }
 
-/// A layer that says no name is no file, which is told.
+/// A layer that says no name is not a file, which is told.
 #[test]
 fn layers_without_a_title_are_counted() {
     for (untitled, note) in [
         (0, None),
-        (1, Some("note: 1 layer without a title, which is no file")),
-        (2, Some("note: 2 layers without a title, which is no file")),
+        (
+            1,
+            Some("note: 1 layer without a title, which is not a file"),
+        ),
+        (
+            2,
+            Some("note: 2 layers without a title, which is not a file"),
+        ),
     ] {
         let mut store = holding(FOO);
         let mut manifest: Value = serde_json::from_slice(&store.manifests["v1.0.0"]).unwrap();
@@ -689,7 +695,7 @@ fn a_layout_holds_several_tags_and_none_is_replaced_unasked() {
             .unwrap()
     });
     assert_eq!(tags.collect::<Vec<_>>(), ["v0.1.0", "v0.2.0"]);
-    // Nothing is written into a folder that is no layout.
+    // Nothing is written into a folder that is not a layout.
     std::fs::create_dir(folder.path().join("mine")).unwrap();
     std::fs::write(folder.path().join("mine/index.json"), "{}").unwrap();
     assert_eq!(push(&["release", "oci:mine"]).0, 2);
@@ -776,7 +782,7 @@ fn an_address_needs_no_port() {
     );
 }
 
-/// What clusterctl rejects is told although its rule is allowed: nothing was judged that could be
+/// What clusterctl rejects is told although its rule is allowed: nothing was checked that could be
 /// pushed.
 #[test]
 fn a_rejected_release_is_told_whatever_is_allowed() {
@@ -1133,10 +1139,10 @@ fn registries_that_lie_are_rejected() {
         rejected(
             move |_, _| with(302, "Location", location),
             2,
-            "a redirect to what is no https URL",
+            "a redirect to what is not an https URL",
         );
     }
-    // Files that are no release: as of a folder.
+    // Files that are not release: as of a folder.
     rejected(
         of_store(holding(&[("a.txt", b"a")])),
         1,
@@ -1180,7 +1186,7 @@ fn a_push_that_fails_says_why() {
         "POST" => with(202, "Location", "http://example.invalid/upload"),
         _ => status(404),
     });
-    assert!(said(&leads_away).contains("a redirect to what is no https URL"));
+    assert!(said(&leads_away).contains("a redirect to what is not an https URL"));
     // Nobody listens.
     let gone = TcpListener::bind("127.0.0.1:0")
         .unwrap()

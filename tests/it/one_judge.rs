@@ -1,4 +1,4 @@
-//! `release build`, `repository add` and `repository doctor` hand a release to one judge: what one
+//! `release build`, `repository add` and `repository doctor` hand a release to one check: what one
 //! of them finds, all of them find.
 
 use std::collections::BTreeSet;
@@ -221,7 +221,7 @@ fn verbs_agree_on_templates() {
     );
 }
 
-/// What the judge says of whole files is left out by `--allow`, and fails the run by `--deny`, in
+/// What the check says of whole files is left out by `--allow`, and fails the run by `--deny`, in
 /// each verb that hands it a release.
 #[test]
 fn findings_of_the_judge_can_be_allowed_and_denied_everywhere() {

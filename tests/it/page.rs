@@ -1,5 +1,5 @@
 //! `-o html`: one file that holds what the other reports hold, asks for nothing, and shows no
-//! secret. How it looks and is read aloud, a browser judges (`tests/e2e`).
+//! secret. How it looks and is read aloud, a browser checks (`tests/e2e`).
 
 use std::path::Path;
 use std::process::Output;
@@ -965,7 +965,7 @@ fn tiles_are_the_parts(folder: &Path) -> Vec<Tile> {
     let exact = |bytes: u64| f64::from(u32::try_from(bytes).unwrap());
     for ((name, bytes), tile) in expected.iter().zip(&tiles) {
         let [x, y, width, height] = tile.rectangle;
-        // A gap of one on each side is no part of what is seen.
+        // A gap of one on each side is not part of what is seen.
         let (area, wanted) = (
             (width + 2.0) * (height + 2.0),
             exact(*bytes) / exact(raw) * 720.0 * 240.0,
@@ -1114,7 +1114,7 @@ fn inspected_facts(document: &Document<'_>, report: &Value) {
     }
     assert_eq!(report["sentinel"]["conditional"], true);
     whole.push(fact(
-        "Tells success",
+        "Writes the sentinel file",
         format!("{by} writes {sentinel}, if what comes before it succeeds"),
     ));
     whole.extend(

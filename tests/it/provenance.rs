@@ -115,7 +115,7 @@ fn the_statement_speaks_of_every_file_and_says_who_built_it_of_what() {
 
     assert!(
         build(path, &more).status.success(),
-        "the same again is no fault"
+        "the same again is not a fault"
     );
     assert_eq!(std::fs::read(path.join("p.json")).unwrap(), bytes);
 }

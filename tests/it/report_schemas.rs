@@ -1,5 +1,5 @@
 //! What verbs print with `-o json` is what their JSON Schemas say. The keywords that our schemas
-//! use are judged here; any other fails.
+//! use are checked here; any other fails.
 
 use serde_json::Value;
 use windlass::cli::schema::schemas;
@@ -260,7 +260,7 @@ impl Judge<'_> {
                 ),
                 "additionalProperties" if keywords.contains_key("properties") => {}
                 "additionalProperties" => self.properties(None, Some(wanted), value, at),
-                other => panic!("{at}: the keyword {other} is not judged here"),
+                other => panic!("{at}: the keyword {other} is not checked here"),
             }
         }
     }
@@ -318,7 +318,7 @@ fn has_format(text: &str, name: &str) -> bool {
         "uri-reference" => text
             .chars()
             .all(|c| c.is_ascii_alphanumeric() || "-._~:/?#[]@!$&'()*+,;=%".contains(c)),
-        other => panic!("the format {other} is not judged here"),
+        other => panic!("the format {other} is not checked here"),
     }
 }
 
@@ -387,7 +387,7 @@ fn reports_are_what_their_schemas_say() {
                 .unwrap_or_else(|error| panic!("{command}: {error}"));
             assert_eq!(faults(schema, &report), Vec::<String>::new(), "{command}");
             seen.extend(report["findings"].as_array().unwrap().iter().cloned());
-            // The judge sees faults: each key that is required is missed, and a foreign one is
+            // The check sees faults: each key that is required is missed, and a foreign one is
             // told.
             for key in schema["required"].as_array().unwrap() {
                 let mut without = report.clone();

@@ -27,7 +27,7 @@ const WITHOUT_INPUT: &[(&str, &str)] = &[
         "lint-work-exceeded",
         "lint::definitions::versions::tests::what_is_not_judged_is_told",
     ),
-    // Every rule of the embedded schemas can be judged within their bounds.
+    // Every rule of the embedded schemas can be checked within their bounds.
     (
         "topology-size-exceeded",
         "topology::tests::what_a_run_holds_is_bounded",
@@ -38,7 +38,7 @@ const WITHOUT_INPUT: &[(&str, &str)] = &[
         "topology::tests::a_class_of_machines_that_is_not_there_stops_the_controller",
     ),
     (
-        "config-rule-not-judged",
+        "config-rule-not-checked",
         "render::validation::config::tests::rules_that_cannot_be_judged_are_told",
     ),
 ];

@@ -260,7 +260,7 @@ fn components_of_cyclonedx_become_packages() {
             json!({"licenses": [{"expression": "MIT OR ISC"}]}),
             json!({"licenseDeclared": "MIT OR ISC"}),
         ),
-        // A name is no id of SPDX's list, and without it the rest would say less than is true.
+        // A name is not an id of SPDX's list, and without it the rest would say less than is true.
         (
             json!({"licenses": [{"license": {"id": "MIT"}}, {"license": {"name": "Ours"}}]}),
             json!({}),

@@ -1,4 +1,4 @@
-//! What the program does with files and folders that are no plain ones, or that another run works
+//! What the program does with files and folders that are not plain ones, or that another run works
 //! on; and Ctrl-C while files are written: in a process of its own, because it ends.
 
 #![cfg(unix)]

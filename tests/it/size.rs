@@ -374,7 +374,7 @@ fn limits_are_told_of_the_largest_machine_or_of_all() {
         of_hetzner
     );
 
-    // Where data may be moved to stands below the table, once.
+    // Where data may be moved to is below the table, once.
     let shown = text(&size(&files));
     let moved = |name: &str| shown.matches(&format!("\n{name} moves data: ")).count();
     assert_eq!(

@@ -226,7 +226,7 @@ pub(crate) fn shown(path: &Path) -> String {
         .into_owned()
 }
 
-/// The text without comments, so that a path in prose is no import.
+/// The text without comments, so that a path in prose is not an import.
 pub(crate) fn code(path: &Path) -> String {
     let text = std::fs::read_to_string(path).unwrap();
     text.lines()

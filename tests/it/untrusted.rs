@@ -102,7 +102,7 @@ fn a_provider_file_reads_only_below_its_folder() {
     }
     #[cfg(unix)]
     assert!(judged("link.yaml", &[]).contains(outside));
-    // A file of the folder that is by its name no YAML is judged, without an excerpt.
+    // A file of the folder that is by its name no YAML is checked, without an excerpt.
     assert!(judged("notes.txt", &[]).contains("p/notes.txt:1:"));
     // Nor is the line shown as it would be right.
     assert!(judged("quoted.txt", &[]).contains("put the whole value in one pair of quotes: `'…'`"));
@@ -209,7 +209,7 @@ fn names_that_are_not_utf8_are_told_with_their_bytes() {
     let path = folder.path().join("in");
     std::fs::create_dir(&path).unwrap();
     std::fs::write(path.join(OsStr::from_bytes(b"w\xff.yaml")), "a: [\n").unwrap();
-    // Where only the name is wrong, the content is judged.
+    // Where only the name is wrong, the content is checked.
     let text = harmless(&run(folder.path(), &["render", "in"]));
     assert!(text.contains("in/w\\xff.yaml:"), "{text}");
     // A release names its files, and this name it cannot.

@@ -49,7 +49,7 @@ pub(crate) fn main(arguments: &[String]) -> Option<ExitCode> {
             // One TLS library in the whole program; kube asks for the default.
             rustls::crypto::ring::default_provider()
                 .install_default()
-                .expect("nobody else has chosen one");
+                .expect("no other writer has chosen one");
             measure(&options);
             Some(ExitCode::SUCCESS)
         }

@@ -150,7 +150,7 @@ pub(super) fn windlass() -> &'static PathBuf {
         if let Some(given) = std::env::var_os("WINDLASS_MANAGER").map(PathBuf::from) {
             assert!(
                 given.is_file(),
-                "WINDLASS_MANAGER: {} is no file",
+                "WINDLASS_MANAGER: {} is not a file",
                 given.display()
             );
             return given;

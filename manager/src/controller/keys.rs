@@ -106,7 +106,7 @@ fn private_pem(key: &KeyPair, algorithm: EncryptionAlgorithm) -> Result<String, 
         return Ok(key.serialize_pem());
     }
     let info = PrivateKeyInfoRef::try_from(key.serialized_der())
-        .map_err(|_| "the key that was made is none")?;
+        .map_err(|_| "the key that was made is not a key")?;
     let block = Pem::new("RSA PRIVATE KEY", info.private_key.as_bytes());
     Ok(pem::encode_config(
         &block,

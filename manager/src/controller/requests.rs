@@ -86,7 +86,7 @@ pub(super) enum Rejection {
 impl fmt::Display for Rejection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Rejection::Overtaken => formatter.write_str("somebody else wrote it first"),
+            Rejection::Overtaken => formatter.write_str("another client wrote it first"),
             Rejection::Rejected(cause) => formatter.write_str(cause),
             Rejection::Silent => formatter.write_str("the API server does not answer"),
             Rejection::Cut => {

@@ -72,7 +72,7 @@ async fn acquire(semaphore: Arc<Semaphore>) -> OwnedSemaphorePermit {
     semaphore
         .acquire_owned()
         .await
-        .expect("internal error: nobody closes the semaphore")
+        .expect("internal error: the semaphore is never closed")
 }
 
 #[cfg(test)]

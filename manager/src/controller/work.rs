@@ -40,7 +40,7 @@ const MOST_STEPS: usize = 200;
 /// How long after the first failure a config is looked at again; each further one doubles it.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(120);
-/// The same after somebody else wrote first. Who is overtaken again and again reads a watch that
+/// The same after another client wrote first. Who is overtaken again and again reads a watch that
 /// lags behind.
 const SHORT_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_SHORT_PAUSE: Duration = Duration::from_secs(5);
@@ -81,7 +81,7 @@ pub(super) enum Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Failure::Overtaken => formatter.write_str("somebody else wrote first"),
+            Failure::Overtaken => formatter.write_str("another client wrote first"),
             Failure::Fault(fault) => formatter.write_str(fault),
             Failure::NotLeading => NotLeading.fmt(formatter),
             Failure::Ending => formatter.write_str("this process ends"),
@@ -481,7 +481,7 @@ impl Context {
             CORE_GROUP => {
                 let known = self.core.of_kind(&key.kind).cloned();
                 known.ok_or_else(|| {
-                    Rejection::Rejected(format!("{} is no kind that is known", key.kind))
+                    Rejection::Rejected(format!("{} is not a kind that is known", key.kind))
                 })?
             }
             _ => self.control_plane(key).await?,

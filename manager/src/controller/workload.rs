@@ -145,7 +145,7 @@ impl Workloads {
             .turns
             .acquire()
             .await
-            .expect("internal error: nobody closes the semaphore");
+            .expect("internal error: the semaphore is never closed");
         // Whoever had a turn before may have waited in vain.
         workload.begins()?;
         let client = self
@@ -216,9 +216,9 @@ impl Workloads {
         let k8s_openapi::ByteString(bytes) =
             serde_json::from_value(secret["data"]["value"].clone())
                 .map_err(|_| "it has no key `value`")?;
-        let text = std::str::from_utf8(&bytes).map_err(|_| "it is no text")?;
+        let text = std::str::from_utf8(&bytes).map_err(|_| "it is not text")?;
         // What the reader says quotes the text.
-        let kubeconfig = Kubeconfig::from_yaml(text).map_err(|_| "it is no kubeconfig")?;
+        let kubeconfig = Kubeconfig::from_yaml(text).map_err(|_| "it is not a kubeconfig")?;
         confined(&kubeconfig)?;
         let mut config = client::of_kubeconfig(kubeconfig, incomplete).await?;
         config.connect_timeout = Some(TIMEOUT);

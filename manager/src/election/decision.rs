@@ -5,7 +5,7 @@ use std::time::Duration;
 use k8s_openapi::api::coordination::v1::Lease;
 use tokio::time::Instant;
 
-/// A Lease, and when this process first saw it as it is. Whether it has run out is judged by that
+/// A Lease, and when this process first saw it as it is. Whether it has run out is checked by that
 /// and by our own clock, never by the times that its holder wrote, whose clock may be another.
 #[derive(Debug, Clone)]
 pub(super) struct Observation {

@@ -36,7 +36,7 @@ impl Candidacy {
             lease: OWN,
             namespace,
             identity,
-            waiting: "this replica stands by",
+            waiting: "this replica is on standby",
         }
     }
 }

@@ -5,7 +5,7 @@ use tokio::time::Instant;
 
 /// Whether this process may write; clones are of one answer.
 ///
-/// It is judged by the monotonic clock, which runs on while the process is stopped: a leader that
+/// It is checked by the monotonic clock, which runs on while the process is stopped: a leader that
 /// was frozen and wakes up after its time knows that it is none any more, before it has heard of
 /// anybody else.
 #[derive(Debug, Clone)]

@@ -352,7 +352,7 @@ impl Given {
                 |word| format!("write --{NAME}={word}"),
             );
             return Err(format!(
-                "--{NAME}: {unknown} is no kind that is reconciled, those are {}; {line}",
+                "--{NAME}: {unknown} is not a kind that is reconciled, those are {}; {line}",
                 words().collect::<Vec<_>>().join(" and ")
             ));
         }
@@ -516,8 +516,9 @@ impl Given {
 /// The name and the value of an argument, as pflag cuts it: two dashes before a long name, one or
 /// two before a single letter.
 fn split(argument: &str) -> Result<(&str, Option<&str>), String> {
-    let stray =
-        || format!("{argument} is no flag: windlass-manager takes only flags, which --help lists");
+    let stray = || {
+        format!("{argument} is not a flag: windlass-manager takes only flags, which --help lists")
+    };
     if let Some(long) = argument.strip_prefix("--").filter(|long| !long.is_empty()) {
         let (name, value) = long
             .split_once('=')

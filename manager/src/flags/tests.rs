@@ -145,7 +145,7 @@ fn kinds_are_ours_or_the_kubeadm_providers() {
         &["--kinds=KubeadmConfig"],
         "--kinds=KubeadmConfig needs leader election, so that no two managers work on KubeadmConfigs: write --leader-elect",
     );
-    let known = "is no kind that is reconciled, those are WindlassConfig and KubeadmConfig";
+    let known = "is not a kind that is reconciled, those are WindlassConfig and KubeadmConfig";
     check(
         &["--kinds=kubeadmconfig"],
         &format!("--kinds: kubeadmconfig {known}; write --kinds=KubeadmConfig"),
@@ -216,7 +216,7 @@ fn faults_show_the_line_to_write() {
     check(&["--zzz"], "there is no flag --zzz: --help lists the flags");
     check(
         &["run"],
-        "run is no flag: windlass-manager takes only flags, which --help lists",
+        "run is not a flag: windlass-manager takes only flags, which --help lists",
     );
     check(
         &["-leader-elect"],

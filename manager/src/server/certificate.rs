@@ -163,7 +163,7 @@ fn parse(certificate: &[u8], key: &[u8]) -> Result<CertifiedKey, String> {
     let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(certificate).collect();
     let chain = chain.map_err(|fault| format!("certificate: {fault}"))?;
     if chain.is_empty() {
-        return Err("certificate: there is none in the file".to_owned());
+        return Err("certificate: the file contains none".to_owned());
     }
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|fault| format!("key: {fault}"))?;
     CertifiedKey::from_der(chain, key, &aws_lc_rs::default_provider())

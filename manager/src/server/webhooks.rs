@@ -229,7 +229,7 @@ impl Webhook {
         let turn = turn.map_err(|_| Rejection::busy())?;
         let review = self.review;
         let work = tokio::task::spawn_blocking(move || {
-            let _turn = turn.expect("internal error: nobody closes the semaphore");
+            let _turn = turn.expect("internal error: the semaphore is never closed");
             (review(body, most_bytes), share)
         });
         work.await.map_err(|fault| {

@@ -2,7 +2,7 @@
 
 #![allow(
     dead_code,
-    reason = "the derive of the schema copies the spec into a struct that nobody reads"
+    reason = "the derive of the schema copies the spec into a struct that is never read"
 )]
 
 use kube::{CustomResource, KubeSchema};

@@ -22,7 +22,7 @@ use crate::text::tree::Tree;
 pub(in crate::cli) const ADD: Verb = Verb {
     words: &["repository", "add"],
     operands: "DIR|FILE… --to REPOSITORY",
-    summary: "lay a release out for clusterctl, and print the command to go on with",
+    summary: "lay a release out for clusterctl, and print the next command",
     family: Some(FAMILY),
     group: Group::Repository,
     manner: Manner::Ours,
@@ -216,7 +216,7 @@ impl Add {
             given.configuration = given.configuration.take().or(unpacked.configuration);
         } else if unpacked.configuration.is_some() {
             context.talk(&format!(
-                "note: the clusterctl.yaml of {shown} is left out, because nobody signed it: sign the bundle as {shown}.sigstore.json, or pass `--trust-configuration`"
+                "note: the clusterctl.yaml of {shown} is left out, because it is not signed: sign the bundle as {shown}.sigstore.json, or pass `--trust-configuration`"
             ));
         }
         let releases = unpacked.releases.into_iter().chain(unpacked.cert_managers);

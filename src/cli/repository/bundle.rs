@@ -52,7 +52,7 @@ struct Bundle {
     /// run, mirror.sh, which copies these with skopeo, and SHA256SUMS. Of clusterctl.yaml only
     /// providers, images and cert-manager are packed, without credentials in URLs; other settings
     /// are listed. The same repository gives the same bytes, wherever and whenever it is packed.
-    /// What `clusterctl init` also installs and the repository lacks is told, or fetched with
+    /// What `clusterctl init` also installs and the repository lacks is reported, or fetched with
     /// --allow-network.
     #[arg(long, value_name = "FILE")]
     write_to: String,
@@ -210,7 +210,7 @@ impl Bundle {
             ));
         }
         context.talk(&format!(
-            "note: {} lies in {}, and is no part of what is packed",
+            "note: {} lies in {}, and is not part of what is packed",
             self.write_to, self.repository
         ));
         Ok(())

@@ -107,7 +107,7 @@ impl Run for Arguments {
             .as_deref()
             .filter(|namespace| !repository::is_namespace(namespace))
         {
-            let message = format!("`{namespace}` is no name of a namespace");
+            let message = format!("`{namespace}` is not a name of a namespace");
             return Err(Failure::usage(
                 message,
                 "use lower-case letters, digits and `-`, at most 63 of them",

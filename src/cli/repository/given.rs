@@ -35,7 +35,7 @@ pub(super) struct Flags {
     levels: LevelFlags,
 }
 
-/// A release that was judged, and is not rejected.
+/// A release that was checked, and is not rejected.
 pub(super) struct Given {
     /// Its folder.
     pub(super) shown: String,
@@ -47,7 +47,7 @@ pub(super) struct Given {
 }
 
 impl Flags {
-    /// Reads and judges the release; `None` when it is rejected, which was told then.
+    /// Reads and checks the release; `None` when it is rejected, which was told then.
     ///
     /// # Errors
     /// The folder cannot be read, or holds several releases.

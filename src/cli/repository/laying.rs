@@ -1,4 +1,4 @@
-//! What `repository add` and `repository pull` share: releases are judged and laid into a local
+//! What `repository add` and `repository pull` share: releases are checked and laid into a local
 //! repository, and its configuration names them.
 
 use std::collections::BTreeMap;
@@ -223,7 +223,7 @@ impl Laying {
         ))
     }
 
-    /// Judges releases and lays them in; nothing when one of them is rejected.
+    /// Checks releases and lays them in; nothing when one of them is rejected.
     ///
     /// # Errors
     /// The repository cannot be written, or holds something else.

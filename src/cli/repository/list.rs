@@ -45,7 +45,7 @@ pub(in crate::cli) struct ListReport {
     repository: String,
     /// One entry for each version of each provider.
     providers: Vec<Listed>,
-    /// The versions of cert-manager, which is no provider.
+    /// The versions of cert-manager, which is not a provider.
     cert_managers: Vec<String>,
 }
 

@@ -66,7 +66,7 @@ fn provider_name(text: &str) -> Result<String, String> {
 }
 
 /// The version that `--release` says. One that is none is told, and ends the run: nothing could be
-/// judged by it.
+/// checked by it.
 fn release_flag(given: Option<&str>, context: &mut Context<'_>) -> Result<Option<Version>, Exit> {
     given
         .map(release_build::version)

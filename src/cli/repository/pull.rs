@@ -77,7 +77,7 @@ impl Run for Pull {
             Ok((files, contents)) => {
                 if contents.untitled > 0 {
                     context.talk(&format!(
-                        "note: {} without a title, which is no file",
+                        "note: {} without a title, which is not a file",
                         plural(contents.untitled, "layer")
                     ));
                 }

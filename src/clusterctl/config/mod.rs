@@ -28,13 +28,13 @@ pub struct Config<'w> {
     world: World<'w>,
     /// What the command line sets; wins over all else.
     explicit: BTreeMap<String, String>,
-    /// Shared by the copies that judges make for each release.
+    /// Shared by the copies that checks make for each release.
     file: Arc<Setting>,
 }
 
 impl<'w> Config<'w> {
     /// Reads the configuration: the file named by `--config`, or the one that clusterctl finds; no
-    /// file at all is no fault.
+    /// file at all is not a fault.
     ///
     /// # Errors
     /// When the named file is not there, or a file cannot be read as its ending says; and for a
@@ -118,7 +118,7 @@ impl<'w> Config<'w> {
     /// How much to tell: the number of `-v`, or when that is 0 the variable `CLUSTERCTL_LOG_LEVEL`.
     ///
     /// # Errors
-    /// clusterctl's whole line, when the variable is no number.
+    /// clusterctl's whole line, when the variable is not a number.
     pub fn verbosity(&self, flag: i32) -> Result<i32, String> {
         let variable = self
             .variable("CLUSTERCTL_LOG_LEVEL")

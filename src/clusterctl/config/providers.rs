@@ -42,7 +42,7 @@ impl Config<'_> {
     /// the first that is not valid.
     ///
     /// # Errors
-    /// When `providers` is no list of entries.
+    /// When `providers` is not a list of entries.
     pub(crate) fn configured(&self) -> Result<Vec<Result<Provider, Rejection>>, Rejection> {
         Ok(self
             .entries()?

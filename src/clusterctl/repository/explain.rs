@@ -27,10 +27,10 @@ pub(crate) struct Explanation {
     pub(crate) files: Vec<LayeredFile>,
 }
 
-/// Why an entry of a provider's folder is no version.
+/// Why an entry of a provider's folder is not a version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Skipped {
-    /// Its name is no semantic version.
+    /// Its name is not a semantic version.
     NoVersion,
     /// It is a link; clusterctl looks at the type of the entry itself.
     Link,

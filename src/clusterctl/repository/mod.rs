@@ -173,10 +173,11 @@ pub(crate) fn fetch(
     let version = version
         .unwrap_or_else(|| repository.default_version())
         .to_owned();
-    parse_semantic(&version)
-        .map_err(|_| Rejection::new(format!("{} is no semantic version", go::quote(&version))))?;
+    parse_semantic(&version).map_err(|_| {
+        Rejection::new(format!("{} is not a semantic version", go::quote(&version)))
+    })?;
     let components = repository.components(&version, &mut log)?;
-    // cert-manager is no provider: it has a manifest and nothing beside it.
+    // cert-manager is not a provider: it has a manifest and nothing beside it.
     let files = if repository.provider.name == CERT_MANAGER {
         vec![(MANIFEST_FILE.to_owned(), components)]
     } else {
@@ -230,7 +231,7 @@ fn releases<'w>(
 /// The URL of a provider, on the network or in a folder.
 ///
 /// # Errors
-/// When it is no URL, or leads elsewhere.
+/// When it is not a URL, or leads elsewhere.
 fn url_of(provider: &Provider) -> Result<Url, Rejection> {
     let parse = || {
         format!(

@@ -101,7 +101,7 @@ impl Table {
                     let field = field(line, &by_name);
                     let of = structs
                         .last_mut()
-                        .expect("internal error: a field stands below its type");
+                        .expect("internal error: a field is below its type");
                     of.add(field);
                 }
             }

@@ -170,15 +170,15 @@ pub(super) fn seconds(found: &Value) -> Result<Value, String> {
         return if found.is_null() {
             Ok(Value::Null)
         } else {
-            Err(format!("`{found}` is no duration such as 1h30m"))
+            Err(format!("`{found}` is not a duration such as 1h30m"))
         };
     };
     match GoDuration::parse(text) {
         Ok(duration) if duration.as_nanoseconds() % 1_000_000_000 == 0 => {
             Ok(duration.whole_seconds().into())
         }
-        Ok(_) => Err(format!("`{text}` is no whole number of seconds")),
-        Err(_) => Err(format!("`{text}` is no duration such as 1h30m")),
+        Ok(_) => Err(format!("`{text}` is not a whole number of seconds")),
+        Err(_) => Err(format!("`{text}` is not a duration such as 1h30m")),
     }
 }
 
@@ -189,7 +189,7 @@ fn duration(found: &Value) -> Result<Value, String> {
     {
         Some(seconds) => Ok(GoDuration::from_seconds(seconds).to_string().into()),
         None if found.is_null() => Ok(Value::Null),
-        None => Err(format!("`{found}` is no number of seconds")),
+        None => Err(format!("`{found}` is not a number of seconds")),
     }
 }
 

@@ -27,7 +27,7 @@ rules! {
 const MOST_NAMED: usize = 6;
 /// What to do where provider.yaml has no field for it.
 const ELSEWHERE: &str = "write it into the file, or release what kustomize prints: `components: -` in provider.yaml takes it from standard input";
-/// What to do with labels and annotations of objects that are no CRDs.
+/// What to do with labels and annotations of objects that are not CRDs.
 const AS_PATCH: &str = "write it into the file, or as a patch under `patches` of provider.yaml";
 /// Values that only kustomize replaces, in annotations of cert-manager.
 const INJECTION: &str = labels::INJECT_CA_FROM;
@@ -81,7 +81,7 @@ pub(super) fn not_applied(
                 Action::NameSuffix(suffix) => {
                     if names.suffix != *suffix {
                         let message = format!(
-                            "{} puts {suffix} behind names, and provider.yaml does not",
+                            "{} appends {suffix} to names, and provider.yaml does not",
                             kustomization.source().name()
                         );
                         let help = format!("write `nameSuffix: {suffix}` into provider.yaml");

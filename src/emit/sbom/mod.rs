@@ -97,7 +97,7 @@ pub(crate) fn sbom(
     text
 }
 
-/// SPDX 2.3, 6.5: what nobody else gives a document, at the home of the project, or at that of SPDX
+/// SPDX 2.3, 6.5: what no other writer gives a document, at the home of the project, or at that of SPDX
 /// for those who have none.
 fn namespace(subject: Subject<'_>, hash: &str) -> String {
     let home = subject
@@ -527,7 +527,7 @@ mod tests {
             ]
         );
         for (document, why) in [
-            ("[", "is no JSON"),
+            ("[", "is not JSON"),
             ("{}", "is neither SPDX"),
             (r#"{"spdxVersion": "SPDX-3.0"}"#, "has the version SPDX-3.0"),
             (

@@ -66,7 +66,7 @@ const UNSAID: &str = "NOASSERTION";
 /// Why it is none, in a phrase that follows its name.
 pub(crate) fn read(label: Option<String>, bytes: &[u8]) -> Result<Part, String> {
     let document: Value =
-        serde_json::from_slice(bytes).map_err(|error| format!("is no JSON: {error}"))?;
+        serde_json::from_slice(bytes).map_err(|error| format!("is not JSON: {error}"))?;
     let mut part = if let Some(version) = document["spdxVersion"].as_str() {
         if !["SPDX-2.2", "SPDX-2.3"].contains(&version) {
             return Err(format!(

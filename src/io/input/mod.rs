@@ -49,7 +49,7 @@ pub struct Inputs {
     /// The texts, in the order of the command line; the files of a folder in byte order of their
     /// paths.
     pub sources: Vec<Source>,
-    /// Files that are no text.
+    /// Files that are not text.
     pub report: Report,
     /// The folders that were skipped.
     pub skipped: Vec<String>,
@@ -146,7 +146,7 @@ fn too_much(name: &str, limits: Limits) -> WorldError {
 /// will use.
 ///
 /// # Errors
-/// The file is missing, unreadable or too large. A file that is no UTF-8 is a finding, beside an
+/// The file is missing, unreadable or too large. A file that is not UTF-8 is a finding, beside an
 /// empty text.
 pub fn read_source(path: &Path, shown: &str) -> Result<(Source, Report), WorldError> {
     let mut inputs = Inputs::of(shown, read_file(path, shown, Limits::default().file_bytes)?)?;
@@ -382,7 +382,7 @@ pub fn read_stdin(stdin: &mut dyn Read, limits: Limits) -> Result<Vec<u8>, World
     read_bounded(stdin, STDIN_NAME, limits.file_bytes, 0)
 }
 
-/// Reads a file up to a bound. A pipe or a device that stands where a file is expected is rejected,
+/// Reads a file up to a bound. A pipe or a device that is where a file is expected is rejected,
 /// for nobody knows whether it ever ends; what the user names below `/dev` is meant: `/dev/stdin`,
 /// a shell's `<(…)`.
 pub(super) fn read_file(path: &Path, shown: &str, bound: u64) -> Result<Vec<u8>, WorldError> {

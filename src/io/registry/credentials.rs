@@ -92,7 +92,7 @@ fn of_docker(bytes: &[u8], file: &str, host: &str) -> Found {
     let Ok(config) = serde_json::from_slice::<Value>(bytes) else {
         return Found {
             credentials: None,
-            note: Some(format!("{file} is no JSON, and is not used")),
+            note: Some(format!("{file} is not JSON, and is not used")),
         };
     };
     let is_hub = host == DOCKER_HUB;
@@ -192,7 +192,7 @@ mod tests {
         };
         assert!(note(r#"{"credsStore": "desktop"}"#).contains("`desktop`, which is not run"));
         assert!(note(r#"{"auths": {"h": {}}, "credHelpers": {"h": "ecr"}}"#).contains("`ecr`"));
-        assert!(note("{").contains("no JSON"));
+        assert!(note("{").contains("not JSON"));
         assert_eq!(note(r#"{"auths": {"h": {"auth": "!"}}}"#), "");
         let refresh = credentials_for("h", &[("OCI_REFRESH_TOKEN", "t")].into_iter().collect());
         assert!(
@@ -275,7 +275,7 @@ mod tests {
                 Some(helper("desktop")),
             ),
             (r#"{"credHelpers": {"other": "ecr"}}"#, None),
-            ("[", Some("c is no JSON, and is not used".to_owned())),
+            ("[", Some("c is not JSON, and is not used".to_owned())),
         ] {
             assert_eq!(
                 of_docker(config.as_bytes(), "c", "h"),

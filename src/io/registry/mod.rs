@@ -296,7 +296,7 @@ impl Registry {
                     .header(header::CONTENT_LENGTH, size);
                 let request = request
                     .body(SendBody::from_reader(&mut body))
-                    .map_err(|_| self.broken("a URL that is none"))?;
+                    .map_err(|_| self.broken("an invalid URL"))?;
                 self.agent.run(
                     self.agent
                         .configure_request(request)
@@ -307,7 +307,7 @@ impl Registry {
             None => {
                 let request = request
                     .body(())
-                    .map_err(|_| self.broken("a URL that is none"))?;
+                    .map_err(|_| self.broken("an invalid URL"))?;
                 self.agent.run(
                     self.agent
                         .configure_request(request)
@@ -422,7 +422,7 @@ impl Registry {
         if self.is_allowed(&url) {
             Ok(url)
         } else {
-            Err(self.broken("a redirect to what is no https URL"))
+            Err(self.broken("a redirect to what is not an https URL"))
         }
     }
 

@@ -66,7 +66,7 @@ fn of_statement(
         .map_err(|error| error.to_string())?;
     if envelope.payload_type != STATEMENT {
         return Err(format!(
-            "what it signs is no statement, but `{}`",
+            "what it signs is not a statement, but `{}`",
             envelope.payload_type
         ));
     }

@@ -29,7 +29,7 @@ impl Key {
             return Err("holds a private key; verifying takes the public one, and this one belongs on no machine that verifies".to_owned());
         }
         let key = DerPublicKey::from_pem(pem)
-            .map_err(|error| format!("is no public key in PEM: {error}"))?;
+            .map_err(|error| format!("is not a public key in PEM: {error}"))?;
         match KeyAlgorithm::from_spki(&key) {
             Ok(
                 KeyAlgorithm::EcdsaP256
@@ -171,7 +171,7 @@ fn install() {
 
 fn verifier(root: &str) -> Result<Box<Verifier>, String> {
     let root =
-        TrustedRoot::from_json(root).map_err(|error| format!("is no trusted root: {error}"))?;
+        TrustedRoot::from_json(root).map_err(|error| format!("is not a trusted root: {error}"))?;
     Verifier::new(&root)
         .map(Box::new)
         .map_err(|error| format!("cannot be used as a trusted root: {error}"))
@@ -180,7 +180,7 @@ fn verifier(root: &str) -> Result<Box<Verifier>, String> {
 fn parsed(bundle: &[u8]) -> Result<Bundle, String> {
     let text = std::str::from_utf8(bundle).map_err(|_| "it is not UTF-8 text".to_owned())?;
     let mut document: Value =
-        serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"))?;
+        serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
     if document.get("base64Signature").is_some() {
         return Err(
             "it has the form of older versions of cosign, which `--new-bundle-format` replaces"
@@ -197,5 +197,5 @@ fn parsed(bundle: &[u8]) -> Result<Bundle, String> {
         message.remove("messageDigest");
     }
     Bundle::from_json(&document.to_string())
-        .map_err(|error| format!("it is no Sigstore bundle: {error}"))
+        .map_err(|error| format!("it is not a Sigstore bundle: {error}"))
 }

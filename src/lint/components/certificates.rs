@@ -313,7 +313,7 @@ mod tests {
     }
 
     /// `crypto/x509`, `HostnameError`: what is said depends on what the certificate is made out
-    /// for. A common name is no name.
+    /// for. A common name is not a name.
     #[test]
     fn certificates_without_names_are_told_in_the_words_of_go() {
         let upstream = |spec: Value| {

@@ -47,7 +47,7 @@ impl Claims {
     }
 }
 
-/// Judges the components files of one release together.
+/// Checks the components files of one release together.
 pub(crate) fn check(files: &[Claims]) -> Report {
     let mut seen: BTreeMap<&[String; 3], (&Claims, &Anchor)> = BTreeMap::new();
     let mut report = Report::new();

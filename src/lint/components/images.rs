@@ -44,7 +44,7 @@ const STAGING: [&str; 2] = [
     "us-central1-docker.pkg.dev/k8s-staging-images/",
 ];
 
-/// Judges the images of all objects. Those that cannot be read are findings of their own.
+/// Checks the images of all objects. Those that cannot be read are findings of their own.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     let mut report = Report::new();
     for object in scope.objects {
@@ -113,7 +113,7 @@ impl Used<'_> {
         let is_staged = STAGING.iter().any(|staging| self.text.starts_with(staging));
         let what = match &image.tag {
             _ if is_staged => {
-                "comes from a staging registry, where nobody promises to keep it".to_owned()
+                "comes from a staging registry, where it may be deleted at any time".to_owned()
             }
             _ if image.digest.is_some() => return None,
             None => "has no tag, so it is another one tomorrow".to_owned(),

@@ -208,9 +208,9 @@ fn is_replaced(text: &str) -> bool {
     text.contains("${") || text.contains("$$")
 }
 
-/// Judges the text as it is written, variables included: of it, the documents that have some, and
+/// Checks the text as it is written, variables included: of it, the documents that have some, and
 /// `suspects`. Variables can break the YAML of a file that is sound once they are replaced: then
-/// nothing is judged here.
+/// nothing is checked here.
 fn check_text(
     source: &Source,
     suspects: &BTreeSet<usize>,
@@ -223,7 +223,7 @@ fn check_text(
     let mut report = scalars::check(source, &written);
     if let Ok(template) = envsubst::parse(source.text()) {
         let described = descriptions::check(source, &template, &written);
-        // What stands in a description is no variable that anybody sets.
+        // What stands in a description is not a variable that anybody sets.
         let prefixes = prefixes.filter(|_| described.is_empty());
         report.extend(described);
         report.extend(prefixes.and_then(|prefixes| variables::check(source, &template, prefixes)));

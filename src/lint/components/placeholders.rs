@@ -48,7 +48,7 @@ fn find(text: &str) -> Option<&str> {
     )
 }
 
-/// Judges all texts of the objects, schemas and data apart.
+/// Checks all texts of the objects, schemas and data apart.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     let mut report = Report::new();
     for object in scope.objects.iter().filter(|_| scope.is_whole()) {

@@ -143,7 +143,7 @@ const CERT_MANAGER: &[Removal] = &[
     ),
 ];
 
-/// Judges the versions of all objects. What clusterctl itself does not convert is a finding of its
+/// Checks the versions of all objects. What clusterctl itself does not convert is a finding of its
 /// own.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     scope.objects.iter().filter_map(removed).collect()

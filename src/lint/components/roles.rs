@@ -34,7 +34,7 @@ const GIVEN_ROLES: [&str; 5] = [
 /// The account that every namespace has.
 const DEFAULT_ACCOUNT: &str = "default";
 
-/// Judges the roles and bindings of all objects. That the default account has rights is told once.
+/// Checks the roles and bindings of all objects. That the default account has rights is told once.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     let mut report = Report::new();
     let mut of_default = Vec::new();
@@ -147,7 +147,7 @@ fn unlimited(role: &Object) -> Option<Diagnostic> {
         finding
             .at(role.place(&path))
             .help("list the resources and verbs that the controllers use: `resources: [secrets]`, `verbs: [get, list, watch]`")
-            .note("whoever gets into the manager's pod owns the management cluster"),
+            .note("anybody who gets into the manager's pod controls the management cluster"),
     )
 }
 
@@ -199,7 +199,7 @@ mod tests {
             all("manager", "default"),
             [format!("{} subjects[0].name", ACCOUNT_DEFAULT.id)]
         );
-        // A Role is no ClusterRole.
+        // A Role is not a ClusterRole.
         let role = of(RBAC, "Role", "manager", json!({}));
         let [_, account] = rest();
         assert_eq!(

@@ -17,7 +17,7 @@ rules! {
     SERVICE_UNREACHABLE = warning("components-service-unreachable"), catalogue("C16");
 }
 
-/// Judges the Services of all objects. Ports by number are not compared with what containers
+/// Checks the Services of all objects. Ports by number are not compared with what containers
 /// declare, which is only information.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     if !scope.is_whole() {
@@ -223,7 +223,7 @@ fn unnamed_port(
         .field("targetPort");
     if target.bytes().all(|byte| byte.is_ascii_digit()) {
         let message = format!(
-            "{path} of {} is the text `{target}`, which is no name of a port: a name has a letter",
+            "{path} of {} is the text `{target}`, which is not a name of a port: a name has a letter",
             service.title(),
             target = Quoted(target)
         );
@@ -332,7 +332,7 @@ mod tests {
         let [finding] = report.findings() else {
             panic!("{report:?}")
         };
-        let expected = "spec.ports[1].targetPort of Service/svc is the text `9443`, which is no name of a port: a name has a letter";
+        let expected = "spec.ports[1].targetPort of Service/svc is the text `9443`, which is not a name of a port: a name has a letter";
         assert_eq!(finding.message, expected);
         assert_eq!(
             finding.help.as_ref().unwrap().to_string(),

@@ -13,7 +13,7 @@ rules! {
     SERVICE_ABSENT = warning("components-webhook-service-absent"), catalogue("C11");
 }
 
-/// Judges whom the API server calls.
+/// Checks whom the API server calls.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     called(scope)
         .filter_map(|called| missing_service(scope, &called))
@@ -53,9 +53,7 @@ fn missing_service(scope: &Scope<'_>, called: &Called<'_>) -> Option<Diagnostic>
         true => finding
             .note("the API server rejects each request for which it has to call it")
             .upstream(format!("service \"{}\" not found", called.service)),
-        false => {
-            finding.note("nothing fails and nobody is told: it is as if the webhook were not there")
-        }
+        false => finding.note("nothing fails and nothing is reported: the webhook has no effect"),
     })
 }
 

@@ -60,7 +60,7 @@ impl Prefixes {
     }
 }
 
-/// Judges the variables of a file: all of them are told at once.
+/// Checks the variables of a file: all of them are told at once.
 pub(super) fn check(
     source: &Source,
     template: &Template<'_>,

@@ -23,7 +23,7 @@ pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
 pub(super) struct Webhook<'o> {
     /// The configuration.
     pub(super) object: &'o Object,
-    /// Where it stands in the configuration: `webhooks[0]`.
+    /// Location in the configuration: `webhooks[0]`.
     pub(super) path: FieldPath,
     pub(super) value: &'o Value,
 }

@@ -13,7 +13,7 @@ rules! {
     WORKLOAD_UNAWAITED = warning("components-workload-unawaited"), catalogue("C04"), url(book::CONTROLLERS);
 }
 
-/// Judges the workloads. That no Deployment at all has the container is a finding of its own.
+/// Checks the workloads. That no Deployment at all has the container is a finding of its own.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     let runs_on = |object: &&Object| {
         object.group() == "apps"
@@ -50,7 +50,7 @@ fn finding(object: &Object) -> Diagnostic {
         ),
     };
     let what = format!(
-        "clusterctl does not wait for {}, which is no Deployment with a container `{MANAGER_CONTAINER}`",
+        "clusterctl does not wait for {}, which is not a Deployment with a container `{MANAGER_CONTAINER}`",
         object.title()
     );
     Diagnostic::of(&WORKLOAD_UNAWAITED, what)

@@ -29,7 +29,7 @@ rules! {
     VERSION_UNLABELLED = warning("crd-version-unlabelled"), url(book::CONTRACT_LABELS), catalogue("R05");
 }
 
-/// Judges the labels of kinds that the core looks up.
+/// Checks the labels of kinds that the core looks up.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     let mut report = Report::new();
     for definition in definitions(scope) {

@@ -20,7 +20,7 @@ rules! {
     INCOMPLETE = warning("crd-contract-incomplete"), url(book::CONTRACTS), catalogue("R16 R17 R18 R19 R20 R21 R23");
 }
 
-/// Judges the schemas of all kinds that have a role.
+/// Checks the schemas of all kinds that have a role.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     let definitions = definitions(scope);
     let kinds: BTreeSet<(&str, &str)> = definitions

@@ -27,7 +27,7 @@ rules! {
     /// the schema of a CRD is not structural, or the API server rejects its defaults or rules
     NOT_STRUCTURAL = error("crd-not-structural");
     /// a CEL rule of a CRD exceeds the length or nesting limit and was not checked
-    RULE_UNJUDGED = warning("crd-rule-unjudged");
+    RULE_UNJUDGED = warning("crd-rule-unchecked");
     /// a CRD contains a `caBundle`, which Kubernetes 1.31 and later reject on the second apply
     CA_BUNDLE = error("crd-ca-bundle-present");
 }
@@ -41,7 +41,7 @@ pub(crate) fn of(objects: &[Object]) -> impl Iterator<Item = &Object> {
     objects.iter().filter(|object| object.kind() == CRD_KIND)
 }
 
-/// Judges a CRD, labels included.
+/// Checks a CRD, labels included.
 pub(super) fn check(crd: &Object, budget: &Budget) -> Report {
     let mut report = apart_from_its_name(crd, budget);
     // A fix of one fixes the other.
@@ -49,7 +49,7 @@ pub(super) fn check(crd: &Object, budget: &Budget) -> Report {
     report
 }
 
-/// Judges a CRD to which kustomize may still add labels and annotations, such as the one that
+/// Checks a CRD to which kustomize may still add labels and annotations, such as the one that
 /// waives the rule about its name.
 pub(super) fn check_part(crd: &Object, budget: &Budget) -> Report {
     let mut report = apart_from_its_name(crd, budget);
@@ -166,7 +166,7 @@ fn structure(crd: &Object, budget: &Budget) -> Report {
         Diagnostic::of(
             &RULE_UNJUDGED,
             format!(
-                "{} of {} is not judged here: {}",
+                "{} of {} is not checked here: {}",
                 gap.path,
                 crd.title(),
                 gap.reason

@@ -18,7 +18,7 @@ rules! {
     OBJECT_OUTDATED = warning("object-api-version-outdated"), url(book::CONTRACT_VERSIONS);
 }
 
-/// Judges by the contract that is wanted; without one there is nothing to say.
+/// Checks by the contract that is wanted; without one there is nothing to say.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     let Some(wanted) = scope.wanted_contract else {
         return Report::new();

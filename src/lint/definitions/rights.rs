@@ -16,7 +16,7 @@ rules! {
     CORE_RIGHTS_MISSING = error("rbac-core-rights-missing"), url(book::ALL_RESOURCES_GROUP), catalogue("R24");
 }
 
-/// Judges the rights of the core on kinds of foreign groups.
+/// Checks the rights of the core on kinds of foreign groups.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     // In sources the roles may be elsewhere.
     if scope.extent == Extent::Part {

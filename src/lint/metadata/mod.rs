@@ -1,4 +1,4 @@
-//! metadata.yaml of a release: read and judged (book: clusterctl, "Metadata YAML").
+//! metadata.yaml of a release: read and checked (book: clusterctl, "Metadata YAML").
 
 pub(crate) mod rules;
 
@@ -36,7 +36,7 @@ pub(crate) struct MetadataFile {
     root: Node,
 }
 
-/// Reads and judges a metadata.yaml. `None` when it cannot be used at all; the report says why.
+/// Reads and checks a metadata.yaml. `None` when it cannot be used at all; the report says why.
 pub(crate) fn parse(source: &Source, budget: &Budget) -> (Option<MetadataFile>, Report) {
     let parsed = yaml::parse(source, budget);
     let mut report = parsed.report;
@@ -77,7 +77,7 @@ pub(crate) fn parse(source: &Source, budget: &Budget) -> (Option<MetadataFile>, 
     (Some(file), report)
 }
 
-/// Reads and judges the metadata.yaml of a provider's release: a file without a fault is what
+/// Reads and checks the metadata.yaml of a provider's release: a file without a fault is what
 /// clusterctl takes too.
 pub(crate) fn read(
     label: &str,
@@ -190,7 +190,7 @@ fn judge(file: &MetadataFile) -> Report {
         );
         let finding = match field {
             "apiVersion" => finding
-                .note("this is the version of the file format; the contract stands in the series"),
+                .note("this is the version of the file format; the contract is in the series"),
             _ => finding,
         };
         report.push(finding.fix(edits));
@@ -256,7 +256,7 @@ fn unordered(file: &MetadataFile) -> Option<Diagnostic> {
         .at(file.place(&list.index(at)));
         return Some(finding.help("remove the entry"));
     }
-    // One that is repeated is told as that.
+    // One that is repeated is reported as that.
     let mut seen = BTreeSet::new();
     let distinct: Vec<(usize, (i32, i32))> = series
         .into_iter()
@@ -281,7 +281,7 @@ pub(super) fn is_contract(name: &str) -> bool {
     ContractVersion::parse(name).is_some() || ["v1alpha2", "v1alpha3", "v1alpha4"].contains(&name)
 }
 
-/// Old series may name contracts that no core accepts any more; what is no contract at all is an
+/// Old series may name contracts that no core accepts any more; what is not a contract at all is an
 /// error.
 fn contract_unknown(
     file: &MetadataFile,

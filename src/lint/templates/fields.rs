@@ -1,4 +1,4 @@
-//! Fields of the objects in templates, by the schemas of the CRDs that are judged with them.
+//! Fields of the objects in templates, by the schemas of the CRDs that are checked with them.
 
 use serde_json::Value;
 
@@ -29,7 +29,7 @@ const WORDING: Wording = Wording {
     rejected: &FIELD_REJECTED,
 };
 
-/// Judges the objects of a file whose kind and version are known. What a part of a template lacks
+/// Checks the objects of a file whose kind and version are known. What a part of a template lacks
 /// may come from elsewhere.
 pub(super) fn check(
     sampled: &Sampled,
@@ -87,10 +87,10 @@ fn judge(sampled: &Sampled, object: &Object, known: &[&Known], budget: &Budget) 
                 Diagnostic::of(&WORK_EXCEEDED, message).at(object.place(&FieldPath::default()));
             finding
                 .help("make the defaults of the items of lists smaller, or the template")
-                .note("its fields are not judged")
+                .note("its fields are not checked")
         })];
     }
-    // They are held no longer than this object is judged.
+    // They are held no longer than this object is checked.
     budget.give_back(Resource::Copies, paid);
     let at = |path: &FieldPath, part: Part| {
         if part == Part::Key {
@@ -226,7 +226,7 @@ mod tests {
         );
     }
 
-    /// A sample stands for a variable while the template is judged: what it is, is not told.
+    /// A sample stands for a variable while the template is checked: what it is, is not told.
     #[test]
     fn variables_without_defaults_can_be_anything() {
         for sound in [

@@ -60,7 +60,7 @@ const FLAGS: &[Flag] = &[
     ),
 ];
 
-/// Judges the objects of a template. One without variables is none that people make clusters of.
+/// Checks the objects of a template. One without variables is none that people make clusters of.
 pub(super) fn check(sampled: &Sampled, template: &Template<'_>) -> Report {
     let uses = template.uses();
     let is_used = |name: &str| uses.iter().any(|used| used.name == name);
@@ -91,7 +91,7 @@ fn control_planes(objects: &[Object]) -> BTreeSet<(&str, &str)> {
         .collect()
 }
 
-/// The group by which an object is judged.
+/// The group by which an object is checked.
 fn group<'o>(object: &'o Object, control_planes: &BTreeSet<(&str, &str)>) -> &'o str {
     if control_planes.contains(&(object.group(), object.kind())) {
         CONTROL_PLANE

@@ -75,7 +75,7 @@ const CLUSTER_API: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
-/// Judges the objects of a file. Kinds of other groups may be there.
+/// Checks the objects of a file. Kinds of other groups may be there.
 pub(super) fn check(sampled: &Sampled, known: &[&Known]) -> Report {
     sampled
         .objects()

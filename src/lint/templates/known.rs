@@ -1,4 +1,4 @@
-//! Kinds that templates hold, as far as they are known: those of CRDs that are judged with them,
+//! Kinds that templates hold, as far as they are known: those of CRDs that are checked with them,
 //! and those of Cluster API itself.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -73,7 +73,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) known: &'a [&'a Known],
 }
 
-/// Judges templates that lie beside each other.
+/// Checks templates that lie beside each other.
 pub(crate) fn check(sources: &[Source], asked: &Asked<'_>, budget: &Budget) -> Report {
     let classes: BTreeSet<&str> = sources
         .iter()
@@ -178,8 +178,8 @@ fn outdated(sampled: &Sampled, wishes: Wishes<'_>) -> Report {
     sampled.judge(|object| object_outdated(object, wanted, |object| sampled.title(object)))
 }
 
-/// Judges the text as it is written. Variables can break the YAML of a file that is sound once they
-/// are replaced: then its scripts are not judged.
+/// Checks the text as it is written. Variables can break the YAML of a file that is sound once they
+/// are replaced: then its scripts are not checked.
 fn check_text(source: &Source, budget: &Budget) -> Report {
     let Ok(template) = envsubst::parse(source.text()) else {
         return Report::new();
@@ -206,7 +206,7 @@ pub(crate) fn unknown_name(source: &Source, file: &str) -> Option<Diagnostic> {
         .strip_suffix(".yaml")
         .or_else(|| file.strip_suffix(".yml"))?;
     looks_like.iter().any(|prefix| stem.starts_with(prefix)).then(|| {
-        Diagnostic::of(&NAME_UNKNOWN, format!("{file} is no name that clusterctl looks for, so it is not released"))
+        Diagnostic::of(&NAME_UNKNOWN, format!("{file} is not a name that clusterctl looks for, so it is not released"))
             .at(source.place())
             .help("call it cluster-template.yaml, cluster-template-FLAVOR.yaml or clusterclass-NAME.yaml")
     })
@@ -557,7 +557,7 @@ mod tests {
         }
     }
 
-    /// The sample that stands for a variable is no name that anybody knows.
+    /// The sample that stands for a variable is not a name that anybody knows.
     #[test]
     fn objects_are_called_as_the_template_calls_them() {
         let text = format!(

@@ -17,7 +17,7 @@ rules! {
     DEFAULTS_DIFFER = warning("template-variable-defaults-differ"), catalogue("T04"), url(book::VARIABLES);
 }
 
-/// Judges the variables of a template, each once.
+/// Checks the variables of a template, each once.
 pub(super) fn check(source: &Source, template: &Template) -> Report {
     let required = template.variables();
     let mut variables: BTreeMap<&str, Vec<Use<'_>>> = BTreeMap::new();
@@ -64,7 +64,7 @@ fn blank(source: &Source, name: &str, uses: &[Use<'_>]) -> Option<Diagnostic> {
             .filter(|_| used.gives_default(source.text()))
     })?;
     let message = format!(
-        "variable {name} may be left out because of its default `{default}`, and then nothing stands here",
+        "variable {name} may be left out because of its default `{default}`, and then nothing is here",
         default = Quoted(default)
     );
     let finding = Diagnostic::of(&BLANK, message).at(source.place_at(first.span.clone()));
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(
             found("a: ${A:=x}\nb: ${A:0:5}\n"),
             [""; 0],
-            "a part of it is no default"
+            "a part of it is not a default"
         );
     }
 }

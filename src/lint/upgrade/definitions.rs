@@ -23,7 +23,7 @@ fn is_crd(object: &Object) -> bool {
     object.is(CRD_GROUP, CRD_KIND)
 }
 
-/// Judges a CRD that both releases have.
+/// Checks a CRD that both releases have.
 pub(super) fn check(old: &Object, new: &Object) -> Report {
     if !is_crd(old) {
         return Report::new();
@@ -35,7 +35,7 @@ pub(super) fn check(old: &Object, new: &Object) -> Report {
     report
 }
 
-/// Judges an object that only the old release has.
+/// Checks an object that only the old release has.
 pub(super) fn removed(old: &Object) -> Option<Diagnostic> {
     is_crd(old).then(|| {
         Diagnostic::of(
@@ -86,7 +86,7 @@ fn stored(old: &Object, new: &Object, of_new: &BTreeMap<&str, &Value>) -> Option
             "stored in this version",
         )
         .help(format!(
-            "keep {name} in spec.versions, with `served: false` if nobody should use it"
+            "keep {name} in spec.versions, with `served: false` if clients should not use it"
         ))
         .note(format!("the API server says: {upstream}"))
         .upstream(upstream),

@@ -33,7 +33,7 @@ const FIELDS: &[(&str, &str, &[&str])] = &[
     ("rbac.authorization.k8s.io", "RoleBinding", &["roleRef"]),
 ];
 
-/// Judges an object that both releases have.
+/// Checks an object that both releases have.
 pub(crate) fn check(old: &Object, new: &Object) -> Report {
     let fields = FIELDS
         .iter()

@@ -8,7 +8,7 @@ rules! {
     ROLE = warning("upgrade-role-left-behind");
 }
 
-/// Judges an object that only the old release has, in the namespace of that release. clusterctl's
+/// Checks an object that only the old release has, in the namespace of that release. clusterctl's
 /// `components.go`: CRDs, Namespaces and webhook configurations have rules of their own.
 pub(super) fn check(old: &Object, namespace: &str) -> Option<Diagnostic> {
     if !matches!(old.kind(), "ClusterRole" | "ClusterRoleBinding") {

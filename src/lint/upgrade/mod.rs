@@ -54,7 +54,7 @@ fn key(object: &Object) -> Key<'_> {
     )
 }
 
-/// Judges the step from one release to the next.
+/// Checks the step from one release to the next.
 pub(crate) fn check(old: &Side, new: &Side) -> Report {
     let (before, after) = (old.by_key(), new.by_key());
     let namespace = old

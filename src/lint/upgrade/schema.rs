@@ -17,7 +17,7 @@ rules! {
 /// How many changes of a version a finding names.
 const MOST_NAMED: usize = 8;
 
-/// Judges the versions of a CRD that both releases serve.
+/// Checks the versions of a CRD that both releases serve.
 pub(super) fn check(old: &Object, new: &Object) -> Vec<Diagnostic> {
     if !new.is(CRD_GROUP, CRD_KIND) {
         return Vec::new();
@@ -229,7 +229,7 @@ impl Walk {
         if old[OPEN] == true {
             self.tell("keeps only the fields that it names");
         } else if of_values(old).is_some() && of_values(new).is_none() {
-            self.tell("is no map any more");
+            self.tell("is not a map any more");
         }
     }
 
@@ -610,7 +610,7 @@ mod tests {
                 json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}),
                 vec![],
             ),
-            // What is kept without a name is judged by what is named all the same.
+            // What is kept without a name is checked by what is named all the same.
             (
                 object(json!({"a": {"type": "string"}, "b": {"type": "string"}})),
                 json!({
@@ -647,7 +647,7 @@ mod tests {
             (
                 json!({"type": "object", "additionalProperties": true}),
                 object(json!({})),
-                vec!["spec is no map any more"],
+                vec!["spec is not a map any more"],
             ),
             (
                 json!({"type": "object", "additionalProperties": false}),
@@ -673,7 +673,7 @@ mod tests {
             (
                 json!({"type": "object", "additionalProperties": {"type": "string"}}),
                 object(json!({"a": {"type": "string"}})),
-                vec!["spec is no map any more"],
+                vec!["spec is not a map any more"],
             ),
             (
                 json!({"type": "object", "additionalProperties": {"type": "string"}}),

@@ -24,7 +24,7 @@ fn files(side: &Side) -> BTreeMap<&str, &Source> {
         .collect()
 }
 
-/// Judges the variables of the files that both releases have.
+/// Checks the variables of the files that both releases have.
 pub(super) fn check(old: &Side, new: &Side) -> Vec<Diagnostic> {
     let before = files(old);
     files(new)
@@ -35,7 +35,7 @@ pub(super) fn check(old: &Side, new: &Side) -> Vec<Diagnostic> {
 }
 
 fn newly_required(old: &Source, new: &Source) -> Vec<Diagnostic> {
-    // What cannot be read is told by the judge of the file.
+    // What cannot be read is told by the check of the file.
     let (Ok(before), Ok(after)) = (envsubst::parse(old.text()), envsubst::parse(new.text())) else {
         return Vec::new();
     };

@@ -146,7 +146,7 @@ pub(super) fn shifted(lines: &str, by: isize) -> String {
     lines.split_inclusive('\n').map(shift).collect()
 }
 
-/// The same but for the first line, which stands where it will stand.
+/// The same but for the first line, which is where it will stand.
 pub(super) fn shifted_below(lines: &str, by: isize) -> String {
     let (first, rest) = lines.split_at(lines.find('\n').map_or(lines.len(), |end| end + 1));
     format!("{first}{}", shifted(rest, by))

@@ -20,7 +20,7 @@ static HERE: LazyLock<Regex> = LazyLock::new(|| {
 pub(super) struct Line {
     /// Its number, from 1.
     pub(super) number: usize,
-    /// Where it stands, in bytes, with its here-documents and the line end.
+    /// Location, in bytes, with its here-documents and the line end.
     pub(super) range: Range<usize>,
     /// Where its here-documents stand, without their delimiters.
     pub(super) bodies: Vec<Range<usize>>,

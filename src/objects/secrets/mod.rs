@@ -83,7 +83,7 @@ static KIND: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 /// A key or a kind that only a reader of YAML recognises: one with an escape, or a key in the long
-/// form that is no list or map.
+/// form that is not a list or map.
 static OBSCURE: LazyLock<Regex> = LazyLock::new(|| {
     compiled(
         r#"(?m)^[ \t{,]*"[^"\n]*\\[xuU][^"\n]*"\s*:|(?-u:\b)kind["']?\s*:\s*"[^"\n]*\\[xuU]|^\?\s+[^\s\[{]"#,

@@ -11,7 +11,7 @@ use regex::Regex;
 use super::{REDACTED, compiled};
 use crate::text::cut::cut;
 
-/// A variable of clusterctl: its name is no secret, its value is another file's.
+/// A variable of clusterctl: its name is not a secret, its value is another file's.
 static VARIABLE: LazyLock<Regex> = LazyLock::new(|| compiled(r"\$\{ *[A-Za-z_][A-Za-z0-9_]* *\}"));
 
 /// A line of a manifest that says what an object is.
@@ -192,7 +192,7 @@ fn is_of_manifest(line: &str) -> bool {
     FIELDS_OF_OBJECTS.contains(&line) || KIND_OF_OBJECT.is_match(line)
 }
 
-/// A text without the signs around it; a `:` behind it makes a key of it, which is no secret, and a
+/// A text without the signs around it; a `:` behind it makes a key of it, which is not a secret, and a
 /// variable is one by its signs.
 fn core(text: &str) -> &str {
     if VARIABLE.is_match(text) {

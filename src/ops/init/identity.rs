@@ -51,7 +51,7 @@ pub(super) fn of(project: &Project<'_>, given: &Given, made: &mut Made) -> Optio
     let Some(provider_type) = provider_type else {
         let finding = Diagnostic::of(
             &UNKNOWN,
-            "neither a label nor a group of the CRDs tells what the project provides",
+            "neither a label nor a group of the CRDs says what the project provides",
         );
         made.report
             .push(finding.help(Remedy::new("say it with ").setting(Setting::ProviderType)));
@@ -64,7 +64,7 @@ pub(super) fn of(project: &Project<'_>, given: &Given, made: &mut Made) -> Optio
     let Some(name) = name else {
         let finding = Diagnostic::of(
             &UNKNOWN,
-            "neither a label nor PROJECT tells how the provider is called",
+            "neither a label nor PROJECT says how the provider is called",
         );
         made.report
             .push(finding.help(Remedy::new("say it with ").setting(Setting::ProviderName)));

@@ -277,7 +277,7 @@ fn layered_image(
         if let Some(name) = own.first().and_then(|entry| entry["newName"].as_str()) {
             name.clone_into(&mut image);
         }
-        // kubebuilder's name for the manager is of nobody else.
+        // kubebuilder's name for the manager is of no other writer.
         let others = others
             .into_iter()
             .map(|entry| fields::text(entry, &["name"]))
@@ -435,7 +435,7 @@ fn container_patch(ours: Option<&Value>, theirs: &Value) -> Map<String, Value> {
     patch
 }
 
-/// What a patch has to say so that `ours` gets a field of `theirs`, which stands below a path: maps
+/// What a patch has to say so that `ours` gets a field of `theirs`, which is below a path: maps
 /// by field, everything else whole.
 fn add_difference(
     patch: &mut Map<String, Value>,

@@ -101,7 +101,7 @@ pub fn run(tree: &Tree, given: &Given, budget: &Budget) -> Made {
             "no CRDs below {}, so it is not clear what the project provides",
             project.folder(Base::Crds)
         );
-        let help = "run it in the root folder of a kubebuilder project, after `make manifests`; `init` reads what stands below config";
+        let help = "run it in the root folder of a kubebuilder project, after `make manifests`; `init` reads what is below config";
         made.report
             .push(Diagnostic::of(&NO_KINDS, message).help(help));
         return made;
@@ -150,7 +150,7 @@ pub fn run(tree: &Tree, given: &Given, budget: &Budget) -> Made {
             let message = format!("`{field}` of {PROVIDER_FILE} cannot be written: {error}");
             made.report.push(
                 Diagnostic::of(&NOT_WRITABLE, message)
-                    .help("remove the character from the file that it stands in"),
+                    .help("remove the character from the file that contains it"),
             );
         }
     }

@@ -154,7 +154,7 @@ impl Patches {
                 .charge(10 * known.len() * entry.changes.len().max(1))
                 .is_err()
             {
-                made.left.push(format!("{} and the patches behind it are too many to compare: name them under `patches`", entry.title));
+                made.left.push(format!("{} and the patches after it are too many to compare: name them under `patches`", entry.title));
                 break;
             }
             match entry.obstacle(&known) {

@@ -99,7 +99,7 @@ impl<'a> Project<'a> {
         let files = folders.filter_map(|folder| self.kustomizations.get(&folder));
         for file in files.filter(|file| !file.value().is_object() && !file.report().has_errors()) {
             let message = format!(
-                "{} is no map, so that kustomize rejects it",
+                "{} is not a map, so that kustomize rejects it",
                 file.source().name()
             );
             let finding = Diagnostic::of(&NO_KUSTOMIZATION, message).at(file.source().place());
@@ -199,7 +199,7 @@ impl<'a> Project<'a> {
         self.tree.get(path).is_some()
     }
 
-    /// The text of a file; one that is no text is reported.
+    /// The text of a file; one that is not text is reported.
     fn source(&self, path: &str, report: &mut Report) -> Option<Source> {
         Source::of_bytes(path, self.tree.get(path)?)
             .map_err(|fault| report.push(*fault))

@@ -98,7 +98,7 @@ fn holds(html: &mut Html, inspected: &Inspected) {
         } else {
             format!("{}: {words}", machine.name)
         };
-        facts.push(("Tells success", words.into()));
+        facts.push(("Writes the sentinel file", words.into()));
     }
     facts.extend(
         inspected

@@ -183,7 +183,7 @@ impl Kinds {
     }
 
     fn parsed(source: &Source, budget: &Budget) -> Self {
-        // What cannot be read is told by whoever judges it.
+        // What cannot be read is told by whoever checks it.
         let (found, _) = objects::documents(source, budget);
         let objects = found
             .into_iter()

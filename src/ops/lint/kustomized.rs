@@ -23,7 +23,7 @@ pub(super) struct Kustomized {
 }
 
 impl Kustomized {
-    /// Reads the kustomizations, and judges them by the contract that is wanted.
+    /// Reads the kustomizations, and checks them by the contract that is wanted.
     pub(super) fn of<'a>(
         kustomizations: impl Iterator<Item = &'a Source>,
         wanted: Option<ContractVersion>,

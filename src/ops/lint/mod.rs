@@ -1,4 +1,4 @@
-//! `lint PATH…`: what people have of a provider, judged against the contract: whole releases, or
+//! `lint PATH…`: what people have of a provider, checked against the contract: whole releases, or
 //! parts of one.
 
 mod form;
@@ -36,7 +36,7 @@ rules! {
     pub(crate) NOTHING = error("lint-input-missing");
 }
 
-/// What is judged.
+/// What is checked.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
     /// The texts, in the order in which they were given.
@@ -52,10 +52,10 @@ pub struct Request<'a> {
     pub budget: &'a Budget,
 }
 
-/// A file and what it was judged as.
+/// A file and what it was checked as.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct JudgedFile {
+pub struct CheckedFile {
     /// The file as the user gave it.
     pub file: String,
     /// `components`, `metadata`, `template`, `objects`, `provider`, `kustomization`, `patch` of
@@ -65,12 +65,12 @@ pub struct JudgedFile {
     pub judged: bool,
 }
 
-/// What the judge says.
+/// What the check says.
 #[derive(Debug, Clone, Default)]
 pub struct Linted {
     /// All files, in the order of the input.
-    pub files: Vec<JudgedFile>,
-    /// How many Kubernetes objects were judged, those of templates apart.
+    pub files: Vec<CheckedFile>,
+    /// How many Kubernetes objects were checked, those of templates apart.
     pub objects: usize,
     /// The objects that no rule covers, those of templates included.
     pub unchecked: Vec<UncheckedKind>,
@@ -88,7 +88,7 @@ struct Folder<'a> {
     templates: Vec<Source>,
 }
 
-/// Judges files.
+/// Checks files.
 pub fn run(request: &Request<'_>) -> Linted {
     let Request {
         sources, budget, ..
@@ -105,7 +105,7 @@ pub fn run(request: &Request<'_>) -> Linted {
     let mut folders: BTreeMap<&str, Folder<'_>> = BTreeMap::new();
     let (mut parts, mut fragments) = (Vec::new(), Vec::new());
     for (source, form) in sources.iter().zip(&forms) {
-        linted.files.push(JudgedFile {
+        linted.files.push(CheckedFile {
             file: source.name().to_string(),
             form: form.as_str(),
             judged: form.is_judged(),
@@ -284,7 +284,7 @@ fn is_whole_template(source: &Source, kustomized: &Kustomized) -> bool {
 
 fn nothing(sources: &[Source]) -> Diagnostic {
     let message = if sources.is_empty() {
-        "there is no file to judge"
+        "there is no file to check"
     } else {
         "no file holds an object of Kubernetes or a metadata.yaml"
     };
@@ -311,7 +311,7 @@ impl<'a> Folder<'a> {
         }
     }
 
-    /// Judges all but the templates. `all` is what the templates of the whole input have objects
+    /// Checks all but the templates. `all` is what the templates of the whole input have objects
     /// of.
     fn judge(
         &self,
@@ -319,9 +319,9 @@ impl<'a> Folder<'a> {
         all: &Wanted<'_>,
         wishes: Wishes<'_>,
         budget: &Budget,
-    ) -> JudgedFolder {
+    ) -> CheckedFolder {
         let version = version_of_folder(name);
-        let mut judged = JudgedFolder::default();
+        let mut judged = CheckedFolder::default();
         let mut metadata = None;
         for source in &self.metadata {
             let (file, found) = metadata::read(name, source, budget);
@@ -364,7 +364,7 @@ impl<'a> Folder<'a> {
 }
 
 #[derive(Default)]
-struct JudgedFolder {
+struct CheckedFolder {
     objects: Vec<Object>,
     report: Report,
     /// The kinds that the templates of the folder have objects of.
@@ -373,7 +373,7 @@ struct JudgedFolder {
     known: Known,
 }
 
-/// Judges a components file, with what lies beside it.
+/// Checks a components file, with what lies beside it.
 fn judge(
     components: Components,
     source: &Source,

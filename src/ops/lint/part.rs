@@ -25,7 +25,7 @@ pub(super) fn read(sources: &[&Source], budget: &Budget) -> Read {
     read
 }
 
-/// Judges objects together.
+/// Checks objects together.
 pub(super) fn check(read: &mut Read, wishes: Wishes<'_>, budget: &Budget) -> Report {
     let scope = Scope {
         extent: Extent::Part,

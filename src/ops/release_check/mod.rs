@@ -7,7 +7,7 @@ use semver::Version;
 
 use super::repository::Assets;
 use super::repository::assets::{
-    JudgedRelease, components_files, components_missing, judged, read_metadata, text_of,
+    CheckedRelease, components_files, components_missing, judged, read_metadata, text_of,
 };
 use super::settings::ProjectRoles;
 use crate::diag::{Report, Severity};
@@ -47,11 +47,11 @@ pub struct Checked {
     pub providers: Vec<Assets>,
     /// Everything that was found.
     pub report: Report,
-    /// The labels of those that were judged; those without a series can be installed by nobody.
+    /// The labels of those that were checked; those without a series can be installed by nobody.
     pub judged: Vec<String>,
 }
 
-/// A release as the step to the next one is judged, and what of it cannot be compared.
+/// A release as the step to the next one is checked, and what of it cannot be compared.
 fn side(files: Files<'_>, budget: &Budget) -> (Side, Report) {
     let Files { tree, shown } = files;
     let mut report = Report::new();
@@ -107,7 +107,7 @@ pub fn run(request: &Request<'_>) -> Checked {
         Audience::Author(wishes),
         budget,
     );
-    let JudgedRelease {
+    let CheckedRelease {
         providers,
         report,
         judged,

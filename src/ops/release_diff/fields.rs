@@ -267,7 +267,7 @@ fn without<'v>(items: &'v [Value], other: &[Value]) -> Vec<(usize, &'v Value)> {
         .collect()
 }
 
-/// The path as people read it: `spec.containers[name=manager].args[0]`, keys that are no names of
+/// The path as people read it: `spec.containers[name=manager].args[0]`, keys that are not names of
 /// fields in brackets.
 pub(super) fn shown(path: &[Step]) -> String {
     let path = path

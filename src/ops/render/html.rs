@@ -210,7 +210,10 @@ fn facts(html: &mut Html, shown: &Shown) {
         ),
         ("Format", report.format.map(Cow::from)),
         ("Size", report.bytes.map(|size| bytes(size).into())),
-        ("Tells success", shown.inspected.as_ref().map(sentinel)),
+        (
+            "Writes the sentinel file",
+            shown.inspected.as_ref().map(sentinel),
+        ),
     ];
     html.facts(
         &facts

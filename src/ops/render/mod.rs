@@ -372,7 +372,7 @@ fn no_config(pool: &Pool) -> Diagnostic {
 }
 
 /// Whether the input holds what rendering gives: a Secret with bootstrap data, or a document that
-/// is no object.
+/// is not an object.
 fn may_be_rendered(pool: &Pool) -> bool {
     let has_data = |object: &Object| {
         object.is("", "Secret")

@@ -34,7 +34,7 @@ impl Rendering<'_> {
     }
 }
 
-/// The Secret as YAML. Its names were judged.
+/// The Secret as YAML. Its names were checked.
 fn written(machine: &Machine<'_>, rendered: &Rendered, request: &Request) -> String {
     let config = machine.target.config;
     // What is made of a template or by a control plane has a config that is not here.
@@ -50,7 +50,7 @@ fn written(machine: &Machine<'_>, rendered: &Rendered, request: &Request) -> Str
         is_config.then(|| secret::controller_reference(config, stored)),
     );
     goyaml::to_string(&secret)
-        .expect("internal error: names that were judged and base64 are plain text")
+        .expect("internal error: names that were checked and base64 are plain text")
 }
 
 /// What the API server would reject of the names that the Secret takes over.

@@ -110,17 +110,17 @@ impl Found {
     }
 }
 
-/// A release that was judged.
+/// A release that was checked.
 #[derive(Debug, Clone, Default)]
-pub struct JudgedRelease {
+pub struct CheckedRelease {
     /// Its providers.
     pub providers: Vec<Assets>,
     /// Everything that is wrong with it.
     pub report: Report,
-    /// Whether it is no release, or clusterctl itself rejects it. All else that the report tells
+    /// Whether it is not a release, or clusterctl itself rejects it. All else that the report tells
     /// becomes a fault only in a cluster.
     pub is_rejected: bool,
-    /// The labels of the providers whose components were judged: more than can be installed, or
+    /// The labels of the providers whose components were checked: more than can be installed, or
     /// none.
     pub judged: Vec<String>,
 }
@@ -159,25 +159,25 @@ pub fn release_of<'a>(
     (found.iter().filter_map(Found::assets).collect(), report)
 }
 
-/// Finds out what a set of files is, as [`release_of`] does, and judges it as `repository doctor`
+/// Finds out what a set of files is, as [`release_of`] does, and checks it as `repository doctor`
 /// does, for those who install it.
 pub fn judged_release_of<'a>(
     files: &Tree,
     shown: &str,
     stated: impl Into<Stated<'a>>,
     budget: &Budget,
-) -> JudgedRelease {
+) -> CheckedRelease {
     judged(files, shown, stated, Audience::User, budget)
 }
 
-/// Finds out what a set of files is, as [`release_of`] does, and judges it for somebody.
+/// Finds out what a set of files is, as [`release_of`] does, and checks it for somebody.
 pub(in crate::ops) fn judged<'a>(
     files: &Tree,
     shown: &str,
     stated: impl Into<Stated<'a>>,
     audience: Audience<'_>,
     budget: &Budget,
-) -> JudgedRelease {
+) -> CheckedRelease {
     let (mut found, metadata, mut report) = read(files, shown, stated.into(), audience, budget);
     let names = files
         .paths()
@@ -198,7 +198,7 @@ pub(in crate::ops) fn judged<'a>(
         // say.
         found.retain(|found| found.contract.is_some());
     }
-    let mut judged = JudgedRelease {
+    let mut judged = CheckedRelease {
         is_rejected,
         report,
         providers: Vec::new(),
@@ -394,7 +394,7 @@ fn misnamed(files: &Tree, shown: &str) -> Report {
     report
 }
 
-/// The finding that a folder is no release.
+/// The finding that a folder is not a release.
 pub(in crate::ops) fn components_missing(shown: &str) -> Diagnostic {
     let finding = Diagnostic::of(
         &COMPONENTS_MISSING,
@@ -477,7 +477,7 @@ pub(in crate::ops) fn components_files(files: &Tree) -> Vec<(ProviderType, Strin
     ProviderType::ALL.into_iter().filter_map(of_type).collect()
 }
 
-/// The text of a file of a release; what is no text is a finding.
+/// The text of a file of a release; what is not text is a finding.
 pub(in crate::ops) fn text_of(
     files: &Tree,
     shown: &str,
@@ -499,7 +499,7 @@ pub(in crate::ops) fn not_text(shown: &str) -> Diagnostic {
     finding.help("download the file again, without conversion")
 }
 
-/// The folders of releases in a folder that is no release itself: `bootstrap-windlass/v0.1.0`, in
+/// The folders of releases in a folder that is not a release itself: `bootstrap-windlass/v0.1.0`, in
 /// the order of their names.
 pub(in crate::ops) fn versions_below(files: &Tree) -> BTreeSet<String> {
     let folder = |path: &str| {

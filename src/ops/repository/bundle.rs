@@ -472,7 +472,7 @@ mod tests {
         );
     }
 
-    /// A variable in a flow mapping is no YAML before it is replaced, and is fine for clusterctl.
+    /// A variable in a flow mapping is not YAML before it is replaced, and is fine for clusterctl.
     #[test]
     fn components_are_read_as_clusterctl_reads_them() {
         let mut tree = repository(THEIRS);

@@ -46,7 +46,7 @@ pub struct Listed {
     pub files: usize,
 }
 
-/// The versions in a repository, by label, then from old to new. Folders whose name is no semantic
+/// The versions in a repository, by label, then from old to new. Folders whose name is not a semantic
 /// version are none.
 pub fn list(repository: &Tree, budget: &Budget) -> Vec<Listed> {
     let mut found: Vec<(String, Version, Listed)> = Vec::new();
@@ -103,7 +103,7 @@ fn contract_of(files: &Tree, version: &Version, budget: &Budget) -> Option<Strin
         .map(|series| series.contract.clone())
 }
 
-/// The versions of cert-manager in a repository, which is no provider.
+/// The versions of cert-manager in a repository, which is not a provider.
 pub fn cert_managers(repository: &Tree) -> Vec<String> {
     cert_manager::versions(repository)
 }

@@ -233,7 +233,7 @@ pub fn registry(text: &str) -> Result<String, Box<Diagnostic>> {
             let finding = Diagnostic::of(
                 &REGISTRY_FAULT,
                 format!(
-                    "`{}` is no registry with a path",
+                    "`{}` is not a registry with a path",
                     without_credentials(text).escape_debug()
                 ),
             );

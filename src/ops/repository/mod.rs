@@ -32,7 +32,7 @@ pub mod tars;
 mod within;
 
 pub use add::{Added, Destination, Placement, add};
-pub use assets::{Assets, JudgedRelease, Stated, judged_release_of, release_of};
+pub use assets::{Assets, CheckedRelease, Stated, judged_release_of, release_of};
 pub use cert_manager::{Manifest, add_cert_manager, is_manifest, manifest_of};
 pub use config_map::{ConfigMap, config_maps, is_namespace, text as config_map_text};
 #[cfg(feature = "cli")]

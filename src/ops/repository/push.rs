@@ -68,7 +68,7 @@ pub(crate) fn pack(
     if !is_tag(&version) {
         let finding = Diagnostic::of(
             &TAG_IMPOSSIBLE,
-            format!("{version} is no tag of an artifact: it has a `+`, or is too long"),
+            format!("{version} is not a tag of an artifact: it has a `+`, or is too long"),
         );
         report.push(
             finding
@@ -78,7 +78,7 @@ pub(crate) fn pack(
     }
     if let Some(tag) = tag.filter(|tag| *tag != version) {
         let message = format!(
-            "the tag is {tag}, and the release {version}: the Cluster API operator looks for the version, where it is not told"
+            "the tag is {tag}, and the release {version}: the Cluster API operator looks for the version, unless it is configured"
         );
         let finding = Diagnostic::of(&TAG_OTHER, message).at(place(METADATA_FILE));
         report.push(finding.help(format!("use the tag {version}")));
@@ -384,7 +384,7 @@ mod tests {
                 vec![format!("out/control-plane-components.yaml: {mixed}")]
             )
         );
-        let other = "the tag is new, and the release v1.0.0: the Cluster API operator looks for the version, where it is not told";
+        let other = "the tag is new, and the release v1.0.0: the Cluster API operator looks for the version, unless it is configured";
         assert_eq!(
             told(&["a"], alone, Some("new")),
             (

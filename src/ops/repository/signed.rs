@@ -134,7 +134,7 @@ fn listed_rightly(files: &Tree) -> Vec<&str> {
 
 /// A signature that does not hold.
 pub fn wrong(signature: &str, signed: &str, signer: &str, why: &str) -> Diagnostic {
-    let message = format!("{signature} is no signature of {signed} by {signer}: {why}");
+    let message = format!("{signature} is not a signature of {signed} by {signer}: {why}");
     let help = "do not use these files; fetch them again, and ask those who release them by whom they are signed";
     Diagnostic::of(&WRONG, message)
         .at(Place::file(signature))
@@ -151,8 +151,8 @@ fn missing(open: &[&str], folder: &str, is_none: bool) -> Diagnostic {
     let more = open.len().saturating_sub(NAMED);
     let message = match (is_none, more) {
         (true, _) => format!("{folder} has no signature"),
-        (false, 0) => format!("nobody signed {named} of {folder}"),
-        (false, more) => format!("nobody signed {named} and {more} more of {folder}"),
+        (false, 0) => format!("no signature in {folder} covers {named}"),
+        (false, more) => format!("no signature in {folder} covers {named} and {more} more"),
     };
     let file = open
         .first()
@@ -323,7 +323,7 @@ mod tests {
         );
         check(
             &[("a", "1"), ("a.sigstore.json", "1"), ("b", "2")],
-            &[("out/b", "nobody signed b of out")],
+            &[("out/b", "no signature in out covers b")],
         );
         check(
             &[
@@ -333,7 +333,7 @@ mod tests {
                 ("c", "3"),
                 ("d", "4"),
             ],
-            &[("out/b", "nobody signed b, c, d of out")],
+            &[("out/b", "no signature in out covers b, c, d")],
         );
         check(
             &[
@@ -345,14 +345,14 @@ mod tests {
                 ("e", "5"),
                 ("f", "6"),
             ],
-            &[("out/b", "nobody signed b, c, d and 2 more of out")],
+            &[("out/b", "no signature in out covers b, c, d and 2 more")],
         );
         // What a wrong signature does not vouch for is told with it alone.
         check(
             &[("a", "1"), ("a.sigstore.json", "2"), ("b", "2")],
             &[(
                 "out/a.sigstore.json",
-                "out/a.sigstore.json is no signature of a by somebody: it is of other bytes",
+                "out/a.sigstore.json is not a signature of a by somebody: it is of other bytes",
             )],
         );
         let sums = format!("{SUM}  a\n{SUM}  b\n{SUM}  gone\n");
@@ -363,13 +363,13 @@ mod tests {
         check(&[&signed[..], &[("a", ""), ("b", "")]].concat(), &[]);
         check(
             &[&signed[..], &[("a", ""), ("b", "changed")]].concat(),
-            &[("out/b", "nobody signed b of out")],
+            &[("out/b", "no signature in out covers b")],
         );
         check(
             &[&signed[..], &[("a", ""), ("more", "")]].concat(),
-            &[("out/more", "nobody signed more of out")],
+            &[("out/more", "no signature in out covers more")],
         );
-        // A signature in another form is no file of the release, and vouches for nothing.
+        // A signature in another form is not a file of the release, and vouches for nothing.
         check(
             &[
                 ("SHA256SUMS", sums.as_str()),

@@ -39,7 +39,7 @@ const NAMED: usize = 2;
 pub struct Percent(u8);
 
 impl Percent {
-    /// Reads `90%` or `90`; `None` for what is no whole number from 1 to 100.
+    /// Reads `90%` or `90`; `None` for what is not a whole number from 1 to 100.
     pub fn parse(text: &str) -> Option<Self> {
         let number = text.strip_suffix('%').unwrap_or(text).trim_end();
         number

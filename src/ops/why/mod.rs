@@ -68,7 +68,7 @@ impl<'a> Asking<'a> {
         let help = "ask for a path, such as `/etc/motd`, or for KIND:NAME, such as `user:ops`, `label:KEY`, `command:TEXT`, `argument:NAME`";
         let wanted = Wanted::parse(what).map_err(|error| match error {
             WantedError::Nothing => NoQuestion {
-                message: "nothing is asked for".to_owned(),
+                message: "nothing is requested".to_owned(),
                 help,
             },
             WantedError::Nameless(kind) => NoQuestion {
@@ -369,7 +369,7 @@ fn remedy(asking: &Asking<'_>, names: &Names) -> String {
         && !rest.starts_with("//");
     if looks_like_kind && asking.wanted.only().is_none() {
         return format!(
-            "`{word}` is no kind; there are {}",
+            "`{word}` is not a kind; there are {}",
             Kind::ALL.map(Kind::as_str).join(", ")
         );
     }

@@ -1,4 +1,4 @@
-//! What a machine's surroundings say: its cluster, its role, its version of Kubernetes.
+//! The render context of a machine: its cluster, its role, its version of Kubernetes.
 
 use super::cluster::ClusterFacts;
 use super::filling::Filling;

@@ -29,7 +29,7 @@ impl<'a> Holder<'a> {
 
     /// # Errors
     ///
-    /// The value is no base64.
+    /// The value is not base64.
     fn decoded(&self, key: &str) -> Result<Option<Vec<u8>>, Box<Diagnostic>> {
         let Some(value) = self.object.value()[self.encoded].get(key) else {
             return Ok(None);
@@ -70,7 +70,7 @@ impl<'a> Secret<'a> {
     ///
     /// # Errors
     ///
-    /// The value is no base64.
+    /// The value is not base64.
     pub(crate) fn get(&self, key: &str) -> Result<Option<Sensitive<Vec<u8>>>, Box<Diagnostic>> {
         match self.0.text(key) {
             Some(text) => Ok(Some(Sensitive::new(text.as_bytes().to_vec()))),
@@ -100,7 +100,7 @@ impl<'a> ConfigMap<'a> {
     ///
     /// # Errors
     ///
-    /// The value is no base64.
+    /// The value is not base64.
     pub(crate) fn get(&self, key: &str) -> Result<Option<Vec<u8>>, Box<Diagnostic>> {
         match self.0.text(key) {
             Some(text) => Ok(Some(text.as_bytes().to_vec())),

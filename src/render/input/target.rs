@@ -63,7 +63,7 @@ pub struct Target<'a> {
     pub config: &'a Object,
     /// Its kind.
     pub kind: ConfigKind,
-    /// The role; `None` when the surroundings say it.
+    /// The role; `None` when the render context has it.
     pub role: Option<Role>,
     /// The one of several MachineDeployments or MachineSets of a template that it is for; `None`
     /// where there is but one.
@@ -78,7 +78,7 @@ pub fn targets(pool: &Pool) -> Vec<Target<'_>> {
         .collect()
 }
 
-/// The machines of an object of the pool; none, when it is no config.
+/// The machines of an object of the pool; none, when it is not a config.
 pub(crate) fn targets_of<'a>(pool: &'a Pool, config: &'a Object) -> Vec<Target<'a>> {
     let Some(kind) = ConfigKind::of(config) else {
         return Vec::new();

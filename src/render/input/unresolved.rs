@@ -62,7 +62,7 @@ fn unknown_kind(object: &Object) -> Option<Diagnostic> {
             // Both groups have the same versions; one that is not served is no help.
             let version = Version::parse(object.version()).unwrap_or(Version::V1Beta2);
             (
-                format!("{kind} is no kind of `{group}`"),
+                format!("{kind} is not a kind of `{group}`"),
                 "apiVersion",
                 format!("write `apiVersion: {known_group}/{version}`"),
             )
@@ -139,7 +139,7 @@ fn dangling(pool: &Pool, object: &Object) -> Option<Diagnostic> {
         };
         return finding(
             format!(
-                "{} names a {kind} of `{group}`, which nobody has",
+                "{} names a {kind} of `{group}`, which does not exist",
                 object.title()
             ),
             field,

@@ -49,7 +49,7 @@ impl Variables<'_> {
             .or_else(|| self.placeholder_for(name).map(|it| it.value))
     }
 
-    /// What the flags for the surroundings say, which clusterctl has as variables.
+    /// The values of flags that clusterctl has as variables.
     fn asked_for(&self, name: &str) -> Option<String> {
         match name {
             "CLUSTER_NAME" => self.request.cluster_name.clone(),
@@ -198,7 +198,7 @@ impl Unset {
         self.blocks.iter().filter(first).map(|block| {
             let name = &block.name;
             let message = format!(
-                "variable {name} stands for a block and has no value, so the block was not checked"
+                "variable {name} is a block and has no value, so the block was not checked"
             );
             let remedy = Remedy::new("to have it checked, give it with ")
                 .set(Setting::Var, format!("{name}=VALUE"));
@@ -212,7 +212,7 @@ impl Unset {
         self.blocks.iter().any(|block| block.name == name)
     }
 
-    /// The one that a finding is about: it stands where one is used, or says what stands for it.
+    /// The one that a finding is about: it is where one is used, or says what stands for it.
     pub(super) fn behind(&self, finding: &Diagnostic) -> Option<&str> {
         let span = finding
             .place

@@ -240,7 +240,7 @@ impl Lookup<'_> {
             false if self.cluster.control_plane.is_some() => return Ok(None),
             false => {
                 let message = format!(
-                    "Secret {name} is not there, so the provider would make a new one, which nobody can foresee"
+                    "Secret {name} is not there, so the provider would make a new one, which cannot be foreseen"
                 );
                 let finding = Diagnostic::of(&MISSING, message).at(self.spot.place());
                 return Err(Box::new(

@@ -185,7 +185,7 @@ impl Sources<'_> {
         if self.request.placeholders {
             return Some(Sensitive::new(notes.placeholder(placeholder::token())));
         }
-        let message = "the provider would make a token, which nobody can foresee";
+        let message = "the provider would make a token, which cannot be foreseen";
         let finding = Diagnostic::of(&TOKEN_MISSING, message).at(self.spot.place());
         notes.reject(
             finding

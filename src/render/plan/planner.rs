@@ -1,4 +1,4 @@
-//! From a proven config and its surroundings to the plan of a node.
+//! From a valid config and its render context to the plan of a node.
 
 use semver::Version;
 
@@ -164,7 +164,7 @@ impl Planner<'_> {
                         "the machine says no version of Kubernetes".to_owned()
                     }
                     text => format!(
-                        "`{text}` is no version of Kubernetes that CAPI {} renders",
+                        "`{text}` is not a version of Kubernetes that CAPI {} renders",
                         self.request.profile.version(),
                         text = Quoted(text)
                     ),

@@ -382,7 +382,7 @@ fn judge_rules(
     for rule in verdict.not_evaluable {
         let path = in_object(target, &rule.path);
         let message = format!(
-            "{path} has a rule that cannot be judged here: {}",
+            "{path} has a rule that cannot be checked here: {}",
             rule.reason
         );
         let finding = Diagnostic::of(&RULE_NOT_JUDGED, message).at(target.config.place(&path));
@@ -511,7 +511,7 @@ fn check_bootstrap_tokens(
             let finding = Diagnostic::of(
                 &NOT_CONVERTIBLE,
                 format!(
-                    "{path} is `{time}`, which is no time of the years up to 9999",
+                    "{path} is `{time}`, which is not a time of the years up to 9999",
                     time = Quoted(time)
                 ),
             );
@@ -673,7 +673,7 @@ mod tests {
             (judged, found),
             (
                 Some(()),
-                vec![("config-rule-not-judged", "spec".to_owned())]
+                vec![("config-rule-not-checked", "spec".to_owned())]
             )
         );
     }

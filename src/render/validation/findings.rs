@@ -13,7 +13,7 @@ rules! {
     /// a field has no effect, or not the intended one
     pub(crate) ADMISSION_WARNED = warning("config-field-without-effect");
     /// a validation rule of the API cannot be evaluated here
-    pub(crate) RULE_NOT_JUDGED = warning("config-rule-not-judged");
+    pub(crate) RULE_NOT_JUDGED = warning("config-rule-not-checked");
     /// a value cannot be converted to the stored API version
     pub(crate) NOT_CONVERTIBLE = error("config-value-not-convertible");
     /// a field of v1beta1 is dropped when Cluster API converts the config

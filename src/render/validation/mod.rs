@@ -1,4 +1,4 @@
-//! What is judged: a config, before anything is made of it.
+//! What is checked: a config, before anything is made of it.
 
 pub(crate) mod config;
 mod control_plane;

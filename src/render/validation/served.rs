@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use crate::render::input::profile::PROFILES;
 
-    /// One process judges objects of several kinds, versions and releases, as `diff` does: none is
+    /// One process checks objects of several kinds, versions and releases, as `diff` does: none is
     /// given the schema of another.
     #[test]
     fn each_kind_of_each_release_has_a_schema_of_its_own() {

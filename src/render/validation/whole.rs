@@ -11,7 +11,7 @@ use crate::render::input::request::Request;
 use crate::render::input::target::Target;
 use crate::schema::document::{self, Part};
 
-/// Judges what stands beside the spec of the config; nothing, when the version is not known.
+/// Checks what stands beside the spec of the config; nothing, when the version is not known.
 pub(crate) fn check(target: &Target<'_>, request: &Request, notes: &mut Notes) -> Option<()> {
     let version = target.version()?;
     let object = target.config;

@@ -60,7 +60,7 @@ pub(super) fn effect(text: &str) -> Effect {
                 continue;
             }
         };
-        // The sign that opens is no part of what closes: `{#}` is open.
+        // The sign that opens is not part of what closes: `{#}` is open.
         let Some(end) = after[1..].find(close).map(|end| end + 1) else {
             return Effect::Unreadable;
         };

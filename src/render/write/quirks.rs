@@ -251,7 +251,7 @@ fn misread_content(file: &PlannedFile, origin: &FieldPath, config: &Object) -> O
         return None;
     }
     let Ok(text) = std::str::from_utf8(file.content.expose()) else {
-        return Some(broken_content(origin, "bytes that are no UTF-8", config));
+        return Some(broken_content(origin, "bytes that are not UTF-8", config));
     };
     let text = text.replace("\r\n", "\n");
     if text
@@ -337,7 +337,7 @@ fn misread(text: &Text<'_>, config: &Object, budget: &Budget) -> Option<Diagnost
 enum Reading {
     Same,
     Cut(String),
-    /// Something that is no text, as Python prints it.
+    /// Something that is not text, as Python prints it.
     Value(String),
     /// Nothing: the document is rejected.
     Broken,

@@ -48,7 +48,7 @@ fn one(html: &mut Html, finding: &Diagnostic, sources: &Sources) {
             });
             let lines = excerpt(finding, sources);
             if !lines.is_empty() {
-                html.listing("Where it stands", |html| html.lines(&lines));
+                html.listing("Location", |html| html.lines(&lines));
             }
             remarks(html, finding);
         },
@@ -109,7 +109,7 @@ mod tests {
         };
         let expected = "<p class=\"muted\">1 error, 1 warning, 1 info, 1 waived</p>\
             <div class=\"finding bad\"><h3>is <code>1</code></h3><p class=\"meta\"><span class=\"badge bad\">error</span><code>a-b</code>\
-            <code>f:1:4</code></p><pre tabindex=\"0\" role=\"group\" aria-label=\"Where it stands\"><code>   |\n 1 | a: 1\n   |    ^\n</code></pre>\
+            <code>f:1:4</code></p><pre tabindex=\"0\" role=\"group\" aria-label=\"Location\"><code>   |\n 1 | a: 1\n   |    ^\n</code></pre>\
             <dl class=\"remarks\"><div><dt>Help</dt><dd class=\"command\">do</dd></div><div><dt>Note</dt><dd class=\"command\">why</dd></div></dl>\
             </div>\
             <div class=\"finding doubtful\"><h3>late</h3><p class=\"meta\"><span class=\"badge doubtful\">warning</span><code>e-f</code></p>\

@@ -69,7 +69,7 @@ impl Style {
         self.paint(Paint::Bold, text)
     }
 
-    /// A failure that is no finding: ``error: out cannot be written`` and its help.
+    /// A failure that is not a finding: ``error: out cannot be written`` and its help.
     pub fn failure(&self, message: &str, help: Option<&str>) -> String {
         let mut text = format!(
             "{}: {}\n",
@@ -233,7 +233,7 @@ impl<'a> Renderer<'a> {
     }
 
     /// The lines of the finding's file, then the other places with theirs. `follows`: something
-    /// stands below.
+    /// is below.
     fn excerpts(&mut self, shown: &Shown<'a>, follows: bool) {
         let Shown {
             excerpt,

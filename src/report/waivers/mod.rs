@@ -199,7 +199,7 @@ impl Comments {
             let message = if is_exact {
                 "the comment names no rule, and waives nothing"
             } else {
-                "the comment is no waiver: it begins otherwise"
+                "the comment is not a waiver: it begins otherwise"
             };
             let finding = Diagnostic::of(&MALFORMED, message).at(place);
             self.found

@@ -195,12 +195,12 @@ fn what_is_wrong_with_a_comment_is_told_at_the_comment() {
     for (comment, message, help) in [
         (
             "# windlass:ignore x",
-            "the comment is no waiver: it begins otherwise",
+            "the comment is not a waiver: it begins otherwise",
             because("RULE"),
         ),
         (
             "# windlass:ignore",
-            "the comment is no waiver: it begins otherwise",
+            "the comment is not a waiver: it begins otherwise",
             because("RULE"),
         ),
         (

@@ -1,5 +1,5 @@
 //! The `fieldPath` of a rule: a JSON path of fields and map keys below the value that the rule
-//! judges.
+//! checks.
 
 use crate::diag::FieldPath;
 use crate::schema::node::{Additional, Node};

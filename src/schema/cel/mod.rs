@@ -39,14 +39,14 @@ pub(super) use program::{Program, type_error};
 /// The longest message that a `messageExpression` may give, in bytes.
 const MAX_MESSAGE: usize = 5 * 1024;
 
-/// A rule that could not be judged.
+/// A rule that could not be checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotEvaluable {
-    /// The value that the rule would have judged.
+    /// The value that the rule would have checked.
     pub path: FieldPath,
     /// The rule.
     pub rule: String,
-    /// Why our library cannot judge it.
+    /// Why our library cannot check it.
     pub reason: String,
     /// Whether it was begun and had to be ended, for its cost or because it breaks our library.
     pub ended: bool,
@@ -57,7 +57,7 @@ pub struct NotEvaluable {
 pub struct Verdict {
     /// What it rejects.
     pub violations: Vec<Violation>,
-    /// What it would judge and we cannot.
+    /// What it would check and we cannot.
     pub not_evaluable: Vec<NotEvaluable>,
 }
 
@@ -66,7 +66,7 @@ impl Schema {
     /// the rules.
     ///
     /// As on the server the rules are not looked at when the object has an error that could make
-    /// them misleading; the answer then says so. An update is judged as a whole: that the
+    /// them misleading; the answer then says so. An update is checked as a whole: that the
     /// server overlooks old errors in values that did not change is not considered.
     pub fn judge(&self, object: &Value, old: Option<&Value>, budget: &Budget) -> Verdict {
         let mut violations = self.validate(object);
@@ -102,7 +102,7 @@ impl Schema {
 
     /// The CEL rules alone, for an object that the schema accepts. Rules that use `oldSelf` are
     /// skipped where there is no old value, unless they say `optionalOldSelf`. Once the run has
-    /// no steps left, no rule is judged; the one that took the last says so.
+    /// no steps left, no rule is checked; the one that took the last says so.
     pub(crate) fn evaluate_rules(
         &self,
         object: &Value,
@@ -311,16 +311,16 @@ impl<'a> Walk<'a> {
     }
 
     /// A rule that was begun and could not be brought to an end. Where nothing is left for the
-    /// object, no further rule of it is judged.
+    /// object, no further rule of it is checked.
     fn end(&mut self, rule: &Rule, cause: Ended) {
         let reason = match (cause, self.meter.ends_run()) {
             (Ended::Panicked, _) => "our CEL library fails on it".to_owned(),
             (Ended::TooDear, Some(spent)) => format!(
-                "with it there are {spent}, so that neither this rule nor any after it is judged"
+                "with it there are {spent}, so that neither this rule nor any after it is checked"
             ),
             (Ended::TooDear, None) if self.meter.is_object_spent() => {
                 format!(
-                    "the rules of the object take more than {PER_OBJECT} steps, so that neither this one nor those after it are judged"
+                    "the rules of the object take more than {PER_OBJECT} steps, so that neither this one nor those after it are checked"
                 )
             }
             (Ended::TooDear, None) => format!("it takes more than {PER_CALL} steps"),

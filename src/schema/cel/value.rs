@@ -137,7 +137,7 @@ fn metadata(value: &Value) -> Cel {
     })
 }
 
-/// Strings of some formats are no strings for rules.
+/// Strings of some formats are not strings for rules.
 fn string(node: &Node, text: &str) -> Cel {
     let format = if node.types == [Type::String] {
         node.format.as_ref().map_or("", |format| &format.name)

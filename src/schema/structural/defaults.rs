@@ -119,7 +119,10 @@ fn judged(verdict: Verdict) -> Vec<Violation> {
     let rejected = ended.map(|rule| {
         Violation::forbidden(
             rule.path,
-            &format!("the rule `{}` cannot be judged: {}", rule.rule, rule.reason),
+            &format!(
+                "the rule `{}` cannot be checked: {}",
+                rule.rule, rule.reason
+            ),
         )
     });
     verdict.violations.into_iter().chain(rejected).collect()

@@ -1,4 +1,4 @@
-//! The schemas of a CustomResourceDefinition, judged as the API server judges them when the CRD is
+//! The schemas of a CustomResourceDefinition, checked as the API server checks them when the CRD is
 //! created.
 //!
 //! Source: `pkg/apis/apiextensions/validation` and `pkg/apiserver/schema` of
@@ -26,10 +26,10 @@ use crate::text::go::regexp::Patterns;
 use keywords::Keywords;
 pub(crate) use variable::check_variable;
 
-/// A rule of a schema that cannot be judged here.
+/// A rule of a schema that cannot be checked here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
-    /// Where it stands.
+    /// Location.
     pub path: FieldPath,
     /// Why not.
     pub reason: String,
@@ -185,7 +185,7 @@ fn check_schema(
     violations
 }
 
-/// With a status subresource the root may hold nothing that could judge the status from outside of
+/// With a status subresource the root may hold nothing that could check the status from outside of
 /// it.
 fn status_root(root: Keywords<'_>, path: &FieldPath) -> Option<Violation> {
     // The Go names of the keywords, in the order in which upstream lists them.

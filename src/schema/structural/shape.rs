@@ -1,5 +1,5 @@
-//! Whether a schema is structural: every value that it can judge has a known type, and junctors
-//! only judge, never define.
+//! Whether a schema is structural: every value that it can check has a known type, and junctors
+//! only check, never define.
 
 use serde_json::Value;
 
@@ -270,7 +270,7 @@ fn value_validation(
     }
 }
 
-/// Below a junctor a schema may judge values, and nothing else.
+/// Below a junctor a schema may check values, and nothing else.
 fn nested(schema: Keywords<'_>, skip_any_of: bool, path: &Descent<'_>, out: &mut Misshapen<'_>) {
     const FORBIDDEN: [(&str, &str); 13] = [
         ("type", "must be empty to be structural"),
@@ -330,7 +330,7 @@ fn nested(schema: Keywords<'_>, skip_any_of: bool, path: &Descent<'_>, out: &mut
     }
 }
 
-/// What a junctor of the root judges, the root must define.
+/// What a junctor of the root checks, the root must define.
 fn completeness(
     validation: Keywords<'_>,
     schema: Keywords<'_>,

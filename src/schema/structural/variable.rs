@@ -101,7 +101,7 @@ fn misshapen(schema: &Value, path: &FieldPath, patterns: &Patterns) -> Vec<Viola
         .collect()
 }
 
-/// The compiled schema. A type that does not exist is reported by the walk, and is no type here.
+/// The compiled schema. A type that does not exist is reported by the walk, and is not a type here.
 fn compiled(schema: &Value, patterns: &Patterns) -> Result<Node, Violation> {
     compile(schema, patterns).or_else(|violation| {
         if violation.kind == ViolationKind::NotSupported {

@@ -145,7 +145,7 @@ fn all(value: &[u8], map: fn(char) -> char) -> Vec<u8> {
         .into_bytes()
 }
 
-/// The characters back to front; bytes that are no character become U+FFFD.
+/// The characters back to front; bytes that are not character become U+FFFD.
 fn reversed(value: &[u8]) -> Vec<u8> {
     let characters: Vec<char> = runes(value).map(|(rune, _)| rune).collect();
     characters.iter().rev().collect::<String>().into_bytes()
@@ -156,7 +156,7 @@ fn number(text: &[u8]) -> Option<i64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// A substring by bytes; what is no number leaves the value as it is.
+/// A substring by bytes; what is not a number leaves the value as it is.
 fn substring<'v>(
     value: &'v [u8],
     position: &[u8],

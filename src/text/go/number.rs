@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a text is no number, in Go's words.
+/// Why a text is not a number, in Go's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NumberFault {
     Syntax,

@@ -236,7 +236,7 @@ fn parse<'t>(layout: &[Part], text: &'t [u8]) -> Result<Time, Fault<'t>> {
         return Err(Fault::Rest(rest));
     }
     let date = Date::new(read.year, read.month, read.day).map_err(|_| Fault::Range("day"))?;
-    // Each was judged where it was read.
+    // Each was checked where it was read.
     let clock = Clock::new(read.hour, read.minute, read.second, read.nanosecond)
         .map_err(|_| Fault::Range("second"))?;
     Ok(Time {
@@ -278,7 +278,7 @@ impl Read {
                 rest = &text[4..];
             }
             Part::Month(digits) => (self.month, rest) = within("month", 1..=12, digits)?,
-            // Which days a month has is judged at the end.
+            // Which days a month has is checked at the end.
             Part::Day(digits) => (self.day, rest) = within("day", 0..=99, digits)?,
             Part::Hour => (self.hour, rest) = within("hour", 0..=23, Digits::One)?,
             Part::Minute(digits) => (self.minute, rest) = within("minute", 0..=59, digits)?,

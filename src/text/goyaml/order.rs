@@ -29,7 +29,7 @@ pub(super) fn sort<'a, T>(entries: &mut Vec<(&'a str, T)>) {
 }
 
 /// Merge sort from the bottom up: unlike the sort of the standard library it may be given a
-/// comparison that is no order.
+/// comparison that is not an order.
 fn merge_sorted(keys: &[&str]) -> Vec<usize> {
     let mut sorted: Vec<usize> = (0..keys.len()).collect();
     let mut width = 1;

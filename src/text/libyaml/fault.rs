@@ -62,7 +62,7 @@ pub(in crate::text) enum Problem {
     EscapeUnknown,
     /// An escape without its digits.
     EscapeDigits,
-    /// An escape of something that is no character.
+    /// An escape of something that is not a character.
     EscapeCode,
     /// A tab in the indentation of a plain text of several lines.
     PlainTab,
@@ -94,9 +94,9 @@ pub(in crate::text) enum Problem {
     TagUri,
     /// `%` without digits.
     TagEscape,
-    /// Escaped bytes that are no UTF-8.
+    /// Escaped bytes that are not UTF-8.
     TagLeadingOctet,
-    /// Escaped bytes that are no UTF-8.
+    /// Escaped bytes that are not UTF-8.
     TagTrailingOctet,
     /// A handle that is declared twice.
     TagRepeated,
@@ -106,9 +106,9 @@ pub(in crate::text) enum Problem {
     DocumentStart,
     /// No value where one must be.
     NodeContent,
-    /// Something in a list that is no item.
+    /// Something in a list that is not an item.
     DashMissing,
-    /// Something in a mapping that is no key.
+    /// Something in a mapping that is not a key.
     KeyMissing,
     /// Something in brackets that is neither `,` nor `]`.
     SequenceOpen,

@@ -95,7 +95,7 @@ pub(crate) struct Command<'t> {
     is_last: bool,
     /// Whether `!` stands before it.
     pub(crate) is_negated: bool,
-    /// The block that it stands in.
+    /// The block that contains it.
     pub(crate) parent: Option<usize>,
     pub(crate) part: Part,
 }
@@ -122,7 +122,7 @@ impl Unclosed {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Script<'t> {
-    /// The commands, each behind the block that it stands in.
+    /// The commands, each behind the block that contains it.
     pub(crate) commands: Vec<Command<'t>>,
     pub(crate) unclosed: Option<Unclosed>,
 }

@@ -59,7 +59,7 @@ struct Open<T> {
 
 enum Content<T> {
     Sequence(Vec<T>),
-    /// The list behind `<<`: the entries of its mappings, `None` when one is no mapping.
+    /// The list behind `<<`: the entries of its mappings, `None` when one is not a mapping.
     Merged(Option<Vec<Vec<Entry<T>>>>),
     Mapping(Entries<T>, Key),
 }
@@ -97,7 +97,7 @@ pub(super) struct Builder<'a, T> {
     /// What of it aliases stand for.
     aliased: usize,
     /// While events come from the tape, how many collections were open before: what lies within
-    /// them was judged before.
+    /// them was checked before.
     replays: Option<usize>,
     root: Option<T>,
     /// How far a finding speaks of its line.
@@ -507,7 +507,7 @@ impl<'a, T: Tree> Builder<'a, T> {
         if anchor.end.is_none() {
             let finding = Diagnostic::of(
                 &ALIAS_RECURSIVE,
-                format!("alias `*{}` stands inside its own anchor", shown(name)),
+                format!("alias `*{}` is inside its own anchor", shown(name)),
             );
             let finding = finding.upstream(format!("yaml: anchor '{name}' value contains itself"));
             self.find(
@@ -785,7 +785,7 @@ impl<'a, T: Tree> Builder<'a, T> {
                 format!("a later `<<` overrides the key `{key}`"),
             )
             .help("move the `<<` line before the keys that are to win")
-            .note("Go's reader applies `<<` where it stands; other readers let the written key win")
+            .note("Go's reader applies `<<` where it is; other readers let the written key win")
             .related(place, "the value that wins")
         } else {
             Diagnostic::of(&KEY_DUPLICATED, format!("the key `{key}` is written twice"))

@@ -16,7 +16,7 @@ const EXACT: i64 = 1 << 53;
 /// The first document of a text; null when there is none. Numbers are doubles.
 ///
 /// # Errors
-/// When it is no YAML, in Go's words.
+/// When it is not YAML, in Go's words.
 pub(crate) fn first(text: &[u8], budget: &Budget) -> Result<Value, String> {
     let text =
         std::str::from_utf8(text).map_err(|error| invalid_utf8(text, error.valid_up_to()))?;

@@ -58,7 +58,7 @@ pub(super) fn read<T: Tree>(
                     builder.start(mark(at));
                     let finding = Diagnostic::of(
                         &SYNTAX,
-                        "the text is no JSON from here on, although two objects before it are",
+                        "the text is not JSON from here on, although two objects before it are",
                     );
                     let finding = finding.help("correct it; streams of JSON hold one object after the other, without `---`");
                     builder.find(finding, TextRange::new(fault, fault));

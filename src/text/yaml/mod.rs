@@ -50,7 +50,7 @@ pub struct Parsed<T = Node> {
 
 /// Reads all documents of a source.
 ///
-/// A document that is no YAML is missing in the result, and the report says why. A defect that Go
+/// A document that is not YAML is missing in the result, and the report says why. A defect that Go
 /// rejects but that leaves the shape of the document clear (an alias without anchor, an infinite
 /// number, a list as a key) is an error in the report, and the value is null or left out. Of equal
 /// keys the last one wins, and the report has a warning. Large sources are read on all cores, with

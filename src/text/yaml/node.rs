@@ -21,7 +21,7 @@ pub struct Document<T = Node> {
 /// The value of an alias stands at the alias; what lies within it stands at the anchor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
-    /// Where it stands.
+    /// Location.
     pub span: TextRange,
     /// The value, as Go reads it.
     pub value: Value,

@@ -34,7 +34,7 @@ pub(crate) fn is_rejected(c: char) -> bool {
     }
 }
 
-const TAB: &str = "a tab stands where only spaces may indent";
+const TAB: &str = "a tab is where only spaces may indent";
 const NO_ENTRY: &str = "a line of a mapping has no `key: value`";
 const CLOSE_LIST: &str = "close the list with `]`";
 const CLOSE_MAPPING: &str = "close the mapping with `}`";
@@ -144,7 +144,7 @@ fn said(misplaced: Misplaced, source: &Source) -> (Diagnostic, TextRange) {
     (finding, word)
 }
 
-/// What to do with a value that is no word of YAML: the value as it is to be written, as far as it
+/// What to do with a value that is not a word of YAML: the value as it is to be written, as far as it
 /// is known.
 pub(super) fn put_in_quotes(words: impl Into<Text>, value: Option<String>) -> Remedy {
     Remedy::new(words).quoted(value.as_deref().unwrap_or("'…'"))
@@ -188,8 +188,11 @@ pub(super) fn byte_order_mark(is_second: bool) -> Diagnostic {
         let message = "the text starts with two byte order marks (U+FEFF), which makes Go's reader lose the first character of other lines";
         return Diagnostic::of(&CHARACTER_REJECTED, message).help("remove both");
     }
-    Diagnostic::of(&BYTE_ORDER_MARK, "an invisible byte order mark (U+FEFF) stands inside the text and is part of the word there")
-        .help("remove it, or write it as `\\ufeff` in double quotes")
+    Diagnostic::of(
+        &BYTE_ORDER_MARK,
+        "an invisible byte order mark (U+FEFF) is inside the text and is part of the word there",
+    )
+    .help("remove it, or write it as `\\ufeff` in double quotes")
 }
 
 /// The finding for a word in brackets that only Go's reader rejects, without its place: there `?`
@@ -482,7 +485,7 @@ impl<'a> Judged<'a> {
             ),
             Problem::EscapeDigits | Problem::EscapeCode => (
                 "an escape in double quotes names no character",
-                "write `\\\\` for a backslash, or four hexadecimal digits behind `\\u`".into(),
+                "write `\\\\` for a backslash, or four hexadecimal digits after `\\u`".into(),
             ),
             Problem::KeyMissing | Problem::DashMissing | Problem::DocumentStart => {
                 self.something_follows(problem)
@@ -492,12 +495,12 @@ impl<'a> Judged<'a> {
                 "write `key: value`, indented as its neighbours are".into(),
             ),
             Problem::ValueMisplaced => (
-                "a `: ` stands inside a value",
+                "a `: ` is inside a value",
                 in_quotes().then("; a nested mapping starts on its own line"),
             ),
-            Problem::KeyMisplaced => ("a `? ` stands inside a value", in_quotes()),
+            Problem::KeyMisplaced => ("a `? ` is inside a value", in_quotes()),
             Problem::BlockEntryMisplaced => (
-                "a `- ` stands where no list can start",
+                "a `- ` is where no list can start",
                 or_in_quotes("start the list on its own line"),
             ),
             Problem::BlockIndentZero | Problem::BlockHeader => (
@@ -505,7 +508,7 @@ impl<'a> Judged<'a> {
                 or_in_quotes("start the text on the next line"),
             ),
             Problem::NodeContent if self.is_item_in_brackets() => (
-                "a `- ` stands in a list in brackets",
+                "a `- ` is in a list in brackets",
                 "separate the items with `,` instead: `[a, b]`".into(),
             ),
             Problem::NodeContent => (
@@ -524,7 +527,7 @@ impl<'a> Judged<'a> {
             | Problem::TagEscape
             | Problem::TagLeadingOctet
             | Problem::TagTrailingOctet
-            | Problem::TagHandle => ("a word that starts with `!` is no tag", in_quotes()),
+            | Problem::TagHandle => ("a word that starts with `!` is not a tag", in_quotes()),
             Problem::DirectiveName
             | Problem::DirectiveCharacter
             | Problem::DirectiveUnknown
@@ -535,7 +538,7 @@ impl<'a> Judged<'a> {
             | Problem::VersionRepeated
             | Problem::VersionOther
             | Problem::TagRepeated => (
-                "a line that starts with `%` is no directive Go's reader takes",
+                "a line that starts with `%` is not a directive Go's reader takes",
                 or_in_quotes("remove it"),
             ),
             Problem::TooDeep(_) | Problem::SequenceOpen | Problem::MappingOpen => {

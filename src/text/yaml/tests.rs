@@ -680,7 +680,7 @@ fn bombs_are_rejected_before_they_go_off() {
         findings[0].upstream.as_deref(),
         Some("yaml: document contains excessive aliasing")
     );
-    // Aliases that are no bomb are read.
+    // Aliases that are not bomb are read.
     let shared = format!("a: &a {{b: c}}\nd: [{}]\n", ["*a"; 90].join(", "));
     assert!(read(&shared).report.is_empty());
 }

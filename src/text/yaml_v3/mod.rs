@@ -2,7 +2,7 @@
 //! node, and a rejection in its words.
 //!
 //! [`super::yaml`] reads documents of users for what they mean, and tells more; this one tells what
-//! a program with that library makes of a text, also of one that is no proper YAML. Comments are
+//! a program with that library makes of a text, also of one that is not proper YAML. Comments are
 //! not kept. Source: yaml.v3 v3.0.1, `decode.go`, on [`super::libyaml`].
 
 mod characters;

@@ -59,7 +59,7 @@ pub(crate) fn give(
 /// The documents of a YAML text.
 pub(crate) fn documents(name: &str, text: String) -> Vec<Value> {
     let parsed = yaml::parse(&Source::new(name, text), &Budget::default());
-    assert!(!parsed.report.has_errors(), "{name} is no YAML");
+    assert!(!parsed.report.has_errors(), "{name} is not YAML");
     parsed
         .documents
         .iter()

@@ -32,7 +32,7 @@ pub(crate) fn program() -> &'static Path {
         if let Some(shipped) = std::env::var_os(SHIPPED).map(PathBuf::from) {
             assert!(
                 shipped.is_absolute() && shipped.is_file(),
-                "{SHIPPED}: {} is no file with an absolute path",
+                "{SHIPPED}: {} is not a file with an absolute path",
                 shipped.display()
             );
             return shipped;

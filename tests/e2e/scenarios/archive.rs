@@ -98,7 +98,7 @@ fn archive(folder: &Path, name: &str) -> PathBuf {
         let archive = shipped.join(format!("{stem}.tar.gz"));
         assert!(
             archive.is_absolute() && archive.is_file(),
-            "{ARCHIVES}: {} is no file with an absolute path",
+            "{ARCHIVES}: {} is not a file with an absolute path",
             archive.display()
         );
         return archive;

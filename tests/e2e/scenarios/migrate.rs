@@ -28,7 +28,7 @@ use crate::harness::{components, managers, shared, wait};
 /// The release whose API `migrate` writes: v1.13 added fields to v1beta1.
 const CLUSTER_API: &str = "v1.14.0";
 const SOON: Duration = Duration::from_secs(60);
-/// How many files are judged at a time.
+/// How many files are checked at a time.
 const WORKERS: usize = 16;
 /// In the order in which a file is migrated: there and back.
 const WAYS: [Version; 2] = [Version::V1Beta2, Version::V1Beta1];
@@ -109,7 +109,7 @@ struct File {
 
 impl File {
     /// All that hold something that is migrated, but those with variables that have no value, and
-    /// those that are no YAML.
+    /// those that are not YAML.
     fn all(corpus: &Path) -> Vec<File> {
         let texts: Vec<(String, String)> = shared::yaml_files(corpus)
             .iter()
@@ -179,7 +179,7 @@ fn named(value: &Value, kinds: &mut Kinds) {
     }
 }
 
-/// What was judged, and what was left out.
+/// What was checked, and what was left out.
 #[derive(Debug, Default)]
 struct Tally {
     /// Files of which an object changed and was taken.
@@ -198,7 +198,7 @@ struct Tally {
     faults: Vec<String>,
 }
 
-/// Judges files, many at a time: the webhook of Clusters waits some seconds for a class that is not
+/// Checks files, many at a time: the webhook of Clusters waits some seconds for a class that is not
 /// there.
 fn judged(plane: &ControlPlane, files: &[File]) -> Tally {
     let judge = Judge {

@@ -393,7 +393,7 @@ impl Real {
             .collect()
     }
 
-    /// What an object of kustomize's is called in our release: our prefix stands where kustomize
+    /// What an object of kustomize's is called in our release: our prefix is where kustomize
     /// puts one around the name, and names of cluster-wide roles begin with the namespace, so
     /// that `clusterctl delete` takes them.
     fn renamed(&self, object: &Value, namespace: &str) -> Option<String> {

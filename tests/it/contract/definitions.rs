@@ -205,7 +205,7 @@ fn unconventional(schema: &Value, required: bool) -> Vec<&'static str> {
                 found.push("empty text");
             }
             if schema["format"] == "duration" {
-                found.push("duration that is no number of seconds");
+                found.push("duration that is not a number of seconds");
             }
         }
         Some("object") if !required && schema["properties"].is_object() => {

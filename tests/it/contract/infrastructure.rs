@@ -178,7 +178,7 @@ const CHANGES: &[Change] = &[
         |_| "status.addresses[].type",
     ),
     (
-        "PK-04: the failure domain is no text",
+        "PK-04: the failure domain is not text",
         |crds, provider| {
             properties(crds, provider, "Machine", &["spec"])["failureDomain"] =
                 json!({"type": "integer"});

@@ -41,7 +41,7 @@ fn proof(text: &str) -> Result<Proof, String> {
         .collect();
     tests
         .map(Proof::Tests)
-        .ok_or_else(|| format!("`{text}` is no proof"))
+        .ok_or_else(|| format!("`{text}` is not proof"))
 }
 
 fn rows() -> Vec<Row> {
@@ -167,7 +167,7 @@ fn table_is_sound() {
             faults.push(format!("{id} stands there twice"));
         }
         if !["MUST", "SHOULD", "MAY", "observed"].contains(&level.as_str()) {
-            faults.push(format!("{id}: `{level}` is no level"));
+            faults.push(format!("{id}: `{level}` is not a level"));
         }
         if !fulfilled.is_empty() && !root().join(&fulfilled).is_file() {
             faults.push(format!("{id}: no file {fulfilled}"));

@@ -178,7 +178,7 @@ fn lists_within_lists_and_of_one_kind_are_told() {
     }
 }
 
-/// Anchors that lead from one item to another, items that are no objects, and a great many of them.
+/// Anchors that lead from one item to another, items that are not objects, and a great many of them.
 #[test]
 fn hostile_lists_end() {
     let head = "apiVersion: v1\nkind: List\nitems:\n";

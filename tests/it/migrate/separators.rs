@@ -55,7 +55,7 @@ const BEFORE: [&str; 8] = [
 const BEHIND: [&str; 6] = ["", "~", "~...", "~...~", "~---", "~# c"];
 
 /// Every pair of documents with every separator, and everything before and behind them: either each
-/// document reads as it should then, or the reason is told: text that is no YAML, or lines that end
+/// document reads as it should then, or the reason is told: text that is not YAML, or lines that end
 /// as no system of today ends them.
 #[test]
 fn documents_never_meet() {

@@ -101,7 +101,7 @@ fn there_and_back_is_the_same_text() {
 }
 
 /// What of the corpus cannot be carried: a duration that is a variable.
-const CANNOT_BE_CARRIED: [&str; 1] = ["`${NODE_DRAIN_TIMEOUT}` is no duration"];
+const CANNOT_BE_CARRIED: [&str; 1] = ["`${NODE_DRAIN_TIMEOUT}` is not a duration"];
 
 #[test]
 fn what_is_migrated_renders_the_same_bytes() {
@@ -167,7 +167,7 @@ fn schemas() -> Option<BTreeMap<(String, String), Schema>> {
     Some(schemas)
 }
 
-/// Patches of kustomize, which are no whole objects; others have no spec.
+/// Patches of kustomize, which are not whole objects; others have no spec.
 const PARTS: [&str; 2] = ["/patches", "/variables.yaml"];
 
 /// What the schema of its kind says of each document of a text.

@@ -814,7 +814,7 @@ fn certificates_of_a_control_plane_object_are_waited_for() {
         &json!({"spec": {"controlPlaneRef": reference}}),
     );
     add_machine(&mut site, "a", true, control_plane_spec());
-    let missing = "Secret n/c-ca is not there; whoever made the control plane makes it";
+    let missing = "Secret n/c-ca is not there; the creator of the control plane makes it";
     assert_eq!(site.pass("a"), Ended::Rest(None, Some(missing.to_owned())));
     assert_eq!(
         condition(&site, "a", "CertificatesAvailable"),

@@ -148,7 +148,7 @@ fn a_lock_that_names_nobody_is_left_to_people() {
         assert_eq!(data(&site, "a"), None);
         let [_, _, message] = condition(&site, "a", "DataSecretAvailable").unwrap();
         assert!(
-            message.ends_with("ConfigMap n/c-lock names no Machine in `lock-information`; delete it if none was told to init"),
+            message.ends_with("ConfigMap n/c-lock names no Machine in `lock-information`; delete it if no machine runs `kubeadm init`"),
             "{message}"
         );
     }
@@ -164,7 +164,9 @@ fn a_join_makes_no_certificates() {
         site.pass("a"),
         Ended::Rest(
             None,
-            Some("Secret n/c-ca is not there; whoever made the control plane makes it".to_owned())
+            Some(
+                "Secret n/c-ca is not there; the creator of the control plane makes it".to_owned()
+            )
         )
     );
     assert_eq!(site.key_requests, []);
@@ -197,7 +199,7 @@ fn external_certificates_are_not_made() {
 }
 
 /// `util/certs` of Cluster API: from five minutes ago on for ten years, RSA of 2048 bits; the
-/// account key is no certificate.
+/// account key is not a certificate.
 #[test]
 fn key_pairs_are_made_as_the_config_says() {
     let made = |configuration: Value| {
@@ -626,7 +628,7 @@ fn certificates_of_an_external_etcd_are_waited_for() {
         panic!("it looks again")
     };
     assert!(
-        fault.contains("n/c-apiserver-etcd-client is not there; the certificates of an external etcd are given by whoever runs it"),
+        fault.contains("n/c-apiserver-etcd-client is not there; the certificates of an external etcd are given by its operator"),
         "{fault}"
     );
     assert_eq!(data(&site, "a"), None);

@@ -1,4 +1,4 @@
-//! Debian's `cloud-init schema` judges what `typed` writes, for every vector. Where the package
+//! Debian's `cloud-init schema` checks what `typed` writes, for every vector. Where the package
 //! cloud-init is not installed this is said and passed over; `.ci/run` installs it and requires it.
 
 use std::path::{Path, PathBuf};
@@ -64,7 +64,7 @@ fn our_reading(path: &Path) -> Value {
 }
 
 /// Every document of `typed` is accepted, also where upstream's is not, and PyYAML, with which
-/// cloud-init reads, finds in it what our reader finds, by which the other tests judge.
+/// cloud-init reads, finds in it what our reader finds, by which the other tests check.
 #[test]
 fn cloud_init_accepts_what_typed_writes() {
     if !runs(&[PYTHON, "-c", "import cloudinit"]) {
@@ -96,7 +96,7 @@ fn cloud_init_accepts_what_typed_writes() {
         .count();
     assert!(
         theirs_rejected >= 20,
-        "the judge rejects only {theirs_rejected} of upstream's documents"
+        "the check rejects only {theirs_rejected} of upstream's documents"
     );
     for (path, judgement) in ours.iter().zip(judged(&ours)) {
         let errors = judgement["errors"].as_str().unwrap_or_default();

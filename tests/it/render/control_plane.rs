@@ -1,5 +1,5 @@
 //! KubeadmControlPlane and its template as a whole: the schema is upstream's, and what stands
-//! beside the config is judged.
+//! beside the config is checked.
 
 use serde_json::Value;
 use windlass::api::control_plane;

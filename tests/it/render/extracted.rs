@@ -7,7 +7,7 @@ const HEAD: &str = "apiVersion: bootstrap.cluster.x-k8s.io/v1beta2\nkind: Kubead
 /// `zipped` and a line break, by gzip without a name and a time.
 const ZIPPED: &str = "H4sIAAAAAAAAA6vKLChITeECAKwAOscHAAAA";
 
-/// A file, its other fields, and what the node has of it; nothing where the path is no file.
+/// A file, its other fields, and what the node has of it; nothing where the path is not a file.
 const FILES: &[(&str, &str, Option<&str>)] = &[
     ("/a", "content: one", Some("one\n")),
     ("/a/b", "content: below a file", None),

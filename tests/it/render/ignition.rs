@@ -735,8 +735,8 @@ fn what_version_3_4_cannot_express_is_rejected_at_its_field() {
     let (code, out, talk) = render_text(&text, &["render", "-"]);
     assert_eq!((code, out.as_str()), (1, ""), "{talk}");
     for words in [
-        "spec.files[1].permissions is no octal number up to 7777",
-        "spec.files[1].content is no base64",
+        "spec.files[1].permissions is not an octal number up to 7777",
+        "spec.files[1].content is not base64",
         "spec.diskSetup.filesystems[0] must be ext4, btrfs, xfs, vfat, swap or none",
         "spec.diskSetup.partitions[1] must be an absolute path without `//`, `.`, `..` or `/` at its end",
         "spec.files[0] has the path of another file",

@@ -24,7 +24,7 @@ fn report(text: &str) -> Value {
     serde_json::from_str(&out).unwrap()
 }
 
-/// Data that is no text is base64 in JSON; size and sum are those of what is printed.
+/// Data that is not text is base64 in JSON; size and sum are those of what is printed.
 #[test]
 fn the_data_in_json_is_what_is_printed() {
     for (text, encoding) in [

@@ -371,7 +371,7 @@ fn namesakes_are_made_by_their_own_machine_deployments() {
             row(&owner, "v1.35.0", "pier-gpu", "md/a")
         ]
     );
-    // What has the name in another namespace is no namesake.
+    // What has the name in another namespace is not a namesake.
     let elsewhere = first.replace("name: pier\n", "name: pier\n  namespace: other\n");
     let elsewhere = elsewhere.replace("{name: harbour}", "{name: harbour, namespace: default}");
     assert_eq!(of(&[&first, &elsewhere]), [alone.clone(), alone]);

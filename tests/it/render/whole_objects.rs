@@ -456,7 +456,7 @@ fn each_machine_deployment_of_a_template_is_a_machine() {
         ),
         "{ambiguous}"
     );
-    // The MachineSet of a MachineDeployment is no machine of its own.
+    // The MachineSet of a MachineDeployment is not a machine of its own.
     let (_, talk) = rendered(&[template("t"), one, owned].concat(), &[]);
     assert!(
         talk.contains("KubeadmConfigTemplate/t: worker-join"),

@@ -1,4 +1,4 @@
-//! CEL rules: what they reject, and what we say about rules that we cannot judge.
+//! CEL rules: what they reject, and what we say about rules that we cannot check.
 
 use serde_json::{Value, json};
 use windlass::api::names::Version;
@@ -8,7 +8,7 @@ use windlass::text::budget::{Budget, Resource};
 use super::kubeadm_config;
 
 /// A schema with one property `x`, and what its rules say about a value of it: rejections, then what
-/// could not be judged.
+/// could not be checked.
 fn check_rules(schema: Value, value: Value, old: Option<Value>, expected: &[&str], gaps: usize) {
     let schema =
         Schema::from_json(&json!({"type": "object", "properties": {"x": schema}})).unwrap();
@@ -285,7 +285,7 @@ fn all_objects_of_a_run_share_its_steps() {
     let two = Budget::default().with(Resource::Rules, 2 * one + 1);
     assert_eq!([judged(&two), judged(&two)], [[""; 0], [""; 0]]);
     let told = format!(
-        "with it there are more than {} steps of CEL rules in one run, so that neither this rule nor any after it is judged",
+        "with it there are more than {} steps of CEL rules in one run, so that neither this rule nor any after it is checked",
         2 * one + 1
     );
     assert_eq!(judged(&two), [told]);

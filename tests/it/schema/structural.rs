@@ -228,7 +228,7 @@ fn the_root_leaves_type_and_metadata_alone() {
         with(json!({"type": "object", "minProperties": 1}), false),
         [""; 0]
     );
-    // Versions with different schemas are judged one by one; one without a schema is rejected.
+    // Versions with different schemas are checked one by one; one without a schema is rejected.
     let versions = json!([{"name": "v1", "schema": {"openAPIV3Schema": {"type": "array", "items": {"type": "string"}}}}, {"name": "v2"}]);
     let found: Vec<_> =
         structural::check(&json!({"spec": {"versions": versions}}), &Budget::default())

@@ -250,7 +250,7 @@ fn a_key_is_that_of_who_signed() {
             .is_err_and(|why| why.contains("--new-bundle-format"))
     );
     for (pem, why) in [
-        ("", "is no public key in PEM"),
+        ("", "is not a public key in PEM"),
         (
             "-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----\n",
             "holds a private key",
@@ -266,7 +266,8 @@ fn a_key_is_that_of_who_signed() {
         );
     }
     assert!(
-        Trust::of_keys(key(), Some("{}")).is_err_and(|why| why.starts_with("is no trusted root"))
+        Trust::of_keys(key(), Some("{}"))
+            .is_err_and(|why| why.starts_with("is not a trusted root"))
     );
 }
 
@@ -327,8 +328,8 @@ fn what_is_verified_and_why_it_does_not_hold_is_said() {
         assert_eq!(p256.verify(artifact, bundle), Err(why.to_owned()));
     }
     for (bundle, why) in [
-        (&b"{"[..], "it is no JSON: "),
-        (b"{}", "it is no Sigstore bundle: "),
+        (&b"{"[..], "it is not JSON: "),
+        (b"{}", "it is not a Sigstore bundle: "),
     ] {
         let told = p256.verify(&list, bundle).unwrap_err();
         assert!(told.starts_with(why), "{told}");
@@ -710,7 +711,7 @@ fn a_bundle_is_signed_as_a_whole_or_release_by_release() {
     bundle();
     let (code, said, _) = add(folder, "b.tar --key p256.pub");
     assert!(
-        code == 0 && !sets_variable() && said.contains("is left out, because nobody signed it"),
+        code == 0 && !sets_variable() && said.contains("is left out, because it is not signed"),
         "{said}"
     );
     assert_eq!(
@@ -820,11 +821,11 @@ fn flags_that_say_too_little_are_rejected() {
         ),
         ("--certificate-oidc-issuer y", "--certificate-identity"),
         ("--trusted-root root.json", "not who must have signed"),
-        ("--key root.json", "root.json is no public key in PEM"),
+        ("--key root.json", "root.json is not a public key in PEM"),
         ("--key missing.pub", "missing.pub"),
         (
             "--key key.pub --trusted-root key.pub",
-            "key.pub is no trusted root",
+            "key.pub is not a trusted root",
         ),
         (
             "--key key.pub --certificate-identity x --certificate-oidc-issuer y --trusted-root root.json",

@@ -242,7 +242,7 @@ fn has_data(api: &Api, name: &str) -> bool {
         == true
 }
 
-/// A cluster that hangs keeps nobody else waiting, even with a single worker; and who waits for his
+/// A cluster that hangs keeps no other writer waiting, even with a single worker; and who waits for his
 /// turn says nothing.
 #[tokio::test]
 async fn other_clusters_go_on_while_one_hangs() {

@@ -282,7 +282,7 @@ pub fn foreign(source: &Source, base: &str, budget: &Budget) -> Report {
     {
         report.push(finding(
             providers.span,
-            "the `providers` of the bundle's configuration are no list".to_owned(),
+            "the `providers` of the bundle's configuration are not list".to_owned(),
         ));
     }
     report

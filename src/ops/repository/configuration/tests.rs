@@ -35,7 +35,7 @@ fn what_people_wrote_stays() {
     );
 }
 
-/// Found by fuzzing: fields behind a null are no YAML.
+/// Found by fuzzing: fields behind a null are not YAML.
 #[test]
 fn a_null_that_is_written_out_makes_room() {
     for text in [
@@ -332,7 +332,7 @@ fn only_what_is_in_the_bundle_is_its_own() {
     }
     check(
         "providers: x\n",
-        &["the `providers` of the bundle's configuration are no list"],
+        &["the `providers` of the bundle's configuration are not list"],
     );
     for url in [
         "ELSE/bootstrap-foo/latest/c.yaml",

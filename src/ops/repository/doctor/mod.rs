@@ -250,7 +250,7 @@ impl Examination {
         }
     }
 
-    /// The text of a file of the release; what is no text is a finding.
+    /// The text of a file of the release; what is not text is a finding.
     fn source_of(&mut self, explained: &Explanation, name: &str) -> Option<Source> {
         let file = explained.files.iter().find(|file| file.name == name)?;
         let bytes = file.content.as_ref().ok()?;

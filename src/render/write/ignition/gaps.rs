@@ -91,7 +91,7 @@ pub const GAPS: &[Gap] = &[
         field: "users[].groups: \"a,b\"",
         in_2_3: Outcome::Changed,
         in_3_4: None,
-        effect: "without a blank behind the comma it is one group of that name",
+        effect: "without a blank after the comma it is one group of that name",
         found: |plan, spec| {
             of_users(plan, spec, "groups", |user| {
                 user.groups.split(", ").any(|group| group.contains(','))

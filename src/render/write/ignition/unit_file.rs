@@ -29,7 +29,7 @@ const BUFFER: usize = 4096;
 ///
 /// # Errors
 ///
-/// The text is no unit file.
+/// The text is not a unit file.
 pub(crate) fn sections(text: &str) -> Result<BTreeSet<String>, String> {
     let mut reader = Reader { text, at: 0 };
     let mut section: Option<String> = None;

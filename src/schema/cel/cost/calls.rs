@@ -34,7 +34,7 @@ impl Called {
     }
 }
 
-/// An operator; none for what is no operator of two values or one.
+/// An operator; none for what is not an operator of two values or one.
 pub(super) fn operator(name: &str, args: &[Term<'_>]) -> Option<Called> {
     let [one, other] = args else {
         return negation(name, args);

@@ -12,7 +12,7 @@ use crate::harness::{ports, tls, wait};
 const SOON: Duration = Duration::from_secs(30);
 const LONG: Duration = Duration::from_secs(600);
 
-/// Configs are judged by the manager's webhook, called by the API server for four clients at once;
+/// Configs are checked by the manager's webhook, called by the API server for four clients at once;
 /// meanwhile its certificate is exchanged again and again, first the one file and then the other.
 /// Each new one is shown soon, and no call fails.
 pub(crate) fn certificates_are_exchanged_under_load(context: &Context) {

@@ -1,4 +1,4 @@
-//! The pages of `-o html` in a real browser: nothing is asked for, everything has a name, and it
+//! The pages of `-o html` in a real browser: nothing is requested, everything has a name, and it
 //! fits a phone, paper and the dark.
 
 mod checks;

@@ -58,7 +58,7 @@ pub(crate) fn subjects() -> Vec<Subject> {
     }
     println!("  {} configs of {files} files", subjects.len());
     println!(
-        "  left out: {same} that are the same, {older} of older versions, {unreadable} files that are no YAML or no template"
+        "  left out: {same} that are the same, {older} of older versions, {unreadable} files that are not YAML or no template"
     );
     subjects
 }
@@ -89,7 +89,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// The documents of a file with its variables replaced; `None` when that is no template, or no
+/// The documents of a file with its variables replaced; `None` when that is not a template, or no
 /// YAML.
 fn documents(path: &Path) -> Option<Vec<Value>> {
     let read = std::fs::read_to_string(path).ok()?;

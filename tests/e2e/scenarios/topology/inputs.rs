@@ -197,7 +197,7 @@ fn documents(file: &Path) -> Vec<Value> {
     )
 }
 
-/// The object in a namespace; nothing, where it is no part of a topology.
+/// The object in a namespace; nothing, where it is not part of a topology.
 fn placed(mut object: Value, namespace: &str) -> Option<Value> {
     if !is_template(&object) && object["kind"] != "Cluster" && object["kind"] != "ClusterClass" {
         return None;

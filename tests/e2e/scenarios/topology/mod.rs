@@ -314,7 +314,7 @@ fn is_of_topology(object: &Value) -> bool {
 
 /// What is in the namespace, when it has been the same for some seconds: identity and generation,
 /// which counts the changes of the spec, of everything but the Cluster, which is the user's, and
-/// events, which are no state.
+/// events, which are not state.
 fn settled(plane: &ControlPlane) -> BTreeMap<String, Value> {
     let mut last = (Instant::now(), everything(plane));
     let made = wait::until("the namespace to settle", LONG, || {

@@ -38,7 +38,7 @@ pub(super) type Decoded = Result<bool, Failure>;
 pub(super) trait FromNode: Default {
     fn go_type() -> String;
 
-    /// Takes the value of a node that is no alias.
+    /// Takes the value of a node that is not an alias.
     fn decode(&mut self, decoder: &mut Decoder<'_>, node: NodeId) -> Decoded;
 }
 

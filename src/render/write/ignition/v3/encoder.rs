@@ -185,7 +185,7 @@ impl Encoder<'_> {
             let password_hash = std::str::from_utf8(passwd.expose()).unwrap_or_else(|_| {
                 self.unfit.push(Unfit::new(
                     origin.field("passwd"),
-                    "is no text",
+                    "is not text",
                     "store the hash of the password as text",
                 ));
                 ""

@@ -193,7 +193,7 @@ fn file(planned: &PlannedFile, unfit: &mut Vec<Unfit>) -> Option<File> {
     if mode.is_none() {
         unfit.push(Unfit::new(
             origin().field("permissions"),
-            "is no octal number up to 7777",
+            "is not an octal number up to 7777",
             "write such as `\"0644\"`",
         ));
     }
@@ -209,7 +209,7 @@ fn file(planned: &PlannedFile, unfit: &mut Vec<Unfit>) -> Option<File> {
             if decoded.is_none() {
                 unfit.push(Unfit::new(
                     origin().field("content"),
-                    "is no base64",
+                    "is not base64",
                     "encode the content as base64 with padding",
                 ));
             }
@@ -251,7 +251,7 @@ fn gzipped(bytes: &[u8]) -> Resource {
 }
 
 /// What the node gets of a content without encoding: a text ends with exactly one line break, as in
-/// the other formats; what is no text stays as it is.
+/// the other formats; what is not text stays as it is.
 fn on_node(content: &[u8]) -> Cow<'_, [u8]> {
     if block(content) == Block::Binary {
         content.into()
@@ -325,7 +325,7 @@ pub(super) fn directory(directory: &PlannedDirectory, unfit: &mut Vec<Unfit>) ->
             .field("permissions");
         unfit.push(Unfit::new(
             origin,
-            "is no octal number up to 7777",
+            "is not an octal number up to 7777",
             "write such as `\"0755\"`",
         ));
         return None;

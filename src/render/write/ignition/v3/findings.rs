@@ -76,7 +76,7 @@ fn additional_config<'a>(
             let finding = Diagnostic::of(
                 &ADDITIONAL_REJECTED,
                 format!(
-                    "{path} is no JSON: line {}, column {}",
+                    "{path} is not JSON: line {}, column {}",
                     cause.line(),
                     cause.column()
                 ),

@@ -94,7 +94,7 @@ fn what(device: &str, setup: Option<&DiskSetup>) -> String {
     }
 }
 
-/// A text in which `%` is no specifier.
+/// A text in which `%` is not a specifier.
 fn without_specifiers(text: &str) -> String {
     text.replace('%', "%%")
 }

@@ -9,7 +9,7 @@ use crate::text::go::template::functions::{CallFault, Called, rejected};
 use crate::text::go::template::held::Held;
 use crate::text::go::value::Value;
 
-/// The items of an argument; `action` is in the message where it is no list.
+/// The items of an argument; `action` is in the message where it is not a list.
 fn items<'h>(arguments: &Arguments<'h>, index: usize, action: &str) -> Called<&'h [Value]> {
     match arguments.value(index) {
         Value::List(items) => Ok(items),

@@ -28,7 +28,7 @@ enum Kind {
     Number,
     Flag,
     Texts,
-    /// Texts of which none stands twice.
+    /// Texts of which none appears twice.
     Names,
     Object(&'static Shape),
     Objects(&'static Shape),
@@ -92,7 +92,7 @@ fn object(shape: &Shape, value: &Value, path: &str, faults: &mut Vec<Fault>) {
         let path = joined(path, key);
         match known {
             None => {
-                let message = "is no key that the specification knows".to_owned();
+                let message = "is not a key that the specification knows".to_owned();
                 faults.push(Fault {
                     path,
                     message,
@@ -166,7 +166,7 @@ fn objects(shape: &Shape, items: &[Value], path: &str, faults: &mut Vec<Fault>) 
                 path: &path,
                 faults,
             }
-            .add(shape.id, format!("`{id}` stands twice"));
+            .add(shape.id, format!("`{id}` appears twice"));
         }
     }
 }
@@ -218,7 +218,7 @@ mod tests {
         );
         check(
             json!({"networkd": {}}),
-            "networkd: is no key that the specification knows",
+            "networkd: is not a key that the specification knows",
         );
         check(
             json!({"storage": {"files": [{"path": "a"}]}}),
@@ -226,7 +226,7 @@ mod tests {
         );
         check(
             json!({"storage": {"files": [{"path": "/a"}], "links": [{"path": "/a", "target": "b"}]}}),
-            "storage.links[0].path: `/a` stands twice",
+            "storage.links[0].path: `/a` appears twice",
         );
         check(
             json!({"storage": {"files": [{"path": "/a", "overwrite": true}]}}),
@@ -258,7 +258,7 @@ mod tests {
         );
         check(
             json!({"systemd": {"units": [{"name": "a.service"}, {"name": "a.service"}]}}),
-            "systemd.units[1].name: `a.service` stands twice",
+            "systemd.units[1].name: `a.service` appears twice",
         );
         check(
             json!({"passwd": {"users": [{"name": "a", "uid": "1"}]}}),

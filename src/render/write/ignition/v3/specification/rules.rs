@@ -49,7 +49,7 @@ pub(super) fn resource(entries: &Map<String, Value>, found: &mut Found<'_>) {
         Ok("http" | "https" | "tftp" | "s3" | "arn" | "gs") => {}
         Ok("data") => {
             if let Err(fault) = data_url::read(source) {
-                found.add("source", format!("is no data URL: {fault}"));
+                found.add("source", format!("is not a data URL: {fault}"));
             }
         }
         _ => found.add(
@@ -97,7 +97,7 @@ pub(super) fn paths(entries: &Map<String, Value>, found: &mut Found<'_>) {
             } else if !known.insert(path) {
                 found.add(
                     &format!("{list}[{index}].path"),
-                    format!("`{path}` stands twice"),
+                    format!("`{path}` appears twice"),
                 );
             }
         }
@@ -151,7 +151,7 @@ pub(super) fn disk(entries: &Map<String, Value>, found: &mut Found<'_>) {
         {
             found.add(
                 &format!("partitions[{index}]"),
-                "has a number or a label that stands twice",
+                "has a number or a label that appears twice",
             );
         }
     }
@@ -210,7 +210,7 @@ pub(super) fn raid(entries: &Map<String, Value>, found: &mut Found<'_>) {
         }
         "linear" | "raid0" | "0" | "stripe" | "raid1" | "1" | "mirror" | "raid4" | "4"
         | "raid5" | "5" | "raid6" | "6" | "raid10" | "10" => {}
-        _ => found.add("level", "is no level of RAID"),
+        _ => found.add("level", "is not a level of RAID"),
     }
 }
 
@@ -268,6 +268,6 @@ pub(super) fn dropin(entries: &Map<String, Value>, found: &mut Found<'_>) {
 
 fn unit_contents(entries: &Map<String, Value>, found: &mut Found<'_>) {
     if let Err(fault) = unit_file::sections(text(entries, "contents")) {
-        found.add("contents", format!("is no unit file: {fault}"));
+        found.add("contents", format!("is not a unit file: {fault}"));
     }
 }
