@@ -1,4 +1,4 @@
-//! Files with Kubernetes objects and variables of clusterctl: components and samples.
+//! Files with Kubernetes objects and clusterctl variables: components and samples.
 
 use std::fmt::Display;
 

@@ -1,4 +1,4 @@
-//! Why something cannot go on, and how that is told.
+//! Why something cannot go on, and how that is reported.
 
 use std::error::Error;
 

@@ -3,7 +3,7 @@
 //!
 //! Keys of Kubernetes objects are their kinds in upper camel case, with `NAMESPACE/NAME` as the
 //! value; all other keys are in lower camel case, and `err` is the error's. What a span holds
-//! stands in every line that is written in it. A warning counts as klog's level 0, an info
+//! is in every line that is written in it. A warning counts as klog's level 0, an info
 //! as 2, a debug as 4 and a trace as 5.
 
 use std::fmt::{self, Write as _};
@@ -47,7 +47,7 @@ struct Fields {
 }
 
 impl Fields {
-    /// A key that comes again takes the place of the first.
+    /// A key that comes again replaces the first.
     fn set(&mut self, key: &'static str, value: Value) {
         match self.pairs.iter_mut().find(|(known, _)| *known == key) {
             Some(pair) => pair.1 = value,
@@ -221,7 +221,7 @@ fn json(now: Timestamp, metadata: &Metadata<'_>, fields: &Fields) -> String {
     format!("{}\n", Value::Object(object))
 }
 
-/// klog's `KObj`: what stands under a kind, as an object with name and namespace.
+/// klog's `KObj`: what is under a kind, as an object with name and namespace.
 fn object_reference(key: &str, value: &Value) -> Option<Value> {
     let text = value
         .as_str()

@@ -32,8 +32,8 @@ use crate::fault::{Fault, told};
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// The most threads that work, on a node with however many processors: a flood of machines keeps
-/// less than one busy.
+/// The maximum number of threads that work, on a node with however many processors: a flood of
+/// machines keeps less than one busy.
 const MOST_THREADS: usize = 4;
 
 const VERSION: &str = concat!("v", env!("CARGO_PKG_VERSION"));

@@ -60,7 +60,7 @@ pub struct Judge {
     pub rules: Rules,
     /// How values are printed.
     pub wording: Wording,
-    /// Where the spec stands in its object.
+    /// Where the spec is in its object.
     pub path: FieldPath,
 }
 

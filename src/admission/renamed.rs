@@ -6,7 +6,7 @@ use crate::conversion::core::{NewForm, new_form};
 use crate::diag::{FieldPath, Quoted, Segment};
 use crate::objects::Object;
 
-/// The most bytes of fields that are shown.
+/// The maximum number of bytes of fields that are shown.
 const SHOWN: usize = 300;
 
 /// The line to write for an unknown field; `None` if v1beta1 does not have it either.

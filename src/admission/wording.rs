@@ -186,7 +186,7 @@ mod tests {
         );
         let expected = r#"v1beta1.File{Path:"/a", Owner:"", Permissions:"", Encoding:"", Append:false, Content:"y", ContentFrom:(*v1beta1.FileSource)(nil)}"#;
         assert_eq!(Wording::GoV1Beta1.piece(&file), expected);
-        // v1.11 has pointers in them: only what they are is told.
+        // v1.11 has pointers in them: only what they are is reported.
         assert_eq!(Wording::GoV1Beta2.piece(&file), "v1beta2.File{…}");
         assert_eq!(
             Wording::GoV1Beta2.piece(&json!({"name": "u", "passwd": "p"})),

@@ -44,7 +44,7 @@ pub struct File {
     /// Source of the content when it is not given inline.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_from: Option<FileSource>,
-    /// Whether the content is taken as it is or is a template that the provider renders. Absent:
+    /// Whether the content is used unchanged or is a template that the provider renders. Absent:
     /// `Raw`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content_format: Option<ContentFormat>,

@@ -126,7 +126,7 @@ impl GoDuration {
     /// h`, or `0`.
     ///
     /// # Errors
-    /// In Go's words.
+    /// The message of Go.
     pub fn parse(text: &str) -> Result<Self, String> {
         duration::parse(text).map(Self::from_nanoseconds)
     }

@@ -151,7 +151,7 @@ impl Sides<'_> {
             return match is_upgrade && rollout::changed(was, is).is_empty() {
                 true => self.by_upgrade(row, first),
                 false => rollout(format!(
-                    "has another spec.kubeadmConfigSpec.{first}{others}"
+                    "has a different spec.kubeadmConfigSpec.{first}{others}"
                 )),
             };
         }
@@ -200,7 +200,7 @@ impl Sides<'_> {
         let is_upgrade = self.old.request.profile != self.new.request.profile;
         let reason = match is_data_changed {
             _ if is_upgrade => self.of_upgrade(row),
-            true => "what changes replaces no machine: only machines to come are others".to_owned(),
+            true => "no machine is replaced: the changes only apply to new machines".to_owned(),
             false => "nothing changes".to_owned(),
         };
         Verdict::of(Effect::None, row.source, reason)

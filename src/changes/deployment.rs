@@ -60,7 +60,7 @@ pub(super) fn verdict(
     if let Some(reason) = replacing(old, new, makers, fields) {
         let reason = match is_on_delete(after) {
             true => format!(
-                "{} {reason}; each machine when it is deleted (OnDelete)",
+                "{} {reason}; each machine is replaced when it is deleted (OnDelete)",
                 after.title()
             ),
             false => format!("{} {reason}", after.title()),

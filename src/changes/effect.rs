@@ -9,7 +9,7 @@ use crate::render::{Request, Target};
 pub(crate) enum Effect {
     /// Nothing; machines to come may be others.
     None,
-    /// They stay, and what describes them changes.
+    /// The machines stay; only the objects that describe them change.
     InPlace,
     Rollout,
     /// The infrastructure provider decides.

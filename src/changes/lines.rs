@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use crate::text::budget::Budget;
 
-/// The most pairs of lines that are compared; beyond them all lines between the first and the last
-/// that differ are taken as changed.
+/// The maximum number of pairs of lines that are compared; beyond them all lines between the first
+/// and the last that differ are taken as changed.
 const MOST_PAIRS: usize = 4_000_000;
 
 /// The changes of whole lines, in bytes of `old`, and what stands there in `new`; none when the

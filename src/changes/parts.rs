@@ -15,8 +15,8 @@ use crate::text::goyaml;
 use crate::text::source::Source;
 use crate::text::yaml;
 
-/// The most bytes to which the compressed parts of one machine's data may come together, and
-/// itself.
+/// The maximum number of bytes to which the compressed parts of one machine's data may come
+/// together, and itself.
 const LARGEST: usize = 16 << 20;
 
 /// What is left of [`LARGEST`], and of the run.

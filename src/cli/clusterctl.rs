@@ -119,7 +119,7 @@ pub(super) fn with_world<T>(
     })
 }
 
-/// Runs a verb of clusterctl: reads the configuration, tells what is to be told, and prints or
+/// Runs a verb of clusterctl: reads the configuration, tells what is to be reported, and prints or
 /// writes what the verb gives.
 pub(super) fn run(
     context: &mut Context<'_>,

@@ -103,7 +103,7 @@ impl Run for Arguments {
         let new = self.new.clone().unwrap_or_else(|| self.old.clone());
         if self.old == "-" && self.new.as_deref() == Some("-") {
             return Err(Failure::usage(
-                "standard input is one side only",
+                "standard input can be only one of the two sides",
                 "save one of the two into a file",
             ));
         }

@@ -15,7 +15,7 @@ use crate::text::source::Source;
 pub(super) struct Documents {
     /// The texts, with their variables replaced.
     texts: Vec<Source>,
-    /// Where each replaced variable stands in the user's text.
+    /// Where each replaced variable is in the user's text.
     pub(super) origins: Origins,
     /// What findings show lines of.
     pub(super) sources: Sources,

@@ -130,7 +130,7 @@ pub struct ListOutput {
     pub format: ListFormat,
 }
 
-/// How a verb with a page of its own prints.
+/// The output formats of a command that can print an HTML page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum PageFormat {
     /// For people

@@ -81,7 +81,7 @@ pub(super) const CLUSTER_CLASS: Verb = verb(
 struct Shared {
     #[command(flatten)]
     provider: ProviderFlag,
-    /// The version whose tag images get; without it the first of the newest series
+    /// The version, used as the tag of images; default: the first of the newest series
     #[arg(long, value_name = "VERSION")]
     release: Option<String>,
     /// The manager's image in place of the one in provider.yaml, with tag or digest

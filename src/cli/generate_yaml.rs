@@ -20,10 +20,10 @@ pub(super) const VERB: Verb = Verb {
 
 #[derive(Args)]
 struct Arguments {
-    /// Where the template is: a path, or - for standard input
+    /// The template: a path, or - for standard input
     ///
-    /// Variables are replaced by the environment or by the values in clusterctl's configuration;
-    /// the YAML is printed as clusterctl prints it.
+    /// Values for variables come from the environment or clusterctl's configuration; the YAML is
+    /// printed as clusterctl prints it.
     #[arg(long, value_name = "FILE", default_value = "-")]
     from: String,
     /// Print the names of the variables instead

@@ -4,7 +4,7 @@ use clap::{Arg, ArgAction, Command};
 
 use super::verbs::Verb;
 
-/// The most columns of help text, however wide the terminal is.
+/// The maximum number of columns of help text, however wide the terminal is.
 pub(super) const WIDTH: usize = 100;
 /// The widest left column; longer flags have their text on the next line.
 const WIDEST_LEFT: usize = 30;

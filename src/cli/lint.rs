@@ -47,7 +47,7 @@ struct Arguments {
     ///
     /// What a file is, its name and its content say: components, metadata.yaml, cluster templates
     /// and ClusterClasses, CRDs and other objects, releases, local repositories, kustomize
-    /// trees as they are written. What lies in one folder is checked together.
+    /// trees as they are written. What is in one folder is checked together.
     #[arg(value_name = "PATH")]
     files: Vec<String>,
     /// Take every file as this

@@ -38,10 +38,10 @@ pub(super) const VERB: Verb = Verb {
 
 #[derive(Args)]
 struct Arguments {
-    /// Files, folders, - for standard input
+    /// Files, folders, or - for standard input
     ///
-    /// The text of one file is printed. Documents of other kinds stay as they are, as do
-    /// clusterctl's variables.
+    /// Without --write or --check, only one file is accepted, and its new text is printed. Other
+    /// kinds and clusterctl variables are left unchanged.
     #[arg(value_name = "FILE", required = true)]
     files: Vec<String>,
     /// The version of Cluster API's kinds
@@ -51,7 +51,7 @@ struct Arguments {
     /// MachineHealthCheck, and of references to them.
     #[arg(long, value_name = "VERSION", value_parser = PossibleValuesParser::new(Version::ALL.map(Version::as_str)))]
     to_version: Option<String>,
-    /// The kind of configs, theirs templates and references to them included
+    /// The kind of configs, including their templates and references to them
     #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(Family::ALL.map(Family::as_str)))]
     to_kind: Option<String>,
     /// Change the files; without it the text of one file is printed
@@ -158,7 +158,7 @@ impl Arguments {
         if !self.write && !self.check {
             if self.output.format != Format::Text {
                 return Err(Failure::usage(
-                    "a report takes the place of the text",
+                    "a report replaces the text",
                     "add `--check`, or `--write`",
                 ));
             }

@@ -85,11 +85,11 @@ impl Run for Check {
             contract: None,
             previous: self.previous.clone(),
         };
-        let (mut report, mut sources, mut is_unjudged) = (Report::new(), Sources::new(), false);
+        let (mut report, mut sources, mut is_unchecked) = (Report::new(), Sources::new(), false);
         let previous = self.previous.as_deref().map(read).transpose()?;
         match release_build::version(&self.release) {
             Err(finding) => {
-                is_unjudged = true;
+                is_unchecked = true;
                 report.push(*finding);
             }
             Ok(version) => {
@@ -114,7 +114,7 @@ impl Run for Check {
                         budget: &context.budget,
                     };
                     let checked = release_check::run(&request);
-                    is_unjudged |= checked.judged.is_empty();
+                    is_unchecked |= checked.judged.is_empty();
                     body.add(checked.judged, &checked.providers);
                     report.extend(checked.report);
                 }
@@ -136,7 +136,7 @@ impl Run for Check {
                 .is_some_and(|previous| Path::new(file).starts_with(previous))
         };
         // Of what nobody has checked nothing can be allowed.
-        let verdict = if is_unjudged {
+        let verdict = if is_unchecked {
             judge.verdict_of_unfinished(context, report, &mut sources)
         } else {
             judge.verdict(context, report, &mut sources, &|file, rule| {

@@ -129,7 +129,9 @@ impl Run for Image {
         let _lock = match self.target.mode() {
             Mode::Check => None,
             _ => Some(Lock::take(to, || {
-                context.talk(&format!("waiting for another process that changes {to}"))
+                context.talk(&format!(
+                    "waiting for another process that is writing to {to}"
+                ))
             })?),
         };
         let outcome = trees::write_tree(

@@ -431,7 +431,7 @@ fn tell_rejected(context: &mut Context<'_>, rendering: &Rendering<'_>) {
     {
         let title = machine.target.config.title();
         context.talk(&format!(
-            "{title}: Cluster API makes no data of it, also where `--allow` or a comment takes the reason out of the report"
+            "{title}: no data, because Cluster API does not generate any; `--allow` and waiver comments only remove the finding from the report"
         ));
     }
 }

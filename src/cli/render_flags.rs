@@ -23,7 +23,7 @@ pub(super) struct RenderFlags {
     /// The CAPI release to match: v1.10 to v1.14, main
     #[arg(long, value_name = "VERSION", default_value = DEFAULT_CAPI)]
     capi_version: String,
-    /// The version of Kubernetes
+    /// The Kubernetes version
     #[arg(long, value_name = "VERSION")]
     kubernetes_version: Option<String>,
     /// The role of the machine

@@ -21,7 +21,7 @@ use crate::render::Request;
 pub(super) const VERB: Verb = Verb {
     words: &["validate"],
     operands: "FILE…",
-    summary: "everything that is wrong with the configs of machines, before one boots",
+    summary: "check the configs of machines before they boot",
     family: None,
     group: Group::Render,
     manner: Manner::Ours,

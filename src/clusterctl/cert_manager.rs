@@ -13,7 +13,7 @@ use crate::text::url::{UrlText, without_credentials};
 /// overrides of images.
 pub const CERT_MANAGER: &str = "cert-manager";
 
-/// Its manifest, as its releases call it.
+/// The name of its manifest among the assets of its releases.
 pub const MANIFEST_FILE: &str = "cert-manager.yaml";
 
 /// The version that clusterctl v1.14.2 installs when nobody names one.

@@ -85,7 +85,7 @@ impl<'w> GitHub<'w> {
     /// The tags of all releases that are semantic versions.
     ///
     /// # Errors
-    /// In clusterctl's words.
+    /// The message of clusterctl.
     pub(super) fn versions(&self) -> Result<Vec<String>, Rejection> {
         if let Some(known) = self.versions.get() {
             return Ok(known.clone());
@@ -120,7 +120,7 @@ impl<'w> GitHub<'w> {
     /// An asset of a release; `None` when there is no such release, or it has no such asset.
     ///
     /// # Errors
-    /// In clusterctl's words.
+    /// The message of clusterctl.
     pub(super) fn asset(&self, tag: &str, name: &str) -> Result<Option<Vec<u8>>, Rejection> {
         let key = format!(
             "https://{HOST}/{}/{}/releases/download/{tag}/{name}",
@@ -161,7 +161,7 @@ impl<'w> GitHub<'w> {
     /// A file of a branch, through the contents API.
     ///
     /// # Errors
-    /// In clusterctl's words.
+    /// The message of clusterctl.
     pub(super) fn content(&self, branch: &str, path: &str) -> Result<Vec<u8>, Rejection> {
         let shown = go::quote(&format!(
             "/{}/{}/blob/{branch}/{path}",

@@ -79,7 +79,7 @@ pub(crate) fn raw_components_rejection(
 /// variables get their defaults.
 ///
 /// # Errors
-/// In clusterctl's words.
+/// The message of clusterctl.
 pub(crate) fn installed(
     provider: Provider,
     version: &str,

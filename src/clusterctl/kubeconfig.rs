@@ -1,4 +1,4 @@
-//! What can be told from a kubeconfig without the cluster: whether there is one, and which
+//! What can be reported from a kubeconfig without the cluster: whether there is one, and which
 //! namespace it names.
 
 use std::collections::BTreeMap;

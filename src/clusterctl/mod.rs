@@ -87,7 +87,7 @@ impl std::fmt::Debug for World<'_> {
 /// types.
 ///
 /// # Errors
-/// In clusterctl's words.
+/// The message of clusterctl.
 pub fn generate_yaml(
     config: &Config<'_>,
     source: &TemplateSource,
@@ -107,7 +107,7 @@ pub fn generate_yaml(
 /// `generate provider`: the components of `name[:version]`.
 ///
 /// # Errors
-/// In clusterctl's words.
+/// The message of clusterctl.
 pub fn generate_provider(
     config: &Config<'_>,
     name: &str,

@@ -30,7 +30,7 @@ impl TemplateSource {
     /// The text of the template.
     ///
     /// # Errors
-    /// In clusterctl's words; also for what lies on the network, unless the user allowed it.
+    /// In clusterctl's words; also for what is on the network, unless the user allowed it.
     pub(super) fn read(&self, config: &Config<'_>) -> Result<Vec<u8>, Rejection> {
         match self {
             TemplateSource::Stdin(bytes) => Ok(bytes.clone()),

@@ -68,7 +68,7 @@ pub struct Insertion {
     pub lines: Vec<Text>,
 }
 
-/// A text that takes the place of another one.
+/// A text that replaces another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// Bytes of the file; none where something is inserted.

@@ -1,4 +1,4 @@
-//! Where something stands in the user's files.
+//! Where something is in the user's files.
 
 use std::sync::Arc;
 

@@ -32,7 +32,7 @@ macro_rules! settings {
 settings! {
     /// The role of a machine.
     Role = "role",
-    /// The version of Kubernetes.
+    /// The Kubernetes version.
     KubernetesVersion = "kubernetes-version",
     /// The name of the cluster.
     ClusterName = "cluster-name",

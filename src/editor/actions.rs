@@ -15,7 +15,8 @@ use crate::text::edit::Edits;
 use crate::text::source::Source;
 use crate::text::yaml;
 
-/// The most fixes that are tried by themselves for one request: for each the file is checked again.
+/// The maximum number of fixes that are tried by themselves for one request: for each the file is
+/// checked again.
 const MOST_FIXES: usize = 8;
 
 /// The longest title, in characters.

@@ -1,4 +1,4 @@
-//! Completion: fields and their values, variables of clusterctl, and rules in waivers.
+//! Completion: fields and their values, clusterctl variables, and rules in waivers.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -15,7 +15,7 @@ use crate::report::Sources;
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 
-/// The most uses of a variable that are listed.
+/// The maximum number of uses of a variable that are listed.
 const MOST_USES: usize = 20;
 
 /// Markdown about a word of a text, and the bytes of the word.
@@ -94,7 +94,7 @@ impl Subject<'_> {
         })
     }
 
-    /// The uses of a variable of clusterctl, those of this text first.
+    /// The uses of a clusterctl variable, those of this text first.
     fn uses(&self, name: &str) -> String {
         let others = self
             .sources

@@ -10,7 +10,7 @@ use crate::objects::{self, Object};
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 
-/// The most files that are checked together with one.
+/// The maximum number of files that are checked together with one.
 const MOST_RELATED: usize = 32;
 
 /// The text with a word of the same length for each `${…}` that ends in its line. Equal variables

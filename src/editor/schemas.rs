@@ -17,7 +17,7 @@ use crate::provider::{self, PROVIDER_API_VERSION, PROVIDER_KIND};
 const CONTROL_PLANE_GROUP: &str = "controlplane.cluster.x-k8s.io";
 
 /// The schema of a provider.yaml.
-/// The most lists and maps in one another in the name of a type.
+/// The maximum number of lists and maps in one another in the name of a type.
 const MOST_NESTED_TYPES: usize = 4;
 
 static PROVIDER: LazyLock<Value> = LazyLock::new(provider::json_schema);
@@ -313,7 +313,7 @@ impl<'s> Field<'s> {
     }
 }
 
-/// The most schemas that one is made of.
+/// The maximum number of schemas that one is made of.
 const MOST_ALTERNATIVES: usize = 64;
 
 fn is_required(schema: &Value, name: &str) -> bool {

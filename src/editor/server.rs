@@ -423,7 +423,7 @@ impl<D: Disk> Server<D> {
         messages
     }
 
-    /// The folder of open documents, with what lies beside them and above.
+    /// The folder of open documents, with what is beside them and above.
     pub(super) fn folder_of_documents(
         &self,
         open: &[&Document],

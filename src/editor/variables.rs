@@ -12,7 +12,7 @@ use crate::text::envsubst;
 use crate::text::source::Source;
 use crate::topology::{Variable, variables_of};
 
-/// The use of a variable of clusterctl at a byte: its name and the bytes of the use.
+/// The use of a clusterctl variable at a byte: its name and the bytes of the use.
 pub(super) fn used_at(text: &str, offset: usize) -> Option<(String, Range<usize>)> {
     let template = envsubst::parse(text).ok()?;
     let uses = template.uses();

@@ -88,7 +88,7 @@ fn served_part(crd: &Object, key: &str) -> Option<String> {
 
 /// The contract labels in components that a tool already built which also name versions that their
 /// CRDs do not serve: `contracts` says the same without these, so the labels are corrected, which
-/// is told once. Label tools put one value on all CRDs.
+/// is reported once. Label tools put one value on all CRDs.
 pub(crate) fn corrected<'o>(
     provider: &Provider,
     crds: impl Iterator<Item = &'o Object>,
@@ -287,7 +287,7 @@ pub(crate) fn takes_labels(provider: &Provider, roles: &Roles, crd: &Object) -> 
         || is_looked_up(provider.provider_type, roles, crd)
 }
 
-/// Puts the contract labels on a CRD. What stands in their way is told when the provider label is
+/// Puts the contract labels on a CRD. What is in their way is reported when the provider label is
 /// set.
 pub(crate) fn label_contracts(provider: &Provider, crd: &mut Object) {
     for (key, value) in wanted_labels(provider, crd.value()) {

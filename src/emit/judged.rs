@@ -89,7 +89,7 @@ impl Built<'_> {
         }
     }
 
-    /// Where provider.yaml or a file that it names says what stands at a place of the components,
+    /// Where provider.yaml or a file that it names says what is at a place of the components,
     /// and whether the object there is one that the build makes.
     fn input(&self, place: &Place) -> (Place, bool) {
         let object = place

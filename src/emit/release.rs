@@ -60,7 +60,7 @@ pub struct ImageOverride {
     pub by: Replacement,
 }
 
-/// What takes the place of an image.
+/// What replaces an image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Replacement {
     /// Another image, with tag or digest.

@@ -27,8 +27,8 @@ impl Renames {
     }
 }
 
-/// Gives objects that were read from files their namespace and their prefixed names. Returns the
-/// names, so that references can follow. CRDs keep their names, which the contract fixes.
+/// Sets the namespace and the prefixed name of objects that were read from files. Returns the
+/// renames, for updating references. CRDs keep their names, which the contract requires.
 pub(crate) fn place_and_name(names: &Names, objects: &mut [Object]) -> (Renames, Report) {
     let mut renames = Renames::default();
     let mut report = Report::new();

@@ -65,7 +65,7 @@ pub(super) fn name_invalid(config: &Object, spot: &Spot, name: &str) -> Diagnost
         .help("write REGISTRY/NAME:TAG or REGISTRY/NAME@DIGEST")
 }
 
-/// The finding for a machine without a version of Kubernetes, and `others` like it.
+/// The finding for a machine without a Kubernetes version, and `others` like it.
 pub(crate) fn version_unknown(place: Place, first: &str, others: usize) -> Diagnostic {
     let named = match others {
         0 => first.to_owned(),
@@ -78,7 +78,7 @@ pub(crate) fn version_unknown(place: Place, first: &str, others: usize) -> Diagn
         .help(Remedy::new("add ").set(Setting::KubernetesVersion, "v1.34.1"))
 }
 
-/// The finding for a version of Kubernetes outside of the table; `missing` are the components whose
+/// The finding for a Kubernetes version outside of the table; `missing` are the components whose
 /// image is not listed.
 pub(crate) fn version_uncovered(place: Place, version: &str, missing: &[&str]) -> Diagnostic {
     let (first, last) = super::covered();

@@ -26,7 +26,7 @@ const CI: &str = "ci/";
 /// The settings of a cluster that decide what kubeadm pulls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// The version of Kubernetes of the control plane, as it is rendered.
+    /// The Kubernetes version of the control plane, as it is rendered.
     pub(crate) kubernetes_version: String,
     repository: String,
     dns: Part,
@@ -114,7 +114,7 @@ impl Settings {
         list.images
     }
 
-    /// What a worker of a version of Kubernetes pulls: its kube-proxy has the version of the
+    /// What a worker of a Kubernetes version pulls: its kube-proxy has the version of the
     /// control plane.
     pub(crate) fn worker(&self, kubernetes_version: &str, spec: &FieldPath) -> Images {
         let mut list = List::new(self, spec, kubernetes_version);

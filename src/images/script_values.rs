@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use crate::text::shell::{Command, Part, Script, Shape, assignment, unquoted};
 
-/// The most values of a word. One with more counts as computed.
+/// The maximum number of values of a word. One with more counts as computed.
 const MOST: usize = 100;
 
-/// The most bytes of a value: variables that contain others double it with each assignment.
+/// The maximum number of bytes of a value: variables that contain others double it with each
+/// assignment.
 const LONGEST: usize = 4096;
 
 /// The values of each variable; none where a part of one is computed.

@@ -40,7 +40,7 @@ pub(super) struct Beginning {
     pub(super) is_archive: bool,
 }
 
-/// The most characters that are looked at.
+/// The maximum number of characters that are looked at.
 const LONGEST: usize = 32;
 
 pub(super) fn of(text: &str) -> Beginning {

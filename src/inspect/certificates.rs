@@ -17,7 +17,7 @@ pub(crate) struct Certificate {
     pub(crate) until: Option<Timestamp>,
 }
 
-/// The most certificates of one file.
+/// The maximum number of certificates that are read from one file.
 const MOST: usize = 200;
 
 /// The certificates in a file: PEM, and those in a kubeconfig.

@@ -82,7 +82,7 @@ const MERGING: [&str; 2] = ["merge_how", "merge_type"];
 
 /// Said where a document with jinja does not parse.
 pub(crate) const JINJA_FIRST: &str =
-    "cloud-init evaluates the document's jinja first; it is read here as it is";
+    "cloud-init evaluates the Jinja of the document first; windlass parses it unevaluated";
 
 fn unread_keys(source: &Source, root: &Mapping, report: &mut Report) {
     let is_read = |key: &str| {
@@ -183,7 +183,7 @@ fn no_list(source: &Source, root: &Mapping, key: &str) -> Option<Diagnostic> {
         .filter(|value| value.as_sequence().is_none() && !value.is_null())?;
     let finding = Diagnostic::of(
         &DOCUMENT_INVALID,
-        format!("`{key}` is not a list, so that nothing of it is done"),
+        format!("`{key}` is not a list, so cloud-init applies none of it"),
     )
     .at(source.place_at(value.span));
     Some(finding.help("begin each entry with `- `"))
@@ -527,7 +527,7 @@ mod tests {
                     .map(|finding| finding.message.to_string())
                     .collect::<Vec<_>>()
             };
-            let expected = format!("`{key}` is not a list, so that nothing of it is done");
+            let expected = format!("`{key}` is not a list, so cloud-init applies none of it");
             assert_eq!(
                 (told("kubeadm join"), told("{a: b}")),
                 (vec![expected.clone()], vec![expected]),

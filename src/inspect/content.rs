@@ -8,7 +8,7 @@ use crate::render::write::gzip;
 use crate::text::budget::{Budget, Resource};
 use crate::text::go::base64;
 
-/// The most bytes that unpacking may give.
+/// The maximum number of bytes that unpacking may give.
 pub(crate) const MOST_UNPACKED: usize = 16 << 20;
 
 /// A bootstrap token (kubeadm: "Bootstrap tokens"): its id is not a secret.

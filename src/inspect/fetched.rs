@@ -7,7 +7,7 @@ use crate::diag::{Diagnostic, Quoted};
 use crate::text::source::Source;
 use crate::text::url::without_credentials;
 
-/// The most findings of one machine.
+/// The maximum number of findings of one machine.
 const MOST: usize = 50;
 
 /// Where providers store bootstrap data, by what a script that fetches it contains.

@@ -119,7 +119,7 @@ pub(crate) fn of_folder(name: &str) -> Diagnostic {
     finding.help("name a file of it: below /var/lib/cloud/instance that is user-data.txt, and user-data.txt.i has its parts")
 }
 
-/// The kind of an object of Kubernetes; of several one that becomes bootstrap data.
+/// The kind of a Kubernetes object; of several one that becomes bootstrap data.
 fn kind(text: &str) -> Option<&str> {
     let is_name = |kind: &&str| {
         !kind.is_empty()

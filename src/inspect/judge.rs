@@ -27,7 +27,7 @@ use crate::text::source::Source;
 /// Seconds in which a certificate that ends is worth a word: thirty days.
 const SOON: i64 = 30 * 24 * 60 * 60;
 
-/// The most findings of one kind about one document.
+/// The maximum number of findings of one kind about one document.
 const MOST: usize = 50;
 
 const MOST_CERTIFICATES: usize = 1000;
@@ -38,7 +38,7 @@ pub(crate) struct Sentinel {
     pub(crate) document: String,
     /// The step, as it is named, or the file that has the command.
     pub(crate) by: String,
-    /// Whether only after what comes before it succeeded.
+    /// Whether only after the previous command succeeded.
     pub(crate) conditional: bool,
 }
 
@@ -112,7 +112,7 @@ fn document(document: &Document, source: &Source, now: Timestamp, judging: &mut 
     }
 }
 
-/// Looks at all documents together.
+/// Reports that no document writes the sentinel file.
 fn whole(name: &str, documents: &[Document], judging: &mut Judging<'_>) {
     let is_read = |document: &Document| {
         !matches!(document.form, Form::Other | Form::Include) && !document.steps.is_empty()
@@ -239,8 +239,7 @@ fn sentinel(document: &Document, step: &Step, source: &Source, judging: &mut Jud
         return;
     };
     if !conditional {
-        let message =
-            format!("{by} writes the sentinel file whether or not what comes before it succeeded");
+        let message = format!("{by} writes the sentinel file even if the command before it fails");
         let finding =
             Diagnostic::of(&SENTINEL_UNCONDITIONAL, message).at(place(document, step, source));
         judging.report.push(finding.help(help));

@@ -16,12 +16,12 @@ use crate::text::yaml;
 /// How gzip begins (RFC 1952, 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// The most layers around a document.
+/// The maximum number of layers around a document.
 const DEEPEST: usize = 8;
 
 const MOST_DOCUMENTS: usize = 1000;
 
-/// The most bytes of all layers together.
+/// The maximum number of bytes of all layers together.
 const MOST_IN_ALL: usize = 4 * MOST_UNPACKED;
 
 /// The keys of a Secret in which bootstrap data lies; the contract has the first (book: "Bootstrap

@@ -1,4 +1,4 @@
-//! What cloud-init makes of several cloud-config documents: a key of a later one takes the place of
+//! What cloud-init makes of several cloud-config documents: a key of a later one replaces
 //! the same key before, as a whole, unless the later one says how to merge (`cloud_config.py`,
 //! `DEF_MERGERS`: `dict(replace)+list()+str()`).
 
@@ -9,7 +9,7 @@ use super::step::{Document, Failure, Form, Step};
 use crate::diag::{Diagnostic, Report};
 use crate::text::source::Source;
 
-/// The most replaced keys of a run that are told one by one.
+/// The maximum number of replaced keys of a run that are reported one by one.
 const MOST: usize = 50;
 
 /// Marks the steps that never run because a later document has their key. `texts` are those of the

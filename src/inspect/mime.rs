@@ -1,4 +1,4 @@
-//! MIME multi-part, as cloud-init reads it (RFC 2045 and 2046). What lies in a part is taken apart
+//! MIME multi-part, as cloud-init reads it (RFC 2045 and 2046). What is in a part is taken apart
 //! by those who ask for it, so that nothing here nests.
 
 use crate::text::go::base64;

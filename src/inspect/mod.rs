@@ -72,7 +72,7 @@ pub(crate) struct Machine {
     pub(crate) certificates: Vec<FoundCertificate>,
 }
 
-/// The most steps that are made of all documents of a run.
+/// The maximum number of steps that are made of all documents of a run.
 const MOST_STEPS: usize = 10_000;
 
 /// Reads bootstrap data back. `now`: with what the ends of certificates are compared.
@@ -277,7 +277,7 @@ mod tests {
             .collect()
     }
 
-    /// All documents of a run together have a bound, and the cut is told once.
+    /// All documents of a run together have a bound, and the cut is reported once.
     #[test]
     fn the_steps_of_all_documents_have_one_bound() {
         let found = parts(

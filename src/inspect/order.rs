@@ -180,7 +180,7 @@ mod tests {
         );
     }
 
-    /// `tests/it/inspect.rs` runs the modules of cloud-init itself.
+    /// `tests/it/inspect.rs` runs the cloud-init modules itself.
     #[test]
     fn modules_without_a_try_skip_their_rest() {
         let skipping = MODULES

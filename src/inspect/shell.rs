@@ -91,7 +91,7 @@ impl<'t> Reading<'t> {
         before(*lines.start())..before(lines.end().saturating_add(1))
     }
 
-    /// What follows when what stands on these lines fails.
+    /// What follows when what is on these lines fails.
     pub(super) fn failure(&self, lines: &RangeInclusive<u32>) -> Failure {
         match self.script.unclosed {
             Some(unclosed) if unclosed.line < *lines.start() => {
@@ -213,7 +213,7 @@ impl<'t> Reading<'t> {
         })
     }
 
-    /// Whether a command stands in a block that asks whether work succeeds.
+    /// Whether a command is in a block that asks whether work succeeds.
     fn is_asked_for(&self, at: usize) -> bool {
         let command = &self.script.commands[at];
         let Some(parent) = command.parent.filter(|_| command.part == Part::Body) else {

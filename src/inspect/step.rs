@@ -78,7 +78,7 @@ impl Form {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Step {
     pub(crate) stage: &'static str,
-    /// Who takes it: a module of cloud-init or a section of Ignition, with the index of its item.
+    /// Who takes it: a cloud-init module or a section of Ignition, with the index of its item.
     pub(crate) by: String,
     pub(crate) action: Action,
     pub(crate) failure: Failure,

@@ -70,7 +70,7 @@ impl<'b> Globs<'b> {
         Ok(expansion)
     }
 
-    /// The files that a pattern without braces means.
+    /// Collects the files that match a pattern without braces.
     fn find(
         &mut self,
         base: &Path,

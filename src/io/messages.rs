@@ -7,7 +7,7 @@ use std::thread;
 use lsp_server::Message;
 use serde_json::Value;
 
-/// The most messages that wait to be handled. A client that sends more has to wait.
+/// The maximum number of messages that wait to be handled. A client that sends more has to wait.
 pub const MOST_WAITING: usize = 64;
 
 /// The largest message and the longest line of a header that are read, in bytes.

@@ -1,6 +1,6 @@
-//! The only place besides `cli` that touches the world: files, standard streams, the environment.
-//! Everything it reads becomes a value before it goes down into the library, and everything it
-//! writes was a value before.
+//! All input and output apart from `cli`: files, standard streams, the environment, the network.
+//! The rest of the library only works on values that this module has read, and returns the values
+//! that it writes.
 
 #![allow(
     clippy::disallowed_methods,

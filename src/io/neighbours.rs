@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use super::input::{ENDINGS, read_source};
 use crate::text::source::Source;
 
-/// The most files and bytes of a folder that are read beside an open file.
+/// The maximum number of files and bytes of a folder that are read beside an open file.
 const MOST_FILES: usize = 500;
 const MOST_BYTES: u64 = 16 << 20;
 

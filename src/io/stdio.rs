@@ -177,7 +177,7 @@ mod tests {
         );
     }
 
-    /// What two streams are told, in order.
+    /// What two streams are reported, in order.
     #[derive(Clone, Default)]
     struct Told(std::rc::Rc<std::cell::RefCell<Vec<String>>>);
 

@@ -52,7 +52,7 @@ pub(super) fn check(objects: &[Object], file: &Source, wanted: Option<&str>) -> 
             .related(namespaces[0].place(name), "the first");
         report.push(
             finding
-                .help("remove one of the two")
+                .help("put all objects into one Namespace, and remove the other if nothing uses it")
                 .note("clusterctl aborts on a second one"),
         );
     }

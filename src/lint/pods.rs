@@ -71,7 +71,7 @@ fn missing<'o>(object: &'o Object, made: &BTreeSet<(&str, &str)>) -> Vec<Diagnos
         .collect()
 }
 
-/// Whether the pod starts without it: `optional: true` stands beside the name, or it is for pulling
+/// Whether the pod starts without it: `optional: true` is beside the name, or it is for pulling
 /// images.
 fn is_optional(object: &Object, reference: &Reference<'_>) -> bool {
     let is_for_images = reference

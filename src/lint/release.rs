@@ -176,7 +176,7 @@ fn settled(mut report: Report, rejections: Rejections) -> Verdict {
     }
 }
 
-/// A provider whose release lies in a folder of its own, as `repository add` lays it out.
+/// A provider whose release is in a folder of its own, as `repository add` lays it out.
 pub(crate) fn provider_of(label: &str, provider_type: ProviderType, components: &str) -> Provider {
     let name = label
         .strip_prefix(&provider_type.label(""))

@@ -42,8 +42,8 @@ pub(super) fn check(source: &Source, documents: &[Document]) -> Report {
     report
 }
 
-/// Whether anything in a value could be told here, that variables apart: documents without it need
-/// not be read once more for their places.
+/// Whether anything in a value could be reported here, that variables apart: documents without it
+/// need not be read once more for their places.
 pub(super) fn is_suspect(value: &serde_json::Value) -> bool {
     use serde_json::Value;
     let is_no_text = |label: &Value| !label.is_string();

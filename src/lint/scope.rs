@@ -25,7 +25,7 @@ pub(crate) enum Extent {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wishes<'a> {
     pub(crate) roles: &'a Roles,
-    /// The contract that is to be fulfilled: what still stands on an older one is told.
+    /// The contract that is to be fulfilled: what still is on an older one is reported.
     pub(crate) contract: Option<ContractVersion>,
 }
 
@@ -41,7 +41,7 @@ impl Wishes<'_> {
 pub(crate) enum Audience<'a> {
     /// The author, who can still change it: everything is reported.
     Author(Wishes<'a>),
-    /// Who installs it: what clusterctl rejects or changes is told.
+    /// Who installs it: what clusterctl rejects or changes is reported.
     User,
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct Scope<'a> {
     /// The version of their release, when somebody said it.
     pub(crate) version: Option<&'a Version>,
     pub(crate) roles: &'a Roles,
-    /// The contract that somebody wants to have fulfilled: what still stands on an older one is
+    /// The contract that somebody wants to have fulfilled: what still is on an older one is
     /// told.
     pub(crate) wanted_contract: Option<ContractVersion>,
     pub(crate) budget: &'a Budget,
@@ -147,7 +147,7 @@ impl<'a> Scope<'a> {
 }
 
 /// What is said where the rest of some objects is not checked, because the run has no steps left.
-pub(super) fn unjudged(spent: Exceeded, budget: &Budget) -> Diagnostic {
+pub(super) fn unchecked(spent: Exceeded, budget: &Budget) -> Diagnostic {
     budget.blamed(|| {
         let finding = Diagnostic::of(
             &WORK_EXCEEDED,

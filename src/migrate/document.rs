@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::findings::{COMMENT_DROPPED, TEXT_DIFFERS};
 use super::object::{Object, Outcome, objects};
 use super::{Document, MigratedDocument, Wanted, comments, rewrite};
-use crate::conversion::core::{Conversion, RenderContext};
+use crate::conversion::core::{Conversion, ConversionContext};
 use crate::diag::{Change, Diagnostic, FieldPath, Report};
 use crate::text::budget::Budget;
 use crate::text::edit::Edits;
@@ -29,14 +29,14 @@ impl Document<'_> {
     pub(super) fn migrate(
         &self,
         wanted: &Wanted,
-        render_context: &RenderContext<'_>,
+        context: &ConversionContext<'_>,
         budget: &Budget,
         report: &mut Report,
     ) -> Migrated {
         let mut migrated = Migrated::default();
         let mut changed = Vec::new();
         for object in objects(&self.document.root) {
-            match object.migrate(self, wanted, render_context, report) {
+            match object.migrate(self, wanted, context, report) {
                 Outcome::Foreign => continue,
                 Outcome::Same => {}
                 Outcome::Stays => migrated.is_unfinished = true,
@@ -146,7 +146,7 @@ impl Document<'_> {
             "the text of the document could not be written anew",
         );
         let help = if text[range.clone()].contains(['&', '*']) {
-            "write the values out where anchors and aliases (`&`, `*`) stand, and migrate again"
+            "replace anchors and aliases (`&`, `*`) by their values, and migrate again"
         } else if text[range].replace("\r\n", "\n").contains('\r') {
             "end each line with a line feed, where a carriage return is alone, and migrate again"
         } else {

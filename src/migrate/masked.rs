@@ -12,7 +12,8 @@ use crate::text::envsubst;
 const FIRST: u32 = 0xF_0000;
 const MOST: usize = 0xFFFD;
 
-/// The most variables of a text in which blocks are looked for: for each the text is read again.
+/// The maximum number of variables of a text in which blocks are looked for: for each the text is
+/// read again.
 const MOST_WITH_BLOCKS: usize = 200;
 
 /// A text whose variables are replaced by words that mean nothing.

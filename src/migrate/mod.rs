@@ -23,7 +23,7 @@ use self::masked::Masked;
 use self::patches::Templates;
 use self::rewrite::ListStyle;
 use crate::api::names::Version;
-use crate::conversion::core::{KINDS, RenderContext};
+use crate::conversion::core::{ConversionContext, KINDS};
 use crate::diag::{Diagnostic, Report};
 use crate::text::budget::Budget;
 use crate::text::edit::Edits;
@@ -135,7 +135,7 @@ pub(crate) fn migrate(
             .map(|version| version.to_string())
             .or_else(|| versions.get(&(group.to_owned(), kind.to_owned())).cloned())
     };
-    let render_context = RenderContext {
+    let context = ConversionContext {
         version_of: &version_of,
         keeps_incomplete: false,
     };
@@ -143,7 +143,7 @@ pub(crate) fn migrate(
     if let Some(to) = wanted.version {
         objects
             .iter()
-            .for_each(|object| templates.add(object, to, &render_context));
+            .for_each(|object| templates.add(object, to, &context));
     }
     let files = sources.iter().zip(&masked).zip(&read);
     for (number, ((source, masked), (text, parsed))) in files.enumerate() {
@@ -174,7 +174,7 @@ pub(crate) fn migrate(
                 held: guidance.held.get(&id).map(Vec::as_slice),
                 is_misnamed: guidance.misnamed.contains(&id),
             };
-            let document = document.migrate(wanted, &render_context, budget, &mut migrated.report);
+            let document = document.migrate(wanted, &context, budget, &mut migrated.report);
             migrated.known += document.known;
             migrated.is_unfinished |= document.is_unfinished;
             file.push(document);

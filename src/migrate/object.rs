@@ -11,7 +11,7 @@ use super::findings::{
 use super::{Document, Family, MigratedDocument, Wanted, kinds, patches};
 use crate::api::names::{GROUP, Version};
 use crate::conversion::core::{
-    Conversion, Fault, KINDS, Loss, Lost, RenderContext, convert_object,
+    Conversion, ConversionContext, Fault, KINDS, Loss, Lost, convert_object,
 };
 use crate::diag::{Diagnostic, FieldPath, Place, Remedy, Report, Setting};
 use crate::text::yaml::Node;
@@ -66,7 +66,7 @@ impl Object<'_> {
         &self,
         document: &Document<'_>,
         wanted: &Wanted,
-        render_context: &RenderContext<'_>,
+        context: &ConversionContext<'_>,
         report: &mut Report,
     ) -> Outcome {
         let object = self.node.to_json();
@@ -74,7 +74,7 @@ impl Object<'_> {
             report.push(finding);
             return Outcome::Stays;
         }
-        let Some(conversion) = converted(&object, wanted, render_context, document) else {
+        let Some(conversion) = converted(&object, wanted, context, document) else {
             return Outcome::Foreign;
         };
         if is_misnamed(document, &object, wanted) && conversion.value != object {
@@ -306,7 +306,7 @@ fn is_misnamed(document: &Document<'_>, object: &Value, wanted: &Wanted) -> bool
 fn converted(
     object: &Value,
     wanted: &Wanted,
-    render_context: &RenderContext<'_>,
+    context: &ConversionContext<'_>,
     document: &Document<'_>,
 ) -> Option<Conversion> {
     let (group, version, kind) = names(object);
@@ -317,7 +317,7 @@ fn converted(
         renamed
     });
     let to = wanted.version.unwrap_or(own);
-    let mut conversion = convert_object(renamed.as_ref().unwrap_or(object), to, render_context)?;
+    let mut conversion = convert_object(renamed.as_ref().unwrap_or(object), to, context)?;
     if wanted.family == Some(Family::Kubeadm) && group == GROUP {
         conversion.drop_additions();
     }

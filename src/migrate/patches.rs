@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::api::names::Version;
 use crate::conversion::core::{
-    Conversion, Fault, Loss, Lost, Origins, PatchPath, RenderContext, convert_object, patch_path,
-    patch_value,
+    Conversion, ConversionContext, Fault, Loss, Lost, Origins, PatchPath, convert_object,
+    patch_path, patch_value,
 };
 use crate::diag::FieldPath;
 use crate::text::yaml;
@@ -30,7 +30,7 @@ impl Templates {
         &mut self,
         object: &yaml::Node,
         to: Version,
-        render_context: &RenderContext<'_>,
+        context: &ConversionContext<'_>,
     ) {
         let kind = object
             .as_mapping()
@@ -41,7 +41,7 @@ impl Templates {
                 && (kind.starts_with("Kubeadm") || kind.starts_with("Windlass"))
         }) {
             let old = object.to_json();
-            let new = convert_object(&old, to, render_context)
+            let new = convert_object(&old, to, context)
                 .map_or_else(|| old.clone(), |conversion| conversion.value);
             self.0.push(Template { old, new });
         }
@@ -72,7 +72,7 @@ impl Templates {
             .any(|template| template.old.pointer(path).is_some())
     }
 
-    /// Whether a template of a kind has something that is left out where the same stands in the
+    /// Whether a template of a kind has something that is left out where the same is in the
     /// other version.
     fn lose(&self, kind: &str, old: &str, new: &str) -> bool {
         self.of_kind(kind).any(|template| {
@@ -328,7 +328,7 @@ impl Patch<'_> {
         Some(("path", message, help))
     }
 
-    /// Where an object or a list of the template stands in the other version; `None` when it has no
+    /// Where an object or a list of the template is in the other version; `None` when it has no
     /// single place there.
     fn place_of_container(&self, path: &str) -> Option<String> {
         match patch_path(self.group, self.kind, path, self.to) {
@@ -557,7 +557,7 @@ fn ended_like(old: &str, new: &str) -> String {
     )
 }
 
-/// The last steps of paths, as they are told.
+/// The last steps of paths, as they are reported.
 fn names(paths: &[String]) -> String {
     let names: Vec<String> = paths
         .iter()
@@ -566,7 +566,7 @@ fn names(paths: &[String]) -> String {
     names.join(", ")
 }
 
-/// Whether a template of Go can name a variable of patches: fields, and no items of lists.
+/// Whether a Go template can refer to a variable of patches: field names only, no list indexes.
 fn is_reference(variable: &str) -> bool {
     let is_name = |name: &str| {
         name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')

@@ -5,7 +5,7 @@ use std::ops::Bound;
 
 use crate::diag::{FieldPath, Segment};
 
-/// The parts of an object and where each came from. What lies below a part came from the same field
+/// The parts of an object and where each came from. What is below a part came from the same field
 /// below its source.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sources<S> {

@@ -1,5 +1,5 @@
 //! Checked edits: each changes one field, makes at most the mapping that it is for, and says what
-//! stands in its way.
+//! is in its way.
 
 use serde_json::{Map, Value};
 
@@ -54,7 +54,7 @@ impl Object {
     /// Sets a field of a mapping that is there, or an item of a list that has it.
     ///
     /// # Errors
-    /// When something on the way is absent or has another type.
+    /// When something on the way is absent or has a different type.
     pub(crate) fn set(&mut self, path: &FieldPath, new: Value) -> Result<(), Misfit> {
         let Some((last, _)) = path.segments().split_last() else {
             *self.value_mut() = new;

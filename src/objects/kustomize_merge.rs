@@ -1,6 +1,6 @@
 //! Strategic merge patches as kustomize applies them (`kyaml/yaml/merge2` and `kyaml/yaml/walk` of
 //! kustomize v5.8.1), which is not what the API server does: new items of merged lists come first,
-//! items may be told apart by two fields, and a scalar never replaces a map or a list.
+//! items may be distinguished by two fields, and a scalar never replaces a map or a list.
 
 use serde_json::{Map, Value};
 
@@ -8,8 +8,8 @@ use super::pods;
 use super::strategic_merge::DIRECTIVE;
 use crate::diag::{FieldPath, Segment};
 
-/// The lists that are merged, by field, with the fields by which their items are told apart; lists
-/// of scalars have none. All other lists are replaced.
+/// The lists that are merged, by field, with the fields by which their items are distinguished;
+/// lists of scalars have none. All other lists are replaced.
 type Lists = &'static [(&'static str, &'static [&'static str])];
 
 /// Of objects with pods: `x-kubernetes-patch-strategy` and `x-kubernetes-list-map-keys` of the API

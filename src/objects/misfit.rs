@@ -1,4 +1,4 @@
-//! Fields of the wrong type: what stands in the way of an edit or of a reference.
+//! Fields of the wrong type: what is in the way of an edit or of a reference.
 
 use std::fmt;
 
@@ -48,7 +48,7 @@ impl fmt::Display for Shape {
     }
 }
 
-/// A field that has another type than the one that belongs there.
+/// A field that has a different type than the one that belongs there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Misfit {
     pub(crate) path: FieldPath,
@@ -104,7 +104,7 @@ const BESIDE: [(&str, &str); 2] = [
     ("subjects", "kind: ServiceAccount, "),
 ];
 
-/// Lists whose items are told apart by their name.
+/// Lists whose items are distinguished by their name.
 const NAMED: [&str; 6] = [
     "containers",
     "initContainers",

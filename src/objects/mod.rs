@@ -3,7 +3,7 @@
 //!
 //! Reading is lenient, as Kubernetes' `unstructured` is: what has the wrong type counts as absent.
 //! Edits are checked: they make nothing that they were not asked for, and a field in the way that
-//! has another type is a [`Misfit`], which becomes a finding.
+//! has a different type is a [`Misfit`], which becomes a finding.
 
 pub(crate) mod composed;
 mod edit;

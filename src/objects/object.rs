@@ -387,7 +387,8 @@ fn place_by(
         .at_path(path.clone())
 }
 
-/// The texts with variables that were not there before. The depth is that of the reader's limits.
+/// Collects the paths of strings with `${` that are new or changed. The recursion is bounded by the
+/// nesting limit of the reader.
 fn added_variables(
     before: Option<&Value>,
     after: &Value,

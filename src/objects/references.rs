@@ -16,7 +16,7 @@ pub(crate) struct Reference<'v> {
     pub(crate) path: FieldPath,
     pub(crate) kind: &'v str,
     pub(crate) name: &'v str,
-    /// Whether the namespace of the other object stands beside its name.
+    /// Whether the namespace of the other object is beside its name.
     pub(crate) with_namespace: bool,
     /// Whether the text is `NAMESPACE/NAME`, not the name alone.
     pub(crate) is_joined: bool,
@@ -42,9 +42,9 @@ impl Reference<'_> {
 #[derive(Clone, Copy)]
 enum To {
     Kind(&'static str),
-    /// An object of the kind that stands beside the name; of this one when none does.
+    /// An object of the kind that is beside the name; of this one when none does.
     Beside(&'static str),
-    /// An object of each kind whose resource stands in the rule that the name belongs to.
+    /// An object of each kind whose resource is in the rule that the name belongs to.
     OfRule,
 }
 
@@ -359,7 +359,7 @@ const RESOURCES: &[(&str, &str, &str)] = &[
     ("", "services", "Service"),
 ];
 
-/// Mappings in which the namespace of the other object stands beside its name.
+/// Mappings in which the namespace of the other object is beside its name.
 const WITH_NAMESPACE: [&str; 2] = ["service", "subjects"];
 
 /// The references of an object, and the fields on their ways that have another type than Kubernetes

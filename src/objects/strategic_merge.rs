@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use super::pods;
 use crate::diag::FieldPath;
 
-/// By what items of lists are told apart, by the field of the list. All other lists are replaced.
+/// By what items of lists are distinguished, by the field of the list. All other lists are
+/// replaced.
 pub(crate) type MergeKeys = &'static [(&'static str, &'static str)];
 
 /// Of what holds a pod, and the metadata of everything. Below a Deployment no field has two
@@ -30,7 +31,7 @@ const OF_PODS: MergeKeys = &[
     ("volumes", "name"),
 ];
 
-/// By which field items of the list in a field are told apart, if Kubernetes' types say so.
+/// By which field items of the list in a field are distinguished, if Kubernetes' types say so.
 pub(crate) fn merge_key(field: &str) -> Option<&'static [&'static str]> {
     OF_PODS
         .iter()
@@ -54,7 +55,7 @@ pub(crate) fn merge_keys(kind: &str) -> MergeKeys {
     }
 }
 
-/// What is to be done with a map, instead of merging it.
+/// The key of a patch that selects how a map is patched: `merge`, `replace` or `delete`.
 pub(crate) const DIRECTIVE: &str = "$patch";
 const RETAIN_KEYS: &str = "$retainKeys";
 
@@ -68,7 +69,7 @@ pub(crate) struct PatchFault {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PatchFaultKind {
-    /// An item of a list that is merged lacks the field by which items are told apart.
+    /// An item of a list that is merged lacks the field by which items are distinguished.
     NoKey(&'static str),
     /// An item of such a list is not a map.
     NoMap,

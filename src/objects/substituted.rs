@@ -132,7 +132,7 @@ impl Substituted {
         &self.text
     }
 
-    /// What stands in the template at a place in the text.
+    /// What is in the template at a place in the text.
     pub(crate) fn written(&self, place: &Place) -> &str {
         place.span.map_or("", |span| {
             self.template.slice(

@@ -76,7 +76,7 @@ fn debug_shows_no_values() {
     assert_eq!(format!("{secret:?}"), "Object(Secret/s)");
 }
 
-/// Each edit, and what the object is afterwards, or what stands in its way.
+/// Each edit, and what the object is afterwards, or what is in its way.
 #[test]
 fn edits_make_only_what_they_are_for() {
     type Edit = fn(&mut Object) -> Result<(), Misfit>;

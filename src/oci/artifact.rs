@@ -161,7 +161,7 @@ pub(crate) fn contents(manifest: &[u8]) -> Result<Contents, String> {
         ));
     }
     let read: Read = serde_json::from_slice(manifest)
-        .map_err(|error| format!("its manifest does not read: {error}"))?;
+        .map_err(|error| format!("its manifest cannot be parsed: {error}"))?;
     if read.media_type == INDEX || read.manifests.is_some() {
         return Err("it is an index of several manifests, not one artifact".to_owned());
     }
@@ -341,7 +341,7 @@ mod tests {
             assert!(
                 contents(text.as_bytes())
                     .unwrap_err()
-                    .contains("does not read"),
+                    .contains("cannot be parsed"),
                 "{text:.10}"
             );
         }

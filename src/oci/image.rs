@@ -7,7 +7,7 @@ use super::archive::{Entry, tar};
 use super::{Annotations, CONFIG, Descriptor, LAYER, MANIFEST, Platform};
 use crate::text::gzip;
 
-/// Where the program lies in its image: where kubebuilder's Deployments look for it.
+/// Where the program is in its image: where kubebuilder's Deployments look for it.
 pub(crate) const PROGRAM: &str = "/manager";
 /// Who runs it: the user `nonroot` of the images that providers build upon.
 pub(crate) const USER: &str = "65532:65532";

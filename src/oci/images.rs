@@ -53,7 +53,7 @@ fn checked<'t>(
     };
     let parsed = |descriptor: &Descriptor| {
         serde_json::from_slice::<Pointers>(read(descriptor)?)
-            .map_err(|error| format!("{} does not read: {error}", descriptor.digest))
+            .map_err(|error| format!("{} cannot be parsed: {error}", descriptor.digest))
     };
     let Pointers {
         manifests,
@@ -78,8 +78,12 @@ fn checked<'t>(
         architecture,
         os,
         rootfs,
-    } = serde_json::from_slice(read(&config)?)
-        .map_err(|error| format!("the configuration {} does not read: {error}", config.digest))?;
+    } = serde_json::from_slice(read(&config)?).map_err(|error| {
+        format!(
+            "cannot parse the image configuration {}: {error}",
+            config.digest
+        )
+    })?;
     if let Some(Platform {
         architecture: said,
         os: said_os,

@@ -122,7 +122,7 @@ impl Reader<'_> {
             .get(file)
             .ok_or_else(|| self.faulty(file, format!("{file} is missing")))?;
         serde_json::from_slice(bytes)
-            .map_err(|error| self.faulty(file, format!("{file} does not read: {error}")))
+            .map_err(|error| self.faulty(file, format!("{file} cannot be parsed: {error}")))
     }
 
     fn tagged<'d>(
@@ -383,14 +383,14 @@ mod tests {
         assert_eq!(rule(&Tree::new(), "v0.1.0").0, "image-layout-malformed");
         let deep = "[".repeat(100_000);
         for (file, text, why) in [
-            (LAYOUT_FILE, "", "does not read"),
+            (LAYOUT_FILE, "", "cannot be parsed"),
             (
                 LAYOUT_FILE,
                 r#"{"imageLayoutVersion": "2.0.0"}"#,
                 "not 1.0.0",
             ),
-            (INDEX_FILE, "{", "does not read"),
-            (INDEX_FILE, &deep, "does not read"),
+            (INDEX_FILE, "{", "cannot be parsed"),
+            (INDEX_FILE, &deep, "cannot be parsed"),
             (
                 INDEX_FILE,
                 r#"{"manifests": [{"digest": "sha256:../../etc/passwd", "size": 1}]}"#,

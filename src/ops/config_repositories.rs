@@ -17,7 +17,7 @@ impl Output {
     /// The output of that name.
     ///
     /// # Errors
-    /// In clusterctl's words.
+    /// The message of clusterctl.
     pub fn parse(name: &str) -> Result<Self, Rejection> {
         match name {
             "text" => Ok(Output::Text),
@@ -33,7 +33,7 @@ impl Output {
 /// Runs the verb; gives what is printed.
 ///
 /// # Errors
-/// In clusterctl's words.
+/// The message of clusterctl.
 pub fn run(config: &Config<'_>, output: Output) -> Result<String, Rejection> {
     let providers = config.providers()?;
     match output {

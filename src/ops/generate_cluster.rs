@@ -7,7 +7,7 @@ use crate::report::text::visible_lines;
 /// Runs the verb; gives what is printed.
 ///
 /// # Errors
-/// In clusterctl's words.
+/// The message of clusterctl.
 pub fn run(
     world: World<'_>,
     config: Config<'_>,

@@ -5,7 +5,7 @@ use crate::clusterctl::{self, ComponentsOptions, Config, Log, Rejection};
 use crate::contract::ProviderType;
 use crate::report::text::visible_lines;
 
-/// What is printed of the components.
+/// The form in which the components are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
     /// The objects, variables replaced.
@@ -19,7 +19,7 @@ pub enum Shown {
 /// Runs the verb for `name[:version]`; gives what is printed.
 ///
 /// # Errors
-/// In clusterctl's words.
+/// The message of clusterctl.
 pub fn run(
     config: &Config<'_>,
     (provider_type, name): (ProviderType, &str),

@@ -5,7 +5,7 @@ use crate::clusterctl::{self, Config, Rejection, TemplateSource};
 /// Runs the verb; gives what is printed.
 ///
 /// # Errors
-/// In clusterctl's words.
+/// The message of clusterctl.
 pub fn run(
     config: &Config<'_>,
     source: &TemplateSource,

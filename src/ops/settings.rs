@@ -71,7 +71,7 @@ pub fn excludes(pattern: &str, path: &str) -> bool {
     }
 }
 
-/// What the kinds of a project are, where their names do not tell it.
+/// The contract roles of a project's kinds, where the names of the kinds do not show them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProjectRoles(pub(crate) Roles);
 
@@ -356,7 +356,7 @@ impl Reader<'_> {
         if path.get_ref().starts_with('/') {
             self.wrong(
                 &format!(
-                    "the path {} does not begin beside this file",
+                    "the path {} is not relative to the folder of this file",
                     path.get_ref()
                 ),
                 path.span(),

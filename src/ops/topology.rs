@@ -1,5 +1,5 @@
 //! `topology plan` and `topology variables`: what a ClusterClass makes of a Cluster, and what it
-//! can be told.
+//! can be reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -32,7 +32,7 @@ pub struct CheckedMachine {
     pub object: String,
     /// `init`, `control-plane-join`, `worker-join` or `machinepool`.
     pub role: &'static str,
-    /// The version of Kubernetes that it was checked against; null if none is known.
+    /// The Kubernetes version that it was checked against; null if none is known.
     pub kubernetes_version: Option<String>,
 }
 

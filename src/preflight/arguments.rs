@@ -135,11 +135,11 @@ pub(super) fn is_filled_in_later(text: &str) -> bool {
         .any(|start| text.contains(start))
 }
 
-/// How many faults of one text are told.
+/// How many faults of one text are reported.
 const MOST_TOLD: usize = 20;
 
-/// The first findings of one text or list, and how many there are more: each of them shows the
-/// line, which may hold very many.
+/// The first findings about one string or list: each shows the whole line, so their number is
+/// limited. A note of the last one has the number of those left out.
 pub(super) fn first_told(mut found: impl Iterator<Item = Diagnostic>) -> Vec<Diagnostic> {
     let mut told: Vec<Diagnostic> = found.by_ref().take(MOST_TOLD).collect();
     let more = found.count();

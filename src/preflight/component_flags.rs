@@ -1,4 +1,4 @@
-//! Arguments that a component does not take: lost with a version of Kubernetes, not there yet, of
+//! Arguments that a component does not take: lost with a Kubernetes version, not there yet, of
 //! no version, written as no argument, or given twice in two spellings.
 
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ rules! {
     pub(crate) FLAG_REPEATED = warning("component-flag-repeated");
 }
 
-/// A flag, the first minor version of Kubernetes 1 without it, and what to do.
+/// A flag, the first Kubernetes minor version 1 without it, and what to do.
 type Removed = (&'static str, u64, &'static str);
 
 const NO_EFFECT: &str = "remove it";
@@ -47,8 +47,8 @@ const OF_ALL: &[Removed] = &[
     ("experimental-logging-sanitization", 24, NO_EFFECT),
 ];
 
-/// `cmd/kubelet/app/options` and `pkg/kubelet/config` of each minor version from v1.22.0 to
-/// v1.36.0, beside the version before.
+/// The flags that the kubelet removed, from `cmd/kubelet/app/options` and `pkg/kubelet/config` of
+/// each minor version from v1.22.0 to v1.36.0, compared with the previous one.
 const OF_KUBELET: &[Removed] = &[
     (
         "experimental-bootstrap-kubeconfig",
@@ -155,7 +155,7 @@ const OF_CONTROLLER_MANAGER: &[Removed] = &[
     (
         "pod-eviction-timeout",
         27,
-        "remove it: pods say it with `tolerationSeconds`",
+        "remove it: pods set `tolerationSeconds` instead",
     ),
     (
         "horizontal-pod-autoscaler-downscale-delay",
@@ -294,7 +294,7 @@ fn malformed(subject: &Subject<'_>, argument: &Argument<'_>) -> Option<Diagnosti
         argument.path,
         argument.component.as_str()
     );
-    let help = format!("write the name alone, `{bare}`, and its value beside it");
+    let help = format!("write only the name, `{bare}`, and its value separately");
     Some(
         Diagnostic::of(&FLAG_MALFORMED, message)
             .at(argument.place(subject.config))

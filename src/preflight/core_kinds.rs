@@ -8,7 +8,7 @@ use crate::admission::core::unknown::{FIELD_UNKNOWN, with_new_form};
 use crate::admission::core::{self, Rejection};
 use crate::api::names::Version;
 use crate::contract::CORE_GROUP;
-use crate::conversion::core::{Conversion, RenderContext, convert_object};
+use crate::conversion::core::{Conversion, ConversionContext, convert_object};
 use crate::diag::{Diagnostic, FieldPath, Quoted, Segment, rules};
 use crate::objects::Object;
 use crate::objects::opaque_block::{OpaqueBlock, blocks_at, is_below};
@@ -155,11 +155,11 @@ fn as_admitted(object: &Object) -> Value {
 
 /// What the webhooks reject; they work on v1beta2.
 fn rejected_by_webhook(object: &Object, written: &Value, request: &Request) -> Vec<Diagnostic> {
-    let render_context = RenderContext {
+    let context = ConversionContext {
         version_of: &|_, _| None,
         keeps_incomplete: true,
     };
-    let conversion = convert_object(written, Version::V1Beta2, &render_context).unwrap_or_default();
+    let conversion = convert_object(written, Version::V1Beta2, &context).unwrap_or_default();
     let not_convertible = not_convertible(object, &conversion);
     if !not_convertible.is_empty() {
         return not_convertible;
@@ -203,10 +203,14 @@ fn rejected(object: &Object, conversion: &Conversion, rejection: &Rejection) -> 
     let finding = |violation: &Violation| {
         let path = conversion.origins.of(&violation.path);
         let message = format!("{path}: {}", Quoted(&violation.fault));
+        let help = match path.to_string().ends_with(".version") {
+            true => "write the whole version, such as `version: v1.34.1`",
+            false => "change the fields so that the rule holds",
+        };
         Diagnostic::of(&ADMISSION_REJECTED, message)
             .at(object.place(&path))
             .upstream(rejection.message.clone())
-            .help("change the fields so that the rule holds")
+            .help(help)
     };
     let is_reported = |violation: &&Violation| {
         is_metadata(&violation.path)
@@ -229,7 +233,7 @@ fn is_served(version: &str, profile: &Profile) -> bool {
 fn version_unknown(object: &Object, profile: &Profile) -> Diagnostic {
     let said = object.text(&["apiVersion"]);
     let message = format!(
-        "apiVersion {said} of {} is not one that CAPI {} serves",
+        "CAPI {1} does not serve apiVersion {said} of {0}",
         object.title(),
         profile.version()
     );

@@ -6,11 +6,11 @@ use semver::Version;
 use super::Subject;
 use crate::objects::fields;
 
-/// The first minor version of Kubernetes 1 whose kubeadm runs a minor version of etcd 3; newer ones
+/// The first Kubernetes minor version 1 whose kubeadm runs a minor version of etcd 3; newer ones
 /// than the last row are not known.
 const DEFAULTS: [(u64, u64); 3] = [(22, 5), (34, 6), (37, 7)];
 
-/// The newest minor version of Kubernetes 1 that the table knows.
+/// The newest Kubernetes minor version 1 that the table knows.
 const NEWEST: u64 = 37;
 
 /// The minor version of etcd 3 that runs, as far as it is known: what the tag of the image says, or

@@ -11,7 +11,7 @@ rules! {
     pub(crate) GATE_UNKNOWN = error("kubeadm-gate-unknown");
 }
 
-/// A gate, the first minor version of Kubernetes 1 with it, and the first without it again.
+/// A gate, the first Kubernetes minor version 1 with it, and the first without it again.
 const GATES: [(&str, u64, Option<u64>); 9] = [
     ("IPv6DualStack", 16, Some(24)),
     ("PublicKeysECDSA", 19, None),

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use super::arguments::Component;
 
-/// The minor versions of Kubernetes 1 whose flags are all known.
+/// The Kubernetes minor versions 1 whose flags are all known.
 const KUBERNETES: RangeInclusive<u64> = 26..=37;
 
 /// Those of etcd 3.

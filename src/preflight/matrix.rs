@@ -1,4 +1,4 @@
-//! Which versions of Kubernetes a release of Cluster API is made for (book: "Cluster API release
+//! Which Kubernetes versions a release of Cluster API is made for (book: "Cluster API release
 //! support and Kubernetes versions support", the tables of v1.10.10, v1.11.7, v1.12.10, v1.13.6 and
 //! v1.14.2; "Troubleshooting", on versions whose nodes do not join).
 
@@ -15,7 +15,7 @@ rules! {
     pub(crate) JOIN_STUCK = error("capi-kubernetes-join-stuck");
 }
 
-/// Of a release: the first and the last minor version of Kubernetes 1 of workload clusters, and
+/// Of a release: the first and the last Kubernetes minor version 1 of workload clusters, and
 /// from which patch version of its own on the latest are supported, by their minor version.
 struct Support {
     release: &'static str,
@@ -57,7 +57,7 @@ const SUPPORTED: [Support; 5] = [
     },
 ];
 
-/// Patch versions of Kubernetes from which on kubeadm gives the API server fewer rights, by their
+/// Kubernetes Patch versions from which on kubeadm gives the API server fewer rights, by their
 /// minor version.
 const WITH_FEWER_RIGHTS: [(u64, u64); 4] = [(36, 1), (35, 5), (34, 8), (33, 12)];
 

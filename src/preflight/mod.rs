@@ -3,7 +3,7 @@
 //! kubeadm rejects, commands that no shell reads, and versions that do not go together.
 //!
 //! The check of the API for configs is `render::validation`; nothing of it is repeated here. Of the
-//! objects around them it is `core_kinds`. Checks that depend on the version of Kubernetes run only if
+//! objects around them it is `core_kinds`. Checks that depend on the Kubernetes version run only if
 //! the input or a flag contains that version: a placeholder version causes no finding.
 
 mod arguments;
@@ -47,7 +47,7 @@ struct Subject<'a> {
     spec: &'a Value,
     /// The CAPI release.
     profile: Profile,
-    /// The version of Kubernetes, if somebody says it.
+    /// The Kubernetes version, if somebody says it.
     kubernetes: Option<Version>,
     version_place: Place,
     /// Whether line ends of contents reach the node as LF: CAPI writes them into a YAML block.
@@ -60,7 +60,7 @@ impl Subject<'_> {
         self.config.place(path)
     }
 
-    /// The minor version of Kubernetes 1.
+    /// The Kubernetes minor version 1.
     fn minor(&self) -> Option<u64> {
         self.kubernetes
             .as_ref()
@@ -79,7 +79,7 @@ impl Subject<'_> {
 }
 
 /// Checks one machine. `rendered`: what came of it, if anything did. `is_version_said`: whether
-/// versions of Kubernetes in the objects are those of the user.
+/// Kubernetes versions in the objects are those of the user.
 pub(crate) fn check(
     pool: &Pool,
     target: &Target<'_>,

@@ -1,4 +1,4 @@
-//! Networks of a Cluster: kubeadm and Cluster API's webhook reject what is not a range of addresses
+//! Networks of a Cluster: kubeadm and Cluster API's webhook reject what is not a CIDR block
 //! (`clusterNetwork.pods|services.cidrBlocks`).
 
 use crate::admission::core::cidr_fault;
@@ -42,7 +42,7 @@ fn ranges(object: &Object, network: &str) -> Vec<Diagnostic> {
                 || block.to_string(),
                 |text| format!("`{text}`", text = Quoted(text)),
             );
-            let message = format!("{path} is {said}, which is not a range of addresses");
+            let message = format!("{path} is {said}, which is not a CIDR block");
             let finding = Diagnostic::of(&RANGE_REJECTED, message).at(object.place(&path));
             let help = if network == "pods" {
                 "write one such as 192.168.0.0/16"

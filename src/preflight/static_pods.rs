@@ -20,7 +20,7 @@ rules! {
 
 const ADMIN_CONF_FILE: &str = "/etc/kubernetes/admin.conf";
 
-/// The first minor version of Kubernetes with super-admin.conf.
+/// The first Kubernetes minor version with super-admin.conf.
 const FIRST: u64 = 29;
 
 pub(super) fn check(subject: &Subject<'_>, rendered: &Rendered) -> Vec<Diagnostic> {

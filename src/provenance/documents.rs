@@ -1,6 +1,6 @@
 //! What kubeadm is given, and from where each field is.
 //!
-//! A field stands in the config where it stands in kubeadm's document, but for those of [`MOVES`];
+//! A field is in the config where it is in kubeadm's document, but for those of [`MOVES`];
 //! what the config does not say, the rendering has noted (`Notes::filled`).
 
 use std::collections::BTreeSet;

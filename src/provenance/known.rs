@@ -155,7 +155,7 @@ pub(super) fn of_provider(path: &str) -> &'static str {
             "the provider writes it so that the folder of bootstrap-success.complete is there"
         }
         "kubeadm.sh" => {
-            "the provider writes the commands and kubeadm's into it; with Ignition a unit of systemd runs it"
+            "the provider writes the commands and kubeadm's into it; with Ignition a systemd unit runs it"
         }
         "kubeadm-bootstrap-script" => {
             "the provider writes it for `useExperimentalRetryJoin`: it runs kubeadm join several times"

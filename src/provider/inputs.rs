@@ -32,7 +32,7 @@ pub enum Wanted {
 pub enum Strayed {
     /// It does not lie below the folder of `provider.yaml`.
     Outside,
-    /// It is hidden, or lies in a hidden folder: `.git/config` holds a token on a CI machine.
+    /// It is hidden, or is in a hidden folder: `.git/config` holds a token on a CI machine.
     Hidden,
 }
 
@@ -132,7 +132,7 @@ impl Inputs {
             .collect()
     }
 
-    /// Adds a kustomization that lies beside the files.
+    /// Adds a kustomization that is beside the files.
     pub fn add_kustomization(&mut self, kustomization: Kustomization) {
         self.kustomizations.push(kustomization);
     }

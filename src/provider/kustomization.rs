@@ -1,5 +1,5 @@
 //! Kustomizations beside the files that `provider.yaml` names. kustomize is not rebuilt: what they
-//! would change is known, so that it can be told where the release does not have it.
+//! would change is known, so that it can be reported where the release does not have it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

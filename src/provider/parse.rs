@@ -82,7 +82,7 @@ impl Declared {
         self.source.name()
     }
 
-    /// The place of a pattern, wherever it stands in the document.
+    /// The place of a pattern, wherever it is in the document.
     fn pattern_place(&self, pattern: &str) -> Place {
         let mut path = FieldPath::root();
         let found = find(&self.root, pattern, &mut path);
@@ -642,12 +642,12 @@ pub(crate) fn missing_files(declared: &Declared, inputs: &super::Inputs) -> Repo
                     "copy it there",
                 ),
                 Strayed::Hidden => (
-                    "is hidden, or lies in a hidden folder",
+                    "is hidden, or is in a hidden folder",
                     "give it another name",
                 ),
             };
             let finding =
-                Diagnostic::of(&FILE_OUTSIDE, format!("`{path}` {what}, and is not read"))
+                Diagnostic::of(&FILE_OUTSIDE, format!("`{path}` {what}, so it is not read"))
                     .at(place.clone());
             let remedy = Remedy::new(format!("{help}, or pass ")).setting(Setting::AllowOutside);
             report.push(finding.help(remedy.then(" if you know all that provider.yaml names")));

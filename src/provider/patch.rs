@@ -118,7 +118,7 @@ impl Target {
     }
 }
 
-/// The most bytes that an expression takes; those of people's targets are a few words.
+/// The maximum number of bytes that an expression takes; those of people's targets are a few words.
 const LARGEST_EXPRESSION: usize = 64 << 10;
 
 /// What the whole of a text has to be. Most targets are plain words, which need no machine of some

@@ -64,7 +64,7 @@ impl<'a> Pass<'a> {
         };
         if secret.text(&["type"]) != SECRET_TYPE {
             let message = format!(
-                "Secret {} is in the way: it has another type than {SECRET_TYPE}",
+                "Secret {} is in the way: it has a different type than {SECRET_TYPE}",
                 secret.name()
             );
             return end(

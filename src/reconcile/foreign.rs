@@ -7,7 +7,7 @@ pub(super) const V1BETA1_MESSAGE: usize = 10_240;
 /// Bytes of an event's note (`NoteLengthLimit` of the API server's validation).
 pub(super) const NOTE: usize = 1_024;
 
-/// The most characters of a foreign text. The API server's message about a missing right has some
+/// The maximum number of characters of a foreign text. The API server's message about a missing right has some
 /// 300.
 const SHOWN: usize = 1_000;
 

@@ -74,7 +74,7 @@ impl<'a> Pass<'a> {
         };
         let holder = Key::of(CORE_GROUP, "Machine", cluster.namespace(), &name);
         if self.look(&holder)?.is_some() {
-            return Ok(Some(format!("Machine {name} is the one that does it")));
+            return Ok(Some(format!("Machine {name} initializes it")));
         }
         // A cache that lags behind does not have it yet.
         self.confirm(holder)?;

@@ -45,7 +45,7 @@ pub(super) mod reason {
     pub(crate) const INVALID_CONFIGURATION: &str = "InvalidConfiguration";
     pub(crate) const WAITING_FOR_INFRASTRUCTURE: &str = "WaitingForClusterInfrastructure";
     pub(crate) const WAITING_FOR_CONTROL_PLANE: &str = "WaitingForControlPlaneAvailable";
-    /// Ours: the control plane has another version, with which kubeadm does not join.
+    /// Ours: the control plane has a different version, with which kubeadm does not join.
     pub(crate) const WAITING_FOR_VERSION: &str = "WaitingForControlPlaneVersion";
     pub(crate) const GENERATION_FAILED: &str = "DataSecretGenerationFailed";
     pub(crate) const CERTIFICATES_FAILED: &str = "CertificatesGenerationFailed";

@@ -1,4 +1,4 @@
-//! What a pass over a config stands on: it looks at the world, and stops at the first thing that it
+//! What a pass over a config is on: it looks at the world, and stops at the first thing that it
 //! has to ask or to write.
 
 use super::foreign::{NOTE, fitting};

@@ -17,8 +17,8 @@ const KUBEADM_CONTROL_PLANE: (&str, &str) =
 /// The check in the words of the core's annotation.
 const CHECKS: [&str; 2] = ["KubeadmVersionSkew", "All"];
 
-/// When a machine looks again that has another version than its control plane, in seconds: control
-/// planes are not watched.
+/// When a machine looks again that has a different version than its control plane, in seconds:
+/// control planes are not watched.
 const SKEW_AGAIN: i64 = 30;
 
 impl Pass<'_> {

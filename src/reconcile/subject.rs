@@ -1,4 +1,4 @@
-//! A config with what stands above it: its Machine or MachinePool, as far as the contract lets a
+//! A config with what is above it: its Machine or MachinePool, as far as the contract lets a
 //! bootstrap provider read it (checklist BC-73), and the Cluster.
 
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ impl<'a> Owner<'a> {
     }
 }
 
-/// A config with what stands above it.
+/// A config with what is above it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Subject<'a> {
     pub(super) config: &'a Object,

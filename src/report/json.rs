@@ -102,7 +102,7 @@ pub struct Fix {
     pub changes: Vec<Change>,
 }
 
-/// A text that takes the place of another one.
+/// A text that replaces another one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Change {

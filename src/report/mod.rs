@@ -25,7 +25,7 @@ use crate::objects::secrets::{Words, joined, spans, with_commands};
 use crate::text::cut::cut;
 use crate::text::source::Source;
 
-/// Fewer characters are not secret that can be told from other words, unless the finding stands
+/// Fewer characters are not secret that can be reported from other words, unless the finding stands
 /// there.
 const SHORTEST: usize = 6;
 

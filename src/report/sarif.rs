@@ -1,8 +1,8 @@
 //! Findings as SARIF 2.1.0 (<https://docs.oasis-open.org/sarif/sarif/v2.1.0/sarif-v2.1.0.html>), in the way and within the limits in which
 //! GitHub's code scanning takes it (<https://docs.github.com/en/code-security/reference/code-scanning/sarif-files/sarif-support-for-code-scanning>).
 //!
-//! GitHub rejects a file with a result that stands in no file, so such findings are notifications
-//! of the run; it wants a line of each result, so what concerns a whole file stands at its first.
+//! GitHub rejects a file with a result that is in no file, so such findings are notifications
+//! of the run; it wants a line of each result, so what concerns a whole file is at its first.
 //! Braces in messages stay single, as all producers but GCC have it: of the readers, none takes
 //! doubled ones apart where a message has no arguments.
 
@@ -75,7 +75,7 @@ fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).expect("internal error: a report has only text keys")
 }
 
-/// A result as it stands in the list of results. Line breaks within strings are escaped.
+/// A result as it is in the list of results. Line breaks within strings are escaped.
 fn indented(result: &Value) -> String {
     const INDENT: &str = "        ";
     format!(
@@ -196,7 +196,7 @@ struct Run<'s> {
 }
 
 impl Run<'_> {
-    /// A finding as a result; one that stands in no file becomes a notification.
+    /// A finding as a result; one that is in no file becomes a notification.
     fn result(&mut self, finding: &Diagnostic) -> Option<Value> {
         let index = self.rules[finding.rule.id].0;
         let (message, is_cut) = text(&message(finding), LONGEST_MESSAGE);

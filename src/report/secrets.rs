@@ -77,7 +77,7 @@ fn redacted(finding: &Diagnostic, sources: &Sources, words: &Words) -> Diagnosti
 }
 
 /// Cuts values that are longer than a message needs. Secrets must be gone before, because the rest
-/// of one could not be told from other words.
+/// of one could not be reported from other words.
 fn shorten(finding: &mut Diagnostic) {
     let cut_off = |value: &str| {
         let (end, _) = value.char_indices().nth(LONGEST)?;
@@ -232,7 +232,7 @@ mod tests {
         report.into_findings().remove(0)
     }
 
-    /// Where the secret stands in the file of [`shown`].
+    /// Where the secret is in the file of [`shown`].
     const SECRET: std::ops::Range<usize> = 23..36;
 
     /// A part of a secret is one at its own place alone; elsewhere only the whole is. A place

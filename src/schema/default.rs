@@ -74,7 +74,7 @@ fn is_nested(value: &Value) -> bool {
     value.is_object() || value.is_array()
 }
 
-/// Fills in the defaults of a value's parts, then of what they hold.
+/// Applies the defaults of the children of a value, then those of their children.
 fn fill<E>(
     node: &Node,
     value: &mut Value,

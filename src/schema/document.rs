@@ -220,7 +220,7 @@ fn as_mapping(items: &[Value]) -> Option<Remedy> {
 }
 
 /// A mapping as the list of names and values that it became: in lines of its own, or in brackets
-/// where it stands in brackets.
+/// where it is in brackets.
 fn as_list(
     mapping: &Map<String, Value>,
     path: &FieldPath,

@@ -30,7 +30,7 @@ pub(crate) fn label_violations(key: &str, value: &str, path: &FieldPath) -> Vec<
         .collect()
 }
 
-/// What is wrong with annotations: keys, and their size together.
+/// Validates annotations: each key, and the size of all together.
 pub(crate) fn validate_annotations(
     annotations: &Map<String, Value>,
     path: &FieldPath,

@@ -17,8 +17,8 @@ use crate::diag::{Diagnostic, Report};
 pub(crate) use super::steps::Steps;
 pub use super::steps::{Exceeded, Resource};
 
-/// The most levels of lists and maps that a value may have, wherever it comes from: YAML, JSON
-/// patches or templates. All that walks or drops a value recurses at most as deep.
+/// The maximum number of levels of lists and maps that a value may have, wherever it comes from:
+/// YAML, JSON patches or templates. All that walks or drops a value recurses at most as deep.
 pub(crate) const MAX_NESTING: usize = 200;
 
 /// How much a run has left.
@@ -49,7 +49,7 @@ impl Budget {
         Budget::default().with(Resource::Steps, steps)
     }
 
-    /// The budget with so much of a resource.
+    /// Sets the limit of a resource.
     #[must_use]
     pub fn with(mut self, resource: Resource, most: u64) -> Self {
         self.most[resource as usize] = most;

@@ -59,7 +59,7 @@ impl<'t> Edits<'t> {
         self.replace(start + 1..start + 1, format!("{entry}{comma}"));
     }
 
-    /// Adds lines below the last line of a node, and below the comment that stands in that line.
+    /// Adds lines below the last line of a node, and below the comment that is in that line.
     pub(crate) fn lines_after(&mut self, node: impl Into<Range<usize>>, lines: &[String]) {
         self.lines_at(self.line_end(&node.into()), lines);
     }
@@ -213,7 +213,7 @@ impl From<Edits<'_>> for Fix {
     }
 }
 
-/// The spaces before what stands at a place and to the left of it, so that lines that begin with
+/// The spaces before what is at a place and to the left of it, so that lines that begin with
 /// them are aligned with it.
 pub(crate) fn indentation(text: &str, at: usize) -> String {
     let start = cut(text, ..at).rfind('\n').map_or(0, |before| before + 1);

@@ -51,7 +51,7 @@ impl Resource {
 /// What was used of each resource so far.
 pub(super) type Used = [AtomicU64; Resource::ALL.len()];
 
-/// The run has nothing left of a resource. Whoever gets this says which input took it.
+/// A resource of the run is used up. The caller reports which input used the last of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Exceeded {
     pub(super) resource: Resource,

@@ -191,7 +191,7 @@ fn parameters(tail: &str) -> String {
             sign => lead.unwrap_or(sign),
         };
         if authorizes(parameter) {
-            // The next parameter takes the place of this one.
+            // The next parameter replaces this one.
             lead = Some(sign);
         } else {
             lead = None;

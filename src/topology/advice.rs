@@ -20,7 +20,7 @@ const ADVICE: &[(&str, &str)] = &[
     ("Too many", "leave out what is too much"),
     (
         "must be of type integer: \"string\"",
-        "write a number without quotes; where there is a variable of clusterctl, give it its value first: `windlass generate cluster … | windlass topology plan -`",
+        "write a number without quotes; where there is a clusterctl variable, give it its value first: `windlass generate cluster … | windlass topology plan -`",
     ),
     ("in body must be of type string", "write a text in quotes"),
     ("in body must be of type", "write a value of that type"),
@@ -68,7 +68,7 @@ const ADVICE: &[(&str, &str)] = &[
     ),
     (
         "template can not be parsed",
-        "write a template of Go with the functions of sprig that Cluster API allows",
+        "write a Go template with only the sprig functions that Cluster API allows",
     ),
     (
         "name part ",
@@ -140,7 +140,7 @@ const ADVICE: &[(&str, &str)] = &[
     ),
     (
         "taint key ",
-        "give the taint a key of your own, or remove it: the system sets those",
+        "use a key of your own, or remove the taint: only the system may set taints with this key",
     ),
     (
         "taint is deprecated",

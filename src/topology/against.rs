@@ -62,7 +62,7 @@ pub struct Changed {
     pub paths: Vec<String>,
 }
 
-/// The most fields that are listed of an object.
+/// The maximum number of fields that are listed of an object.
 const MOST: usize = 50;
 
 type Key<'d> = (&'d str, &'d str, usize);

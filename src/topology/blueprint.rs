@@ -169,7 +169,7 @@ fn missing(
                 "put the template into namespace `{namespace}`, where the class is"
             )),
         None => finding.help(format!(
-            "name the file that holds {kind}/{name} too, for Cluster/{}",
+            "also name the file with {kind}/{name}, which Cluster/{} requires",
             cluster.name()
         )),
     }

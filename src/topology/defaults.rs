@@ -14,11 +14,11 @@ use crate::text::budget::Budget;
 
 pub(super) const DEFINITION: [&str; 2] = ["apiextensions.k8s.io", "CustomResourceDefinition"];
 
-/// The objects with the defaults of those templates, `None` when there are none; and which
-/// templates have a CRD that says nothing of their defaults.
+/// The objects with the defaults of their CRDs applied to templates (`None` if that changes
+/// nothing), and findings about templates whose CRD cannot be used.
 ///
 /// # Errors
-/// When a CRD makes more of a template than a run may hold.
+/// A finding if a template with its defaults is larger than a run may hold.
 pub(super) fn with_defaults(
     pool: &Pool,
     budget: &Budget,
@@ -83,7 +83,7 @@ fn schema(
             .filter_map(|version| version["name"].as_str())
             .collect();
         let message = format!(
-            "CRD {name} has no version {}: {} is taken as it is",
+            "CRD {name} has no version {}: no defaults are applied to {}",
             object.version(),
             title(object)
         );
@@ -97,7 +97,7 @@ fn schema(
         .map(Some)
         .map_err(|violation| {
             let message = format!(
-                "the schema of CRD {name} cannot be read: {} is taken as it is: {}",
+                "the schema of CRD {name} cannot be read: {} is used unchanged: {}",
                 title(object),
                 violation.fault
             );
@@ -119,7 +119,7 @@ fn too_large(object: &Object) -> Box<Diagnostic> {
         title(object)
     );
     let finding = Diagnostic::of(&SIZE_EXCEEDED, message).at(object.place(&FieldPath::default()));
-    Box::new(finding.help("leave out the file with the CRD: the template is taken as it is then"))
+    Box::new(finding.help("leave out the file with the CRD: the template is used unchanged then"))
 }
 
 fn title(object: &Object) -> String {

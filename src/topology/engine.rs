@@ -272,7 +272,7 @@ fn change(
     let Some(template) = item.template.as_mut() else {
         return Ok(());
     };
-    // What lies below the spec can take nothing away of what is kept.
+    // What is below the spec can take nothing away of what is kept.
     let reaches_out = operations
         .iter()
         .any(|(operation, _)| !operation.field("path").text().starts_with("/spec/"));

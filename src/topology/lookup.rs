@@ -14,7 +14,7 @@ struct Segment<'p> {
 /// Keys with dots cannot be reached.
 ///
 /// # Errors
-/// In Cluster API's words.
+/// The message of Cluster API.
 pub(super) fn find<'v>(
     get: impl Fn(&str) -> Option<&'v Value>,
     path: &str,

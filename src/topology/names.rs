@@ -29,7 +29,7 @@ pub(super) fn data(cluster: &str, kind: Option<(&str, &str)>) -> Value {
 /// template, the usual name.
 ///
 /// # Errors
-/// In Cluster API's words.
+/// The message of Cluster API.
 pub(super) fn generated(
     template: &str,
     cluster: &str,

@@ -45,7 +45,7 @@ pub(super) fn share<'o>(part: &Part<'o>, field: &str, rejected: &mut Vec<Rejecte
     }
 }
 
-/// The most texts of one rejection that each of its findings repeats.
+/// The maximum number of texts of one rejection that each of its findings repeats.
 const MOST_TEXTS: usize = 20;
 
 /// The texts of a rejection, as upstream joins them; of many, the first.

@@ -207,7 +207,7 @@ fn control_plane(input: &Input<'_>, machine: Option<&Value>) -> Result<Value, Bo
 /// A template whose fields are in the way of those that a topology sets.
 pub(super) fn misshapen(template: &Object) -> Diagnostic {
     let message = format!(
-        "{} has another type where the topology sets a field",
+        "{} has a different type where the topology sets a field",
         template.title()
     );
     Diagnostic::of(&super::TEMPLATE_MISSHAPEN, message)

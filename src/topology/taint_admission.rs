@@ -1,6 +1,6 @@
-//! Taints of machines that Cluster API's webhooks reject of Clusters and ClusterClasses:
-//! `internal/api/core/v1beta2/taints` and `core/webhooks/admission` of v1.14. As the feature gate
-//! MachineTaintPropagation may be on, that there are taints at all is a warning.
+//! Taints of machines that Cluster API's webhooks reject in Clusters and ClusterClasses:
+//! `internal/api/core/v1beta2/taints` and `core/webhooks/admission` of v1.14. Taints require the
+//! feature gate MachineTaintPropagation, which may be on, so their presence is only a warning.
 
 use super::TAINTS_GATED;
 use super::class::Class;

@@ -1,4 +1,4 @@
-//! Versions of Kubernetes that Cluster API's webhooks reject of Clusters and ClusterClasses:
+//! Kubernetes versions that Cluster API's webhooks reject of Clusters and ClusterClasses:
 //! `core/webhooks/admission` of v1.14.
 
 use std::cmp::Ordering;

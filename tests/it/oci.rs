@@ -672,7 +672,7 @@ fn a_layout_holds_several_tags_and_none_is_replaced_unasked() {
     }
     let (code, _, stderr) = run(folder.path(), &["pull", "oci:a:v0.3.0", "--to", "d"]);
     assert!(
-        code == 1 && stderr.contains("a has the tags `v0.2.0`, `v0.1.0`, and v0.3.0 is asked for"),
+        code == 1 && stderr.contains("a has the tags `v0.2.0`, `v0.1.0`, and v0.3.0 is requested"),
         "{stderr}"
     );
     // The tag of another release.

@@ -24,7 +24,7 @@ fn judge(story: &Story) -> Outcome {
     match secret["type"].as_str() {
         Some(TYPE) => Outcome::pass("the type is cluster.x-k8s.io/secret"),
         other => Outcome::fail(
-            "the data Secret has another type than cluster.x-k8s.io/secret",
+            "the data Secret has a different type than cluster.x-k8s.io/secret",
             story.of_secret(secret, Some("type"), other.unwrap_or("absent")),
         ),
     }

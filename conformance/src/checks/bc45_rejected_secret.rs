@@ -1,4 +1,4 @@
-//! BC-45: no Secret, no completion: the API server rejects the Secret.
+//! BC-45: neither name nor completion is reported while the API server rejects the Secret.
 
 use std::sync::Arc;
 

@@ -109,7 +109,7 @@ const LABELS: [FieldPath; 2] = [
     &["metadata", "labels", labels::CONTROL_PLANE],
 ];
 
-/// The most objects of one answer to a list.
+/// The maximum number of objects of one answer to a list.
 const PAGE: u32 = 250;
 
 /// What every object has. With the version a watch goes on.

@@ -155,7 +155,7 @@ impl<K: Keeping> Kept<K> {
             .chain(&mut self.common)
     }
 
-    /// Takes the same name from who has it already.
+    /// Replaces the name by an equal one that is already allocated.
     pub(super) fn rename(&mut self, name: Name) {
         self.name = name;
     }

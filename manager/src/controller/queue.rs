@@ -243,7 +243,7 @@ impl Cluster {
     }
 
     /// The config that begins next. While others are due a large one begins after so many of them,
-    /// and alone: the API server takes as long for one as for dozens, wherever it stands in the
+    /// and alone: the API server takes as long for one as for dozens, wherever it is in the
     /// queue.
     fn next(&mut self) -> Option<(Name, Size)> {
         let is_turn_of_large = self.due.is_empty()

@@ -88,8 +88,8 @@ impl<K: Keeping> Writer<K> {
         )
     }
 
-    /// Takes over what the watch brings, and says what that was of. What is listed is told when the
-    /// list has ended, and with it what went while nobody watched.
+    /// Takes over what the watch brings, and says what that was of. What is listed is reported when
+    /// the list has ended, and with it what went while nobody watched.
     pub(super) fn take(&mut self, event: Event<Read<K>>) -> Vec<Told<K>> {
         match event {
             Event::Apply(Read { kept, .. }) => {

@@ -35,7 +35,7 @@ use crate::election::Mandate;
 use crate::flags::{ConfigKind, Flags};
 use crate::metrics::{ControllerMetrics, Outcome};
 
-/// The most steps that one config takes at a time. The longest way has some thirty.
+/// The maximum number of steps that one config takes at a time. The longest way has some thirty.
 const MOST_STEPS: usize = 200;
 /// How long after the first failure a config is looked at again; each further one doubles it.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -286,7 +286,7 @@ pub(super) async fn guarded(
     Ok(again)
 }
 
-/// What stands in every line about a config: it, its Cluster once that is known, and the run (book:
+/// What is in every line about a config: it, its Cluster once that is known, and the run (book:
 /// "Logging").
 fn span(kind: ConfigKind, (namespace, name): &Name) -> tracing::Span {
     static RUNS: AtomicU64 = AtomicU64::new(1);
@@ -399,7 +399,7 @@ pub(super) async fn decided(
 async fn tell_of_panic(config: &Config, context: &Context) {
     let mut world = World::new(config.value(), String::new());
     if let Step::Write(write) = reconcile::after_panic(&world, &context.settings(), now()) {
-        // What cannot be told here is in the log.
+        // What cannot be reported here is in the log.
         drop(context.write(config, &mut world, write).await);
     }
 }

@@ -28,7 +28,8 @@ const QUESTIONS: usize = 4;
 /// How long the API server may take for the two questions.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A token longer than this is none: those of accounts have some 1,000 bytes.
+/// The maximum length of a token; longer ones are rejected. ServiceAccount tokens have about
+/// 1,000 bytes.
 const TOKEN_BYTES: usize = 16 << 10;
 
 /// Asks the API server about callers, and keeps its answers for a while.

@@ -52,7 +52,7 @@ const SMALL_OBJECT: usize = 512 << 10;
 /// Small requests of a path that are processed at once. Large requests are processed one by one.
 const AT_ONCE: usize = 2;
 
-/// The most objects whose conversion errors are reported.
+/// The maximum number of objects whose conversion errors are reported.
 const MOST_FAULTS: usize = 10;
 
 /// Characters of the message about one object.

@@ -235,7 +235,7 @@ fn fill(object: &mut Value, steps: &[&str], value: impl Into<Value>) {
     }
 }
 
-/// Writes a value where there is none, or an empty string.
+/// Sets a field that is absent, null or an empty string.
 fn fill_empty(object: &mut Value, steps: &[&str], value: Value) {
     let given = steps
         .iter()
@@ -245,7 +245,8 @@ fn fill_empty(object: &mut Value, steps: &[&str], value: Value) {
     }
 }
 
-/// Writes a value, unless what should hold it has another type: that is for the schema to report.
+/// Writes a value, unless what should hold it has a different type: that is for the schema to
+/// report.
 fn put(object: &mut Value, steps: &[&str], value: Value) {
     let Some((last, above)) = steps.split_last() else {
         return;

@@ -57,8 +57,8 @@ pub struct FileDiscovery {
     /// Path of the kubeconfig on the node, or its URL.
     #[schemars(length(min = 1, max = 512))]
     pub kube_config_path: String,
-    /// Content of the kubeconfig, which the provider then writes to `kubeConfigPath`. Absent: the
-    /// file is there already.
+    /// Content of the kubeconfig, which the provider writes to `kubeConfigPath`. If absent, the
+    /// file must already exist on the node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kube_config: Option<KubeConfig>,
 }

@@ -192,7 +192,7 @@ fn plain(path: &str) -> Result<PathBuf, WorldError> {
 const DEPTH: usize = 3;
 
 impl Bundle {
-    /// Says that the tar lies in the repository that it packs; as a file of a release the next one
+    /// Says that the tar is in the repository that it packs; as a file of a release the next one
     /// would hold it.
     fn is_beside(&self, context: &mut Context<'_>) -> Result<(), Failure> {
         let (to, repository) = (plain(&self.write_to)?, plain(&self.repository)?);
@@ -210,7 +210,7 @@ impl Bundle {
             ));
         }
         context.talk(&format!(
-            "note: {} lies in {}, and is not part of what is packed",
+            "note: {} is in {}, and is not part of what is packed",
             self.write_to, self.repository
         ));
         Ok(())

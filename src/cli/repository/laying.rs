@@ -69,7 +69,7 @@ pub(super) struct Laying {
 #[derive(Clone, Copy)]
 pub(super) struct By<'a> {
     pub(super) verb: &'static str,
-    /// Whether a bundle's configuration is taken as it is.
+    /// Whether a bundle's configuration is used unchanged.
     pub(super) trusts_configuration: bool,
     /// Who must have signed.
     pub(super) trust: Option<&'a dyn Verifier>,
@@ -88,12 +88,12 @@ pub(super) struct Release {
     pub(super) called: BTreeMap<String, String>,
     /// Whether the signature of the bundle that it came in was verified.
     pub(super) is_vouched: bool,
-    /// Whether the files are files that the user named, and not those of an artifact or a tar.
+    /// Whether the user named the files themselves, rather than an artifact or a tar.
     pub(super) is_on_disk: bool,
 }
 
 impl Release {
-    /// What of the release is not signed by who was asked for; that all of it is, is told.
+    /// What of the release is not signed by who was asked for; that all of it is, is reported.
     fn unsigned(&self, context: &mut Context<'_>, trust: Option<&dyn Verifier>) -> Report {
         let Some(trust) = trust.filter(|_| !self.is_vouched) else {
             return Report::new();
@@ -152,7 +152,7 @@ struct Content {
     cert_managers: Vec<Manifest>,
     /// The configuration of a bundle.
     configuration: Option<Source>,
-    /// Whether that is taken as it is.
+    /// Whether that is used unchanged.
     is_trusted: bool,
     /// The registry from which images come.
     mirror: Option<String>,
@@ -245,7 +245,7 @@ impl Laying {
             .as_deref()
             .and_then(|text| kept(repository::registry(text), &mut report));
         // Other errors than these become faults only in a cluster: the release is laid in, and they
-        // are told.
+        // are reported.
         let mut is_rejected = report.has_errors();
         let mut sources = Sources::new();
         let (mut releases, mut cert_managers) = (Vec::new(), Vec::new());
@@ -579,7 +579,7 @@ impl Laying {
             } else {
                 ("are", "them")
             };
-            context.talk(&format!("note: init also installs {names}, which {are} not here: clusterctl takes {them} from GitHub"));
+            context.talk(&format!("note: init also installs {names}, which {are} not in this repository: clusterctl downloads {them} from GitHub"));
         }
         if repository::needs_kubeadm(providers) {
             let why = "clusterctl leaves its bootstrap provider out as soon as another is named, and its control plane needs it";

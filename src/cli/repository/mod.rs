@@ -65,8 +65,8 @@ fn provider_name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// The version that `--release` says. One that is none is told, and ends the run: nothing could be
-/// checked by it.
+/// The version that `--release` says. One that is none is reported, and ends the run: nothing could
+/// be checked by it.
 fn release_flag(given: Option<&str>, context: &mut Context<'_>) -> Result<Option<Version>, Exit> {
     given
         .map(release_build::version)

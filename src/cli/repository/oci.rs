@@ -16,10 +16,10 @@ use crate::ops::repository::push::{Reference, reference};
 pub(super) struct Place {
     /// The artifact: oci://HOST/REPOSITORY:TAG in a registry, oci:DIR:TAG in a layout on disk
     ///
-    /// Naming a registry is the permission to use the network. Credentials are those of
-    /// OCI_ACCESS_TOKEN, or OCI_USERNAME and OCI_PASSWORD, or what `docker login` wrote into
-    /// ~/.docker/config.json; helpers of Docker are not run. They go to the registry's host and
-    /// its server of tokens alone. HTTPS_PROXY and NO_PROXY count.
+    /// Naming a registry allows network access. Credentials come from OCI_ACCESS_TOKEN, from
+    /// OCI_USERNAME and OCI_PASSWORD, or from ~/.docker/config.json as written by `docker login`;
+    /// Docker credential helpers are not run. Credentials are sent only to the registry and its
+    /// token server. HTTPS_PROXY and NO_PROXY are honored.
     #[arg(value_name = "REF")]
     pub(super) reference: String,
     /// Speak to the registry without TLS, as is done on this machine in any case

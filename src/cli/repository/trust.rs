@@ -16,7 +16,7 @@ pub(super) struct TrustFlags {
     ///
     /// ECDSA P-256 or P-384, Ed25519, or RSA, as `cosign generate-key-pair` makes it. The
     /// signature of a release is SHA256SUMS.sigstore.json beside its SHA256SUMS, or
-    /// FILE.sigstore.json beside each file; that of a bundle lies beside it. The signature alone
+    /// FILE.sigstore.json beside each file; that of a bundle is beside it. The signature alone
     /// is verified, and with --trusted-root also that a transparency log has it. May be given
     /// several times: one of them is enough.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["certificate_identity", "certificate_oidc_issuer"])]

@@ -33,7 +33,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Go's name of what `reflect` calls the kind, as it stands in messages.
+    /// Go's name of what `reflect` calls the kind, as it is in messages.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Kind::String => "string",

@@ -105,7 +105,7 @@ pub(crate) fn changed(old: &Value, new: &Value) -> Vec<String> {
     pruned_differences(old, new)
 }
 
-/// What earlier releases filled in (`ApplyPreviousKubeadmConfigDefaults`).
+/// Applies the defaults of earlier releases (`ApplyPreviousKubeadmConfigDefaults`).
 fn with_defaults(spec: &mut Value) {
     const POLICY: &str = "IfNotPresent";
     default(spec, &["format"], &json!("cloud-config"));

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-/// The most fields that are listed.
+/// The maximum number of fields that are listed.
 const MOST: usize = 50;
 
 static NULL: Value = Value::Null;

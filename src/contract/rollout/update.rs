@@ -116,7 +116,7 @@ const ALWAYS: &[&str] = &[
     "version",
 ];
 
-/// The most fields that are listed.
+/// The maximum number of fields that are listed.
 const MOST: usize = 50;
 
 /// The fields of the spec of a KubeadmControlPlane, in the API version that the release works on,

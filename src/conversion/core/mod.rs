@@ -29,7 +29,7 @@ use crate::api::names::{GROUP, Version};
 use crate::diag::FieldPath;
 
 /// What is known of other objects.
-pub(crate) struct RenderContext<'s> {
+pub(crate) struct ConversionContext<'s> {
     /// The version of a group and kind, for references that name it.
     pub(crate) version_of: &'s dyn Fn(&str, &str) -> Option<String>,
     /// Whether a reference that lacks a part is converted, as Cluster API does; else it has a fault.
@@ -62,7 +62,7 @@ pub(crate) struct Fault {
 pub(crate) fn convert_object(
     object: &Value,
     to: Version,
-    render_context: &RenderContext<'_>,
+    context: &ConversionContext<'_>,
 ) -> Option<Conversion> {
     let (group, version) = object.get("apiVersion")?.as_str()?.split_once('/')?;
     let kind = object.get("kind")?.as_str()?;
@@ -91,7 +91,7 @@ pub(crate) fn convert_object(
         NeverEmpty::default()
     };
     conversion.drop_empty(&empty.references(&differences.moves));
-    conversion.relocate(&differences.moves, to, render_context);
+    conversion.relocate(&differences.moves, to, context);
     conversion.drop_empty(&empty);
     if to == Version::V1Beta2 {
         conversion.complete_strategy(kind);

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::relocate::at;
 use super::table::{Form, Move, differences};
-use super::{RenderContext, convert_object};
+use super::{ConversionContext, convert_object};
 use crate::api::names::Version;
 use crate::diag::{FieldPath, Segment};
 
@@ -96,11 +96,11 @@ fn moved(group: &str, kind: &str, path: &FieldPath, value: &Value) -> Option<New
     alone["kind"] = kind.into();
     let convert = |object: &Value| {
         let unknown = |_: &str, _: &str| None;
-        let render_context = RenderContext {
+        let context = ConversionContext {
             version_of: &unknown,
             keeps_incomplete: false,
         };
-        convert_object(object, Version::V1Beta2, &render_context)
+        convert_object(object, Version::V1Beta2, &context)
     };
     let mut conversion = convert(&alone)?;
     let unread: Vec<FieldPath> = conversion

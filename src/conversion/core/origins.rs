@@ -94,7 +94,7 @@ impl Origins {
         self.note(into.clone(), origin);
     }
 
-    /// Takes up what is known of the value at a place of another object, which stands at a place of
+    /// Takes up what is known of the value at a place of another object, which is at a place of
     /// this one.
     pub(crate) fn adopt(&mut self, others: &Origins, from: &FieldPath, at: &FieldPath) {
         let here = |path: &FieldPath| {

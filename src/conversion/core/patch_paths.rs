@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::super::places::{EXTRA_ARGS, V1BETA1_ONLY};
 use super::configs::MOVES;
 use super::table::{Form, differences};
-use super::{Origins, RenderContext, convert_object};
+use super::{ConversionContext, Origins, convert_object};
 use crate::api::names::Version;
 use crate::diag::FieldPath;
 
@@ -16,8 +16,8 @@ pub(crate) enum PatchPath {
     Moved(String),
     /// It is an entry of arguments, of this name or place; the first is the path of all arguments.
     Argument(String, String),
-    /// It, or something within it, has no single path in the other version; there its parts are
-    /// called so.
+    /// The path, or fields below it, have no single counterpart in the other version: the paths of
+    /// those fields, in the version of the patch.
     Differs(Vec<String>),
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn patch_value(
     let conversion = convert_object(
         &object,
         to,
-        &RenderContext {
+        &ConversionContext {
             version_of: &unknown,
             keeps_incomplete: false,
         },

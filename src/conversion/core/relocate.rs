@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::table::{Form, Move};
-use super::{Conversion, Loss, RenderContext};
+use super::{Conversion, ConversionContext, Loss};
 use crate::api::names::Version;
 use crate::api::time::GoDuration;
 use crate::diag::{FieldPath, Segment};
@@ -18,15 +18,16 @@ impl Conversion {
         &mut self,
         moves: &[Move],
         to: Version,
-        render_context: &RenderContext<'_>,
+        context: &ConversionContext<'_>,
     ) {
         match to {
-            Version::V1Beta2 => moves.iter().for_each(|row| {
-                self.relocate_one(&row.old, &row.new, row.form, to, render_context)
-            }),
-            Version::V1Beta1 => moves.iter().rev().for_each(|row| {
-                self.relocate_one(&row.new, &row.old, row.form, to, render_context)
-            }),
+            Version::V1Beta2 => moves
+                .iter()
+                .for_each(|row| self.relocate_one(&row.old, &row.new, row.form, to, context)),
+            Version::V1Beta1 => moves
+                .iter()
+                .rev()
+                .for_each(|row| self.relocate_one(&row.new, &row.old, row.form, to, context)),
         }
     }
 
@@ -36,7 +37,7 @@ impl Conversion {
         into: &str,
         form: Form,
         to: Version,
-        render_context: &RenderContext<'_>,
+        context: &ConversionContext<'_>,
     ) {
         for (from, into) in places(&self.value, from, into) {
             let Some(found) = at(&self.value, &from) else {
@@ -46,7 +47,7 @@ impl Conversion {
                 Form::Same => Ok(found.clone()),
                 Form::Seconds if to == Version::V1Beta2 => seconds(found),
                 Form::Seconds => duration(found),
-                Form::Reference | Form::Template => self.reference(&from, form, to, render_context),
+                Form::Reference | Form::Template => self.reference(&from, form, to, context),
             };
             match converted {
                 Ok(value) => self.put(&from, &into, value, form, to),
@@ -82,7 +83,7 @@ impl Conversion {
         from: &FieldPath,
         form: Form,
         to: Version,
-        render_context: &RenderContext<'_>,
+        context: &ConversionContext<'_>,
     ) -> Result<Value, String> {
         let Some(Value::Object(reference)) = at(&self.value, from) else {
             return Ok(at(&self.value, from).cloned().unwrap_or_default());
@@ -111,14 +112,14 @@ impl Conversion {
             Version::V1Beta2 => (text("apiGroup").to_owned(), "apiGroup"),
             Version::V1Beta1 if reference.contains_key("apiGroup") => {
                 let (group, kind) = (text("apiGroup"), text("kind"));
-                let version = (render_context.version_of)(group, kind);
+                let version = (context.version_of)(group, kind);
                 let version =
                     version.ok_or_else(|| format!("the version of {kind} in {group} is not known: no document of the input has it"))?;
                 (format!("{group}/{version}"), "apiVersion")
             }
             Version::V1Beta1 => (text("apiVersion").to_owned(), "apiVersion"),
         };
-        if group.is_empty() && !render_context.keeps_incomplete {
+        if group.is_empty() && !context.keeps_incomplete {
             return Err(format!("the reference has no {name}"));
         }
         let kept = |field: &str| {

@@ -41,7 +41,7 @@ pub(crate) struct Differences {
     pub(crate) only_old: Vec<String>,
     /// Fields of v1beta2 that v1beta1 has not.
     pub(crate) only_new: Vec<String>,
-    /// Where configs of kubeadm are.
+    /// The path of the kubeadm config in objects of the kind; `None` if it has none.
     pub(crate) configs: Option<&'static str>,
 }
 

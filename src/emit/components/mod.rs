@@ -293,7 +293,8 @@ impl Assembly<'_> {
         taken
     }
 
-    /// A CRD among `objects`. One of the provider's own groups is treated as those under `crds`.
+    /// Completes a CRD from `objects`. CRDs of the provider's own groups are also checked and
+    /// labelled, as those under `crds` are.
     fn own_crd(&mut self, mut crd: Object) -> Object {
         if definitions::is_of_provider(&self.declared.provider, &crd) {
             self.report
@@ -574,7 +575,7 @@ fn storage_version(crds: &[Object], kind: &Kind) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// Roles for people that no file binds stay unbound, which is told once.
+/// Roles for people that no file binds stay unbound, which is reported once.
 fn left_to_people(
     names: &Names,
     from_files: &[Object],

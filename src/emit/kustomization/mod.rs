@@ -218,14 +218,14 @@ impl Named {
 /// again they have set.
 struct Applied<'n> {
     named: &'n Named,
-    /// Where the last one of them stands in provider.yaml.
+    /// Where the last one of them is in provider.yaml.
     last: usize,
     /// The entry that was looked up last, which may have many documents.
     entry: Option<(Arc<ObjectPatch>, bool)>,
 }
 
 impl Applied<'_> {
-    /// Whether a patch is one of them.
+    /// Whether provider.yaml names the patch, and not before the last one that was found.
     fn has(&mut self, kustomization: &Kustomization, patch: &Patch) -> bool {
         if let Some((entry, has)) = &self.entry
             && Arc::ptr_eq(entry, &patch.entry)
@@ -514,8 +514,8 @@ fn counterpart<'v>(names: &Names, found: &'v Value, item: &Value) -> &'v Value {
         .unwrap_or(&Value::Null)
 }
 
-/// Whether a field says what is wanted there. Labels and annotations are told apart by the whole of
-/// their texts.
+/// Whether a field says what is wanted there. Labels and annotations are distinguished by the whole
+/// of their texts.
 fn says(names: &Names, path: &FieldPath, found: &Value, wanted: &Value) -> bool {
     if metadata_entry(path, wanted).is_some() {
         found == wanted

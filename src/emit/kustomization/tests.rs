@@ -66,7 +66,7 @@ fn only_names_of_the_release_stand_for_others() {
     }
 }
 
-/// A patch without a name is for all objects of a kind. What a run does not get to is told.
+/// A patch without a name is for all objects of a kind. What a run does not get to is reported.
 #[test]
 fn what_is_not_compared_is_told() {
     let provider = "apiVersion: windlass.dev/v1alpha1\nkind: Provider\nname: foo\ntype: InfrastructureProvider\nnamespace: foo-system\nobjects: [x.yaml]\n";

@@ -77,9 +77,7 @@ pub(crate) fn read(label: Option<String>, bytes: &[u8]) -> Result<Part, String> 
     } else if document["bomFormat"] == "CycloneDX" {
         let version = document["specVersion"].as_str().unwrap_or_default();
         if !version.starts_with("1.") {
-            return Err(format!(
-                "has the version `{version}` of CycloneDX; 1.x is read"
-            ));
+            return Err(format!("is CycloneDX `{version}`; only 1.x is supported"));
         }
         of_cyclonedx(&document)
     } else {

@@ -67,7 +67,7 @@ pub(super) fn collect(machine: &Machine<'_>, files: &[FileText], found: &mut Fou
     }
 }
 
-/// The script of a file: its text, or what a unit of systemd runs.
+/// The script of a file: its text, or what a systemd unit runs.
 fn of_file(file: &FileText) -> Option<RunScript<'_>> {
     let (text, spots) = if file.is_shell() {
         let lines = 1..=file.text.lines().count();
@@ -87,7 +87,7 @@ fn of_file(file: &FileText) -> Option<RunScript<'_>> {
     })
 }
 
-/// The commands that a unit of systemd runs, one on each line. A setting goes on behind a `\` at the
+/// The commands that a systemd unit runs, one on each line. A setting goes on behind a `\` at the
 /// end of its line, and comments between its lines are left out (systemd.syntax(7)).
 fn unit_commands(file: &FileText) -> (String, Vec<Spot>) {
     let is_comment = |line: &str| line.trim_start().starts_with(['#', ';']);

@@ -54,7 +54,7 @@ pub(super) struct Index {
     modules: BTreeMap<&'static str, usize>,
     /// The first file of each owner.
     owners: BTreeMap<String, usize>,
-    /// The scripts among the parts of a message.
+    /// The first step of each script part of a MIME message, by cloud-init's name (`part-001`).
     parts: BTreeMap<String, usize>,
     /// The addresses of data that is fetched.
     addresses: Vec<(String, usize)>,

@@ -60,7 +60,7 @@ pub(super) fn visible(line: &str) -> Cow<'_, str> {
     }
 }
 
-/// The most bytes of an entry of a journal in JSON that are read.
+/// The maximum number of bytes of an entry of a journal in JSON that are read.
 const LARGEST_ENTRY: usize = 64 << 10;
 
 /// An entry of `journalctl -o json` as `journalctl` prints it by default, without its time.

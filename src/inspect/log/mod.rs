@@ -14,10 +14,10 @@ use super::step::Document;
 use index::Index;
 pub(crate) use kind::Kind;
 
-/// The most characters of a line that are read and shown.
+/// The maximum number of characters of a line that are read and shown.
 const LONGEST: usize = 2000;
 
-/// The most lines that are listed.
+/// The maximum number of lines that are listed.
 const MOST: usize = 1000;
 
 static KNOWN: LazyLock<RegexSet> = LazyLock::new(|| {

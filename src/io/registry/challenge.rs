@@ -1,7 +1,7 @@
 //! What a registry asks for with `WWW-Authenticate` (RFC 9110, section 11; distribution's "Token
 //! Authentication Specification").
 
-/// How a registry wants to be told who asks.
+/// How a registry wants to be reported who asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Challenge {
     /// Name and password with each request.

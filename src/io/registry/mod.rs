@@ -333,7 +333,7 @@ impl Registry {
                 Ok(basic(username, password))
             }
             (Some(Challenge::Basic), None) => {
-                Err(self.rejected("it asks for a name and a password"))
+                Err(self.rejected("it requires a username and a password"))
             }
             (Some(Challenge::Bearer { realm, service }), credentials) => {
                 let known = match credentials {

@@ -150,7 +150,7 @@ impl Registry {
             StatusCode::FORBIDDEN => self.rejected(&format!("403 for {what} of {repository}")),
             StatusCode::TOO_MANY_REQUESTS => RegistryFault::new(
                 message,
-                "wait a while, or log in: registries let those who did ask more often",
+                "wait a while, or log in: registries allow more requests for authenticated users",
             ),
             _ => RegistryFault::new(message, "try again, or ask the registry's operator"),
         }

@@ -71,7 +71,7 @@ fn of_statement(
         ));
     }
     let statement: Statement = serde_json::from_slice(envelope.payload.as_bytes())
-        .map_err(|error| format!("the statement does not read: {error}"))?;
+        .map_err(|error| format!("the statement cannot be parsed: {error}"))?;
     let sum = digest(HashAlgorithm::Sha2256, artifact)?;
     let sum = Sha256Hash::try_from(sum.as_slice()).map_err(|error| error.to_string())?;
     if statement.matches_sha256(&sum) {

@@ -1,6 +1,6 @@
 //! Signatures as cosign writes them (Sigstore bundles), held against keys or against an identity
 //! that a trusted root vouches for. Nothing is fetched. The library asks the clock whether a date
-//! lies in the future, which is why this is not in the core.
+//! is in the future, which is why this is not in the core.
 
 mod key;
 mod provider;
@@ -183,8 +183,7 @@ fn parsed(bundle: &[u8]) -> Result<Bundle, String> {
         serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
     if document.get("base64Signature").is_some() {
         return Err(
-            "it has the form of older versions of cosign, which `--new-bundle-format` replaces"
-                .to_owned(),
+            "it is a bundle of an older cosign; sign again with `--new-bundle-format`".to_owned(),
         );
     }
     // For keys of Ed25519, which sign no digest, cosign writes an empty one, which the library does

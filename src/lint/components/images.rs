@@ -116,9 +116,9 @@ impl Used<'_> {
                 "comes from a staging registry, where it may be deleted at any time".to_owned()
             }
             _ if image.digest.is_some() => return None,
-            None => "has no tag, so it is another one tomorrow".to_owned(),
+            None => "has no tag, so it is mutable".to_owned(),
             Some(tag) if MOVING.contains(&tag.to_lowercase().as_str()) => {
-                format!("has the tag `{tag}`, so it is another one tomorrow")
+                format!("has the tag `{tag}`, so it is mutable")
             }
             Some(_) => return None,
         };

@@ -16,7 +16,8 @@ rules! {
     LABEL_WRONG = warning("components-provider-label-wrong"), catalogue("C06"), url(book::LABELS);
 }
 
-/// Checks the labels of all objects: each fault is told once, with the other objects that have it.
+/// Checks the labels of all objects: each fault is reported once, with the other objects that have
+/// it.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     if !scope.is_whole() {
         return Report::new();

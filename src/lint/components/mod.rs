@@ -223,7 +223,7 @@ fn check_text(
     let mut report = scalars::check(source, &written);
     if let Ok(template) = envsubst::parse(source.text()) {
         let described = descriptions::check(source, &template, &written);
-        // What stands in a description is not a variable that anybody sets.
+        // What is in a description is not a variable that anybody sets.
         let prefixes = prefixes.filter(|_| described.is_empty());
         report.extend(described);
         report.extend(prefixes.and_then(|prefixes| variables::check(source, &template, prefixes)));

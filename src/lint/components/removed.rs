@@ -1,4 +1,4 @@
-//! Versions of Kubernetes' own APIs that are no longer served ("Deprecated API Migration Guide";
+//! Kubernetes versions' own APIs that are no longer served ("Deprecated API Migration Guide";
 //! `APILifecycleRemoved` in k8s.io/api).
 
 use crate::clusterctl::version_rejection;
@@ -179,7 +179,7 @@ fn removed(object: &Object) -> Option<Diagnostic> {
     Some(match *instead {
         "" => finding.help("remove it: nothing replaces it; Pod Security Admission is set by labels of the Namespace"),
         instead if instead.contains('/') => finding.help(format!("write `apiVersion: {instead}`, and the fields as that version has them")),
-        instead => finding.help(format!("write `apiVersion: {group}/{instead}`, and the fields as that version has them")),
+        instead => finding.help(format!("write `apiVersion: {group}/{instead}`, and change the fields to those of that version")),
     })
 }
 

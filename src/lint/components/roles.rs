@@ -34,7 +34,8 @@ const GIVEN_ROLES: [&str; 5] = [
 /// The account that every namespace has.
 const DEFAULT_ACCOUNT: &str = "default";
 
-/// Checks the roles and bindings of all objects. That the default account has rights is told once.
+/// Checks the roles and bindings of all objects. That the default account has rights is reported
+/// once.
 pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     let mut report = Report::new();
     let mut of_default = Vec::new();

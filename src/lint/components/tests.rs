@@ -93,7 +93,8 @@ pub(super) fn titles(objects: &[Object], family: Family) -> Vec<String> {
         .collect()
 }
 
-/// Of a folder of sources, in which the rest is elsewhere, only what is wrong by itself is told.
+/// Of a folder of sources, in which the rest is elsewhere, only what is wrong by itself is
+/// reported.
 #[test]
 fn parts_miss_nothing() {
     let rule = json!({"apiGroups": ["a.io"], "apiVersions": ["v1"], "resources": ["bars", "foo"]});

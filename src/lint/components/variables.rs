@@ -60,7 +60,7 @@ impl Prefixes {
     }
 }
 
-/// Checks the variables of a file: all of them are told at once.
+/// Checks the variables of a file: all of them are reported at once.
 pub(super) fn check(
     source: &Source,
     template: &Template<'_>,

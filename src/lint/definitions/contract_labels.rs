@@ -150,7 +150,7 @@ fn unlabelled(definition: &Definition<'_>, role: Role) -> Diagnostic {
         newest.map_or("VERSION", |version| version.name)
     ))
     .note(format!(
-        "by group and name the kind is what the contract calls {}",
+        "its group and name match the kind that the contract calls {}",
         role.as_str()
     ))
     .upstream(says)

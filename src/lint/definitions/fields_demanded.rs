@@ -114,7 +114,7 @@ fn judge(
         {
             Some(effect) => found.push(broken(definition, role, promised, &fault, effect)),
             // In the version that it takes the core reads what is left of the older contract; who
-            // asks for the newer one is told.
+            // asks for the newer one is reported.
             None if promised.is_taken && fault.wrong == Wrong::Left => {}
             None => unread.push(fault),
         }
@@ -210,7 +210,7 @@ fn incomplete(
         );
         finding
             .help(help)
-            .note("the core takes another version, so that this hurts only who uses the old one")
+            .note("Cluster API uses another version; only clients of this one are affected")
     };
     Some(finding.note(first.demand.url(promised.contract)))
 }

@@ -59,7 +59,7 @@ pub(super) struct Promise<'a> {
 }
 
 impl<'a> Promise<'a> {
-    /// The version that the core takes: the last in Kubernetes' order, wherever it stands in the
+    /// The version that the core takes: the last in Kubernetes' order, wherever it is in the
     /// label.
     pub(super) fn taken(&self) -> &'a str {
         self.versions

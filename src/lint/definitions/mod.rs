@@ -162,7 +162,7 @@ fn structure(crd: &Object, budget: &Budget) -> Report {
         .note(format!("the API server says: {violation}"))
         .upstream(violation.to_string())
     });
-    let unjudged = gaps.into_iter().map(|gap| {
+    let unchecked = gaps.into_iter().map(|gap| {
         Diagnostic::of(
             &RULE_UNJUDGED,
             format!(
@@ -173,9 +173,9 @@ fn structure(crd: &Object, budget: &Budget) -> Report {
             ),
         )
         .at(crd.place(&gap.path))
-        .help("write several shorter rules, or have an API server take the CRD")
+        .help("split the rule into several shorter ones, or validate the CRD with an API server")
     });
-    rejected.chain(unjudged).collect()
+    rejected.chain(unchecked).collect()
 }
 
 #[cfg(test)]

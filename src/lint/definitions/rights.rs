@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::kind::{Definition, definitions};
 use crate::contract::{AGGREGATED_VERBS, Role, SPONSORED_GROUPS, book, labels};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
-use crate::lint::scope::unjudged;
+use crate::lint::scope::unchecked;
 use crate::lint::{Extent, Scope};
 use crate::objects::{Object, fields};
 
@@ -47,7 +47,7 @@ pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
         );
         match scope.budget.charge(work) {
             Ok(()) => report.extend(without_rights(group, &kinds, &rules)),
-            Err(spent) => return [unjudged(spent, scope.budget)].into_iter().collect(),
+            Err(spent) => return [unchecked(spent, scope.budget)].into_iter().collect(),
         }
     }
     report

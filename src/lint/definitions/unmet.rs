@@ -9,7 +9,7 @@ use crate::objects::fields;
 #[derive(PartialEq)]
 pub(super) enum Wrong {
     Missing,
-    /// It has another type, this one.
+    /// It has a different type, this one.
     Type(String),
     /// It is there, and belongs to the older contract.
     Left,

@@ -4,7 +4,7 @@ use super::kind::{Definition, Version, definitions};
 use super::lost_fields::difference;
 use crate::contract::{book, labels};
 use crate::diag::{Diagnostic, FieldPath, Report, rules};
-use crate::lint::scope::unjudged;
+use crate::lint::scope::unchecked;
 use crate::lint::{Extent, Scope};
 use crate::objects::Object;
 use crate::text::budget::{Budget, Exceeded};
@@ -87,7 +87,7 @@ fn needless_conversion(definition: &Definition<'_>) -> Option<Diagnostic> {
     Some(finding.help("remove `spec.conversion` until there is a second version"))
 }
 
-/// Annotations by which something writes the CA: cert-manager's, and that of OpenShift.
+/// Annotations with which cert-manager or OpenShift injects the CA.
 const CA_ANNOTATIONS: [&str; 4] = [
     labels::INJECT_CA_FROM,
     "cert-manager.io/inject-ca-from-secret",
@@ -103,7 +103,7 @@ fn without_ca(crd: &Object) -> Option<Diagnostic> {
             .is_some()
     });
     (client["caBundle"].is_null() && !is_annotated).then(|| {
-        let message = format!("nothing gives {} the CA of its conversion webhook", crd.title());
+        let message = format!("{} has no CA for its conversion webhook: it has neither `caBundle` nor an annotation that injects one", crd.title());
         Diagnostic::of(&CA_MISSING, message)
             .at(crd.place(&FieldPath::of_fields("spec.conversion.webhook.clientConfig")))
             .help(format!("annotate it `{}: NAMESPACE/CERTIFICATE`", labels::INJECT_CA_FROM))
@@ -123,7 +123,7 @@ fn unconverted(definition: &Definition<'_>, budget: &Budget) -> Vec<Diagnostic> 
     {
         match converted_badly(definition, &stored, &other, budget) {
             Ok(finding) => found.extend(finding),
-            Err(spent) => return vec![unjudged(spent, budget)],
+            Err(spent) => return vec![unchecked(spent, budget)],
         }
     }
     found

@@ -132,7 +132,7 @@ impl MetadataFile {
         )
     }
 
-    /// Whether the whole file stands in brackets.
+    /// Whether the whole file is in brackets.
     fn is_in_brackets(&self) -> bool {
         self.source.slice(self.root.span).starts_with('{')
     }

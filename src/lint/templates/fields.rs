@@ -86,7 +86,7 @@ fn judge(sampled: &Sampled, object: &Object, known: &[&Known], budget: &Budget) 
             let finding =
                 Diagnostic::of(&WORK_EXCEEDED, message).at(object.place(&FieldPath::default()));
             finding
-                .help("make the defaults of the items of lists smaller, or the template")
+                .help("use smaller defaults for list items in the CRD, or a smaller template")
                 .note("its fields are not checked")
         })];
     }

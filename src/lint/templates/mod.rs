@@ -1,5 +1,5 @@
-//! Cluster templates and ClusterClasses of a release: which files are some, and what clusterctl or
-//! its users would trip over (book: clusterctl, "Workload cluster templates", "ClusterClass
+//! Cluster templates and ClusterClasses of a release: finds them, and reports what fails in
+//! clusterctl or for its users (book: clusterctl, "Workload cluster templates", "ClusterClass
 //! definitions").
 
 pub(crate) mod fields;
@@ -294,7 +294,7 @@ pub(crate) fn substitution_finding(source: &Source, error: &SubstError) -> Diagn
     .upstream(error.to_string())
 }
 
-/// A template takes the namespace as given: no Namespace object.
+/// Reports a Namespace in a template, which clusterctl renames to the target namespace.
 fn namespace(object: &Object) -> Option<Diagnostic> {
     (object.kind() == "Namespace").then(|| {
         Diagnostic::of(
@@ -307,7 +307,7 @@ fn namespace(object: &Object) -> Option<Diagnostic> {
 }
 
 /// No namespace but that of the caller: clusterctl writes the target namespace in place of any
-/// other, which is told once.
+/// other, which is reported once.
 fn fixed_namespaces(sampled: &Sampled) -> Option<Diagnostic> {
     let path = FieldPath::of_fields("metadata.namespace");
     let is_fixed = |object: &&Object| {

@@ -229,7 +229,7 @@ mod tests {
             found("cat > /tmp/x.$$\nrm $$ "),
             ["template-dollar-halved:3"]
         );
-        // The third stands in Azure's templates of prow-dalec-custom-builds.
+        // The third is in Azure's templates of prow-dalec-custom-builds.
         for own in [
             "rm $$ /tmp/y",
             "echo \"pid $$\"",

@@ -46,7 +46,7 @@ pub(crate) fn check(old: &Object, new: &Object) -> Report {
     let finding = |path: FieldPath| {
         Diagnostic::of(&IMMUTABLE, format!("{path} of {} changes, which the API server rejects", new.title()))
             .at(new.place(&path))
-            .related(old.place(&path), "the release before")
+            .related(old.place(&path), "the previous release")
             .help("keep the old value, or give the object a new name")
             .note("clusterctl deletes and creates the object; `kubectl apply` and GitOps tools end with an error: field is immutable")
     };

@@ -49,7 +49,7 @@ pub(super) fn check(old: &Object, new: &Object) -> Vec<Diagnostic> {
             String::new()
         };
         let message = format!(
-            "{name} of {} takes less than before: {}{more}",
+            "{name} of {} accepts less than before: {}{more}",
             new.title(),
             said.join(", ")
         );
@@ -256,7 +256,7 @@ impl Walk {
             _ => {}
         }
         if !new["pattern"].is_null() && new["pattern"] != old["pattern"] {
-            self.tell("has another pattern");
+            self.tell("has a different pattern");
         }
         for key in ["maximum", "maxItems", "maxLength", "maxProperties"] {
             if new[key]
@@ -325,7 +325,7 @@ impl Walk {
             .iter()
             .any(|schema| !was.contains(&schema.to_string()) && !was_beside(schema))
         {
-            self.tell("has another allOf");
+            self.tell("has a different allOf");
         }
         if !new["not"].is_null() && new["not"] != old["not"] {
             self.tell("has another not");
@@ -446,7 +446,7 @@ mod tests {
             (
                 string(),
                 json!({"type": "string", "pattern": "^a$"}),
-                vec!["spec has another pattern"],
+                vec!["spec has a different pattern"],
             ),
             (
                 json!({"type": "string", "pattern": "^a$"}),
@@ -543,7 +543,7 @@ mod tests {
             (
                 string(),
                 json!({"type": "string", "anyOf": [{"maxLength": 1}]}),
-                vec!["spec has another anyOf"],
+                vec!["spec has a different anyOf"],
             ),
             (
                 json!({"type": "string", "anyOf": [{"maxLength": 1}]}),
@@ -553,12 +553,12 @@ mod tests {
             (
                 string(),
                 json!({"type": "string", "oneOf": [{"maxLength": 1}]}),
-                vec!["spec has another oneOf"],
+                vec!["spec has a different oneOf"],
             ),
             (
                 string(),
                 json!({"type": "string", "allOf": [{"maxLength": 1}]}),
-                vec!["spec has another allOf"],
+                vec!["spec has a different allOf"],
             ),
             (
                 json!({"type": "string", "maxLength": 1}),

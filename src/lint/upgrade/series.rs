@@ -25,7 +25,7 @@ pub(super) fn check(old: &super::Side, new: &super::Side) -> Vec<Diagnostic> {
         } = series;
         Diagnostic::of(&LOST, format!("series {major}.{minor} is not listed any more"))
             .at(after.place(&list))
-            .related(before.series_place(series), "listed by the release before")
+            .related(before.series_place(series), "listed by the previous release")
             .help(format!("add `- {{major: {major}, minor: {minor}, contract: {contract}}}`"))
             .note("`clusterctl upgrade` rejects a cluster whose provider is of a series that the newest metadata.yaml does not list")
     };

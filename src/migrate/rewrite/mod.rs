@@ -24,7 +24,7 @@ pub(super) struct Rewriter<'t> {
     root: &'t Node,
     origins: &'t Origins,
     lists: &'t ListStyle,
-    /// Whether it is JSON, in which every text stands in double quotes.
+    /// Whether it is JSON, in which every text is in double quotes.
     is_json: bool,
 }
 
@@ -254,7 +254,7 @@ impl<'t> Rewriter<'t> {
         }
     }
 
-    /// The entry that stands at a place of the old object, and the mapping that holds it.
+    /// The entry that is at a place of the old object, and the mapping that holds it.
     fn entry_at(&self, old: &FieldPath) -> Option<(&'t Node, &'t Entry)> {
         let parent = self.root.at(&old.parent()?)?;
         let Some(crate::diag::Segment::Field(name)) = old.segments().last() else {

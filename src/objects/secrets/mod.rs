@@ -42,7 +42,7 @@ const SECRET: [&str; 11] = [
 ];
 /// Fields that say where a secret is: a bare text there was meant to be the secret itself.
 const REFERENCES: [&str; 4] = ["passwdFrom", "contentFrom", "secret", "bootstrapToken"];
-/// What stands in them beside.
+/// What is in them beside.
 const OF_REFERENCES: [&str; 13] = [
     "name",
     "namespace",

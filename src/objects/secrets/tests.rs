@@ -140,7 +140,7 @@ fn secrets_are_known_in_all_the_ways_in_which_yaml_writes_them() {
         check(text, "<>\n");
     }
     check("? [a, b]\n: c\n", "? [a, b]\n: c\n");
-    // What Go's JSON writes for `<` stands in values.
+    // What Go's JSON writes for `<` is in values.
     check(
         "{\n  \"a\": \"b \\u003c c\",\n  \"d \\u003c e\",\n}\n",
         "{\n  \"a\": \"b \\u003c c\",\n  \"d \\u003c e\",\n}\n",

@@ -166,7 +166,7 @@ fn words_of(secret: &str) -> BTreeSet<String> {
             );
         }
     }
-    // A sign alone stands in every text.
+    // A sign alone is in every text.
     let is_sign =
         |word: &str| word.chars().count() <= 3 && !word.chars().any(char::is_alphanumeric);
     words.retain(|word| word != REDACTED && !is_sign(word) && !VERSION.is_match(word));

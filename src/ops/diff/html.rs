@@ -6,7 +6,7 @@ use crate::diag::Report;
 use crate::report::Sources;
 use crate::report::html::{Cell, Column, Html, Level, Page, Tone, table};
 
-/// The most lines of a page's changes in one part.
+/// The maximum number of lines of a page's changes in one part.
 const MOST_LINES: usize = 1_000;
 
 /// The page of a comparison of two sides, as they were named.

@@ -68,8 +68,8 @@ pub struct MachineChange {
     pub old_digest: Option<String>,
     /// The same of the new data.
     pub new_digest: Option<String>,
-    /// Whether the infrastructure template that it names is another one, or has another spec; null
-    /// when it was not read on both sides.
+    /// Whether the infrastructure template that it names is another one, or has a different spec;
+    /// null when it was not read on both sides.
     pub infrastructure_change: Option<Change>,
     /// The parts that differ.
     pub parts: Vec<PartChange>,
@@ -199,7 +199,7 @@ pub fn run(old: &Side, new: &Side, comparing: Comparing<'_>, budget: &Arc<Budget
     ];
     let filled_in = filled_in.into_iter().filter(|(_, names)| !names.is_empty());
     comparison.notes.extend(
-        filled_in.map(|(where_, names)| format!("filled in {where_}: {}", names.join(", "))),
+        filled_in.map(|(where_, names)| format!("placeholders {where_}: {}", names.join(", "))),
     );
     comparison
 }

@@ -226,9 +226,9 @@ fn made(title: String, namespace: &str, data: Vec<u8>) -> Node<'static> {
     }
 }
 
-/// The documents in a file that is packed as a whole, in gzip or base64, as it comes from
-/// `user-data.txt.gz` or a Secret's `data.value`; `None` when it is not. What is wrong with the
-/// packing is in the report.
+/// The documents of a file that is encoded as a whole with gzip or base64, such as
+/// `user-data.txt.gz` or a Secret's `data.value`; `None` for any other file. The report has the
+/// decoding errors.
 pub fn documents(name: &str, bytes: &[u8], budget: &Budget) -> Option<(Vec<Source>, Report)> {
     documents_in(name, bytes, budget)
 }

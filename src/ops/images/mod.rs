@@ -27,7 +27,7 @@ pub struct MachineImages {
     pub object: String,
     /// `init`, `control-plane-join`, `worker-join` or `machinepool`.
     pub role: &'static str,
-    /// The version of Kubernetes; null if none is known.
+    /// The Kubernetes version; null if none is known.
     pub kubernetes_version: Option<String>,
     /// The images: kubeadm's in kubeadm's order, then those of the config.
     pub images: Vec<MachineImage>,
@@ -78,7 +78,7 @@ impl Images {
 
 /// What is known of the input beside the machines.
 pub struct Known<'k> {
-    /// Whether versions of Kubernetes in the objects are those of the user, and no placeholders of
+    /// Whether Kubernetes versions in the objects are those of the user, and no placeholders of
     /// variables.
     pub has_version: bool,
     /// Whether a name contains a variable without a value.
@@ -158,7 +158,7 @@ struct Listing<'m> {
     known: &'m Known<'m>,
     budget: &'m Budget,
     images: Images,
-    /// The machines without a version of Kubernetes.
+    /// The machines without a Kubernetes version.
     without_version: Vec<(Place, String)>,
     /// The keys of the findings that were reported.
     reported: BTreeSet<(&'static str, String)>,
@@ -307,7 +307,7 @@ impl<'m> Listing<'m> {
     }
 }
 
-/// The location of the version of Kubernetes of a machine.
+/// The location of the Kubernetes version of a machine.
 fn version_place(machine: &Machine<'_>) -> Place {
     let target = &machine.target;
     if target.set.is_some() {

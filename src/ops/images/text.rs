@@ -34,7 +34,7 @@ pub fn text(images: &Images) -> String {
 /// Machines of the same role.
 struct Group<'i> {
     roles: Vec<&'static str>,
-    /// Name and version of Kubernetes of each.
+    /// Name and Kubernetes version of each.
     machines: Vec<(&'i str, Option<&'i str>)>,
     /// Image and origins.
     rows: Vec<(&'i str, Vec<String>)>,

@@ -11,7 +11,7 @@ use super::project::Project;
 use crate::contract::labels;
 use crate::objects::Object;
 
-/// What stands beside kubebuilder's folders.
+/// What is beside kubebuilder's folders.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
     /// Files with further objects.
@@ -160,7 +160,7 @@ fn unfollowed(project: &Project<'_>, folder: &str, made: &mut Made) {
         return;
     };
     for (field, sentence) in kustomization.not_followed() {
-        // Components are told with the files that they are made of.
+        // Components are reported with the files that they are made of.
         if field != "components" {
             made.left.push(format!(
                 "{sentence}: write its objects into files and name them under `objects`, or its changes under `patches`"
@@ -189,7 +189,7 @@ pub(super) fn namespace_metadata(namespace: &Object) -> Option<Value> {
     (!metadata.is_empty()).then_some(Value::Object(metadata))
 }
 
-/// What stands in a file beside that which is made, and so cannot be named there.
+/// What is in a file beside that which is made, and so cannot be named there.
 pub(super) fn left_beside(file: &str, others: &[&Object], made: &mut Made) {
     let others: Vec<String> = others.iter().map(|object| object.title()).collect();
     if !others.is_empty() {

@@ -105,7 +105,7 @@ pub(super) fn contracts(
         (
             in_contracts(patched.iter().flat_map(|(_, labels)| labels)),
             match is_patched_by_kustomize {
-                true => format!("the labels that patches of {folder} give"),
+                true => format!("the labels that patches of {folder} set"),
                 false => "the labels of the CRDs".to_owned(),
             },
         )
@@ -156,8 +156,8 @@ pub(super) fn contracts(
     }
 }
 
-/// The entry of `crdMetadata` for kinds to which no core object refers, and which have no contract
-/// label: they get none.
+/// The entry of `crdMetadata` that leaves kinds to which no core object refers without a contract
+/// label.
 fn outside<'o>(
     identity: &Identity,
     crds: impl Iterator<Item = &'o Object>,

@@ -106,7 +106,7 @@ impl Layout {
             .unwrap_or_else(|| base.usual())
     }
 
-    /// Which folder of kubebuilder stands at a path.
+    /// Which folder of kubebuilder is at a path.
     pub(super) fn base(&self, path: &str) -> Option<Base> {
         Base::ALL
             .into_iter()
@@ -157,7 +157,8 @@ struct Walk<'a, 'k> {
 }
 
 impl Walk<'_, '_> {
-    /// Whether a folder leads to one of kubebuilder's. One that leads to itself does not by that.
+    /// Whether a kustomization includes a kubebuilder folder, directly or through others. A cycle
+    /// alone does not count.
     fn leads(&mut self, folder: &str, depth: usize) -> bool {
         if let Some(known) = self.led.get(folder) {
             return *known;
@@ -293,7 +294,7 @@ mod tests {
             "config/default": {"resources": ["https://harbour.example//crd", "../base", "./crd", "../a/webhook", "../b/webhook", "../c/webhook"]},
             "config/base": {"bases": ["../rbac", "../manager", "../other/manager"]},
         });
-        // What else stands in config/crd is no reason to look for the CRDs there.
+        // What else is in config/crd is no reason to look for the CRDs there.
         let is_there = |folder: &str| folder != "config/a/webhook" && !folder.contains("https:");
         let layout = Layout::of(&|folder| &project[folder], &is_there);
         assert_eq!(layout.overlays(), ["config/default", "config/base"]);

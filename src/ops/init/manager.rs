@@ -32,7 +32,7 @@ const MADE: [&str; 7] = [
     "/spec/template/spec/containers",
 ];
 
-/// What config/manager gives: the section, and what stands beside it in provider.yaml.
+/// What config/manager gives: the section, and what is beside it in provider.yaml.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     /// `manager`; `None` for a project without one.
@@ -257,7 +257,7 @@ fn image(
 }
 
 /// What an image becomes from the inside out: in each layer patches replace it, and then `images`
-/// renames it. What `images` does to others is told.
+/// renames it. What `images` does to others is reported.
 fn layered_image(
     project: &Project<'_>,
     written: &str,

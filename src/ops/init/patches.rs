@@ -19,7 +19,7 @@ use crate::provider::{Action, Change, Kustomization, ObjectPatch, Patch, Provide
 use crate::text::glob::{matches, plain};
 
 /// Words in the names of patches that give what is made: mount and port of webhooks, CA injection,
-/// conversion. What they have beyond it is told when the release is built.
+/// conversion. What they have beyond it is reported when the release is built.
 const MADE: [&str; 2] = ["webhook", "cainjection"];
 
 /// The patches of a project, in the order in which kustomize applies them.
@@ -281,9 +281,9 @@ impl Entry {
             Some(Base::Crds) => {
                 "under `crdMetadata` if it is labels or annotations, else into the CRDs, or what makes them"
             }
-            Some(_) => "into the files that it is for",
+            Some(_) => "in the files that it patches",
             None => {
-                "under `manager.patch` if it is for the manager, else into the files that it is for"
+                "under `manager.patch` if it is for the manager, else in the files that it patches"
             }
         }
     }

@@ -51,7 +51,7 @@ pub fn run(
         .map(|declared| Names::of(&declared.provider))
         .collect();
     let mut ours: Vec<&Object> = release.traced.released.iter().collect();
-    // Exact names first, so that no other object takes the place of one that is there.
+    // Exact names first, so that no other object replaces one that is there.
     let exact: Vec<Option<&Object>> = theirs
         .iter()
         .map(|object| take(&mut ours, |other| identity(other) == identity(object)))

@@ -14,7 +14,7 @@ use crate::report::html::{
 };
 use crate::report::text::plural;
 
-/// The most characters of a command that stand on the page without being folded.
+/// The maximum number of characters of a command that stand on the page without being folded.
 const SHORT: usize = 240;
 
 const MOST_STEPS: usize = 2_000;
@@ -113,13 +113,10 @@ fn holds(html: &mut Html, inspected: &Inspected) {
 pub(in crate::ops) fn sentinel_words(sentinel: Option<&SentinelReport>) -> String {
     match sentinel {
         Some(sentinel) if sentinel.conditional => format!(
-            "{} writes {SENTINEL}, if what comes before it succeeds",
+            "{} writes {SENTINEL} only if the previous commands succeed",
             sentinel.by
         ),
-        Some(sentinel) => format!(
-            "{} writes {SENTINEL}, whatever comes before it",
-            sentinel.by
-        ),
+        Some(sentinel) => format!("{} writes {SENTINEL}, even after a failure", sentinel.by),
         None => format!("nothing writes {SENTINEL}"),
     }
 }

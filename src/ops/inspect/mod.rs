@@ -31,7 +31,7 @@ pub struct Inspected {
     pub secrets: Vec<SecretReport>,
     /// Its documents, in their order.
     pub documents: Vec<DocumentReport>,
-    /// What they come to for each machine: a Secret is one, and so is data that no Secret holds.
+    /// The contents by machine: one entry for each Secret, and one for data outside of Secrets.
     pub machines: Vec<MachineReport>,
     /// What writes the file by which Cluster API knows that the first machine came up; null when
     /// nothing does.
@@ -148,7 +148,7 @@ pub struct SentinelReport {
     pub document: String,
     /// The step, or the file with the command.
     pub by: String,
-    /// Whether only after what comes before it succeeded.
+    /// Whether only after the previous command succeeded.
     pub conditional: bool,
 }
 
@@ -174,7 +174,7 @@ pub struct LogReport {
     pub file: String,
     /// How many lines it has.
     pub lines: usize,
-    /// Whether the bootstrap `succeeded` or `failed` by the log, or `unknown`.
+    /// The result of the bootstrap according to the log: `succeeded`, `failed` or `unknown`.
     pub outcome: &'static str,
     /// The same in words.
     pub outcome_words: String,

@@ -4,10 +4,10 @@ use super::{DocumentReport, Inspected, LogLineReport, MachineReport, SecretRepor
 use crate::inspect::step::SENTINEL;
 use crate::report::text::{plural, table};
 
-/// The most characters of a command that are listed.
+/// The maximum number of characters of a command that are listed.
 const LISTED: usize = 100;
 
-/// The most characters of a message of a log that are listed.
+/// The maximum number of characters of a message of a log that are listed.
 const LISTED_OF_LOG: usize = 200;
 
 /// The data as text. `contents`: with the contents of its files.
@@ -175,12 +175,12 @@ fn facts(machine: &MachineReport) -> String {
     match &machine.sentinel {
         Some(sentinel) if sentinel.conditional => {
             out.push_str(&format!(
-                "{} writes {SENTINEL}, if what comes before it succeeds\n",
+                "{} writes {SENTINEL} only if the previous commands succeed\n",
                 sentinel.by
             ));
         }
         Some(sentinel) => out.push_str(&format!(
-            "{} writes {SENTINEL}, whatever comes before it\n",
+            "{} writes {SENTINEL}, even after a failure\n",
             sentinel.by
         )),
         None => out.push_str(&format!("nothing in these documents writes {SENTINEL}\n")),

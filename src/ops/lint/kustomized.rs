@@ -13,7 +13,7 @@ use crate::text::budget::Budget;
 use crate::text::glob::plain;
 use crate::text::source::Source;
 
-/// What the kustomizations among some files say of the others.
+/// The kustomizations among the input files, and the files that they use as patches.
 pub(super) struct Kustomized {
     /// The folders with a kustomization, without dots in their paths.
     folders: BTreeSet<String>,
@@ -54,7 +54,7 @@ impl Kustomized {
         all
     }
 
-    /// Whether a file lies beside a kustomization.
+    /// Whether a file is beside a kustomization.
     pub(super) fn takes(&self, name: &str) -> bool {
         self.folders.contains(&plain(folder_of(name)))
     }

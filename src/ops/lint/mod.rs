@@ -43,8 +43,8 @@ pub struct Request<'a> {
     pub sources: &'a [Source],
     /// What all of them are; without it, what their names and contents say.
     pub form: Option<Form>,
-    /// The contract that is to be fulfilled, such as `v1beta2`: what still stands on an older one
-    /// is told.
+    /// The contract that is to be fulfilled, such as `v1beta2`: what still is on an older one
+    /// is reported.
     pub contract: Option<&'a str>,
     /// What the kinds are, where their names do not tell it.
     pub roles: &'a ProjectRoles,
@@ -286,7 +286,7 @@ fn nothing(sources: &[Source]) -> Diagnostic {
     let message = if sources.is_empty() {
         "there is no file to check"
     } else {
-        "no file holds an object of Kubernetes or a metadata.yaml"
+        "no file holds a Kubernetes object or a metadata.yaml"
     };
     let finding = Diagnostic::of(&NOTHING, message);
     let finding = match sources {
@@ -373,7 +373,7 @@ struct CheckedFolder {
     known: Known,
 }
 
-/// Checks a components file, with what lies beside it.
+/// Checks a components file, with what is beside it.
 fn judge(
     components: Components,
     source: &Source,

@@ -45,7 +45,7 @@ const GATES: FeatureGates = FeatureGates {
 };
 
 impl Findings {
-    /// What `validate` reports of texts; variables of clusterctl have their default or any value.
+    /// What `validate` reports of texts; clusterctl variables have their default or any value.
     pub(super) fn of(sources: &[Source], budget: &Arc<Budget>) -> Self {
         let request = Request {
             budget: Arc::clone(budget),
@@ -164,7 +164,7 @@ fn is_at_variable(finding: &Diagnostic, source: &Source) -> bool {
 
 const VARIABLE: &str = "${";
 
-/// Whether a text has variables of clusterctl, or something like them.
+/// Whether a text has clusterctl variables, or something like them.
 pub(super) fn is_template(source: &Source) -> bool {
     source.text().contains(VARIABLE)
 }

@@ -22,8 +22,8 @@ rules! {
     NOTHING_KNOWN = error("migrate-nothing-known");
 }
 
-/// The most rounds in which documents that would be rejected are left as they are; others may
-/// refer to them.
+/// The maximum number of rounds in which documents that would be rejected are left as they are;
+/// others may refer to them.
 const ROUNDS: usize = 5;
 
 /// Texts after their migration.

@@ -121,7 +121,7 @@ pub fn run(request: &Request<'_>) -> Checked {
     checked.report.extend(checksums::check(release));
     if let Some(previous) = request.previous {
         // What cannot be compared must not look as if nothing had changed. Of the release itself it
-        // is told already.
+        // is reported already.
         let (before, hindering) = side(previous, budget);
         checked.report.extend(hindering);
         checked

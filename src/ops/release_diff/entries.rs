@@ -30,7 +30,7 @@ pub(super) type Entries = BTreeMap<Key, Value>;
 /// Whether objects of one name in several files are several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scopes {
-    /// Templates and metadata are told apart by their file.
+    /// Templates and metadata are distinguished by their file.
     ByFile,
     /// One file is compared: all its objects are one set, and of a folder the components are.
     One,

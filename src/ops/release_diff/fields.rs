@@ -10,7 +10,7 @@ use crate::diag::FieldPath;
 use crate::objects::strategic_merge;
 use crate::text::go::json;
 
-/// By what items of a list are told apart, by the field of the list, where `patchMergeKey` of
+/// By what items of a list are distinguished, by the field of the list, where `patchMergeKey` of
 /// Kubernetes' types has nothing or is ambiguous: Services, the metadata of a release, users'
 /// files, subjects of bindings, classes of machines (their `listMapKeys`, or what makes them one).
 const KEYS: &[(&str, &[&str])] = &[
@@ -108,8 +108,8 @@ impl Walk {
         }
     }
 
-    /// Items that are told apart by fields: those of the old list in its order, then those that are
-    /// new.
+    /// Items that are distinguished by fields: those of the old list in its order, then those that
+    /// are new.
     fn keyed(&mut self, fields: &[&str], before: &Keyed<'_>, after: &Keyed<'_>) {
         let step = |item: &Value| {
             Step::Item(
@@ -222,7 +222,7 @@ impl<'v> Keyed<'v> {
     }
 }
 
-/// The fields by which items of both lists are told apart, and the items.
+/// The fields by which items of both lists are distinguished, and the items.
 fn keyed<'v>(
     field: &str,
     old: &'v [Value],
@@ -390,7 +390,7 @@ mod tests {
                 "env reordered [\"a\",\"b\"] [\"b\",\"a\"]",
             ],
         );
-        // Containers' ports are told apart by `containerPort`, a Service's by `port`.
+        // Containers' ports are distinguished by `containerPort`, a Service's by `port`.
         check(
             json!({"ports": [{"port": 1, "targetPort": 2}]}),
             json!({"ports": [{"port": 1, "targetPort": 3}]}),

@@ -13,8 +13,8 @@ use crate::render::write::gzip;
 use crate::text::budget::Budget;
 use crate::text::tree::Tree;
 
-/// The most bytes that a compressed file may have on the node; larger ones are extracted as they
-/// are carried.
+/// The maximum number of bytes that a compressed file may have on the node; larger ones are
+/// extracted as they are carried.
 const LARGEST_FILE: usize = 64 << 20;
 
 /// Whether data is what gzip gives.

@@ -123,7 +123,7 @@ fn contents(rendered: &Rendered, target: &Target<'_>, budget: &Budget) -> BTreeM
         .collect()
 }
 
-/// Whether a content that stands in the config itself, or is the provider's own, is known not to be
+/// Whether a content that is in the config itself, or is the provider's own, is known not to be
 /// a key, a certificate or a kubeconfig. Of the provider's files those are the ones that hold what
 /// Secrets do, in whatever form.
 fn may_be_shown(content: &[u8], is_of_config: bool) -> bool {
@@ -227,7 +227,7 @@ fn placeholders(html: &mut Html, report: &MachineReport) {
     if report.placeholders.is_empty() {
         return;
     }
-    html.heading(Level::Three, "What was filled in");
+    html.heading(Level::Three, "Placeholders");
     let rows = report.placeholders.iter().map(|placeholder| {
         vec![
             Cell::Text(placeholder.name.to_owned()),

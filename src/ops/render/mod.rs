@@ -73,7 +73,7 @@ pub struct Machine<'a> {
 }
 
 impl Machine<'_> {
-    /// Whether its version of Kubernetes is a placeholder.
+    /// Whether its Kubernetes version is a placeholder.
     pub(crate) fn has_placeholder_version(&self) -> bool {
         self.placeholders
             .iter()
@@ -366,7 +366,7 @@ fn no_config(pool: &Pool) -> Diagnostic {
         .at(place)
         .note(held(pool));
     match may_be_rendered(pool) {
-        true => finding.help("name a file that does; bootstrap data that was rendered already is read back by `windlass inspect FILE`"),
+        true => finding.help("name a file with one; to read rendered bootstrap data, run `windlass inspect FILE`"),
         false => finding.help("name a file with a KubeadmConfig, a WindlassConfig, a template of these, or a KubeadmControlPlane"),
     }
 }

@@ -32,7 +32,7 @@ pub struct MachineReport {
     pub(super) role: &'static str,
     /// The CAPI release whose bytes are matched.
     pub(super) capi_version: String,
-    /// The version of Kubernetes.
+    /// The Kubernetes version.
     pub(super) kubernetes_version: Option<String>,
     /// The format of the data.
     pub(super) format: Option<&'static str>,

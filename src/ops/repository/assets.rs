@@ -252,7 +252,7 @@ pub(in crate::ops) fn judged<'a>(
     judged
 }
 
-/// The providers of a release, its metadata, and why they cannot be read.
+/// Reads the providers and the metadata of a release. The report lists what cannot be read.
 fn read(
     files: &Tree,
     shown: &str,

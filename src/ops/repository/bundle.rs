@@ -320,7 +320,7 @@ fn completed(
     let merged = text.as_ref().map(|text| Source::new(name, text.as_str()));
     let mut versions = cert_manager::versions(repository);
     versions.sort_by_key(|version| parse_semantic(version).ok());
-    // A setting that leads elsewhere than into the bundle is told.
+    // A setting that leads elsewhere than into the bundle is reported.
     let set = merged
         .as_ref()
         .and_then(|source| cert_manager_setting(source, budget))

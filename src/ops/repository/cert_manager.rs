@@ -197,7 +197,7 @@ mod tests {
             of(&format!("apiVersion: v1\nkind: ConfigMap\n{LABELLED}\nspec: {{group: cert-manager.io}}\n"), None).1,
             [foreign]
         );
-        // What cannot be read is told as such, and nothing else is guessed.
+        // What cannot be read is reported as such, and nothing else is guessed.
         let broken = of("a: [\n", None);
         assert!(
             broken.0.is_none() && broken.1.len() == 1 && broken.1[0].starts_with("yaml-syntax: "),

@@ -163,7 +163,7 @@ impl Release<'_> {
             .map(|error| (version, error));
         if let Some((name, error)) = of_version.or(of_name) {
             let message = format!(
-                "the Cluster API operator calls things `{name}`, which the API server rejects"
+                "the Cluster API operator requires the name or label value `{name}`, which the API server rejects"
             );
             let finding = Diagnostic::of(&NAME_REJECTED, message)
                 .at(self.place(components))

@@ -48,7 +48,7 @@ pub trait Verifier {
 pub struct Unverified {
     /// The release or bundle, as the user named it.
     pub release: String,
-    /// The path of the signed file; its signature lies beside it.
+    /// The path of the signed file; its signature is beside it.
     pub file: String,
     /// The signature, a Sigstore bundle.
     pub signature: Vec<u8>,
@@ -107,7 +107,7 @@ pub fn verify(files: &Tree, shown: &str, verifier: &dyn Verifier) -> Report {
         .paths()
         .filter(|path| !vouched.contains(path) && signed_by(path).is_none())
         .collect();
-    // What a wrong signature does not vouch for is told with it.
+    // What a wrong signature does not vouch for is reported with it.
     if !is_wrong && !open.is_empty() {
         report.push(missing(&open, folder, vouched.is_empty()));
     }
@@ -347,7 +347,7 @@ mod tests {
             ],
             &[("out/b", "no signature in out covers b, c, d and 2 more")],
         );
-        // What a wrong signature does not vouch for is told with it alone.
+        // What a wrong signature does not vouch for is reported with it alone.
         check(
             &[("a", "1"), ("a.sigstore.json", "2"), ("b", "2")],
             &[(

@@ -26,10 +26,10 @@ rules! {
     pub(crate) CUT = info("why-cut");
 }
 
-/// How many things of a machine are told.
+/// How many things of a machine are reported.
 const MOST_TOLD: usize = 100;
 
-/// What is asked, and how it is told.
+/// What is asked, and how it is reported.
 pub struct Asking<'a> {
     wanted: Wanted,
     /// As it was written.
@@ -95,7 +95,7 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// A value without secrets; of what its name makes a secret nothing is told.
+    /// A value without secrets; of what its name makes a secret nothing is reported.
     fn clean_value(&self, name: &str, value: &Sensitive<String>) -> String {
         let leaf = name.rsplit('.').next().unwrap_or(name);
         let leaf = leaf.split('[').next().unwrap_or(leaf);
@@ -238,7 +238,7 @@ fn of_machine(
         .iter()
         .filter(|thing| asking.wanted.means(thing))
         .collect();
-    // One more than is told, so that the cut is seen.
+    // One more than is reported, so that the cut is seen.
     told.things = meant
         .iter()
         .take(MOST_TOLD + 1)

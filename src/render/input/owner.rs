@@ -1,4 +1,4 @@
-//! What stands above a config: the Machine or MachinePool that it is for, or the object that will
+//! What is above a config: the Machine or MachinePool that it is for, or the object that will
 //! make such.
 
 use super::cluster::Reference;
@@ -99,7 +99,7 @@ impl<'a> Owner<'a> {
                 .is_some()
     }
 
-    /// The version of Kubernetes, with the `v` that the webhooks of these kinds add; `""` when
+    /// The Kubernetes version, with the `v` that the webhooks of these kinds add; `""` when
     /// there is none.
     pub(crate) fn kubernetes_version(&self) -> String {
         with_v(self.object.text(self.version_path()))
@@ -119,7 +119,7 @@ impl<'a> Owner<'a> {
         }
     }
 
-    /// The name of its Cluster; `""` when it does not say.
+    /// The name of the owner's Cluster; `""` if it is not set.
     pub(super) fn cluster_name(&self) -> &'a str {
         match self.object.text(&["spec", "clusterName"]) {
             "" => self

@@ -81,7 +81,7 @@ pub(crate) fn endpoint() -> (Endpoint, Placeholder) {
     (endpoint, placeholder)
 }
 
-/// The version of Kubernetes: the newest that the newest profile was run with.
+/// The Kubernetes version: the newest that the newest profile was run with.
 pub(crate) fn kubernetes_version() -> Placeholder {
     Placeholder {
         name: "kubernetes version",

@@ -29,7 +29,7 @@ pub struct Profile {
     newest_patch: u64,
     /// The version that the provider stores and works on; it serves no newer one.
     pub storage: ApiVersion,
-    /// The oldest minor version of Kubernetes 1 that is rendered.
+    /// The oldest Kubernetes minor version 1 that is rendered.
     pub oldest_kubernetes: u64,
     /// Whether Kubernetes' libraries are older than 0.34: then the kubeconfig for discovery has a
     /// line `preferences: {}`, and rejections show structs in Go's syntax.
@@ -239,7 +239,7 @@ impl Profile {
     }
 
     /// Whether KubeadmControlPlane sets the feature gate ControlPlaneKubeletLocalMode for that
-    /// version of Kubernetes.
+    /// Kubernetes version.
     pub(crate) fn sets_kubelet_local_mode(&self, kubernetes: &Version) -> bool {
         let minor = if kubernetes.major == 1 {
             kubernetes.minor

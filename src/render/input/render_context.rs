@@ -1,4 +1,4 @@
-//! The render context of a machine: its cluster, its role, its version of Kubernetes.
+//! The render context of a machine: its cluster, its role, its Kubernetes version.
 
 use super::cluster::ClusterFacts;
 use super::filling::Filling;
@@ -29,7 +29,7 @@ rules! {
 pub(crate) struct RenderContext<'a> {
     pub(crate) role: Role,
     pub(crate) cluster: ClusterFacts,
-    /// The version of Kubernetes as it is rendered; may be empty or no version.
+    /// The Kubernetes version as it is rendered; may be empty or no version.
     pub(crate) kubernetes_version: String,
     pub(crate) version_from: Filling,
     /// Who says the name of the cluster.

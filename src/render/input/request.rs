@@ -24,7 +24,7 @@ pub struct Request {
     pub cluster_name: Option<String>,
     /// The endpoint of the API server.
     pub endpoint: Option<Endpoint>,
-    /// The version of Kubernetes.
+    /// The Kubernetes version.
     pub kubernetes_version: Option<String>,
     /// The token that the provider would make.
     pub token: Option<Sensitive<String>>,

@@ -174,7 +174,7 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Whether the content of a file of this field stands in another object, which may be a Secret.
+    /// Whether the content of a file of this field is in another object, which may be a Secret.
     pub(crate) fn is_referred(&self, file: &FieldPath) -> bool {
         self.config.at(&file.field("contentFrom")).is_some()
     }

@@ -79,8 +79,8 @@ fn default(name: &str) -> Option<String> {
         .map(|(_, value)| (*value).to_owned())
 }
 
-/// The most variables of a file for which markers stand: each is looked for in all that is
-/// rendered.
+/// The maximum number of variables of a file for which markers stand: each is looked for in all
+/// that is rendered.
 pub(crate) const MOST_MARKERS: usize = 200;
 
 /// What stands for a variable on which nothing rendered may depend: a text that no document has by

@@ -37,11 +37,11 @@ rules! {
     pub(crate) PASSWORD_UNFIT = error("config-password-unfit");
 }
 
-/// The most bytes of all files of a machine, before anything is made of them. What a Secret holds
-/// is a thirtieth of it.
+/// The maximum number of bytes of all files of a machine, before anything is made of them. What a
+/// Secret holds is a thirtieth of it.
 const MOST_BYTES: usize = 32 << 20;
 
-/// The most characters of a password that cloudbase-init takes.
+/// The maximum number of characters of a password that cloudbase-init takes.
 const LONGEST_WINDOWS_PASSWORD: usize = 20;
 
 /// Where contents come from.
@@ -221,7 +221,7 @@ impl Contents<'_> {
             }
             Err(Fault::ValueTooLarge(line)) => {
                 let message = format!(
-                    "{origin} is a template that makes a value of more than {MAX_VALUE} bytes on its line {line}"
+                    "line {line} of the template in {origin} produces a value of more than {MAX_VALUE} bytes"
                 );
                 rejected(&TEMPLATE_REJECTED, message)
                     .help("make the value smaller; no file may be as large")

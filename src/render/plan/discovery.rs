@@ -214,7 +214,7 @@ pub(crate) fn kubeconfig_file(
     let Ok(text) = goyaml::to_string(&document) else {
         let message = format!("{path} holds a character that YAML does not allow");
         let finding = Diagnostic::of(&KUBECONFIG_UNWRITABLE, message).at(config.place(&path));
-        return notes.reject(finding.help("remove control characters from its texts"));
+        return notes.reject(finding.help("remove control characters from its strings"));
     };
     Some(Some(PlannedFile {
         path: kube_config_path.clone(),

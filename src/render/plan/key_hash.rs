@@ -33,7 +33,7 @@ pub(super) fn of_bundle(pem: &[u8]) -> Result<Vec<String>, &'static str> {
     }
 }
 
-/// Certificate → tbsCertificate → subjectPublicKeyInfo, as it stands in the certificate.
+/// Certificate → tbsCertificate → subjectPublicKeyInfo, as it is in the certificate.
 fn subject_public_key_info(der: &[u8]) -> Option<&[u8]> {
     of_certificate(der).map(|[.., key]| key.whole)
 }

@@ -144,7 +144,7 @@ impl Planner<'_> {
         directories.into_iter().enumerate().map(planned).collect()
     }
 
-    /// The version of kubeadm's API for the machine's version of Kubernetes.
+    /// The version of kubeadm's API for the machine's Kubernetes version.
     fn kubeadm_api(&self, notes: &mut Notes) -> Option<KubeadmApi> {
         let text = &self.render_context.kubernetes_version;
         let parsed = parse_tolerant(text).map_err(|cause| {
@@ -161,10 +161,10 @@ impl Planner<'_> {
                 let said = self.request.kubernetes_version.as_ref().unwrap_or(text);
                 let message = match said.as_str() {
                     "" if self.request.kubernetes_version.is_none() => {
-                        "the machine says no version of Kubernetes".to_owned()
+                        "the machine says no Kubernetes version".to_owned()
                     }
                     text => format!(
-                        "`{text}` is not a version of Kubernetes that CAPI {} renders",
+                        "`{text}` is not a Kubernetes version that CAPI {} renders",
                         self.request.profile.version(),
                         text = Quoted(text)
                     ),
@@ -300,7 +300,7 @@ impl Planner<'_> {
                 .feature_gates
                 .get_or_insert_default();
             gates.entry("ControlPlaneKubeletLocalMode".to_owned()).or_insert_with(|| {
-                let why = "Cluster API turns it on for KubeadmControlPlanes of these versions of Kubernetes";
+                let why = "Cluster API turns it on for KubeadmControlPlanes of these Kubernetes versions";
                 notes.fill("clusterConfiguration.featureGates.ControlPlaneKubeletLocalMode", Filling::Provider(why));
                 true
             });

@@ -10,7 +10,7 @@ use super::served::{config_rules, config_wording, whole_schema};
 use crate::admission::{self, Judge};
 use crate::api::names::Version;
 use crate::contract::CORE_GROUP;
-use crate::conversion::core::{Conversion, RenderContext, convert_object};
+use crate::conversion::core::{Conversion, ConversionContext, convert_object};
 use crate::diag::{Diagnostic, FieldPath, Quoted, Remedy, Segment, Setting, Shared};
 use crate::objects::fields;
 use crate::render::input::request::Request;
@@ -128,11 +128,11 @@ fn violations(conversion: &Conversion, request: &Request) -> Vec<Violation> {
 fn converted(target: &Target<'_>, version: Version, request: &Request) -> Conversion {
     let mut object = target.config.value().clone();
     whole_schema(target.kind, version, &request.profile).apply_defaults(&mut object);
-    let render_context = RenderContext {
+    let context = ConversionContext {
         version_of: &|_, _| None,
         keeps_incomplete: true,
     };
-    convert_object(&object, Version::V1Beta2, &render_context).unwrap_or(Conversion {
+    convert_object(&object, Version::V1Beta2, &context).unwrap_or(Conversion {
         value: object,
         ..Conversion::default()
     })

@@ -1,4 +1,4 @@
-//! The rest of an object: what stands beside the spec of the config. Nothing of it reaches the
+//! The rest of an object: what is beside the spec of the config. Nothing of it reaches the
 //! node, and a fault in it keeps the API server from taking the object at all.
 
 use super::control_plane;
@@ -11,7 +11,7 @@ use crate::render::input::request::Request;
 use crate::render::input::target::Target;
 use crate::schema::document::{self, Part};
 
-/// Checks what stands beside the spec of the config; nothing, when the version is not known.
+/// Checks what is beside the spec of the config; nothing, when the version is not known.
 pub(crate) fn check(target: &Target<'_>, request: &Request, notes: &mut Notes) -> Option<()> {
     let version = target.version()?;
     let object = target.config;

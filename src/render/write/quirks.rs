@@ -199,7 +199,7 @@ fn jinja(text: &str, path: &FieldPath, config: &Object) -> Option<Diagnostic> {
     )
 }
 
-/// Disks of which cloud-init's map keeps only the last.
+/// Reports repeated devices in `diskSetup.partitions`: cloud-init keeps only the last entry.
 fn repeated_devices(plan: &NodePlan, config: &Object, spec_path: &FieldPath) -> Report {
     let mut last = BTreeMap::new();
     let partitions: Vec<_> = plan
@@ -317,7 +317,7 @@ fn misread(text: &Text<'_>, config: &Object, budget: &Budget) -> Option<Diagnost
             );
         }
         Reading::Cut(_) | Reading::Value(_) if text.kind == Kind::Secret => {
-            format!("{path} reaches cloud-init as another text")
+            format!("cloud-init reads a different string from {path}")
         }
         Reading::Value(value) if value == text.text => {
             format!("{path} reaches cloud-init as the value {value}, where it wants a text")

@@ -16,7 +16,7 @@ pub struct Rendered {
     pub role: Role,
     /// The cluster.
     pub cluster_name: String,
-    /// The version of Kubernetes.
+    /// The Kubernetes version.
     pub kubernetes_version: String,
     /// The format of the data.
     pub format: Format,

@@ -5,7 +5,7 @@ use crate::diag::{Diagnostic, Report, Severity};
 use crate::report::Sources;
 use crate::report::text::{counts, excerpt, place_words};
 
-/// The most findings of a page.
+/// The maximum number of findings of a page.
 const MOST: usize = 500;
 
 /// All findings that count: errors before warnings, and each in the order of the report.

@@ -4,11 +4,11 @@ use super::Html;
 use crate::report::text::plural;
 use crate::text::cut::cut;
 
-/// The most bytes of one content.
+/// The maximum number of bytes of one content.
 const MOST_BYTES: usize = 64 << 10;
 
-/// A content behind a summary, which `summary` writes. `name` says what it is to those who do not
-/// see it. Of a long one the beginning is shown, and the rest is counted.
+/// Writes `content` behind a summary, which `summary` writes. `name` is the accessible name. Long
+/// content is cut, and the number of omitted lines is shown.
 pub(crate) fn folded(html: &mut Html, name: &str, content: &str, summary: impl FnOnce(&mut Html)) {
     html.element("details", &[], |html| {
         html.element("summary", &[], summary);

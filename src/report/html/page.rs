@@ -176,8 +176,8 @@ mod tests {
         page.finish()
     }
 
-    /// A list of contents helps where there is more than one section; what is left out is told only
-    /// where something is.
+    /// A list of contents helps where there is more than one section; what is left out is reported
+    /// only where something is.
     #[test]
     fn sections_are_listed_where_there_are_several() {
         assert!(page(201).contains("This page would be too long: 1 entry is left out of it."));

@@ -8,7 +8,7 @@ use crate::report::text::plural;
 const WIDTH: f64 = 720.0;
 /// See [`WIDTH`].
 const HEIGHT: f64 = 240.0;
-/// The most tiles; what is smaller becomes one.
+/// The maximum number of tiles; what is smaller becomes one.
 const MOST_TILES: usize = 24;
 /// How wide a character of a label is about, and how high a line.
 const CHARACTER: f64 = 7.3;

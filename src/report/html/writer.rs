@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use crate::report::text::{visible, visible_lines};
 use crate::text::cut::cut;
 
-/// The most bytes of a page: what browsers of phones show without trouble.
+/// The maximum number of bytes of a page: what browsers of phones show without trouble.
 const LARGEST: usize = 4 << 20;
 
 /// The rank of a heading below those of sections.

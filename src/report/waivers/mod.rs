@@ -34,7 +34,7 @@ pub struct ProjectWaiver {
     /// The rule.
     pub rule: String,
     /// The files, relative to the folder of the settings, as patterns without braces; a folder
-    /// stands for all that lies below.
+    /// stands for all that is below.
     pub patterns: Vec<String>,
     /// The reason.
     pub reason: String,
@@ -52,7 +52,7 @@ pub struct Waivers<'a> {
     /// The ids of all rules.
     pub known: &'a BTreeSet<&'static str>,
     /// Whether this run would have found what a rule finds in a file: a waiver that suppresses
-    /// nothing is told only then.
+    /// nothing is reported only then.
     pub is_judged: &'a dyn Fn(&str, &str) -> bool,
     /// The same for all files of a waiver of the project.
     pub is_settled: &'a dyn Fn(&ProjectWaiver) -> bool,
@@ -143,7 +143,8 @@ const MARK: &str = "windlass: ignore";
 const NAME: &str = "windlass";
 const WORD: &str = "ignore";
 
-/// How many unknown rules of one comment are told one by one; each finding shows the whole line.
+/// How many unknown rules of one comment are reported one by one; each finding shows the whole
+/// line.
 const MOST_UNKNOWN: usize = 8;
 
 impl Comments {

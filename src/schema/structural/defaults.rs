@@ -56,8 +56,8 @@ fn visit(
     if let Some(items) = &node.items {
         visit(items, false, &path.field("items"), meter, out);
     }
-    // What the root says about its own type and metadata may have no defaults at all, which is told
-    // elsewhere.
+    // What the root says about its own type and metadata may have no defaults at all, which is
+    // reported elsewhere.
     let own = |name: &&String| !(resource && META_FIELDS.contains(&name.as_str()));
     for (name, property) in node.properties.iter().filter(|(name, _)| own(name)) {
         visit(property, false, &path.property(name.as_str()), meter, out);

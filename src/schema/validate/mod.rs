@@ -21,7 +21,7 @@ impl Schema {
     /// What the API server says about an object, CEL rules aside: the schema, then embedded
     /// resources, then lists that are sets or maps.
     ///
-    /// The object is taken as it is: [`Schema::prune`] and [`Schema::apply_defaults`] come first,
+    /// The object is used unchanged: [`Schema::prune`] and [`Schema::apply_defaults`] come first,
     /// as on the server. The server's order is random where maps are concerned; here it is the
     /// order of the keys.
     pub fn validate(&self, object: &Value) -> Vec<Violation> {

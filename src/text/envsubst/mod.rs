@@ -125,7 +125,8 @@ impl Substituted {
 /// How many bytes one substitution may produce, intermediate results included.
 pub(crate) const MAX_OUTPUT: usize = 256 << 20;
 
-/// Why a template cannot be parsed or substituted. `Display` gives the reference's own words.
+/// The reason why a template cannot be parsed or substituted. `Display` prints the message of the
+/// reference implementation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubstError {
     /// What is wrong.

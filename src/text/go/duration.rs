@@ -12,7 +12,7 @@ const HOUR: u64 = 60 * MINUTE;
 /// `0`.
 ///
 /// # Errors
-/// In Go's words.
+/// The message of Go.
 pub(crate) fn parse(text: &str) -> Result<i64, String> {
     let invalid = || format!("time: invalid duration {}", quote(text));
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);

@@ -155,7 +155,7 @@ pub(crate) fn is_decimal(text: &str) -> bool {
         && exponent.is_none_or(|exponent| !exponent.is_empty() && digits(exponent))
 }
 
-/// `1.8p3` behind `0x`: the exponent is of 2, and must be there.
+/// Parses a hexadecimal float after its `0x`, such as `1.8p3`. The binary exponent is required.
 fn hexadecimal(text: &str) -> Result<f64, NumberFault> {
     let (mantissa, exponent) = text.split_once('p').ok_or(NumberFault::Syntax)?;
     let digits = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);

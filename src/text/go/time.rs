@@ -110,7 +110,7 @@ const OF_YAML: [&[Part]; 4] = {
 /// `time.Parse(time.RFC3339, text)`.
 ///
 /// # Errors
-/// In Go's words.
+/// The message of Go.
 pub(crate) fn rfc3339(text: &str) -> Result<Time, String> {
     parse(RFC_3339, text.as_bytes()).map_err(|fault| match fault {
         Fault::Range(what) => format!(
@@ -205,7 +205,7 @@ impl Part {
 /// What does not fit a layout.
 #[derive(Debug)]
 enum Fault<'t> {
-    /// A part, and what stands in its place.
+    /// A part, and what is in its place.
     Part(Part, &'t [u8]),
     /// A number of this name.
     Range(&'static str),

@@ -17,7 +17,7 @@ use crate::text::yaml::resolve::json_number;
 const INDENT: usize = 2;
 /// The column after which texts are folded.
 const WIDTH: usize = 80;
-/// The longest key, in bytes, that stands on one line with its value.
+/// The longest key, in bytes, that is on one line with its value.
 const SIMPLE_KEY: usize = 128;
 
 /// Where a node stands.

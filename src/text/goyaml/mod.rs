@@ -72,7 +72,7 @@ pub(crate) fn write_to(text: &mut String, value: &Value) -> Result<(), EmitError
     Emitter::new(text).document(value)
 }
 
-/// Which strings with a variable of clusterctl (`${…}`) stand in double quotes, so that what
+/// Which strings with a clusterctl variable (`${…}`) stand in double quotes, so that what
 /// replaces the variable stays text. Go quotes none of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VariableQuoting<'a> {

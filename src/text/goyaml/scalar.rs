@@ -149,7 +149,7 @@ pub(super) fn is_line_separator(bytes: &[u8]) -> bool {
     matches!(bytes, [0xe2, 0x80, 0xa8 | 0xa9, ..])
 }
 
-/// Whether a line break of YAML 1.1 stands at `at`.
+/// Whether a line break of YAML 1.1 is at `at`.
 pub(super) fn is_break(bytes: &[u8], at: usize) -> bool {
     matches!(bytes.get(at), Some(b'\n' | b'\r')) || bytes.get(at..).is_some_and(is_line_separator)
 }

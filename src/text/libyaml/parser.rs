@@ -11,8 +11,8 @@ pub(in crate::text) struct Event<'a> {
     pub(in crate::text) kind: EventKind<'a>,
     /// Where it starts, without its anchor and tag.
     pub(in crate::text) start: Mark,
-    /// Where it ends: for lists and mappings in block style, which have no sign of their own,
-    /// where it starts.
+    /// The end. Block sequences and mappings have no indicators of their own: they end where they
+    /// start.
     pub(in crate::text) end: Mark,
 }
 

@@ -1,4 +1,4 @@
-//! Scalars: blocks, quoted texts, plain words. What stands in the text as it is read is not copied.
+//! Scalars: blocks, quoted texts, plain words. What is in the text as it is read is not copied.
 
 use std::borrow::Cow;
 
@@ -178,7 +178,7 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// A text in quotes that stands on one line as it is read; the scanner then is at the closing
+    /// A text in quotes that is on one line as it is read; the scanner then is at the closing
     /// quote.
     fn simply_quoted(&mut self, quote: u8) -> Option<&'a str> {
         let is_special =

@@ -46,12 +46,12 @@ impl<'t> Blocks<'t> {
         self.open.last()
     }
 
-    /// Whether what is read stands in `[[ … ]]`, where `&&`, `|` and `(` join no commands.
+    /// Whether what is read is in `[[ … ]]`, where `&&`, `|` and `(` join no commands.
     pub(super) fn is_in_test(&self) -> bool {
         self.in_test
     }
 
-    /// Whether what is read stands in a branch of `case`.
+    /// Whether what is read is in a branch of `case`.
     pub(super) fn is_in_branch(&self) -> bool {
         self.open
             .last()

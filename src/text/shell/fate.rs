@@ -16,7 +16,7 @@ pub(crate) enum Fate {
     Excused,
     /// Nothing: it runs in the background.
     Background,
-    /// It is not a failure: it answers `if` or `while`, or it stands in a function.
+    /// It is not a failure: it answers `if` or `while`, or it is in a function.
     Answer,
 }
 

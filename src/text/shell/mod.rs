@@ -3,7 +3,7 @@
 //! Language", 2.2, 2.3, 2.9 and 2.10; bash's `$'…'`, `<<<`, `[[ … ]]` and `function`).
 //!
 //! `reader` takes signs and words apart, `blocks` knows the words that open and close (`if`, `{`,
-//! `case` …), and `fate` tells what follows when a command fails. What stands in `$(…)` and
+//! `case` …), and `fate` tells what follows when a command fails. What is in `$(…)` and
 //! backquotes is skipped as part of its word. In doubt nothing is said.
 
 mod blocks;

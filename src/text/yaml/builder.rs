@@ -41,7 +41,7 @@ rules! {
 /// How tags begin that YAML itself defines.
 const CORE_TAG: &str = "tag:yaml.org,2002:";
 
-/// The most bytes of keys that the path of a finding repeats.
+/// The maximum number of bytes of keys that the path of a finding repeats.
 const LONGEST_PATH: usize = 2048;
 
 /// A mapping or a list that is still open.
@@ -96,7 +96,7 @@ pub(super) struct Builder<'a, T> {
     counted: Size,
     /// What of it aliases stand for.
     aliased: usize,
-    /// While events come from the tape, how many collections were open before: what lies within
+    /// While events come from the tape, how many collections were open before: what is within
     /// them was checked before.
     replays: Option<usize>,
     root: Option<T>,
@@ -171,7 +171,7 @@ impl<'a, T: Tree> Builder<'a, T> {
     }
 
     /// The whole value of a line in quotes when words stand behind what it begins with; the fault
-    /// that follows in this line is told with it.
+    /// that follows in this line is reported with it.
     fn whole_in_quotes(&mut self, begins: TextRange) -> Option<Option<String>> {
         let text = self.source.text();
         if !is_followed(text, begins) {
@@ -664,7 +664,7 @@ impl<'a, T: Tree> Builder<'a, T> {
     }
 
     /// A mapping that is written `{{…`: an expression of jinja without quotes becomes the text that
-    /// was meant, and is told.
+    /// was meant, and is reported.
     fn expression(&mut self, written: TextRange, entries: Vec<Entry<T>>) -> Made<T> {
         let text = self.source.slice(written);
         if !(text.ends_with("}}") && entries.is_empty()) {

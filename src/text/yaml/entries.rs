@@ -39,8 +39,8 @@ impl<T> Entries<T> {
         self.all.extend(entries);
     }
 
-    /// The entries, each key once: of equal keys the last one wins, at its own place. Those that
-    /// lose are told, but for what `<<` brought: overriding it is what merging is for.
+    /// The entries with each key once: the last value of a key wins, at its own position. Also
+    /// returns the overridden keys, except those from `<<`, which exist to be overridden.
     pub(super) fn close(self) -> (Vec<Entry<T>>, Vec<Overridden>) {
         let Entries { mut all, merged } = self;
         if all.is_sorted_by(|a, b| a.key < b.key) {

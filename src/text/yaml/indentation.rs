@@ -15,7 +15,7 @@ pub(super) struct Misplaced {
     pub(super) help: Remedy,
     /// What can be done instead, behind the line of the neighbour.
     pub(super) or: &'static str,
-    /// The word that stands at the wrong place.
+    /// The word that is at the wrong place.
     pub(super) word: TextRange,
     /// The word beside which it belongs.
     pub(super) beside: Option<TextRange>,
@@ -208,7 +208,7 @@ fn beside(line: &Line<'_>, column: usize, key: &str, range: TextRange) -> Mispla
     }
 }
 
-/// A line that YAML takes for more of the value above it, although a `: ` stands in it; `None` when
+/// A line that YAML takes for more of the value above it, although a `: ` is in it; `None` when
 /// it does not begin with a word and a `:`.
 pub(super) fn of_continuation(text: &str, at: usize) -> Option<Misplaced> {
     let line = from(text, at).next()?;

@@ -65,8 +65,8 @@ pub fn parse_within(source: &Source, limits: &Limits, budget: &Budget) -> Parsed
 }
 
 /// Reads the documents of a source for which `is_asked` says so, of each number from 1 and each
-/// text; more of them where documents cannot be told apart without reading. What is wrong with them
-/// is not said.
+/// text; more of them where documents cannot be distinguished without reading. What is wrong with
+/// them is not said.
 pub(crate) fn parse_some(
     source: &Source,
     budget: &Budget,
@@ -175,7 +175,7 @@ fn settings(range: Range<usize>) -> Settings {
     }
 }
 
-/// For each of these bytes, in their order, whether it stands in a key or a value: a `#` there
+/// For each of these bytes, in their order, whether it is in a key or a value: a `#` there
 /// begins no comment. What stands behind a fault is not known to.
 pub(crate) fn in_scalars(text: &str, bytes: &[usize], budget: &Budget) -> Vec<bool> {
     let mut found = vec![false; bytes.len()];

@@ -18,7 +18,7 @@ pub struct Document<T = Node> {
 
 /// A value and the stretch of text that says it.
 ///
-/// The value of an alias stands at the alias; what lies within it stands at the anchor.
+/// The value of an alias is at the alias; what is within it is at the anchor.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Node {
     /// Location.
@@ -110,7 +110,7 @@ impl<'a> IntoIterator for &'a Mapping {
     }
 }
 
-/// Where a field path leads to in a document.
+/// The location of a field path in a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Located {
     /// The value at the path, when it is there. Otherwise the key of the deepest ancestor that is,

@@ -78,7 +78,7 @@ pub(super) fn parse_some(
     documents
 }
 
-/// Whether a text may hold anchors. `&&`, which stands in the rules of CRDs, begins none.
+/// Whether a text may hold anchors. `&&`, which is in the rules of CRDs, begins none.
 pub(crate) fn has_anchors(text: &[u8]) -> bool {
     let starts_word = |at: usize| {
         at == 0

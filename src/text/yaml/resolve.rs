@@ -83,7 +83,7 @@ fn number(word: &str) -> Resolved {
     if go::time::of_yaml(word).is_some() {
         return Resolved::Timestamp;
     }
-    // Every number is made of these; most strings that start with a digit are told apart here,
+    // Every number is made of these; most strings that start with a digit are distinguished here,
     // without a copy.
     if !word.bytes().all(|b| {
         b.is_ascii_hexdigit() || matches!(b, b'_' | b'+' | b'-' | b'.' | b'x' | b'X' | b'o' | b'O')

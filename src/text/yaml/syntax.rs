@@ -223,7 +223,7 @@ impl<'a> Judged<'a> {
         before.rsplit('\n').next().unwrap_or(before)
     }
 
-    /// The value of the line, unless it lies in brackets that an earlier line opens.
+    /// The value of the line, unless it is in brackets that an earlier line opens.
     fn value(&self) -> Option<LineValue<'a>> {
         let line = self.fault.at.offset - self.before().len();
         let is_within = |mark: Mark| {

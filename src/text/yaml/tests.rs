@@ -270,7 +270,7 @@ fn findings_are_bounded() {
             "yaml-findings-exceeded"
         ]
     );
-    // Of each kind of odd characters the first is told however many others there are.
+    // Of each kind of odd characters the first is reported however many others there are.
     let odd = "a: 1\n".repeat(10) + "---\n# \u{1}\u{2028}\u{feff}\n";
     let parsed = parse_within(&Source::new("x.yaml", odd), &limits, &Budget::default());
     let rules: Vec<_> = parsed
@@ -577,7 +577,7 @@ fn tabs_in_brackets_are_gos() {
     );
 }
 
-/// What Go drops of a text is told, once for an anchor whatever its aliases.
+/// What Go drops of a text is reported, once for an anchor whatever its aliases.
 #[test]
 fn tags_that_go_drops_are_told() {
     for (text, place, expected) in [

@@ -16,7 +16,7 @@ pub(crate) struct ClusterValues {
     pub(crate) cluster_name: String,
     /// Host and port of the control plane.
     pub(crate) control_plane_endpoint: String,
-    /// The version of Kubernetes, as it is written in the Machine.
+    /// The Kubernetes version, as it is written in the Machine.
     pub(crate) kubernetes_version: String,
     /// Domain of Services.
     pub(crate) dns_domain: String,

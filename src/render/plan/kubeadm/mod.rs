@@ -38,7 +38,7 @@ pub(crate) enum KubeadmApi {
 }
 
 impl KubeadmApi {
-    /// The version that is written for a version of Kubernetes; pre-releases count as the release.
+    /// The version that is written for a Kubernetes version; pre-releases count as the release.
     ///
     /// # Errors
     ///
@@ -55,7 +55,7 @@ impl KubeadmApi {
         }
     }
 
-    /// The first version of Kubernetes for which it is written.
+    /// The first Kubernetes version for which it is written.
     pub(crate) fn first_kubernetes(self) -> &'static str {
         match self {
             KubeadmApi::V1Beta2 => "v1.15.0",

@@ -11,7 +11,7 @@ use crate::render::input::request::Encoder;
 use crate::render::plan::node_plan::PlannedFile;
 use crate::render::write::gzip;
 
-/// A content as it stands in the document.
+/// A content as it is in the document.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Carried<'a> {
     /// The key `encoding`; empty: not said.

@@ -21,7 +21,7 @@ pub(crate) trait Checked {
     }
 }
 
-/// What lies within a value.
+/// What is within a value.
 pub(crate) enum Shape<'a> {
     Leaf,
     Pointer(&'a dyn Checked),

@@ -23,7 +23,7 @@ pub(crate) fn node_files<'a>(data: &[u8], plan: &'a NodePlan) -> Vec<NodeFile<'a
         .collect()
 }
 
-/// The units of systemd in some data, as Ignition's configuration has them.
+/// The systemd units in some data, as Ignition's configuration has them.
 pub(crate) fn node_units(data: &[u8]) -> Vec<Value> {
     let config = config(data, &mut { LARGEST });
     let units = config.pointer("/systemd/units").and_then(Value::as_array);

@@ -179,7 +179,7 @@ impl Context<'_> {
 const UNFIT: &str = "yaml: unmarshal errors:";
 
 /// An entry in words, without its place: the lines that it counts are those of a text that nobody
-/// sees, or are told beside it.
+/// sees, or are reported beside it.
 fn words(entry: &Entry) -> String {
     let message = redacted(&entry.message);
     let message = message

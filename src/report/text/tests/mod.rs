@@ -503,7 +503,7 @@ fn lines_to_add_are_shown_without_the_text_too() {
     );
 }
 
-/// Another word about the same file has no line to stand in, and is told all the same.
+/// Another word about the same file has no line to stand in, and is reported all the same.
 #[test]
 fn a_related_file_is_named_though_it_is_the_same() {
     let source = Source::new("a.yaml", "x: 1\n");

@@ -392,7 +392,7 @@ fn matching(text: &Term<'_>, pattern: &Term<'_>) -> u64 {
         .saturating_mul(pattern.size().cost(REGEX))
 }
 
-/// The value of a whole number that stands in the expression.
+/// The value of a whole number that is in the expression.
 fn integer(written: &IdedExpr) -> Option<u64> {
     match &written.expr {
         Expr::Literal(LiteralValue::Int(number)) => Some(number.inner().cast_unsigned()),

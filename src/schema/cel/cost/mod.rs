@@ -1,7 +1,7 @@
 //! What an expression may cost at worst, as the API server estimates it before it takes a CRD.
 //!
 //! Source: `checker/cost.go` of cel-go 0.26 with the API server's own functions and sizes. The
-//! estimate follows upstream also where that is odd: an item of a list that stands in the
+//! estimate follows upstream also where that is odd: an item of a list that is in the
 //! expression itself is taken to be as large as `self`. Expressions have no checked types here;
 //! where we cannot tell what upstream would say, we say nothing.
 

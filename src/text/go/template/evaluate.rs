@@ -229,7 +229,7 @@ impl<'t> Run<'t> {
         self.list(branch.otherwise.as_deref().unwrap_or_default(), dot)
     }
 
-    /// Says whether there was anything to go over.
+    /// Executes a `range`. Returns whether there were elements.
     fn range(&mut self, branch: &'t Branch, value: &Held) -> Result<bool, Leave> {
         let shown = |value: &Value| {
             sprint(std::slice::from_ref(value), MAX_OUTPUT)

@@ -47,7 +47,7 @@ pub enum Fault {
     Unsupported(String),
     /// The result is larger than [`MAX_OUTPUT`].
     TooLarge,
-    /// A value on this line, from 1, is larger than [`MAX_VALUE`]. Go would hold it.
+    /// A value on this line (from 1) is larger than [`MAX_VALUE`], a limit that Go does not have.
     ValueTooLarge(usize),
     /// A value on this line, from 1, is nested deeper than [`MAX_NESTING`]. Go would hold it.
     ValueTooDeep(usize),

@@ -14,17 +14,17 @@ use crate::harness::windlass;
 const CORE: &str = "cluster.x-k8s.io/v1beta2";
 
 /// What a render of a config of a namespace needs besides it.
-struct RenderContext {
+struct Fixture {
     /// Cluster and Secrets.
     items: Vec<Value>,
     machines: Vec<Value>,
 }
 
-impl RenderContext {
+impl Fixture {
     fn of(plane: &ControlPlane, namespace: &str) -> Self {
         let mut items = plane.api.list(CORE, "Cluster", Some(namespace));
         items.extend(plane.api.list("v1", "Secret", Some(namespace)));
-        RenderContext {
+        Fixture {
             items,
             machines: plane.api.list(CORE, "Machine", Some(namespace)),
         }
@@ -109,12 +109,12 @@ pub(in crate::scenarios) fn assert_data_of_kind_is_rendered(
 ) {
     let all = data_of_kind(kind, plane, namespace);
     assert_eq!(all.len(), count, "{:?}", all.keys());
-    let render_context = RenderContext::of(plane, namespace);
+    let fixture = Fixture::of(plane, namespace);
     for config in kind.list(plane, namespace) {
         let Some(stored) = all.get(text(&config["metadata"]["name"])) else {
             continue;
         };
-        let file = render_context.file(folder, &config).display().to_string();
+        let file = fixture.file(folder, &config).display().to_string();
         let mut arguments = vec!["render", &file, "--no-placeholders", "--show-secrets", "-q"];
         // The Cluster has a control plane now, which it had not then.
         if stored.contains("kubeadm init") {
@@ -135,9 +135,9 @@ pub(in crate::scenarios) fn assert_render_rejects(
     namespace: &str,
     configs: &[&Value],
 ) {
-    let render_context = RenderContext::of(plane, namespace);
+    let fixture = Fixture::of(plane, namespace);
     for config in configs {
-        let file = render_context.file(folder, config).display().to_string();
+        let file = fixture.file(folder, config).display().to_string();
         // Where nothing but a token is missing, the manager would have made one.
         let arguments = [
             "render",

@@ -205,7 +205,7 @@ ignition_struct! {
 }
 
 ignition_struct! {
-    /// How a file system was made in earlier versions.
+    /// The deprecated `create` object of a file system.
     Create {
         force: bool = "force" ? "empty",
         options: Vec<String> = "options" ? "empty",

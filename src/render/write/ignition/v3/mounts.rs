@@ -1,4 +1,4 @@
-//! Mounts as units of systemd (systemd.mount, systemd.unit: "String Escaping for Inclusion in Unit
+//! Mounts as systemd units (systemd.mount, systemd.unit: "String Escaping for Inclusion in Unit
 //! Names").
 
 use super::files::clean;

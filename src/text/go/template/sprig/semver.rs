@@ -246,7 +246,7 @@ fn satisfies(constraint: &str, version: &Version) -> Result<bool, String> {
 
 pub(super) fn compare(arguments: &Arguments<'_>) -> Called<Held> {
     let (constraint, version) = (arguments.text(0), arguments.text(1));
-    // The constraint is read first, so its fault is told first.
+    // The constraint is read first, so its fault is reported first.
     let any = Version {
         numbers: [0; 3],
         pre: String::new(),

@@ -34,8 +34,8 @@ enum Kind {
     Objects(&'static Shape),
 }
 
-/// The keys of an object; `*` before a key says that it is required. Items of lists are told apart
-/// by the key `id`.
+/// The keys of an object; `*` before a key says that it is required. Items of lists are
+/// distinguished by the key `id`.
 struct Shape {
     keys: &'static [(&'static str, Kind)],
     id: &'static str,
