@@ -63,6 +63,8 @@ pub struct Context<'a> {
     pub global: Global,
     /// How the program calls itself.
     pub program: &'static str,
+    /// The words that call the verb.
+    pub verb: String,
     /// What the run may spend.
     pub budget: Arc<Budget>,
 }
@@ -340,6 +342,7 @@ mod tests {
             environment: &environment,
             global,
             program,
+            verb: "lint".to_owned(),
             budget: Arc::default(),
         });
         let text = |buffer: Buffer| String::from_utf8(buffer.0.borrow().clone()).unwrap();

@@ -4,9 +4,10 @@
 use super::templates::TemplateFlags;
 use super::{Context, Failure};
 use crate::diag::Report;
+use crate::io::charts;
 use crate::io::input::{self, Limits};
-use crate::ops::kustomize_files;
 use crate::ops::render::{self, Rendering};
+use crate::ops::{self, kustomize_files};
 use crate::render::{Origins, Pool, Request, report_undeclared};
 use crate::report::Sources;
 use crate::report::text::listed;
@@ -57,6 +58,15 @@ impl Documents {
             sources.show_secrets();
         }
         let mut report = inputs.report;
+        let folders = charts::folders(&inputs.sources);
+        let operands = if context.verb == "why" { " WHAT" } else { "" };
+        let command = format!("windlass {}{operands} -", context.verb);
+        report.extend(ops::charts::take(
+            &mut inputs.sources,
+            &folders,
+            &command,
+            &request.budget,
+        ));
         templates.note_unused(&inputs.sources, context);
         let (texts, origins) =
             templates.substituted(context, inputs.sources, request, &mut report, &mut sources)?;

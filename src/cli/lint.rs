@@ -16,6 +16,7 @@ use super::settings::Judge;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::diag::Report;
+use crate::io::charts;
 use crate::io::cores;
 use crate::io::files;
 use crate::io::input::{self, ENDINGS, Inputs, Limits};
@@ -117,11 +118,13 @@ impl Run for Arguments {
             .map(|(_, form)| form);
         let budget = Arc::clone(&context.budget);
         let (contract, roles) = (self.contract.as_deref(), judge.roles());
+        let charts = charts::folders(&texts);
         let lint = |texts: &[Source]| {
             lint::run(&lint::Request {
                 sources: texts,
                 form,
                 contract,
+                charts: &charts,
                 roles: &roles,
                 budget: &budget,
             })
@@ -282,7 +285,11 @@ fn verdict(
 
 /// Reads what the command line names. The files of a tar, such as a bundle, are those of a folder
 /// of its name.
-fn read(paths: &[String], judge: &Judge, context: &mut Context<'_>) -> Result<Inputs, Failure> {
+pub(super) fn read(
+    paths: &[String],
+    judge: &Judge,
+    context: &mut Context<'_>,
+) -> Result<Inputs, Failure> {
     let is_tar = |path: &&String| {
         *path != "-"
             && files::is_file(Path::new(path))
@@ -313,6 +320,17 @@ fn read(paths: &[String], judge: &Judge, context: &mut Context<'_>) -> Result<In
 /// How many bytes tell a tar.
 const TAR_HEADER: u64 = 512;
 
+/// The line about folders that were skipped.
+pub(super) fn excluded_note(excluded: &[String]) -> Option<String> {
+    let folders = excluded
+        .iter()
+        .map(|folder| format!("{folder}/"))
+        .collect::<Vec<_>>();
+    listed(&folders).map(|folders| {
+        format!("skipped by default: {folders}; `exclude` in windlass.toml replaces the list")
+    })
+}
+
 /// What was skipped and what was not checked, one line each.
 fn notes(linted: &Linted, excluded: &[String]) -> Vec<String> {
     let of_form = |form: Form| {
@@ -322,13 +340,7 @@ fn notes(linted: &Linted, excluded: &[String]) -> Vec<String> {
             .filter(move |file| file.form == form.as_str());
         files.map(|file| file.file.as_str()).collect::<Vec<_>>()
     };
-    let folders = excluded
-        .iter()
-        .map(|folder| format!("{folder}/"))
-        .collect::<Vec<_>>();
-    let excluded = listed(&folders).map(|folders| {
-        format!("skipped by default: {folders}; `exclude` in windlass.toml replaces the list")
-    });
+    let excluded = excluded_note(excluded);
     let templated = listed(&of_form(Form::Templated))
         .map(|files| format!("skipped as templates of other tools: {files}"));
     let patches = listed(&of_form(Form::Patch))

@@ -14,8 +14,10 @@ use super::settings::{IN_PART, Judge};
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use crate::api::names::Version;
+use crate::io::charts;
 use crate::io::files;
 use crate::io::input::{self, Inputs, Limits};
+use crate::ops;
 use crate::ops::migrate::{self, Family, FileChange, Migration, Wanted};
 use crate::report::Sources;
 use crate::report::levels::Verdict;
@@ -80,9 +82,18 @@ impl Run for Arguments {
     fn run(self, context: &mut Context<'_>) -> Result<Exit, Failure> {
         let judge = self.levels.judge(context)?;
         let wanted = self.wanted()?;
-        let inputs = input::read(&self.files, Limits::default(), &mut context.stdio.stdin)?;
+        let mut inputs = input::read(&self.files, Limits::default(), &mut context.stdio.stdin)?;
         self.reject(&inputs.sources)?;
-        let (migration, verdict, sources) = self.migrated(context, &judge, inputs, &wanted);
+        let shown = inputs.sources.clone();
+        let folders = charts::folders(&shown);
+        inputs.report.extend(ops::charts::take(
+            &mut inputs.sources,
+            &folders,
+            &self.command(),
+            &context.budget,
+        ));
+        let (migration, verdict, sources) =
+            self.migrated(context, &judge, (inputs, &shown), &wanted);
         let (done, differs) = self.hand_over(context, &migration, &sources, verdict.fails)?;
         let to = if self.write && self.output.format == Format::Text {
             To::Stdout
@@ -108,6 +119,17 @@ impl Run for Arguments {
 }
 
 impl Arguments {
+    /// The command that migrates standard input in the same way.
+    fn command(&self) -> String {
+        let version = self
+            .to_version
+            .as_ref()
+            .map(|to| format!(" --to-version {to}"));
+        let kind = self.to_kind.as_ref().map(|to| format!(" --to-kind {to}"));
+        let flags = [version, kind].into_iter().flatten().collect::<String>();
+        format!("windlass migrate{flags} -")
+    }
+
     fn wanted(&self) -> Result<Wanted, Failure> {
         let version = self.to_version.as_deref().and_then(Version::parse);
         let family = Family::ALL
@@ -128,18 +150,22 @@ impl Arguments {
         &self,
         context: &Context<'_>,
         judge: &Judge,
-        inputs: Inputs,
+        (inputs, shown): (Inputs, &[Source]),
         wanted: &Wanted,
     ) -> (Migration, Verdict, Sources) {
         let mut held = BTreeSet::new();
         loop {
-            let mut migration = migrate::run(&inputs.sources, wanted, &held, &context.budget);
+            // Of templates of a chart alone nothing is migrated.
+            let mut migration = match inputs.sources.is_empty() && inputs.report.has_errors() {
+                true => Migration::default(),
+                false => migrate::run(&inputs.sources, wanted, &held, &context.budget),
+            };
             migration.is_unfinished |= inputs.report.has_errors();
             let mut report = inputs.report.clone();
             report.extend(std::mem::take(&mut migration.report));
-            let names = inputs.sources.iter().map(|source| source.name().as_ref());
+            let names = shown.iter().map(|source| source.name().as_ref());
             report.sort(&names.collect::<Vec<_>>());
-            let mut sources: Sources = inputs.sources.iter().cloned().collect();
+            let mut sources: Sources = shown.iter().cloned().collect();
             let verdict = if migration.is_unfinished {
                 judge.verdict_of_unfinished(context, report, &mut sources)
             } else {

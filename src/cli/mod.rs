@@ -31,6 +31,7 @@ mod lint;
 mod lsp;
 mod man;
 mod migrate;
+mod outlook;
 mod overview;
 mod provenance_flags;
 mod provider_file;
@@ -184,6 +185,7 @@ impl Invocation<'_> {
             environment: self.environment,
             global,
             program: self.program,
+            verb: verb.name(),
             budget: Arc::default(),
         };
         let result = verb.run(&matches, &mut context);

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::verbs::{Action, Group, Manner, Run, Verb};
 use super::{Context, Exit, Failure};
 use super::{
-    diff, images, inspect, lint, migrate, release, release_check, release_diff, release_image,
-    render, repository, rules, size, topology, validate, vars, why,
+    diff, images, inspect, lint, migrate, outlook, release, release_check, release_diff,
+    release_image, render, repository, rules, size, topology, validate, vars, why,
 };
 use crate::provider;
 use crate::report::json;
@@ -60,6 +60,11 @@ static SCHEMAS: &[Schema] = &[
     Schema {
         kind: "migrate",
         make: json::schema_of::<json::Envelope<migrate::MigrateReport>>,
+    },
+    // `outlook -o json`.
+    Schema {
+        kind: "outlook",
+        make: json::schema_of::<json::Envelope<outlook::OutlookReport>>,
     },
     // provider.yaml.
     Schema {

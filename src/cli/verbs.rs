@@ -7,8 +7,8 @@ use super::guesses::with_guesses;
 use super::{
     Context, Exit, Failure, Global, completion, config_repositories, diff, explain, generate,
     generate_cluster, generate_provider, generate_yaml, images, init, inspect, lint, lsp, man,
-    migrate, overview, release, release_check, release_diff, release_image, render, repository,
-    rules, schema, size, topology, validate, vars, version, why,
+    migrate, outlook, overview, release, release_check, release_diff, release_image, render,
+    repository, rules, schema, size, topology, validate, vars, version, why,
 };
 
 /// The sections of the overview.
@@ -155,6 +155,7 @@ pub static VERBS: &[Verb] = &[
     diff::VERB,
     why::VERB,
     migrate::VERB,
+    outlook::VERB,
     topology::PLAN,
     topology::VARIABLES,
     rules::VERB,

@@ -6,6 +6,7 @@
 mod api_version;
 pub(crate) mod book;
 mod demands;
+pub(crate) mod endings;
 mod image;
 pub mod labels;
 pub mod manager;

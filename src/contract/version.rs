@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::endings::{self, Release, Subject};
 use super::labels;
 
 /// A generation of the contract that the current core still accepts. What differs between them is a
@@ -13,7 +14,7 @@ use super::labels;
 )]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ContractVersion {
-    /// `status.ready`; planned to end with CAPI 1.16 in April 2027.
+    /// `status.ready`; `endings` has the release that ends it.
     V1Beta1,
     /// `status.initialization`; the current one.
     V1Beta2,
@@ -38,13 +39,10 @@ impl ContractVersion {
             .find(|version| version.as_str() == text)
     }
 
-    /// The release of Cluster API that accepts the generation no more, and when it is expected;
+    /// The release of Cluster API that no longer accepts the generation, and when it is expected;
     /// `None` while nobody knows (book: "Cluster API release vs contract versions").
-    pub(crate) fn ends_with(self) -> Option<&'static str> {
-        match self {
-            ContractVersion::V1Beta1 => Some("v1.16 (April 2027)"),
-            ContractVersion::V1Beta2 => None,
-        }
+    pub(crate) fn ends_with(self) -> Option<&'static Release> {
+        endings::ending(Subject::Contract, self.as_str()).map(|ending| ending.release)
     }
 
     /// The label by which a CRD says which of its versions fulfil this contract.

@@ -8,6 +8,7 @@ use super::documents::folder_of;
 use super::objects::Neighbours;
 use crate::diag::Report;
 use crate::lint::templates::is_template;
+use crate::ops::charts::Charts;
 use crate::ops::lint::{self, Form};
 use crate::ops::object_check;
 use crate::ops::rules;
@@ -94,6 +95,7 @@ fn found(
         sources: &sources,
         form: None,
         contract: None,
+        charts: &Charts::new(),
         roles,
         budget,
     });

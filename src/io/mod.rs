@@ -7,6 +7,7 @@
     reason = "this is where files, streams and the environment are touched"
 )]
 
+pub mod charts;
 pub mod clock;
 pub mod clusterctl_files;
 mod comparison;

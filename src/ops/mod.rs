@@ -1,6 +1,7 @@
 //! The verbs: values in, values and a report out. One file a verb; reading and writing is the
 //! shell's.
 
+pub mod charts;
 pub mod config_repositories;
 pub mod diff;
 pub mod fix;
@@ -15,6 +16,7 @@ pub mod kustomize_files;
 pub mod lint;
 pub mod migrate;
 pub(crate) mod object_check;
+pub mod outlook;
 pub mod release_build;
 pub mod release_bump;
 pub mod release_changes;

@@ -318,7 +318,7 @@ fn lost(subject: &Subject<'_>, argument: &Argument<'_>) -> Option<Diagnostic> {
 }
 
 /// The first version without a flag that there was, and what to do.
-fn loss(component: Component, flag: &str) -> Option<(u64, String)> {
+pub(super) fn loss(component: Component, flag: &str) -> Option<(u64, String)> {
     let told = removed(component)
         .find(|(name, ..)| *name == flag)
         .map(|(_, since, help)| (*since, (*help).to_owned()));
@@ -333,7 +333,7 @@ fn loss(component: Component, flag: &str) -> Option<(u64, String)> {
 }
 
 /// What a component says of a flag that it does not have: by pflag, and by Go's own package.
-fn rejection(component: Component, flag: &str) -> String {
+pub(super) fn rejection(component: Component, flag: &str) -> String {
     if component == Component::Etcd {
         format!("flag provided but not defined: -{flag}")
     } else {

@@ -25,6 +25,13 @@ pub(super) fn minor(subject: &Subject<'_>) -> Option<u64> {
     }
 }
 
+/// The first Kubernetes minor version 1 whose kubeadm runs this minor version of etcd 3, or a
+/// newer one.
+pub(super) fn comes_with(etcd: u64) -> Option<u64> {
+    let (kubernetes, _) = DEFAULTS.iter().find(|(_, minor)| *minor >= etcd)?;
+    Some(*kubernetes)
+}
+
 fn default_minor(kubernetes: u64) -> Option<u64> {
     let (_, etcd) = DEFAULTS
         .iter()
@@ -50,6 +57,7 @@ mod tests {
             assert_eq!(default_minor(kubernetes), Some(etcd), "v1.{kubernetes}");
         }
         assert_eq!((default_minor(21), default_minor(38)), (None, None));
+        assert_eq!([6, 7, 8].map(comes_with), [Some(34), Some(37), None]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Feature gates of kubeadm (`InitFeatureGates` in `cmd/kubeadm/app/features`, each minor version
-//! from v1.22.0 to v1.36.0): one that it does not know ends `kubeadm init`.
+//! from v1.22.0 to v1.37.2): one that it does not know ends `kubeadm init`.
 
 use super::Subject;
 use crate::diag::{Diagnostic, rules};
@@ -14,18 +14,24 @@ rules! {
 /// A gate, the first Kubernetes minor version 1 with it, and the first without it again.
 const GATES: [(&str, u64, Option<u64>); 9] = [
     ("IPv6DualStack", 16, Some(24)),
-    ("PublicKeysECDSA", 19, None),
+    ("PublicKeysECDSA", 19, Some(37)),
     ("RootlessControlPlane", 22, None),
     ("UnversionedKubeletConfigMap", 23, Some(26)),
     ("EtcdLearnerMode", 27, Some(33)),
     ("UpgradeAddonsBeforeControlPlane", 28, Some(31)),
     ("WaitForAllControlPlaneComponents", 30, Some(35)),
     ("ControlPlaneKubeletLocalMode", 31, Some(36)),
-    ("NodeLocalCRISocket", 32, None),
+    ("NodeLocalCRISocket", 32, Some(37)),
 ];
 
 /// The versions whose gates are all known.
-const KNOWN: std::ops::RangeInclusive<u64> = 22..=36;
+const KNOWN: std::ops::RangeInclusive<u64> = 22..=37;
+
+/// The first Kubernetes minor version 1 whose kubeadm lost a gate.
+pub(crate) fn lost_in(name: &str) -> Option<u64> {
+    let (_, _, gone) = GATES.iter().find(|(known, ..)| *known == name)?;
+    *gone
+}
 
 pub(super) fn check(subject: &Subject<'_>) -> Vec<Diagnostic> {
     let Some(minor) = subject.minor() else {
@@ -91,8 +97,12 @@ mod tests {
         check("EtcdLearnerMode", 27, true);
         check("EtcdLearnerMode", 33, false);
         check("SidecarContainers", 30, false);
+        check("NodeLocalCRISocket", 36, true);
+        check("NodeLocalCRISocket", 37, false);
+        check("PublicKeysECDSA", 36, true);
+        check("PublicKeysECDSA", 37, false);
         // Nobody knows the gates of a version to come.
-        check("SidecarContainers", 37, true);
-        check("EtcdLearnerMode", 37, false);
+        check("SidecarContainers", 38, true);
+        check("EtcdLearnerMode", 38, false);
     }
 }

@@ -15,6 +15,7 @@ mod etcd;
 pub(crate) mod gates;
 mod known_flags;
 pub(crate) mod kubeadm_values;
+pub(crate) mod losses;
 pub(crate) mod matrix;
 pub(crate) mod networks;
 pub(crate) mod node_files;

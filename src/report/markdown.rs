@@ -56,15 +56,33 @@ pub(crate) fn folded_diff(name: &str, body: &str) -> String {
 
 /// Foreign text as code, of which Markdown and HTML read nothing.
 pub(crate) fn code(text: &str) -> String {
-    let mut escaped = String::from("<code>");
+    format!("<code>{}</code>", entities(text, "-./: "))
+}
+
+/// A sentence: what is in backquotes as code, of the rest Markdown and HTML read nothing.
+pub(crate) fn escaped(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    let is_paired = parts.len() % 2 == 1;
+    let part = |(at, part): (usize, &&str)| match is_paired && at % 2 == 1 {
+        true => code(part),
+        false => entities(part, "-./: ,;()'\"=$%?"),
+    };
+    let escaped: Vec<String> = parts.iter().enumerate().map(part).collect();
+    escaped.join(if is_paired { "" } else { "&#96;" })
+}
+
+/// A text with entities for all signs but some.
+fn entities(text: &str, kept: &str) -> String {
+    let mut escaped = String::new();
     for c in visible(text).chars() {
         match c {
-            '-' | '.' | '/' | ':' | ' ' => escaped.push(c),
-            c if c.is_ascii_punctuation() => escaped.push_str(&format!("&#{};", u32::from(c))),
+            c if c.is_ascii_punctuation() && !kept.contains(c) => {
+                escaped.push_str(&format!("&#{};", u32::from(c)));
+            }
             c => escaped.push(c),
         }
     }
-    escaped + "</code>"
+    escaped
 }
 
 #[cfg(test)]
@@ -78,6 +96,15 @@ mod tests {
             code("<b>`x`_*é"),
             "<code>&#60;b&#62;&#96;x&#96;&#95;&#42;é</code>"
         );
+    }
+
+    #[test]
+    fn text_in_backquotes_is_code() {
+        assert_eq!(
+            escaped("write `a: b`, not *c*"),
+            "write <code>a: b</code>, not &#42;c&#42;"
+        );
+        assert_eq!(escaped("a ` b"), "a &#96; b");
     }
 
     /// A fence is longer than what could end it.

@@ -8,6 +8,7 @@ pub(crate) mod edit;
 pub mod envsubst;
 pub mod glob;
 pub mod go;
+pub(crate) mod go_template;
 pub mod goyaml;
 pub mod gzip;
 pub(crate) mod hex;

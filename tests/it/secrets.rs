@@ -257,6 +257,17 @@ const RUNS: &[(&str, &[&str])] = &[
         "topology plan",
         &["in", "in -o json", "DOC", "in --against DOC"],
     ),
+    (
+        "outlook",
+        &[
+            "in",
+            "r in -o json",
+            "in -o sarif",
+            "in -o markdown",
+            "DOC",
+            "DOC -v 5",
+        ],
+    ),
     ("topology variables", &["in", "in -o json"]),
     ("rules", &[""]),
     ("explain", &["upgrade-series-lost"]),

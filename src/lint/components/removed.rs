@@ -149,25 +149,43 @@ pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     scope.objects.iter().filter_map(removed).collect()
 }
 
-fn removed(object: &Object) -> Option<Diagnostic> {
-    let is_it = |removal: &&Removal| {
-        let (group, version, kinds, ..) = **removal;
-        object.group() == group
-            && object.version() == version
+/// The row of a table about an object's version.
+fn row(table: &'static [Removal], object: &Object) -> Option<&'static Removal> {
+    table.iter().find(|(group, version, kinds, ..)| {
+        object.group() == *group
+            && object.version() == *version
             && (kinds.is_empty() || kinds.contains(&object.kind()))
+    })
+}
+
+/// The Kubernetes minor version 1 that no longer serves an object's version, and what to do.
+pub(crate) fn lost_in(object: &Object) -> Option<(u64, String)> {
+    let removal = row(KUBERNETES, object)?;
+    let (_, minor) = removal.3.split_once('.')?;
+    Some((minor.parse().ok()?, help(removal)))
+}
+
+fn help((group, _, _, _, instead): &Removal) -> String {
+    let line = match *instead {
+        "" => return "remove it: nothing replaces it; Pod Security Admission is set by labels of the Namespace".to_owned(),
+        instead if instead.contains('/') => instead.to_owned(),
+        instead => format!("{group}/{instead}"),
     };
-    let of = |of: &'static str, table: &'static [Removal]| {
-        table.iter().find(is_it).map(|removal| (of, removal))
-    };
-    let (of, (group, _, _, release, instead)) =
+    format!("write `apiVersion: {line}`, and change the fields to those of that version")
+}
+
+fn removed(object: &Object) -> Option<Diagnostic> {
+    let of = |of: &'static str, table: &'static [Removal]| Some((of, row(table, object)?));
+    let (of, removal) =
         of("Kubernetes", KUBERNETES).or_else(|| of("cert-manager", CERT_MANAGER))?;
     if version_rejection(object.value()).is_some() {
         return None;
     }
     let message = format!(
-        "{} is of version {}, which {of} {release} and later do not serve",
+        "{} is of version {}, which {of} {} and later do not serve",
         object.title(),
-        object.api_version()
+        object.api_version(),
+        removal.3
     );
     let finding = Diagnostic::of(&VERSION_REMOVED, message)
         .at(object.place(&FieldPath::of_fields("apiVersion")));
@@ -176,11 +194,7 @@ fn removed(object: &Object) -> Option<Diagnostic> {
         object.kind(),
         object.api_version()
     ));
-    Some(match *instead {
-        "" => finding.help("remove it: nothing replaces it; Pod Security Admission is set by labels of the Namespace"),
-        instead if instead.contains('/') => finding.help(format!("write `apiVersion: {instead}`, and the fields as that version has them")),
-        instead => finding.help(format!("write `apiVersion: {group}/{instead}`, and change the fields to those of that version")),
-    })
+    Some(finding.help(help(removal)))
 }
 
 #[cfg(test)]

@@ -28,14 +28,7 @@ pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
         .iter()
         .filter_map(|object| object_outdated(object, wanted, Object::title))
         .collect();
-    for definition in definitions(scope) {
-        let (Some(role), Some(promise)) = (definition.looked_up(), definition.newest_promise())
-        else {
-            continue;
-        };
-        let Some(version) = definition.served().remove(promise.taken()) else {
-            continue;
-        };
+    for (definition, role, promise, version) in promised(scope) {
         if promise.contract < wanted {
             report.push(contract_outdated(
                 &definition,
@@ -51,11 +44,40 @@ pub(in crate::lint) fn check(scope: &Scope<'_>) -> Report {
     report
 }
 
+/// The kinds that Cluster API looks up by contract, each with its role, the newest contract that it
+/// promises, and the version that Cluster API takes.
+fn promised<'a>(
+    scope: &Scope<'a>,
+) -> impl Iterator<Item = (Definition<'a>, Role, Promise<'a>, Version<'a>)> {
+    definitions(scope).into_iter().filter_map(|definition| {
+        let (role, promise) = (definition.looked_up()?, definition.newest_promise()?);
+        let version = definition.served().remove(promise.taken())?;
+        Some((definition, role, promise, version))
+    })
+}
+
+/// The kinds whose newest contract is older than `wanted`: the contract, and the finding with the
+/// way to the newer one.
+pub(crate) fn contracts_outdated(
+    scope: &Scope<'_>,
+    wanted: ContractVersion,
+) -> Vec<(ContractVersion, Diagnostic)> {
+    promised(scope)
+        .filter(|(_, _, promise, _)| promise.contract < wanted)
+        .map(|(definition, role, promise, version)| {
+            let finding = contract_outdated(&definition, role, &promise, &version, wanted);
+            (promise.contract, finding)
+        })
+        .collect()
+}
+
 /// The release that reads a contract no more.
 fn end(contract: ContractVersion) -> String {
     contract.ends_with().map_or_else(String::new, |release| {
         format!(
-            "Cluster API {release} no longer reads contract {}",
+            "{} ({}) no longer reads contract {}",
+            release.name(),
+            release.month(),
             contract.as_str()
         )
     })
@@ -224,7 +246,9 @@ pub(in crate::lint) fn object_outdated(
     Some(
         finding.note(end.map_or_else(String::new, |(version, release)| {
             format!(
-                "Cluster API {release} no longer serves {}",
+                "{} ({}) no longer serves {}",
+                release.name(),
+                release.month(),
                 version.as_str()
             )
         })),

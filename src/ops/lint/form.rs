@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::contract::{METADATA_FILE, ProviderType, labels};
 use crate::lint::templates::is_template;
 use crate::objects::{self, Substituted};
+use crate::ops::charts::{self, Charts};
 use crate::ops::kustomize_files;
 use crate::provider::KUSTOMIZATION_FILES;
 use crate::text::budget::Budget;
@@ -27,7 +28,9 @@ pub enum Form {
     Patch,
     /// A provider.yaml, from which a release is built.
     Provider,
-    /// A file that another tool makes YAML of, such as a template of Helm or Go.
+    /// A template of a Helm chart.
+    Chart,
+    /// A file that another tool makes YAML of, such as a template of Go.
     Templated,
     /// A copy of the components beside it, such as install.yaml.
     Copy,
@@ -54,6 +57,7 @@ impl Form {
             Form::Kustomization => "kustomization",
             Form::Patch => "patch",
             Form::Provider => "provider",
+            Form::Chart => "chart",
             Form::Templated => "templated",
             Form::Copy => "copy",
             Form::Other => "other",
@@ -73,7 +77,10 @@ impl Form {
         )
     }
 
-    pub(super) fn of(source: &Source, budget: &Budget) -> Self {
+    pub(super) fn of(source: &Source, charts: &Charts, budget: &Budget) -> Self {
+        if charts::is_template(source, charts) {
+            return Form::Chart;
+        }
         let file = source.file_name();
         match file {
             METADATA_FILE => return Form::Metadata,
@@ -82,7 +89,7 @@ impl Form {
             _ if is_template(file) => return Form::Template,
             _ => {}
         }
-        // A template of Helm: what it makes is not known here.
+        // What another tool makes of it is not known here.
         if source.text().lines().any(|line| line.starts_with("{{")) {
             return Form::Templated;
         }
@@ -220,7 +227,7 @@ mod tests {
     use super::*;
 
     fn form(name: &str, text: &str) -> &'static str {
-        Form::of(&Source::new(name, text), &Budget::default()).as_str()
+        Form::of(&Source::new(name, text), &Charts::new(), &Budget::default()).as_str()
     }
 
     const CRD: &str = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n";
@@ -264,6 +271,8 @@ mod tests {
                 "components",
             ),
             ("{\"apiVersion\": \"cluster.x-k8s.io/v1beta2\", \"kind\": \"ClusterClass\"}".to_owned(), "template"),
+            (format!("{DEPLOYMENT}metadata: {{name: \"{{{{ .Values.name }}}}\"}}\n"), "chart"),
+            (format!("{{{{ if .X }}}}\n{DEPLOYMENT}"), "templated"),
             ("kind: Deployment\n".to_owned(), "other"),
             (String::new(), "other"),
         ] {

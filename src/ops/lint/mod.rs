@@ -24,6 +24,7 @@ use crate::lint::metadata::{self, MetadataFile};
 use crate::lint::templates::{self, Known, Wanted};
 use crate::lint::{Asked, Audience, Components, Extent, Release, Wishes, provider_of};
 use crate::objects::Object;
+use crate::ops::charts::{self, Charts};
 use crate::ops::object_check::{self, Subject};
 use crate::ops::repository::assets::{meant_components, misnamed_components};
 use crate::ops::repository::version_of_folder;
@@ -46,6 +47,8 @@ pub struct Request<'a> {
     /// The contract that is to be fulfilled, such as `v1beta2`: what still is on an older one
     /// is reported.
     pub contract: Option<&'a str>,
+    /// The folders of the Helm charts that files are in.
+    pub charts: &'a Charts,
     /// What the kinds are, where their names do not tell it.
     pub roles: &'a ProjectRoles,
     /// What the run may spend.
@@ -59,7 +62,8 @@ pub struct CheckedFile {
     /// The file as the user gave it.
     pub file: String,
     /// `components`, `metadata`, `template`, `objects`, `provider`, `kustomization`, `patch` of
-    /// kustomize, `copy` of the components beside it, `templated` by another tool, or `other`.
+    /// kustomize, `copy` of the components beside it, `chart` for a template of Helm, `templated` by
+    /// another tool, or `other`.
     pub form: &'static str,
     /// Whether rules were asked of it.
     pub judged: bool,
@@ -123,10 +127,12 @@ pub fn run(request: &Request<'_>) -> Linted {
             | Form::Kustomization
             | Form::Patch
             | Form::Copy
+            | Form::Chart
             | Form::Templated
             | Form::Other => {}
         }
     }
+    linted.report.extend(of_charts(request, &forms));
     let all: Vec<Source> = folders
         .values()
         .flat_map(|folder| &folder.templates)
@@ -210,6 +216,30 @@ pub fn run(request: &Request<'_>) -> Linted {
     linted
 }
 
+/// The finding for each Helm chart of which there are templates.
+fn of_charts(request: &Request<'_>, forms: &[Form]) -> Report {
+    let templates = request
+        .sources
+        .iter()
+        .zip(forms)
+        .filter(|(_, form)| **form == Form::Chart)
+        .map(|(source, _)| source);
+    charts::findings(templates, request.charts, "windlass lint -")
+}
+
+/// What files are, and what kustomizations among them make of the others.
+pub(crate) fn forms_of(sources: &[Source], charts: &Charts, budget: &Budget) -> Vec<Form> {
+    let request = Request {
+        sources,
+        form: None,
+        contract: None,
+        charts,
+        roles: &ProjectRoles::default(),
+        budget,
+    };
+    forms(&request).0
+}
+
 fn wanted(request: &Request<'_>) -> Option<ContractVersion> {
     request.contract.and_then(ContractVersion::parse)
 }
@@ -223,7 +253,7 @@ fn forms(request: &Request<'_>) -> (Vec<Form>, Kustomized) {
         ..
     } = *request;
     let mut forms: Vec<Form> = budget.each(sources, |source, budget| {
-        asked.unwrap_or_else(|| Form::of(source, budget))
+        asked.unwrap_or_else(|| Form::of(source, request.charts, budget))
     });
     let of_kustomize = sources
         .iter()

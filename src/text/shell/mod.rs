@@ -15,9 +15,7 @@ mod words;
 pub(crate) use fate::{Fate, Judged, Strictness};
 pub(crate) use interpreter::Interpreter;
 pub(crate) use reader::read;
-#[cfg(feature = "cli")]
-pub(crate) use words::quoted;
-pub(crate) use words::{assignment, unquoted};
+pub(crate) use words::{assignment, quoted, unquoted};
 
 /// What joins a command to the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,5 @@
 //! The words of a command: its program, and what that is known for.
 
-#[cfg(feature = "cli")]
 use std::borrow::Cow;
 
 use super::Command;
@@ -89,7 +88,6 @@ fn runs(word: &str) -> bool {
 /// A word as a shell reads it back: in quotes where it needs them (2.2.2, "Single-Quotes"; 2.2.4,
 /// "Dollar-Single-Quotes", for what a terminal or a CI system would not print as it is: control
 /// characters, signs of direction, and `##`).
-#[cfg(feature = "cli")]
 pub(crate) fn quoted(word: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=@%+,".contains(&byte);
     let is_escaped = |c: char| c.is_control() || !c.is_ascii() && !c.is_alphanumeric();

@@ -111,6 +111,7 @@ pages! {
     migrate: "migrate.md",
     node: "node.md",
     oci: "oci.md",
+    outlook: "outlook.md",
     page: "page.md",
     provenance: "provenance.md",
     provider_yaml: "provider-yaml.md",
