@@ -31,6 +31,7 @@ fn release(criterion: &mut Criterion) {
         bencher.iter(|| {
             lint::run(&Request {
                 sources: &sources,
+                charts: &windlass::ops::charts::Charts::new(),
                 form: None,
                 contract: None,
                 roles: &Default::default(),

@@ -41,11 +41,11 @@ impl Documents {
         request: &Request,
         context: &mut Context<'_>,
     ) -> Result<Self, Failure> {
-        if let Some(version) = &request.kubernetes_version
-            && version.starts_with(|c: char| c.is_ascii_digit())
+        if let (Some(version), Some(given)) = (&request.kubernetes_version, &request.given_version)
+            && version != given
         {
             context.talk(&format!(
-                "note: the Kubernetes version {version} is read as v{version}"
+                "note: the Kubernetes version {given} is read as {version}"
             ));
         }
         let mut inputs = input::read(files, Limits::default(), &mut context.stdio.stdin)?;

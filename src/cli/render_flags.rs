@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::{Failure, remedy};
 use crate::api::secret::Sensitive;
+use crate::contract::parse_semantic;
 use crate::io::files;
 use crate::io::input::Limits;
 use crate::render::input::cluster::Endpoint;
@@ -120,7 +121,12 @@ impl RenderFlags {
             role: self.role.as_deref().and_then(Role::parse),
             cluster_name: self.cluster_name.clone(),
             endpoint: self.endpoint.as_deref().map(endpoint).transpose()?,
-            kubernetes_version: self.kubernetes_version.clone(),
+            kubernetes_version: self
+                .kubernetes_version
+                .as_deref()
+                .map(kubernetes_version)
+                .transpose()?,
+            given_version: self.kubernetes_version.clone(),
             token: self.token.as_deref().map(token).transpose()?,
             ca_cert_hashes: self
                 .ca_cert_hash
@@ -151,6 +157,22 @@ fn ends(flag: &str, text: &str) -> Result<Option<(String, String)>, Failure> {
             format!("write `--{flag} A..B` with both versions"),
         )),
     }
+}
+
+/// A whole version with its `v`. A version without patch number is its first patch.
+fn kubernetes_version(text: &str) -> Result<String, Failure> {
+    let numbers = text.trim();
+    let version = format!("v{}", numbers.strip_prefix('v').unwrap_or(numbers));
+    let first_patch = format!("{version}.0");
+    [version, first_patch]
+        .into_iter()
+        .find(|version| parse_semantic(version).is_ok())
+        .ok_or_else(|| {
+            Failure::usage(
+                format!("`--kubernetes-version {text}` is not a Kubernetes version"),
+                "write it such as `--kubernetes-version v1.34.1`",
+            )
+        })
 }
 
 fn endpoint(text: &str) -> Result<Endpoint, Failure> {

@@ -55,6 +55,9 @@ pub struct Rule {
     /// `## Fix`, and where the check runs on files a `## Bad` and a `## Good` example, which are
     /// run as tests.
     pub page: &'static str,
+    /// Whether reports hide the value of the field that a finding is about: nothing is known of an
+    /// unknown field, so its value may be secret.
+    pub hides_value: bool,
 }
 
 impl Rule {
@@ -68,6 +71,7 @@ impl Rule {
             class: Class::Reject,
             catalogue: None,
             page: "",
+            hides_value: false,
         }
     }
 
@@ -80,6 +84,7 @@ impl Rule {
             class: Class::Report,
             catalogue: None,
             page: "",
+            hides_value: false,
         }
     }
 
@@ -93,6 +98,7 @@ impl Rule {
             class: Class::Report,
             catalogue: None,
             page: "",
+            hides_value: false,
         }
     }
 
@@ -113,6 +119,12 @@ impl Rule {
     #[must_use]
     pub(crate) const fn page(mut self, page: &'static str) -> Self {
         self.page = page;
+        self
+    }
+
+    #[must_use]
+    pub(crate) const fn hides_value(mut self) -> Self {
+        self.hides_value = true;
         self
     }
 

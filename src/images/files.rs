@@ -1,7 +1,9 @@
 //! The texts of a machine's files, with the fields that they come from.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use serde_json::Value;
 
 use super::findings::{Spot, source_unknown};
@@ -59,6 +61,31 @@ impl FileText {
 
     pub(super) fn is_unit(&self) -> bool {
         self.has_ending(&["service", "conf"]) && self.text.contains("Exec")
+    }
+
+    /// Whether Podman makes a systemd unit of it.
+    pub(super) fn is_quadlet(&self) -> bool {
+        self.path.contains("/containers/systemd/") && self.has_ending(&["container", "image"])
+    }
+
+    /// The line of a script in a language that is not read, such as PowerShell or Python, which pulls
+    /// images.
+    pub(super) fn foreign_pull(&self) -> Option<usize> {
+        static PULL: LazyLock<Regex> = LazyLock::new(|| {
+            Regex::new(
+                r#"(?i)\b(?:ctr|crictl|nerdctl|docker|podman)(?:\.exe)?\b["',\s].*\b(?:pull|run|import|load)\b"#,
+            )
+            .expect("internal error: the expression is valid")
+        });
+        let is_script = Interpreter::of(&self.text).is_some()
+            || self.has_ending(&["ps1", "psm1", "bat", "cmd", "py"]);
+        if self.is_shell() || !is_script {
+            return None;
+        }
+        let mut lines = self.text.lines();
+        lines
+            .position(|line| !line.trim_start().starts_with(['#', ':']) && PULL.is_match(line))
+            .map(|at| at + 1)
     }
 
     /// Whether its name is that of an object in YAML or JSON.

@@ -30,7 +30,7 @@ static PINNED: LazyLock<Regex> = LazyLock::new(|| {
 
 /// The kubelet's flag, in a drop-in of its unit or a file of its environment.
 static FLAG: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r#"--pod-infra-container-image[= ]["']?([^"'\s\[]+)"#)
+    Regex::new(r#"(?m)^(?:[ \t]*[^#\s][^\n]*?)?--pod-infra-container-image[= ]["']?([^"'\s\[]+)"#)
         .expect("internal error: the expression is valid")
 });
 

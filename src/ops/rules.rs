@@ -275,6 +275,7 @@ pub fn page(rule: &Rule) -> String {
         class,
         catalogue,
         page,
+        ..
     } = rule;
     let mut text = format!("# {id}\n\n{}\n\n", sentence(summary));
     text.push_str(&format!("- severity: {}\n", severity.as_str()));

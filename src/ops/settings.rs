@@ -586,7 +586,7 @@ mod tests {
                 "settings-value-wrong",
                 3,
                 8,
-                "does not begin beside this file",
+                "is not relative to the folder of this file",
             )],
         );
         check(

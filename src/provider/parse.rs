@@ -655,19 +655,19 @@ pub(crate) fn missing_files(declared: &Declared, inputs: &super::Inputs) -> Repo
         for unmatched in &matched.unmatched {
             let (what, help) = match wanted {
                 super::Wanted::Files if pattern == declared.provider.metadata_file() => (
-                    "no file, and no release is without it",
+                    "not a file, and every release needs it",
                     "write one with the release series in it, or correct `metadata`",
                 ),
                 super::Wanted::Excluded => (
-                    "no file, so it leaves nothing out",
+                    "not a file, so it leaves nothing out",
                     "correct the path after `!`, or remove the line",
                 ),
                 super::Wanted::Files | super::Wanted::Components => (
-                    "no file",
+                    "not a file",
                     "correct the path: it is relative to the folder of provider.yaml",
                 ),
                 super::Wanted::TemplateFolder => (
-                    "no folder with templates",
+                    "not a folder with templates",
                     "correct the path: it is relative to the folder of provider.yaml",
                 ),
             };

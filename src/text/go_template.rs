@@ -39,7 +39,7 @@ pub(crate) fn renderer(text: &str) -> Option<(Renderer, Range<usize>)> {
         for (at, _) in line.match_indices("{{") {
             let inside = line[at + 2..].split("}}").next().unwrap_or_default();
             let range = start + at..start + at + 2 + inside.len();
-            if is_of_helm(inside) {
+            if is_of_helm(inside) && !is_for_the_node(&line[..at]) {
                 return Some((Renderer::Helm, range));
             }
             if of_go.is_none() && is_of_go(&line[..at], inside) {
@@ -56,6 +56,12 @@ pub(crate) fn first_action(text: &str) -> Option<Range<usize>> {
         let at = line.find("{{")?;
         Some(start + at..start + at + 2)
     })
+}
+
+/// Whether an action is in the quoted text of a file or a command, which the node may render.
+fn is_for_the_node(before: &str) -> bool {
+    let is_quoted = before.matches('"').count() % 2 == 1 || before.matches('\'').count() % 2 == 1;
+    is_quoted && (before.contains("content:") || before.contains("ommands:"))
 }
 
 fn is_of_helm(inside: &str) -> bool {

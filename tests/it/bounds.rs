@@ -404,7 +404,7 @@ fn values_of_templates_of_files_are_bounded() {
     );
     std::fs::write(folder.path().join("w.yaml"), config).unwrap();
     let output = bounded(folder.path(), &["render", "w.yaml"]);
-    let expected = "error[config-template-rejected]: spec.files[0] is a template that makes a value of more than 16777216 bytes on its line 1";
+    let expected = "error[config-template-rejected]: line 1 of the template in spec.files[0] produces a value of more than 16777216 bytes";
     assert!(text(&output).contains(expected), "{}", text(&output));
 }
 

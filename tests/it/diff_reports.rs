@@ -200,7 +200,7 @@ fn the_page_has_a_row_of_each_machine_and_a_section_of_what_differs() {
     );
     let notes: Vec<&String> = sections[0]
         .iter()
-        .filter(|line| line.starts_with("p.note: filled in"))
+        .filter(|line| line.starts_with("p.note: placeholders"))
         .collect();
     assert_eq!(notes.len(), 1, "{:?}", sections[0]);
     let folder = tempfile::tempdir().unwrap();

@@ -63,6 +63,7 @@ fn raised_by_sources(files: &Example) -> BTreeSet<&'static str> {
     let budget = Budget::default();
     let request = lint::Request {
         sources: &sources,
+        charts: &windlass::ops::charts::Charts::new(),
         form: None,
         contract: None,
         roles: &Default::default(),

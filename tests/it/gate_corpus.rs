@@ -413,6 +413,7 @@ fn found(corpus: &Path, path: &str, form: Option<Form>) -> Vec<(&'static str, St
     let source = Source::new(path, std::fs::read_to_string(corpus.join(path)).unwrap());
     let report = lint::run(&Request {
         sources: &[source],
+        charts: &windlass::ops::charts::Charts::new(),
         form,
         contract: None,
         roles: &Default::default(),
@@ -513,6 +514,7 @@ fn sources_are_judged_for_what_they_are() {
     let sources: Vec<Source> = files.iter().map(read).collect();
     let report = lint::run(&Request {
         sources: &sources,
+        charts: &windlass::ops::charts::Charts::new(),
         form: None,
         contract: None,
         roles: &Default::default(),

@@ -30,6 +30,7 @@ fn found(corpus: &Path, files: &[PathBuf]) -> BTreeSet<String> {
         .collect();
     let report = lint::run(&Request {
         sources: &sources,
+        charts: &windlass::ops::charts::Charts::new(),
         form: None,
         contract: None,
         roles: &Default::default(),
@@ -460,6 +461,7 @@ fn templates_of_real_providers_are_told_what_is_wrong() {
         let (roles, budget) = (Default::default(), Budget::default());
         let report = lint::run(&Request {
             sources: &sources,
+            charts: &windlass::ops::charts::Charts::new(),
             form: None,
             contract: None,
             roles: &roles,

@@ -452,7 +452,7 @@ fn labels_of_contracts_differ_by_kind() {
         json!([{"kinds": ["Boat"], "contracts": {"v1beta1": ["v1beta1"]}}])
     );
     assert_eq!(provider["patches"], json!([{"path": "config/crd/c.yaml"}]));
-    let assumed = "assumed: contracts: the labels that patches of config/crd give, without v1alpha4, which Cluster API no longer has\n";
+    let assumed = "assumed: contracts: the labels that patches of config/crd set, without v1alpha4, which Cluster API no longer has\n";
     assert!(said.contains(assumed), "{said}");
 }
 

@@ -327,8 +327,8 @@ fn the_step_that_tells_success_is_of_its_document() {
 fn who_tells_success_is_said_of_each_machine() {
     let (page, _) = inspect(&three_machines(), "", &["-o", "html"]);
     for fact in [
-        "prod/a: runcmd[2] writes bootstrap-success.complete, if what comes before it succeeds",
-        "prod/b: runcmd[0] writes bootstrap-success.complete, whatever comes before it",
+        "prod/a: runcmd[2] writes bootstrap-success.complete only if the previous commands succeed",
+        "prod/b: runcmd[0] writes bootstrap-success.complete, even after a failure",
         "prod/c: nothing writes bootstrap-success.complete",
     ] {
         assert_eq!(page.matches(fact).count(), 1, "{fact}\n{page}");
@@ -361,11 +361,11 @@ fn who_tells_success_is_a_fact_of_the_page() {
     for (command, fact) in [
         (
             format!("a && touch {sentinel}"),
-            "runcmd[0] writes bootstrap-success.complete, if what comes before it succeeds",
+            "runcmd[0] writes bootstrap-success.complete only if the previous commands succeed",
         ),
         (
             format!("a ; touch {sentinel}"),
-            "runcmd[0] writes bootstrap-success.complete, whatever comes before it",
+            "runcmd[0] writes bootstrap-success.complete, even after a failure",
         ),
         ("a".to_owned(), "nothing writes bootstrap-success.complete"),
     ] {

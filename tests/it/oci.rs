@@ -1103,8 +1103,8 @@ fn registries_that_lie_are_rejected() {
         "is larger than",
     );
     rejected(|_, _| ok(vec![b' '; 5 << 20]), 2, "is larger than");
-    rejected(|_, _| ok("[".repeat(1 << 20)), 1, "does not read");
-    rejected(|_, _| ok("<html>"), 1, "does not read");
+    rejected(|_, _| ok("[".repeat(1 << 20)), 1, "cannot be parsed");
+    rejected(|_, _| ok("<html>"), 1, "cannot be parsed");
     rejected(
         |_, _| ok(r#"{"manifests": []}"#),
         1,
@@ -1379,7 +1379,7 @@ fn statuses_are_told_with_what_may_help() {
         "rejects: 403 for metadata.yaml of x/y",
         log_in,
     );
-    let wait = "wait a while, or log in: registries let those who did ask more often";
+    let wait = "wait a while, or log in: registries allow more requests for authenticated users";
     check(
         429,
         "TOOMANYREQUESTS",

@@ -1115,7 +1115,7 @@ fn inspected_facts(document: &Document<'_>, report: &Value) {
     assert_eq!(report["sentinel"]["conditional"], true);
     whole.push(fact(
         "Writes the sentinel file",
-        format!("{by} writes {sentinel}, if what comes before it succeeds"),
+        format!("{by} writes {sentinel} only if the previous commands succeed"),
     ));
     whole.extend(
         report["tokens"]

@@ -116,6 +116,10 @@ const REPORTS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "outlook",
+        &["outlook examples -o json", "outlook a.yaml -o json"],
+    ),
+    (
         "validate",
         &[
             "validate examples/worker.yaml -o json",

@@ -80,6 +80,7 @@ fn rules_of_files_need_no_version() {
         let budget = Budget::default();
         let linted = lint::run(&lint::Request {
             sources: &sources,
+            charts: &windlass::ops::charts::Charts::new(),
             form: None,
             contract: None,
             roles: &Default::default(),

@@ -78,8 +78,8 @@ fn a_provider_file_reads_only_below_its_folder() {
         assert!(!text.contains("hunter2"), "{text}");
         text
     };
-    let outside = "does not lie below the folder of provider.yaml, and is not read";
-    let hidden = "is hidden, or lies in a hidden folder, and is not read";
+    let outside = "does not lie below the folder of provider.yaml, so it is not read";
+    let hidden = "is hidden, or is in a hidden folder, so it is not read";
     let cases = [
         ("/proc/self/environ", outside),
         ("../secret.yaml", outside),

@@ -142,7 +142,9 @@ fn unselected(
         Ok(read) => {
             let path = FieldPath::of_fields("spec.template.metadata.labels");
             let detail = format!("must match spec.selector {}", go::quote(&read.to_string()));
-            Some(wrong(path, labels, &detail))
+            // An empty map is absent after the defaulting webhook.
+            let labels = Some(labels).filter(|_| !given.is_empty());
+            Some(wrong(path, labels.unwrap_or(&Value::Null), &detail))
         }
     }
 }

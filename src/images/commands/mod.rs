@@ -60,10 +60,36 @@ pub(super) fn collect(machine: &Machine<'_>, files: &[FileText], found: &mut Fou
             file: None,
         });
     }
+    for file in files {
+        of_quadlet(machine, file, found);
+        if let Some(line) = file.foreign_pull() {
+            let what = format!(
+                "{} pulls images with commands of another language",
+                file.path
+            );
+            let finding =
+                super::findings::source_unknown(machine.target.config, &file.spot(line), &what);
+            found.findings.push(finding);
+        }
+    }
     let of_files = files.iter().filter_map(of_file);
     for script in scripts.into_iter().chain(of_files) {
         in_script(machine, &script, files, found);
         in_here_documents(machine, &script, found);
+    }
+}
+
+/// The images of a unit of Podman (podman-systemd.unit(5)).
+fn of_quadlet(machine: &Machine<'_>, file: &FileText, found: &mut Found) {
+    if !file.is_quadlet() {
+        return;
+    }
+    for (line, number) in file.text.lines().zip(1..) {
+        if let Some(image) = line.trim().strip_prefix("Image=") {
+            let named_in = (&file.field, Some(file.path.as_str()));
+            let spot = file.spot(number);
+            machine.add(found, image.trim(), Puller::Command, named_in, &spot);
+        }
     }
 }
 

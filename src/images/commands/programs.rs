@@ -43,6 +43,8 @@ pub(super) fn pulled(words: &[String]) -> Vec<&str> {
             Some("skopeo") => return copied(rest).into_iter().collect(),
             Some("kubectl") => return of_flag(rest, "--image").into_iter().collect(),
             Some(name) => {
+                // Windows' programs.
+                let name = name.strip_suffix(".exe").unwrap_or(name);
                 if let Some(program) = PROGRAMS.get(name) {
                     return operand(program, rest).into_iter().collect();
                 }
@@ -80,6 +82,8 @@ fn operand<'w>(program: &Program, words: &'w [String]) -> Option<&'w str> {
             if program.flags.contains(&word.as_str()) {
                 words.next();
             }
+        } else if matches!(word.as_str(), ">" | ">>" | "<" | "<<<" | "2>") {
+            words.next();
         } else if !word.starts_with(['>', '<', '&']) {
             operands.push(word);
         }

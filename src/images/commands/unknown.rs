@@ -110,6 +110,9 @@ fn of_command(facts: &Facts<'_, '_>, at: usize, command: &Command<'_>) -> Vec<St
         "kubeadm" if words.windows(2).any(|pair| pair == ["images", "pull"]) => {
             vec!["`kubeadm config images pull` uses its own version and repository".to_owned()]
         }
+        "xargs" | "parallel" if words.iter().any(|word| word == "pull") => {
+            vec![format!("`{program}` passes image names to a program")]
+        }
         "kubectl" => applied(&words)
             .into_iter()
             .filter_map(|source| of_manifest(source, facts, at))
@@ -219,8 +222,8 @@ fn of_pipe(first: &Command<'_>, facts: &Facts<'_, '_>) -> Option<String> {
         return None;
     }
     if FILTERS.contains(&program) {
-        let paths = words.iter().map(|word| word.trim_start_matches('<'));
-        let path = paths.filter(|word| word.starts_with('/')).last()?;
+        let mut paths = words.iter().map(|word| word.trim_start_matches('<'));
+        let path = paths.rfind(|word| word.starts_with('/'))?;
         let shown = Quoted(path);
         return (!facts.is_known(path))
             .then(|| format!("`kubectl` applies {shown}, which the config does not write"));
@@ -275,8 +278,8 @@ fn output(command: &Command<'_>) -> Option<String> {
             word == "--remote-name"
                 || word.starts_with('-') && !word.starts_with("--") && word.ends_with('O')
         };
-        let url = command.words.iter().map(|word| unquoted(word));
-        let url = url.filter(|word| word.contains("://")).last()?;
+        let mut urls = command.words.iter().map(|word| unquoted(word));
+        let url = urls.rfind(|word| word.contains("://"))?;
         let path = url.split(['?', '#']).next()?;
         (is_wget || words.any(is_flag)).then(|| path.rsplit('/').next().map(str::to_owned))?
     })
@@ -418,6 +421,10 @@ mod tests {
             (
                 "sh -c \"$(curl -fsSL https://x)\"\n",
                 "a script is downloaded and run at boot",
+            ),
+            (
+                "cat /etc/images | xargs -n1 crictl pull\n",
+                "`xargs` passes image names to a program",
             ),
             (
                 "sudo kubeadm config images pull --kubernetes-version v1.34.1\n",

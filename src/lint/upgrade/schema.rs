@@ -311,7 +311,7 @@ impl Walk {
                     .all(|schema| schema["type"].is_string());
             let takes_less = !is.is_empty() && (was.is_empty() || !was.is_subset(&is));
             if takes_less && !is_implied {
-                self.tell(format!("has another {key}"));
+                self.tell(format!("has a different {key}"));
             }
         }
         let was = written(old, "allOf");
@@ -328,7 +328,7 @@ impl Walk {
             self.tell("has a different allOf");
         }
         if !new["not"].is_null() && new["not"] != old["not"] {
-            self.tell("has another not");
+            self.tell("has a different not");
         }
     }
 
@@ -568,7 +568,7 @@ mod tests {
             (
                 string(),
                 json!({"type": "string", "not": {"enum": ["a"]}}),
-                vec!["spec has another not"],
+                vec!["spec has a different not"],
             ),
             (
                 json!({"type": "string", "not": {"enum": ["a"]}}),

@@ -19,10 +19,20 @@ static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         // Bootstrap tokens: their id stays.
         r"\b([a-z0-9]{6}\.)[a-z0-9]{16}\b",
         // Programs that take a password without naming it, in a quoted word or as they are.
-        r"(\b(?:htpasswd|wpa_passphrase|vault<quote><blank>+<quote>login|rabbitmqctl<quote><blank>+<quote>(?:add_user|change_password|authenticate_user)|mc<quote><blank>+<quote>alias<quote><blank>+<quote>set|vault<quote><blank>+<quote>kv<quote><blank>+<quote>(?:put|patch)|vault<quote><blank>+<quote>write|mkpasswd|ConvertTo-SecureString)<quote><blank>)<rest>",
+        r"(\b(?:htpasswd|wpa_passphrase|vault<quote><blank>+<quote>login|rabbitmqctl<quote><blank>+<quote>(?:add_user|change_password|authenticate_user)|mc<quote><blank>+<quote>alias<quote><blank>+<quote>set|vault<quote><blank>+<quote>kv<quote><blank>+<quote>(?:put|patch)|vault<quote><blank>+<quote>(?:write|unwrap)|vault<quote><blank>+<quote>operator<quote><blank>+<quote>unseal|zerotier-cli<quote><blank>+<quote>join|cloudflared<quote><blank>+<quote>service<quote><blank>+<quote>install|consul<quote><blank>+<quote>(?:kv<quote><blank>+<quote>put|acl<quote><blank>+<quote>set-agent-token)|ipmitool<quote><blank>+<quote>user<quote><blank>+<quote>set<quote><blank>+<quote>password|mkpasswd|ConvertTo-SecureString)<quote><blank>)<rest>",
         // The user of Samba's programs: `NAME%PASSWORD`.
         r"(\b(?:net|smb\w+|rpcclient|wbinfo|ntlm_auth|winexe)\b<words><blank><quote>(?:-U|-{2}user(?:name)?)<quote>(?:=|<blank>)*<quote>[^\s%'\x22]*%)[^\s'\x22;&|]+",
+        r"(\buser(?:name)?=[^\s,%]*%)[^\s,'\x22;&|]+",
+        r"(\bsmbclient<blank>+(?:-\S+<blank>+)*//\S+<blank>+)[^\s-]\S*",
+        r"(\bsqlplus<blank>+(?:-\S+<blank>+)*[^\s/]+/)[^\s@]+",
+        r"(\b(?:lftp|ncftp\w*)\b<words><blank>-u<blank>*[^\s,]+,)<value>",
+        // What a Secret gets in a patch, a community of SNMP, and a webhook of Slack.
+        r#"((?:stringData|\bdata)(?:\\?["'])?\s*:\s*)\{[^}]*\}"#,
+        r"(\br[ow]community6?<blank>+)<value>",
+        r"(\bhooks\.slack\.com/services/)\S+",
+        r"(-{2}secret<blank>+[^\s=]+<blank>+)<value>",
         // A text for the input of a command.
+        r"(<\(<blank>*(?:echo|printf)<blank>+)[^)\n]+",
         r"(<<<<quote><blank>*)<value>",
         r"(\b(?:echo|printf)<quote>(?:<blank>+-[neE]+)*<blank>+)<rest>\|<blank>*(?:\S+=\S*<blank>+|env<blank>+|sudo<blank>+(?:-\S+<blank>+)*)*(?:/\S*/)?(?:passwd|smbpasswd|vncpasswd|htpasswd|kinit|adcli|realm|su|gpg|gh|ssh-add|wg|vault|systemd-creds|debconf-set-selections|base64<blank>+(?:-[dD]|-{2}decode))\b",
         // What expect types.
@@ -75,6 +85,12 @@ static READS_SECRET: LazyLock<Regex> = LazyLock::new(|| {
     .expect("internal error: the pattern is one of ours")
 });
 
+/// Commands that write a text of the line itself.
+static WRITES_TEXT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\b(?:echo|printf?|yes|puts)\b|<<")
+        .expect("internal error: the pattern is one of ours")
+});
+
 /// Words with which a line begins that is not shown: none of them is a secret.
 const HARMLESS: [&str; 11] = [
     "echo",
@@ -99,6 +115,11 @@ pub(crate) fn redacted(text: &str) -> String {
 /// another.
 pub(super) fn command_spans(text: &str) -> Vec<Range<usize>> {
     let mut found = spans(text);
+    // A variable of the shell behind a key, as in a header.
+    found.retain(|span| {
+        let first = cut(text, span.clone()).split_whitespace().next();
+        !first.is_some_and(|word| is_public("", word))
+    });
     input(text, &mut found);
     let mut found = joined(found);
     let hidden = found.clone();
@@ -110,7 +131,9 @@ pub(super) fn command_spans(text: &str) -> Vec<Range<usize>> {
     let named = PATTERNS.iter().flat_map(|pattern| {
         pattern.captures_iter(text).filter_map(|captures| {
             let (all, name) = (captures.get(0)?, captures.get(1)?);
-            Some((name.range(), name.end()..all.end()))
+            // The `@` behind credentials of a URL.
+            let end = all.end() - usize::from(all.as_str().ends_with('@'));
+            Some((name.range(), name.end()..end))
         })
     });
     let secrets = named.chain(programs::secrets(text));
@@ -118,6 +141,7 @@ pub(super) fn command_spans(text: &str) -> Vec<Range<usize>> {
         is_hidden(name.clone())
             || is_public(cut(text, name.clone()), cut(text, value.clone()))
             || is_kind(text, name.clone())
+            || is_program_or_path(text, name.clone())
             || is_line_of_source(cut(text, name.clone()), text, name.end)
     };
     let secrets = secrets.filter(|(name, value)| !shown(name, value));
@@ -125,18 +149,25 @@ pub(super) fn command_spans(text: &str) -> Vec<Range<usize>> {
     joined(found)
 }
 
-/// Whether a name is that of a hash which everybody may know, or the value is a variable of the
-/// shell by itself.
+/// Whether a name or its value is public: a hash that everybody may know, a variable of the shell, a
+/// path, a switch, or nothing.
 fn is_public(name: &str, value: &str) -> bool {
     static VARIABLE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r#"^"?\$(?:\w+|\{\w+\})"?$"#)
+        Regex::new(r"^\$(?:\w+|\{\w+\})$").expect("internal error: the pattern is one of ours")
+    });
+    static OF_PATH: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?i)(?:file|path|dir|credentials)['\x22]?\s*[=:]?\s*$")
             .expect("internal error: the pattern is one of ours")
     });
-    let is_path = |value: &str| {
-        value.starts_with(['/', '~', '.']) || value.ends_with(".pem") || value.ends_with(".key")
-    };
-    name.contains("ca-cert-hash")
-        || name.contains("--key") && is_path(value.trim_matches(['\'', '"']))
+    let value = value.trim_matches(['\'', '"', ' ']);
+    let is_path = value.starts_with(['/', '~', '.']);
+    let is_key_file = is_path || value.ends_with(".pem") || value.ends_with(".key");
+    value.is_empty()
+        || name.trim_end().ends_with("-stdin")
+        || name.contains("ca-cert-hash")
+        || name.contains("--key") && is_key_file
+        || is_path && (OF_PATH.is_match(name) || name.ends_with("-c "))
+        || matches!(value, "yes" | "no" | "true" | "false" | "prohibit-password")
         || VARIABLE.is_match(value)
 }
 
@@ -145,15 +176,31 @@ fn is_public(name: &str, value: &str) -> bool {
 fn is_kind(text: &str, name: Range<usize>) -> bool {
     static VERB: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
-            r"\b(?:kubectl|oc)\b[^\n;&|]*\b(?:get|describe|delete|edit|wait|label|annotate)\s+$",
+            r"\b(?:kubectl|oc)\b[^\n;&|]*\b(?:get|describe|delete|edit|wait|label|annotate|create|patch)\s+$|\bkubeadm\s+$",
         )
         .expect("internal error: the pattern is one of ours")
     });
-    /// Longer commands are nobody's.
+    /// Longer commands are not expected.
     const LONGEST: usize = 256;
     let kind = cut(text, name.clone()).trim_end();
-    matches!(kind, "secret" | "secrets")
+    matches!(kind, "secret" | "secrets" | "token")
         && VERB.is_match(cut(text, name.start.saturating_sub(LONGEST)..name.start))
+}
+
+/// Whether a name that looks like that of a secret is the program `passwd`, which takes a user, or
+/// the end of a path, and another word follows.
+fn is_program_or_path(text: &str, name: Range<usize>) -> bool {
+    let word = cut(text, name.clone());
+    let is_path = cut(text, ..name.start).ends_with('/');
+    let words: Vec<&str> = word.split_whitespace().collect();
+    let is_operand = word.ends_with([' ', '\t', '\n']) && !word.contains(['=', ':']);
+    is_operand
+        && (is_path
+            || matches!(
+                words.as_slice(),
+                ["passwd" | "chpasswd" | "chgpasswd"]
+                    | ["passwd", "-l" | "-u" | "-d" | "-e" | "-S"]
+            ))
 }
 
 /// Whether a name that looks like that of a secret is a Go file in the head of a line of klog, such
@@ -168,7 +215,7 @@ fn input(text: &str, found: &mut Vec<Range<usize>>) {
     for line in lines(text) {
         let whole = cut(text, line.range.clone());
         let end = line.range.start + whole.trim_end_matches(['\n', '\r']).len();
-        if READS_SECRET.is_match(whole) {
+        if READS_SECRET.is_match(whole) && WRITES_TEXT.is_match(whole) {
             let mut words = whole.split_whitespace().filter(|word| *word != "-");
             let first = words.next().unwrap_or_default();
             let is_harmless = HARMLESS.contains(&first.trim_matches('\''));
@@ -262,6 +309,27 @@ mod tests {
             "ConvertTo-SecureString hunter2 -AsPlainText",
             "agent install --pw hunter2 --jwt=hunter2 --pin hunter2 --key hunter2",
             "mount -o username=a,password=hunter2 //x/y /z",
+            "kubectl patch secret s -p '{\"stringData\":{\"foo\":\"hunter2\"}}'",
+            "echo 'rocommunity hunter2 10.0.0.0/8' >> /etc/snmp/snmpd.conf",
+            "net-snmp-create-v3-user -ro -A hunter2 user",
+            "vault operator unseal hunter2",
+            "vault unwrap hunter2",
+            "mount.cifs //s/x /mnt -o username=u%hunter2",
+            "smbclient //s/x hunter2 -U u",
+            "sqlcmd -S h -P hunter2",
+            "sqlplus u/hunter2@db",
+            "cosign login r -u u -p hunter2",
+            "regctl registry login r -p hunter2",
+            "gitlab-runner register -r hunter2",
+            "cloudflared service install hunter2",
+            "lftp -u user,hunter2 h",
+            "ipmitool user set password 2 hunter2",
+            "wg set wg0 private-key <(echo hunter2)",
+            "pulumi config set --secret k hunter2",
+            "consul kv put k hunter2",
+            "curl https://hooks.slack.com/services/hunter2",
+            "falconctl -s --cid=hunter2",
+            "zerotier-cli join hunter2",
         ] {
             assert!(
                 !redacted(command).contains("hunter2"),
@@ -416,6 +484,18 @@ mod tests {
             "curl --key=client.pem https://x",
             "docker run -p 80:80 x; mysql -h a",
             "  - systemctl restart a",
+            "passwd -l root",
+            "cat /run/secrets/password | docker login -u robot --password-stdin quay.io",
+            "docker login quay.io --password-stdin < /etc/pw && systemctl restart kubelet",
+            "curl -H \"X-aws-ec2-metadata-token: $TOKEN\" http://169.254.169.254/a -o /tmp/iid",
+            "kubeadm token create --print-join-command",
+            "kubectl create secret generic foo --from-file=/etc/x",
+            "mount -o credentials=/etc/smb.cred,vers=3.0 //x/y /z",
+            "snmpd -c /etc/snmp/snmpd.conf",
+            "echo \"PasswordAuthentication no\" >> /etc/ssh/sshd_config",
+            "export KUBE_TOKEN_FILE=/var/run/token",
+            "mkdir -p /etc/secrets /var/lib/token-dir",
+            "ssh-keygen -t rsa -N '' -f k",
         ] {
             assert_eq!(redacted(command), command);
         }
@@ -433,7 +513,7 @@ mod tests {
         );
         assert_eq!(
             redacted("- 7z x -phunter2 a | chpasswd\n- reboot\n"),
-            "- <redacted>\n- reboot\n"
+            "- 7z x -p<redacted> a | chpasswd\n- reboot\n"
         );
         assert_eq!(
             redacted("--token abcdef.0123456789abcdef"),

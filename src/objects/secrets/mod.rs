@@ -58,14 +58,19 @@ const OF_REFERENCES: [&str; 13] = [
     "apiServerEndpoint",
     "caCertHashes",
 ];
-/// Fields with commands.
-const COMMANDS: [&str; 5] = [
+/// Fields with commands, and with options of mounts and file systems, which look like them.
+const COMMANDS: [&str; 8] = [
     "preKubeadmCommands",
     "postKubeadmCommands",
     "bootCommands",
     "bootcmd",
     "runcmd",
+    "mounts",
+    "extraOpts",
+    "extra_opts",
 ];
+/// Lists of objects with secrets in them: a bare text there may be one.
+const LISTS: [&str; 2] = ["users", "files"];
 /// Fields with contents of files, in configs, cloud-config and Ignition: which of them are secret
 /// only their author knows.
 const CONTENTS: [&str; 2] = ["content", "source"];
@@ -93,6 +98,9 @@ static OBSCURE: LazyLock<Regex> = LazyLock::new(|| {
 static OPERATION: LazyLock<Regex> = LazyLock::new(|| {
     compiled(r#"(?-u:\b)path\\?["']?\s*:\s*\\?["']?/(?:data|stringData)(?-u:\b)"#)
 });
+/// The credentials in a URL.
+static URL: LazyLock<Regex> =
+    LazyLock::new(|| compiled(r#"(?-u:\b)[A-Za-z][A-Za-z0-9+.-]*://([^\s/?#@"'<>]+)@"#));
 static PRIVATE_KEY: LazyLock<Regex> =
     LazyLock::new(|| compiled(r"-----BEGIN [A-Z ]*PRIVATE KEY-----"));
 
@@ -170,6 +178,10 @@ pub(crate) fn with_commands(text: &str, spans: &[Range<usize>]) -> Vec<Range<usi
     documents(text)
         .filter(|document| !document.is_schema)
         .for_each(|document| document.commands(&mut found));
+    let credentials = URL
+        .captures_iter(text)
+        .filter_map(|captures| captures.get(1));
+    found.extend(credentials.map(|found| found.range()));
     joined(found)
 }
 
@@ -334,6 +346,11 @@ impl<'t> Document<'t> {
             push(found, self.trimmed(field.value..end));
             return Some(end);
         }
+        if LISTS.contains(&field.name) && self.is_scalar(field) {
+            let end = end();
+            push(found, self.trimmed(field.value..end));
+            return Some(end);
+        }
         let takes: fn(&str) -> bool = match field.name {
             "exec" => |name| name == "value",
             name if REFERENCES.contains(&name) => |name| !OF_REFERENCES.contains(&name),
@@ -363,6 +380,12 @@ impl<'t> Document<'t> {
             }
         }
         Some(end)
+    }
+
+    /// Whether the value is a text on the line of its field.
+    fn is_scalar(&self, field: &Field<'t>) -> bool {
+        let value = cut(self.text, field.value..self.range.end).trim_start_matches([' ', '\t']);
+        !value.is_empty() && !value.starts_with(['{', '[', '\n', '\r', '#', '&', '*', '!', '$'])
     }
 
     fn is_mapping(&self, field: &Field<'t>, end: usize) -> bool {

@@ -9,9 +9,9 @@ use super::pattern::pattern;
 use crate::text::cut::cut;
 
 /// A program and its flags, as patterns.
-const PROGRAMS: [(&str, &str); 10] = [
+const PROGRAMS: [(&str, &str); 16] = [
     (
-        r"(?:sshpass|mysql\w*|mariadb\w*|useradd|usermod|7z\w?|mongo\w*|(?:az|docker|podman|nerdctl|crictl|crane|oras|helm|argocd|oc|buildah|skopeo)\b<words>\blogin)",
+        r"(?:sshpass|mysql\w*|mariadb\w*|useradd|usermod|7z\w?|mongo\w*|(?:az|docker|podman|nerdctl|crictl|crane|oras|helm|argocd|oc|buildah|skopeo|cosign|regctl)\b<words>\blogin)",
         "-p<quote><blank>*",
     ),
     (r"(?:ldap\w+|ipa-client-install)", "-w<quote><blank>*"),
@@ -21,7 +21,13 @@ const PROGRAMS: [(&str, &str); 10] = [
     ),
     ("openssl", "-(?:[kK]|hmac)<quote><blank>+"),
     ("SUSEConnect", "(?:-r|-{2}regcode)<quote>(?:=|<blank>)+"),
-    (r"snmp\w+", "-[cAX]<quote><blank>*"),
+    (r"snmp\w*", "-[cAX]<quote><blank>*"),
+    ("(?:sqlcmd|bcp)", "-P<quote><blank>*"),
+    ("gitlab-runner", "-r<quote><blank>+"),
+    ("doctl", "-t<quote><blank>+"),
+    ("ncftp\\w*", "-p<quote><blank>*"),
+    ("swift", "-K<quote><blank>+"),
+    ("falconctl", "-{2}cid<quote>(?:=|<blank>+)"),
     ("ssh-keygen", "-[NP]<quote><blank>+"),
     ("splunk", "-auth<quote><blank>+"),
     (r"mosquitto_\w+", "-P<quote><blank>*"),

@@ -268,3 +268,25 @@ fn words_are_found_alone_and_as_they_are_meant() {
         "a  b"
     );
 }
+
+#[test]
+fn options_of_mounts_and_credentials_of_urls_are_hidden() {
+    for (text, expected) in [
+        (
+            "mounts:\n- - //s/x\n  - username=u,password=hunter2\n",
+            "mounts:\n- - //s/x\n  - username=u,password=<redacted>\n",
+        ),
+        (
+            "proxy: http://u:hunter2@p:80\nmail: a@b\n",
+            "proxy: http://<redacted>@p:80\nmail: a@b\n",
+        ),
+        (
+            "users: hunter2\nfiles: [a]\n",
+            "users: <redacted>\nfiles: [a]\n",
+        ),
+    ] {
+        assert_eq!(masked_with_contents(text), expected);
+    }
+    let flow = "mounts: [[\"//s/x\", /mnt, cifs, \"username=u,password=hunter2\"]]\n";
+    assert!(!masked_with_contents(flow).contains("hunter2"));
+}

@@ -26,6 +26,8 @@ pub struct Request {
     pub endpoint: Option<Endpoint>,
     /// The Kubernetes version.
     pub kubernetes_version: Option<String>,
+    /// The same as the user gave it, perhaps without `v` and patch number.
+    pub given_version: Option<String>,
     /// The token that the provider would make.
     pub token: Option<Sensitive<String>>,
     /// Hashes of CA keys that joining nodes trust.
@@ -55,6 +57,7 @@ impl Request {
             cluster_name: None,
             endpoint: None,
             kubernetes_version: None,
+            given_version: None,
             token: None,
             ca_cert_hashes: Vec::new(),
             certificates: BTreeMap::new(),

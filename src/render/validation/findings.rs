@@ -21,7 +21,7 @@ rules! {
     /// a bootstrap token is malformed
     pub(crate) TOKEN_MALFORMED = error("config-token-malformed");
     /// the config has an unknown field
-    pub(crate) FIELD_UNKNOWN = error("config-field-unknown");
+    pub(crate) FIELD_UNKNOWN = error("config-field-unknown"), hides_value();
     /// the config lacks a required field
     pub(crate) FIELD_MISSING = error("config-field-missing");
     /// the API server rejects a value

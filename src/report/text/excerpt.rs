@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthChar;
 
 use super::{Paint, Style, visible, visible_lines};
 use crate::diag::{Severity, Span, Text};
-use crate::objects::secrets::REDACTED;
+use crate::objects::secrets::{REDACTED, joined};
 use crate::report::Sources;
 use crate::text::cut::cut;
 use crate::text::source::Source;
@@ -30,6 +30,8 @@ pub(super) struct Excerpt<'a> {
     severity: Severity,
     marks: Vec<Mark>,
     insertion: Option<(u32, Vec<String>)>,
+    /// The line of a field whose value is hidden, and the characters up to the end of its name.
+    hidden_value: Option<(u32, usize)>,
 }
 
 /// A stretch of one line that is underlined.
@@ -57,6 +59,15 @@ impl<'a> Excerpt<'a> {
             severity,
             marks: Vec::new(),
             insertion: None,
+            hidden_value: None,
+        }
+    }
+
+    /// Hides the value of a field.
+    pub(super) fn hide_value(&mut self, name: Span) {
+        if name.start.line == name.end.line {
+            let end = name.end.column.max(1) as usize - 1;
+            self.hidden_value = Some((name.start.line, end));
         }
     }
 
@@ -116,9 +127,33 @@ impl<'a> Excerpt<'a> {
     }
 
     fn secrets(&self, line: u32) -> Vec<Range<usize>> {
-        self.source.map_or(Vec::new(), |source| {
+        let known = self.source.map_or(Vec::new(), |source| {
             self.sources.secrets_of_line(source.name(), line)
-        })
+        });
+        joined(known.into_iter().chain(self.value_of_line(line)).collect())
+    }
+
+    /// What is hidden of a line because nothing is known of its field: all but numbers, booleans
+    /// and brackets.
+    fn value_of_line(&self, line: u32) -> Option<Range<usize>> {
+        let (_, end) = self.hidden_value.filter(|(hidden, _)| *hidden == line)?;
+        let text = self.line(line).filter(|_| !self.sources.shows_secrets())?;
+        let at = text
+            .char_indices()
+            .nth(end)
+            .map_or(text.len(), |(at, _)| at);
+        let rest = cut(text, at..);
+        let value = rest.trim_start_matches(['"', '\'', ' ', ':']);
+        let start = text.len() - value.len();
+        let value = value.trim_end();
+        let is_harmless = value
+            .chars()
+            .all(|c| c.is_ascii_digit() || "[]{}|>-+,. ".contains(c))
+            || matches!(
+                value.trim_end_matches(['}', ',', ' ']),
+                "true" | "false" | "null"
+            );
+        (!is_harmless).then(|| start..start + value.len())
     }
 
     /// Writes the lines, without the empty gutter lines around them.

@@ -14,7 +14,8 @@ pub(crate) use visible::is_unsafe;
 pub use visible::{visible, visible_lines};
 
 use super::Sources;
-use crate::diag::{Diagnostic, Place, Related, Report, Severity, Summary};
+use crate::diag::{Diagnostic, FieldPath, Place, Related, Report, Segment, Severity, Summary};
+use crate::text::nearest::nearest;
 use crate::text::source::Source;
 
 /// How text is written for one stream.
@@ -321,6 +322,9 @@ impl<'a> Renderer<'a> {
             if !shown_by_insertion {
                 excerpt.mark(span, &finding.label, true);
             }
+            if finding.rule.hides_value && is_sensitive(&finding.place.path) {
+                excerpt.hide_value(span);
+            }
         }
         for related in same_file {
             if let Some(span) = related.place.span {
@@ -347,6 +351,40 @@ impl<'a> Renderer<'a> {
     fn source(&self, place: &Place) -> Option<&'a Source> {
         self.sources.get(place.file.as_deref()?)
     }
+}
+
+/// Fields of configs that hold secrets, or whose fields do.
+const SENSITIVE: [&str; 14] = [
+    "users",
+    "files",
+    "passwd",
+    "content",
+    "preKubeadmCommands",
+    "postKubeadmCommands",
+    "bootCommands",
+    "mounts",
+    "ignition",
+    "additionalConfig",
+    "token",
+    "certificateKey",
+    "data",
+    "env",
+];
+
+/// Whether an unknown field may be meant for a secret: it is in a field that holds some, or has nearly
+/// the name of one.
+fn is_sensitive(path: &FieldPath) -> bool {
+    let names: Vec<&str> = path
+        .segments()
+        .iter()
+        .filter_map(|segment| match segment {
+            Segment::Field(name) => Some(name.as_str()),
+            _ => None,
+        })
+        .collect();
+    let own = names.last().copied().unwrap_or_default();
+    let is_near = nearest(own, SENSITIVE).is_some();
+    is_near || names.iter().any(|name| SENSITIVE.contains(name))
 }
 
 #[cfg(test)]

@@ -116,7 +116,6 @@ pub(crate) const HARMLESS: &[&str] = &[
     "src/cli/vars.rs",
     "src/cli/why.rs",
     "src/editor/",
-    "src/ops/outlook/",
     "src/ops/release_findings.rs",
     "src/ops/vars.rs",
     "src/io/messages.rs",

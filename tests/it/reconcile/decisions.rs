@@ -347,7 +347,7 @@ fn the_first_control_plane_machine_inits_and_the_others_wait() {
     let [_, _, message] = condition(&site, "b", "DataSecretAvailable").unwrap();
     assert_eq!(
         message,
-        "Waiting for Cluster control plane to be initialized: Machine a is the one that does it"
+        "Waiting for Cluster control plane to be initialized: Machine a initializes it"
     );
 
     initialize(&mut site);
@@ -463,7 +463,7 @@ fn init_data_that_was_written_too_late_is_not_given_out() {
             let [_, _, message] = condition(&site, "a", "DataSecretAvailable").unwrap();
             assert_eq!(
                 message,
-                "Waiting for Cluster control plane to be initialized: Machine b is the one that does it"
+                "Waiting for Cluster control plane to be initialized: Machine b initializes it"
             );
             initialize(&mut site);
             site.pass("a");
@@ -1172,7 +1172,7 @@ fn a_secret_of_somebody_else_is_not_touched() {
         ),
         (
             secret("Opaque", &json!([])),
-            "has another type than cluster.x-k8s.io/secret",
+            "has a different type than cluster.x-k8s.io/secret",
         ),
     ] {
         let mut site = with_control_plane();
