@@ -41,7 +41,7 @@ pub(super) fn digests(
     Ok(digests)
 }
 
-/// Rejects digests of which none came into a release that is whole.
+/// Rejects the digests if the release is complete and uses none of them.
 ///
 /// # Errors
 /// `--image` says another digest, or there is no manager in the release.

@@ -135,7 +135,7 @@ impl Run for Check {
                 .as_deref()
                 .is_some_and(|previous| Path::new(file).starts_with(previous))
         };
-        // Of what nobody has checked nothing can be allowed.
+        // An unchecked object has no findings that could be allowed.
         let verdict = if is_unchecked {
             judge.verdict_of_unfinished(context, report, &mut sources)
         } else {

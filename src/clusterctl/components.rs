@@ -227,7 +227,8 @@ fn with_namespace(mut objects: Vec<Value>, namespace: &str) -> Vec<Value> {
     objects
 }
 
-/// Adds the labels by which clusterctl finds its objects. Labels of which one is not text are lost.
+/// Adds the labels by which clusterctl finds its objects. If one label is not a string, all labels
+/// are lost.
 fn add_labels(object: &mut Value, label: &str) {
     let mut labels: Map<String, Value> =
         fields::metadata_texts(object, "labels").unwrap_or_default();

@@ -14,7 +14,7 @@ rules! {
     SUBSTITUTED = warning("crd-text-substituted"), url(book::VARIABLES);
 }
 
-/// Checks descriptions, in which nobody means a variable or an escape.
+/// Checks descriptions, in which a variable or an escape is not intended.
 pub(super) fn check(source: &Source, template: &Template<'_>, documents: &[Document]) -> Report {
     if !source.text().contains('$') {
         return Report::new();

@@ -280,7 +280,7 @@ fn crds_value(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnos
     Some(finding.help("write a list, such as `crds: [config/crd/bases/*.yaml]`"))
 }
 
-/// An object of another kind, of which no field is checked.
+/// An object of another kind, whose fields are not checked.
 fn other_kind(value: &Value, at: &dyn Fn(&FieldPath) -> Place) -> Option<Diagnostic> {
     let text = |field: &str| value.get(field)?.as_str();
     let (version, kind) = (text("apiVersion")?, text("kind")?);

@@ -50,7 +50,7 @@ pub(crate) fn renderer(text: &str) -> Option<(Renderer, Range<usize>)> {
     of_go.map(|range| (Renderer::Go, range))
 }
 
-/// The first action of a text outside of block scalars, whoever renders it.
+/// The first action of a text outside of block scalars, for any renderer.
 pub(crate) fn first_action(text: &str) -> Option<Range<usize>> {
     lines_outside_of_blocks(text).find_map(|(start, line)| {
         let at = line.find("{{")?;

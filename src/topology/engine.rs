@@ -91,7 +91,7 @@ fn without_definitions(patch: &Part<'_>, options: &Options, report: &mut Report)
         );
         return false;
     }
-    // Else the webhook's rejection of the class has told it.
+    // Otherwise the webhook's rejection of the class has reported it.
     if options.skips_admission {
         let upstream = format!(
             "{STEP}can not use external patch \"{}\" if RuntimeSDK feature flag is disabled",

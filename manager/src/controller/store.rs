@@ -89,7 +89,7 @@ impl<K: Keeping> Writer<K> {
     }
 
     /// Takes over what the watch brings, and says what that was of. What is listed is reported when
-    /// the list has ended, and with it what went while nobody watched.
+    /// the list has ended, and with it what was deleted between two watches.
     pub(super) fn take(&mut self, event: Event<Read<K>>) -> Vec<Told<K>> {
         match event {
             Event::Apply(Read { kept, .. }) => {

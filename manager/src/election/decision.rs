@@ -46,7 +46,7 @@ impl Observation {
             .unwrap_or_default()
     }
 
-    /// Whether the API server rejects what is written over it once somebody else has changed it.
+    /// Whether the API server rejects what is written over it once another client has changed it.
     pub(super) fn has_version(&self) -> bool {
         self.lease.metadata.resource_version.is_some()
     }

@@ -47,7 +47,7 @@ pub(super) struct Given {
 }
 
 impl Flags {
-    /// Reads and checks the release; `None` when it is rejected, which was told then.
+    /// Reads and checks the release; `None` when it is rejected, which was reported then.
     ///
     /// # Errors
     /// The folder cannot be read, or holds several releases.

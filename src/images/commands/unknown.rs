@@ -73,7 +73,7 @@ struct Facts<'s, 't> {
 impl<'s, 't> Facts<'s, 't> {
     /// The first command of the pipe that a command reads.
     fn first_of_pipe(&self, at: usize) -> Option<&'s Command<'t>> {
-        /// Longer pipes are nobody's.
+        /// Longer pipes are not expected.
         const LONGEST: usize = 16;
         let before = std::iter::successors(self.fills.get(&at), |at| self.fills.get(at));
         before
@@ -303,7 +303,7 @@ fn named_output(command: &Command<'_>, is_wget: bool) -> Option<String> {
     None
 }
 
-/// Whether a word is flags of one letter, the last of which is this one.
+/// Whether a word is a cluster of one-letter flags that ends with this one.
 fn is_cluster_with(word: &str, letter: char) -> bool {
     word.starts_with('-') && !word.starts_with("--") && word.ends_with(letter)
 }

@@ -1,4 +1,4 @@
-//! What still is on an older contract than somebody wants, and in which release of Cluster API
+//! What still has an older contract than the wanted one, and in which release of Cluster API
 //! it stops working (book: "Cluster API release vs contract versions").
 
 use super::kind::{Definition, Promise, Version, definitions};

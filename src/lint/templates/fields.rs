@@ -226,7 +226,7 @@ mod tests {
         );
     }
 
-    /// A sample stands for a variable while the template is checked: what it is, is not told.
+    /// A sample stands for a variable while the template is checked: its value is not shown.
     #[test]
     fn variables_without_defaults_can_be_anything() {
         for sound in [

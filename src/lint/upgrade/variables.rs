@@ -35,7 +35,7 @@ pub(super) fn check(old: &Side, new: &Side) -> Vec<Diagnostic> {
 }
 
 fn newly_required(old: &Source, new: &Source) -> Vec<Diagnostic> {
-    // What cannot be read is told by the check of the file.
+    // What cannot be read is reported by the check of the file.
     let (Ok(before), Ok(after)) = (envsubst::parse(old.text()), envsubst::parse(new.text())) else {
         return Vec::new();
     };

@@ -15,7 +15,7 @@ use crate::report::text::{Changed, Style, plural, unified};
 use crate::text::budget::Budget;
 use crate::text::source::Source;
 
-/// The maximum number of lines that are told of a part.
+/// The maximum number of lines that are printed for a part.
 const MOST_LINES: usize = 400;
 
 pub(super) struct Compared<'c> {

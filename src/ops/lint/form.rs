@@ -190,7 +190,7 @@ impl Kinds {
     }
 
     fn parsed(source: &Source, budget: &Budget) -> Self {
-        // What cannot be read is told by whoever checks it.
+        // What cannot be read is reported by its own check.
         let (found, _) = objects::documents(source, budget);
         let objects = found
             .into_iter()

@@ -216,7 +216,7 @@ pub fn run(request: &Request<'_>) -> Linted {
     linted
 }
 
-/// The finding for each Helm chart of which there are templates.
+/// The finding for each Helm chart with templates.
 fn of_charts(request: &Request<'_>, forms: &[Form]) -> Report {
     let templates = request
         .sources

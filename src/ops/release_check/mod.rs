@@ -47,7 +47,7 @@ pub struct Checked {
     pub providers: Vec<Assets>,
     /// Everything that was found.
     pub report: Report,
-    /// The labels of those that were checked; those without a series can be installed by nobody.
+    /// The labels of those that were checked; those without a series cannot be installed.
     pub judged: Vec<String>,
 }
 

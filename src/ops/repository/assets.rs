@@ -170,7 +170,7 @@ pub fn judged_release_of<'a>(
     judged(files, shown, stated, Audience::User, budget)
 }
 
-/// Finds out what a set of files is, as [`release_of`] does, and checks it for somebody.
+/// Finds out what a set of files is, as [`release_of`] does, and checks it.
 pub(in crate::ops) fn judged<'a>(
     files: &Tree,
     shown: &str,

@@ -219,7 +219,7 @@ impl Release<'_> {
         named.unwrap_or_else(|| format!("{label}-system"))
     }
 
-    /// The ConfigMap; `None` where a file is not text, which the check of releases has told.
+    /// The ConfigMap; `None` where a file is not text, which the check of releases has reported.
     fn config_map(&self, namespace: String) -> Option<ConfigMap> {
         let (metadata, components) = (
             self.text(METADATA_FILE)?,

@@ -151,7 +151,7 @@ impl<'a, T: Tree> Builder<'a, T> {
         }
     }
 
-    /// Drops the document, of which something is rejected.
+    /// Drops the document, because a part of it is rejected.
     pub(super) fn reject(&mut self) {
         self.root = None;
         self.open.clear();

@@ -159,7 +159,7 @@ async fn without_the_kubeadm_providers_lease_nothing_is_written() {
     assert_eq!(api.writes(), Vec::<String>::new());
 }
 
-/// Codes 409 and 404 are not faults: somebody else was quicker.
+/// Codes 409 and 404 are not faults: another client was quicker.
 #[tokio::test]
 async fn who_is_overtaken_looks_again_soon() {
     for code in [StatusCode::CONFLICT, StatusCode::NOT_FOUND] {

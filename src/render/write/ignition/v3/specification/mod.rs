@@ -28,7 +28,7 @@ enum Kind {
     Number,
     Flag,
     Texts,
-    /// Texts of which none appears twice.
+    /// Unique strings.
     Names,
     Object(&'static Shape),
     Objects(&'static Shape),
