@@ -49,7 +49,8 @@ struct Add {
     name: Option<String>,
     /// Take a bundle's clusterctl.yaml also when it sets urls elsewhere, images or cert-manager
     ///
-    /// Other settings of it are never taken.
+    /// The signature of the signer that is asked for allows the same. Other settings of it are never
+    /// taken.
     #[arg(long)]
     trust_configuration: bool,
     #[command(flatten)]
@@ -66,7 +67,6 @@ impl Run for Add {
         let given = self.read(context, version.as_ref(), trust.as_deref())?;
         let by = By {
             verb: "repository add",
-            trusts_configuration: self.trust_configuration,
             trust: trust.as_deref(),
         };
         self.laying.lay_in(context, given, by)
@@ -213,7 +213,10 @@ impl Add {
         let (unpacked, found) = bundle::unpack(bytes, shown);
         given.report.extend(found);
         if trust.is_none() || is_vouched || self.trust_configuration {
-            given.configuration = given.configuration.take().or(unpacked.configuration);
+            if given.configuration.is_none() {
+                given.configuration = unpacked.configuration;
+                given.is_trusted = is_vouched || self.trust_configuration;
+            }
         } else if unpacked.configuration.is_some() {
             context.talk(&format!(
                 "note: the clusterctl.yaml of {shown} is left out, because it is not signed: sign the bundle as {shown}.sigstore.json, or pass `--trust-configuration`"

@@ -69,8 +69,6 @@ pub(super) struct Laying {
 #[derive(Clone, Copy)]
 pub(super) struct By<'a> {
     pub(super) verb: &'static str,
-    /// Whether a bundle's configuration is used unchanged.
-    pub(super) trusts_configuration: bool,
     /// Who must have signed.
     pub(super) trust: Option<&'a dyn Verifier>,
 }
@@ -190,6 +188,9 @@ pub(super) struct Given {
     pub(super) releases: Vec<Release>,
     /// The configuration of the first bundle that has one.
     pub(super) configuration: Option<Source>,
+    /// Whether it may set `images`, cert-manager and urls elsewhere: the user passed
+    /// `--trust-configuration`, or the signer whom the user named signed the bundle.
+    pub(super) is_trusted: bool,
     /// Signatures without a signer to verify them by.
     pub(super) unverified: Vec<Unverified>,
     pub(super) report: Report,
@@ -237,6 +238,7 @@ impl Laying {
         let Given {
             releases: given,
             configuration,
+            is_trusted,
             mut unverified,
             mut report,
         } = given;
@@ -311,7 +313,7 @@ impl Laying {
             releases,
             cert_managers,
             configuration,
-            is_trusted: by.trusts_configuration,
+            is_trusted,
             mirror,
             verb: by.verb,
             authors,

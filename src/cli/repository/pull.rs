@@ -101,7 +101,6 @@ impl Run for Pull {
             given,
             By {
                 verb: "repository pull",
-                trusts_configuration: false,
                 trust: trust.as_deref(),
             },
         )

@@ -673,7 +673,7 @@ fn a_bundle_is_signed_as_a_whole_or_release_by_release() {
         let configuration = std::fs::read_to_string(folder.join("r/clusterctl.yaml")).unwrap();
         std::fs::write(
             folder.join("r/clusterctl.yaml"),
-            configuration + "WINDLASS_LOG_LEVEL: \"5\"\n",
+            configuration + "images:\n  all:\n    repository: registry.example/capi\n",
         )
         .unwrap();
         let packed = run(folder, "repository bundle r --write-to b.tar --force");
@@ -683,10 +683,10 @@ fn a_bundle_is_signed_as_a_whole_or_release_by_release() {
             String::from_utf8_lossy(&packed.stderr)
         );
     };
-    let sets_variable = || {
+    let sets_images = || {
         std::fs::read_to_string(folder.join("to/clusterctl.yaml"))
             .unwrap()
-            .contains("WINDLASS_LOG_LEVEL")
+            .contains("registry.example/capi")
     };
     bundle();
     assert_rejected(folder, "b.tar --key p256.pub", &["signature-missing"]);
@@ -696,13 +696,18 @@ fn a_bundle_is_signed_as_a_whole_or_release_by_release() {
         "b.tar b.tar.sigstore.json --key p256.pub",
     ] {
         let (code, said, _) = add(folder, words);
-        assert!(code == 0 && sets_variable(), "{said}");
+        assert!(code == 0 && sets_images(), "{said}");
     }
     assert_rejected(folder, "b.tar --key other.pub", &["signature-wrong"]);
+    // Without a key nobody has verified the signature.
     let (code, said, _) = add(folder, "b.tar");
     assert_eq!(
-        (code, said.matches("signature-unverified").count()),
-        (0, 1),
+        (
+            code,
+            said.matches("signature-unverified").count(),
+            said.matches("bundle-configuration-foreign").count()
+        ),
+        (1, 1, 1),
         "{said}"
     );
 
@@ -711,14 +716,14 @@ fn a_bundle_is_signed_as_a_whole_or_release_by_release() {
     bundle();
     let (code, said, _) = add(folder, "b.tar --key p256.pub");
     assert!(
-        code == 0 && !sets_variable() && said.contains("is left out, because it is not signed"),
+        code == 0 && !sets_images() && said.contains("is left out, because it is not signed"),
         "{said}"
     );
     assert_eq!(
         add(folder, "b.tar --key p256.pub --trust-configuration").0,
         0
     );
-    assert!(sets_variable());
+    assert!(sets_images());
 }
 
 #[test]
